@@ -1,0 +1,101 @@
+//! What `…/health` says, kept current by the parts themselves.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// The payload of `…/health` (mqtt.md, Listening). Fields are only ever added.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct HealthReport {
+    /// Version of the program.
+    pub version: String,
+    /// Random id of the memory.
+    pub instance: String,
+    /// Since the start.
+    pub uptime_s: u64,
+    /// Recording is paused by `cmd/pause`.
+    pub paused: bool,
+    /// Counts of the memory.
+    pub memory: MemoryHealth,
+    /// By name of the source.
+    pub sources: BTreeMap<String, SourceHealth>,
+    /// By role.
+    pub models: BTreeMap<String, ModelHealth>,
+    /// Depth and drops by name of the queue.
+    pub queues: BTreeMap<String, QueueHealth>,
+    /// Free and used bytes.
+    pub disk: DiskHealth,
+    /// Counters of the MQTT door: rejected, duplicates, limited and so on.
+    pub mqtt: BTreeMap<String, u64>,
+    /// What is missing, as `role: reason`.
+    pub degraded: Vec<String>,
+    /// The last thing that went wrong.
+    pub last_error: Option<String>,
+}
+
+/// Counts of the memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct MemoryHealth {
+    /// Accepted observations.
+    pub observations: u64,
+    /// Visible events.
+    pub events: u64,
+    /// Visible episodes.
+    pub episodes: u64,
+    /// Last commit.
+    pub seq: u64,
+    /// Events without an embedding.
+    pub pending_embeddings: u64,
+}
+
+/// One source.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct SourceHealth {
+    /// `starting`, `running`, `paused`, `backoff`, `ended` or `failed`.
+    pub state: String,
+    /// Since the last frame or block; null before the first.
+    pub frame_age_s: Option<f64>,
+    /// Frames a second delivered lately.
+    pub fps: f64,
+    /// How often it was restarted.
+    pub restarts: u64,
+    /// Dropped, by reason.
+    pub dropped: BTreeMap<String, u64>,
+    /// Segments handed to the memory.
+    pub segments: u64,
+    /// Why it is in `backoff` or `failed`.
+    pub error: Option<String>,
+}
+
+/// One encoder role.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct ModelHealth {
+    /// `ready`, `loading`, `absent` or `failed`.
+    pub state: String,
+    /// Which model fills it.
+    pub model: Option<String>,
+    /// What runs it, for instance `onnxruntime-cpu 1.31.1`.
+    pub backend: Option<String>,
+    /// Why it is absent or failed.
+    pub reason: Option<String>,
+}
+
+/// One queue.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct QueueHealth {
+    /// Items waiting.
+    pub depth: u64,
+    /// Ceiling.
+    pub capacity: u64,
+    /// Refused or evicted.
+    pub dropped: u64,
+}
+
+/// The disk of the memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct DiskHealth {
+    /// Bytes of the store.
+    pub store_bytes: u64,
+    /// Bytes free on its file system.
+    pub free_bytes: u64,
+}

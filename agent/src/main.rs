@@ -1,0 +1,3 @@
+//! `engram`: the long-term memory of a robot.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The MQTT front door (the contract is in the operator's guide).

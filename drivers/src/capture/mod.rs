@@ -1,0 +1,62 @@
+//! One GStreamer pipeline per source, its queues, its watchdog and its restarts.
+//!
+//! A source runs on threads of its own and feeds one [`MediaConsumer`] from one worker thread, in order of stream time.
+
+use std::time::Duration;
+
+use memory_core::Timestamp;
+
+/// A picture, packed RGB (3 bytes a pixel, no padding between rows). Valid only during the call.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame<'a> {
+    /// Since the capture session began.
+    pub stream: Duration,
+    /// Wall-clock time of the same moment.
+    pub wall: Timestamp,
+    /// Pixels per row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// `width * height * 3` bytes.
+    pub rgb: &'a [u8],
+}
+
+/// Mono sound at 16 kHz.
+#[derive(Debug, Clone, Copy)]
+pub struct AudioBlock<'a> {
+    /// Of the first sample, since the capture session began.
+    pub stream: Duration,
+    /// Wall-clock time of the first sample.
+    pub wall: Timestamp,
+    /// -1 to 1.
+    pub samples: &'a [f32],
+}
+
+/// A subtitle of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subtitle {
+    /// Shown from, since the capture session began.
+    pub start: Duration,
+    /// Shown until.
+    pub end: Duration,
+    /// Wall-clock time of `start`.
+    pub wall: Timestamp,
+    /// Markup removed.
+    pub text: String,
+}
+
+/// Takes what a source delivers. All calls of one source come from one thread, in order of stream time.
+pub trait MediaConsumer: Send {
+    /// A new capture session begins: stream time starts at zero, which is `start` on the wall clock.
+    fn begin(&mut self, session: &str, start: Timestamp);
+    /// A picture.
+    fn frame(&mut self, frame: Frame<'_>);
+    /// A block of sound.
+    fn audio(&mut self, block: AudioBlock<'_>);
+    /// A subtitle.
+    fn subtitle(&mut self, subtitle: Subtitle);
+    /// The session ended at `stream`, was paused or broke off; whatever is open must be closed and handed on.
+    fn end(&mut self, stream: Duration);
+    /// How often a picture is wanted now (1-10 a second); asked after every frame.
+    fn frame_interval(&self) -> Duration;
+}

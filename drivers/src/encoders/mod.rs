@@ -1,0 +1,1 @@
+//! Encoders: roles, the backend that runs a model, and the pre- and postprocessing of each.

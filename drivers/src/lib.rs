@@ -1,0 +1,8 @@
+//! The senses of Engram: GStreamer capture, encoders, and the worker that turns a source into closed segments.
+
+#![warn(missing_docs)]
+
+pub mod capture;
+pub mod encoders;
+pub mod models;
+pub mod perception;

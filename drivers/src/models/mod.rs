@@ -1,0 +1,1 @@
+//! Which file fills which role.

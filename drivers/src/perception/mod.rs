@@ -1,0 +1,1 @@
+//! From media to closed segments: the segmenter and the encoders of one source.

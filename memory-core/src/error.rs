@@ -1,0 +1,88 @@
+//! Errors, one enum per kind of operation.
+
+use std::path::PathBuf;
+
+/// Why a memory could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Another process has it open.
+    #[error("{path} is in use by another process; stop the other engram, or choose another `memory.dir`")]
+    InUse {
+        /// The store's file.
+        path: PathBuf,
+    },
+    /// The directory or file cannot be read or written.
+    #[error("cannot open {path}: {source}; check that the directory exists and that engram may write to it")]
+    Io {
+        /// The store's file.
+        path: PathBuf,
+        /// The system's own words.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Written by a newer version.
+    #[error("{path} has format {found}, and this engram reads up to {supported}; install the newer engram again")]
+    TooNew {
+        /// The store's file.
+        path: PathBuf,
+        /// Version of the file.
+        found: u32,
+        /// Highest version this program reads.
+        supported: u32,
+    },
+    /// Damaged beyond what recovery repairs.
+    #[error("{path} is damaged: {detail}; run `engram check`, and restore a backup if it confirms this")]
+    Damaged {
+        /// The store's file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        detail: String,
+    },
+}
+
+/// Why nothing of a batch was committed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ObserveError {
+    /// The disk is full or its ceiling is reached. Nothing was committed; the same batch can be tried again.
+    #[error("the store cannot write: {0}; free disk space or raise the ceiling, then it goes on by itself")]
+    StorageFull(String),
+    /// Any other failure of the store. Nothing was committed.
+    #[error("the store failed: {0}")]
+    Store(String),
+}
+
+/// Why something could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The store failed.
+    #[error("the store could not be read: {0}")]
+    Store(String),
+    /// A record does not decode or its checksum differs.
+    #[error("record {key} of {table} is damaged: {detail}; run `engram check`")]
+    Damaged {
+        /// Table of the record.
+        table: &'static str,
+        /// Key of the record.
+        key: String,
+        /// What is wrong.
+        detail: String,
+    },
+}
+
+/// Why nothing was forgotten.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ForgetError {
+    /// The request names nothing, or is contradictory.
+    #[error("{0}")]
+    Invalid(String),
+    /// Reading failed.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Writing failed; nothing was forgotten.
+    #[error(transparent)]
+    Write(#[from] ObserveError),
+}

@@ -1,0 +1,181 @@
+//! What is remembered: atomic events and the episodes they form.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Attributes, StreamSpan, TimeSpan, Timestamp};
+
+/// The commit number of an atomic event: ids grow in the order of commits and are never used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EventId(pub u64);
+
+/// The stable id of an episode, written `ep-42`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EpisodeId(pub u64);
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ev-{}", self.0)
+    }
+}
+
+impl fmt::Display for EpisodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ep-{}", self.0)
+    }
+}
+
+impl FromStr for EpisodeId {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.strip_prefix("ep-").unwrap_or(text).parse().map(Self)
+    }
+}
+
+/// What kind of thing an event is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Speech or a subtitle.
+    #[default]
+    Text,
+    /// A description of what is seen.
+    Caption,
+    /// A sound.
+    Sound,
+    /// A thing in view.
+    Object,
+    /// A person or thing that was recognised.
+    Entity,
+    /// Something that somebody did.
+    Action,
+    /// A fact about the world or the robot.
+    State,
+}
+
+impl Kind {
+    /// Every kind, in the order of the contract.
+    pub const ALL: [Self; 7] =
+        [Self::Text, Self::Caption, Self::Sound, Self::Object, Self::Entity, Self::Action, Self::State];
+
+    /// The name in the MQTT contract.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Caption => "caption",
+            Self::Sound => "sound",
+            Self::Object => "object",
+            Self::Entity => "entity",
+            Self::Action => "action",
+            Self::State => "state",
+        }
+    }
+
+    /// The sense that a told event of this kind comes from.
+    pub const fn modality(self) -> Modality {
+        match self {
+            Self::Text | Self::Sound => Modality::Audio,
+            Self::Caption | Self::Object | Self::Entity | Self::Action | Self::State => Modality::Visual,
+        }
+    }
+}
+
+/// A sense.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Modality {
+    /// Seen.
+    Visual,
+    /// Heard.
+    Audio,
+}
+
+/// Who says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Origin {
+    /// Another program.
+    Told,
+    /// Engram's own senses.
+    Perceived,
+}
+
+/// An atomic event: the grain at which evidence is cited.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Commit number.
+    pub id: EventId,
+    /// The episode it belongs to.
+    pub episode: EpisodeId,
+    /// Who says so.
+    pub origin: Origin,
+    /// The sender's own id, given back in evidence.
+    pub sender_id: Option<String>,
+    /// What kind of thing it is.
+    pub kind: Kind,
+    /// By which sense.
+    pub modality: Modality,
+    /// What happened, in words.
+    pub text: String,
+    /// Wall-clock begin and end.
+    pub span: TimeSpan,
+    /// The same span in stream time, where a recording covers it.
+    pub stream: Option<StreamSpan>,
+    /// The program or the source in the configuration.
+    pub source: String,
+    /// The person or thing that it is about, or who spoke.
+    pub entity: Option<String>,
+    /// Free attributes.
+    pub attributes: Attributes,
+    /// 0 to 1.
+    pub confidence: f32,
+    /// Where the recording is, if one was kept.
+    pub media: Option<String>,
+    /// When it was committed.
+    pub received: Timestamp,
+}
+
+/// A stretch of experience: a perceived segment with what was told meanwhile, or consecutive told observations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Episode {
+    /// Stable id.
+    pub id: EpisodeId,
+    /// From the first event's begin to the last one's end; the segment's own span where it was perceived.
+    pub span: TimeSpan,
+    /// In stream time, where a recording covers it.
+    pub stream: Option<StreamSpan>,
+    /// The source that opened it.
+    pub source: String,
+    /// The capture session, or the `session` attribute of told observations.
+    pub session: Option<String>,
+    /// Its events, in order of commit.
+    pub events: Vec<EventId>,
+    /// Where the recording is, if one was kept.
+    pub media: Option<String>,
+    /// Roles that were absent while it was perceived.
+    pub degraded: Vec<String>,
+}
+
+/// An episode in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EpisodeSummary {
+    /// The episode.
+    pub episode: Episode,
+    /// One line made from its events.
+    pub summary: String,
+}
+
+/// A person or thing that events name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entity {
+    /// The name as it was told.
+    pub name: String,
+    /// How many visible events name it.
+    pub events: u64,
+    /// First and last moment.
+    pub span: TimeSpan,
+}
