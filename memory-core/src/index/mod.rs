@@ -65,6 +65,8 @@ pub trait Index: Send {
     fn embed(&mut self, vectors: &[(EventId, Vec<i16>)]);
     /// Hides documents from every later snapshot.
     fn hide(&mut self, ids: &[EventId]);
+    /// Moves documents to another episode: a segment takes in what was told while it was still open.
+    fn regroup(&mut self, moves: &[(EventId, EpisodeId)]);
     /// The current state, immutable.
     fn snapshot(&self) -> Arc<dyn Search>;
 }

@@ -1,1 +1,5 @@
 //! From a question to an answer with evidence.
+
+mod reader;
+
+pub use reader::Reader;

@@ -1,0 +1,42 @@
+//! What an answer is made from.
+
+use crate::index::Search;
+use crate::ports::TextEmbedder;
+use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError};
+
+/// One consistent view of the memory, taken for one question and dropped with it.
+///
+/// The store implements it; recall knows nothing else of the store. No method takes a lock that ingest waits for. The
+/// index is published after the commit and before the observation is acknowledged, so a hit always has its records; what
+/// was forgotten between the search and the reading has none, and recall passes over it.
+pub trait Reader: Send + Sync {
+    /// The index as it stood when the view was taken.
+    fn search(&self) -> &dyn Search;
+
+    /// An event, complete with stream time and media; `None` if there is none or it is hidden.
+    ///
+    /// # Errors
+    /// If the store cannot be read or the record is damaged.
+    fn event(&self, id: EventId) -> Result<Option<Event>, ReadError>;
+
+    /// An episode with the ids of its visible events; `None` if there is none or it is hidden.
+    ///
+    /// # Errors
+    /// If the store cannot be read or the record is damaged.
+    fn episode(&self, id: EpisodeId) -> Result<Option<Episode>, ReadError>;
+
+    /// φ, if there is one.
+    fn embedder(&self) -> Option<&dyn TextEmbedder>;
+
+    /// Encoder roles that no model fills.
+    fn absent_roles(&self) -> &[AbsentRole];
+
+    /// Visible events that have no embedding in φ's space yet.
+    fn pending_embeddings(&self) -> u64;
+
+    /// The zone in which time words are understood.
+    fn zone(&self) -> &jiff::tz::TimeZone;
+
+    /// The time, and the deadline.
+    fn clock(&self) -> &dyn Clock;
+}
