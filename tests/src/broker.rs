@@ -1,0 +1,182 @@
+//! A private Mosquitto on a free port of the loopback interface.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use crate::{Certificates, Client, Process, free_port, run_to_end, until};
+
+const START: Duration = Duration::from_secs(10);
+
+/// How a broker is to be.
+#[derive(Debug, Default)]
+pub struct BrokerBuilder {
+    user: Option<(String, String)>,
+    tls: bool,
+    max_packet_bytes: Option<u32>,
+}
+
+impl BrokerBuilder {
+    /// Only this user may connect.
+    pub fn password(mut self, user: &str, password: &str) -> Self {
+        self.user = Some((user.to_owned(), password.to_owned()));
+        self
+    }
+
+    /// Speaks TLS, with certificates of its own.
+    pub fn tls(mut self) -> Self {
+        self.tls = true;
+        self
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// If Mosquitto is not installed or does not come up.
+    pub fn start(self) -> Result<Broker> {
+        // Another program may take the port between the look and the start; Mosquitto then ends at once.
+        for _ in 0..3 {
+            let mut broker = self.prepare(free_port()?)?;
+            match broker.up() {
+                Ok(()) => return Ok(broker),
+                Err(error) if format!("{error:#}").contains("in use") => {}
+                Err(error) => return Err(error),
+            }
+        }
+        bail!("three free ports were taken by others before Mosquitto could have them")
+    }
+
+    fn prepare(&self, port: u16) -> Result<Broker> {
+        let folder = tempfile::Builder::new().prefix("engram-broker-").tempdir().context("no temporary folder")?;
+        let path = |name: &str| folder.path().join(name);
+        let mut lines = vec![
+            "per_listener_settings false".to_owned(),
+            format!("listener {port} 127.0.0.1"),
+            // Without it small messages wait up to 40 ms for the acknowledgement of the one before.
+            "set_tcp_nodelay true".to_owned(),
+            "max_queued_messages 0".to_owned(),
+            "persistence true".to_owned(),
+            format!("persistence_location {}/", folder.path().display()),
+            "log_dest stderr".to_owned(),
+        ];
+        if let Some(bytes) = self.max_packet_bytes {
+            lines.push(format!("max_packet_size {bytes}"));
+        }
+        if rustix::process::geteuid().is_root() {
+            lines.push("user root".to_owned());
+        }
+        match &self.user {
+            Some((user, password)) => {
+                let file = path("passwords");
+                let ended = run_to_end(
+                    Command::new("mosquitto_passwd").args(["-b", "-c"]).arg(&file).args([user, password]),
+                    START,
+                )?;
+                ensure!(ended.code == Some(0), "mosquitto_passwd failed: {}", ended.stderr);
+                lines.push(format!("password_file {}", file.display()));
+                lines.push("allow_anonymous false".to_owned());
+            }
+            None => lines.push("allow_anonymous true".to_owned()),
+        }
+        let certificates = self.tls.then(|| Certificates::make(folder.path())).transpose()?;
+        if let Some(made) = &certificates {
+            lines.push(format!("cafile {}", made.authority.display()));
+            lines.push(format!("certfile {}", made.server.display()));
+            lines.push(format!("keyfile {}", made.key.display()));
+        }
+        let config = path("mosquitto.conf");
+        std::fs::write(&config, lines.join("\n") + "\n").context("cannot write the broker's configuration")?;
+        Ok(Broker { port, config, user: self.user.clone(), certificates, process: None, _folder: folder })
+    }
+}
+
+/// A private broker; ends when dropped.
+#[derive(Debug)]
+pub struct Broker {
+    port: u16,
+    config: PathBuf,
+    user: Option<(String, String)>,
+    certificates: Option<Certificates>,
+    process: Option<Process>,
+    _folder: TempDir,
+}
+
+impl Broker {
+    /// An open broker without TLS.
+    ///
+    /// # Errors
+    /// If Mosquitto is not installed or does not come up.
+    pub fn start() -> Result<Self> {
+        Self::builder().start()
+    }
+
+    /// A broker with options.
+    pub fn builder() -> BrokerBuilder {
+        BrokerBuilder::default()
+    }
+
+    /// The port it has, now and after every restart.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its certificates, if it speaks TLS.
+    pub fn certificates(&self) -> Option<&Certificates> {
+        self.certificates.as_ref()
+    }
+
+    /// User and password, if it asks for them.
+    pub fn user(&self) -> Option<(&str, &str)> {
+        self.user.as_ref().map(|(user, password)| (user.as_str(), password.as_str()))
+    }
+
+    /// A client that is connected.
+    ///
+    /// # Errors
+    /// If it cannot connect.
+    pub fn client(&self) -> Result<Client> {
+        Client::connect(self)
+    }
+
+    /// Ends it as an operator would: it writes its sessions down and goes.
+    ///
+    /// # Errors
+    /// If it does not end.
+    pub fn stop(&mut self) -> Result<()> {
+        if let Some(mut process) = self.process.take() {
+            process.signal(Signal::TERM)?;
+            process.wait(START)?;
+        }
+        Ok(())
+    }
+
+    /// Starts it again on its port, with the sessions it had.
+    ///
+    /// # Errors
+    /// If it does not come up.
+    pub fn up(&mut self) -> Result<()> {
+        ensure!(self.process.is_none(), "the broker runs already");
+        // Debian keeps it in /usr/sbin, which a user's PATH may lack.
+        let program = ["/usr/sbin/mosquitto", "/usr/bin/mosquitto", "/usr/local/sbin/mosquitto"]
+            .into_iter()
+            .find(|path| std::path::Path::new(path).is_file());
+        let mut process =
+            Process::start("mosquitto", Command::new(program.unwrap_or("mosquitto")).arg("-c").arg(&self.config))
+                .context("install the package mosquitto")?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
+        until("Mosquitto listens", START, || {
+            if process.ended()?.is_some() {
+                process.wait(START)?;
+                bail!("Mosquitto ended: {}", process.output());
+            }
+            Ok(TcpStream::connect_timeout(&address, START).ok())
+        })?;
+        self.process = Some(process);
+        Ok(())
+    }
+}

@@ -1,0 +1,100 @@
+//! Where things are.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+/// Root of the repository.
+pub fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies inside the repository").to_owned()
+}
+
+/// The folder of shared data (`ENGRAM_SHARED`, else `../shared` beside the repository), or `None` with a printed line.
+pub fn shared(part: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("ENGRAM_SHARED").map_or_else(|| repository().join("../shared"), PathBuf::from);
+    let path = folder.join(part);
+    if path.exists() {
+        return path.canonicalize().ok();
+    }
+    #[allow(clippy::print_stderr, reason = "a skipped check is said where the person runs it")]
+    {
+        eprintln!("SKIPPED: {} is not there (ENGRAM_SHARED names another place)", path.display());
+    }
+    None
+}
+
+/// Models as `drivers/scripts/fetch-models` leaves them: `ENGRAM_MODELS`, else `.cache/models` of the repository.
+pub fn models_dir() -> Option<PathBuf> {
+    let path = std::env::var_os("ENGRAM_MODELS").map_or_else(|| repository().join(".cache/models"), PathBuf::from);
+    path.is_dir().then_some(path)
+}
+
+/// The folder of the running executable's profile, for instance `target/debug`.
+fn profile_dir() -> Result<PathBuf> {
+    let executable = std::env::current_exe().context("this executable has no path")?;
+    let folder = executable.parent().context("an executable lies in a folder")?;
+    Ok(if folder.ends_with("deps") { folder.parent().unwrap_or(folder) } else { folder }.to_owned())
+}
+
+/// Where made media is kept between runs.
+///
+/// # Errors
+/// If the folder cannot be made.
+pub fn fixtures_dir() -> Result<PathBuf> {
+    let folder = profile_dir()?.join("fixtures");
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    Ok(folder)
+}
+
+/// The program under test.
+///
+/// # Errors
+/// If it is not built.
+pub fn engram() -> Result<PathBuf> {
+    let path = match std::env::var_os("ENGRAM_BIN") {
+        Some(path) => PathBuf::from(path),
+        None => profile_dir()?.join("engram"),
+    };
+    if !path.is_file() {
+        bail!("{} is not there: build it with `cargo build -p agent` or name it in ENGRAM_BIN", path.display());
+    }
+    path.canonicalize().with_context(|| format!("cannot resolve {}", path.display()))
+}
+
+/// A command that starts the program, through the runner of `ENGRAM_RUNNER` if there is one.
+///
+/// Variables that would configure the program from outside are removed.
+///
+/// # Errors
+/// If the program is not built.
+pub fn engram_command() -> Result<Command> {
+    let program = engram()?;
+    let runner = std::env::var("ENGRAM_RUNNER").unwrap_or_default();
+    let mut words = runner.split_whitespace();
+    let mut command = match words.next() {
+        Some(first) => {
+            let mut command = Command::new(first);
+            command.args(words).arg(&program);
+            command
+        }
+        None => Command::new(&program),
+    };
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("ENGRAM__") {
+            command.env_remove(&name);
+        }
+    }
+    command.env_remove("NOTIFY_SOCKET").env_remove("JOURNAL_STREAM");
+    Ok(command)
+}
+
+/// A port of the loopback interface that was free a moment ago.
+///
+/// # Errors
+/// If there is none.
+pub fn free_port() -> Result<u16> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).context("no free port on the loopback interface")?;
+    Ok(listener.local_addr().context("a bound listener has an address")?.port())
+}
