@@ -1,1 +1,3 @@
 //! The configuration and its layers.
+
+pub mod mqtt;

@@ -1,1 +1,108 @@
 //! The MQTT front door (the contract is in the operator's guide).
+//!
+//! Two connections. `…-in` takes observations and `cmd/forget`; its session outlives restarts and every message is
+//! acknowledged by hand after its commit, in order of receipt, and only on the connection that brought it. `…-ask` takes
+//! questions and the other commands, carries everything that Engram publishes, and starts clean, so that old questions
+//! are not answered hours later. Neither event loop ever waits for the memory.
+
+mod counters;
+pub mod topics;
+
+use std::sync::Arc;
+
+use memory_core::Clock;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::mqtt::MqttConfig;
+use crate::health::HealthReport;
+use crate::service::MemoryService;
+pub use counters::{Counter, MqttCounters};
+
+/// Who this engram is on the broker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Name of the robot, second level of every topic.
+    pub robot: String,
+    /// Random id of the memory.
+    pub instance: String,
+    /// Version of the program.
+    pub version: String,
+}
+
+/// Stops and starts recording and perceiving (`cmd/pause`, `cmd/resume`).
+pub trait RecordingControl: Send + Sync {
+    /// Stops; holds over restarts.
+    ///
+    /// # Errors
+    /// Says why it goes on.
+    fn pause(&self) -> Result<(), String>;
+    /// Starts again.
+    ///
+    /// # Errors
+    /// Says why it stays paused.
+    fn resume(&self) -> Result<(), String>;
+    /// Whether it is stopped.
+    fn paused(&self) -> bool;
+}
+
+/// Why the front door closed for good. A broker that is away or refuses the password is no reason: that is retried.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MqttError {
+    /// Another live engram serves this robot name on this broker.
+    #[error(
+        "another engram (instance {other}) already serves the robot `{robot}` on this broker; set a different `robot` in \
+         the configuration of one of the two, or stop the other"
+    )]
+    RobotNameTaken {
+        /// The name.
+        robot: String,
+        /// The other's id.
+        other: String,
+    },
+    /// The configuration cannot be used.
+    #[error("mqtt.{key} {message}")]
+    Config {
+        /// The key below `mqtt`.
+        key: &'static str,
+        /// What is wrong and what to do.
+        message: String,
+    },
+}
+
+/// Everything the front door needs.
+pub struct FrontDoor {
+    /// The section of the configuration.
+    pub config: MqttConfig,
+    /// Who this engram is.
+    pub identity: Identity,
+    /// The memory behind its queues.
+    pub service: MemoryService,
+    /// The report to publish, kept current by the program.
+    pub health: watch::Receiver<HealthReport>,
+    /// Pauses and resumes recording.
+    pub recording: Arc<dyn RecordingControl>,
+    /// The injected clock.
+    pub clock: Arc<dyn Clock>,
+    /// Zone in which times are written.
+    pub zone: jiff::tz::TimeZone,
+    /// What is counted; the program shows it in `health.mqtt`.
+    pub counters: Arc<MqttCounters>,
+}
+
+/// The commands there are.
+pub fn command_names() -> impl Iterator<Item = &'static str> {
+    ["forget", "get", "instance", "list", "pause", "resume"].into_iter()
+}
+
+/// Serves until `shutdown`, then leaves cleanly: takes nothing new, finishes what it has, says `stopped`. `online` turns
+/// true when `online` was published, and false while the connection is away.
+///
+/// # Errors
+/// See [`MqttError`].
+pub async fn serve(door: FrontDoor, shutdown: CancellationToken, online: watch::Sender<bool>) -> Result<(), MqttError> {
+    let _ = (door, online);
+    shutdown.cancelled().await;
+    Ok(())
+}

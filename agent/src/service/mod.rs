@@ -1,1 +1,419 @@
-//! The memory behind bounded queues: a writer thread with group commit, a recall pool, and the jobs that follow a commit.
+//! The memory behind bounded queues: one writer thread with group commit, a recall pool, and a job thread that embeds
+//! what was committed while nobody asks.
+//!
+//! ```text
+//! observe, forget ─▶ writer queue ─▶ writer thread ─▶ Memory::observe (one transaction for all that waits)
+//! perceived       ─▶      "                              │ wakes
+//!                                                        ▼
+//! ask, list, get  ─▶ recall queue ─▶ recall threads   embedding thread (pauses while questions are answered)
+//! ```
+//!
+//! Invariants: answers to `observe` come in the order of the calls; what was accepted is durable before the caller hears
+//! of it; when the store cannot write, everything that waited fails with it, so that no later item overtakes an earlier
+//! one that must be sent again.
+
+mod embedding;
+mod episodes;
+mod pool;
+mod questions;
+mod queue;
+mod writer;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::ports::{PerceptionSink, PortError, TextEmbedder};
+use memory_core::{
+    Answer, Clock, Episode, EpisodeFilter, EpisodeId, Event, ForgetReply, ForgetRequest, Memory, Observation, Outcome,
+    Page, Perceived, Query, ReadError, Timestamp,
+};
+use tokio::sync::{broadcast, oneshot};
+
+use crate::health::QueueHealth;
+pub use embedding::EmbeddingProgress;
+pub use episodes::{EpisodeChange, EpisodeEvent};
+use pool::RecallPool;
+use questions::Questions;
+use writer::{WriteJob, Writer};
+
+/// Sizes and waits of the service.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServiceOptions {
+    /// Batches and segments that may wait for the writer.
+    pub writer_queue: usize,
+    /// Observations that one transaction takes at most, unless a single batch is larger.
+    pub commit_items: usize,
+    /// How long the writer waits for company before it commits; zero commits what is there.
+    pub commit_linger: Duration,
+    /// Threads that answer questions.
+    pub recall_threads: usize,
+    /// Questions that may wait; above it, `Busy`.
+    pub recall_queue: usize,
+    /// Time for a question that names none, waiting included.
+    pub default_budget: Duration,
+    /// Time that one batch of embeddings should take. The batch size follows it.
+    pub embedding_slice: Duration,
+    /// How long embedding stays away after the last question.
+    pub embedding_quiet: Duration,
+    /// How long questions can keep embedding away before it does one slice all the same.
+    pub embedding_patience: Duration,
+}
+
+impl Default for ServiceOptions {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Self {
+            writer_queue: 256,
+            commit_items: 2048,
+            commit_linger: Duration::from_millis(2),
+            recall_threads: cores.clamp(2, 4),
+            recall_queue: 64,
+            default_budget: Duration::from_secs(3),
+            embedding_slice: Duration::from_millis(30),
+            embedding_quiet: Duration::from_millis(20),
+            embedding_patience: Duration::from_secs(1),
+        }
+    }
+}
+
+/// What became of a batch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Committed {
+    /// One per observation, in order.
+    pub outcomes: Vec<Outcome>,
+    /// Number of the last commit.
+    pub seq: u64,
+}
+
+/// Why nothing of a batch was committed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ObserveFailure {
+    /// The disk is full or the ceiling reached; the same batch can be sent again.
+    #[error("{0}")]
+    StorageFull(String),
+    /// Any other failure of the store.
+    #[error("{0}")]
+    Store(String),
+    /// Engram is stopping.
+    #[error("engram is stopping; send it again when it is back")]
+    Closed,
+}
+
+/// Why a question, or a reading, got no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskFailure {
+    /// More questions wait than the queue holds.
+    #[error("too many questions are waiting; ask again in a moment")]
+    Busy,
+    /// The time ran out, waiting included.
+    #[error("no answer within {} ms; ask again with a larger deadline_ms", .0.as_millis())]
+    Deadline(Duration),
+    /// The question cannot be understood as one.
+    #[error("{0}")]
+    Invalid(String),
+    /// The store could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The answer failed in a way that is a bug.
+    #[error("answering failed unexpectedly: {0}; please report it")]
+    Internal(String),
+    /// Engram is stopping.
+    #[error("engram is stopping")]
+    Closed,
+}
+
+/// Why nothing was forgotten.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ForgetFailure {
+    /// The request names nothing, or is contradictory.
+    #[error("{0}")]
+    Invalid(String),
+    /// The store could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The store could not write; nothing was forgotten.
+    #[error(transparent)]
+    Write(#[from] ObserveFailure),
+}
+
+/// A promise of the writer.
+pub type Reply<T> = oneshot::Receiver<T>;
+
+/// The memory behind its queues. Cheap to clone; clones share it.
+#[derive(Clone)]
+pub struct MemoryService {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    memory: Memory,
+    clock: Arc<dyn Clock>,
+    writer: Arc<Writer>,
+    pool: Arc<RecallPool>,
+    embedding: Arc<embedding::Signal>,
+    questions: Arc<Questions>,
+    default_budget: Duration,
+}
+
+/// The threads behind a [`MemoryService`].
+pub struct ServiceThreads {
+    shared: Arc<Shared>,
+    threads: Vec<(&'static str, std::thread::JoinHandle<()>)>,
+    /// Closed when the last thread ends.
+    ended: std::sync::mpsc::Receiver<()>,
+}
+
+impl MemoryService {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// If the system gives no more threads.
+    pub fn start(
+        memory: Memory,
+        options: ServiceOptions,
+        clock: Arc<dyn Clock>,
+    ) -> std::io::Result<(Self, ServiceThreads)> {
+        let questions = Arc::new(Questions::new(Arc::clone(&clock)));
+        let embedding = Arc::new(embedding::Signal::new());
+        let writer = Arc::new(Writer::new(&options));
+        let pool = Arc::new(RecallPool::new(options.recall_queue));
+        let shared = Arc::new(Shared {
+            memory: memory.clone(),
+            clock: Arc::clone(&clock),
+            writer: Arc::clone(&writer),
+            pool: Arc::clone(&pool),
+            embedding: Arc::clone(&embedding),
+            questions: Arc::clone(&questions),
+            default_budget: options.default_budget,
+        });
+        // Never sent on: a thread holds its end open for as long as it lives.
+        let (alive, ended) = std::sync::mpsc::sync_channel::<()>(0);
+        let mut threads = Vec::new();
+        let mut spawn = |name: &'static str, body: Box<dyn FnOnce() + Send>| -> std::io::Result<()> {
+            let alive = alive.clone();
+            let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+                body();
+                drop(alive);
+            })?;
+            threads.push((name, thread));
+            Ok(())
+        };
+        {
+            let (memory, clock, signal) = (memory.clone(), Arc::clone(&clock), Arc::clone(&embedding));
+            spawn("memory-writer", Box::new(move || writer.run(&memory, clock.as_ref(), &signal)))?;
+        }
+        for _ in 0..options.recall_threads.max(1) {
+            let (memory, clock, pool) = (memory.clone(), Arc::clone(&clock), Arc::clone(&pool));
+            spawn("recall", Box::new(move || pool.run(&memory, clock.as_ref())))?;
+        }
+        spawn(
+            "embedding",
+            Box::new(move || embedding::run(&memory, &options, clock.as_ref(), &embedding, &questions)),
+        )?;
+        Ok((Self { shared: Arc::clone(&shared) }, ServiceThreads { shared, threads, ended }))
+    }
+
+    /// Commits a batch; waits for space in the queue and for the commit.
+    ///
+    /// # Errors
+    /// See [`ObserveFailure`]; then nothing of the batch was committed.
+    pub async fn observe(&self, batch: Vec<Observation>) -> Result<Committed, ObserveFailure> {
+        self.enqueue_observe(batch).await.await.unwrap_or(Err(ObserveFailure::Closed))
+    }
+
+    /// Puts a batch in the writer's queue, waiting for space there but not for the commit. Batches are committed in the
+    /// order in which these calls return.
+    pub async fn enqueue_observe(&self, batch: Vec<Observation>) -> Reply<Result<Committed, ObserveFailure>> {
+        let (reply, promise) = oneshot::channel();
+        if let Err(WriteJob::Observe { reply, .. }) =
+            self.shared.writer.queue.push(WriteJob::Observe { batch, reply }).await
+        {
+            // A receiver that went away needs no answer.
+            drop(reply.send(Err(ObserveFailure::Closed)));
+        }
+        promise
+    }
+
+    /// Hides events; ordered with the observations before and after it.
+    ///
+    /// # Errors
+    /// See [`ForgetFailure`].
+    pub async fn forget(&self, request: ForgetRequest) -> Result<ForgetReply, ForgetFailure> {
+        self.enqueue_forget(request).await.await.unwrap_or(Err(ForgetFailure::Write(ObserveFailure::Closed)))
+    }
+
+    /// Puts a request to forget in the writer's queue, in its order among the batches.
+    pub async fn enqueue_forget(&self, request: ForgetRequest) -> Reply<Result<ForgetReply, ForgetFailure>> {
+        let (reply, promise) = oneshot::channel();
+        if let Err(WriteJob::Forget { reply, .. }) =
+            self.shared.writer.queue.push(WriteJob::Forget { request, reply }).await
+        {
+            drop(reply.send(Err(ForgetFailure::Write(ObserveFailure::Closed))));
+        }
+        promise
+    }
+
+    /// Answers a question. `query.budget` (or the default) counts from here, the wait in the queue included.
+    ///
+    /// # Errors
+    /// See [`AskFailure`].
+    pub async fn ask(&self, mut query: Query) -> Result<Answer, AskFailure> {
+        let budget = *query.budget.get_or_insert(self.shared.default_budget);
+        let clock = Arc::clone(&self.shared.clock);
+        let deadline = clock.monotonic() + budget;
+        let _question = self.shared.questions.begin();
+        self.read(budget, move |memory| {
+            let left = deadline.saturating_sub(clock.monotonic());
+            if left.is_zero() {
+                return Err(AskFailure::Deadline(budget));
+            }
+            query.budget = Some(left);
+            memory.ask(&query).map_err(|error| match error {
+                memory_core::QueryError::Invalid(message) => AskFailure::Invalid(message),
+                memory_core::QueryError::Deadline(_) => AskFailure::Deadline(budget),
+                memory_core::QueryError::Read(error) => AskFailure::Read(error),
+                other => AskFailure::Internal(other.to_string()),
+            })
+        })
+        .await
+    }
+
+    /// Episodes, newest first, a page at a time.
+    ///
+    /// # Errors
+    /// See [`AskFailure`].
+    pub async fn episodes(&self, filter: EpisodeFilter) -> Result<Page, AskFailure> {
+        self.read(self.shared.default_budget, move |memory| memory.episodes(&filter).map_err(AskFailure::Read)).await
+    }
+
+    /// One episode with its visible events.
+    ///
+    /// # Errors
+    /// See [`AskFailure`].
+    pub async fn episode(&self, id: EpisodeId) -> Result<Option<(Episode, Vec<Event>)>, AskFailure> {
+        self.read(self.shared.default_budget, move |memory| memory.episode(id).map_err(AskFailure::Read)).await
+    }
+
+    /// Runs any reading on the recall pool.
+    ///
+    /// # Errors
+    /// `Busy`, `Deadline`, `Closed`, or what `work` fails with.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        budget: Duration,
+        work: impl FnOnce(&Memory) -> Result<T, AskFailure> + Send + 'static,
+    ) -> Result<T, AskFailure> {
+        let answer = self.shared.pool.submit(self.shared.clock.monotonic() + budget, budget, work)?;
+        // The pool keeps the deadline; this holds even where the memory overruns its own.
+        match tokio::time::timeout(budget, answer).await {
+            Ok(answer) => answer.unwrap_or(Err(AskFailure::Closed)),
+            Err(_elapsed) => {
+                self.shared.pool.count_overrun();
+                Err(AskFailure::Deadline(budget))
+            }
+        }
+    }
+
+    /// Gives the memory its φ and wakes the embedding thread.
+    pub fn set_text_embedder(&self, embedder: Option<Arc<dyn TextEmbedder>>) {
+        self.shared.memory.set_text_embedder(embedder);
+        self.shared.embedding.wake();
+    }
+
+    /// New, changed and ended episodes from now on. A slow listener loses the oldest and is told how many.
+    pub fn episode_events(&self) -> broadcast::Receiver<EpisodeEvent> {
+        self.shared.writer.episode_events.subscribe()
+    }
+
+    /// Depth, ceiling and refusals of the queues, by name.
+    pub fn queues(&self) -> BTreeMap<String, QueueHealth> {
+        BTreeMap::from([
+            ("memory_writer".to_owned(), self.shared.writer.queue.gauge()),
+            ("recall".to_owned(), self.shared.pool.gauge()),
+        ])
+    }
+
+    /// What the threads did since the start.
+    pub fn counters(&self) -> ServiceCounters {
+        let mut counters = self.shared.writer.counters();
+        self.shared.pool.add_to(&mut counters);
+        counters.embedding = self.shared.embedding.progress();
+        counters
+    }
+
+    /// The memory itself, for what needs no queue.
+    pub fn memory(&self) -> &Memory {
+        &self.shared.memory
+    }
+
+    /// The injected clock.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.shared.clock
+    }
+}
+
+impl PerceptionSink for MemoryService {
+    /// Blocks until the segment is durable; call from a source's own thread, never from an async task.
+    fn perceived(&self, segment: Perceived) -> Result<Timestamp, PortError> {
+        let failed = |failure: ObserveFailure| PortError { role: "memory", message: failure.to_string() };
+        let (reply, promise) = oneshot::channel();
+        let job = WriteJob::Observe { batch: vec![Observation::Perceived(segment)], reply };
+        if self.shared.writer.queue.push_blocking(job).is_err() {
+            return Err(failed(ObserveFailure::Closed));
+        }
+        let committed = promise.blocking_recv().unwrap_or(Err(ObserveFailure::Closed)).map_err(failed)?;
+        match committed.outcomes.into_iter().next() {
+            Some(Outcome::Rejected { message }) => Err(PortError { role: "memory", message }),
+            _ => Ok(self.shared.clock.now()),
+        }
+    }
+}
+
+/// What the threads did since the start, for `health` and metrics.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ServiceCounters {
+    /// Transactions.
+    pub commits: u64,
+    /// Batches that failed because the store could not write.
+    pub failed_batches: u64,
+    /// Time spent in transactions.
+    pub commit_time: Duration,
+    /// Questions and readings answered.
+    pub answered: u64,
+    /// Questions and readings refused because too many waited.
+    pub busy: u64,
+    /// Questions and readings whose time ran out.
+    pub overdue: u64,
+    /// Time spent answering.
+    pub answer_time: Duration,
+    /// The embedding job.
+    pub embedding: EmbeddingProgress,
+    /// The writer's last failure, until a commit succeeds again.
+    pub write_error: Option<String>,
+}
+
+impl ServiceThreads {
+    /// Takes nothing new, finishes what is queued, and stops the threads. A thread that is not done at the deadline is
+    /// left to the end of the process and named in the log.
+    pub fn drain(self, deadline: Duration) {
+        let until = std::time::Instant::now() + deadline;
+        self.shared.embedding.stop();
+        self.shared.writer.queue.close();
+        self.shared.pool.close();
+        let patience = until.saturating_duration_since(std::time::Instant::now());
+        // Nobody sends: the wait ends when the last thread has dropped its end, or in vain.
+        let all_ended =
+            matches!(self.ended.recv_timeout(patience), Err(std::sync::mpsc::RecvTimeoutError::Disconnected));
+        for (name, thread) in self.threads {
+            if !all_ended && !thread.is_finished() {
+                tracing::error!(thread = name, "not done after {deadline:?}; left behind");
+            } else if thread.join().is_err() {
+                tracing::error!(thread = name, "panicked");
+            }
+        }
+    }
+}

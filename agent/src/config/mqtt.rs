@@ -1,0 +1,185 @@
+//! `[mqtt]`: the broker, who may do what, and the ceilings of the front door.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `[mqtt]`: the front door.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MqttConfig {
+    /// Whether engram talks to a broker at all. Without, it remembers and nobody can ask it.
+    pub enabled: bool,
+    /// Host name or address of the broker.
+    pub host: String,
+    /// Port of the broker. Without it, 1883, or 8883 with TLS.
+    #[schemars(range(min = 1, max = 65535))]
+    pub port: Option<u16>,
+    /// First level of every topic.
+    pub root: String,
+    /// User name for the broker.
+    pub username: Option<String>,
+    /// Password for the broker. Better in `password_file`, which only engram can read.
+    pub password: Option<String>,
+    /// File with the password; a line end at its end does not count.
+    pub password_file: Option<PathBuf>,
+    /// Seconds of silence after which a ping proves that the connection lives. The broker declares engram `offline` after
+    /// one and a half times as much.
+    #[schemars(range(min = 5, max = 3600))]
+    pub keep_alive_s: u16,
+    /// How long the broker keeps observations for an engram that is away, in hours.
+    #[schemars(range(min = 1, max = 8760))]
+    pub session_expiry_h: u32,
+    /// Longest pause between two attempts to reach the broker, in seconds.
+    #[schemars(range(min = 1, max = 600))]
+    pub reconnect_max_s: u64,
+    /// Answers go only to topics that begin with one of these. Without it, `<root>/` and `reply/`. Topics that engram
+    /// itself listens to or announces on are always refused.
+    pub reply_prefixes: Option<Vec<String>>,
+    /// How often `health` is published, in seconds; changes are published at once.
+    #[schemars(range(min = 1, max = 3600))]
+    pub health_interval_s: u64,
+    /// Encryption.
+    pub tls: TlsConfig,
+    /// Which commands are obeyed, by name: `forget = true`. A command that is not named is allowed, but `forget`,
+    /// `restore` and `name_entity` only where engram has a user name or a certificate for the broker.
+    pub allow: std::collections::BTreeMap<String, bool>,
+    /// Ceilings of what is taken in.
+    pub limits: MqttLimits,
+}
+
+/// `[mqtt.tls]`: encryption of the connection to the broker.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TlsConfig {
+    /// Whether the connection is encrypted.
+    pub enabled: bool,
+    /// Certificates of the authorities that may vouch for the broker, PEM. Without it, the system's.
+    pub ca_file: Option<PathBuf>,
+    /// Certificate with which engram proves who it is, PEM; needs `key_file`.
+    pub cert_file: Option<PathBuf>,
+    /// Private key of `cert_file`, PEM.
+    pub key_file: Option<PathBuf>,
+}
+
+/// `[mqtt.limits]`: ceilings of what is taken in. At a ceiling the sender is told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MqttLimits {
+    /// Largest payload of `ask` and of a command, bytes; above it, `too_large`.
+    #[schemars(range(min = 1024, max = 4_194_304))]
+    pub ask_bytes: usize,
+    /// Largest payload of `observe`, bytes; above it, `too_large`.
+    #[schemars(range(min = 1024, max = 4_194_304))]
+    pub observe_bytes: usize,
+    /// Largest packet the broker may send, bytes. Larger ones never reach engram and cannot be answered.
+    #[schemars(range(min = 65_536, max = 268_435_455))]
+    pub packet_bytes: u32,
+    /// Questions and commands a second on average; above it, `busy`.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub asks_per_s: u32,
+    /// Questions and commands that may come at once.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub ask_burst: u32,
+    /// Observations a second on average. What comes faster waits at the broker; nothing is refused for it.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub observations_per_s: u32,
+    /// Messages of `observe` that the broker may send before the first is acknowledged.
+    #[schemars(range(min = 1, max = 1024))]
+    pub unacknowledged: u16,
+    /// Time that a question may take if it names none, milliseconds.
+    #[schemars(range(min = 1, max = 600_000))]
+    pub default_deadline_ms: u64,
+    /// Longest time that a question may ask for, milliseconds.
+    #[schemars(range(min = 1, max = 600_000))]
+    pub max_deadline_ms: u64,
+}
+
+impl Default for MqttConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            host: "localhost".to_owned(),
+            port: None,
+            root: "engram".to_owned(),
+            username: None,
+            password: None,
+            password_file: None,
+            keep_alive_s: 15,
+            session_expiry_h: 168,
+            reconnect_max_s: 10,
+            reply_prefixes: None,
+            health_interval_s: 10,
+            tls: TlsConfig::default(),
+            allow: std::collections::BTreeMap::new(),
+            limits: MqttLimits::default(),
+        }
+    }
+}
+
+impl Default for MqttLimits {
+    fn default() -> Self {
+        Self {
+            ask_bytes: 64 << 10,
+            observe_bytes: 1 << 20,
+            packet_bytes: 8 << 20,
+            asks_per_s: 500,
+            ask_burst: 1000,
+            observations_per_s: 20_000,
+            unacknowledged: 32,
+            default_deadline_ms: 3000,
+            max_deadline_ms: 60_000,
+        }
+    }
+}
+
+impl MqttConfig {
+    /// The configured port, or the usual one.
+    pub fn port(&self) -> u16 {
+        self.port.unwrap_or(if self.tls.enabled { 8883 } else { 1883 })
+    }
+
+    /// Whether engram proves to the broker who it is. A broker that takes anybody guards nothing, so commands that destroy
+    /// or rename need a word in `[mqtt.allow]` there.
+    pub fn authenticated(&self) -> bool {
+        self.username.is_some() || (self.tls.enabled && self.tls.cert_file.is_some())
+    }
+
+    /// What is wrong beyond types and ranges: the key below `mqtt`, and what to do.
+    pub fn problems(&self) -> Vec<(&'static str, String)> {
+        let mut problems = Vec::new();
+        if self.host.trim().is_empty() {
+            problems.push(("host", "is empty; name the broker, for instance \"localhost\"".to_owned()));
+        }
+        if let Err(error) = crate::mqtt::topics::check_name(&self.root) {
+            problems.push(("root", error.to_string()));
+        }
+        if self.password.is_some() && self.password_file.is_some() {
+            problems.push(("password", "is set beside `password_file`; keep one of them".to_owned()));
+        }
+        if self.username.is_none() && (self.password.is_some() || self.password_file.is_some()) {
+            problems.push(("username", "is missing, and there is a password".to_owned()));
+        }
+        if self.tls.cert_file.is_some() != self.tls.key_file.is_some() {
+            problems.push(("tls.cert_file", "and `key_file` belong together; set both or none".to_owned()));
+        }
+        if !self.tls.enabled && (self.tls.ca_file.is_some() || self.tls.cert_file.is_some()) {
+            problems.push(("tls.enabled", "is false, and certificates are configured; set it to true".to_owned()));
+        }
+        for name in self.allow.keys() {
+            if !crate::mqtt::command_names().any(|known| known == name) {
+                let known: Vec<&str> = crate::mqtt::command_names().collect();
+                problems.push(("allow", format!("names `{name}`; the commands are {}", known.join(", "))));
+            }
+        }
+        for (key, ceiling) in
+            [("limits.ask_bytes", self.limits.ask_bytes), ("limits.observe_bytes", self.limits.observe_bytes)]
+        {
+            if ceiling >= self.limits.packet_bytes as usize {
+                problems.push((key, "must be below `limits.packet_bytes`, or nobody hears `too_large`".to_owned()));
+            }
+        }
+        problems
+    }
+}
