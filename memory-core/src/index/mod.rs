@@ -1,10 +1,28 @@
 //! The search behind recall, as a small interface that the compressed index will fill.
 //!
-//! One writer appends and hides; readers search an immutable snapshot.
+//! One writer appends, embeds and hides; readers search an immutable snapshot and wait for nobody. [`LogIndex`] is the
+//! implementation: postings in immutable chunks that are merged as they grow, unit vectors scanned flat, and the
+//! neighbours in time as context of both.
+
+mod analysis;
+mod documents;
+mod fusion;
+mod hidden;
+mod log_index;
+mod postings;
+mod snapshot;
+mod vectors;
+
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
-use crate::{EpisodeId, EventId, Kind, Modality, TimeSpan};
+pub use analysis::{Analyzer, TermId, Words, is_stop_word, stem, term_of, words};
+pub use fusion::Fusion;
+pub use log_index::{IndexOptions, LogIndex};
+
+use crate::{EpisodeId, Event, EventId, Kind, Modality, StreamSpan, TimeSpan};
 
 /// What the index keeps of an event.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,18 +37,76 @@ pub struct Document {
     pub modality: Modality,
     /// When.
     pub span: TimeSpan,
+    /// When, in the time of its capture session.
+    pub stream: Option<StreamSpan>,
     /// The program or source it came from.
     pub source: String,
-    /// Whom it is about.
+    /// Whom it is about; findable as a word, and as a name in the question.
     pub entity: Option<String>,
     /// Every text that must be findable: the event's own and those of its attributes.
     pub text: String,
 }
 
+impl Document {
+    /// The document of an event: its own text and every text in its attributes (a picture's caption, a place) but the
+    /// name of the session, which only groups.
+    pub fn of(event: &Event) -> Self {
+        let mut text = event.text.clone();
+        for_each_attribute_text(event, &mut |attribute| {
+            text.push('\n');
+            text.push_str(attribute);
+        });
+        Self {
+            id: event.id,
+            episode: event.episode,
+            kind: event.kind,
+            modality: event.modality,
+            span: event.span,
+            stream: event.stream,
+            source: event.source.clone(),
+            entity: event.entity.clone(),
+            text,
+        }
+    }
+}
+
+/// What φ embeds of an event: who, what, and in brackets what its attributes say. Identifiers among the attributes (one
+/// word with a digit) carry no meaning and are left out.
+pub fn passage(event: &Event) -> String {
+    let mut passage = String::with_capacity(event.text.len() + 32);
+    if let Some(entity) = &event.entity {
+        passage.push_str(entity);
+        passage.push_str(": ");
+    }
+    passage.push_str(&event.text);
+    for_each_attribute_text(event, &mut |attribute| {
+        let identifier = !attribute.contains(char::is_whitespace) && attribute.contains(|c: char| c.is_ascii_digit());
+        if !identifier {
+            passage.push_str(" [");
+            passage.push_str(attribute);
+            passage.push(']');
+        }
+    });
+    passage
+}
+
+fn for_each_attribute_text(event: &Event, visit: &mut impl FnMut(&str)) {
+    for (name, value) in &event.attributes {
+        if name != "session" {
+            value.for_each_text(&mut |text| {
+                if !text.is_empty() {
+                    visit(text);
+                }
+            });
+        }
+    }
+}
+
 /// What to search for.
 #[derive(Debug, Clone, Default)]
 pub struct SearchQuery {
-    /// Words of the question.
+    /// Words of the question. Without words and embedding every document that passes the filters is a hit, in order of
+    /// time.
     pub text: String,
     /// The question in φ's space, if φ is there.
     pub embedding: Option<Vec<f32>>,
@@ -38,6 +114,16 @@ pub struct SearchQuery {
     pub span: Option<TimeSpan>,
     /// Only events of this sense.
     pub modality: Option<Modality>,
+    /// Only events of these kinds; all if empty.
+    pub kinds: Vec<Kind>,
+    /// Only events about this entity; case is ignored.
+    pub entity: Option<String>,
+    /// Only events of this source.
+    pub source: Option<String>,
+    /// Spans that the question names, with how much (0 to 1) an event inside gains by it. Nothing is excluded.
+    pub near: Vec<(TimeSpan, f32)>,
+    /// Of a search without words: the latest instead of the earliest ones.
+    pub latest: bool,
     /// How many at most.
     pub limit: usize,
 }
@@ -51,23 +137,42 @@ pub struct Hit {
     pub episode: EpisodeId,
     /// Fused score; higher is better; comparable within one search.
     pub score: f32,
-    /// The words' share, before fusion.
+    /// The words' share, before fusion: BM25 of the event itself over the most that the question's words can give, 0 to 1.
     pub lexical: f32,
+    /// The same of the event with its neighbours in time.
+    pub context: f32,
     /// Cosine with the question, if both have an embedding.
     pub cosine: Option<f32>,
+}
+
+/// How common a term is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TermStatistics {
+    /// The word as it stands in the text.
+    pub word: String,
+    /// Its term.
+    pub term: TermId,
+    /// How many documents hold it.
+    pub documents: u32,
+    /// Inverse document frequency, as BM25 weighs it; highest for a term that no document holds.
+    pub idf: f32,
 }
 
 /// The write side.
 pub trait Index: Send {
     /// Makes documents findable in the next snapshot.
     fn append(&mut self, documents: &[Document]);
-    /// Adds unit vectors of φ for documents that are there, in the space named last.
+    /// Drops every vector: those that follow are of another space, `dimensions` long.
+    fn use_space(&mut self, dimensions: usize);
+    /// Adds unit vectors of φ (scaled by 32,767) for documents that are there. Vectors of another length than the
+    /// space's, and of documents that are not there, are ignored.
     fn embed(&mut self, vectors: &[(EventId, Vec<i16>)]);
     /// Hides documents from every later snapshot.
     fn hide(&mut self, ids: &[EventId]);
-    /// Moves documents to another episode: a segment takes in what was told while it was still open.
+    /// Moves documents to another episode: a segment takes in what was told while it was still open. Earlier snapshots
+    /// may see the move, as the store's records do.
     fn regroup(&mut self, moves: &[(EventId, EpisodeId)]);
-    /// The current state, immutable.
+    /// The current state, immutable. Cheap: a few pointers.
     fn snapshot(&self) -> Arc<dyn Search>;
 }
 
@@ -75,8 +180,14 @@ pub trait Index: Send {
 pub trait Search: Send + Sync {
     /// Hits, best first, ties by id.
     fn search(&self, query: &SearchQuery) -> Vec<Hit>;
+    /// The distinct terms of a text that are no stop words, in order of appearance.
+    fn terms(&self, text: &str) -> Vec<TermStatistics>;
+    /// The wall-clock span of the latest capture session that has an event in `within`.
+    fn session(&self, within: Option<TimeSpan>) -> Option<TimeSpan>;
     /// How many visible documents there are.
     fn len(&self) -> usize;
+    /// How many of them have a vector.
+    fn embedded(&self) -> usize;
     /// Whether there is none.
     fn is_empty(&self) -> bool {
         self.len() == 0

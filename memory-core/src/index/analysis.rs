@@ -1,0 +1,157 @@
+//! From text to terms: words, stop words, English Snowball stems.
+
+use std::collections::HashMap;
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+/// A stem, as the 64-bit FNV-1a hash of its bytes. At a million distinct stems two of them share a hash with a probability
+/// under 1e-7; in exchange there is no dictionary to lock, to grow or to share between writer and readers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TermId(pub u64);
+
+/// Words that say nothing about what is looked for.
+const STOP_WORDS: &[&str] = &[
+    "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by",
+    "can", "cannot", "could", "d", "did", "didn", "do", "does", "doesn", "doing", "don", "done", "for", "from", "had",
+    "has", "have", "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "isn", "it",
+    "its", "just", "ll", "m", "me", "might", "mine", "must", "my", "of", "on", "or", "our", "ours", "re", "s", "shall",
+    "she", "should", "so", "some", "such", "t", "than", "that", "the", "their", "theirs", "them", "then", "there",
+    "these", "they", "this", "those", "to", "too", "us", "ve", "very", "was", "wasn", "we", "were", "weren", "what",
+    "when", "where", "whether", "which", "while", "who", "whom", "whose", "why", "will", "with", "won", "would",
+    "wouldn", "you", "your", "yours",
+];
+
+/// Whether `word` (lower case) says nothing about what is looked for.
+pub fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.contains(&word)
+}
+
+/// The words of a text, lower case, in order: runs of letters and digits; an apostrophe ends one.
+#[derive(Debug, Clone)]
+pub struct Words<'a> {
+    rest: &'a str,
+}
+
+/// The words of a text.
+pub fn words(text: &str) -> Words<'_> {
+    Words { rest: text }
+}
+
+impl Iterator for Words<'_> {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        let start = self.rest.find(char::is_alphanumeric)?;
+        let tail = &self.rest[start..];
+        let end = tail.find(|c: char| !c.is_alphanumeric()).unwrap_or(tail.len());
+        let (word, rest) = tail.split_at(end);
+        self.rest = rest;
+        Some(word.to_lowercase())
+    }
+}
+
+/// The English Snowball stem of a lower-case word.
+pub fn stem(word: &str) -> String {
+    Stemmer::create(Algorithm::English).stem(word).into_owned()
+}
+
+/// The term of a lower-case word.
+pub fn term_of(word: &str) -> TermId {
+    hash(Stemmer::create(Algorithm::English).stem(word).as_bytes())
+}
+
+fn hash(bytes: &[u8]) -> TermId {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in bytes {
+        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    TermId(hash)
+}
+
+/// The hash of a name, equal for names that differ in case, punctuation or spaces only.
+pub(super) fn name_hash<'a>(name: impl IntoIterator<Item = &'a str>) -> u64 {
+    let mut joined = String::from("name");
+    for word in name {
+        joined.push(' ');
+        joined.push_str(word);
+    }
+    hash(joined.as_bytes()).0
+}
+
+/// Turns documents into terms. Remembers the words it has met, since stemming costs more than looking up.
+pub struct Analyzer {
+    stemmer: Stemmer,
+    known: HashMap<String, Option<TermId>>,
+}
+
+impl Analyzer {
+    /// Words remembered at most; beyond it everything is forgotten at once.
+    const KNOWN_WORDS: usize = 1 << 16;
+
+    /// An analyzer that has met no word.
+    pub fn new() -> Self {
+        Self { stemmer: Stemmer::create(Algorithm::English), known: HashMap::new() }
+    }
+
+    /// Calls `visit` with every term of `text` that is no stop word, in order.
+    pub fn for_each_term(&mut self, text: &str, visit: &mut impl FnMut(TermId)) {
+        for word in words(text) {
+            if let Some(known) = self.known.get(&word) {
+                if let Some(term) = known {
+                    visit(*term);
+                }
+                continue;
+            }
+            let term = (!is_stop_word(&word)).then(|| hash(self.stemmer.stem(&word).as_bytes()));
+            if let Some(term) = term {
+                visit(term);
+            }
+            if self.known.len() >= Self::KNOWN_WORDS {
+                self.known.clear();
+            }
+            self.known.insert(word, term);
+        }
+    }
+}
+
+impl Default for Analyzer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms(text: &str) -> Vec<TermId> {
+        let mut found = Vec::new();
+        Analyzer::new().for_each_term(text, &mut |term| found.push(term));
+        found
+    }
+
+    #[test]
+    fn words_are_lower_case_runs_of_letters_and_digits() {
+        assert_eq!(words("Anna's café, No. 7!").collect::<Vec<_>>(), ["anna", "s", "café", "no", "7"]);
+        assert_eq!(words(" … ").next(), None);
+    }
+
+    #[test]
+    fn forms_of_a_word_share_a_term_and_stop_words_have_none() {
+        assert_eq!(terms("painted"), terms("The paintings"));
+        assert_eq!(terms("what was it to the"), []);
+    }
+
+    #[test]
+    fn a_word_met_before_gives_the_same_term() {
+        let twice = terms("running running");
+        assert_eq!(twice[0], twice[1]);
+        assert_eq!(twice[0], term_of("running"));
+    }
+
+    #[test]
+    fn names_compare_by_their_words() {
+        assert_eq!(name_hash(["anna", "lee"]), name_hash("anna lee".split(' ')));
+        assert_ne!(name_hash(["anna"]), name_hash(["annalee"]));
+    }
+}

@@ -1,0 +1,295 @@
+//! The index against a model that scans every text.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::Timestamp;
+
+const WORDS: [&str; 12] =
+    ["apple", "river", "stone", "painted", "painting", "music", "anna", "bridge", "the", "robot", "kitchen", "window"];
+
+fn at(seconds: i64) -> TimeSpan {
+    let at = Timestamp::from_micros(seconds * 1_000_000);
+    TimeSpan::new(at, at)
+}
+
+fn document(id: u64, source: &str, seconds: i64, text: &str) -> Document {
+    Document {
+        id: EventId(id),
+        episode: EpisodeId(id / 4),
+        kind: Kind::Text,
+        modality: Modality::Audio,
+        span: at(seconds),
+        stream: None,
+        source: source.into(),
+        entity: None,
+        text: text.into(),
+    }
+}
+
+fn index_of(documents: &[Document], batch: usize) -> LogIndex {
+    let mut index = LogIndex::new(IndexOptions::default());
+    for batch in documents.chunks(batch) {
+        index.append(batch);
+    }
+    index
+}
+
+fn ask(text: &str, limit: usize) -> SearchQuery {
+    SearchQuery { text: text.into(), limit, ..SearchQuery::default() }
+}
+
+fn ids(hits: &[Hit]) -> Vec<u64> {
+    hits.iter().map(|hit| hit.id.0).collect()
+}
+
+/// BM25 with and without the neighbours' words, written down as the definition says.
+fn model(documents: &[Document], hidden: &[u64], question: &str) -> Vec<(u64, f32)> {
+    let stems = |text: &str| words(text).filter(|word| !is_stop_word(word)).map(|word| stem(&word)).collect::<Vec<_>>();
+    let texts: Vec<Vec<String>> = documents.iter().map(|document| stems(&document.text)).collect();
+    let visible = |place: usize| !hidden.contains(&documents[place].id.0);
+    let neighbour = |place: usize, step: isize| -> Option<usize> {
+        let mut at = place;
+        for _ in 0..step.abs() {
+            let near = |other: &usize| {
+                let (a, b) = (documents[at].span.start.as_micros(), documents[*other].span.start.as_micros());
+                (a - b).abs() <= 60_000_000
+            };
+            let same = |other: &usize| documents[*other].source == documents[at].source;
+            let next = if step < 0 { (0..at).rev().find(same) } else { (at + 1..documents.len()).find(same) };
+            at = next.filter(near)?;
+        }
+        Some(at)
+    };
+    let windows: Vec<Vec<(usize, f32)>> = (0..documents.len())
+        .map(|place| {
+            let mut window = vec![(place, 3.0)];
+            for (step, weight) in [(-1, 2.0), (1, 2.0), (-2, 1.0), (2, 1.0)] {
+                window.extend(neighbour(place, step).map(|other| (other, weight)));
+            }
+            window
+        })
+        .collect();
+    let window_length =
+        |place: usize| windows[place].iter().map(|(other, weight)| weight * texts[*other].len() as f32).sum::<f32>();
+    let total = documents.len() as f32;
+    let mean = texts.iter().map(|text| text.len() as f32).sum::<f32>() / total;
+    let window_mean = (0..documents.len()).map(window_length).sum::<f32>() / total;
+    let frequency = |place: usize, term: &String| {
+        if visible(place) { texts[place].iter().filter(|other| *other == term).count() as f32 } else { 0.0 }
+    };
+    let window_frequency = |place: usize, term: &String| {
+        windows[place].iter().map(|(other, weight)| weight * frequency(*other, term)).sum::<f32>()
+    };
+    let visible_count = (0..documents.len()).filter(|place| visible(*place)).count() as u32;
+
+    let all: Vec<String> = words(question).collect();
+    let mut terms: Vec<String> = all.iter().filter(|word| !is_stop_word(word)).map(|word| stem(word)).collect();
+    terms.extend(
+        all.windows(2).filter(|pair| pair.iter().all(|word| !is_stop_word(word))).map(|pair| stem(&pair.concat())),
+    );
+    let mut distinct: Vec<String> = Vec::new();
+    for term in terms {
+        if !distinct.contains(&term) {
+            distinct.push(term);
+        }
+    }
+    let mut scores = vec![(0.0_f32, 0.0_f32); documents.len()];
+    let mut ideal = 0.0;
+    for term in &distinct {
+        let holding = (0..documents.len()).filter(|place| frequency(*place, term) > 0.0).count() as u32;
+        let around = (0..documents.len()).filter(|place| window_frequency(*place, term) > 0.0).count() as u32;
+        if holding > 0 {
+            ideal += fusion::idf(holding, visible_count) * (fusion::K1 + 1.0);
+        }
+        for place in 0..documents.len() {
+            let own = fusion::saturation(frequency(place, term), texts[place].len() as f32, mean);
+            let context = fusion::saturation(window_frequency(place, term), window_length(place), window_mean);
+            scores[place].0 += fusion::idf(holding, visible_count) * own;
+            scores[place].1 += fusion::idf(around, visible_count) * context;
+        }
+    }
+    let weights = Fusion::default();
+    let mut ranked: Vec<(u64, f32)> = (0..documents.len())
+        .filter(|place| visible(*place) && scores[*place].1 > 0.0)
+        .map(|place| {
+            (documents[place].id.0, (weights.own * scores[place].0 + weights.context * scores[place].1) / ideal)
+        })
+        .collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    ranked
+}
+
+fn texts() -> impl Strategy<Value = Vec<(String, i64, usize)>> {
+    let text = prop::collection::vec(prop::sample::select(WORDS.as_slice()), 0..7).prop_map(|words| words.join(" "));
+    prop::collection::vec((text, 0_i64..100, 0_usize..2), 1..40)
+}
+
+proptest! {
+    #[test]
+    fn search_ranks_like_a_model_that_scans_every_text(
+        texts in texts(),
+        batch in 1_usize..9,
+        hidden in prop::collection::vec(0_u64..40, 0..5),
+        question in prop::collection::vec(prop::sample::select(WORDS.as_slice()), 1..5),
+    ) {
+        let mut seconds = 0;
+        let documents: Vec<Document> = (0_u64..).zip(&texts).map(|(id, (text, gap, source))| {
+            seconds += gap;
+            document(id, ["a", "b"][*source], seconds, text)
+        }).collect();
+        let question = question.join(" ");
+        let mut index = index_of(&documents, batch);
+        index.hide(&hidden.iter().map(|id| EventId(*id)).collect::<Vec<_>>());
+
+        let found = index.snapshot().search(&ask(&question, 100));
+        if question.split(' ').all(is_stop_word) {
+            return Ok(());
+        }
+        let expected = model(&documents, &hidden, &question);
+        prop_assert_eq!(found.len(), expected.len());
+        for hit in &found {
+            prop_assert!(!hidden.contains(&hit.id.0));
+            let score = expected.iter().find(|(id, _)| *id == hit.id.0).unwrap().1;
+            prop_assert!((score - hit.score).abs() < 1e-4, "{} {}", score, hit.score);
+        }
+        let ordered = found.is_sorted_by(|a, b| a.score > b.score || (a.score == b.score && a.id < b.id));
+        prop_assert!(ordered);
+    }
+}
+
+#[test]
+fn the_entity_named_in_the_question_comes_first() {
+    let mut documents = [document(1, "a", 0, "I like tea"), document(2, "b", 0, "I like tea")];
+    documents[0].entity = Some("Maria Lopez".into());
+    documents[1].entity = Some("Anna".into());
+    let search = index_of(&documents, 2).snapshot();
+    assert_eq!(ids(&search.search(&ask("What does Anna like to drink? Tea?", 9))), [2, 1]);
+    assert_eq!(ids(&search.search(&ask("Is tea what Maria likes?", 9))), [1, 2]);
+    let only = SearchQuery { entity: Some("ANNA".into()), ..ask("tea", 9) };
+    assert_eq!(ids(&search.search(&only)), [2]);
+}
+
+#[test]
+fn neighbours_in_time_are_found_with_the_word_they_stand_by_and_distant_ones_are_not() {
+    let documents = [
+        document(1, "asr", 0, "Look at that sunset"),
+        document(2, "asr", 30, "Beautiful indeed"),
+        document(3, "asr", 300, "Good morning"),
+        document(4, "detector", 31, "A chair"),
+    ];
+    let search = index_of(&documents, 3).snapshot();
+    assert_eq!(ids(&search.search(&ask("sunset", 9))), [1, 2]);
+}
+
+#[test]
+fn filters_hold_inside_the_search_and_a_search_without_words_goes_by_time() {
+    let mut documents: Vec<Document> =
+        (0_u8..10).map(|id| document(id.into(), "asr", i64::from(id) * 100, "tea")).collect();
+    documents[3].modality = Modality::Visual;
+    documents[3].kind = Kind::Caption;
+    let search = index_of(&documents, 4).snapshot();
+    let span = Some(TimeSpan::new(Timestamp::from_micros(150_000_000), Timestamp::from_micros(500_000_000)));
+    assert_eq!(ids(&search.search(&SearchQuery { span, ..ask("tea", 9) })), [2, 3, 4, 5]);
+    assert_eq!(ids(&search.search(&SearchQuery { span, latest: true, ..ask("", 2) })), [5, 4]);
+    assert_eq!(ids(&search.search(&SearchQuery { modality: Some(Modality::Visual), ..ask("tea", 9) })), [3]);
+    assert_eq!(ids(&search.search(&SearchQuery { kinds: vec![Kind::Caption], ..ask("", 9) })), [3]);
+    assert!(search.search(&SearchQuery { source: Some("other".into()), ..ask("tea", 9) }).is_empty());
+}
+
+#[test]
+fn a_snapshot_never_changes() {
+    let mut index = index_of(&[document(1, "a", 0, "tea"), document(2, "a", 1, "tea")], 2);
+    let before = index.snapshot();
+    let hits = before.search(&ask("tea", 9));
+    index.append(&[document(3, "a", 2, "tea tea tea")]);
+    index.hide(&[EventId(1)]);
+    index.use_space(2);
+    index.embed(&[(EventId(3), vec![32_767, 0])]);
+    assert_eq!(before.search(&ask("tea", 9)), hits);
+    assert_eq!(before.len(), 2);
+    let after = index.snapshot();
+    assert_eq!((after.len(), after.embedded()), (2, 1));
+    assert_eq!(ids(&after.search(&ask("tea", 9))), [3, 2]);
+}
+
+#[test]
+fn meaning_finds_what_words_do_not_and_one_space_never_meets_another() {
+    let mut index = index_of(&[document(1, "a", 0, "dog"), document(2, "b", 0, "finance")], 2);
+    index.use_space(2);
+    index.embed(&[(EventId(1), vec![32_767, 0]), (EventId(2), vec![0, 32_767])]);
+    let query = SearchQuery { embedding: Some(vec![0.9, 0.1]), ..ask("puppy", 9) };
+    let hits = index.snapshot().search(&query);
+    assert_eq!(ids(&hits), [1, 2]);
+    assert!(hits[0].cosine.unwrap() > 0.99);
+    let other = SearchQuery { embedding: Some(vec![1.0, 0.0, 0.0]), ..ask("puppy", 9) };
+    assert_eq!(index.snapshot().search(&other), []);
+}
+
+#[test]
+fn an_event_that_joins_a_segment_is_found_in_its_episode() {
+    let mut index = index_of(&[document(1, "a", 0, "tea")], 1);
+    index.regroup(&[(EventId(1), EpisodeId(77)), (EventId(9), EpisodeId(1))]);
+    assert_eq!(index.snapshot().search(&ask("tea", 1))[0].episode, EpisodeId(77));
+}
+
+#[test]
+fn a_span_named_in_the_question_lifts_what_lies_inside_and_excludes_nothing() {
+    let documents = [document(1, "a", 0, "tea with milk"), document(2, "a", 5_000, "tea with milk")];
+    let search = index_of(&documents, 1).snapshot();
+    let near = vec![(TimeSpan::new(at(4_000).start, at(6_000).start), 1.0)];
+    assert_eq!(ids(&search.search(&SearchQuery { near, ..ask("tea", 9) })), [2, 1]);
+}
+
+#[test]
+fn the_latest_session_is_told_from_stream_time() {
+    let mut documents = [document(1, "a", 1_000, "x"), document(2, "a", 1_050, "y"), document(3, "told", 2_000, "z")];
+    for (place, seconds) in [(0, 0), (1, 50)] {
+        let at = Duration::from_secs(seconds);
+        documents[place].stream = Some(StreamSpan { start: at, end: at });
+    }
+    let search = index_of(&documents, 3).snapshot();
+    assert_eq!(search.session(None), Some(TimeSpan::new(at(1_000).start, at(1_050).start)));
+    assert_eq!(search.session(Some(at(2_000))), None);
+}
+
+#[test]
+fn statistics_tell_how_common_a_word_is() {
+    let search = index_of(&[document(1, "a", 0, "red mug"), document(2, "b", 0, "red door")], 2).snapshot();
+    let terms = search.terms("the red mug, a unicorn");
+    let counts: Vec<(&str, u32)> = terms.iter().map(|term| (term.word.as_str(), term.documents)).collect();
+    assert_eq!(counts, [("red", 2), ("mug", 1), ("unicorn", 0)]);
+    assert!(terms[0].idf < terms[1].idf && terms[1].idf < terms[2].idf);
+}
+
+#[test]
+fn what_an_event_says_in_its_attributes_is_findable_and_embedded_but_identifiers_mean_nothing() {
+    let event = crate::Event {
+        id: EventId(1),
+        episode: EpisodeId(1),
+        origin: crate::Origin::Told,
+        sender_id: None,
+        kind: Kind::Text,
+        modality: Modality::Audio,
+        text: "Look!".into(),
+        span: at(0),
+        stream: None,
+        source: "chat".into(),
+        entity: Some("Anna".into()),
+        attributes: [
+            ("image", "a photo of a sunset"),
+            ("conversation", "conv-26"),
+            ("place", "beach"),
+            ("session", "morning walk"),
+        ]
+        .map(|(name, text)| (name.to_string(), crate::Value::Text(text.into())))
+        .into(),
+        confidence: 1.0,
+        media: None,
+        received: at(0).start,
+    };
+    assert_eq!(Document::of(&event).text, "Look!\nconv-26\na photo of a sunset\nbeach");
+    assert_eq!(passage(&event), "Anna: Look! [a photo of a sunset] [beach]");
+}
