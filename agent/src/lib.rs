@@ -1,10 +1,19 @@
 //! The program `engram`: wiring, MQTT, commands and supervision.
 //!
-//! `config` → `run` wires `service` (the memory behind queues and worker threads), `mqtt` (the front door), the sources
-//! of `drivers`, `health` and `metrics`.
+//! `config` → `daemon` wires `service` (the memory behind queues and worker threads), `mqtt` (the front door), the
+//! sources of `drivers`, `health` and `metrics`.
 
+#![warn(missing_docs)]
+
+pub mod cli;
 pub mod commands;
 pub mod config;
+pub mod daemon;
+pub mod exit;
 pub mod health;
+pub mod logging;
+pub mod metrics;
 pub mod mqtt;
+pub mod output;
 pub mod service;
+pub mod when;

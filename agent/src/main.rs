@@ -1,3 +1,10 @@
 //! `engram`: the long-term memory of a robot.
 
-fn main() {}
+use std::process::ExitCode;
+
+use agent::cli::Cli;
+use clap::Parser;
+
+fn main() -> ExitCode {
+    agent::commands::dispatch(Cli::parse()).into()
+}

@@ -1,0 +1,117 @@
+//! The effective configuration as text, each value with its origin and secrets hidden.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value as Json, json};
+use toml::Value;
+
+use super::{Loaded, Origin, schema};
+
+const HIDDEN: &str = "<hidden>";
+
+/// TOML that reads back as the same configuration (but for secrets), with an origin behind every value.
+pub fn annotated_toml(loaded: &Loaded) -> String {
+    let mut text = String::new();
+    let effective = effective(loaded);
+    let schema = schema();
+    write_table(&mut text, "", &effective, loaded, &schema);
+    text
+}
+
+/// The same as JSON: `{"config": …, "origins": {"mqtt.port": "default", …}, "files": […]}`.
+pub fn origins_json(loaded: &Loaded) -> Json {
+    let effective = effective(loaded);
+    let mut origins = Map::new();
+    for_each_leaf("", &effective, &mut |key, _| {
+        origins.insert(key.to_owned(), json!(loaded.origin(key).to_string()));
+    });
+    json!({ "config": effective, "origins": origins, "files": loaded.files })
+}
+
+fn effective(loaded: &Loaded) -> Value {
+    let mut value = Value::try_from(&loaded.config).expect("a configuration made of TOML types is TOML");
+    hide_secrets("", &mut value);
+    value
+}
+
+fn hide_secrets(key: &str, value: &mut Value) {
+    match value {
+        Value::Table(entries) => entries.iter_mut().for_each(|(key, inner)| hide_secrets(key, inner)),
+        Value::Array(items) => items.iter_mut().for_each(|item| hide_secrets(key, item)),
+        Value::String(text) => {
+            if is_secret(key) && !text.is_empty() {
+                *text = HIDDEN.to_owned();
+            } else if let Some(hidden) = without_password(text) {
+                *text = hidden;
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_secret(key: &str) -> bool {
+    ["password", "secret", "token"].contains(&key)
+}
+
+/// `rtsp://user:secret@host/` without the secret.
+fn without_password(text: &str) -> Option<String> {
+    let (scheme, rest) = text.split_once("://")?;
+    let authority = rest.split(['/', '?', '#', ' ']).next()?;
+    let (credentials, _) = authority.rsplit_once('@')?;
+    let (user, _) = credentials.split_once(':')?;
+    Some(format!("{scheme}://{user}:{HIDDEN}@{}", &rest[credentials.len() + 1..]))
+}
+
+fn for_each_leaf(prefix: &str, value: &Value, visit: &mut impl FnMut(&str, &Value)) {
+    match value {
+        Value::Table(entries) => {
+            for (key, inner) in entries {
+                let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+                for_each_leaf(&path, inner, visit);
+            }
+        }
+        leaf => visit(prefix, leaf),
+    }
+}
+
+fn write_table(text: &mut String, prefix: &str, value: &Value, loaded: &Loaded, schema: &Json) {
+    let Value::Table(entries) = value else { return };
+    let join = |key: &str| if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
+    let mut lines = Vec::new();
+    for (key, inner) in entries.iter().filter(|(_, inner)| !inner.is_table()) {
+        lines.push((format!("{} = {inner}", bare(key)), loaded.origin(&join(key))));
+    }
+    let unset = schema::unset_keys(schema, prefix, entries);
+    if !prefix.is_empty() && (!lines.is_empty() || !unset.is_empty()) {
+        let header: Vec<String> = prefix.split('.').map(bare).collect();
+        writeln!(text, "\n[{}]", header.join(".")).expect("writing to a String");
+    }
+    let width = lines.iter().map(|(line, _)| line.chars().count()).max().unwrap_or(0).min(60);
+    for (line, origin) in lines {
+        let mark = if origin == Origin::Default { "default".to_owned() } else { origin.to_string() };
+        writeln!(text, "{line:width$}  # {mark}").expect("writing to a String");
+    }
+    for key in unset {
+        writeln!(text, "# {key} is not set").expect("writing to a String");
+    }
+    for (key, inner) in entries.iter().filter(|(_, inner)| inner.is_table()) {
+        write_table(text, &join(key), inner, loaded, schema);
+    }
+}
+
+fn bare(key: &str) -> String {
+    let plain = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    if plain { key.to_owned() } else { format!("{key:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_password_in_an_address_is_hidden_and_the_rest_is_kept() {
+        assert_eq!(without_password("rtsp://cam:pa:ss@host:554/x@y").unwrap(), "rtsp://cam:<hidden>@host:554/x@y");
+        assert_eq!(without_password("rtsp://host/a:b@c"), None);
+        assert_eq!(without_password("file:/a/b"), None);
+    }
+}

@@ -1,0 +1,175 @@
+//! The sections of the configuration. The comments here are the descriptions in `engram config schema`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `[memory]`: the store.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemoryConfig {
+    /// Ceiling of the store on disk in MiB; beyond it nothing new is accepted. Without it, the disk is the limit.
+    #[schemars(range(min = 16, max = 1_048_576))]
+    pub max_mib: Option<u64>,
+    /// Page cache of the store in MiB.
+    #[schemars(range(min = 1, max = 4096))]
+    pub cache_mib: u64,
+    /// Zone in which "this morning" is understood and times are written, such as `Europe/Berlin`. Without it, the
+    /// system's.
+    pub time_zone: Option<String>,
+}
+
+impl Default for MemoryConfig {
+    fn default() -> Self {
+        Self { max_mib: None, cache_mib: 64, time_zone: None }
+    }
+}
+
+/// How fast a file is played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Speed {
+    /// As it was recorded.
+    #[default]
+    Real,
+    /// As fast as the encoders go; nothing is dropped.
+    Max,
+}
+
+/// `[sources.NAME]`: a camera, a microphone, a stream or a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SourceConfig {
+    /// Where it comes from: `v4l2:/dev/video0`, `argus:0`, `rtsp://host/path`, `alsa:hw:1`, `pulse`, `file:/path`,
+    /// `shm:/path`, `test`, or `pipeline:` with a GStreamer description.
+    pub uri: String,
+    /// Whether it runs.
+    pub enabled: bool,
+    /// How fast a file is played.
+    pub speed: Speed,
+    /// Wall-clock time of a file's begin, RFC 3339. Without it, the file's own creation time, else now.
+    pub start_at: Option<String>,
+    /// Subtitles of a file: `auto` (a stream inside, else a file beside it), `off`, or the path of a subtitle file.
+    pub subtitles: String,
+    /// Whether the picture is used.
+    pub video: bool,
+    /// Whether the sound is used.
+    pub audio: bool,
+}
+
+impl Default for SourceConfig {
+    fn default() -> Self {
+        Self {
+            uri: String::new(),
+            enabled: true,
+            speed: Speed::Real,
+            start_at: None,
+            subtitles: "auto".to_owned(),
+            video: true,
+            audio: true,
+        }
+    }
+}
+
+/// `[segments]`: where one segment ends and the next begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SegmentsConfig {
+    /// Shortest segment, seconds.
+    #[schemars(range(min = 1.0, max = 60.0))]
+    pub min_s: f64,
+    /// Longest segment, seconds; at least twice the shortest.
+    #[schemars(range(min = 2.0, max = 300.0))]
+    pub max_s: f64,
+    /// Pictures a second that are looked at while nothing moves.
+    #[schemars(range(min = 0.1, max = 60.0))]
+    pub min_fps: f64,
+    /// Pictures a second that are looked at while things change.
+    #[schemars(range(min = 0.1, max = 60.0))]
+    pub max_fps: f64,
+    /// A change of the picture (1 - SSIM) above this is a cut, whatever the picture did before.
+    #[schemars(range(min = 0.0, max = 2.0))]
+    pub visual_threshold: f64,
+    /// Sound this many dB below full scale is silence.
+    #[schemars(range(min = 1.0, max = 120.0))]
+    pub silence_db: f64,
+}
+
+impl Default for SegmentsConfig {
+    fn default() -> Self {
+        Self { min_s: 5.0, max_s: 10.0, min_fps: 1.0, max_fps: 10.0, visual_threshold: 0.65, silence_db: 40.0 }
+    }
+}
+
+/// `[models]`: which encoders run, and on what.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelsConfig {
+    /// Directory of the model files. Without it, `models` in the data directory.
+    pub dir: Option<PathBuf>,
+    /// Which file fills which role. Without it, /etc/engram/models.toml if there, else the list built into engram.
+    pub manifest: Option<PathBuf>,
+    /// The ONNX Runtime library. Without it, the one in the models directory, else the system's.
+    pub onnxruntime: Option<PathBuf>,
+    /// Threads that one encoder may use.
+    #[schemars(range(min = 1, max = 64))]
+    pub threads: usize,
+    /// Roles that stay empty though a model is there, such as `objects`.
+    pub disabled: Vec<String>,
+}
+
+impl Default for ModelsConfig {
+    fn default() -> Self {
+        Self { dir: None, manifest: None, onnxruntime: None, threads: 1, disabled: Vec::new() }
+    }
+}
+
+/// `[metrics]`: Prometheus and health over HTTP.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MetricsConfig {
+    /// Whether `/metrics` and `/health` are served.
+    pub enabled: bool,
+    /// Address and port. Keep it on loopback: there is no authentication.
+    #[schemars(with = "String")]
+    pub listen: SocketAddr,
+}
+
+impl Default for MetricsConfig {
+    fn default() -> Self {
+        Self { enabled: true, listen: SocketAddr::from(([127, 0, 0, 1], 9464)) }
+    }
+}
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// The journal's own fields under systemd, else text.
+    #[default]
+    Auto,
+    /// Lines for people.
+    Text,
+    /// One JSON object a line.
+    Json,
+    /// The journal's own fields.
+    Journald,
+}
+
+/// `[log]`: what is said on stderr or in the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogConfig {
+    /// `error`, `warn`, `info`, `debug` or `trace`, or a filter per module such as `info,drivers=debug`.
+    pub level: String,
+    /// How lines are written.
+    pub format: LogFormat,
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self { level: "info".to_owned(), format: LogFormat::Auto }
+    }
+}

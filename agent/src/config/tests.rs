@@ -1,0 +1,219 @@
+use std::path::PathBuf;
+
+use super::*;
+
+const ANNOTATED: &str = include_str!("../../../config/engram.toml");
+
+fn node(text: &str) -> Node {
+    layers::parse(text, Path::new("engram.toml")).unwrap()
+}
+
+fn problems(text: &str) -> Vec<String> {
+    schema::check(&node(text), &schema()).iter().map(ToString::to_string).collect()
+}
+
+fn in_directory(files: &[(&str, &str)]) -> (tempfile::TempDir, LayerSources) {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = directory.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let sources = LayerSources { directory: Some(directory.path().to_path_buf()), ..LayerSources::default() };
+    (directory, sources)
+}
+
+#[test]
+fn no_file_at_all_means_the_defaults() {
+    let (_directory, sources) = in_directory(&[]);
+    let loaded = load(&sources).unwrap();
+    assert_eq!(loaded.config, Config::default());
+    assert!(loaded.files.is_empty());
+}
+
+#[test]
+fn a_typo_is_refused_with_its_line_and_what_was_meant() {
+    assert_eq!(
+        problems("robot = \"r2\"\n\n[mqtt]\nhots = \"broker\"\n"),
+        ["engram.toml:4: `mqtt.hots` is not a key that engram knows; did you mean `host`?"]
+    );
+    assert_eq!(
+        problems("[metric]\nenabled = true\n"),
+        ["engram.toml:1: `metric` is not a key that engram knows; did you mean `metrics`?"]
+    );
+}
+
+#[test]
+fn a_key_in_the_wrong_section_is_told_where_it_belongs() {
+    let [problem] = problems("[log]\ncache_mib = 5\n").try_into().unwrap();
+    assert!(problem.contains("`memory.cache_mib` exists"), "{problem}");
+}
+
+#[test]
+fn a_wrong_type_names_key_line_and_what_is_expected() {
+    assert_eq!(
+        problems("[mqtt]\nport = \"1883\"\n"),
+        ["engram.toml:2: `mqtt.port` must be a whole number from 1 to 65535, and is the text \"1883\""]
+    );
+    assert_eq!(
+        problems("[sources.door]\nuri = \"test\"\nspeed = \"maxx\"\n"),
+        ["engram.toml:3: `sources.door.speed` must be one of \"real\", \"max\", and is the text \"maxx\"; \
+             did you mean `max`?"]
+    );
+    assert_eq!(problems("memory = 3\n").len(), 1);
+    assert_eq!(problems("[robot]\nname = \"x\"\n").len(), 1);
+}
+
+#[test]
+fn every_problem_is_reported_at_once() {
+    assert_eq!(problems("colour = 1\n[mqtt]\nport = 70000\n[log]\nlevel = 3\n").len(), 3);
+}
+
+#[test]
+fn broken_toml_names_the_line() {
+    let problem = layers::parse("robot = \"a\"\n[mqtt\n", Path::new("engram.toml")).unwrap_err();
+    assert!(problem.to_string().starts_with("engram.toml:2: is not valid TOML"), "{problem}");
+}
+
+#[test]
+fn later_layers_win_key_by_key_and_origins_are_kept() {
+    let (_directory, mut sources) = in_directory(&[
+        ("engram.toml", "robot = \"one\"\n[mqtt]\nhost = \"a\"\nport = 1\n"),
+        ("conf.d/20-b.toml", "[mqtt]\nport = 3\n"),
+        ("conf.d/10-a.toml", "[mqtt]\nhost = \"b\"\nport = 2\n"),
+        ("conf.d/30-c.toml.bak", "[mqtt]\nport = 9\n"),
+    ]);
+    sources.environment = vec![("ENGRAM__MQTT__HOST".into(), "c".into()), ("ENGRAM__ROBOT".into(), "7".into())];
+    sources.flags = vec![("robot".into(), FlagValue::Loose("eight".into()), "--robot".into())];
+    let loaded = load(&sources).unwrap();
+    assert_eq!(loaded.config.robot.as_deref(), Some("eight"));
+    assert_eq!((loaded.config.mqtt.host.as_str(), loaded.config.mqtt.port), ("c", Some(3)));
+    assert_eq!(loaded.origin("robot"), Origin::Flag("--robot".into()));
+    assert_eq!(loaded.origin("mqtt.host"), Origin::Environment("ENGRAM__MQTT__HOST".into()));
+    assert!(matches!(loaded.origin("mqtt.port"), Origin::File { path, line: 2 } if path.ends_with("20-b.toml")));
+    assert_eq!(loaded.origin("log.level"), Origin::Default);
+}
+
+#[test]
+fn a_variable_that_names_no_key_is_refused() {
+    let sources = LayerSources {
+        environment: vec![("ENGRAM__MQTT__PROT".into(), "1".into()), ("ENGRAM__MQTT__PORT".into(), "x".into())],
+        ..LayerSources::default()
+    };
+    let error = load(&sources).unwrap_err().to_string();
+    assert!(error.contains("environment ENGRAM__MQTT__PROT: `mqtt.prot` is not a key"), "{error}");
+    assert!(error.contains("did you mean `port`?"), "{error}");
+    assert!(error.contains("environment ENGRAM__MQTT__PORT: `mqtt.port` must be a whole number"), "{error}");
+}
+
+#[test]
+fn text_keys_take_unquoted_values_and_lists_take_commas() {
+    let (_directory, mut sources) = in_directory(&[]);
+    sources.environment = vec![
+        ("ENGRAM__ROBOT".into(), "42".into()),
+        ("ENGRAM__MODELS__DISABLED".into(), "objects, voice activity".into()),
+        ("ENGRAM__METRICS__ENABLED".into(), "false".into()),
+        ("ENGRAM__SOURCES__DOOR__URI".into(), "test".into()),
+    ];
+    let config = load(&sources).unwrap().config;
+    assert_eq!(config.robot.as_deref(), Some("42"));
+    assert_eq!(config.models.disabled, ["objects", "voice activity"]);
+    assert!(!config.metrics.enabled);
+    assert_eq!(config.sources["door"].uri, "test");
+}
+
+#[test]
+fn a_missing_config_file_is_an_error() {
+    let sources = LayerSources { file: Some(PathBuf::from("/nonexistent/engram.toml")), ..LayerSources::default() };
+    let error = load(&sources).unwrap_err().to_string();
+    assert!(error.contains("/nonexistent/engram.toml") && error.contains("cannot be read"), "{error}");
+}
+
+#[test]
+fn values_that_no_type_can_check_are_checked() {
+    let (_directory, mut sources) = in_directory(&[(
+        "engram.toml",
+        "robot = \"a/b\"\n[memory]\ntime_zone = \"Mars/Base\"\n[metrics]\nlisten = \"127.0.0.1:9464\"\n\
+         [sources.cam]\nstart_at = \"today\"\n",
+    )]);
+    let error = load(&sources).unwrap_err().to_string();
+    for part in ["engram.toml:1: `robot`", "memory.time_zone", "sources.cam` has no `uri`", "sources.cam.start_at"] {
+        assert!(error.contains(part), "{part} in {error}");
+    }
+    sources.directory = None;
+    sources.flags = vec![("metrics.listen".into(), FlagValue::Loose("nowhere".into()), "--set".into())];
+    let error = load(&sources).unwrap_err().to_string();
+    assert!(error.contains("`metrics.listen`") && error.contains("socket address"), "{error}");
+}
+
+#[test]
+fn the_effective_configuration_reads_back_as_itself() {
+    let (_directory, mut sources) = in_directory(&[(
+        "engram.toml",
+        "[sources.\"front door\"]\nuri = \"rtsp://a:b@c/d\"\n[memory]\ncache_mib = 7\n",
+    )]);
+    let loaded = load(&sources).unwrap();
+    let text = annotated_toml(&loaded);
+    assert!(text.contains("rtsp://a:<hidden>@c/d") && !text.contains("a:b@c"), "{text}");
+    assert!(text.contains("engram.toml:4"), "{text}");
+    assert!(text.contains("# max_mib is not set"), "{text}");
+    let (_again, directory) = in_directory(&[("engram.toml", &text)]);
+    sources.directory = directory.directory;
+    let mut expected = loaded.config;
+    expected.sources.get_mut("front door").unwrap().uri = "rtsp://a:<hidden>@c/d".into();
+    assert_eq!(load(&sources).unwrap().config, expected);
+}
+
+/// The annotated file with every commented key made active.
+fn uncommented() -> String {
+    let is_setting = |line: &str| {
+        line.strip_prefix('#').is_some_and(|rest| {
+            rest.starts_with('[')
+                || rest.split_once(" = ").is_some_and(|(key, _)| !key.contains(' ') && !key.is_empty())
+        })
+    };
+    ANNOTATED.lines().map(|line| if is_setting(line) { &line[1..] } else { line }).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_annotated_file_is_the_defaults() {
+    let config: Config = node(ANNOTATED).to_value().try_into().unwrap();
+    assert_eq!(config, Config::default());
+    assert_eq!(problems(ANNOTATED), Vec::<String>::new());
+}
+
+#[test]
+fn every_default_is_written_in_the_annotated_file() {
+    let written = node(ANNOTATED);
+    let mut missing = Vec::new();
+    fn visit(prefix: &str, value: &Value, written: &Node, missing: &mut Vec<String>) {
+        for (key, inner) in value.as_table().unwrap() {
+            let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+            match inner {
+                Value::Table(_) => visit(&path, inner, written, missing),
+                _ if written.at(&path).is_none() => missing.push(path),
+                _ => {}
+            }
+        }
+    }
+    visit("", &Value::try_from(Config::default()).unwrap(), &written, &mut missing);
+    assert_eq!(missing, Vec::<String>::new());
+}
+
+#[test]
+fn every_key_is_explained_in_the_annotated_file() {
+    let text = uncommented();
+    assert_eq!(problems(&text), Vec::<String>::new());
+    let all = node(&text);
+    let config: Config = all.to_value().try_into().unwrap();
+    // The examples name alternatives, such as a password and its file, that are not used together.
+    let faults: Vec<String> = validate(&config, &all).into_iter().map(|problem| problem.key).collect();
+    assert_eq!(faults, ["mqtt.password", "mqtt.tls.enabled"]);
+    let missing: Vec<String> = schema::paths(&schema())
+        .into_iter()
+        .filter(|path| {
+            all.at(&path.replace("sources.NAME", "sources.camera").replace("allow.NAME", "allow.forget")).is_none()
+        })
+        .collect();
+    assert_eq!(missing, Vec::<String>::new());
+}

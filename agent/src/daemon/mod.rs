@@ -1,0 +1,5 @@
+//! `engram run`: the parts wired together, supervised, and drained in order.
+
+mod board;
+mod signals;
+mod systemd;

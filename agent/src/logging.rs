@@ -1,0 +1,114 @@
+//! Log lines: text on a terminal, JSON on request, the journal's own fields under systemd. Always on stderr, so that
+//! stdout stays for answers.
+
+use std::fmt;
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::layer::Context;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, Registry};
+
+use crate::config::{LogConfig, LogFormat};
+
+/// Whether stderr is the journal: systemd names the device and inode of the stream it gave us, and a redirection
+/// changes them.
+fn stderr_is_the_journal() -> bool {
+    let Ok(named) = std::env::var("JOURNAL_STREAM") else { return false };
+    let Some((device, inode)) = named.split_once(':') else { return false };
+    let Ok(stat) = rustix::fs::fstat(std::io::stderr()) else { return false };
+    device.parse() == Ok(stat.st_dev) && inode.parse() == Ok(stat.st_ino)
+}
+
+/// The last thing that went wrong, for health. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct LastError(Arc<Mutex<Option<String>>>);
+
+impl LastError {
+    /// The message, if anything went wrong yet.
+    pub fn get(&self) -> Option<String> {
+        self.0.lock().clone()
+    }
+}
+
+/// Longest message kept for health, in characters.
+const LAST_ERROR_CHARS: usize = 300;
+
+impl<S: Subscriber> Layer<S> for LastError {
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        if *event.metadata().level() == Level::ERROR {
+            let mut said = Said::default();
+            event.record(&mut said);
+            let text = format!("{}{}", said.message, said.fields);
+            *self.0.lock() = Some(text.chars().take(LAST_ERROR_CHARS).collect());
+        }
+    }
+}
+
+#[derive(Default)]
+struct Said {
+    message: String,
+    fields: String,
+}
+
+impl Visit for Said {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.record_debug(field, &format_args!("{value}"));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            self.message = format!("{value:?}");
+        } else {
+            self.fields.push_str(&format!(" {}={value:?}", field.name()));
+        }
+    }
+}
+
+/// Starts logging. Called once, before anything is said.
+///
+/// # Errors
+/// If the filter cannot be read, or the journal is asked for and is not there.
+pub fn start(config: &LogConfig) -> anyhow::Result<LastError> {
+    let filter = EnvFilter::try_new(&config.level)?;
+    let journal = || tracing_journald::layer().map(|layer| layer.with_syslog_identifier("engram".to_owned()).boxed());
+    let text = || {
+        tracing_subscriber::fmt::layer()
+            .with_writer(std::io::stderr)
+            .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
+            .with_target(false)
+            .boxed()
+    };
+    let layer: Box<dyn Layer<Registry> + Send + Sync> = match config.format {
+        LogFormat::Text => text(),
+        LogFormat::Json => tracing_subscriber::fmt::layer().json().with_writer(std::io::stderr).boxed(),
+        LogFormat::Journald => journal().map_err(|error| {
+            anyhow::anyhow!("`log.format` is \"journald\" and the journal does not answer: {error}")
+        })?,
+        LogFormat::Auto if stderr_is_the_journal() => journal().unwrap_or_else(|_| text()),
+        LogFormat::Auto => text(),
+    };
+    let last_error = LastError::default();
+    tracing_subscriber::registry().with(layer.with_filter(filter)).with(last_error.clone()).try_init()?;
+    Ok(last_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_error_is_kept_with_its_fields_and_warnings_are_not() {
+        let last = LastError::default();
+        let subscriber = tracing_subscriber::registry().with(last.clone());
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::error!(path = "a/b", "cannot write");
+            tracing::warn!("later");
+        });
+        assert_eq!(last.get().unwrap(), "cannot write path=a/b");
+    }
+}

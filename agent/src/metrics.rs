@@ -1,0 +1,207 @@
+//! `/metrics` for Prometheus and `/health` for probes, on loopback. Both are written from the health report, so the three
+//! ways to look at the agent never disagree.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use axum::routing::get;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::Registry;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::health::HealthReport;
+
+/// Takes the port.
+///
+/// # Errors
+/// If it is taken or may not be used; the message says what to change.
+pub async fn bind(listen: SocketAddr) -> Result<TcpListener, String> {
+    TcpListener::bind(listen)
+        .await
+        .map_err(|error| format!("cannot listen on {listen}: {error}; set `metrics.listen` to another port"))
+}
+
+/// Serves until `shutdown`.
+pub async fn serve(listener: TcpListener, health: watch::Receiver<HealthReport>, shutdown: CancellationToken) {
+    let router = axum::Router::new().route("/metrics", get(metrics)).route("/health", get(report)).with_state(health);
+    let served = axum::serve(listener, router).with_graceful_shutdown(async move { shutdown.cancelled().await }).await;
+    if let Err(error) = served {
+        tracing::error!(%error, "the metrics port stopped");
+    }
+}
+
+async fn report(State(health): State<watch::Receiver<HealthReport>>) -> impl IntoResponse {
+    let report = health.borrow().clone();
+    match serde_json::to_string(&report) {
+        Ok(text) => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
+}
+
+async fn metrics(State(health): State<watch::Receiver<HealthReport>>) -> impl IntoResponse {
+    let report = health.borrow().clone();
+    match exposition(report) {
+        Ok(text) => {
+            let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+            ([(header::CONTENT_TYPE, kind)], text).into_response()
+        }
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
+}
+
+/// The report in the OpenMetrics text format.
+///
+/// # Errors
+/// If the encoder fails.
+pub fn exposition(report: HealthReport) -> Result<String, fmt::Error> {
+    let mut registry = Registry::with_prefix("engram");
+    registry.register_collector(Box::new(Exposed(report)));
+    let mut text = String::new();
+    prometheus_client::encoding::text::encode(&mut text, &registry)?;
+    Ok(text)
+}
+
+#[derive(Debug)]
+struct Exposed(HealthReport);
+
+type Labels = Vec<(&'static str, String)>;
+
+impl Collector for Exposed {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let report = &self.0;
+        let none = Labels::new;
+        let gauge = |encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, values: Vec<(Labels, f64)>| {
+            family(encoder, name, help, values.into_iter().map(|(labels, value)| (labels, ConstGauge::new(value))))
+        };
+        let counter = |encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, values: Vec<(Labels, u64)>| {
+            family(encoder, name, help, values.into_iter().map(|(labels, value)| (labels, ConstCounter::new(value))))
+        };
+        let one = |value: f64| vec![(none(), value)];
+
+        let build = vec![(vec![("version", report.version.clone())], 1.0)];
+        gauge(&mut encoder, "build", "Version of the program", build)?;
+        gauge(&mut encoder, "uptime_seconds", "Since the start", one(report.uptime_s as f64))?;
+        gauge(&mut encoder, "paused", "1 while recording is paused", one(f64::from(u8::from(report.paused))))?;
+        gauge(&mut encoder, "degraded", "Things that are missing", one(report.degraded.len() as f64))?;
+
+        let memory = &report.memory;
+        counter(&mut encoder, "observations", "Accepted observations", vec![(none(), memory.observations)])?;
+        gauge(&mut encoder, "events", "Visible events", one(memory.events as f64))?;
+        gauge(&mut encoder, "episodes", "Visible episodes", one(memory.episodes as f64))?;
+        gauge(&mut encoder, "commit_seq", "Number of the last commit", one(memory.seq as f64))?;
+        let pending = one(memory.pending_embeddings as f64);
+        gauge(&mut encoder, "pending_embeddings", "Events without an embedding", pending)?;
+        gauge(&mut encoder, "store_bytes", "Bytes of the store", one(report.disk.store_bytes as f64))?;
+        gauge(&mut encoder, "disk_free_bytes", "Bytes free beside the store", one(report.disk.free_bytes as f64))?;
+
+        let sources = || report.sources.iter().map(|(name, source)| (vec![("source", name.clone())], source));
+        let running = |state: &str| f64::from(u8::from(state == "running"));
+        let up = sources().map(|(labels, source)| (labels, running(&source.state))).collect();
+        gauge(&mut encoder, "source_running", "1 while the source delivers", up)?;
+        let ages = sources().filter_map(|(labels, source)| Some((labels, source.frame_age_s?))).collect();
+        gauge(&mut encoder, "source_frame_age_seconds", "Since the last frame or block", ages)?;
+        let fps = sources().map(|(labels, source)| (labels, source.fps)).collect();
+        gauge(&mut encoder, "source_fps", "Frames a second delivered lately", fps)?;
+        let restarts = sources().map(|(labels, source)| (labels, source.restarts)).collect();
+        counter(&mut encoder, "source_restarts", "How often the source was restarted", restarts)?;
+        let segments = sources().map(|(labels, source)| (labels, source.segments)).collect();
+        counter(&mut encoder, "source_segments", "Segments handed to the memory", segments)?;
+        let mut dropped = Vec::new();
+        for (labels, source) in sources() {
+            for (reason, count) in &source.dropped {
+                let mut labels = labels.clone();
+                labels.push(("reason", reason.clone()));
+                dropped.push((labels, *count));
+            }
+        }
+        counter(&mut encoder, "source_dropped", "Frames and blocks dropped, by reason", dropped)?;
+
+        let ready = report.models.iter().map(|(role, model)| {
+            (vec![("role", role.clone()), ("state", model.state.clone())], f64::from(u8::from(model.state == "ready")))
+        });
+        gauge(&mut encoder, "model_ready", "1 for a role whose encoder serves", ready.collect())?;
+
+        let queues = || report.queues.iter().map(|(name, queue)| (vec![("queue", name.clone())], queue));
+        let depth = queues().map(|(labels, queue)| (labels, queue.depth as f64)).collect();
+        gauge(&mut encoder, "queue_depth", "Items waiting", depth)?;
+        let capacity = queues().map(|(labels, queue)| (labels, queue.capacity as f64)).collect();
+        gauge(&mut encoder, "queue_capacity", "Ceiling", capacity)?;
+        let refused = queues().map(|(labels, queue)| (labels, queue.dropped)).collect();
+        counter(&mut encoder, "queue_dropped", "Refused or evicted", refused)?;
+
+        let mqtt = report.mqtt.iter().map(|(what, count)| (vec![("what", what.clone())], *count)).collect();
+        counter(&mut encoder, "mqtt", "Counters of the MQTT door", mqtt)
+    }
+}
+
+fn family<M: EncodeMetric>(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    values: impl Iterator<Item = (Labels, M)>,
+) -> fmt::Result {
+    let mut values = values.peekable();
+    let Some((_, first)) = values.peek() else { return Ok(()) };
+    let kind = first.metric_type();
+    let mut descriptor = encoder.encode_descriptor(name, help, None, kind)?;
+    for (labels, value) in values {
+        if labels.is_empty() {
+            return value.encode(descriptor);
+        }
+        value.encode(descriptor.encode_family(&LabelSet(labels))?)?;
+    }
+    Ok(())
+}
+
+#[derive(Debug)]
+struct LabelSet(Labels);
+
+impl EncodeLabelSet for LabelSet {
+    fn encode(&self, encoder: &mut prometheus_client::encoding::LabelSetEncoder<'_>) -> fmt::Result {
+        self.0.as_slice().encode(encoder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::health::{ModelHealth, QueueHealth, SourceHealth};
+
+    #[test]
+    fn the_report_is_exposed_with_its_labels() {
+        let mut report = HealthReport { version: "1.2.3".into(), ..HealthReport::default() };
+        report.memory.observations = 7;
+        let mut source = SourceHealth { state: "running".into(), ..SourceHealth::default() };
+        source.dropped.insert("evicted".into(), 3);
+        report.sources.insert("door \"A\"".into(), source);
+        report.models.insert("objects".into(), ModelHealth { state: "absent".into(), ..ModelHealth::default() });
+        report.queues.insert("recall".into(), QueueHealth { depth: 1, capacity: 64, dropped: 0 });
+        let text = exposition(report).unwrap();
+        for line in [
+            "engram_build{version=\"1.2.3\"} 1.0",
+            "engram_observations_total 7",
+            "engram_source_running{source=\"door \\\"A\\\"\"} 1.0",
+            "engram_source_dropped_total{source=\"door \\\"A\\\"\",reason=\"evicted\"} 3",
+            "engram_model_ready{role=\"objects\",state=\"absent\"} 0.0",
+            "engram_queue_depth{queue=\"recall\"} 1.0",
+            "# EOF",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_taken_port_is_explained() {
+        let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let message = bind(taken.local_addr().unwrap()).await.unwrap_err();
+        assert!(message.contains("metrics.listen"), "{message}");
+    }
+}
