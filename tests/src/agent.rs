@@ -36,7 +36,8 @@ impl AgentBuilder {
             builder = builder.set("mqtt.username", user).set("mqtt.password", password);
         }
         if let Some(made) = broker.certificates() {
-            builder = builder.set("mqtt.tls", true).set("mqtt.ca_file", made.authority.display().to_string());
+            let authority = made.authority.display().to_string();
+            builder = builder.set("mqtt.tls.enabled", true).set("mqtt.tls.ca_file", authority);
         }
         builder
     }
@@ -50,7 +51,7 @@ impl AgentBuilder {
             environment: Vec::new(),
             wrapper: Vec::new(),
         };
-        builder.set("robot", robot).set("metrics.enabled", false).set("log.level", "info")
+        builder.set("robot", robot).set("metrics.enabled", false).set("mqtt.health_interval_s", 1)
     }
 
     /// Sets a dotted key of the configuration.

@@ -25,9 +25,14 @@ pub fn shared(part: &str) -> Option<PathBuf> {
     None
 }
 
-/// Models as `drivers/scripts/fetch-models` leaves them: `ENGRAM_MODELS`, else `.cache/models` of the repository.
+/// Where `drivers/scripts/fetch-models` leaves the models: `ENGRAM_MODELS_DIR`, else the user's data folder. `None` if
+/// nothing was fetched.
 pub fn models_dir() -> Option<PathBuf> {
-    let path = std::env::var_os("ENGRAM_MODELS").map_or_else(|| repository().join(".cache/models"), PathBuf::from);
+    let path = std::env::var_os("ENGRAM_MODELS_DIR").map(PathBuf::from).or_else(|| {
+        let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+        let data = data.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/share")));
+        Some(data?.join("engram/models"))
+    })?;
     path.is_dir().then_some(path)
 }
 
@@ -82,7 +87,8 @@ pub fn engram_command() -> Result<Command> {
         None => Command::new(&program),
     };
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("ENGRAM__") {
+        let name_text = name.to_string_lossy();
+        if name_text.starts_with("ENGRAM__") || name_text == "ENGRAM_CONFIG" {
             command.env_remove(&name);
         }
     }
