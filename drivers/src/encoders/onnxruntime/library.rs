@@ -1,0 +1,193 @@
+//! Opens an ONNX Runtime library far enough to know that it is one, for this processor, and new enough.
+//!
+//! `ort` panics where it meets something else, so nothing of it is called before this has passed. The checks that need no
+//! foreign code come first: a file that is no library, or one for another processor, is never handed to the loader.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char, c_void};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+/// The C API that the build asks for: the `api-17` feature of `ort`.
+const API_VERSION: u32 = 17;
+
+/// Why a library cannot serve as ONNX Runtime.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LibraryError {
+    /// There is no such file, or it cannot be read.
+    #[error("{path}: {source}")]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is something else.
+    #[error("{path} is not a shared library for Linux")]
+    NotALibrary {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The library is for another processor.
+    #[error("{path} is built for {found}, this machine is {expected}")]
+    WrongArchitecture {
+        /// Which file.
+        path: PathBuf,
+        /// What it is built for.
+        found: String,
+        /// What it should be built for.
+        expected: &'static str,
+    },
+    /// The system's loader refuses it.
+    #[error("{path} cannot be loaded: {message}")]
+    Refused {
+        /// Which file.
+        path: PathBuf,
+        /// What the loader says.
+        message: String,
+    },
+    /// A library, but another one.
+    #[error("{path} is not ONNX Runtime: it has no OrtGetApiBase")]
+    OtherLibrary {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// It does not say which version it is.
+    #[error("{path} does not tell its version")]
+    NoVersion {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// It is older than what Engram needs.
+    #[error("{path} is ONNX Runtime {found}, at least {minimum} is needed")]
+    TooOld {
+        /// Which file.
+        path: PathBuf,
+        /// Its version.
+        found: String,
+        /// The oldest that will do.
+        minimum: String,
+    },
+    /// It passed every check, and its own start-up failed.
+    #[error("{path} does not start: {message}")]
+    Start {
+        /// Which file.
+        path: PathBuf,
+        /// What it says.
+        message: String,
+    },
+    /// The process has loaded another one; there can be only one.
+    #[error("{path} cannot be used: this process runs on {loaded} already")]
+    AnotherIsLoaded {
+        /// Which file.
+        path: PathBuf,
+        /// The one in use.
+        loaded: PathBuf,
+    },
+}
+
+/// `struct OrtApiBase` of onnxruntime_c_api.h; its layout is the library's promise for all versions.
+#[repr(C)]
+struct ApiBase {
+    get_api: unsafe extern "C" fn(version: u32) -> *const c_void,
+    get_version_string: unsafe extern "C" fn() -> *const c_char,
+}
+
+/// Checks the library and returns its version. The library stays loaded.
+pub(super) fn check(path: &Path, minimum: &str) -> Result<String, LibraryError> {
+    check_header(path)?;
+    let named = || path.to_path_buf();
+    // SAFETY: loading runs the library's initialisers, which is the trust the user gave by naming it or the catalogue by
+    // pinning its sha256; the header above says that it is a shared library for this processor.
+    let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
+        .map_err(|error| LibraryError::Refused { path: named(), message: loader_message(&error) })?;
+    // SAFETY: the symbol of this name has this type in every ONNX Runtime since 1.0; in no other library is it expected.
+    let get_api_base = unsafe { library.get::<unsafe extern "C" fn() -> *const ApiBase>(b"OrtGetApiBase\0") }
+        .map_err(|_| LibraryError::OtherLibrary { path: named() })?;
+    // SAFETY: the function takes nothing and returns a pointer to a constant of the library, or null.
+    let base = unsafe { get_api_base().as_ref() }.ok_or_else(|| LibraryError::NoVersion { path: named() })?;
+    // SAFETY: `base` is the library's own table, both of whose entries are set.
+    let version = unsafe { (base.get_version_string)() };
+    if version.is_null() {
+        return Err(LibraryError::NoVersion { path: named() });
+    }
+    // SAFETY: not null, and the library promises a terminated string that lives as long as it does.
+    let version = unsafe { CStr::from_ptr(version) };
+    let version = version.to_str().map_err(|_| LibraryError::NoVersion { path: named() })?.to_owned();
+    let too_old = || LibraryError::TooOld { path: named(), found: version.clone(), minimum: minimum.to_owned() };
+    if number(&version).ok_or_else(|| LibraryError::NoVersion { path: named() })? < number(minimum).unwrap_or_default()
+    {
+        return Err(too_old());
+    }
+    // SAFETY: as above; a version that the library does not have gives null.
+    if unsafe { (base.get_api)(API_VERSION) }.is_null() {
+        return Err(too_old());
+    }
+    // Never unloaded: its threads and thread-local destructors outlive any use of it.
+    std::mem::forget(library);
+    Ok(version)
+}
+
+/// `1.31.1` as numbers that compare; suffixes such as `-rc1` are left out.
+fn number(version: &str) -> Option<(u32, u32, u32)> {
+    let mut parts = version.splitn(3, '.').map(|part| {
+        let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<u32>().ok()
+    });
+    Some((parts.next()??, parts.next()??, parts.next().flatten().unwrap_or(0)))
+}
+
+/// The loader's own words; `libloading` wraps them.
+fn loader_message(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+const MACHINES: [(u16, &str); 4] = [(62, "x86_64"), (183, "aarch64"), (40, "arm"), (243, "riscv64")];
+
+/// Reads the ELF header: a 64-bit little-endian shared object for this processor.
+fn check_header(path: &Path) -> Result<(), LibraryError> {
+    let unreadable = |source| LibraryError::Unreadable { path: path.to_path_buf(), source };
+    let mut header = [0; 20];
+    let mut file = File::open(path).map_err(unreadable)?;
+    match file.read_exact(&mut header) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+            return Err(LibraryError::NotALibrary { path: path.to_path_buf() });
+        }
+        Err(error) => return Err(unreadable(error)),
+    }
+    const CLASS_64: u8 = 2;
+    const LITTLE_ENDIAN: u8 = 1;
+    const SHARED_OBJECT: u16 = 3;
+    let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
+    if header[..4] != *b"\x7fELF" || header[5] != LITTLE_ENDIAN || half(16) != SHARED_OBJECT {
+        return Err(LibraryError::NotALibrary { path: path.to_path_buf() });
+    }
+    let machine = half(18);
+    let name = MACHINES.iter().find(|(code, _)| *code == machine).map(|(_, name)| *name);
+    let expected = std::env::consts::ARCH;
+    if name != Some(expected) || header[4] != CLASS_64 {
+        let found = name.map_or_else(|| format!("machine {machine}"), str::to_owned);
+        return Err(LibraryError::WrongArchitecture { path: path.to_path_buf(), found, expected });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_compare_by_number_and_not_by_letter() {
+        assert!(number("1.9.0") < number("1.17.0"));
+        assert!(number("1.31.1") > number("1.17.0"));
+        assert_eq!(number("1.20.0-rc1"), Some((1, 20, 0)));
+        assert_eq!(number("1.20"), Some((1, 20, 0)));
+        assert_eq!(number("unknown"), None);
+    }
+}

@@ -1,0 +1,188 @@
+//! ONNX Runtime, loaded from a path at run time.
+
+mod library;
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ort::environment::Environment;
+use ort::logging::LogLevel;
+use ort::session::{Session, SessionInputValue};
+use ort::value::{TensorElementType, TensorRef, ValueType};
+use parking_lot::Mutex;
+
+pub use library::LibraryError;
+
+use super::{Backend, BackendError, Graph, Tensor, TensorView};
+use crate::models::{ElementType, InstalledModel, ModelEntry, RuntimeLibrary, TensorSpec};
+
+/// The processor's own execution of ONNX graphs.
+#[derive(Debug, Clone)]
+pub struct OnnxRuntime {
+    environment: Environment,
+    path: PathBuf,
+    name: String,
+}
+
+/// The library allows one environment per process and none after it was dropped, so the first one is kept for good.
+static OPENED: Mutex<Option<OnnxRuntime>> = Mutex::new(None);
+
+impl OnnxRuntime {
+    /// Opens the library, after checking that it is ONNX Runtime, for this processor and new enough. Opening the same one
+    /// again gives the same.
+    ///
+    /// # Errors
+    /// See [`LibraryError`].
+    pub fn open(library: &RuntimeLibrary) -> Result<Self, LibraryError> {
+        let unreadable = |source| LibraryError::Unreadable { path: library.path.clone(), source };
+        // Absolute, because `ort` would look for a relative one beside the program first.
+        let path = std::path::absolute(&library.path).map_err(unreadable)?;
+        let mut opened = OPENED.lock();
+        if let Some(runtime) = opened.as_ref() {
+            if runtime.path != path {
+                return Err(LibraryError::AnotherIsLoaded { path, loaded: runtime.path.clone() });
+            }
+            return Ok(runtime.clone());
+        }
+        let version = library::check(&path, &library.minimum)?;
+        let start = |message: String| LibraryError::Start { path: path.clone(), message };
+        let environment = ort::init_from(&path)
+            .map_err(|error| start(error.to_string()))?
+            .with_name("engram")
+            .with_telemetry(false)
+            .with_logger(Arc::new(|level, category, _id, _location, message| log(level, category, message)))
+            .build()
+            .map_err(|error| start(error.to_string()))?;
+        environment.set_log_level(LogLevel::Warning);
+        let runtime = Self { environment, name: format!("onnxruntime-cpu {version}"), path: path.clone() };
+        *opened = Some(runtime.clone());
+        Ok(runtime)
+    }
+}
+
+/// What the library says is for whoever looks into a failure; the failure itself is returned by the call.
+fn log(level: LogLevel, category: &str, message: &str) {
+    match level {
+        LogLevel::Fatal | LogLevel::Error | LogLevel::Warning => tracing::debug!(category, "onnxruntime: {message}"),
+        LogLevel::Info | LogLevel::Verbose => tracing::trace!(category, "onnxruntime: {message}"),
+    }
+}
+
+impl Backend for OnnxRuntime {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn load(&self, model: &InstalledModel, threads: usize) -> Result<Box<dyn Graph>, BackendError> {
+        let entry = &model.entry;
+        let graph = entry.graph().and_then(|file| model.files.get(&file.part)).ok_or_else(|| BackendError::Load {
+            model: entry.name.clone(),
+            message: "the entry names no graph".to_owned(),
+        })?;
+        let session = self.session(graph, threads).map_err(|message| BackendError::Load {
+            model: entry.name.clone(),
+            message: format!("{}: {message}", graph.display()),
+        })?;
+        check_contract(entry, &session)
+            .map_err(|message| BackendError::Contract { model: entry.name.clone(), message })?;
+        Ok(Box::new(OnnxGraph {
+            session,
+            model: entry.name.clone(),
+            inputs: entry.inputs.clone(),
+            outputs: entry.outputs.clone(),
+        }))
+    }
+}
+
+impl OnnxRuntime {
+    fn session(&self, graph: &Path, threads: usize) -> Result<Session, String> {
+        let text = |error: ort::Error<ort::session::builder::SessionBuilder>| error.to_string();
+        Session::builder(&self.environment)
+            .map_err(|error| error.to_string())?
+            .with_log_level(LogLevel::Warning)
+            .map_err(text)?
+            .with_intra_threads(threads.max(1))
+            .map_err(text)?
+            // A robot has better uses for a core than waiting busily for the next frame.
+            .with_intra_op_spinning(false)
+            .map_err(text)?
+            // Shapes of text batches vary: a memory plan per shape would be kept for each.
+            .with_memory_pattern(false)
+            .map_err(text)?
+            .commit_from_file(graph)
+            .map_err(|error| error.to_string())
+    }
+}
+
+struct OnnxGraph {
+    session: Session,
+    model: String,
+    inputs: Vec<TensorSpec>,
+    outputs: Vec<TensorSpec>,
+}
+
+impl Graph for OnnxGraph {
+    fn run(&mut self, inputs: &[TensorView<'_>]) -> Result<Vec<Tensor>, BackendError> {
+        let failed = |message: String| BackendError::Run { model: self.model.clone(), message };
+        if inputs.len() != self.inputs.len() {
+            return Err(failed(format!("{} inputs instead of {}", inputs.len(), self.inputs.len())));
+        }
+        let mut named: Vec<(Cow<'_, str>, SessionInputValue<'_>)> = Vec::with_capacity(inputs.len());
+        for (spec, input) in self.inputs.iter().zip(inputs) {
+            let value: SessionInputValue<'_> = match input {
+                TensorView::F32(array) => TensorRef::from_array_view(array.view()).map(Into::into),
+                TensorView::I64(array) => TensorRef::from_array_view(array.view()).map(Into::into),
+            }
+            .map_err(|error| failed(error.to_string()))?;
+            named.push((Cow::Borrowed(spec.name.as_str()), value));
+        }
+        let outputs = self
+            .session
+            .run(named)
+            .map_err(|error| BackendError::Run { model: self.model.clone(), message: error.to_string() })?;
+        self.outputs
+            .iter()
+            .map(|spec| {
+                let failed = |message: String| BackendError::Run { model: self.model.clone(), message };
+                let value = outputs.get(&spec.name).ok_or_else(|| failed(format!("no output `{}`", spec.name)))?;
+                match spec.element {
+                    ElementType::F32 => value.try_extract_array::<f32>().map(|array| Tensor::F32(array.to_owned())),
+                    ElementType::I64 => value.try_extract_array::<i64>().map(|array| Tensor::I64(array.to_owned())),
+                }
+                .map_err(|error| failed(error.to_string()))
+            })
+            .collect()
+    }
+}
+
+/// The graph has the tensors that the catalogue names, with their types and every dimension that both fix.
+fn check_contract(entry: &ModelEntry, session: &Session) -> Result<(), String> {
+    let sides = [("input", &entry.inputs, session.inputs()), ("output", &entry.outputs, session.outputs())];
+    for (side, specs, outlets) in sides {
+        for spec in specs {
+            let Some(outlet) = outlets.iter().find(|outlet| outlet.name() == spec.name) else {
+                let names: Vec<_> = outlets.iter().map(ort::value::Outlet::name).collect();
+                return Err(format!("it has no {side} `{}`, but {}", spec.name, names.join(", ")));
+            };
+            let expected = match spec.element {
+                ElementType::F32 => TensorElementType::Float32,
+                ElementType::I64 => TensorElementType::Int64,
+            };
+            match outlet.dtype() {
+                ValueType::Tensor { ty, shape, .. } if *ty == expected => {
+                    let agrees = shape.len() == spec.shape.len()
+                        && shape
+                            .iter()
+                            .zip(&spec.shape)
+                            .all(|(found, wanted)| found == wanted || found.min(wanted) < &0);
+                    if !agrees {
+                        return Err(format!("{side} `{}` has shape {shape:?}, expected {:?}", spec.name, spec.shape));
+                    }
+                }
+                other => return Err(format!("{side} `{}` is {other:?}, expected {:?}", spec.name, spec.element)),
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! φ: texts to vectors of one space.
+
+use std::path::Path;
+
+use memory_core::ports::{PortError, TextEmbedder};
+use ndarray::{Array2, ArrayD};
+use parking_lot::{Mutex, MutexGuard};
+use tokenizers::{Tokenizer, TruncationParams};
+
+use super::{Backend, Encoder, EncoderError, Graph, TensorView};
+use crate::models::{InstalledModel, Part, Role};
+
+/// Texts of one run at most.
+const BATCH_TEXTS: usize = 32;
+/// Tokens of one run at most, padding included. A question that comes in while a batch is embedded waits for one run, so
+/// this bounds its wait; larger runs gain little, because a core is busy long before.
+const BATCH_TOKENS: usize = 256;
+/// Bytes of a text that are read. 256 tokens are far fewer; without a bound, a text of megabytes would be cut into words
+/// before it is truncated.
+const TEXT_BYTES: usize = 16 * 1024;
+
+/// A sentence encoder of the BERT family: WordPiece tokens, a transformer, mean pooling and L2 norm in the graph.
+pub struct SentenceEncoder {
+    graph: Mutex<Box<dyn Graph>>,
+    tokenizer: Tokenizer,
+    model: String,
+    space: String,
+    dimensions: usize,
+}
+
+impl SentenceEncoder {
+    /// Loads the graph and the tokenizer.
+    ///
+    /// # Errors
+    /// If a file cannot be loaded, or the entry lacks `space`, `dimensions` or `parameters.max_tokens`.
+    pub fn load(installed: &InstalledModel, backend: &dyn Backend, threads: usize) -> Result<Self, EncoderError> {
+        let entry = &installed.entry;
+        let lacks = |what: &str| EncoderError::Entry(format!("{}: the catalogue lacks `{what}`", entry.name));
+        let space = entry.space.clone().ok_or_else(|| lacks("space"))?;
+        let dimensions = entry.dimensions.filter(|n| *n > 0).ok_or_else(|| lacks("dimensions"))?;
+        let max_tokens = entry.parameter("max_tokens").map_err(EncoderError::Entry)?;
+        let file = installed.files.get(&Part::Tokenizer).ok_or_else(|| lacks("a file with part = \"tokenizer\""))?;
+        let tokenizer = tokenizer(file, max_tokens as usize)
+            .map_err(|message| EncoderError::Entry(format!("{}: {message}", file.display())))?;
+        let graph = Mutex::new(backend.load(installed, threads)?);
+        Ok(Self { graph, tokenizer, model: entry.name.clone(), space, dimensions })
+    }
+
+    fn embed_all(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EncoderError> {
+        let ids = texts
+            .iter()
+            .map(|text| {
+                let encoding = self
+                    .tokenizer
+                    .encode_fast(head(text), true)
+                    .map_err(|error| EncoderError::input(&self.model, error))?;
+                Ok(encoding.get_ids().to_vec())
+            })
+            .collect::<Result<Vec<_>, EncoderError>>()?;
+        let mut vectors = vec![Vec::new(); texts.len()];
+        let mut graph = self.graph.lock();
+        for run in runs(&ids) {
+            let embedded = self.run(&mut **graph, &run, &ids)?;
+            for (row, at) in embedded.outer_iter().zip(&run) {
+                vectors[*at] = row.iter().copied().collect();
+            }
+            // Whoever waits goes next, so a question passes between the runs of a long batch.
+            MutexGuard::bump(&mut graph);
+        }
+        Ok(vectors)
+    }
+
+    fn run(&self, graph: &mut dyn Graph, run: &[usize], ids: &[Vec<u32>]) -> Result<ArrayD<f32>, EncoderError> {
+        let longest = run.iter().map(|at| ids[*at].len()).max().unwrap_or(0);
+        let mut tokens = Array2::<i64>::zeros((run.len(), longest));
+        let mut mask = Array2::<i64>::zeros((run.len(), longest));
+        for (row, at) in run.iter().enumerate() {
+            for (column, id) in ids[*at].iter().enumerate() {
+                tokens[[row, column]] = i64::from(*id);
+                mask[[row, column]] = 1;
+            }
+        }
+        let inputs = [TensorView::I64(tokens.view().into_dyn()), TensorView::I64(mask.view().into_dyn())];
+        let output = graph.run(&inputs)?.into_iter().next().and_then(super::Tensor::into_f32);
+        let output = output.ok_or_else(|| EncoderError::output(&self.model, "no vectors"))?;
+        if output.shape() != [run.len(), self.dimensions] {
+            let expected = [run.len(), self.dimensions];
+            return Err(EncoderError::output(&self.model, format!("shape {:?}, not {expected:?}", output.shape())));
+        }
+        if output.iter().any(|number| !number.is_finite()) {
+            return Err(EncoderError::output(&self.model, "a number is not finite"));
+        }
+        Ok(output)
+    }
+}
+
+fn tokenizer(file: &Path, max_tokens: usize) -> Result<Tokenizer, String> {
+    let mut tokenizer = Tokenizer::from_file(file).map_err(|error| error.to_string())?;
+    // Batches are padded to their own longest text, not to what the file says.
+    tokenizer.with_padding(None);
+    let truncation = TruncationParams { max_length: max_tokens, ..TruncationParams::default() };
+    tokenizer.with_truncation(Some(truncation)).map_err(|error| error.to_string())?;
+    Ok(tokenizer)
+}
+
+/// The begin of a text, cut between characters.
+fn head(text: &str) -> &str {
+    &text[..text.floor_char_boundary(TEXT_BYTES.min(text.len()))]
+}
+
+/// Groups texts of similar length, shortest first, so that little is padded. Every index appears once.
+fn runs(ids: &[Vec<u32>]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..ids.len()).collect();
+    order.sort_by_key(|at| ids[*at].len());
+    let mut runs: Vec<Vec<usize>> = Vec::new();
+    for at in order {
+        match runs.last_mut() {
+            // Ascending lengths: this text is the longest of the run that it joins.
+            Some(run) if run.len() < BATCH_TEXTS && (run.len() + 1) * ids[at].len() <= BATCH_TOKENS => run.push(at),
+            _ => runs.push(vec![at]),
+        }
+    }
+    runs
+}
+
+impl Encoder<[&str], Vec<Vec<f32>>> for SentenceEncoder {
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn encode(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EncoderError> {
+        self.embed_all(texts)
+    }
+}
+
+impl TextEmbedder for SentenceEncoder {
+    fn space(&self) -> &str {
+        &self.space
+    }
+
+    fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, PortError> {
+        self.embed_all(texts)
+            .map_err(|error| PortError { role: Role::TextEmbedding.name(), message: error.to_string() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_text_is_in_one_run_and_no_run_is_larger_than_allowed(
+            lengths in proptest::collection::vec(2_usize..=256, 0..120),
+        ) {
+            let ids: Vec<_> = lengths.iter().map(|length| vec![0; *length]).collect();
+            let runs = runs(&ids);
+            let mut seen: Vec<_> = runs.concat();
+            seen.sort_unstable();
+            prop_assert_eq!(seen, (0..ids.len()).collect::<Vec<_>>());
+            for run in runs {
+                let longest = run.iter().map(|at| lengths[*at]).max().unwrap_or(0);
+                prop_assert!(run.len() <= BATCH_TEXTS);
+                prop_assert!(run.len() == 1 || run.len() * longest <= BATCH_TOKENS);
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        let text = "é".repeat(TEXT_BYTES);
+        assert_eq!(head(&text).len(), TEXT_BYTES);
+        let odd = format!("a{text}");
+        assert_eq!(head(&odd).len(), TEXT_BYTES - 1);
+        assert_eq!(head("short"), "short");
+    }
+}

@@ -1,0 +1,83 @@
+use std::fmt;
+
+use memory_core::Modality;
+use serde::{Deserialize, Serialize};
+
+/// What an encoder is for. The memory asks for roles; the catalogue says which model fills each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Role {
+    /// φ: texts to vectors.
+    #[serde(rename = "text embedding")]
+    TextEmbedding,
+    /// Things in view.
+    #[serde(rename = "objects")]
+    Objects,
+    /// When somebody speaks.
+    #[serde(rename = "voice activity")]
+    VoiceActivity,
+    /// What is said.
+    #[serde(rename = "speech recognition")]
+    SpeechRecognition,
+    /// What is heard besides speech.
+    #[serde(rename = "sound events")]
+    SoundEvents,
+    /// Who is in view.
+    #[serde(rename = "faces")]
+    Faces,
+    /// What is going on, in a sentence.
+    #[serde(rename = "captions")]
+    Captions,
+}
+
+impl Role {
+    /// Every role, in the order in which they are told.
+    pub const ALL: [Self; 7] = [
+        Self::TextEmbedding,
+        Self::Objects,
+        Self::VoiceActivity,
+        Self::SpeechRecognition,
+        Self::SoundEvents,
+        Self::Faces,
+        Self::Captions,
+    ];
+
+    /// The name in the catalogue, in `health` and in `degraded`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TextEmbedding => "text embedding",
+            Self::Objects => "objects",
+            Self::VoiceActivity => "voice activity",
+            Self::SpeechRecognition => "speech recognition",
+            Self::SoundEvents => "sound events",
+            Self::Faces => "faces",
+            Self::Captions => "captions",
+        }
+    }
+
+    /// The sense it serves; `None` for all.
+    pub const fn modality(self) -> Option<Modality> {
+        match self {
+            Self::TextEmbedding => None,
+            Self::Objects | Self::Faces | Self::Captions => Some(Modality::Visual),
+            Self::VoiceActivity | Self::SpeechRecognition | Self::SoundEvents => Some(Modality::Audio),
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_is_written_in_the_catalogue_as_it_is_named_in_health() {
+        for role in Role::ALL {
+            assert_eq!(serde_json::to_value(role).unwrap(), role.name());
+        }
+    }
+}
