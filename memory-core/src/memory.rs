@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::ports::TextEmbedder;
+use crate::store::Store;
 use crate::{
     AbsentRole, Answer, Clock, Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, ForgetError, Observation,
     ObserveError, OpenError, Query, QueryError, ReadError, TimeSpan,
@@ -33,7 +34,7 @@ pub enum Outcome {
     },
     /// The same content is there already.
     Duplicate {
-        /// The event that is there.
+        /// The event that is there; of a segment its first one, or `EventId(0)`, which no event has, if it has none.
         of: EventId,
     },
     /// The same key with other content: the old event is superseded by the new one.
@@ -80,6 +81,8 @@ pub struct Stats {
     pub duplicates: u64,
     /// Bytes of the store on disk.
     pub disk_bytes: u64,
+    /// Records that did not decode when the memory was opened and are left out; `check` names them.
+    pub damaged: u64,
 }
 
 /// Which episodes to list.
@@ -138,7 +141,7 @@ pub struct CheckReport {
 /// The memory. Cheap to clone; clones share it.
 #[derive(Clone)]
 pub struct Memory {
-    _todo: (),
+    store: Arc<Store>,
 }
 
 impl Memory {
@@ -151,8 +154,7 @@ impl Memory {
         options: MemoryOptions,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, OpenError> {
-        let _ = (storage, options, clock);
-        todo!()
+        Ok(Self { store: Arc::new(Store::open(storage, options, clock)?) })
     }
 
     /// Commits a batch as one durable transaction and returns what became of each item, in order. When it returns, the
@@ -161,8 +163,7 @@ impl Memory {
     /// # Errors
     /// If the store cannot write; then nothing of the batch was committed.
     pub fn observe(&self, batch: Vec<Observation>) -> Result<Vec<Outcome>, ObserveError> {
-        let _ = batch;
-        todo!()
+        self.store.observe(batch)
     }
 
     /// Answers a question from a consistent snapshot. Takes no lock that `observe` waits for.
@@ -176,14 +177,12 @@ impl Memory {
 
     /// Gives the memory its φ, or takes it away. Events without an embedding in its space become pending.
     pub fn set_text_embedder(&self, embedder: Option<Arc<dyn TextEmbedder>>) {
-        let _ = embedder;
-        todo!()
+        self.store.set_text_embedder(embedder);
     }
 
     /// Tells the memory which encoder roles are absent; answers they would have served name them.
     pub fn set_absent_roles(&self, roles: Vec<AbsentRole>) {
-        let _ = roles;
-        todo!()
+        self.store.set_absent_roles(roles);
     }
 
     /// Embeds up to `limit` pending events, durably, and returns what is still pending. Call from one worker thread.
@@ -191,8 +190,7 @@ impl Memory {
     /// # Errors
     /// If the model or the store fails; what was embedded before stays.
     pub fn embed_pending(&self, limit: usize) -> Result<PendingWork, ObserveError> {
-        let _ = limit;
-        todo!()
+        self.store.embed_pending(limit)
     }
 
     /// Hides events at once and everywhere, durably.
@@ -200,8 +198,7 @@ impl Memory {
     /// # Errors
     /// See [`ForgetError`].
     pub fn forget(&self, request: &ForgetRequest) -> Result<ForgetReply, ForgetError> {
-        let _ = request;
-        todo!()
+        self.store.forget(request)
     }
 
     /// Episodes, newest first, a page at a time.
@@ -209,8 +206,7 @@ impl Memory {
     /// # Errors
     /// If the store cannot be read.
     pub fn episodes(&self, filter: &EpisodeFilter) -> Result<Page, ReadError> {
-        let _ = filter;
-        todo!()
+        self.store.reading(|view| Ok(view.list_episodes(filter)?))
     }
 
     /// One episode with its visible events; `None` if there is none or it was forgotten.
@@ -218,8 +214,7 @@ impl Memory {
     /// # Errors
     /// If the store cannot be read.
     pub fn episode(&self, id: EpisodeId) -> Result<Option<(Episode, Vec<Event>)>, ReadError> {
-        let _ = id;
-        todo!()
+        self.store.reading(|view| Ok(view.whole_episode(id)?))
     }
 
     /// Visible events in order of commit, at most `limit`, after `after`.
@@ -227,8 +222,7 @@ impl Memory {
     /// # Errors
     /// If the store cannot be read.
     pub fn events(&self, after: Option<EventId>, limit: usize) -> Result<Vec<Event>, ReadError> {
-        let _ = (after, limit);
-        todo!()
+        self.store.reading(|view| Ok(view.list_events(after, limit)?))
     }
 
     /// Entity names with their counts, most frequent first.
@@ -236,18 +230,17 @@ impl Memory {
     /// # Errors
     /// If the store cannot be read.
     pub fn entities(&self, limit: usize) -> Result<Vec<Entity>, ReadError> {
-        let _ = limit;
-        todo!()
+        self.store.reading(|view| Ok(view.list_entities(limit)?))
     }
 
     /// Counts; cheap enough for every heartbeat.
     pub fn stats(&self) -> Stats {
-        todo!()
+        self.store.stats()
     }
 
     /// The random id of this memory, made with the store (`…/instance`).
     pub fn instance(&self) -> &str {
-        todo!()
+        self.store.instance()
     }
 
     /// Reads every record, verifies checksums and the agreement of the tables, and says what is wrong.
@@ -255,7 +248,7 @@ impl Memory {
     /// # Errors
     /// If the store cannot be read at all.
     pub fn check(&self) -> Result<CheckReport, ReadError> {
-        todo!()
+        self.store.check()
     }
 
     /// A setting kept with the memory across restarts (for instance whether recording is paused).
@@ -263,8 +256,7 @@ impl Memory {
     /// # Errors
     /// If the store cannot be read.
     pub fn setting(&self, name: &str) -> Result<Option<String>, ReadError> {
-        let _ = name;
-        todo!()
+        self.store.setting(name)
     }
 
     /// Keeps a setting durably.
@@ -272,7 +264,6 @@ impl Memory {
     /// # Errors
     /// If the store cannot write.
     pub fn set_setting(&self, name: &str, value: &str) -> Result<(), ObserveError> {
-        let _ = (name, value);
-        todo!()
+        self.store.set_setting(name, value)
     }
 }

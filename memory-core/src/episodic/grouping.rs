@@ -1,0 +1,40 @@
+//! When told observations form one episode.
+
+use std::time::Duration;
+
+use crate::Origin;
+use crate::Value;
+use crate::store::{EpisodeBody, EventBody, decode_attributes};
+
+/// How far apart consecutive told observations of one episode may be.
+pub const MAX_GAP: Duration = Duration::from_secs(60);
+
+/// Most events of a told episode: a sender that speaks all day long would otherwise make one that never ends.
+pub const MAX_EVENTS: u32 = 4096;
+
+/// What consecutive told observations have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StreamKey {
+    /// One execution of a task, whoever tells of it.
+    Session(String),
+    /// The program that says so.
+    Source(String),
+}
+
+impl StreamKey {
+    pub(crate) fn of(body: &EventBody) -> Self {
+        let attributes = decode_attributes(body.attributes.as_deref()).unwrap_or_default();
+        match attributes.get("session") {
+            Some(Value::Text(session)) if !session.trim().is_empty() => Self::Session(session.clone()),
+            Some(Value::Integer(session)) => Self::Session(session.to_string()),
+            _ => Self::Source(body.source.clone()),
+        }
+    }
+}
+
+/// Whether an event goes on with the episode that its stream opened last.
+pub(crate) fn continues(episode: &EpisodeBody, event: &EventBody) -> bool {
+    let gap = event.start.saturating_sub(episode.end).max(episode.start.saturating_sub(event.end));
+    let max_gap = i64::try_from(MAX_GAP.as_micros()).expect("a minute fits");
+    episode.origin == Origin::Told && episode.events < MAX_EVENTS && gap <= max_gap
+}

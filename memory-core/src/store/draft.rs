@@ -1,0 +1,223 @@
+//! One write transaction in the making: what the tables will hold, and what memory must learn once it is committed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use redb::ReadableTable;
+
+use super::failure::{Failure, Result};
+use super::records::{Digest, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Head, fold};
+use super::tables::{self, ENTITY, PLACE, WriteTables};
+use crate::index::Document;
+use crate::{EpisodeId, EventId, Origin, Timestamp};
+
+/// What a committed transaction changes in memory.
+#[derive(Default)]
+pub(crate) struct Changes {
+    /// New documents in order of ids.
+    pub appended: Vec<Document>,
+    /// Documents that changed their episode, in order of the moves.
+    pub moved: Vec<(EventId, EpisodeId)>,
+    /// Documents that are not to be seen any more.
+    pub hidden: Vec<EventId>,
+    /// Folded entity names and by how much their counts of visible events change.
+    pub entities: BTreeMap<String, i64>,
+    /// Told observations that only their content identifies.
+    pub unkeyed: BTreeMap<Digest, EventId>,
+    /// Repetitions that were dropped.
+    pub duplicates: u64,
+}
+
+/// Shared by everything that writes: events come, go and change their episode here and nowhere else.
+pub(crate) struct Draft<'t> {
+    pub tables: WriteTables<'t>,
+    pub head: Head,
+    pub changes: Changes,
+    pub now: Timestamp,
+    /// Whether anything must be committed.
+    pub dirty: bool,
+    /// Visible episodes that this transaction has touched, written once at its end.
+    episodes: BTreeMap<u64, EpisodeBody>,
+    /// Told episodes that lost an event at one of their ends.
+    shrunk: BTreeSet<u64>,
+    /// Numbers of the embedding spaces.
+    spaces: Vec<u32>,
+}
+
+impl<'t> Draft<'t> {
+    pub(crate) fn new(tables: WriteTables<'t>, now: Timestamp) -> Result<Self> {
+        let head = tables::head(&tables.meta)?;
+        let spaces = tables.spaces.iter()?.map(|entry| Ok(entry?.0.value())).collect::<Result<_>>()?;
+        Ok(Self {
+            tables,
+            head,
+            changes: Changes::default(),
+            now,
+            dirty: false,
+            episodes: BTreeMap::new(),
+            shrunk: BTreeSet::new(),
+            spaces,
+        })
+    }
+
+    /// Writes what was kept back. Afterwards the transaction can be committed.
+    pub(crate) fn finish(mut self) -> Result<(Head, Changes)> {
+        self.head.seq += 1;
+        for (id, body) in std::mem::take(&mut self.episodes) {
+            self.tables.put_episode(id, &EpisodeRow::Live(body))?;
+        }
+        self.tables.put_head(&self.head)?;
+        Ok((self.head, self.changes))
+    }
+
+    /// A visible episode, to be changed; `None` if it is merged, forgotten or unknown.
+    pub(crate) fn episode(&mut self, id: u64) -> Result<Option<&mut EpisodeBody>> {
+        use std::collections::btree_map::Entry;
+        match self.episodes.entry(id) {
+            Entry::Occupied(entry) => Ok(Some(entry.into_mut())),
+            Entry::Vacant(entry) => match tables::episode_row(&self.tables.episodes, id)? {
+                Some(EpisodeRow::Live(body)) => Ok(Some(entry.insert(body))),
+                _ => Ok(None),
+            },
+        }
+    }
+
+    /// A visible episode that this transaction has touched.
+    pub(crate) fn touched(&self, id: u64) -> Option<&EpisodeBody> {
+        self.episodes.get(&id)
+    }
+
+    /// The episode of a visible event.
+    pub(crate) fn episode_of_event(&mut self, id: u64) -> Result<&mut EpisodeBody> {
+        self.episode(id)?.ok_or_else(|| Failure::damaged(EPISODE.table, id, "its events are visible, and it is not"))
+    }
+
+    /// Opens an episode.
+    pub(crate) fn open_episode(&mut self, body: EpisodeBody) -> u64 {
+        self.head.last_episode += 1;
+        self.head.episodes += 1;
+        self.episodes.insert(self.head.last_episode, body);
+        self.dirty = true;
+        self.head.last_episode
+    }
+
+    /// Takes an episode without events out of sight.
+    pub(crate) fn close_episode(&mut self, id: u64, row: &EpisodeRow) -> Result<()> {
+        if let Some(body) = self.episode(id)?.cloned() {
+            self.tables.segment_times.remove((body.start, id))?;
+            self.episodes.remove(&id);
+            self.head.episodes -= 1;
+        }
+        self.dirty = true;
+        self.tables.put_episode(id, row)
+    }
+
+    /// Adds a visible event to its episode, which must be open.
+    pub(crate) fn insert_event(&mut self, body: EventBody) -> Result<u64> {
+        self.head.last_event += 1;
+        self.head.events += 1;
+        self.dirty = true;
+        let id = self.head.last_event;
+        self.episode_of_event(body.episode)?.events += 1;
+        self.link(id, &body)?;
+        let episode = self.episode_of_event(body.episode)?.clone();
+        self.changes.appended.push(Document::of(&body.to_event(id, Some(&episode))?));
+        if let Some(entity) = &body.entity {
+            *self.changes.entities.entry(fold(entity)).or_default() += 1;
+        }
+        self.tables.put_event(id, &EventRow::Live(body))?;
+        Ok(id)
+    }
+
+    /// Takes a visible event out of sight. Its episode may be left without events, which the caller must see to.
+    pub(crate) fn hide_event(&mut self, id: u64, body: &EventBody, row: &EventRow) -> Result<()> {
+        self.dirty = true;
+        self.unlink(id, body)?;
+        for space in &self.spaces {
+            self.tables.vectors.remove((*space, id))?;
+        }
+        self.tables.put_event(id, row)?;
+        self.head.events -= 1;
+        self.head.hidden += 1;
+        self.changes.hidden.push(EventId(id));
+        if let Some(entity) = &body.entity {
+            *self.changes.entities.entry(fold(entity)).or_default() -= 1;
+        }
+        self.leave(body)
+    }
+
+    /// Moves a visible told event into a segment. Its former episode may be left without events.
+    pub(crate) fn move_event(&mut self, id: u64, segment: u64) -> Result<()> {
+        let mut body = self.live_event(id)?;
+        self.unlink(id, &body)?;
+        self.leave(&body)?;
+        body.episode = segment;
+        self.episode_of_event(segment)?.events += 1;
+        self.link(id, &body)?;
+        self.tables.put_event(id, &EventRow::Live(body))?;
+        self.changes.moved.push((EventId(id), EpisodeId(segment)));
+        Ok(())
+    }
+
+    pub(crate) fn live_event(&self, id: u64) -> Result<EventBody> {
+        match tables::event_row(&self.tables.events, id)? {
+            Some(EventRow::Live(body)) => Ok(body),
+            _ => Err(Failure::damaged(EVENT.table, id, "a table names it as visible, and it is not")),
+        }
+    }
+
+    /// The rows by which a visible event is found. Told events outside of segments wait for one by their time.
+    fn link(&mut self, id: u64, body: &EventBody) -> Result<()> {
+        self.tables.members.insert((body.episode, id), ())?;
+        let value = (body.episode, body.start, body.end);
+        if let Some(entity) = &body.entity {
+            self.tables.facets.insert((ENTITY, fold(entity).as_str(), id), value)?;
+        }
+        if let Some(place) = body.place() {
+            self.tables.facets.insert((PLACE, place.as_str(), id), value)?;
+        }
+        if self.episode_of_event(body.episode)?.origin == Origin::Told {
+            self.tables.told_times.insert((body.start, id), body.episode)?;
+        }
+        Ok(())
+    }
+
+    fn unlink(&mut self, id: u64, body: &EventBody) -> Result<()> {
+        self.tables.members.remove((body.episode, id))?;
+        if let Some(entity) = &body.entity {
+            self.tables.facets.remove((ENTITY, fold(entity).as_str(), id))?;
+        }
+        if let Some(place) = body.place() {
+            self.tables.facets.remove((PLACE, place.as_str(), id))?;
+        }
+        self.tables.told_times.remove((body.start, id))?;
+        Ok(())
+    }
+
+    /// Counts an event out of its episode. Its ends may have moved, which `settle` sees to.
+    fn leave(&mut self, body: &EventBody) -> Result<()> {
+        let episode = self.episode_of_event(body.episode)?;
+        episode.events -= 1;
+        if episode.origin == Origin::Told && (episode.start == body.start || episode.end == body.end) {
+            self.shrunk.insert(body.episode);
+        }
+        Ok(())
+    }
+
+    /// Brings the spans of told episodes that lost events up to date. Called once after every observation or request.
+    pub(crate) fn settle(&mut self) -> Result<()> {
+        for episode in std::mem::take(&mut self.shrunk) {
+            if self.episode(episode)?.is_none_or(|episode| episode.events == 0 || episode.origin != Origin::Told) {
+                continue;
+            }
+            let (mut start, mut end) = (i64::MAX, i64::MIN);
+            for member in tables::members_of(&self.tables.members, episode)? {
+                let member = self.live_event(member)?;
+                start = start.min(member.start);
+                end = end.max(member.end);
+            }
+            let episode = self.episode_of_event(episode)?;
+            (episode.start, episode.end) = (start, end);
+        }
+        Ok(())
+    }
+}

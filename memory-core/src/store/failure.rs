@@ -1,0 +1,70 @@
+//! What goes wrong inside the store, before it is told as the error of an operation.
+
+use std::io;
+
+use crate::{ObserveError, ReadError};
+
+/// Result of the store's inner functions.
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// Why the store could not do something.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The disk or the ceiling is full.
+    Full(String),
+    /// A record is damaged.
+    Damaged { table: &'static str, key: String, detail: String },
+    /// Anything else.
+    Store(String),
+}
+
+impl Failure {
+    pub(crate) fn damaged(table: &'static str, key: impl ToString, detail: impl Into<String>) -> Self {
+        Self::Damaged { table, key: key.to_string(), detail: detail.into() }
+    }
+}
+
+/// Whether the system says that there is no space left.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
+}
+
+impl From<redb::Error> for Failure {
+    fn from(error: redb::Error) -> Self {
+        match error {
+            redb::Error::Io(error) if is_full(&error) => Self::Full(error.to_string()),
+            other => Self::Store(other.to_string()),
+        }
+    }
+}
+
+macro_rules! from_redb {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                redb::Error::from(error).into()
+            }
+        }
+    )*};
+}
+
+from_redb!(redb::StorageError, redb::TableError, redb::TransactionError, redb::CommitError, redb::DatabaseError);
+
+impl From<Failure> for ObserveError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Full(message) => Self::StorageFull(message),
+            Failure::Store(message) => Self::Store(message),
+            damaged @ Failure::Damaged { .. } => Self::Store(ReadError::from(damaged).to_string()),
+        }
+    }
+}
+
+impl From<Failure> for ReadError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Full(message) | Failure::Store(message) => Self::Store(message),
+            Failure::Damaged { table, key, detail } => Self::Damaged { table, key, detail },
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! What readers see: replaced as a whole after every commit.
+
+use std::sync::Arc;
+
+use crate::index::Search;
+use crate::ports::TextEmbedder;
+use crate::{AbsentRole, Stats};
+
+/// Immutable; readers load a pointer to it and wait for nobody.
+pub(crate) struct Published {
+    pub search: Arc<dyn Search>,
+    /// All but the bytes on disk, which are looked up when they are asked for.
+    pub stats: Stats,
+    pub embedder: Option<Arc<dyn TextEmbedder>>,
+    pub absent: Arc<[AbsentRole]>,
+}

@@ -1,0 +1,329 @@
+//! The store at work: one writer, many readers.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use redb::WriteTransaction;
+
+use super::database::Database;
+use super::draft::Draft;
+use super::failure::{Failure, Result};
+use super::forget;
+use super::published::Published;
+use super::storage::Storage;
+use super::tables::{self, META, ReadTables, SETTINGS, WriteTables};
+use super::vectors::{self, SpaceInUse};
+use super::view::View;
+use super::writer::Writer;
+use crate::index::passage;
+use crate::ports::TextEmbedder;
+use crate::{
+    AbsentRole, Clock, EventId, ForgetError, ForgetReply, ForgetRequest, MemoryOptions, Observation, ObserveError,
+    OpenError, Outcome, PendingWork, ReadError, Stats,
+};
+
+/// Texts per call of the embedder.
+const EMBED_BATCH: usize = 32;
+
+/// An open store.
+pub(crate) struct Store {
+    database: Database,
+    /// Held for the length of a commit, by whoever writes; never by readers, and never while a model runs.
+    writer: Mutex<Writer>,
+    published: ArcSwap<Published>,
+    options: MemoryOptions,
+    clock: Arc<dyn Clock>,
+    instance: String,
+}
+
+impl Store {
+    pub(crate) fn open(
+        storage: Arc<dyn Storage>,
+        options: MemoryOptions,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, OpenError> {
+        let path = storage.path();
+        let damaged = |failure| OpenError::Damaged { path: path.clone(), detail: tables::describe(failure) };
+        let database = Database::open(storage, options.cache_bytes)?;
+        let recover = || -> Result<(Writer, String)> {
+            let transaction = database.read()?;
+            let writer = Writer::recover(&transaction, clock.as_ref())?;
+            let instance = tables::text(&transaction.open_table(META)?, "instance")?
+                .ok_or_else(|| Failure::damaged("meta", "instance", "missing"))?;
+            Ok((writer, instance))
+        };
+        let (writer, instance) = recover().map_err(damaged)?;
+        let published = ArcSwap::from_pointee(writer.publish());
+        Ok(Self { database, writer: Mutex::new(writer), published, options, clock, instance })
+    }
+
+    pub(crate) fn instance(&self) -> &str {
+        &self.instance
+    }
+
+    /// A consistent state for one reader.
+    pub(crate) fn view(&self) -> Result<View> {
+        // In this order: the tables may be newer than the index, never older.
+        let published = self.published.load_full();
+        let transaction = self.database.read()?;
+        let tables = ReadTables::open(&transaction)?;
+        Ok(View { published, tables, zone: self.options.zone.clone(), clock: Arc::clone(&self.clock) })
+    }
+
+    /// Runs a read again if the database was reopened under it.
+    pub(crate) fn reading<T, E>(&self, read: impl Fn(&View) -> std::result::Result<T, E>) -> std::result::Result<T, E>
+    where
+        E: From<ReadError>,
+    {
+        let generation = self.database.generation();
+        match read(&self.view().map_err(ReadError::from)?) {
+            Err(_) if self.database.generation() != generation => read(&self.view().map_err(ReadError::from)?),
+            result => result,
+        }
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        let mut stats = self.published.load().stats.clone();
+        stats.disk_bytes = self.database.storage().disk_bytes().unwrap_or(0);
+        stats
+    }
+
+    pub(crate) fn observe(&self, batch: Vec<Observation>) -> Result<Vec<Outcome>, ObserveError> {
+        let mut writer = self.writer.lock();
+        writer.journal.expire(self.clock.monotonic());
+        self.check_ceiling()?;
+        let outcomes = self.transact(&mut writer, |draft, writer| {
+            let observe = |observation| match observation {
+                Observation::Told(told) => draft.tell(told, &writer.journal),
+                Observation::Perceived(segment) => draft.perceive(segment),
+            };
+            batch.into_iter().map(observe).collect()
+        })?;
+        Ok(outcomes)
+    }
+
+    pub(crate) fn forget(&self, request: &ForgetRequest) -> Result<ForgetReply, ForgetError> {
+        forget::validate(request).map_err(ForgetError::Invalid)?;
+        let mut writer = self.writer.lock();
+        self.transact(&mut writer, |draft, _| draft.forget(request))
+            .map_err(|failure| ForgetError::Write(failure.into()))
+    }
+
+    /// One write transaction: all of it or nothing, in the tables and in memory.
+    fn transact<T>(&self, writer: &mut Writer, work: impl FnOnce(&mut Draft<'_>, &Writer) -> Result<T>) -> Result<T> {
+        let transaction = self.begin(writer)?;
+        let drafted = || {
+            let mut draft = Draft::new(WriteTables::open(&transaction)?, self.clock.now())?;
+            let value = work(&mut draft, writer)?;
+            if draft.dirty { Ok((value, Ok(draft.finish()?))) } else { Ok((value, Err(draft.changes.duplicates))) }
+        };
+        let value = match drafted() {
+            Ok((value, Ok((head, changes)))) => {
+                transaction.commit().map_err(|error| self.failed(writer, error.into()))?;
+                writer.apply(head, changes, self.clock.monotonic());
+                value
+            }
+            Ok((value, Err(duplicates))) => {
+                transaction.abort().map_err(|error| self.failed(writer, error.into()))?;
+                writer.note_duplicates(duplicates);
+                value
+            }
+            Err(failure) => {
+                // The transaction rolls back as it is dropped, before the database is looked after.
+                drop(transaction);
+                return Err(self.failed(writer, failure));
+            }
+        };
+        self.published.store(Arc::new(writer.publish()));
+        Ok(value)
+    }
+
+    fn begin(&self, writer: &mut Writer) -> Result<WriteTransaction> {
+        match self.database.write() {
+            Ok(transaction) => Ok(transaction),
+            // An earlier I/O error, also one of a reader, has closed the database for writing.
+            Err(_) => {
+                self.heal(writer)?;
+                self.database.write()
+            }
+        }
+    }
+
+    /// Sees to the database after a failed write and says what the failure means.
+    fn failed(&self, writer: &mut Writer, failure: Failure) -> Failure {
+        let failure = self.database.explain(failure);
+        if !matches!(failure, Failure::Damaged { .. })
+            && let Err(healing) = self.heal(writer)
+        {
+            tracing::error!(problem = tables::describe(healing), "the store stays closed after an I/O error for now");
+        }
+        failure
+    }
+
+    /// Reopens the database. Memory follows the tables: a commit that failed half-way may turn out to have happened.
+    fn heal(&self, writer: &mut Writer) -> Result<()> {
+        self.database.reopen().map_err(|error| self.database.explain(Failure::Store(error.to_string())))?;
+        let transaction = self.database.read()?;
+        let head = tables::head(&transaction.open_table(META)?)?;
+        if head != writer.head {
+            let mut recovered = Writer::recover(&transaction, self.clock.as_ref())?;
+            recovered.absent = Arc::clone(&writer.absent);
+            if let Some(space) = writer.space.take() {
+                recovered.use_space(SpaceInUse::new(space.embedder), &transaction)?;
+            }
+            *writer = recovered;
+            self.published.store(Arc::new(writer.publish()));
+        }
+        Ok(())
+    }
+
+    fn check_ceiling(&self) -> Result<(), ObserveError> {
+        let Some(ceiling) = self.options.max_bytes else { return Ok(()) };
+        let taken = self.database.storage().disk_bytes().unwrap_or(0);
+        if taken < ceiling {
+            return Ok(());
+        }
+        Err(ObserveError::StorageFull(format!("it takes {taken} bytes, and its ceiling is {ceiling}")))
+    }
+
+    pub(crate) fn set_absent_roles(&self, roles: Vec<AbsentRole>) {
+        let mut writer = self.writer.lock();
+        writer.absent = roles.into();
+        self.published.store(Arc::new(writer.publish()));
+    }
+
+    pub(crate) fn set_text_embedder(&self, embedder: Option<Arc<dyn TextEmbedder>>) {
+        let mut writer = self.writer.lock();
+        match embedder.map(SpaceInUse::new) {
+            None => writer.leave_space(),
+            Some(new) => match &mut writer.space {
+                Some(old) if old.space == new.space => old.embedder = new.embedder,
+                _ => {
+                    let loaded = self.database.read().and_then(|transaction| writer.use_space(new, &transaction));
+                    if let Err(failure) = loaded {
+                        // What was not loaded stays pending and is embedded again.
+                        tracing::error!(problem = tables::describe(failure), "stored embeddings could not be read");
+                    }
+                }
+            },
+        }
+        self.published.store(Arc::new(writer.publish()));
+    }
+
+    /// Embeds the newest pending events, so that a backlog does not hold up what just happened.
+    pub(crate) fn embed_pending(&self, limit: usize) -> Result<PendingWork, ObserveError> {
+        let (ids, embedder, space) = {
+            let writer = self.writer.lock();
+            let Some(in_use) = &writer.space else {
+                return Ok(PendingWork { embeddings: writer.pending.len() });
+            };
+            (writer.pending.newest(limit), Arc::clone(&in_use.embedder), in_use.space.clone())
+        };
+        let texts = self.passages(&ids)?;
+        let mut embedded = Vec::with_capacity(texts.len());
+        for batch in texts.chunks(EMBED_BATCH) {
+            embedded.extend(embed(embedder.as_ref(), batch)?);
+        }
+
+        let mut writer = self.writer.lock();
+        if writer.space.as_ref().is_none_or(|in_use| in_use.space != space) {
+            return Ok(PendingWork { embeddings: writer.pending.len() });
+        }
+        embedded.retain(|(id, _)| writer.live.contains(id.0));
+        if !embedded.is_empty() {
+            let last = embedded.len() as u64 >= writer.pending.len();
+            let number = self.commit_vectors(&mut writer, &space, &embedded, last)?;
+            for (id, _) in &embedded {
+                writer.pending.remove(id.0);
+            }
+            if let Some(in_use) = &mut writer.space {
+                in_use.number = Some(number);
+            }
+            writer.index.embed(&embedded);
+            self.published.store(Arc::new(writer.publish()));
+        }
+        Ok(PendingWork { embeddings: writer.pending.len() })
+    }
+
+    fn passages(&self, ids: &[u64]) -> Result<Vec<(EventId, String)>> {
+        let view = self.view()?;
+        let mut texts = Vec::with_capacity(ids.len());
+        for &id in ids {
+            if let Some(event) = view.find_event(EventId(id))? {
+                texts.push((event.id, passage(&event)));
+            }
+        }
+        Ok(texts)
+    }
+
+    fn commit_vectors(
+        &self,
+        writer: &mut Writer,
+        space: &super::records::Space,
+        embedded: &[(EventId, Vec<i16>)],
+        last: bool,
+    ) -> Result<u32> {
+        let transaction = self.begin(writer)?;
+        let write = || -> Result<u32> {
+            let mut tables = WriteTables::open(&transaction)?;
+            let number = vectors::number_of(&mut tables, space)?;
+            for (id, vector) in embedded {
+                tables.vectors.insert((number, id.0), vectors::seal_vector(number, id.0, vector).as_slice())?;
+            }
+            // Once every event is in the new space, nothing leads back to an old one.
+            if last && vectors::spaces(&tables)? > 1 {
+                vectors::drop_others(&mut tables, number)?;
+            }
+            Ok(number)
+        };
+        match write() {
+            Ok(number) => {
+                transaction.commit().map_err(|error| self.failed(writer, error.into()))?;
+                Ok(number)
+            }
+            Err(failure) => {
+                drop(transaction);
+                Err(self.failed(writer, failure))
+            }
+        }
+    }
+
+    pub(crate) fn setting(&self, name: &str) -> Result<Option<String>, ReadError> {
+        let transaction = self.database.read()?;
+        Ok(tables::text(&transaction.open_table(SETTINGS).map_err(Failure::from)?, name)?)
+    }
+
+    pub(crate) fn set_setting(&self, name: &str, value: &str) -> Result<(), ObserveError> {
+        let mut writer = self.writer.lock();
+        let transaction = self.begin(&mut writer)?;
+        let write = || -> Result<()> {
+            let mut settings = transaction.open_table(SETTINGS)?;
+            settings.insert(name, tables::seal_text(name, value).as_slice())?;
+            Ok(())
+        };
+        match write() {
+            Ok(()) => transaction.commit().map_err(|error| self.failed(&mut writer, error.into()).into()),
+            Err(failure) => {
+                drop(transaction);
+                Err(self.failed(&mut writer, failure).into())
+            }
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<crate::CheckReport, ReadError> {
+        Ok(super::check::check(&self.database.read()?)?)
+    }
+}
+
+fn embed(embedder: &dyn TextEmbedder, batch: &[(EventId, String)]) -> Result<Vec<(EventId, Vec<i16>)>, ObserveError> {
+    let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
+    let vectors = embedder.embed(&texts).map_err(|error| ObserveError::Store(error.to_string()))?;
+    if vectors.len() != batch.len() || vectors.iter().any(|vector| vector.len() != embedder.dimensions()) {
+        let space = embedder.space();
+        return Err(ObserveError::Store(format!(
+            "the embedder of {space} returned vectors of another number or length"
+        )));
+    }
+    Ok(batch.iter().zip(&vectors).map(|((id, _), vector)| (*id, vectors::quantize(vector))).collect())
+}

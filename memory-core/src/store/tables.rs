@@ -1,0 +1,249 @@
+//! The tables, and how rows are read from them.
+
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, Table, TableDefinition, WriteTransaction};
+use serde::Serialize;
+
+use super::database::Database;
+use super::envelope::{self, RecordType};
+use super::failure::{Failure, Result};
+use super::records::{EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, HEAD, Head, TEXT};
+use crate::OpenError;
+
+type Bytes = &'static [u8];
+
+/// `format`, `instance`, `head`.
+pub(crate) const META: TableDefinition<'_, &str, Bytes> = TableDefinition::new("meta");
+/// Event id → [`EventRow`].
+pub(crate) const EVENTS: TableDefinition<'_, u64, Bytes> = TableDefinition::new("events");
+/// Episode id → [`EpisodeRow`].
+pub(crate) const EPISODES: TableDefinition<'_, u64, Bytes> = TableDefinition::new("episodes");
+/// (episode, visible event).
+pub(crate) const MEMBERS: TableDefinition<'_, (u64, u64), ()> = TableDefinition::new("members");
+/// (`source`, `id`, `at`) → the newest event of that key.
+pub(crate) const IDENTITY: TableDefinition<'_, Bytes, u64> = TableDefinition::new("identity");
+/// (source, session, stream span) → episode.
+pub(crate) const SEGMENTS: TableDefinition<'_, Bytes, u64> = TableDefinition::new("segments");
+/// (begin, episode) → end, of visible segments.
+pub(crate) const SEGMENT_TIMES: TableDefinition<'_, (i64, u64), i64> = TableDefinition::new("segment_times");
+/// (begin, event) → episode, of visible told events that no segment contains yet.
+pub(crate) const TOLD_TIMES: TableDefinition<'_, (i64, u64), u64> = TableDefinition::new("told_times");
+/// (facet, folded name, visible event) → (episode, begin, end).
+pub(crate) const FACETS: TableDefinition<'_, (u8, &str, u64), (u64, i64, i64)> = TableDefinition::new("facets");
+/// A told source or session → the episode that it opened last.
+pub(crate) const STREAMS: TableDefinition<'_, Bytes, u64> = TableDefinition::new("streams");
+/// Number of an embedding space → [`super::records::Space`].
+pub(crate) const SPACES: TableDefinition<'_, u32, Bytes> = TableDefinition::new("spaces");
+/// (space, event) → vector.
+pub(crate) const VECTORS: TableDefinition<'_, (u32, u64), Bytes> = TableDefinition::new("vectors");
+/// Setting → text.
+pub(crate) const SETTINGS: TableDefinition<'_, &str, Bytes> = TableDefinition::new("settings");
+
+/// Facet of `FACETS`: the entity.
+pub(crate) const ENTITY: u8 = 1;
+/// Facet of `FACETS`: the attribute `place`.
+pub(crate) const PLACE: u8 = 2;
+
+/// The format that is written. Reading goes up to it.
+pub(crate) const FORMAT: u32 = 1;
+const FORMAT_MAGIC: &[u8; 4] = b"ENGR";
+
+/// Every table but the settings, open for one write transaction.
+pub(crate) struct WriteTables<'t> {
+    pub meta: Table<'t, &'static str, Bytes>,
+    pub events: Table<'t, u64, Bytes>,
+    pub episodes: Table<'t, u64, Bytes>,
+    pub members: Table<'t, (u64, u64), ()>,
+    pub identity: Table<'t, Bytes, u64>,
+    pub segments: Table<'t, Bytes, u64>,
+    pub segment_times: Table<'t, (i64, u64), i64>,
+    pub told_times: Table<'t, (i64, u64), u64>,
+    pub facets: Table<'t, (u8, &'static str, u64), (u64, i64, i64)>,
+    pub streams: Table<'t, Bytes, u64>,
+    pub spaces: Table<'t, u32, Bytes>,
+    pub vectors: Table<'t, (u32, u64), Bytes>,
+}
+
+impl<'t> WriteTables<'t> {
+    pub(crate) fn open(transaction: &'t WriteTransaction) -> Result<Self> {
+        Ok(Self {
+            meta: transaction.open_table(META)?,
+            events: transaction.open_table(EVENTS)?,
+            episodes: transaction.open_table(EPISODES)?,
+            members: transaction.open_table(MEMBERS)?,
+            identity: transaction.open_table(IDENTITY)?,
+            segments: transaction.open_table(SEGMENTS)?,
+            segment_times: transaction.open_table(SEGMENT_TIMES)?,
+            told_times: transaction.open_table(TOLD_TIMES)?,
+            facets: transaction.open_table(FACETS)?,
+            streams: transaction.open_table(STREAMS)?,
+            spaces: transaction.open_table(SPACES)?,
+            vectors: transaction.open_table(VECTORS)?,
+        })
+    }
+
+    pub(crate) fn put_event(&mut self, id: u64, row: &EventRow) -> Result<()> {
+        self.events.insert(id, seal_numbered(EVENT, id, row).as_slice())?;
+        Ok(())
+    }
+
+    pub(crate) fn put_episode(&mut self, id: u64, row: &EpisodeRow) -> Result<()> {
+        self.episodes.insert(id, seal_numbered(EPISODE, id, row).as_slice())?;
+        Ok(())
+    }
+
+    pub(crate) fn put_head(&mut self, head: &Head) -> Result<()> {
+        self.meta.insert("head", envelope::seal(HEAD, b"head", head).as_slice())?;
+        Ok(())
+    }
+}
+
+/// The tables that questions and lists read, open for one snapshot.
+pub(crate) struct ReadTables {
+    pub events: ReadOnlyTable<u64, Bytes>,
+    pub episodes: ReadOnlyTable<u64, Bytes>,
+    pub members: ReadOnlyTable<(u64, u64), ()>,
+    pub facets: ReadOnlyTable<(u8, &'static str, u64), (u64, i64, i64)>,
+}
+
+impl ReadTables {
+    pub(crate) fn open(transaction: &ReadTransaction) -> Result<Self> {
+        Ok(Self {
+            events: transaction.open_table(EVENTS)?,
+            episodes: transaction.open_table(EPISODES)?,
+            members: transaction.open_table(MEMBERS)?,
+            facets: transaction.open_table(FACETS)?,
+        })
+    }
+
+    pub(crate) fn live_event(&self, id: u64) -> Result<Option<EventBody>> {
+        Ok(match event_row(&self.events, id)? {
+            Some(EventRow::Live(body)) => Some(body),
+            _ => None,
+        })
+    }
+
+    /// A visible episode and its own id, found also under the id of one that it took in.
+    pub(crate) fn live_episode(&self, id: u64) -> Result<Option<(u64, EpisodeBody)>> {
+        live_episode(&self.episodes, id)
+    }
+
+    /// The visible events of an episode, in order of commit.
+    pub(crate) fn members_of(&self, episode: u64) -> Result<Vec<u64>> {
+        members_of(&self.members, episode)
+    }
+}
+
+pub(crate) fn event_row(table: &impl ReadableTable<u64, Bytes>, id: u64) -> Result<Option<EventRow>> {
+    table.get(id)?.map(|value| open_numbered(EVENT, id, value.value())).transpose()
+}
+
+pub(crate) fn episode_row(table: &impl ReadableTable<u64, Bytes>, id: u64) -> Result<Option<EpisodeRow>> {
+    table.get(id)?.map(|value| open_numbered(EPISODE, id, value.value())).transpose()
+}
+
+pub(crate) fn live_episode(table: &impl ReadableTable<u64, Bytes>, id: u64) -> Result<Option<(u64, EpisodeBody)>> {
+    let mut id = id;
+    // A segment takes in episodes, and is never taken in itself, so a chain has one link.
+    for _ in 0..2 {
+        match episode_row(table, id)? {
+            Some(EpisodeRow::Live(body)) => return Ok(Some((id, body))),
+            Some(EpisodeRow::Merged { into }) => id = into,
+            Some(EpisodeRow::Forgotten { .. }) | None => return Ok(None),
+        }
+    }
+    Err(Failure::damaged(EPISODE.table, id, "merged twice"))
+}
+
+pub(crate) fn members_of(table: &impl ReadableTable<(u64, u64), ()>, episode: u64) -> Result<Vec<u64>> {
+    table.range((episode, 0)..=(episode, u64::MAX))?.map(|entry| Ok(entry?.0.value().1)).collect()
+}
+
+pub(crate) fn head(meta: &impl ReadableTable<&'static str, Bytes>) -> Result<Head> {
+    match meta.get("head")? {
+        Some(value) => {
+            envelope::open(HEAD, b"head", value.value()).map_err(|detail| Failure::damaged(HEAD.table, "head", detail))
+        }
+        None => Err(Failure::damaged(HEAD.table, "head", "missing")),
+    }
+}
+
+pub(crate) fn seal_numbered<T: Serialize>(record: RecordType, id: u64, value: &T) -> Vec<u8> {
+    envelope::seal(record, &id.to_le_bytes(), value)
+}
+
+pub(crate) fn open_numbered<T: serde::de::DeserializeOwned>(record: RecordType, id: u64, sealed: &[u8]) -> Result<T> {
+    envelope::open(record, &id.to_le_bytes(), sealed).map_err(|detail| Failure::damaged(record.table, id, detail))
+}
+
+pub(crate) fn text(table: &impl ReadableTable<&'static str, Bytes>, name: &str) -> Result<Option<String>> {
+    match table.get(name)? {
+        Some(value) => envelope::open(TEXT, name.as_bytes(), value.value())
+            .map(Some)
+            .map_err(|detail| Failure::damaged(TEXT.table, name, detail)),
+        None => Ok(None),
+    }
+}
+
+pub(crate) fn seal_text(name: &str, value: &str) -> Vec<u8> {
+    envelope::seal(TEXT, name.as_bytes(), &value)
+}
+
+/// Makes the tables of a new store, and refuses one that a newer program wrote. An old store is not written to.
+pub(crate) fn prepare(database: &Database) -> Result<(), OpenError> {
+    let path = || database.storage().path();
+    let damaged = |failure: Failure| OpenError::Damaged { path: path(), detail: describe(failure) };
+    match format(database).map_err(damaged)? {
+        Some(FORMAT) => Ok(()),
+        Some(found) if found > FORMAT => Err(OpenError::TooNew { path: path(), found, supported: FORMAT }),
+        Some(found) => Err(OpenError::Damaged { path: path(), detail: format!("format {found} does not exist") }),
+        None => create(database).map_err(|failure| match database.explain(failure) {
+            Failure::Full(message) => {
+                OpenError::Io { path: path(), source: std::io::Error::new(std::io::ErrorKind::StorageFull, message) }
+            }
+            other => damaged(other),
+        }),
+    }
+}
+
+pub(crate) fn describe(failure: Failure) -> String {
+    crate::ReadError::from(failure).to_string()
+}
+
+/// The format of the store; `None` for one without tables.
+fn format(database: &Database) -> Result<Option<u32>> {
+    let transaction = database.read()?;
+    let meta = match transaction.open_table(META) {
+        Ok(meta) => meta,
+        Err(redb::TableError::TableDoesNotExist(_)) if transaction.list_tables()?.next().is_none() => return Ok(None),
+        Err(redb::TableError::TableDoesNotExist(_)) => {
+            return Err(Failure::Store("this is a redb file of another program".into()));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let value = meta.get("format")?.ok_or_else(|| Failure::damaged("meta", "format", "missing"))?;
+    let version = value.value().strip_prefix(FORMAT_MAGIC).and_then(|bytes| bytes.try_into().ok());
+    let version = version.ok_or_else(|| Failure::damaged("meta", "format", "not a version"))?;
+    Ok(Some(u32::from_le_bytes(version)))
+}
+
+fn create(database: &Database) -> Result<()> {
+    let transaction = database.write()?;
+    {
+        let mut tables = WriteTables::open(&transaction)?;
+        let mut format = FORMAT_MAGIC.to_vec();
+        format.extend_from_slice(&FORMAT.to_le_bytes());
+        tables.meta.insert("format", format.as_slice())?;
+        tables.meta.insert("instance", seal_text("instance", &new_instance()?).as_slice())?;
+        tables.put_head(&Head::default())?;
+        transaction.open_table(SETTINGS)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+/// 64 random bits in hexadecimal.
+fn new_instance() -> Result<String> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|error| Failure::Store(format!("no random numbers: {error}")))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,167 @@
+//! Told observations: which one it is, and where it belongs.
+
+use redb::ReadableTable;
+
+use super::admit;
+use super::draft::Draft;
+use super::failure::{Failure, Result};
+use super::journal::Journal;
+use super::records::{Digest, EVENT, EpisodeBody, EventBody, EventRow, joined};
+use super::tables;
+use crate::episodic::{self, StreamKey};
+use crate::{EpisodeId, EventId, Origin, Outcome, Told};
+
+/// Most corrections of one observation through which a late redelivery is followed.
+const MAX_CHAIN: usize = 32;
+
+impl Draft<'_> {
+    /// Takes a told observation.
+    pub(crate) fn tell(&mut self, told: Told, journal: &Journal) -> Result<Outcome> {
+        let redelivered = told.redelivered;
+        let body = match admit::told(told, self.now) {
+            Ok(body) => body,
+            Err(message) => return Ok(Outcome::Rejected { message }),
+        };
+        let identity = body.identity();
+        if let Some(key) = &identity {
+            let known = self.tables.identity.get(key.as_slice())?.map(|value| value.value());
+            if let Some(known) = known {
+                return self.tell_again(known, body, key, redelivered);
+            }
+        }
+        let digest = (!body.has_key()).then(|| body.digest());
+        if let (true, Some(digest)) = (redelivered, &digest)
+            && let Some(of) = self.changes.unkeyed.get(digest).copied().or_else(|| journal.find(digest))
+        {
+            self.changes.duplicates += 1;
+            return Ok(Outcome::Duplicate { of });
+        }
+
+        let (episode, opened) = self.place(&body)?;
+        let id = self.insert_event(EventBody { episode, ..body })?;
+        self.head.observations += 1;
+        if let Some(key) = &identity {
+            self.tables.identity.insert(key.as_slice(), id)?;
+        }
+        if let Some(digest) = digest {
+            self.changes.unkeyed.insert(digest, EventId(id));
+        }
+        Ok(Outcome::Accepted { episode: EpisodeId(episode), opened, events: vec![EventId(id)] })
+    }
+
+    /// Takes an observation whose key is there already.
+    fn tell_again(&mut self, known: u64, body: EventBody, key: &[u8], redelivered: bool) -> Result<Outcome> {
+        let old = match tables::event_row(&self.tables.events, known)? {
+            Some(EventRow::Live(old)) => old,
+            // A sender that repeats its history must not bring back what a person had forgotten.
+            Some(EventRow::Forgotten { .. }) => {
+                let message = "the observation with this `source`, `id` and `at` was forgotten on request and stays \
+                               forgotten; tell it with another `id` if it is to be remembered again";
+                return Ok(Outcome::Rejected { message: message.into() });
+            }
+            Some(EventRow::Superseded { .. }) | None => {
+                return Err(Failure::damaged(EVENT.table, known, "the newest event of a key is not there"));
+            }
+        };
+        if old.content() == body.content() {
+            self.changes.duplicates += 1;
+            return Ok(Outcome::Duplicate { of: EventId(known) });
+        }
+        if redelivered && let Some(of) = self.corrected_before(&old, &body.digest())? {
+            self.changes.duplicates += 1;
+            return Ok(Outcome::Duplicate { of });
+        }
+
+        // The same key means the same moment, so the old event's episode is the right one.
+        let episode = old.episode;
+        self.extend(episode, &body)?;
+        let digest = old.digest();
+        let supersedes = old.supersedes;
+        let by = self.insert_event(EventBody { episode, supersedes: Some(known), ..body })?;
+        self.hide_event(known, &old, &EventRow::Superseded { by, supersedes, digest })?;
+        self.settle()?;
+        self.tables.identity.insert(key, by)?;
+        self.head.observations += 1;
+        Ok(Outcome::Corrected { superseded: EventId(known), by: EventId(by), episode: EpisodeId(episode) })
+    }
+
+    /// The superseded version with this content.
+    fn corrected_before(&self, newest: &EventBody, digest: &Digest) -> Result<Option<EventId>> {
+        let mut older = newest.supersedes;
+        for _ in 0..MAX_CHAIN {
+            let Some(id) = older else { break };
+            match tables::event_row(&self.tables.events, id)? {
+                Some(EventRow::Superseded { digest: found, .. }) if found == *digest => return Ok(Some(EventId(id))),
+                Some(EventRow::Superseded { supersedes, .. }) => older = supersedes,
+                _ => break,
+            }
+        }
+        Ok(None)
+    }
+
+    /// The episode of a told event, and whether it was opened for it.
+    fn place(&mut self, body: &EventBody) -> Result<(u64, bool)> {
+        if let Some(segment) = self.segment_at(body.start, &body.source)? {
+            return Ok((segment, false));
+        }
+        let stream = StreamKey::of(body);
+        let key = match &stream {
+            StreamKey::Session(name) => joined(&[b"session", name.as_bytes()], &[]),
+            StreamKey::Source(name) => joined(&[b"source", name.as_bytes()], &[]),
+        };
+        let last = self.tables.streams.get(key.as_slice())?.map(|value| value.value());
+        if let Some(last) = last
+            && let Some(episode) = self.episode(last)?
+            && episodic::continues(episode, body)
+        {
+            self.extend(last, body)?;
+            return Ok((last, false));
+        }
+        let opened = self.open_episode(EpisodeBody {
+            origin: Origin::Told,
+            start: body.start,
+            end: body.end,
+            stream: None,
+            source: body.source.clone(),
+            session: match stream {
+                StreamKey::Session(name) => Some(name),
+                StreamKey::Source(_) => None,
+            },
+            boundary: None,
+            media: None,
+            degraded: Vec::new(),
+            events: 0,
+        });
+        self.tables.streams.insert(key.as_slice(), opened)?;
+        Ok((opened, true))
+    }
+
+    /// A told episode reaches from its first begin to its last end; a segment keeps its own span.
+    fn extend(&mut self, episode: u64, body: &EventBody) -> Result<()> {
+        let episode = self.episode_of_event(episode)?;
+        if episode.origin == Origin::Told {
+            episode.start = episode.start.min(body.start);
+            episode.end = episode.end.max(body.end);
+        }
+        Ok(())
+    }
+
+    /// The visible segment that contains a moment: of the same source if there is one, else the one that began last.
+    fn segment_at(&self, at: i64, source: &str) -> Result<Option<u64>> {
+        let reach = i64::try_from(self.head.longest_segment).unwrap_or(i64::MAX);
+        let earliest = at.saturating_sub(reach);
+        let mut found = None;
+        for entry in self.tables.segment_times.range((earliest, 0)..=(at, u64::MAX))?.rev() {
+            let (key, end) = entry?;
+            let (_, segment) = key.value();
+            if end.value() < at {
+                continue;
+            }
+            if self.source_of(segment)?.as_deref() == Some(source) {
+                return Ok(Some(segment));
+            }
+            found = found.or(Some(segment));
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,150 @@
+//! Embeddings: work that follows the commit.
+//!
+//! An event is pending until its vector is committed. Nothing else is written down about it, so there is nothing that a
+//! kill could leave out of step.
+
+use std::sync::Arc;
+
+use redb::{ReadTransaction, ReadableTable};
+
+use super::envelope;
+use super::failure::{Failure, Result};
+use super::records::{SPACE, Space, VECTOR};
+use super::tables::{self, SPACES, VECTORS, WriteTables};
+use super::writer::Writer;
+use crate::EventId;
+use crate::ports::TextEmbedder;
+
+/// How many vectors are handed to the index at once while they are loaded.
+const LOAD_CHUNK: usize = 1024;
+
+/// φ, and what the tables call its space.
+pub(crate) struct SpaceInUse {
+    pub space: Space,
+    /// Absent until the first vector of the space is written.
+    pub number: Option<u32>,
+    pub embedder: Arc<dyn TextEmbedder>,
+}
+
+impl SpaceInUse {
+    pub(crate) fn new(embedder: Arc<dyn TextEmbedder>) -> Self {
+        let dimensions = u32::try_from(embedder.dimensions()).unwrap_or(u32::MAX);
+        let space = Space { name: embedder.space().to_owned(), dimensions };
+        Self { space, number: None, embedder }
+    }
+}
+
+impl Writer {
+    /// Takes a space into use: its vectors are loaded, and what has none becomes pending.
+    pub(crate) fn use_space(&mut self, mut space: SpaceInUse, transaction: &ReadTransaction) -> Result<()> {
+        self.index.use_space(space.embedder.dimensions());
+        self.pending = self.live.clone();
+        space.number = find_space(&transaction.open_table(SPACES)?, &space.space)?;
+        let number = space.number;
+        let dimensions = space.space.dimensions;
+        self.space = Some(space);
+        let Some(number) = number else { return Ok(()) };
+
+        let mut loaded = Vec::with_capacity(LOAD_CHUNK);
+        let table = transaction.open_table(VECTORS)?;
+        for entry in table.range((number, 0)..=(number, u64::MAX))? {
+            let (key, value) = entry?;
+            let (_, event) = key.value();
+            if !self.live.contains(event) {
+                continue;
+            }
+            match open_vector(number, event, dimensions, value.value()) {
+                Ok(vector) => loaded.push((EventId(event), vector)),
+                // It stays pending and is embedded again, which repairs it.
+                Err(failure) => {
+                    tracing::warn!(
+                        problem = tables::describe(failure),
+                        "a stored embedding is damaged; it is made again"
+                    );
+                    continue;
+                }
+            }
+            self.pending.remove(event);
+            if loaded.len() == LOAD_CHUNK {
+                self.index.embed(&loaded);
+                loaded.clear();
+            }
+        }
+        self.index.embed(&loaded);
+        Ok(())
+    }
+
+    /// Takes φ away. Its vectors stay in the store.
+    pub(crate) fn leave_space(&mut self) {
+        self.space = None;
+        self.pending = self.live.clone();
+    }
+}
+
+/// The number of a space.
+fn find_space(table: &impl ReadableTable<u32, &'static [u8]>, wanted: &Space) -> Result<Option<u32>> {
+    for entry in table.iter()? {
+        let (key, value) = entry?;
+        if open_space(key.value(), value.value())? == *wanted {
+            return Ok(Some(key.value()));
+        }
+    }
+    Ok(None)
+}
+
+/// The number of a space, which it is given with its first vector.
+pub(crate) fn number_of(tables: &mut WriteTables<'_>, space: &Space) -> Result<u32> {
+    if let Some(number) = find_space(&tables.spaces, space)? {
+        return Ok(number);
+    }
+    let number = tables.spaces.last()?.map_or(1, |(key, _)| key.value() + 1);
+    tables.spaces.insert(number, envelope::seal(SPACE, &number.to_le_bytes(), space).as_slice())?;
+    Ok(number)
+}
+
+/// Drops the vectors of every space but `keep`.
+pub(crate) fn drop_others(tables: &mut WriteTables<'_>, keep: u32) -> Result<()> {
+    let others: Vec<u32> = tables.spaces.iter()?.map(|entry| Ok(entry?.0.value())).collect::<Result<_>>()?;
+    for other in others.into_iter().filter(|other| *other != keep) {
+        tables.vectors.retain_in((other, 0)..=(other, u64::MAX), |_, _| false)?;
+        tables.spaces.remove(other)?;
+    }
+    Ok(())
+}
+
+/// How many spaces have vectors in the store.
+pub(crate) fn spaces(tables: &WriteTables<'_>) -> Result<usize> {
+    Ok(tables.spaces.iter()?.count())
+}
+
+pub(crate) fn open_space(number: u32, sealed: &[u8]) -> Result<Space> {
+    envelope::open(SPACE, &number.to_le_bytes(), sealed).map_err(|detail| Failure::damaged(SPACE.table, number, detail))
+}
+
+/// A unit vector as 16-bit integers: 1.0 is 32,767.
+pub(crate) fn quantize(vector: &[f32]) -> Vec<i16> {
+    // Rounded before it is cut down to 16 bits, and clamped, so nothing is lost to wrapping.
+    #[allow(clippy::cast_possible_truncation)]
+    vector.iter().map(|component| (component.clamp(-1.0, 1.0) * f32::from(i16::MAX)).round() as i16).collect()
+}
+
+pub(crate) fn seal_vector(space: u32, event: u64, vector: &[i16]) -> Vec<u8> {
+    let payload: Vec<u8> = vector.iter().flat_map(|component| component.to_le_bytes()).collect();
+    envelope::seal_bytes(VECTOR, &vector_key(space, event), &payload)
+}
+
+pub(crate) fn open_vector(space: u32, event: u64, dimensions: u32, sealed: &[u8]) -> Result<Vec<i16>> {
+    let damaged = |detail: String| Failure::damaged(VECTOR.table, format!("({space}, {event})"), detail);
+    let payload = envelope::open_bytes(VECTOR, &vector_key(space, event), sealed).map_err(damaged)?;
+    if payload.len() != dimensions as usize * 2 {
+        return Err(damaged(format!("{} bytes for {dimensions} components", payload.len())));
+    }
+    Ok(payload.chunks_exact(2).map(|bytes| i16::from_le_bytes([bytes[0], bytes[1]])).collect())
+}
+
+fn vector_key(space: u32, event: u64) -> [u8; 12] {
+    let mut key = [0; 12];
+    key[..4].copy_from_slice(&space.to_le_bytes());
+    key[4..].copy_from_slice(&event.to_le_bytes());
+    key
+}

@@ -1,0 +1,133 @@
+//! The work that follows the commit.
+
+use std::sync::Arc;
+
+use memory_core::ports::{PortError, TextEmbedder};
+use parking_lot::Mutex;
+
+use crate::support::{Bench, accepted, keyed, told};
+
+/// Unit vectors made from the bytes of a text; remembers what it was asked.
+pub struct LetterCounts {
+    space: &'static str,
+    asked: Mutex<Vec<String>>,
+    broken: bool,
+}
+
+impl LetterCounts {
+    pub fn new(space: &'static str) -> Arc<Self> {
+        Arc::new(Self { space, asked: Mutex::new(Vec::new()), broken: false })
+    }
+
+    fn take_asked(&self) -> Vec<String> {
+        std::mem::take(&mut *self.asked.lock())
+    }
+}
+
+impl TextEmbedder for LetterCounts {
+    fn space(&self) -> &str {
+        self.space
+    }
+
+    fn dimensions(&self) -> usize {
+        26
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, PortError> {
+        if self.broken {
+            return Err(PortError { role: "text embedding", message: "the model broke".into() });
+        }
+        self.asked.lock().extend(texts.iter().map(|text| (*text).to_owned()));
+        Ok(texts
+            .iter()
+            .map(|text| {
+                let mut counts = vec![0.01_f32; 26];
+                for byte in text.bytes().filter(u8::is_ascii_lowercase) {
+                    counts[usize::from(byte - b'a')] += 1.0;
+                }
+                let norm = counts.iter().map(|count| count * count).sum::<f32>().sqrt();
+                counts.into_iter().map(|count| count / norm).collect()
+            })
+            .collect())
+    }
+}
+
+#[test]
+fn pending_embeddings_survive_a_kill_and_are_made_once() {
+    let mut bench = Bench::new();
+    for text in ["one", "two", "three"] {
+        accepted(bench.tell(told(text)));
+    }
+    let embedder = LetterCounts::new("letters-1");
+    bench.memory.set_text_embedder(Some(embedder.clone()));
+    assert_eq!(bench.memory.stats().pending_embeddings, 3);
+    assert_eq!(bench.memory.embed_pending(2).unwrap().embeddings, 1);
+    assert_eq!(embedder.take_asked(), ["two", "three"], "the newest go first");
+
+    bench.kill();
+    bench.memory.set_text_embedder(Some(embedder.clone()));
+    assert_eq!(bench.memory.stats().pending_embeddings, 1);
+    assert_eq!(bench.memory.embed_pending(100).unwrap().embeddings, 0);
+    assert_eq!(embedder.take_asked(), ["one"]);
+    bench.assert_clean();
+}
+
+#[test]
+fn another_space_makes_everything_pending_and_drops_the_old_vectors_once_it_is_complete() {
+    let mut bench = Bench::new();
+    accepted(bench.tell(told("one")));
+    accepted(bench.tell(told("two")));
+    bench.memory.set_text_embedder(Some(LetterCounts::new("letters-1")));
+    bench.memory.embed_pending(10).unwrap();
+    let with_one_space = bench.memory.check().unwrap().records;
+
+    bench.memory.set_text_embedder(Some(LetterCounts::new("letters-2")));
+    assert_eq!(bench.memory.stats().pending_embeddings, 2);
+    bench.memory.embed_pending(1).unwrap();
+    // Halfway there, the old space can still be gone back to.
+    bench.memory.set_text_embedder(Some(LetterCounts::new("letters-1")));
+    assert_eq!(bench.memory.stats().pending_embeddings, 0);
+    bench.memory.set_text_embedder(Some(LetterCounts::new("letters-2")));
+    assert_eq!(bench.memory.embed_pending(10).unwrap().embeddings, 0);
+    assert_eq!(bench.memory.check().unwrap().records, with_one_space);
+    bench.kill();
+    bench.memory.set_text_embedder(Some(LetterCounts::new("letters-2")));
+    assert_eq!(bench.memory.stats().pending_embeddings, 0);
+    bench.assert_clean();
+}
+
+#[test]
+fn a_corrected_event_is_embedded_again_and_a_forgotten_one_never() {
+    let bench = Bench::new();
+    let embedder = LetterCounts::new("letters-1");
+    bench.memory.set_text_embedder(Some(embedder.clone()));
+    accepted(bench.tell(keyed("a", "red", 0)));
+    let (other, ..) = accepted(bench.tell(keyed("b", "secret", 3600)));
+    bench.memory.embed_pending(1).unwrap();
+    bench.tell(keyed("a", "blue", 0));
+    bench.memory.forget(&memory_core::ForgetRequest::Episodes(vec![other])).unwrap();
+    embedder.take_asked();
+    assert_eq!(bench.memory.embed_pending(10).unwrap().embeddings, 0);
+    assert_eq!(embedder.take_asked(), ["blue"]);
+    bench.assert_clean();
+}
+
+#[test]
+fn a_model_that_fails_leaves_everything_pending() {
+    let bench = Bench::new();
+    accepted(bench.tell(told("one")));
+    let broken = LetterCounts { space: "letters-1", asked: Mutex::default(), broken: true };
+    bench.memory.set_text_embedder(Some(Arc::new(broken)));
+    let error = bench.memory.embed_pending(10).unwrap_err();
+    assert!(error.to_string().contains("the model broke"), "{error}");
+    assert_eq!(bench.memory.stats().pending_embeddings, 1);
+    bench.memory.set_text_embedder(Some(LetterCounts::new("letters-1")));
+    assert_eq!(bench.memory.embed_pending(10).unwrap().embeddings, 0);
+}
+
+#[test]
+fn without_an_embedder_everything_is_pending_and_nothing_fails() {
+    let bench = Bench::new();
+    accepted(bench.tell(told("one")));
+    assert_eq!(bench.memory.embed_pending(10).unwrap().embeddings, 1);
+}

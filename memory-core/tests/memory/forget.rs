@@ -1,0 +1,103 @@
+//! Forgetting hides at once, everywhere and for good.
+
+use memory_core::{EpisodeFilter, ForgetError, ForgetReply, ForgetRequest, Outcome, TimeSpan, Told};
+
+use crate::support::{Bench, accepted, at, keyed, rejected, segment, told, told_at};
+
+fn about(entity: &str, text: &str, seconds: i64) -> Told {
+    Told { entity: Some(entity.into()), ..told_at(text, seconds) }
+}
+
+#[test]
+fn a_forgotten_episode_is_gone_from_everything_also_after_a_kill() {
+    let mut bench = Bench::new();
+    let (episode, ..) = accepted(bench.tell(about("Anna", "sings", 0)));
+    accepted(bench.tell(about("Ben", "dances", 3600)));
+    let reply = bench.memory.forget(&ForgetRequest::Episodes(vec![episode])).unwrap();
+    assert_eq!(reply, ForgetReply { episodes: 1, events: 1 });
+    for _ in 0..2 {
+        assert_eq!(bench.memory.episode(episode).unwrap(), None);
+        assert_eq!(bench.texts(), ["dances"]);
+        assert_eq!(bench.memory.episodes(&EpisodeFilter::default()).unwrap().episodes.len(), 1);
+        let names: Vec<_> = bench.memory.entities(9).unwrap().into_iter().map(|entity| entity.name).collect();
+        assert_eq!(names, ["Ben"]);
+        let stats = bench.memory.stats();
+        assert_eq!((stats.events, stats.episodes, stats.entities, stats.hidden), (1, 1, 1, 1));
+        bench.assert_clean();
+        bench.kill();
+    }
+}
+
+#[test]
+fn an_entity_is_forgotten_whatever_its_case_and_the_rest_of_its_episodes_stays() {
+    let bench = Bench::new();
+    let (talk, ..) = accepted(bench.tell(about("Anna", "hello", 0)));
+    accepted(bench.tell(about("Ben", "hello Anna", 30)));
+    accepted(bench.tell(about("anna", "bye", 3600)));
+    let reply = bench.memory.forget(&ForgetRequest::Entity("ANNA".into())).unwrap();
+    assert_eq!(reply, ForgetReply { episodes: 1, events: 2 });
+    let (episode, events) = bench.memory.episode(talk).unwrap().unwrap();
+    assert_eq!(episode.span, TimeSpan::new(at(30), at(30)), "the span says nothing of what is gone");
+    assert_eq!(events.len(), 1);
+    assert_eq!(bench.memory.entities(9).unwrap().len(), 1);
+    bench.assert_clean();
+}
+
+#[test]
+fn a_span_takes_events_segments_and_their_recordings() {
+    let bench = Bench::new();
+    let (cut, ..) = accepted(bench.perceive(segment(0, 8, &["a cup"])));
+    let (kept, ..) = accepted(bench.perceive(segment(40, 48, &["a hat"])));
+    let (empty, ..) = accepted(bench.perceive(segment(8, 16, &[])));
+    accepted(bench.tell(told_at("noise", 20)));
+    let reply = bench.memory.forget(&ForgetRequest::Span(TimeSpan::new(at(5), at(30)))).unwrap();
+    assert_eq!(reply, ForgetReply { episodes: 3, events: 2 });
+    assert_eq!(bench.memory.episode(cut).unwrap(), None);
+    assert_eq!(bench.memory.episode(empty).unwrap(), None, "its recording shows the span");
+    assert!(bench.memory.episode(kept).unwrap().unwrap().0.media.is_some());
+    bench.assert_clean();
+}
+
+#[test]
+fn the_recording_of_an_episode_is_not_given_out_once_part_of_it_is_forgotten() {
+    let bench = Bench::new();
+    let (episode, ..) = accepted(bench.perceive(segment(0, 8, &["a cup"])));
+    accepted(bench.tell(about("Anna", "hello", 3)));
+    bench.memory.forget(&ForgetRequest::Entity("Anna".into())).unwrap();
+    let (rest, events) = bench.memory.episode(episode).unwrap().unwrap();
+    assert_eq!((rest.media, events[0].media.clone()), (None, None));
+    bench.assert_clean();
+}
+
+#[test]
+fn a_sender_that_repeats_its_history_does_not_bring_back_what_was_forgotten() {
+    let mut bench = Bench::new();
+    let (episode, ..) = accepted(bench.tell(keyed("a", "secret", 0)));
+    accepted(bench.perceive(segment(100, 108, &["a face"])));
+    bench.memory.forget(&ForgetRequest::Episodes(vec![episode])).unwrap();
+    bench.memory.forget(&ForgetRequest::Span(TimeSpan::new(at(100), at(108)))).unwrap();
+    bench.kill();
+    assert!(rejected(bench.tell(keyed("a", "secret", 0))).contains("forgotten"));
+    assert!(matches!(bench.perceive(segment(100, 108, &["a face"])), Outcome::Duplicate { .. }));
+    assert_eq!(bench.texts(), Vec::<String>::new());
+    bench.assert_clean();
+}
+
+#[test]
+fn what_is_told_next_does_not_join_what_was_forgotten() {
+    let bench = Bench::new();
+    let (first, ..) = accepted(bench.tell(told("one")));
+    bench.memory.forget(&ForgetRequest::Episodes(vec![first])).unwrap();
+    let (second, opened, _) = accepted(bench.tell(told("two")));
+    assert!(opened && second != first);
+    bench.assert_clean();
+}
+
+#[test]
+fn nothing_to_forget_is_zero_and_no_request_is_an_error() {
+    let bench = Bench::new();
+    assert_eq!(bench.memory.forget(&ForgetRequest::Entity("nobody".into())).unwrap(), ForgetReply::default());
+    let error = bench.memory.forget(&ForgetRequest::Episodes(Vec::new())).unwrap_err();
+    assert!(matches!(error, ForgetError::Invalid(_)), "{error}");
+    assert_eq!(bench.memory.stats().seq, 0);
+}
