@@ -14,11 +14,14 @@ use crate::{CheckReport, Origin};
 /// Most problems that are told one by one.
 const MAX_PROBLEMS: usize = 200;
 
+/// One part of the check.
+type Part<'t> = fn(&mut Check<'t>) -> Result<()>;
+
 /// Reads everything and says what is wrong.
 pub(crate) fn check<'t>(transaction: &'t ReadTransaction) -> Result<CheckReport> {
     let mut check = Check { transaction, report: CheckReport::default(), untold: 0, live: Live::default() };
     // Pages that contradict each other make redb panic; what it was reading is what is damaged.
-    let parts: [(&str, fn(&mut Check<'t>) -> Result<()>); 6] = [
+    let parts: [(&str, Part<'t>); 6] = [
         ("events", Check::events),
         ("episodes", Check::episodes),
         ("the tables that lead to events", Check::references),

@@ -1,5 +1,8 @@
 //! The memory as its users see it, on storages that can be stopped, cut off and filled up.
 
+// The functions that the tests share are test code too.
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 mod embeddings;
