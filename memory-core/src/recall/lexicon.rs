@@ -1,0 +1,193 @@
+//! Words of questions that say nothing about what is looked for, and the classes that everyday words cover.
+
+use crate::index::stem;
+
+/// Words that frame a question: they ask for a sense, a kind or a count, and their presence in a memory proves nothing.
+const FRAME_WORDS: &[&str] = &[
+    "according",
+    "anybody",
+    "anyone",
+    "anything",
+    "ask",
+    "asked",
+    "audible",
+    "called",
+    "clip",
+    "color",
+    "colored",
+    "colour",
+    "coloured",
+    "come",
+    "common",
+    "describe",
+    "described",
+    "directly",
+    "during",
+    "else",
+    "ever",
+    "exactly",
+    "film",
+    "first",
+    "footage",
+    "get",
+    "give",
+    "go",
+    "going",
+    "got",
+    "happen",
+    "happened",
+    "happening",
+    "hear",
+    "heard",
+    "immediately",
+    "item",
+    "items",
+    "kind",
+    "kinds",
+    "last",
+    "latest",
+    "listen",
+    "look",
+    "looked",
+    "looking",
+    "many",
+    "mention",
+    "mentioned",
+    "moment",
+    "most",
+    "movie",
+    "much",
+    "name",
+    "named",
+    "narrator",
+    "noise",
+    "nobody",
+    "object",
+    "objects",
+    "occur",
+    "occurred",
+    "often",
+    "part",
+    "person",
+    "picture",
+    "piece",
+    "place",
+    "point",
+    "previously",
+    "put",
+    "recent",
+    "recently",
+    "recording",
+    "right",
+    "robot",
+    "said",
+    "saw",
+    "say",
+    "saying",
+    "says",
+    "scene",
+    "see",
+    "seen",
+    "sentence",
+    "separate",
+    "session",
+    "show",
+    "shown",
+    "someone",
+    "somebody",
+    "something",
+    "sort",
+    "sound",
+    "sounds",
+    "speak",
+    "speaking",
+    "speech",
+    "spoke",
+    "spoken",
+    "stream",
+    "talk",
+    "talked",
+    "talking",
+    "tell",
+    "thing",
+    "things",
+    "time",
+    "times",
+    "told",
+    "took",
+    "type",
+    "types",
+    "use",
+    "used",
+    "using",
+    "video",
+    "view",
+    "visible",
+    "word",
+    "words",
+    "way",
+    "way",
+];
+
+/// Everyday words and the object classes of detectors (the COCO names) that they cover.
+const CLASSES: &[(&str, &[&str])] = &[
+    ("animal", &["bird", "cat", "dog", "horse", "sheep", "cow", "elephant", "bear", "zebra", "giraffe"]),
+    ("pet", &["cat", "dog", "bird"]),
+    ("vehicle", &["car", "truck", "bus", "train", "motorcycle", "bicycle", "boat", "airplane"]),
+    ("traffic", &["car", "truck", "bus", "motorcycle", "bicycle"]),
+    ("automobile", &["car"]),
+    ("bike", &["bicycle", "motorcycle"]),
+    ("plane", &["airplane"]),
+    ("furniture", &["chair", "couch", "bed", "table", "bench"]),
+    ("sofa", &["couch"]),
+    ("seat", &["chair", "couch", "bench"]),
+    ("desk", &["table"]),
+    ("television", &["tv"]),
+    ("screen", &["tv", "laptop"]),
+    ("monitor", &["tv"]),
+    ("computer", &["laptop"]),
+    ("phone", &["phone"]),
+    ("smartphone", &["phone"]),
+    ("fruit", &["banana", "apple", "orange"]),
+    ("food", &["banana", "apple", "sandwich", "orange", "broccoli", "carrot", "pizza", "donut", "cake"]),
+    ("drink", &["bottle", "cup", "wine"]),
+    ("mug", &["cup"]),
+    ("cutlery", &["fork", "knife", "spoon"]),
+    ("bag", &["backpack", "handbag", "suitcase"]),
+    ("fridge", &["refrigerator"]),
+    ("plant", &["plant"]),
+    ("man", &["person"]),
+    ("woman", &["person"]),
+    ("boy", &["person"]),
+    ("girl", &["person"]),
+    ("people", &["person"]),
+    ("human", &["person"]),
+    ("visitor", &["person"]),
+    ("worker", &["person"]),
+];
+
+/// Whether a word only frames a question.
+pub(super) fn is_frame_word(word: &str) -> bool {
+    FRAME_WORDS.contains(&word)
+}
+
+/// The object classes that a word covers beyond itself.
+pub(super) fn classes_of(word: &str) -> &'static [&'static str] {
+    let stemmed = stem(word);
+    CLASSES
+        .iter()
+        .find(|(general, _)| *general == word || stem(general) == stemmed || (*general == "man" && word == "men"))
+        .map_or(&[], |(_, classes)| classes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_general_word_covers_its_classes_in_every_form() {
+        assert!(classes_of("animals").contains(&"dog"));
+        assert_eq!(classes_of("man"), ["person"]);
+        assert_eq!(classes_of("dog"), [] as [&str; 0]);
+    }
+}

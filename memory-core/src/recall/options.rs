@@ -1,0 +1,96 @@
+//! Multiple choice: what the evidence says for each option.
+
+use super::Reader;
+use super::classify::Form;
+use super::compose::occurrences;
+use super::question::{Content, Question, terms_of_event};
+use super::retrieve::{Retrieval, Way};
+use super::time_words::number;
+use crate::index::{SearchQuery, words};
+
+/// What speaks for an option found anywhere in memory, against one found in the evidence.
+const ELSEWHERE: f32 = 0.3;
+/// What speaks for an option whose meaning is near, at most.
+const MEANING: f32 = 0.6;
+
+/// The choice.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Choice {
+    /// Index of the option; `None` if nothing speaks for any.
+    pub option: Option<usize>,
+    /// Its share of what speaks for all options, 0 to 1.
+    pub share: f32,
+    /// What speaks for it, 0 to about 2.
+    pub support: f32,
+}
+
+/// Weighs the options. `cosines[i]` is how near the meaning of the question with option `i` is to the best memory.
+pub(super) fn choose(
+    question: &Question,
+    options: &[String],
+    retrieval: &Retrieval,
+    reader: &dyn Reader,
+    cosines: &[Option<f32>],
+) -> Choice {
+    let counted = (question.form == Form::Count && retrieval.found.iter().any(|one| one.coverage >= 0.5))
+        .then(|| occurrences(&retrieval.found).len());
+    let supports: Vec<f32> = options
+        .iter()
+        .enumerate()
+        .map(|(place, option)| {
+            if let Some(counted) = counted
+                && let Some(number) = words(option).find_map(|word| number(&word))
+            {
+                return f32::from(u8::from(i64::try_from(counted) == Ok(number)));
+            }
+            in_evidence(option, retrieval, reader)
+                + ELSEWHERE * in_memory(question, option, reader)
+                + cosines.get(place).copied().flatten().map_or(0.0, |cosine| MEANING * cosine.max(0.0).powi(2))
+        })
+        .collect();
+    let best = supports.iter().copied().fold(0.0_f32, f32::max);
+    let Some(option) = supports.iter().position(|support| *support == best).filter(|_| best > 0.05) else {
+        return Choice { option: None, share: 0.0, support: 0.0 };
+    };
+    // A softmax, so that small differences stay small: equal support for all gives each its chance.
+    let share = 1.0 / supports.iter().map(|support| ((support - best) * 4.0).exp()).sum::<f32>();
+    Choice { option: Some(option), share, support: best }
+}
+
+/// How much of an option's content the evidence holds, the better the evidence the more.
+fn in_evidence(option: &str, retrieval: &Retrieval, reader: &dyn Reader) -> f32 {
+    let content = Content::of(option, reader.search());
+    let top = retrieval.found.first().map_or(1.0, |best| best.score).max(f32::MIN_POSITIVE);
+    let by_time = matches!(retrieval.way, Way::Relation { .. } | Way::Listing);
+    let mut best = 0.0_f32;
+    for one in retrieval.found.iter().take(12) {
+        if let Way::Relation { cue, .. } = &retrieval.way
+            && cue.id == one.event.id
+        {
+            continue;
+        }
+        let weight = if by_time { 1.0 } else { (one.score / top).clamp(0.0, 1.0).powi(2) };
+        best = best.max(weight * content.coverage(&one.terms));
+    }
+    best
+}
+
+/// How much of an option's content some memory that also fits the question holds.
+fn in_memory(question: &Question, option: &str, reader: &dyn Reader) -> f32 {
+    let search = reader.search();
+    let content = Content::of(option, search);
+    let query = SearchQuery { text: option.into(), limit: 3, ..SearchQuery::default() };
+    let mut best = 0.0_f32;
+    for hit in search.search(&query) {
+        if let Ok(Some(event)) = reader.event(hit.id) {
+            let terms = terms_of_event(&event);
+            let with_question = 0.5 + 0.5 * question.content.coverage(&terms).max(same_kind(question, &event));
+            best = best.max(with_question * content.coverage(&terms));
+        }
+    }
+    best
+}
+
+fn same_kind(question: &Question, event: &crate::Event) -> f32 {
+    f32::from(u8::from(question.target == Some(event.modality)))
+}

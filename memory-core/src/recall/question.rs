@@ -1,0 +1,193 @@
+//! A question, understood.
+
+use std::collections::HashSet;
+
+use super::classify::{self, Form};
+use super::lexicon::{classes_of, is_frame_word};
+use super::relation::Relation;
+use super::time_words::{TimePhrase, time_phrases, without};
+use crate::index::{Search, TermId, TermStatistics, is_stop_word, term_of, words};
+use crate::{Event, Intent, Modality, QuestionModality, TimeSpan, Timestamp};
+
+/// Weighted words whose presence in a memory speaks for it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Content {
+    terms: Vec<ContentTerm>,
+    total: f32,
+}
+
+#[derive(Debug, Clone)]
+struct ContentTerm {
+    term: TermId,
+    /// Terms that say the same more specifically.
+    classes: Vec<TermId>,
+    weight: f32,
+}
+
+/// The distinct terms of a text.
+pub(super) type Terms = HashSet<TermId>;
+
+/// The terms of a text, and of two words that stand next to each other as one.
+pub(super) fn terms_of(text: &str) -> Terms {
+    let all: Vec<String> = words(text).filter(|word| !is_stop_word(word)).collect();
+    all.iter().map(|word| term_of(word)).chain(all.windows(2).map(|pair| term_of(&pair.concat()))).collect()
+}
+
+/// The terms of an event: its text, its entity and its attributes.
+pub(super) fn terms_of_event(event: &Event) -> Terms {
+    let document = crate::index::Document::of(event);
+    let mut terms = terms_of(&document.text);
+    terms.extend(document.entity.as_deref().map(terms_of).into_iter().flatten());
+    terms
+}
+
+impl Content {
+    /// The content of a text, weighted by how rare its words are in memory.
+    pub fn of(text: &str, search: &dyn Search) -> Self {
+        Self::from_statistics(search.terms(text))
+    }
+
+    fn from_statistics(statistics: Vec<TermStatistics>) -> Self {
+        let terms: Vec<ContentTerm> = statistics
+            .into_iter()
+            .filter(|term| !is_frame_word(&term.word))
+            .map(|term| ContentTerm {
+                term: term.term,
+                classes: classes_of(&term.word).iter().map(|class| term_of(class)).collect(),
+                weight: term.idf,
+            })
+            .collect();
+        let total = terms.iter().map(|term| term.weight).sum();
+        Self { terms, total }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// The share of the content, by weight, that these terms hold; 0 if there is no content. Two words of the content may
+    /// stand in the terms as one. A more specific class counts almost as much as the word itself.
+    pub fn coverage(&self, terms: &Terms) -> f32 {
+        if self.total <= 0.0 {
+            return 0.0;
+        }
+        let held = self.terms.iter().map(|term| {
+            if terms.contains(&term.term) {
+                term.weight
+            } else if term.classes.iter().any(|class| terms.contains(class)) {
+                0.7 * term.weight
+            } else {
+                0.0
+            }
+        });
+        held.sum::<f32>() / self.total
+    }
+}
+
+/// A question, understood.
+#[derive(Debug, Clone)]
+pub(super) struct Question {
+    /// As it was asked.
+    pub text: String,
+    pub intent: Intent,
+    pub modality: QuestionModality,
+    pub form: Form,
+    /// The sense that what is asked for belongs to, if the question names one.
+    pub target: Option<Modality>,
+    pub phrases: Vec<TimePhrase>,
+    /// Without the phrases that bound it, for searching inside those bounds.
+    pub timeless: String,
+    pub relation: Option<Relation>,
+    pub content: Content,
+    /// Which of several occurrences is meant.
+    pub occurrence: Option<Occurrence>,
+}
+
+/// Which of several occurrences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Occurrence {
+    First,
+    Last,
+}
+
+impl Question {
+    pub fn understand(
+        text: &str,
+        now: Timestamp,
+        zone: &jiff::tz::TimeZone,
+        search: &dyn Search,
+        within: Option<TimeSpan>,
+    ) -> Self {
+        let zoned = now.to_jiff().to_zoned(zone.clone());
+        let phrases = time_phrases(text, &zoned, search.session(within));
+        let timeless = without(text, &phrases);
+        let relation = Relation::of(&timeless).filter(|relation| !Content::of(&relation.cue, search).is_empty());
+        let target = classify::sense(relation.as_ref().map_or(timeless.as_str(), |relation| relation.main.as_str()));
+        Self {
+            text: text.into(),
+            intent: classify::intent(text),
+            modality: classify::modality(text),
+            form: classify::form(text),
+            target,
+            content: Content::of(&timeless, search),
+            occurrence: occurrence(text),
+            phrases,
+            timeless,
+            relation,
+        }
+    }
+
+    /// The span that the question's time words bound it to, within hard bounds.
+    pub fn bound(&self, hard: Option<TimeSpan>) -> Option<TimeSpan> {
+        let mut bound: Option<TimeSpan> = None;
+        for span in self.phrases.iter().filter(|phrase| phrase.bounds).filter_map(|phrase| phrase.spans.first()) {
+            bound = match bound {
+                None => Some(span.0),
+                Some(other) => intersection(other, span.0),
+            };
+            bound?;
+        }
+        match (bound, hard) {
+            (Some(bound), Some(hard)) => intersection(bound, hard),
+            (bound, _) => bound,
+        }
+    }
+
+    /// The spans that lift what is near them.
+    pub fn near(&self) -> Vec<(TimeSpan, f32)> {
+        self.phrases.iter().flat_map(|phrase| phrase.spans.iter().copied()).collect()
+    }
+}
+
+/// What two spans share.
+pub(super) fn intersection(a: TimeSpan, b: TimeSpan) -> Option<TimeSpan> {
+    a.overlaps(b).then(|| TimeSpan { start: a.start.max(b.start), end: a.end.min(b.end) })
+}
+
+fn occurrence(question: &str) -> Option<Occurrence> {
+    let words: Vec<String> = words(question).collect();
+    let verb = |word: &str| {
+        matches!(
+            word,
+            "see"
+                | "saw"
+                | "seen"
+                | "hear"
+                | "heard"
+                | "time"
+                | "visit"
+                | "say"
+                | "said"
+                | "put"
+                | "use"
+                | "used"
+                | "meet"
+        )
+    };
+    words.windows(2).find_map(|pair| match pair[0].as_str() {
+        "last" if verb(&pair[1]) => Some(Occurrence::Last),
+        "most" if pair[1].starts_with("recent") => Some(Occurrence::Last),
+        "first" if verb(&pair[1]) => Some(Occurrence::First),
+        _ => None,
+    })
+}
