@@ -1,1 +1,17 @@
-//! From media to closed segments: the segmenter and the encoders of one source.
+//! From media to what the memory keeps: the segmenter and the encoders of one source.
+//!
+//! A [`Perceiver`] is the [`MediaConsumer`](crate::capture::MediaConsumer) of a source. Pictures go to the segmenter, and
+//! those worth it to the object detector; sound goes to the segmenter and to the voice activity model; subtitles are
+//! kept. When a segment closes, everything inside it becomes atomic events, and the segment goes to the
+//! [`PerceptionSink`](memory_core::ports::PerceptionSink), which blocks until it is durable.
+//!
+//! All of it happens on the source's own worker thread: a file that plays as fast as it goes is held back by it, and a
+//! live source drops in its own queues, by reason, if it cannot keep up. What a perceiver holds is bounded by the
+//! longest segment and the segmenter's lookahead. The same input gives the same segments and events.
+
+mod events;
+mod objects;
+mod perceiver;
+mod sentence;
+
+pub use perceiver::{Perceiver, PerceiverConfig, PerceptionCounters, PerceptionCounts};
