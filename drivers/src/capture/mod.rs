@@ -1,10 +1,40 @@
 //! One GStreamer pipeline per source, its queues, its watchdog and its restarts.
 //!
 //! A source runs on threads of its own and feeds one [`MediaConsumer`] from one worker thread, in order of stream time.
+//!
+//! There are two ways through this room. A *live* source (camera, microphone, network, shared memory) never waits: each
+//! wanted picture and each block of sound is copied into a slot of a preallocated pool, and when the consumer is slow the
+//! oldest one gives way and is counted. A *file* is pulled: its decoder stands still until the consumer has taken what
+//! is there, so nothing is lost and, given the same file and start, the consumer sees the same calls on any machine.
+//!
+//! Stream time is the pipeline's running time. The wall clock is read once, when a session begins; the wall-clock time of
+//! everything in the session is that reading plus stream time, whatever the wall clock does meanwhile.
+
+mod delivery;
+mod elements;
+mod error;
+mod file;
+mod live;
+mod picture;
+mod pipelines;
+mod probe;
+mod slots;
+mod source;
+mod spec;
+mod status;
+mod subtitles;
+mod text_track;
 
 use std::time::Duration;
 
 use memory_core::Timestamp;
+
+pub use elements::{ElementReport, plugins_report};
+pub use error::{CaptureError, Seconds};
+pub use probe::{ProbeReport, probe};
+pub use source::SourceHandle;
+pub use spec::{CameraFormat, FileSource, SourceKind, SourceSpec, Speed, Subtitles};
+pub use status::{SourceState, SourceStatus};
 
 /// A picture, packed RGB (3 bytes a pixel, no padding between rows). Valid only during the call.
 #[derive(Debug, Clone, Copy)]

@@ -77,6 +77,17 @@ impl SegmenterConfig {
         Self { lookahead: Duration::ZERO, split_window: Duration::from_millis(500), ..Self::default() }
     }
 
+    /// The paper's rule as it stands: fixed thresholds, a boundary wherever sound or picture pass one.
+    pub fn paper() -> Self {
+        Self {
+            visual_floor: 0.65,
+            visual_threshold: 0.65,
+            silence_weight: 1.0,
+            min_sound: Duration::ZERO,
+            ..Self::default()
+        }
+    }
+
     /// The same with every value brought into the range in which the segmenter keeps its promises.
     pub(super) fn normalised(mut self) -> Self {
         let finite = |value: f64, low: f64, high: f64| if value.is_finite() { value.clamp(low, high) } else { low };

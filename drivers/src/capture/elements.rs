@@ -1,0 +1,107 @@
+//! The GStreamer elements that sources are made of, and where they come from.
+
+use gstreamer as gst;
+use gstreamer::prelude::*;
+
+use super::error::CaptureError;
+
+/// Element, Debian package, what it is for. Elements of the base package come with the library itself.
+const ELEMENTS: &[(&str, &str, &str)] = &[
+    ("filesrc", "libgstreamer1.0-0", "files"),
+    ("queue", "libgstreamer1.0-0", "every source"),
+    ("appsink", "gstreamer1.0-plugins-base", "every source"),
+    ("decodebin", "gstreamer1.0-plugins-base", "files and network cameras"),
+    ("uridecodebin", "gstreamer1.0-plugins-base", "network cameras"),
+    ("videoconvert", "gstreamer1.0-plugins-base", "pictures"),
+    ("videoscale", "gstreamer1.0-plugins-base", "pictures"),
+    ("audioconvert", "gstreamer1.0-plugins-base", "sound"),
+    ("audioresample", "gstreamer1.0-plugins-base", "sound"),
+    ("subparse", "gstreamer1.0-plugins-base", "subtitle streams"),
+    ("videotestsrc", "gstreamer1.0-plugins-base", "kind `test`"),
+    ("audiotestsrc", "gstreamer1.0-plugins-base", "kind `test`"),
+    ("alsasrc", "gstreamer1.0-alsa", "kind `alsa`"),
+    ("pulsesrc", "gstreamer1.0-pulseaudio", "kind `pulse`"),
+    ("qtdemux", "gstreamer1.0-plugins-good", "mp4 files"),
+    ("matroskademux", "gstreamer1.0-plugins-good", "mkv and webm files"),
+    ("videoflip", "gstreamer1.0-plugins-good", "videos of phones, which are turned"),
+    ("rtspsrc", "gstreamer1.0-plugins-good", "kind `rtsp`"),
+    ("v4l2src", "gstreamer1.0-plugins-good", "kind `v4l2`"),
+    ("jpegdec", "gstreamer1.0-plugins-good", "USB cameras that send JPEG"),
+    ("shmsrc", "gstreamer1.0-plugins-bad", "kind `shm`"),
+    ("h264parse", "gstreamer1.0-plugins-bad", "H.264"),
+    ("avdec_h264", "gstreamer1.0-libav", "H.264"),
+    ("avdec_aac", "gstreamer1.0-libav", "AAC sound"),
+    ("nvarguscamerasrc", "nvidia-l4t-gstreamer", "kind `argus`"),
+    ("nvvidconv", "nvidia-l4t-gstreamer", "kind `argus`"),
+];
+
+/// Whether an element that a source can need is installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ElementReport {
+    /// Factory name.
+    pub element: &'static str,
+    /// The Debian package that has it.
+    pub package: &'static str,
+    /// What it is needed for.
+    pub needed_for: &'static str,
+    /// Whether it is there.
+    pub present: bool,
+}
+
+/// Every element that a source can need, in a fixed order.
+///
+/// # Errors
+/// If GStreamer does not start.
+pub fn plugins_report() -> Result<Vec<ElementReport>, CaptureError> {
+    init()?;
+    Ok(ELEMENTS
+        .iter()
+        .map(|&(element, package, needed_for)| ElementReport {
+            element,
+            package,
+            needed_for,
+            present: gst::ElementFactory::find(element).is_some(),
+        })
+        .collect())
+}
+
+/// The Debian package that has an element.
+pub(super) fn package_of(element: &str) -> Option<&'static str> {
+    ELEMENTS.iter().find(|(name, ..)| *name == element).map(|(_, package, _)| *package)
+}
+
+/// Starts GStreamer, once.
+pub(super) fn init() -> Result<(), CaptureError> {
+    gst::init().map_err(|error| CaptureError::Init(error.to_string()))
+}
+
+/// A new element.
+pub(super) fn make(factory: &str) -> Result<gst::Element, CaptureError> {
+    gst::ElementFactory::make(factory).build().map_err(|_| CaptureError::MissingElement { element: factory.to_owned() })
+}
+
+/// Sets a property, given as `gst-launch-1.0` would read it, if this version of the element has it; says whether.
+///
+/// Properties come and go between GStreamer 1.16 and today, and setting one that is not there aborts the program.
+pub(super) fn set_if_present(element: &gst::Element, property: &str, value: &str) -> bool {
+    let Some(spec) = element.find_property(property) else { return false };
+    if !spec.flags().contains(gst::glib::ParamFlags::WRITABLE) {
+        return false;
+    }
+    match gst::glib::Value::deserialize(value, spec.value_type()) {
+        Ok(value) => {
+            element.set_property_from_value(property, &value);
+            true
+        }
+        Err(error) => {
+            tracing::debug!(element = %element.name(), property, value, %error, "property not set");
+            false
+        }
+    }
+}
+
+/// Adds the elements to the bin and links one to the next.
+pub(super) fn chain(bin: &gst::Bin, elements: &[&gst::Element]) -> Result<(), gst::glib::BoolError> {
+    bin.add_many(elements.iter().copied())?;
+    gst::Element::link_many(elements.iter().copied())
+}

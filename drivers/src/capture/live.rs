@@ -1,0 +1,309 @@
+//! Live sources: cameras and microphones never wait, so what the consumer cannot take gives way to what is newer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use gstreamer as gst;
+use gstreamer::prelude::*;
+use gstreamer_app as gst_app;
+use memory_core::Timestamp;
+
+use super::delivery::{Delivery, FrameGate};
+use super::error::CaptureError;
+use super::file::read_samples;
+use super::picture::PictureConverter;
+use super::pipelines::{LivePipeline, Running, build, described};
+use super::slots::SlotQueue;
+use super::spec::SourceSpec;
+use super::status::{Loss, Shared};
+
+/// Pictures that may wait: most of a second at the highest rate anybody wants.
+const PICTURES: usize = 8;
+/// Blocks of sound that may wait: several seconds at usual block lengths.
+const SOUNDS: usize = 128;
+/// How long a picture waits for the sound of the same moment, and the other way round.
+const MERGE_WAIT: Duration = Duration::from_millis(300);
+
+/// Why a live session is over although nothing failed.
+pub(super) enum Lived {
+    Stopped,
+    Paused,
+}
+
+#[derive(Default)]
+struct Picture {
+    width: u32,
+    height: u32,
+    rgb: Vec<u8>,
+}
+
+/// The two queues of a live source. Their slots are kept from session to session.
+pub(super) struct Queues {
+    pictures: SlotQueue<Picture, PICTURES>,
+    sounds: SlotQueue<Vec<f32>, SOUNDS>,
+    /// Nanoseconds between wanted pictures.
+    interval: AtomicU64,
+}
+
+impl Queues {
+    pub(super) fn new() -> Self {
+        Self { pictures: SlotQueue::new(), sounds: SlotQueue::new(), interval: AtomicU64::new(0) }
+    }
+
+    fn clear(&self) {
+        while self.pictures.pop(|_, _| ()).is_some() {}
+        while self.sounds.pop(|_, _| ()).is_some() {}
+        self.interval.store(0, Ordering::Relaxed);
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Picture,
+    Sound,
+    Wait(Duration),
+}
+
+/// Runs one session: from opening the source until it ends, fails, hangs, or a stop or pause is asked for.
+pub(super) fn record(
+    spec: &SourceSpec,
+    shared: &Arc<Shared>,
+    queues: &Arc<Queues>,
+    delivery: &mut Delivery<'_>,
+) -> Result<Lived, CaptureError> {
+    queues.clear();
+    let LivePipeline { pipeline, video, audio } = build(spec)?;
+    let pipeline = Running::start(pipeline);
+    shared.expect(video.is_some());
+    if let Some(sink) = &video {
+        take_pictures(sink, spec.max_width, shared, queues);
+    }
+    if let Some(sink) = &audio {
+        take_sound(sink, shared, queues);
+    }
+    let mut session =
+        Session { spec, shared, queues, delivery, video: video.is_some(), audio: audio.is_some(), missing: None };
+    let result = session.run(&pipeline.0);
+    drop(pipeline);
+    // What came before the end is not lost with it.
+    while session.hand_over(Duration::ZERO, None) {}
+    result
+}
+
+fn take_pictures(sink: &gst_app::AppSink, max_width: u32, shared: &Arc<Shared>, queues: &Arc<Queues>) {
+    let (shared, queues) = (Arc::clone(shared), Arc::clone(queues));
+    let mut converter = PictureConverter::new(max_width);
+    let mut gate = FrameGate::default();
+    sink.set_callbacks(
+        gst_app::AppSinkCallbacks::builder()
+            .new_sample(move |sink| {
+                let sample = sink.pull_sample().map_err(|_| gst::FlowError::Eos)?;
+                shared.video_arrived();
+                let Some(stream) = running_time(sink, &sample) else {
+                    shared.count(Loss::DecodeError);
+                    return Ok(gst::FlowSuccess::Ok);
+                };
+                if !gate.wants(stream) {
+                    shared.skipped.fetch_add(1, Ordering::Relaxed);
+                    return Ok(gst::FlowSuccess::Ok);
+                }
+                let Some((width, height, rgb)) = converter.convert(&sample) else {
+                    shared.count(Loss::DecodeError);
+                    return Ok(gst::FlowSuccess::Ok);
+                };
+                let evicted = queues.pictures.push(stream, shared.clock().monotonic(), |slot| {
+                    (slot.width, slot.height) = (width, height);
+                    slot.rgb.clear();
+                    slot.rgb.extend_from_slice(rgb);
+                });
+                gate.handed(stream, Duration::from_nanos(queues.interval.load(Ordering::Relaxed)));
+                if evicted {
+                    shared.count(Loss::QueueFull);
+                }
+                shared.notify();
+                Ok(gst::FlowSuccess::Ok)
+            })
+            .build(),
+    );
+}
+
+fn take_sound(sink: &gst_app::AppSink, shared: &Arc<Shared>, queues: &Arc<Queues>) {
+    let (shared, queues) = (Arc::clone(shared), Arc::clone(queues));
+    sink.set_callbacks(
+        gst_app::AppSinkCallbacks::builder()
+            .new_sample(move |sink| {
+                let sample = sink.pull_sample().map_err(|_| gst::FlowError::Eos)?;
+                shared.audio_arrived();
+                let Some(stream) = running_time(sink, &sample) else {
+                    shared.count(Loss::DecodeError);
+                    return Ok(gst::FlowSuccess::Ok);
+                };
+                let mut readable = true;
+                let evicted = queues.sounds.push(stream, shared.clock().monotonic(), |slot| {
+                    readable = read_samples(&sample, slot);
+                });
+                if !readable {
+                    shared.count(Loss::DecodeError);
+                }
+                if evicted {
+                    shared.count(Loss::AudioQueueFull);
+                }
+                shared.notify();
+                Ok(gst::FlowSuccess::Ok)
+            })
+            .build(),
+    );
+}
+
+/// Stream time of a sample; the time at which it came, where the source gives none.
+fn running_time(sink: &gst_app::AppSink, sample: &gst::SampleRef) -> Option<Duration> {
+    let stamped = sample.buffer().and_then(|buffer| buffer.pts()).and_then(|pts| {
+        sample.segment().and_then(|segment| segment.downcast_ref::<gst::ClockTime>()?.to_running_time(pts))
+    });
+    let at = stamped.or_else(|| now(sink.upcast_ref()))?;
+    Some(Duration::from_nanos(at.nseconds()))
+}
+
+/// The running time of this moment.
+fn now(element: &gst::Element) -> Option<gst::ClockTime> {
+    element.clock()?.time().checked_sub(element.base_time()?)
+}
+
+struct Session<'a, 'b> {
+    spec: &'a SourceSpec,
+    shared: &'a Arc<Shared>,
+    queues: &'a Queues,
+    delivery: &'a mut Delivery<'b>,
+    video: bool,
+    audio: bool,
+    missing: Option<String>,
+}
+
+impl Session<'_, '_> {
+    fn run(&mut self, pipeline: &gst::Pipeline) -> Result<Lived, CaptureError> {
+        let bus = pipeline.bus();
+        let clock = self.shared.clock();
+        let opened = clock.monotonic();
+        if let Err(error) = pipeline.set_state(gst::State::Playing) {
+            let said = bus.as_ref().and_then(|bus| self.verdict(bus));
+            return Err(said.unwrap_or_else(|| self.broke(error.to_string())));
+        }
+        loop {
+            self.shared.measure();
+            if let Some(error) = bus.as_ref().and_then(|bus| self.verdict(bus)) {
+                return Err(error);
+            }
+            if self.shared.stop_wanted() {
+                return Ok(Lived::Stopped);
+            }
+            if self.shared.pause_wanted() {
+                return Ok(Lived::Paused);
+            }
+            let last = self.shared.last_arrival(self.video).unwrap_or_default().max(opened);
+            let silent = clock.monotonic().saturating_sub(last);
+            if silent > self.spec.watchdog {
+                let media = if self.video { "picture" } else { "sound" };
+                return Err(CaptureError::Hung { what: described(self.spec), media, seconds: silent.into() });
+            }
+            if !self.hand_over(MERGE_WAIT, Some(pipeline))
+                && let Turn::Wait(time) = self.turn(MERGE_WAIT)
+            {
+                let until_hung = self.spec.watchdog.saturating_sub(silent) + Duration::from_millis(1);
+                self.shared.wait(time.min(until_hung), || !matches!(self.turn(MERGE_WAIT), Turn::Wait(_)));
+            }
+        }
+    }
+
+    /// Hands over what is next in order of stream time, if that is settled; says whether it did.
+    fn hand_over(&mut self, wait: Duration, pipeline: Option<&gst::Pipeline>) -> bool {
+        let turn = self.turn(wait);
+        if matches!(turn, Turn::Wait(_)) {
+            return false;
+        }
+        if !self.delivery.is_open() {
+            // Without the pipeline the session is over: what never began needs no end.
+            let Some(pipeline) = pipeline else { return false };
+            self.begin(pipeline);
+        }
+        match turn {
+            Turn::Picture => {
+                let Self { queues, delivery, .. } = self;
+                queues.pictures.pop(|entry, picture| {
+                    if let Some(interval) = delivery.frame(entry.stream, picture.width, picture.height, &picture.rgb) {
+                        let nanos = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
+                        queues.interval.store(nanos, Ordering::Relaxed);
+                    }
+                });
+            }
+            Turn::Sound => {
+                let Self { queues, delivery, .. } = self;
+                queues.sounds.pop(|entry, samples| delivery.audio(entry.stream, samples));
+            }
+            Turn::Wait(_) => {}
+        }
+        true
+    }
+
+    /// Whose turn it is. A head waits for the other queue's, unless that is known to come later or takes too long.
+    fn turn(&self, wait: Duration) -> Turn {
+        let (picture, sound) = (self.queues.pictures.head(), self.queues.sounds.head());
+        let settled = |arrived: Duration, other: bool, turn: Turn| {
+            let waited = self.shared.clock().monotonic().saturating_sub(arrived);
+            if !other || waited >= wait { turn } else { Turn::Wait(wait - waited) }
+        };
+        match (picture, sound) {
+            (Some(picture), Some(sound)) if picture.stream < sound.stream => Turn::Picture,
+            (Some(_), Some(_)) => Turn::Sound,
+            // Sound has no holes: the next block begins where the last one ended.
+            (Some(picture), None) => {
+                let heard = self.delivery.is_open() && self.delivery.heard() >= picture.stream;
+                settled(picture.arrived, self.audio && !heard, Turn::Picture)
+            }
+            (None, Some(sound)) => settled(sound.arrived, self.video, Turn::Sound),
+            (None, None) => Turn::Wait(Duration::from_millis(100)),
+        }
+    }
+
+    fn begin(&mut self, pipeline: &gst::Pipeline) {
+        // The wall clock is read once. From here on only the pipeline's clock counts, so that a jump of the wall clock
+        // shifts nothing inside the session.
+        let running = now(pipeline.upcast_ref()).map_or(Duration::ZERO, |at| Duration::from_nanos(at.nseconds()));
+        let start: Timestamp = self.shared.clock().now().saturating_sub(running);
+        self.delivery.begin(&format!("{}-{start}", self.spec.name), start, Duration::ZERO);
+    }
+
+    /// What the bus says about the end of the pipeline, if it says so.
+    fn verdict(&mut self, bus: &gst::Bus) -> Option<CaptureError> {
+        while let Some(message) = bus.pop() {
+            match message.view() {
+                gst::MessageView::Error(error) => {
+                    return Some(match self.missing.take() {
+                        Some(detail) => CaptureError::MissingDecoder { what: described(self.spec), detail },
+                        None => self.broke(error.error().message().trim_end_matches('.').to_owned()),
+                    });
+                }
+                gst::MessageView::Eos(_) => return Some(CaptureError::Ended { what: described(self.spec) }),
+                gst::MessageView::Element(element) => {
+                    if let Some(structure) = element.structure()
+                        && structure.name() == "missing-plugin"
+                    {
+                        self.missing = structure.get::<String>("name").ok();
+                    }
+                }
+                gst::MessageView::Warning(warning) => {
+                    tracing::debug!(source = %self.shared.name, error = %warning.error(), "GStreamer warns");
+                    if warning.error().matches(gst::StreamError::Decode) {
+                        self.shared.count(Loss::DecodeError);
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn broke(&self, reason: String) -> CaptureError {
+        CaptureError::Broke { what: described(self.spec), reason }
+    }
+}

@@ -1,0 +1,194 @@
+//! A running source: its thread, its restarts and its handle.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use memory_core::{Clock, Timestamp};
+use parking_lot::Mutex;
+
+use super::MediaConsumer;
+use super::delivery::Delivery;
+use super::elements;
+use super::error::CaptureError;
+use super::file::{self, Played};
+use super::live::{self, Lived, Queues};
+use super::spec::{SourceKind, SourceSpec};
+use super::status::{Shared, SourceState, SourceStatus};
+
+/// A session that lasted so long was healthy: the next failure is the first again.
+const HEALTHY: Duration = Duration::from_secs(10);
+
+/// A source that runs on threads of its own. Dropping the handle stops it.
+pub struct SourceHandle {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl SourceHandle {
+    /// Starts a source that feeds `consumer` from one thread.
+    ///
+    /// What goes wrong with the source itself, now or later, is told by [`SourceHandle::status`].
+    ///
+    /// # Errors
+    /// If GStreamer or the thread does not start.
+    pub fn start(
+        spec: SourceSpec,
+        mut consumer: Box<dyn MediaConsumer>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, CaptureError> {
+        elements::init()?;
+        let shared = Arc::new(Shared::new(&spec.name, spec.kind.name(), clock));
+        let worker = Arc::clone(&shared);
+        // Linux shows 15 bytes of a thread's name.
+        let thread = std::thread::Builder::new()
+            .name(format!("src-{}", spec.name))
+            .spawn(move || {
+                let guard = PanicGuard(&worker);
+                work(&spec, &mut *consumer, &worker);
+                std::mem::forget(guard);
+            })
+            .map_err(|error| CaptureError::Thread {
+                source_name: shared.name.clone(),
+                reason: format!("does not start: {error}"),
+            })?;
+        Ok(Self { shared, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// How it is.
+    pub fn status(&self) -> SourceStatus {
+        self.shared.status()
+    }
+
+    /// Stops recording: a live source is closed and its device freed, a file stands still. The open session ends.
+    pub fn pause(&self) {
+        self.shared.wish_pause(true);
+    }
+
+    /// Goes on after [`SourceHandle::pause`]: a live source with a new session, a file where it stood.
+    pub fn resume(&self) {
+        self.shared.wish_pause(false);
+    }
+
+    /// Stops the source, hands what is queued to the consumer, ends the session and waits until all of that is done.
+    pub fn stop(&self) {
+        self.shared.wish_stop();
+        if let Some(thread) = self.thread.lock().take()
+            && thread.join().is_err()
+        {
+            tracing::error!(source = %self.shared.name, "the thread of a source panicked");
+        }
+    }
+
+    /// Waits until a file is done, or the source failed for good; `false` if neither happened within `time`. With no
+    /// `time` it waits as long as it takes.
+    pub fn wait_ended(&self, time: Option<Duration>) -> bool {
+        self.shared.wait_ended(time)
+    }
+}
+
+impl Drop for SourceHandle {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Says in the status that the thread died, should it panic.
+struct PanicGuard<'a>(&'a Shared);
+
+impl Drop for PanicGuard<'_> {
+    fn drop(&mut self) {
+        let error = CaptureError::Thread {
+            source_name: self.0.name.clone(),
+            reason: "panicked; this is a fault of Engram, please report it with the log".into(),
+        };
+        self.0.enter(SourceState::Failed, Some(error.to_string()));
+    }
+}
+
+/// How one attempt ended.
+enum Attempt {
+    Stopped,
+    Paused,
+    Finished { start: Timestamp, length: Duration },
+}
+
+fn work(spec: &SourceSpec, consumer: &mut dyn MediaConsumer, shared: &Arc<Shared>) {
+    let mut delivery = Delivery::new(consumer, shared);
+    let queues = spec.is_live().then(|| Arc::new(Queues::new()));
+    let mut failures = 0_u32;
+    let mut next_start = None;
+    loop {
+        if shared.stop_wanted() {
+            break;
+        }
+        if shared.pause_wanted() {
+            shared.enter(SourceState::Paused, None);
+            shared.wait_resumed();
+            continue;
+        }
+        shared.enter(SourceState::Starting, None);
+        let began = shared.clock().monotonic();
+        let attempt = match (&spec.kind, &queues) {
+            (SourceKind::File(file), _) => {
+                file::play(spec, file, next_start, shared, &mut delivery).map(|played| match played {
+                    Played::Stopped => Attempt::Stopped,
+                    Played::Finished { start, length } => Attempt::Finished { start, length },
+                })
+            }
+            (_, Some(queues)) => live::record(spec, shared, queues, &mut delivery).map(|lived| match lived {
+                Lived::Stopped => Attempt::Stopped,
+                Lived::Paused => Attempt::Paused,
+            }),
+            (_, None) => unreachable!("every live source has its queues"),
+        };
+        let delivered = delivery.is_open();
+        delivery.end();
+        let error = match attempt {
+            Ok(Attempt::Stopped) => break,
+            Ok(Attempt::Paused) => continue,
+            Ok(Attempt::Finished { start, length }) => {
+                if matches!(&spec.kind, SourceKind::File(file) if file.repeat) && !length.is_zero() {
+                    next_start = Some(start.saturating_add(length));
+                    continue;
+                }
+                break;
+            }
+            Err(error) => error,
+        };
+        if !spec.is_live() || error.is_permanent() {
+            tracing::error!(source = %spec.name, %error, "a source failed for good");
+            let partly = matches!(error, CaptureError::Truncated { .. });
+            shared.enter(if partly { SourceState::Ended } else { SourceState::Failed }, Some(error.to_string()));
+            return;
+        }
+        if delivered && shared.clock().monotonic().saturating_sub(began) >= HEALTHY {
+            failures = 0;
+        }
+        let delay = backoff(spec, failures);
+        failures = failures.saturating_add(1);
+        tracing::warn!(source = %spec.name, %error, retry_s = delay.as_secs_f64(), "a source failed and is restarted");
+        shared.enter(SourceState::Backoff, Some(error.to_string()));
+        shared.wait(delay, || false);
+        shared.restarted();
+    }
+    shared.enter(SourceState::Ended, None);
+}
+
+/// Doubles with every failure in a row. Without jitter: one machine's cameras do not storm anything.
+fn backoff(spec: &SourceSpec, failures: u32) -> Duration {
+    spec.backoff_min.saturating_mul(1_u32.checked_shl(failures).unwrap_or(u32::MAX)).min(spec.backoff_max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_from_half_a_second_to_half_a_minute() {
+        let spec = SourceSpec::new("cam", SourceKind::Test);
+        let waits: Vec<f64> = (0..8).map(|failures| backoff(&spec, failures).as_secs_f64()).collect();
+        assert_eq!(waits, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]);
+        assert_eq!(backoff(&spec, u32::MAX), spec.backoff_max);
+    }
+}

@@ -1,0 +1,306 @@
+//! What a source says about itself.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use memory_core::Clock;
+use parking_lot::{Condvar, Mutex};
+
+/// Where a source stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SourceState {
+    /// Being opened; nothing has come yet.
+    Starting,
+    /// Delivering.
+    Running,
+    /// Stopped on request, for instance for privacy.
+    Paused,
+    /// Failed, and waiting to be restarted.
+    Backoff,
+    /// The file is done, or the source was stopped.
+    Ended,
+    /// Failed for good: somebody must act.
+    Failed,
+}
+
+impl SourceState {
+    /// The name in `health`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Backoff => "backoff",
+            Self::Ended => "ended",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A source at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourceStatus {
+    /// Name in the configuration.
+    pub name: String,
+    /// Kind in the configuration.
+    pub kind: &'static str,
+    /// Where it stands.
+    pub state: SourceState,
+    /// What went wrong last, and what to do. Cleared when it delivers again.
+    pub error: Option<String>,
+    /// The capture session that is open or was last.
+    pub session: Option<String>,
+    /// Time since the last picture came (the last sound, where there are no pictures).
+    pub age: Option<Duration>,
+    /// Pictures that came in a second, of late; not all of them are wanted.
+    pub fps: f64,
+    /// How often it was restarted.
+    pub restarts: u64,
+    /// What was lost, by reason: `queue_full`, `audio_queue_full`, `late`, `decode_error`, `subtitle_beyond_end`.
+    pub dropped: BTreeMap<&'static str, u64>,
+    /// Pictures handed to the consumer.
+    pub frames: u64,
+    /// Pictures that nobody wanted, by the consumer's frame interval. No loss.
+    pub frames_skipped: u64,
+    /// Sound handed to the consumer.
+    pub audio: Duration,
+    /// Subtitles handed to the consumer.
+    pub subtitles: u64,
+    /// How far the session has come, in stream time.
+    pub position: Duration,
+}
+
+/// Reasons for a loss.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Loss {
+    QueueFull,
+    AudioQueueFull,
+    Late,
+    DecodeError,
+    SubtitleBeyondEnd,
+}
+
+impl Loss {
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::QueueFull, "queue_full"),
+        (Self::AudioQueueFull, "audio_queue_full"),
+        (Self::Late, "late"),
+        (Self::DecodeError, "decode_error"),
+        (Self::SubtitleBeyondEnd, "subtitle_beyond_end"),
+    ];
+}
+
+#[derive(Debug)]
+struct Told {
+    state: SourceState,
+    error: Option<String>,
+    session: Option<String>,
+    rate: Rate,
+}
+
+/// Counts what arrives, over stretches of about a second.
+#[derive(Debug, Default)]
+struct Rate {
+    since: Duration,
+    count: u64,
+    fps: f64,
+}
+
+/// Shared by the worker, the streaming threads of the pipeline and whoever asks.
+pub(super) struct Shared {
+    pub(super) name: String,
+    pub(super) kind: &'static str,
+    clock: std::sync::Arc<dyn Clock>,
+    told: Mutex<Told>,
+    stop: AtomicBool,
+    pause: AtomicBool,
+    /// Notified when a wish, the state or a queue changes.
+    changed: Condvar,
+    arrived_video: AtomicU64,
+    /// Monotonic microseconds plus one; 0 is never.
+    last_video: AtomicU64,
+    last_audio: AtomicU64,
+    expects_video: AtomicBool,
+    restarts: AtomicU64,
+    dropped: [AtomicU64; Loss::ALL.len()],
+    pub(super) frames: AtomicU64,
+    pub(super) skipped: AtomicU64,
+    pub(super) audio_micros: AtomicU64,
+    pub(super) subtitles: AtomicU64,
+    pub(super) position_micros: AtomicU64,
+}
+
+impl Shared {
+    pub(super) fn new(name: &str, kind: &'static str, clock: std::sync::Arc<dyn Clock>) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind,
+            clock,
+            told: Mutex::new(Told { state: SourceState::Starting, error: None, session: None, rate: Rate::default() }),
+            stop: AtomicBool::new(false),
+            pause: AtomicBool::new(false),
+            changed: Condvar::new(),
+            arrived_video: AtomicU64::new(0),
+            last_video: AtomicU64::new(0),
+            last_audio: AtomicU64::new(0),
+            expects_video: AtomicBool::new(true),
+            restarts: AtomicU64::new(0),
+            dropped: Default::default(),
+            frames: AtomicU64::new(0),
+            skipped: AtomicU64::new(0),
+            audio_micros: AtomicU64::new(0),
+            subtitles: AtomicU64::new(0),
+            position_micros: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    pub(super) fn count(&self, reason: Loss) {
+        self.dropped[reason as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn restarted(&self) {
+        self.restarts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A new attempt begins: ages count from now, and are those of the media that this attempt has.
+    pub(super) fn expect(&self, video: bool) {
+        self.expects_video.store(video, Ordering::Relaxed);
+    }
+
+    pub(super) fn video_arrived(&self) {
+        self.arrived_video.fetch_add(1, Ordering::Relaxed);
+        self.last_video.store(self.stamp(), Ordering::Relaxed);
+    }
+
+    pub(super) fn audio_arrived(&self) {
+        self.last_audio.store(self.stamp(), Ordering::Relaxed);
+    }
+
+    fn stamp(&self) -> u64 {
+        u64::try_from(self.clock.monotonic().as_micros()).unwrap_or(u64::MAX - 1) + 1
+    }
+
+    /// When the last picture, or sound, came.
+    pub(super) fn last_arrival(&self, video: bool) -> Option<Duration> {
+        let stamp = if video { &self.last_video } else { &self.last_audio }.load(Ordering::Relaxed);
+        stamp.checked_sub(1).map(Duration::from_micros)
+    }
+
+    pub(super) fn enter(&self, state: SourceState, error: Option<String>) {
+        let mut told = self.told.lock();
+        told.state = state;
+        if error.is_some() || state == SourceState::Running {
+            told.error = error;
+        }
+        self.changed.notify_all();
+    }
+
+    pub(super) fn session(&self, session: &str) {
+        self.told.lock().session = Some(session.to_owned());
+    }
+
+    /// Brings the measured rate up to date; called by the worker about every 100 ms.
+    pub(super) fn measure(&self) {
+        let (now, count) = (self.clock.monotonic(), self.arrived_video.load(Ordering::Relaxed));
+        let rate = &mut self.told.lock().rate;
+        let elapsed = now.saturating_sub(rate.since);
+        if elapsed >= Duration::from_secs(1) {
+            rate.fps = (count - rate.count) as f64 / elapsed.as_secs_f64();
+            (rate.since, rate.count) = (now, count);
+        }
+    }
+
+    pub(super) fn wish_pause(&self, pause: bool) {
+        self.pause.store(pause, Ordering::SeqCst);
+        self.notify();
+    }
+
+    pub(super) fn wish_stop(&self) {
+        self.stop.store(true, Ordering::SeqCst);
+        self.notify();
+    }
+
+    pub(super) fn stop_wanted(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn pause_wanted(&self) -> bool {
+        self.pause.load(Ordering::SeqCst)
+    }
+
+    /// Wakes whoever waits for a wish, the state or a queue.
+    pub(super) fn notify(&self) {
+        // Taking the lock orders this after the check that a waiter made before it went to sleep.
+        drop(self.told.lock());
+        self.changed.notify_all();
+    }
+
+    /// Waits until `ready` holds, a stop or a pause is wished, or the time is over.
+    pub(super) fn wait(&self, time: Duration, mut ready: impl FnMut() -> bool) {
+        let deadline = std::time::Instant::now() + time;
+        let mut told = self.told.lock();
+        while !(self.stop_wanted() || self.pause_wanted() || ready()) {
+            if self.changed.wait_until(&mut told, deadline).timed_out() {
+                return;
+            }
+        }
+    }
+
+    /// Waits until no pause is wished any more, or a stop is.
+    pub(super) fn wait_resumed(&self) {
+        let mut told = self.told.lock();
+        while self.pause_wanted() && !self.stop_wanted() {
+            self.changed.wait(&mut told);
+        }
+    }
+
+    /// Waits until the source has ended or failed for good; says whether it has.
+    pub(super) fn wait_ended(&self, time: Option<Duration>) -> bool {
+        let deadline = time.map(|time| std::time::Instant::now() + time);
+        let mut told = self.told.lock();
+        while !matches!(told.state, SourceState::Ended | SourceState::Failed) {
+            match deadline {
+                None => self.changed.wait(&mut told),
+                Some(deadline) => {
+                    if self.changed.wait_until(&mut told, deadline).timed_out() {
+                        return matches!(told.state, SourceState::Ended | SourceState::Failed);
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    pub(super) fn status(&self) -> SourceStatus {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let expects_video = self.expects_video.load(Ordering::Relaxed);
+        let now = self.clock.monotonic();
+        let told = self.told.lock();
+        SourceStatus {
+            name: self.name.clone(),
+            kind: self.kind,
+            state: told.state,
+            error: told.error.clone(),
+            session: told.session.clone(),
+            age: self.last_arrival(expects_video).map(|at| now.saturating_sub(at)),
+            fps: if told.state == SourceState::Running { told.rate.fps } else { 0.0 },
+            restarts: load(&self.restarts),
+            dropped: Loss::ALL
+                .iter()
+                .map(|&(reason, name)| (name, load(&self.dropped[reason as usize])))
+                .filter(|(_, count)| *count > 0)
+                .collect(),
+            frames: load(&self.frames),
+            frames_skipped: load(&self.skipped),
+            audio: Duration::from_micros(load(&self.audio_micros)),
+            subtitles: load(&self.subtitles),
+            position: Duration::from_micros(load(&self.position_micros)),
+        }
+    }
+}
