@@ -5,7 +5,22 @@
 //! questions and the other commands, carries everything that Engram publishes, and starts clean, so that old questions
 //! are not answered hours later. Neither event loop ever waits for the memory.
 
+mod ask;
+mod beat;
+mod client;
+mod commands;
+mod context;
 mod counters;
+mod door;
+mod fields;
+mod ingest;
+mod limits;
+mod observe;
+mod outbox;
+mod presence;
+mod reply;
+pub mod request;
+mod requests;
 pub mod topics;
 
 use std::sync::Arc;
@@ -13,6 +28,7 @@ use std::sync::Arc;
 use memory_core::Clock;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::config::mqtt::MqttConfig;
 use crate::health::HealthReport;
@@ -61,6 +77,14 @@ pub enum MqttError {
         /// The other's id.
         other: String,
     },
+    /// The robot's name cannot be part of a topic.
+    #[error("the robot name `{robot}` {error}; set `robot` in the configuration")]
+    RobotName {
+        /// The name.
+        robot: String,
+        /// What is wrong with it.
+        error: topics::NameError,
+    },
     /// The configuration cannot be used.
     #[error("mqtt.{key} {message}")]
     Config {
@@ -93,7 +117,7 @@ pub struct FrontDoor {
 
 /// The commands there are.
 pub fn command_names() -> impl Iterator<Item = &'static str> {
-    ["forget", "get", "instance", "list", "pause", "resume"].into_iter()
+    commands::Name::ALL.into_iter().map(commands::Name::as_str)
 }
 
 /// Serves until `shutdown`, then leaves cleanly: takes nothing new, finishes what it has, says `stopped`. `online` turns
@@ -101,8 +125,27 @@ pub fn command_names() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// See [`MqttError`].
-pub async fn serve(door: FrontDoor, shutdown: CancellationToken, online: watch::Sender<bool>) -> Result<(), MqttError> {
-    let _ = (door, online);
-    shutdown.cancelled().await;
-    Ok(())
+pub async fn serve(
+    door: FrontDoor,
+    shutdown: CancellationToken,
+    online: watch::Sender<bool>,
+) -> Result<(), MqttError> {
+    if !door.config.enabled {
+        shutdown.cancelled().await;
+        return Ok(());
+    }
+    let (context, health) = context::Context::new(door)?;
+    let context = Arc::new(context);
+    let (claimed, may_serve) = watch::channel(false);
+    let (observing, subscribed) = watch::channel(false);
+    let stop_in = CancellationToken::new();
+    let in_connection = door::InConnection {
+        context: Arc::clone(&context),
+        claimed: may_serve,
+        subscribed: observing,
+        stop: stop_in.clone(),
+    };
+    let in_connection = AbortOnDropHandle::new(tokio::spawn(in_connection.run()));
+    let ask = door::AskConnection { context, health, claimed, subscribed, shutdown, online, stop_in, in_connection };
+    ask.run().await
 }

@@ -1,0 +1,365 @@
+//! Questions in, answers out.
+
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use memory_core::{Answer, Evidence, Query};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::client::Message;
+use super::fields::Fields;
+use super::reply::{Code, Payload, Refusal, Route, Router, read_payload};
+use crate::config::mqtt::MqttLimits;
+use crate::service::AskFailure;
+
+/// Most items of evidence that an answer carries.
+const MAX_TOP_K: u64 = 100;
+
+/// Most options of a multiple choice.
+const MAX_OPTIONS: usize = 100;
+
+/// A request and where its answer goes.
+#[derive(Debug)]
+pub struct Request<T> {
+    pub route: Route,
+    pub body: Result<T, Refusal>,
+}
+
+/// Reads the payload of `…/ask`.
+pub fn read_question(message: &Message, router: &Router<'_>, limits: &MqttLimits) -> Request<Query> {
+    read_request(message, router, limits.ask_bytes, |payload| match payload {
+        Payload::Text(question) => query(Fields(&serde_json::Map::new()), Some(question), message, limits),
+        Payload::Json(Value::Object(map)) => query(Fields(map), None, message, limits),
+        Payload::Json(_) => Err(Refusal::bad("expected an object with `question`, or the question itself")),
+    })
+    .only_if_answerable()
+}
+
+/// Reads a payload of at most `ceiling` bytes and finds its way back, whatever is wrong with it.
+pub fn read_request<T>(
+    message: &Message,
+    router: &Router<'_>,
+    ceiling: usize,
+    body: impl FnOnce(&Payload) -> Result<T, Refusal>,
+) -> Request<T> {
+    let size = message.payload.len();
+    if size > ceiling {
+        let refusal = Refusal::new(Code::TooLarge, format!("the payload has {size} bytes, and {ceiling} is the most"));
+        return Request { route: router.route_unread(message), body: Err(refusal) };
+    }
+    match read_payload(&message.payload) {
+        Err(refusal) => Request { route: router.route(message, None), body: Err(refusal) },
+        Ok(payload) => {
+            let fields = if let Payload::Json(Value::Object(map)) = &payload { Some(Fields(map)) } else { None };
+            Request { route: router.route(message, fields), body: body(&payload) }
+        }
+    }
+}
+
+impl<T> Request<T> {
+    /// A request whose way back is not allowed is not served.
+    pub fn only_if_answerable(mut self) -> Self {
+        if let Some(refused) = self.route.refused.take() {
+            self.body = Err(refused);
+        }
+        self
+    }
+}
+
+fn query(
+    fields: Fields<'_>,
+    question: Option<&String>,
+    message: &Message,
+    limits: &MqttLimits,
+) -> Result<Query, Refusal> {
+    let question = match question {
+        Some(question) => question.as_str(),
+        None => fields.text("question")?.ok_or_else(|| Refusal::bad("`question` is missing"))?,
+    };
+    if question.trim().is_empty() {
+        return Err(Refusal::bad("`question` is empty"));
+    }
+    let options = fields.texts("options")?;
+    if options.len() > MAX_OPTIONS {
+        return Err(Refusal::bad(format!("`options` has {} items, and {MAX_OPTIONS} is the most", options.len())));
+    }
+    let (since, until) = (fields.time("since")?, fields.time("until")?);
+    if let (Some(since), Some(until)) = (since, until)
+        && since > until
+    {
+        return Err(Refusal::bad("`since` is later than `until`"));
+    }
+    Ok(Query {
+        question: question.trim().to_owned(),
+        options,
+        since,
+        until,
+        now: fields.time("now")?,
+        top_k: usize::try_from(fields.count("top_k")?.unwrap_or(0).min(MAX_TOP_K)).unwrap_or(0),
+        budget: Some(budget(fields.count("deadline_ms")?, message.expiry, limits)),
+        trace: fields.flag("trace")?,
+    })
+}
+
+/// The shortest of what the payload and the message's expiry say; the default where neither says anything.
+fn budget(deadline_ms: Option<u64>, expiry: Option<Duration>, limits: &MqttLimits) -> Duration {
+    let named = deadline_ms.map(Duration::from_millis).into_iter().chain(expiry).min();
+    named
+        .unwrap_or(Duration::from_millis(limits.default_deadline_ms))
+        .clamp(Duration::from_millis(1), Duration::from_millis(limits.max_deadline_ms))
+}
+
+/// The error of the contract for a question that got no answer.
+pub fn refusal(failure: &AskFailure) -> Refusal {
+    let code = match failure {
+        AskFailure::Busy => Code::Busy,
+        AskFailure::Deadline(_) => Code::Deadline,
+        AskFailure::Invalid(_) => Code::BadRequest,
+        AskFailure::Read(_) | AskFailure::Internal(_) | AskFailure::Closed => Code::Internal,
+    };
+    Refusal::new(code, failure.to_string())
+}
+
+/// The payload of an answer. `total` is the time since the question arrived.
+pub fn render(answer: &Answer, question: &str, route: &Route, total: Duration, zone: &TimeZone) -> Value {
+    let body = AnswerBody {
+        question,
+        answer: answer.answer.as_deref(),
+        choice: answer.choice,
+        confidence: rounded(answer.confidence),
+        route: answer.route,
+        intent: answer.intent,
+        modality: answer.modality,
+        evidence: answer.evidence.iter().map(|evidence| EvidenceBody::new(evidence, zone)).collect(),
+        degraded: &answer.degraded,
+        elapsed_ms: ElapsedBody {
+            total: millis(total.max(answer.elapsed.total)),
+            classify: millis(answer.elapsed.classify),
+            retrieve: millis(answer.elapsed.retrieve),
+            reason: millis(answer.elapsed.reason),
+        },
+        trace: &answer.trace,
+    };
+    route.seal(serde_json::to_value(body).expect("an answer has text keys and finite numbers"))
+}
+
+#[derive(Serialize)]
+struct AnswerBody<'a> {
+    question: &'a str,
+    answer: Option<&'a str>,
+    choice: Option<usize>,
+    confidence: f64,
+    route: memory_core::Route,
+    intent: memory_core::Intent,
+    modality: memory_core::QuestionModality,
+    evidence: Vec<EvidenceBody<'a>>,
+    degraded: &'a [String],
+    elapsed_ms: ElapsedBody,
+    trace: &'a [memory_core::TraceStep],
+}
+
+#[derive(Serialize)]
+struct EvidenceBody<'a> {
+    episode: String,
+    start: String,
+    end: String,
+    stream_start_s: Option<f64>,
+    stream_end_s: Option<f64>,
+    modality: memory_core::Modality,
+    text: &'a str,
+    score: f64,
+    media: Option<&'a str>,
+    observations: &'a [String],
+}
+
+#[derive(Serialize)]
+struct ElapsedBody {
+    total: f64,
+    classify: f64,
+    retrieve: f64,
+    reason: f64,
+}
+
+impl<'a> EvidenceBody<'a> {
+    fn new(evidence: &'a Evidence, zone: &TimeZone) -> Self {
+        Self {
+            episode: evidence.episode.to_string(),
+            start: evidence.span.start.format(zone),
+            end: evidence.span.end.format(zone),
+            stream_start_s: evidence.stream.map(|stream| seconds(stream.start)),
+            stream_end_s: evidence.stream.map(|stream| seconds(stream.end)),
+            modality: evidence.modality,
+            text: &evidence.text,
+            score: rounded(evidence.score),
+            media: evidence.media.as_deref(),
+            observations: &evidence.observations,
+        }
+    }
+}
+
+/// Four digits after the point: a single-precision number has no more to say, and `0.83` should not read
+/// `0.8299999833106995`.
+pub fn rounded(value: f32) -> f64 {
+    let value = f64::from(value);
+    if value.is_finite() { (value * 1e4).round() / 1e4 } else { 0.0 }
+}
+
+/// Seconds, to the millisecond.
+pub fn seconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e3).round() / 1e3
+}
+
+fn millis(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use memory_core::{
+        Elapsed, EpisodeId, Intent, Modality, QuestionModality, StreamSpan, TimeSpan, Timestamp,
+    };
+    use serde_json::json;
+
+    use super::super::reply::tests::message;
+    use super::super::topics::{ReplyPolicy, Topics};
+    use super::*;
+
+    fn read(payload: impl Into<bytes::Bytes>) -> Request<Query> {
+        read_message(&message(payload))
+    }
+
+    fn read_message(message: &Message) -> Request<Query> {
+        let topics = Topics::new("engram", "kitchen").unwrap();
+        let policy = ReplyPolicy::new("engram", None);
+        read_question(message, &Router { topics: &topics, policy: &policy }, &MqttLimits::default())
+    }
+
+    #[test]
+    fn every_field_of_a_question_is_read() {
+        let body = json!({"question": " What? ", "options": ["a cup", "a book"], "since": "2026-11-20T08:00:00+01:00",
+            "until": null, "now": "2026-11-21T00:00:00Z", "top_k": 500, "deadline_ms": 2000, "trace": true, "later": 1});
+        let query = read(body.to_string()).body.unwrap();
+        assert_eq!(query.question, "What?");
+        assert_eq!(query.options, ["a cup", "a book"]);
+        assert_eq!(query.since.unwrap().to_string(), "2026-11-20T07:00:00+00:00");
+        assert_eq!(query.until, None);
+        assert_eq!(query.top_k, 100);
+        assert_eq!(query.budget, Some(Duration::from_secs(2)));
+        assert!(query.trace);
+    }
+
+    #[test]
+    fn a_payload_that_is_no_json_is_the_question() {
+        assert_eq!(read("where is the blue mug?").body.unwrap().question, "where is the blue mug?");
+    }
+
+    #[test]
+    fn the_shorter_of_deadline_and_expiry_holds() {
+        let mut message = message(r#"{"question": "x", "deadline_ms": 5000}"#);
+        message.expiry = Some(Duration::from_secs(2));
+        assert_eq!(read_message(&message).body.unwrap().budget, Some(Duration::from_secs(2)));
+        assert_eq!(read("x").body.unwrap().budget, Some(Duration::from_secs(3)));
+        let long = read(r#"{"question": "x", "deadline_ms": 99999999}"#).body.unwrap();
+        assert_eq!(long.budget, Some(Duration::from_secs(60)));
+    }
+
+    #[test]
+    fn a_wrong_type_is_named() {
+        for (body, field) in [
+            (json!({"question": 3}), "`question`"),
+            (json!({"question": "x", "options": "a"}), "`options`"),
+            (json!({"question": "x", "top_k": -1}), "`top_k`"),
+            (json!({"question": "x", "since": "yesterday"}), "`since`"),
+            (json!({"question": "x", "deadline_ms": 1.5}), "`deadline_ms`"),
+            (json!({"question": "x", "trace": "yes"}), "`trace`"),
+            (json!({"question": ""}), "`question`"),
+            (json!({}), "`question`"),
+            (json!({"question": "x", "request_id": [1]}), "`request_id`"),
+            (json!(["x"]), "`question`"),
+        ] {
+            let refusal = read(body.to_string()).body.unwrap_err();
+            assert_eq!(refusal.code, Code::BadRequest, "{body}");
+            assert!(refusal.message.contains(field), "{body}: {}", refusal.message);
+        }
+    }
+
+    #[test]
+    fn a_question_of_two_megabytes_is_too_large_and_still_answered() {
+        let payload = json!({"question": "x".repeat(2 << 20), "request_id": "big"}).to_string();
+        let request = read(payload);
+        assert_eq!(request.body.unwrap_err().code, Code::TooLarge);
+        assert_eq!(request.route.address.unwrap().topic, "engram/kitchen/answer/big");
+    }
+
+    #[test]
+    fn an_answer_reads_as_the_contract_says() {
+        let at = |text: &str| Timestamp::parse(text).unwrap();
+        let answer = Answer {
+            answer: Some("A cup.".to_owned()),
+            choice: Some(0),
+            confidence: 0.83,
+            route: memory_core::Route::Detailed,
+            intent: Intent::Factual,
+            modality: QuestionModality::Audiovisual,
+            evidence: vec![Evidence {
+                episode: EpisodeId(7),
+                span: TimeSpan::new(at("2026-11-20T07:00:00Z"), at("2026-11-20T07:00:06.8Z")),
+                stream: Some(StreamSpan { start: Duration::from_millis(61_200), end: Duration::from_secs(68) }),
+                modality: Modality::Visual,
+                text: "a cup on the table".to_owned(),
+                score: 0.71,
+                media: None,
+                observations: vec!["asr-00042".to_owned()],
+            }],
+            degraded: vec!["asr: model not installed".to_owned()],
+            elapsed: Elapsed {
+                classify: Duration::from_micros(100),
+                retrieve: Duration::from_micros(2900),
+                reason: Duration::from_micros(1100),
+                total: Duration::from_micros(4100),
+            },
+            trace: Vec::new(),
+        };
+        let route = Route { request_id: Some(json!("q-17")), ..Route::default() };
+        let zone = TimeZone::fixed(jiff::tz::offset(1));
+        insta::assert_json_snapshot!(render(&answer, "What?", &route, Duration::from_micros(4200), &zone), @r#"
+        {
+          "answer": "A cup.",
+          "choice": 0,
+          "confidence": 0.83,
+          "degraded": [
+            "asr: model not installed"
+          ],
+          "elapsed_ms": {
+            "classify": 0.1,
+            "reason": 1.1,
+            "retrieve": 2.9,
+            "total": 4.2
+          },
+          "evidence": [
+            {
+              "end": "2026-11-20T08:00:06.800+01:00",
+              "episode": "ep-7",
+              "media": null,
+              "modality": "visual",
+              "observations": [
+                "asr-00042"
+              ],
+              "score": 0.71,
+              "start": "2026-11-20T08:00:00+01:00",
+              "stream_end_s": 68.0,
+              "stream_start_s": 61.2,
+              "text": "a cup on the table"
+            }
+          ],
+          "intent": "factual",
+          "modality": "audiovisual",
+          "question": "What?",
+          "request_id": "q-17",
+          "route": "detailed",
+          "trace": []
+        }
+        "#);
+    }
+}

@@ -1,0 +1,128 @@
+//! What every part of the front door shares.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use memory_core::Clock;
+use parking_lot::Mutex;
+use serde_json::Value;
+use tokio::sync::{Notify, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::client::{Broker, End, EndKind};
+use super::limits::TokenBucket;
+use super::outbox::Outbox;
+use super::reply::{Route, Router};
+use super::topics::{ReplyPolicy, Topics};
+use super::{FrontDoor, Identity, MqttCounters, MqttError, RecordingControl};
+use crate::config::mqtt::MqttConfig;
+use crate::service::MemoryService;
+
+/// Parts of the front door that can be in trouble.
+pub const CONNECTION_IN: &str = "connection in";
+pub const CONNECTION_ASK: &str = "connection ask";
+pub const RIGHTS_IN: &str = "rights in";
+pub const RIGHTS_ASK: &str = "rights ask";
+pub const STORAGE: &str = "storage";
+
+/// Questions and commands that are worked on at once.
+const REQUESTS: usize = 512;
+
+pub struct Context {
+    pub config: MqttConfig,
+    pub broker: Broker,
+    pub topics: Topics,
+    pub policy: ReplyPolicy,
+    pub identity: Identity,
+    pub service: MemoryService,
+    pub recording: Arc<dyn RecordingControl>,
+    /// Recording was paused or resumed.
+    pub recording_changed: Notify,
+    pub clock: Arc<dyn Clock>,
+    pub zone: TimeZone,
+    pub counters: Arc<MqttCounters>,
+    pub outbox: Outbox,
+    /// Questions and commands under way.
+    pub requests: TaskTracker,
+    pub slots: Arc<Semaphore>,
+    /// Cancelled when nothing new is taken.
+    pub leaving: CancellationToken,
+    asks: Mutex<TokenBucket>,
+    observations: Mutex<TokenBucket>,
+}
+
+impl Context {
+    pub fn new(door: FrontDoor) -> Result<(Self, tokio::sync::watch::Receiver<crate::health::HealthReport>), MqttError> {
+        let FrontDoor { config, identity, service, health, recording, clock, zone, counters } = door;
+        let topics = Topics::new(&config.root, &identity.robot)
+            .map_err(|error| MqttError::RobotName { robot: identity.robot.clone(), error })?;
+        let now = clock.monotonic();
+        let limits = &config.limits;
+        let context = Self {
+            broker: Broker::new(&config)?,
+            topics,
+            policy: ReplyPolicy::new(&config.root, config.reply_prefixes.as_deref()),
+            recording_changed: Notify::new(),
+            outbox: Outbox::new(Arc::clone(&counters)),
+            requests: TaskTracker::new(),
+            slots: Arc::new(Semaphore::new(REQUESTS)),
+            leaving: CancellationToken::new(),
+            asks: Mutex::new(TokenBucket::new(limits.asks_per_s, limits.ask_burst, now)),
+            observations: Mutex::new(TokenBucket::new(limits.observations_per_s, limits.observations_per_s, now)),
+            config,
+            identity,
+            service,
+            recording,
+            clock,
+            zone,
+            counters,
+        };
+        Ok((context, health))
+    }
+
+    pub fn router(&self) -> Router<'_> {
+        Router { topics: &self.topics, policy: &self.policy }
+    }
+
+    /// Sends an answer where the sender wants it; without a way back there is nothing to do.
+    pub fn answer(&self, route: &Route, body: &Value, patience: Duration) {
+        if let Some(address) = &route.address {
+            self.outbox.reply(address.clone(), body, patience);
+        }
+    }
+
+    /// Whether one more question or command may come now.
+    pub fn admit(&self) -> bool {
+        self.asks.lock().try_take(self.clock.monotonic())
+    }
+
+    /// Counts `n` observations and says how long to take no more of them.
+    pub fn pace(&self, n: usize) -> Duration {
+        self.observations.lock().take_and_wait(n, self.clock.monotonic())
+    }
+
+    /// Makes the end of a connection known: counted, shown in `health`, and logged when it is news.
+    pub fn report(&self, part: &'static str, end: &End) {
+        self.counters.connection_failures.increment();
+        let message = match end.kind {
+            EndKind::TakenOver => format!(
+                "{}; another program has the same client id: does a second engram run on a copy of this memory?",
+                end.message
+            ),
+            _ => end.message.clone(),
+        };
+        self.problem(part, Some(&message));
+    }
+
+    /// Sets or clears what is wrong with a part; news are logged.
+    pub fn problem(&self, part: &'static str, problem: Option<&str>) {
+        if self.counters.set_problem(part, problem) {
+            match problem {
+                Some(message) => tracing::warn!(part, "{message}"),
+                None => tracing::info!(part, "well again"),
+            }
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! The two connections and what happens on them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::{broadcast, mpsc, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::MqttError;
+use super::beat::{self, Beat};
+use super::client::{Backoff, End, EndKind, Gone, Link, LinkOptions, Publication, Reliability, Sender};
+use super::context::{CONNECTION_ASK, CONNECTION_IN, Context, RIGHTS_ASK, RIGHTS_IN, STORAGE};
+use super::ingest::{Ended, Ingest};
+use super::presence::{Claim, OFFLINE, ONLINE, STOPPED, claim, yields_to};
+use super::requests::{Dispatcher, Sign};
+use super::topics::{ClientRole, Outbound};
+use crate::health::HealthReport;
+use crate::service::EpisodeEvent;
+
+/// Messages of QoS 0 that may wait beside the unacknowledged ones.
+const UNCONFIRMED: usize = 256;
+/// Signs of presence that may wait.
+const SIGNS: usize = 64;
+/// How long `online` waits for `…-in`, so that nobody who sees it publishes into the void.
+const BOTH_UP: Duration = Duration::from_secs(3);
+/// Time for each step of taking leave.
+const LEAVE: Duration = Duration::from_secs(2);
+
+/// `…-in`: observations and `cmd/forget`.
+pub struct InConnection {
+    pub context: Arc<Context>,
+    /// Set once this engram may serve.
+    pub claimed: watch::Receiver<bool>,
+    /// True while observations reach the memory.
+    pub subscribed: watch::Sender<bool>,
+    pub stop: CancellationToken,
+}
+
+impl InConnection {
+    pub async fn run(mut self) {
+        let most = Duration::from_secs(self.context.config.reconnect_max_s);
+        let mut backoff = Backoff::new(most);
+        let mut storage_backoff = Backoff::new(most);
+        tokio::select! {
+            () = self.stop.cancelled() => return,
+            claimed = self.claimed.wait_for(|claimed| *claimed) => if claimed.is_err() { return },
+        }
+        while !self.stop.is_cancelled() {
+            let accepted = self.context.counters.observations_accepted.get();
+            let (end, ended) = self.connection(&mut backoff).await;
+            self.subscribed.send_replace(false);
+            if self.context.counters.observations_accepted.get() > accepted {
+                storage_backoff.reset();
+            }
+            let pause = match ended {
+                Ended::StorageTrouble(problem) => {
+                    self.context.problem(STORAGE, Some(&problem));
+                    storage_backoff.pause(EndKind::Lost)
+                }
+                Ended::Done if end.kind == EndKind::Closed => return,
+                Ended::Done => {
+                    self.context.report(CONNECTION_IN, &end);
+                    backoff.pause(end.kind)
+                }
+            };
+            tokio::select! {
+                () = self.stop.cancelled() => {}
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    /// One connection, from CONNECT until every message it brought is dealt with.
+    async fn connection(&self, backoff: &mut Backoff) -> (End, Ended) {
+        let context = &self.context;
+        let limits = &context.config.limits;
+        let (to_ingest, messages) = mpsc::channel(usize::from(limits.unacknowledged) + UNCONFIRMED);
+        let (trouble, closing) = (CancellationToken::new(), CancellationToken::new());
+        let options = LinkOptions {
+            client_id: context.topics.client_id(&context.identity.instance, ClientRole::In),
+            keep_session: Some(Duration::from_secs(u64::from(context.config.session_expiry_h) * 3600)),
+            receive_maximum: Some(limits.unacknowledged),
+            will: None,
+        };
+        let on_message = {
+            let context = Arc::clone(context);
+            move |message| {
+                // The broker never sends more than the receive maximum of what must be acknowledged, and for that there is
+                // room: only QoS 0 can overflow.
+                if let Err(mpsc::error::TrySendError::Full(_)) = to_ingest.try_send(message) {
+                    context.counters.observe_overflow.increment();
+                }
+            }
+        };
+        let connected = tokio::select! {
+            () = self.stop.cancelled() => return (closed(), Ended::Done),
+            connected = context.broker.connect(options, on_message) => connected,
+        };
+        let mut link = match connected {
+            Ok(link) => link,
+            Err(end) => return (end, Ended::Done),
+        };
+        context.counters.connects_in.increment();
+        tracing::debug!(session_present = link.session_present(), "connected for observations");
+        let ingest =
+            Ingest { context: Arc::clone(context), messages, trouble: trouble.clone(), closing: closing.clone() };
+        let ingest = AbortOnDropHandle::new(tokio::spawn(ingest.run()));
+        let end = tokio::select! {
+            end = self.subscribe(&mut link, backoff) => end,
+            () = trouble.cancelled() => closed(),
+            () = self.stop.cancelled() => closed(),
+        };
+        self.subscribed.send_replace(false);
+        if self.stop.is_cancelled() {
+            // What has come is committed and acknowledged before leaving; the session keeps the rest.
+            closing.cancel();
+            let ended = tokio::time::timeout(LEAVE, ingest).await;
+            link.close(LEAVE).await;
+            return (closed(), ended.map_or(Ended::Done, done));
+        }
+        drop(link);
+        (end, done(ingest.await))
+    }
+
+    /// Subscribes and waits for the end.
+    async fn subscribe(&self, link: &mut Link, backoff: &mut Backoff) -> End {
+        let topics = &self.context.topics;
+        let forget = topics.command("forget").expect("names of commands are topic levels");
+        let filters = [topics.observe(), forget].map(|filter| (filter, Reliability::AtLeastOnce));
+        let sender = link.sender().clone();
+        match link.during(sender.subscribe(&filters)).await {
+            Ok(Ok(granted)) => {
+                report_rights(&self.context, RIGHTS_IN, &filters, &granted);
+                backoff.reset();
+                self.context.problem(CONNECTION_IN, None);
+                self.subscribed.send_replace(true);
+                link.end().await
+            }
+            Ok(Err(Gone)) => link.end().await,
+            Err(end) => end,
+        }
+    }
+}
+
+fn done(ended: Result<Ended, tokio::task::JoinError>) -> Ended {
+    ended.unwrap_or_else(|error| Ended::StorageTrouble(error.to_string()))
+}
+
+fn closed() -> End {
+    End { kind: EndKind::Closed, message: "closed".to_owned() }
+}
+
+fn report_rights(context: &Context, part: &'static str, filters: &[(String, Reliability)], granted: &[bool]) {
+    let denied: Vec<&str> = filters
+        .iter()
+        .zip(granted)
+        .filter(|(_, granted)| !**granted)
+        .map(|((filter, _), _)| filter.as_str())
+        .collect();
+    let problem = (!denied.is_empty())
+        .then(|| ["the broker does not let engram subscribe to ", &denied.join(", "), "; check its access rules"].concat());
+    context.problem(part, problem.as_deref());
+}
+
+/// `…-ask`: questions, commands, and everything that is published.
+pub struct AskConnection {
+    pub context: Arc<Context>,
+    pub health: watch::Receiver<HealthReport>,
+    pub claimed: watch::Sender<bool>,
+    pub subscribed: watch::Receiver<bool>,
+    pub shutdown: CancellationToken,
+    pub online: watch::Sender<bool>,
+    pub stop_in: CancellationToken,
+    pub in_connection: AbortOnDropHandle<()>,
+}
+
+/// How a connection ended.
+enum Outcome {
+    Lost(End),
+    Taken(String),
+}
+
+impl AskConnection {
+    pub async fn run(mut self) -> Result<(), MqttError> {
+        let mut backoff = Backoff::new(Duration::from_secs(self.context.config.reconnect_max_s));
+        let mut episodes = self.context.service.episode_events();
+        while !self.shutdown.is_cancelled() {
+            let (to_session, mut signs) = mpsc::channel(SIGNS);
+            let dispatcher = Dispatcher { context: Arc::clone(&self.context), signs: to_session };
+            let connected = tokio::select! {
+                () = self.shutdown.cancelled() => break,
+                connected = self.context.broker.connect(self.options(), move |message| dispatcher.dispatch(message)) => connected,
+            };
+            let end = match connected {
+                Err(end) => end,
+                Ok(mut link) => {
+                    self.context.counters.connects_ask.increment();
+                    let shutdown = self.shutdown.clone();
+                    let outcome = tokio::select! {
+                        () = shutdown.cancelled() => None,
+                        outcome = self.session(&mut link, &mut signs, &mut episodes, &mut backoff) => Some(outcome),
+                    };
+                    match outcome {
+                        None => {
+                            self.leave(link).await;
+                            return Ok(());
+                        }
+                        Some(Outcome::Taken(other)) => {
+                            self.online.send_replace(false);
+                            self.stop_in.cancel();
+                            // A clean farewell keeps the will from declaring the other one offline.
+                            link.close(LEAVE).await;
+                            return Err(MqttError::RobotNameTaken { robot: self.context.topics.robot().to_owned(), other });
+                        }
+                        Some(Outcome::Lost(end)) => end,
+                    }
+                }
+            };
+            self.online.send_replace(false);
+            self.context.outbox.set_link(None);
+            self.context.report(CONNECTION_ASK, &end);
+            tokio::select! {
+                () = self.shutdown.cancelled() => {}
+                () = tokio::time::sleep(backoff.pause(end.kind)) => {}
+            }
+        }
+        self.stop_in.cancel();
+        drop(tokio::time::timeout(LEAVE, &mut self.in_connection).await);
+        Ok(())
+    }
+
+    fn options(&self) -> LinkOptions {
+        let topics = &self.context.topics;
+        LinkOptions {
+            client_id: topics.client_id(&self.context.identity.instance, ClientRole::Ask),
+            keep_session: None,
+            receive_maximum: None,
+            will: Some((topics.outbound(Outbound::Status), OFFLINE)),
+        }
+    }
+
+    async fn session(
+        &mut self,
+        link: &mut Link,
+        signs: &mut mpsc::Receiver<Sign>,
+        episodes: &mut broadcast::Receiver<EpisodeEvent>,
+        backoff: &mut Backoff,
+    ) -> Outcome {
+        let sender = link.sender().clone();
+        let serving = async {
+            match claim(&self.context, &sender, signs).await? {
+                Claim::Taken(other) => return Ok(Outcome::Taken(other)),
+                Claim::Free => {}
+            }
+            backoff.reset();
+            self.context.problem(CONNECTION_ASK, None);
+            self.claimed.send_replace(true);
+            self.context.outbox.set_link(Some(sender.clone()));
+            self.come_online(&sender).await?;
+            self.serve(&sender, signs, episodes).await
+        };
+        match link.during(serving).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(Gone)) => Outcome::Lost(link.end().await),
+            Err(end) => Outcome::Lost(end),
+        }
+    }
+
+    async fn come_online(&mut self, link: &Sender) -> Result<(), Gone> {
+        let topics = &self.context.topics;
+        self.announce_instance(link).await?;
+        self.announce_recording(link).await?;
+        let commands = topics.commands();
+        let filters = [topics.ask(), commands].map(|filter| (filter, Reliability::AtLeastOnce));
+        let granted = link.subscribe(&filters).await?;
+        report_rights(&self.context, RIGHTS_ASK, &filters, &granted);
+        let both = self.subscribed.wait_for(|subscribed| *subscribed);
+        if !matches!(tokio::time::timeout(BOTH_UP, both).await, Ok(Ok(_))) {
+            tracing::warn!("online without the connection for observations");
+        }
+        self.announce_online(link).await?;
+        self.online.send_replace(true);
+        tracing::info!(robot = topics.robot(), instance = self.context.identity.instance, "online");
+        Ok(())
+    }
+
+    async fn serve(
+        &mut self,
+        link: &Sender,
+        signs: &mut mpsc::Receiver<Sign>,
+        episodes: &mut broadcast::Receiver<EpisodeEvent>,
+    ) -> Result<Outcome, Gone> {
+        let context = Arc::clone(&self.context);
+        let mut beat = Beat::new(Duration::from_secs(context.config.health_interval_s));
+        let mut health_open = true;
+        let mut announcements = std::pin::pin!(context.outbox.forward_announcements(link));
+        loop {
+            tokio::select! {
+                () = &mut announcements => return Err(Gone),
+                event = episodes.recv() => match event {
+                    Ok(event) => announce_episode(&context, event),
+                    Err(broadcast::error::RecvError::Lagged(missed)) => context.counters.events_dropped.add(missed),
+                    // The writer has stopped: nothing more will happen to episodes, and the rest goes on.
+                    Err(broadcast::error::RecvError::Closed) => *episodes = context.service.episode_events(),
+                },
+                () = tokio::time::sleep_until(beat.due()) => {
+                    let report = self.health.borrow_and_update().clone();
+                    let topic = context.topics.outbound(Outbound::Health);
+                    let payload = beat::payload(&report);
+                    link.send(Publication { topic, payload, retain: true, fire_and_forget: true, ..Publication::default() }).await?;
+                    beat.published(report);
+                }
+                changed = self.health.changed(), if health_open => match changed {
+                    Ok(()) => beat.changed(&self.health.borrow_and_update()),
+                    Err(_) => health_open = false,
+                },
+                () = context.recording_changed.notified() => self.announce_recording(link).await?,
+                sign = signs.recv() => match sign {
+                    None => return Err(Gone),
+                    Some(Sign::Instance(other)) if !other.is_empty() && other != context.identity.instance => {
+                        if yields_to(&context.identity.instance, &other) {
+                            return Ok(Outcome::Taken(other));
+                        }
+                        tracing::warn!(other, "another engram came with this robot name; it will leave");
+                        self.announce_instance(link).await?;
+                        self.announce_online(link).await?;
+                    }
+                    // The will of an earlier connection, or of one that has left: this one is here.
+                    Some(Sign::Status(status)) if status != ONLINE => self.announce_online(link).await?,
+                    Some(_) => {}
+                },
+            }
+        }
+    }
+
+    async fn announce_instance(&self, link: &Sender) -> Result<(), Gone> {
+        link.send(self.retained(Outbound::Instance, &self.context.identity.instance)).await
+    }
+
+    async fn announce_recording(&self, link: &Sender) -> Result<(), Gone> {
+        let state = if self.context.recording.paused() { "paused" } else { "on" };
+        link.send(self.retained(Outbound::Recording, state)).await
+    }
+
+    async fn announce_online(&self, link: &Sender) -> Result<(), Gone> {
+        link.publish(self.retained(Outbound::Status, ONLINE)).await.map(drop)
+    }
+
+    fn retained(&self, topic: Outbound, text: &str) -> Publication {
+        Publication {
+            topic: self.context.topics.outbound(topic),
+            payload: text.to_owned().into(),
+            retain: true,
+            plain_text: true,
+            ..Publication::default()
+        }
+    }
+
+    /// Takes nothing new, finishes what is under way, says `stopped`.
+    async fn leave(&mut self, link: Link) {
+        let context = &self.context;
+        context.leaving.cancel();
+        self.stop_in.cancel();
+        // Each step that overruns is given up: what was accepted is committed, and the rest is the broker's to keep.
+        drop(tokio::time::timeout(LEAVE * 2, &mut self.in_connection).await);
+        context.requests.close();
+        drop(tokio::time::timeout(LEAVE, context.requests.wait()).await);
+        context.outbox.flush(LEAVE).await;
+        let stopped = self.retained(Outbound::Status, STOPPED);
+        drop(tokio::time::timeout(LEAVE, link.sender().publish(stopped)).await);
+        link.close(LEAVE).await;
+        self.online.send_replace(false);
+    }
+}
+
+fn announce_episode(context: &Context, event: EpisodeEvent) {
+    let topic = context.topics.outbound(Outbound::Episode);
+    context.outbox.announce(topic, &json!({"type": event.change, "id": event.id.to_string()}));
+}

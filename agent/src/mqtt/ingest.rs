@@ -1,0 +1,275 @@
+//! The way of a message from `…-in` into the memory and of its acknowledgement back.
+//!
+//! Messages are given to the writer in the order of receipt, many at a time, and acknowledged in the same order as their
+//! commits come back. When the store cannot write, nothing more is acknowledged on this connection.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::ForgetReply;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::client::{Acknowledgement, Message};
+use super::commands::{self, Name};
+use super::context::{Context, STORAGE};
+use super::fields::Fields;
+use super::observe::{Items, Report, read_observations};
+use super::reply::{Code, Refusal, Route};
+use super::topics::{Inbound, Outbound};
+use super::ask::read_request;
+use crate::service::{Committed, ForgetFailure, ObserveFailure, Reply};
+
+/// How long a reply to `observe` or `forget` may wait for a connection.
+const REPLY_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Rejected items that one announcement lists.
+const LISTED: usize = 32;
+
+/// The messages of one connection.
+pub struct Ingest {
+    pub context: Arc<Context>,
+    pub messages: mpsc::Receiver<Message>,
+    /// Cancelled by this when the store cannot write.
+    pub trouble: CancellationToken,
+    /// Cancelled by the owner: deal with what has come, take nothing more.
+    pub closing: CancellationToken,
+}
+
+/// A message that waits for its commit.
+struct Pending {
+    acknowledgement: Option<Acknowledgement>,
+    redelivered: bool,
+    route: Route,
+    work: Work,
+}
+
+enum Work {
+    Observe(Items, Reply<Result<Committed, ObserveFailure>>),
+    Forget(Reply<Result<ForgetReply, ForgetFailure>>),
+    /// Dealt with on receipt; waits only for its turn to be acknowledged.
+    Done,
+}
+
+/// What came back from the writer.
+enum Outcome {
+    Observed(Result<Committed, ObserveFailure>),
+    Forgotten(Result<ForgetReply, ForgetFailure>),
+    Nothing,
+}
+
+/// How the messages of a connection ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// Every message was dealt with.
+    Done,
+    /// The store could not write; the text says why.
+    StorageTrouble(String),
+}
+
+impl Ingest {
+    /// Runs until the connection is over, or until the store cannot write, and what was given to the writer came back.
+    pub async fn run(mut self) -> Ended {
+        let mut pending: VecDeque<Pending> = VecDeque::new();
+        let mut trouble: Option<String> = None;
+        // Observations read but not yet given to the writer, because they came faster than allowed.
+        let mut open = true;
+        let mut hold_until: Option<tokio::time::Instant> = None;
+        loop {
+            let hold = hold_until;
+            tokio::select! {
+                biased;
+                outcome = next_outcome(&mut pending), if !pending.is_empty() => {
+                    let front = pending.pop_front().expect("the branch needs one");
+                    let problem = self.finish(front, outcome, trouble.is_none()).await;
+                    if trouble.is_none() && let Some(problem) = problem {
+                        trouble = Some(problem);
+                        open = false;
+                        self.messages.close();
+                        self.trouble.cancel();
+                    }
+                }
+                () = self.closing.cancelled(), if open && !self.messages.is_closed() => self.messages.close(),
+                () = sleep_until(hold), if hold.is_some() => hold_until = None,
+                message = self.messages.recv(), if open && hold.is_none() => match message {
+                    None => open = false,
+                    Some(message) => {
+                        let (next, wait) = self.begin(message).await;
+                        pending.push_back(next);
+                        if !wait.is_zero() {
+                            hold_until = Some(tokio::time::Instant::now() + wait);
+                        }
+                    }
+                },
+                else => break,
+            }
+        }
+        trouble.map_or(Ended::Done, Ended::StorageTrouble)
+    }
+
+    /// Reads a message and gives it to the writer. Says how long to take no further one.
+    async fn begin(&self, mut message: Message) -> (Pending, Duration) {
+        let acknowledgement = message.acknowledgement.take();
+        let redelivered = message.redelivered;
+        let (route, work, wait) = match self.context.topics.parse(&message.topic) {
+            Some(Inbound::Observe) => self.begin_observe(&message).await,
+            Some(Inbound::Command(name)) if name == Name::Forget.as_str() => self.begin_forget(&message).await,
+            _ => {
+                // Left over from a subscription that an earlier configuration made.
+                tracing::warn!(topic = message.topic, "a message that nobody wants");
+                (Route::default(), Work::Done, Duration::ZERO)
+            }
+        };
+        (Pending { acknowledgement, redelivered, route, work }, wait)
+    }
+
+    async fn begin_observe(&self, message: &Message) -> (Route, Work, Duration) {
+        let context = &self.context;
+        context.counters.observe_messages.increment();
+        let request = read_observations(message, &context.router(), &context.config.limits);
+        if let Some(refused) = &request.route.refused {
+            // What was observed is worth keeping even where the sender cannot be told so.
+            context.counters.forbidden_replies.increment();
+            tracing::warn!(reason = refused.message, "no reply to an observe message");
+        }
+        match request.body {
+            Err(refusal) => {
+                context.counters.observations_rejected.increment();
+                self.tell_refusal(&request.route, &refusal);
+                (request.route, Work::Done, Duration::ZERO)
+            }
+            Ok(mut items) => {
+                let told = std::mem::take(&mut items.told);
+                let wait = context.pace(told.len());
+                let batch = told.into_iter().map(memory_core::Observation::Told).collect();
+                let reply = context.service.enqueue_observe(batch).await;
+                (request.route, Work::Observe(items, reply), wait)
+            }
+        }
+    }
+
+    async fn begin_forget(&self, message: &Message) -> (Route, Work, Duration) {
+        let context = &self.context;
+        context.counters.commands.increment();
+        let request = read_request(message, &context.router(), context.config.limits.ask_bytes, |payload| {
+            Name::Forget.check_allowed(&context.config)?;
+            commands::read_forget(Fields(commands::fields(payload)?))
+        })
+        .only_if_answerable();
+        match request.body {
+            Err(refusal) => {
+                context.answer(&request.route, &request.route.error(&refusal), REPLY_PATIENCE);
+                (request.route, Work::Done, Duration::ZERO)
+            }
+            Ok(forget) => {
+                tracing::info!(request = ?forget, "forgetting");
+                (request.route, Work::Forget(context.service.enqueue_forget(forget).await), Duration::ZERO)
+            }
+        }
+    }
+
+    /// Tells the sender and acknowledges. Returns what is wrong with the store, if that is why it must come again.
+    async fn finish(&self, pending: Pending, outcome: Outcome, acknowledge: bool) -> Option<String> {
+        let Pending { acknowledgement, redelivered, route, work } = pending;
+        let context = &self.context;
+        let problem = match (work, outcome) {
+            (Work::Observe(items, _), Outcome::Observed(Ok(committed))) => {
+                context.counters.set_problem(STORAGE, None);
+                self.tell_report(&route, &items.report(&committed));
+                None
+            }
+            (Work::Observe(..), Outcome::Observed(Err(failure))) => {
+                context.counters.observe_deferred.increment();
+                let code = match failure {
+                    ObserveFailure::StorageFull(_) => Code::StorageFull,
+                    _ => Code::Internal,
+                };
+                // Every redelivery fails the same way; once is enough to know.
+                if !redelivered && failure != ObserveFailure::Closed {
+                    let refusal = Refusal::new(code, failure.to_string());
+                    context.answer(&route, &route.error(&refusal), REPLY_PATIENCE);
+                }
+                Some(failure.to_string())
+            }
+            (Work::Forget(_), Outcome::Forgotten(outcome)) => self.tell_forgotten(&route, redelivered, outcome),
+            _ => None,
+        };
+        if problem.is_none() && acknowledge && let Some(acknowledgement) = acknowledgement {
+            acknowledgement.send().await;
+        }
+        problem
+    }
+
+    fn tell_report(&self, route: &Route, report: &Report) {
+        let context = &self.context;
+        context.counters.observations_accepted.add(report.accepted);
+        context.counters.observations_duplicate.add(report.duplicates);
+        context.counters.observations_rejected.add(report.rejected.len() as u64);
+        if route.address.is_some() {
+            context.answer(route, &report.body(route), REPLY_PATIENCE);
+        } else if !report.rejected.is_empty() {
+            let listed = &report.rejected[..report.rejected.len().min(LISTED)];
+            self.announce_rejected(json!({"rejected": listed, "rejected_total": report.rejected.len()}));
+        }
+    }
+
+    fn tell_refusal(&self, route: &Route, refusal: &Refusal) {
+        if route.address.is_some() {
+            self.context.answer(route, &route.error(refusal), REPLY_PATIENCE);
+        } else {
+            self.announce_rejected(json!({"rejected": [{"index": 0, "id": null, "error": refusal}], "rejected_total": 1}));
+        }
+    }
+
+    fn announce_rejected(&self, body: Value) {
+        let topic = self.context.topics.outbound(Outbound::Rejected);
+        self.context.outbox.announce(topic, &body);
+    }
+
+    fn tell_forgotten(
+        &self,
+        route: &Route,
+        redelivered: bool,
+        outcome: Result<ForgetReply, ForgetFailure>,
+    ) -> Option<String> {
+        let (refusal, problem) = match outcome {
+            Ok(reply) => {
+                self.context.answer(route, &route.seal(commands::forgotten(reply)), REPLY_PATIENCE);
+                return None;
+            }
+            Err(ForgetFailure::Invalid(message)) => (Refusal::bad(message), None),
+            Err(ForgetFailure::Write(failure)) => {
+                let code = match failure {
+                    ObserveFailure::StorageFull(_) => Code::StorageFull,
+                    _ => Code::Internal,
+                };
+                (Refusal::new(code, failure.to_string()), Some(failure.to_string()))
+            }
+            Err(ForgetFailure::Read(error)) => (Refusal::new(Code::Internal, error.to_string()), None),
+        };
+        if problem.is_none() || !redelivered {
+            self.context.answer(route, &route.error(&refusal), REPLY_PATIENCE);
+        }
+        problem
+    }
+}
+
+/// Waits for the commit of the oldest message. Cancelling it loses nothing.
+async fn next_outcome(pending: &mut VecDeque<Pending>) -> Outcome {
+    match pending.front_mut().map(|pending| &mut pending.work) {
+        Some(Work::Observe(_, reply)) => Outcome::Observed(reply.await.unwrap_or(Err(ObserveFailure::Closed))),
+        Some(Work::Forget(reply)) => {
+            Outcome::Forgotten(reply.await.unwrap_or(Err(ForgetFailure::Write(ObserveFailure::Closed))))
+        }
+        Some(Work::Done) | None => Outcome::Nothing,
+    }
+}
+
+async fn sleep_until(deadline: Option<tokio::time::Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

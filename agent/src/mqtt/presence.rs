@@ -1,0 +1,135 @@
+//! Which engram serves a robot name: one, and the others say so and stay away.
+//!
+//! Host names repeat on robots, and a memory that two programs feed is nobody's. The retained `instance` names the memory
+//! that serves the name, and `status` says whether it is there. Either may be stale: a broker that was killed publishes no
+//! will. So an instance that seems to be there is asked, with `cmd/instance`, and counts only if it shows a sign of life.
+//!
+//! Two that start at the same moment both find nobody. Each then sees the other announce itself, and the one with the
+//! smaller id stays.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use super::client::{Delivery, Gone, Publication, Reliability, Sender};
+use super::commands::Name;
+use super::context::Context;
+use super::requests::Sign;
+use super::topics::Outbound;
+
+/// How long an instance that is there may take to answer.
+const CHALLENGE: Duration = Duration::from_secs(3);
+
+/// `online`, retained.
+pub const ONLINE: &str = "online";
+/// The will, retained.
+pub const OFFLINE: &str = "offline";
+/// After a clean exit, retained.
+pub const STOPPED: &str = "stopped";
+
+/// Whether this engram may serve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// Nobody else does.
+    Free,
+    /// The memory with this id does, and lives.
+    Taken(String),
+}
+
+/// Finds out whether another engram serves this robot name. Stays subscribed to `instance` and `status`.
+pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<Sign>) -> Result<Claim, Gone> {
+    let topics = &context.topics;
+    // Known to nobody else, so that every answer there is meant for this attempt.
+    let nonce = [std::process::id().to_string(), nonce()].join("-");
+    let answers = topics.answer(&nonce).expect("digits and a dash are a topic level");
+    let health = topics.outbound(Outbound::Health);
+    let filters =
+        [topics.outbound(Outbound::Instance), topics.outbound(Outbound::Status), health.clone(), answers.clone()];
+    link.subscribe(&filters.map(|filter| (filter, Reliability::AtMostOnce))).await?;
+
+    // A letter to oneself comes after everything that the broker had stored.
+    let letter = Publication { topic: answers.clone(), payload: nonce.clone().into(), ..Publication::default() };
+    link.publish(Publication { fire_and_forget: true, plain_text: true, ..letter }).await?;
+    let mut instance = None;
+    let mut status = None;
+    let stored = tokio::time::timeout(CHALLENGE, async {
+        while let Some(sign) = signs.recv().await {
+            match sign {
+                Sign::Instance(id) => instance = Some(id),
+                Sign::Status(text) => status = Some(text),
+                Sign::Answer(text) if text == nonce => return,
+                Sign::Answer(_) | Sign::Alive => {}
+            }
+        }
+    });
+    if stored.await.is_err() {
+        tracing::warn!(topic = answers, "the broker does not deliver what engram publishes there; check its access rules");
+    }
+    let other = instance.filter(|id| !id.is_empty() && *id != context.identity.instance);
+    let claim = match other {
+        Some(other) if status.as_deref() == Some(ONLINE) => {
+            if lives(context, link, signs, &nonce, answers.clone()).await? {
+                Claim::Taken(other)
+            } else {
+                tracing::warn!(other, "the engram that served this robot name before left no word and shows no sign of life");
+                Claim::Free
+            }
+        }
+        _ => Claim::Free,
+    };
+    link.unsubscribe(vec![health, answers]).await?;
+    Ok(claim)
+}
+
+async fn lives(
+    context: &Context,
+    link: &Sender,
+    signs: &mut mpsc::Receiver<Sign>,
+    nonce: &str,
+    answers: String,
+) -> Result<bool, Gone> {
+    let command = context.topics.command(Name::Instance.as_str()).expect("names of commands are topic levels");
+    let challenge = Publication {
+        topic: command,
+        payload: json!({"request_id": nonce}).to_string().into(),
+        response_topic: Some(answers),
+        expiry: Some(CHALLENGE),
+        ..Publication::default()
+    };
+    let patience = match link.publish(challenge).await? {
+        // The other would be subscribed.
+        Delivery::NobodyListens => return Ok(false),
+        Delivery::Taken => CHALLENGE,
+        // Not allowed to ask: the next report of its health will tell.
+        Delivery::Refused => Duration::from_secs(context.config.health_interval_s) + CHALLENGE,
+    };
+    let sign = async {
+        while let Some(sign) = signs.recv().await {
+            if matches!(sign, Sign::Answer(_) | Sign::Alive) {
+                return;
+            }
+        }
+    };
+    Ok(tokio::time::timeout(patience, sign).await.is_ok())
+}
+
+pub fn nonce() -> String {
+    // Only has to differ between two that start at the same moment with the same process id.
+    getrandom::u64().map_or_else(|_| String::new(), |random| random.to_string())
+}
+
+/// What to do about another instance that announces itself while this one serves.
+pub fn yields_to(own: &str, other: &str) -> bool {
+    other < own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_that_start_at_once_exactly_one_yields() {
+        assert_ne!(yields_to("a", "b"), yields_to("b", "a"));
+    }
+}

@@ -1,0 +1,200 @@
+//! Asks another engram over the broker, as any client would: for `engram ask`, `engram observe` and the like.
+//!
+//! ```no_run
+//! # async fn example(config: agent::config::mqtt::MqttConfig) -> Result<(), agent::mqtt::request::RequestError> {
+//! use std::time::Duration;
+//! let client = agent::mqtt::request::Client::connect(&config, "kitchen-1").await?;
+//! let reply = client.ask(serde_json::json!({"question": "where is the mug?"}), Duration::from_secs(5)).await?;
+//! println!("{}", reply["answer"]);
+//! client.close().await;
+//! # Ok(())
+//! # }
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use super::client::{Broker, Delivery, End, Link, LinkOptions, Message, Publication, Reliability};
+use super::topics::{NameError, Topics};
+use super::{MqttError, presence};
+use crate::config::mqtt::MqttConfig;
+
+/// How long a clean farewell may take.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Why there is no reply.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] MqttError),
+    /// The name cannot be part of a topic.
+    #[error("the name `{name}` {error}")]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        error: NameError,
+    },
+    /// No connection to the broker.
+    #[error("{0}")]
+    Connection(String),
+    /// The broker's access rules forbid it.
+    #[error("the broker does not let this client publish to {0}; check its access rules")]
+    Denied(String),
+    /// Nobody listens.
+    #[error("no engram serves the robot `{0}` on this broker; is it running, and is the name right?")]
+    NobodyThere(String),
+    /// No reply in time.
+    #[error("no reply from the robot `{robot}` within {} ms", .waited.as_millis())]
+    Timeout {
+        /// The robot.
+        robot: String,
+        /// How long this client waited.
+        waited: Duration,
+    },
+}
+
+/// A connection for requests.
+pub struct Client {
+    topics: Topics,
+    /// Where this client hears replies.
+    inbox: String,
+    link: tokio::sync::Mutex<Link>,
+    waiting: Arc<Waiting>,
+    next: AtomicU64,
+}
+
+/// Who waits for which reply.
+#[derive(Default)]
+struct Waiting {
+    replies: Mutex<BTreeMap<u64, oneshot::Sender<Value>>>,
+}
+
+impl Waiting {
+    fn deliver(&self, message: &Message) {
+        let id = message.correlation.as_ref().and_then(|id| std::str::from_utf8(id).ok()?.parse::<u64>().ok());
+        let Ok(body) = serde_json::from_slice::<Value>(&message.payload) else { return };
+        // A long command says first that it has begun.
+        if body.get("state").and_then(Value::as_str) == Some("executing") {
+            return;
+        }
+        if let Some(waiting) = id.and_then(|id| self.replies.lock().remove(&id)) {
+            // Whoever gave up waiting does not want it any more.
+            drop(waiting.send(body));
+        }
+    }
+}
+
+impl Client {
+    /// Connects to the broker of `config`, to talk to `robot`.
+    ///
+    /// # Errors
+    /// If the configuration or the broker does not allow it.
+    pub async fn connect(config: &MqttConfig, robot: &str) -> Result<Self, RequestError> {
+        let topics = Topics::new(&config.root, robot)
+            .map_err(|error| RequestError::Name { name: robot.to_owned(), error })?;
+        let tag = ["cli", &std::process::id().to_string(), &presence::nonce()].join("-");
+        let inbox = topics.answer(&tag).map_err(|error| RequestError::Name { name: tag.clone(), error })?;
+        let broker = Broker::new(config)?;
+        let waiting = Arc::new(Waiting::default());
+        let receiver = Arc::clone(&waiting);
+        let options = LinkOptions { client_id: ["engram", &tag].join("-"), ..LinkOptions::default() };
+        let connected = broker.connect(options, move |message| receiver.deliver(&message)).await;
+        let mut link = connected.map_err(connection)?;
+        let sender = link.sender().clone();
+        let subscribed = sender.subscribe(&[(inbox.clone(), Reliability::AtLeastOnce)]);
+        match link.during(subscribed).await.map_err(connection)? {
+            Ok(granted) if granted.iter().all(|granted| *granted) => {}
+            Ok(_) => return Err(RequestError::Denied(inbox)),
+            Err(_gone) => return Err(connection(link.end().await)),
+        }
+        Ok(Self { topics, inbox, link: tokio::sync::Mutex::new(link), waiting, next: AtomicU64::new(1) })
+    }
+
+    /// Asks; `question` is the payload of `…/ask`. The reply is the payload of the answer, an `error` included.
+    ///
+    /// # Errors
+    /// If there is no reply.
+    pub async fn ask(&self, question: Value, timeout: Duration) -> Result<Value, RequestError> {
+        self.request(self.topics.ask(), question, timeout).await
+    }
+
+    /// Tells; `observations` is the payload of `…/observe`. The reply says what became of each.
+    ///
+    /// # Errors
+    /// If there is no reply.
+    pub async fn observe(&self, observations: Value, timeout: Duration) -> Result<Value, RequestError> {
+        self.request(self.topics.observe(), observations, timeout).await
+    }
+
+    /// Gives a command, by name.
+    ///
+    /// # Errors
+    /// If there is no reply.
+    pub async fn command(&self, name: &str, body: Value, timeout: Duration) -> Result<Value, RequestError> {
+        let topic =
+            self.topics.command(name).map_err(|error| RequestError::Name { name: name.to_owned(), error })?;
+        self.request(topic, body, timeout).await
+    }
+
+    async fn request(&self, topic: String, body: Value, timeout: Duration) -> Result<Value, RequestError> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (reply, answer) = oneshot::channel();
+        self.waiting.replies.lock().insert(id, reply);
+        let publication = Publication {
+            topic: topic.clone(),
+            payload: body.to_string().into(),
+            correlation: Some(id.to_string().into()),
+            response_topic: Some(self.inbox.clone()),
+            expiry: Some(timeout),
+            ..Publication::default()
+        };
+        let sender = self.link.lock().await.sender().clone();
+        let outcome = tokio::time::timeout(timeout, async {
+            match sender.publish(publication).await {
+                Ok(Delivery::Taken) => {}
+                Ok(Delivery::NobodyListens) => {
+                    return Err(RequestError::NobodyThere(self.topics.robot().to_owned()));
+                }
+                Ok(Delivery::Refused) => return Err(RequestError::Denied(topic)),
+                Err(_gone) => return Err(connection(self.link.lock().await.end().await)),
+            }
+            // The sender stays in the table until the reply comes.
+            answer.await.map_err(|_| RequestError::Connection("the connection ended".to_owned()))
+        })
+        .await;
+        self.waiting.replies.lock().remove(&id);
+        outcome.unwrap_or_else(|_elapsed| {
+            Err(RequestError::Timeout { robot: self.topics.robot().to_owned(), waited: timeout })
+        })
+    }
+
+    /// Takes leave of the broker.
+    pub async fn close(self) {
+        self.link.into_inner().close(FAREWELL).await;
+    }
+}
+
+/// One question on a connection of its own: a text, or the payload of `…/ask`.
+///
+/// # Errors
+/// If there is no reply.
+pub async fn ask(config: &MqttConfig, robot: &str, question: Value, timeout: Duration) -> Result<Value, RequestError> {
+    let question = if question.is_string() { json!({ "question": question }) } else { question };
+    let client = Client::connect(config, robot).await?;
+    let reply = client.ask(question, timeout).await;
+    client.close().await;
+    reply
+}
+
+fn connection(end: End) -> RequestError {
+    RequestError::Connection(end.message)
+}

@@ -1,0 +1,207 @@
+//! Questions and commands that come over `…-ask`. Each is worked on by a task of its own, so the event loop never waits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::Query;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use super::ask::{read_question, read_request, refusal, render};
+use super::client::Message;
+use super::commands::{self, Name};
+use super::context::Context;
+use super::fields::Fields;
+use super::reply::{Code, Payload, Refusal, Route};
+use super::topics::Inbound;
+
+/// How long an answer may wait for a connection, at least.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Something about the presence of an engram on the broker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sign {
+    /// The id of the memory that serves this robot name.
+    Instance(String),
+    /// What the status of this robot name is.
+    Status(String),
+    /// A health report that was published just now.
+    Alive,
+    /// An answer to this program's own request.
+    Answer(String),
+}
+
+/// Takes messages from the event loop and passes them on without waiting.
+pub struct Dispatcher {
+    pub context: Arc<Context>,
+    pub signs: mpsc::Sender<Sign>,
+}
+
+impl Dispatcher {
+    pub fn dispatch(&self, message: Message) {
+        let text = |message: &Message| String::from_utf8_lossy(&message.payload).into_owned();
+        let sign = match self.context.topics.parse(&message.topic) {
+            Some(Inbound::Ask) => return self.spawn(message, None),
+            // `…-in` takes it, in its order among the observations.
+            Some(Inbound::Command(name)) if name == Name::Forget.as_str() => return,
+            Some(Inbound::Command(name)) => return self.spawn(message, Some(name)),
+            Some(Inbound::Instance) => Sign::Instance(text(&message)),
+            Some(Inbound::Status) => Sign::Status(text(&message)),
+            Some(Inbound::Health) if !message.retained => Sign::Alive,
+            Some(Inbound::Answer(_)) => Sign::Answer(text(&message)),
+            Some(Inbound::Health | Inbound::Observe) | None => return,
+        };
+        // More signs than fit say nothing that those before them did not.
+        drop(self.signs.try_send(sign));
+    }
+
+    fn spawn(&self, message: Message, command: Option<String>) {
+        let context = Arc::clone(&self.context);
+        if context.leaving.is_cancelled() {
+            return;
+        }
+        let Ok(slot) = Arc::clone(&context.slots).try_acquire_owned() else {
+            context.counters.busy.increment();
+            // Only what the packet itself says: reading payloads is the work that there is too much of.
+            let route = context.router().route(&message, None);
+            context.answer(&route, &route.error(&busy("too many requests at once")), PATIENCE);
+            return;
+        };
+        let arrival = context.clock.monotonic();
+        context.requests.clone().spawn(async move {
+            match command {
+                None => ask(&context, &message, arrival).await,
+                Some(name) => command_named(&context, &name, &message).await,
+            }
+            drop(slot);
+        });
+    }
+}
+
+fn busy(why: &str) -> Refusal {
+    Refusal::new(Code::Busy, format!("{why}; try again in a moment"))
+}
+
+async fn ask(context: &Context, message: &Message, arrival: Duration) {
+    context.counters.asks.increment();
+    let request = read_question(message, &context.router(), &context.config.limits);
+    let route = request.route;
+    if route.address.is_none() {
+        return unanswerable(context, request.body.err().as_ref());
+    }
+    let (body, patience) = match request.body {
+        Ok(_) if !context.admit() => (Err(busy("more questions a second than mqtt.limits.asks_per_s")), PATIENCE),
+        Ok(query) => {
+            let patience = query.budget.map_or(PATIENCE, |budget| budget.max(PATIENCE));
+            (answer(context, &route, query, arrival).await, patience)
+        }
+        Err(refusal) => (Err(refusal), PATIENCE),
+    };
+    let counters = &context.counters;
+    match &body {
+        Ok(_) => counters.asks_answered.increment(),
+        Err(refusal) => {
+            counters.asks_failed.increment();
+            match refusal.code {
+                Code::Busy => counters.busy.increment(),
+                Code::Forbidden => counters.forbidden_replies.increment(),
+                _ => {}
+            }
+        }
+    }
+    let body = body.unwrap_or_else(|refusal| route.error(&refusal));
+    context.answer(&route, &body, patience);
+}
+
+async fn answer(context: &Context, route: &Route, query: Query, arrival: Duration) -> Result<Value, Refusal> {
+    let question = query.question.clone();
+    let answer = context.service.ask(query).await.map_err(|failure| refusal(&failure))?;
+    let total = context.clock.monotonic().saturating_sub(arrival);
+    Ok(render(&answer, &question, route, total, &context.zone))
+}
+
+fn unanswerable(context: &Context, refusal: Option<&Refusal>) {
+    context.counters.unanswerable.increment();
+    match refusal {
+        Some(refusal) if refusal.code == Code::Forbidden => {
+            context.counters.forbidden_replies.increment();
+            tracing::warn!(reason = refusal.message, "a question asks for its answer where it may not go");
+        }
+        _ => tracing::debug!(?refusal, "a question without a Response Topic, `reply_to` or `request_id`"),
+    }
+}
+
+async fn command_named(context: &Context, name: &str, message: &Message) {
+    context.counters.commands.increment();
+    let ceiling = context.config.limits.ask_bytes;
+    let empty = message.payload.iter().all(u8::is_ascii_whitespace);
+    let request = if empty {
+        // Buttons of a dashboard send nothing.
+        super::ask::Request { route: context.router().route(message, None), body: Ok(serde_json::Map::new()) }
+    } else {
+        read_request(message, &context.router(), ceiling, |payload: &Payload| commands::fields(payload).cloned())
+    };
+    let request = request.only_if_answerable();
+    let route = request.route;
+    let outcome = async {
+        let name = Name::parse(name)?;
+        let fields = request.body?;
+        name.check_allowed(&context.config)?;
+        if !context.admit() {
+            return Err(busy("more requests a second than mqtt.limits.asks_per_s"));
+        }
+        run(context, name, Fields(&fields)).await
+    }
+    .await;
+    let body = match outcome {
+        Ok(body) => route.seal(body),
+        Err(refusal) => {
+            if refusal.code == Code::Busy {
+                context.counters.busy.increment();
+            }
+            route.error(&refusal)
+        }
+    };
+    context.answer(&route, &body, PATIENCE);
+}
+
+async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value, Refusal> {
+    let failed = |failure| refusal(&failure);
+    match name {
+        Name::List => {
+            let filter = commands::read_list(fields)?;
+            let page = context.service.episodes(filter).await.map_err(failed)?;
+            Ok(commands::page(&page, &context.zone))
+        }
+        Name::Get => {
+            let id = commands::read_get(fields)?;
+            match context.service.episode(id).await.map_err(failed)? {
+                Some((episode, events)) => Ok(commands::episode(&episode, &events, &context.zone)),
+                None => Err(Refusal::bad(format!("there is no episode {id}, or it was forgotten"))),
+            }
+        }
+        Name::Pause | Name::Resume => set_recording(context, name == Name::Pause).await,
+        Name::Instance => Ok(json!({
+            "instance": context.identity.instance,
+            "robot": context.identity.robot,
+            "version": context.identity.version,
+        })),
+        // Comes over `…-in`, in its order among the observations.
+        Name::Forget => Err(Refusal::new(Code::Internal, "`forget` came over the wrong connection")),
+    }
+}
+
+async fn set_recording(context: &Context, pause: bool) -> Result<Value, Refusal> {
+    let recording = Arc::clone(&context.recording);
+    // Stopping a pipeline may take a moment.
+    let outcome = tokio::task::spawn_blocking(move || {
+        if pause { recording.pause() } else { recording.resume() }.map(|()| recording.paused())
+    })
+    .await;
+    context.recording_changed.notify_one();
+    match outcome {
+        Ok(Ok(paused)) => Ok(json!({"state": "succeeded", "paused": paused})),
+        Ok(Err(why)) => Err(Refusal::new(Code::Internal, why)),
+        Err(panic) => Err(Refusal::new(Code::Internal, panic.to_string())),
+    }
+}
