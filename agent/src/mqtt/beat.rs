@@ -102,7 +102,9 @@ fn cut(value: &Value, entries: usize, characters: usize) -> Value {
             short.push('…');
             Value::String(short)
         }
-        Value::Array(items) => Value::Array(items.iter().take(entries).map(|item| cut(item, entries, characters)).collect()),
+        Value::Array(items) => {
+            Value::Array(items.iter().take(entries).map(|item| cut(item, entries, characters)).collect())
+        }
         Value::Object(fields) => {
             let mut out = Map::new();
             for (name, field) in fields {
@@ -116,9 +118,9 @@ fn cut(value: &Value, entries: usize, characters: usize) -> Value {
                     out.insert([name, "_total"].concat(), total.into());
                 }
                 let field = match field {
-                    Value::Object(table) if total > entries => {
-                        Value::Object(table.iter().take(entries).map(|(name, item)| (name.clone(), item.clone())).collect())
-                    }
+                    Value::Object(table) if total > entries => Value::Object(
+                        table.iter().take(entries).map(|(name, item)| (name.clone(), item.clone())).collect(),
+                    ),
                     other => other.clone(),
                 };
                 out.insert(name.clone(), cut(&field, entries, characters));
@@ -166,7 +168,12 @@ mod tests {
             degraded: (0..100).map(|_| "ü".repeat(5000)).collect(),
             last_error: Some("x".repeat(100_000)),
             sources: (0..500)
-                .map(|n| (format!("{n}{}", "s".repeat(200)), SourceHealth { error: Some("y".repeat(9000)), ..SourceHealth::default() }))
+                .map(|n| {
+                    (
+                        format!("{n}{}", "s".repeat(200)),
+                        SourceHealth { error: Some("y".repeat(9000)), ..SourceHealth::default() },
+                    )
+                })
                 .collect(),
             ..HealthReport::default()
         };

@@ -10,8 +10,8 @@ use rumqttc::mqttbytes::QoS;
 use rumqttc::{
     AckMode, AsyncClient, ConnectReturnCode, ConnectionError, DisconnectReasonCode, Event, EventLoop, LastWill,
     ManualAck, MqttOptions, NetworkOptions, Packet, PersistedAckMode, PersistedSession, PubAckReason, Publish,
-    PublishNotice, PublishNoticeError, PublishOptions, PublishProperties, PublishResult, SessionStore, SessionStoreError,
-    SessionStoreKey, StateError, SubscribeFilter, SubscribeReasonCode, Transport,
+    PublishNotice, PublishNoticeError, PublishOptions, PublishProperties, PublishResult, SessionStore,
+    SessionStoreError, SessionStoreKey, StateError, SubscribeFilter, SubscribeReasonCode, Transport,
 };
 use tokio::sync::oneshot;
 use tokio_util::task::AbortOnDropHandle;
@@ -362,9 +362,10 @@ impl Pump {
     }
 
     fn message(&self, publish: Publish) -> Option<Message> {
-        let acknowledgement = self.acknowledge.as_ref().and_then(|client| {
-            Some(Acknowledgement { ack: client.prepare_ack(&publish)?, client: client.clone() })
-        });
+        let acknowledgement = self
+            .acknowledge
+            .as_ref()
+            .and_then(|client| Some(Acknowledgement { ack: client.prepare_ack(&publish)?, client: client.clone() }));
         let properties = publish.properties.unwrap_or_default();
         Some(Message {
             // The crate has checked that it is UTF-8.
@@ -384,7 +385,8 @@ impl Pump {
         let connecting = self.accepted.is_some();
         let (kind, message) = match error {
             ConnectionError::RequestsDone => (EndKind::Closed, "closed".to_owned()),
-            ConnectionError::ConnectionRefused(code) | ConnectionError::MqttState(StateError::ConnFail { reason: code }) => {
+            ConnectionError::ConnectionRefused(code)
+            | ConnectionError::MqttState(StateError::ConnFail { reason: code }) => {
                 (EndKind::Refused, refusal(*code, place))
             }
             ConnectionError::Io(io) if io.kind() == std::io::ErrorKind::ConnectionRefused => (
@@ -501,7 +503,9 @@ impl Sender {
         let qos = if publication.fire_and_forget { QoS::AtMostOnce } else { QoS::AtLeastOnce };
         let properties = PublishProperties {
             payload_format_indicator: Some(1),
-            message_expiry_interval: publication.expiry.map(|left| u32::try_from(left.as_secs().max(1)).unwrap_or(u32::MAX)),
+            message_expiry_interval: publication
+                .expiry
+                .map(|left| u32::try_from(left.as_secs().max(1)).unwrap_or(u32::MAX)),
             response_topic: publication.response_topic,
             correlation_data: publication.correlation,
             content_type: (!publication.plain_text).then(|| "application/json".to_owned()),
@@ -532,10 +536,13 @@ impl Sender {
     /// If the connection ends first.
     pub async fn subscribe(&self, filters: &[(String, Reliability)]) -> Result<Vec<bool>, Gone> {
         let filters = filters.iter().map(|(filter, reliability)| {
-            SubscribeFilter::new(filter.clone(), match reliability {
-                Reliability::AtMostOnce => QoS::AtMostOnce,
-                Reliability::AtLeastOnce => QoS::AtLeastOnce,
-            })
+            SubscribeFilter::new(
+                filter.clone(),
+                match reliability {
+                    Reliability::AtMostOnce => QoS::AtMostOnce,
+                    Reliability::AtLeastOnce => QoS::AtLeastOnce,
+                },
+            )
         });
         let notice = self.client.subscribe_many_tracked(filters).await.map_err(|_| Gone)?;
         let suback = notice.wait_async().await.map_err(|_| Gone)?;
@@ -632,11 +639,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("password");
         std::fs::write(&path, "s3cret\n").unwrap();
-        let config = MqttConfig {
-            username: Some("engram".to_owned()),
-            password_file: Some(path),
-            ..MqttConfig::default()
-        };
+        let config =
+            MqttConfig { username: Some("engram".to_owned()), password_file: Some(path), ..MqttConfig::default() };
         let broker = Broker::new(&config).unwrap();
         assert_eq!(broker.credentials.password(), Ok(Some("s3cret".to_owned())));
     }

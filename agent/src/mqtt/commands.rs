@@ -57,9 +57,10 @@ impl Name {
         let destroys = matches!(self, Self::Forget);
         match config.allow.get(name) {
             Some(true) => Ok(()),
-            Some(false) => {
-                Err(Refusal::new(Code::Forbidden, format!("`{name}` is denied by mqtt.allow.{name} in the configuration")))
-            }
+            Some(false) => Err(Refusal::new(
+                Code::Forbidden,
+                format!("`{name}` is denied by mqtt.allow.{name} in the configuration"),
+            )),
             None if destroys && !config.authenticated() => Err(Refusal::new(
                 Code::Forbidden,
                 format!(
@@ -269,6 +270,9 @@ mod tests {
     #[test]
     fn an_unknown_command_names_the_known_ones() {
         let message = Name::parse("backup").unwrap_err().message;
-        assert!(message.contains("`backup`") && message.contains("forget, get, instance, list, pause, resume"), "{message}");
+        assert!(
+            message.contains("`backup`") && message.contains("forget, get, instance, list, pause, resume"),
+            "{message}"
+        );
     }
 }

@@ -54,7 +54,9 @@ pub struct Context {
 }
 
 impl Context {
-    pub fn new(door: FrontDoor) -> Result<(Self, tokio::sync::watch::Receiver<crate::health::HealthReport>), MqttError> {
+    pub fn new(
+        door: FrontDoor,
+    ) -> Result<(Self, tokio::sync::watch::Receiver<crate::health::HealthReport>), MqttError> {
         let FrontDoor { config, identity, service, health, recording, clock, zone, counters } = door;
         let topics = Topics::new(&config.root, &identity.robot)
             .map_err(|error| MqttError::RobotName { robot: identity.robot.clone(), error })?;

@@ -153,14 +153,11 @@ fn closed() -> End {
 }
 
 fn report_rights(context: &Context, part: &'static str, filters: &[(String, Reliability)], granted: &[bool]) {
-    let denied: Vec<&str> = filters
-        .iter()
-        .zip(granted)
-        .filter(|(_, granted)| !**granted)
-        .map(|((filter, _), _)| filter.as_str())
-        .collect();
-    let problem = (!denied.is_empty())
-        .then(|| ["the broker does not let engram subscribe to ", &denied.join(", "), "; check its access rules"].concat());
+    let denied: Vec<&str> =
+        filters.iter().zip(granted).filter(|(_, granted)| !**granted).map(|((filter, _), _)| filter.as_str()).collect();
+    let problem = (!denied.is_empty()).then(|| {
+        ["the broker does not let engram subscribe to ", &denied.join(", "), "; check its access rules"].concat()
+    });
     context.problem(part, problem.as_deref());
 }
 
@@ -212,7 +209,10 @@ impl AskConnection {
                             self.stop_in.cancel();
                             // A clean farewell keeps the will from declaring the other one offline.
                             link.close(LEAVE).await;
-                            return Err(MqttError::RobotNameTaken { robot: self.context.topics.robot().to_owned(), other });
+                            return Err(MqttError::RobotNameTaken {
+                                robot: self.context.topics.robot().to_owned(),
+                                other,
+                            });
                         }
                         Some(Outcome::Lost(end)) => end,
                     }

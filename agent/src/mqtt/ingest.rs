@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::ask::read_request;
 use super::client::{Acknowledgement, Message};
 use super::commands::{self, Name};
 use super::context::{Context, STORAGE};
@@ -19,7 +20,6 @@ use super::fields::Fields;
 use super::observe::{Items, Report, read_observations};
 use super::reply::{Code, Refusal, Route};
 use super::topics::{Inbound, Outbound};
-use super::ask::read_request;
 use crate::service::{Committed, ForgetFailure, ObserveFailure, Reply};
 
 /// How long a reply to `observe` or `forget` may wait for a connection.
@@ -196,7 +196,10 @@ impl Ingest {
             (Work::Forget(_), Outcome::Forgotten(outcome)) => self.tell_forgotten(&route, redelivered, outcome),
             _ => None,
         };
-        if problem.is_none() && acknowledge && let Some(acknowledgement) = acknowledgement {
+        if problem.is_none()
+            && acknowledge
+            && let Some(acknowledgement) = acknowledgement
+        {
             acknowledgement.send().await;
         }
         problem
@@ -219,7 +222,9 @@ impl Ingest {
         if route.address.is_some() {
             self.context.answer(route, &route.error(refusal), REPLY_PATIENCE);
         } else {
-            self.announce_rejected(json!({"rejected": [{"index": 0, "id": null, "error": refusal}], "rejected_total": 1}));
+            self.announce_rejected(
+                json!({"rejected": [{"index": 0, "id": null, "error": refusal}], "rejected_total": 1}),
+            );
         }
     }
 

@@ -125,11 +125,7 @@ pub fn command_names() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// See [`MqttError`].
-pub async fn serve(
-    door: FrontDoor,
-    shutdown: CancellationToken,
-    online: watch::Sender<bool>,
-) -> Result<(), MqttError> {
+pub async fn serve(door: FrontDoor, shutdown: CancellationToken, online: watch::Sender<bool>) -> Result<(), MqttError> {
     if !door.config.enabled {
         shutdown.cancelled().await;
         return Ok(());

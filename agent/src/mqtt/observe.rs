@@ -150,9 +150,7 @@ fn name(fields: Fields<'_>, field: &str) -> Result<Option<String>, Refusal> {
 fn attributes(fields: Fields<'_>) -> Result<Attributes, Refusal> {
     match fields.value("attributes") {
         None => Ok(Attributes::new()),
-        Some(Value::Object(map)) => {
-            Ok(map.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect())
-        }
+        Some(Value::Object(map)) => Ok(map.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect()),
         Some(other) => Err(wrong("attributes", "an object", other)),
     }
 }
@@ -232,14 +230,18 @@ mod tests {
         let rejected: Vec<_> = items.rejected.iter().map(|item| (item.index, item.error.message.as_str())).collect();
         assert_eq!(
             rejected,
-            [(1, "`text` must be a text, and is a number"), (2, "an observation must be an object, and this is a text")]
+            [
+                (1, "`text` must be a text, and is a number"),
+                (2, "an observation must be an object, and this is a text")
+            ]
         );
         assert_eq!(items.rejected[0].id, Some(json!("b")));
     }
 
     #[test]
     fn what_the_memory_rejects_keeps_its_place_in_the_list() {
-        let items = read(&json!([{"text": ""}, {"id": "late", "text": "b"}, {"text": "c"}, {"text": "d"}])).body.unwrap();
+        let items =
+            read(&json!([{"text": ""}, {"id": "late", "text": "b"}, {"text": "c"}, {"text": "d"}])).body.unwrap();
         let committed = Committed {
             outcomes: vec![
                 Outcome::Rejected { message: "`at` lies more than 24 h in the future".to_owned() },

@@ -64,7 +64,10 @@ pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<
         }
     });
     if stored.await.is_err() {
-        tracing::warn!(topic = answers, "the broker does not deliver what engram publishes there; check its access rules");
+        tracing::warn!(
+            topic = answers,
+            "the broker does not deliver what engram publishes there; check its access rules"
+        );
     }
     let other = instance.filter(|id| !id.is_empty() && *id != context.identity.instance);
     let claim = match other {
@@ -72,7 +75,10 @@ pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<
             if lives(context, link, signs, &nonce, answers.clone()).await? {
                 Claim::Taken(other)
             } else {
-                tracing::warn!(other, "the engram that served this robot name before left no word and shows no sign of life");
+                tracing::warn!(
+                    other,
+                    "the engram that served this robot name before left no word and shows no sign of life"
+                );
                 Claim::Free
             }
         }

@@ -99,8 +99,8 @@ impl Client {
     /// # Errors
     /// If the configuration or the broker does not allow it.
     pub async fn connect(config: &MqttConfig, robot: &str) -> Result<Self, RequestError> {
-        let topics = Topics::new(&config.root, robot)
-            .map_err(|error| RequestError::Name { name: robot.to_owned(), error })?;
+        let topics =
+            Topics::new(&config.root, robot).map_err(|error| RequestError::Name { name: robot.to_owned(), error })?;
         let tag = ["cli", &std::process::id().to_string(), &presence::nonce()].join("-");
         let inbox = topics.answer(&tag).map_err(|error| RequestError::Name { name: tag.clone(), error })?;
         let broker = Broker::new(config)?;
@@ -110,8 +110,8 @@ impl Client {
         let connected = broker.connect(options, move |message| receiver.deliver(&message)).await;
         let mut link = connected.map_err(connection)?;
         let sender = link.sender().clone();
-        let subscribed = sender.subscribe(&[(inbox.clone(), Reliability::AtLeastOnce)]);
-        match link.during(subscribed).await.map_err(connection)? {
+        let filters = [(inbox.clone(), Reliability::AtLeastOnce)];
+        match link.during(sender.subscribe(&filters)).await.map_err(connection)? {
             Ok(granted) if granted.iter().all(|granted| *granted) => {}
             Ok(_) => return Err(RequestError::Denied(inbox)),
             Err(_gone) => return Err(connection(link.end().await)),
@@ -140,8 +140,7 @@ impl Client {
     /// # Errors
     /// If there is no reply.
     pub async fn command(&self, name: &str, body: Value, timeout: Duration) -> Result<Value, RequestError> {
-        let topic =
-            self.topics.command(name).map_err(|error| RequestError::Name { name: name.to_owned(), error })?;
+        let topic = self.topics.command(name).map_err(|error| RequestError::Name { name: name.to_owned(), error })?;
         self.request(topic, body, timeout).await
     }
 
