@@ -1,6 +1,7 @@
 //! Evidence recall on the LoCoMo conversations, in process: what `tests/score locomo` measures over MQTT, in seconds.
 //!
-//! `cargo run --release -p memory-core --example locomo -- [--vectors FILE] [--rows]`
+//! `cargo run --release -p memory-core --example locomo -- [--vectors FILE] [--rows]
+//! [--fusion OWN,CONTEXT,DENSE,ENTITY,NEAR]`
 
 #![allow(missing_docs, clippy::print_stdout, reason = "a program that prints a table")]
 #![allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "counts of questions, unit vectors")]
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use memory_core::index::{Fusion, IndexOptions};
 use memory_core::{
     Attributes, EpisodeId, Event, EventId, Kind, Modality, Origin, Query, Route, TimeSpan, Timestamp, Value, recall,
 };
@@ -78,8 +80,15 @@ struct Tally {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let rows = arguments.iter().any(|argument| argument == "--rows");
-    let vectors = arguments.iter().position(|argument| argument == "--vectors").and_then(|at| arguments.get(at + 1));
-    let embedder = vectors.map(|path| VectorFile::read(&PathBuf::from(path))).transpose()?.map(Arc::new);
+    let value =
+        |name: &str| arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1));
+    let mut options = IndexOptions::default();
+    if let Some(weights) = value("--fusion") {
+        let weights: Vec<f32> = weights.split(',').map(str::parse).collect::<Result<_, _>>()?;
+        let [own, context, dense, entity, near] = weights[..] else { return Err("--fusion takes five numbers".into()) };
+        options.fusion = Fusion { own, context, dense, entity, near };
+    }
+    let embedder = value("--vectors").map(|path| VectorFile::read(&PathBuf::from(path))).transpose()?.map(Arc::new);
 
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
     let (mut times, mut adversarial, mut declined) = (Vec::new(), 0, 0);
@@ -90,7 +99,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for folder in folders {
         let lines = std::fs::read_to_string(folder.join("observations.jsonl"))?;
         let events = lines.lines().enumerate().map(|(place, line)| event(place, serde_json::from_str(line)?));
-        let memory = Offline::new(events.collect::<Result<_, _>>()?, embedder.clone());
+        let memory = Offline::new(events.collect::<Result<_, _>>()?, embedder.clone(), options);
         let asked: Questions = serde_json::from_str(&std::fs::read_to_string(folder.join("questions.json"))?)?;
         for one in &asked.questions {
             let query = Query { question: one.question.clone(), top_k: 50, trace: rows, ..Query::default() };

@@ -77,8 +77,8 @@ pub struct Offline {
 
 impl Offline {
     /// Indexes events, whose ids are their places.
-    pub fn new(events: Vec<Event>, embedder: Option<Arc<VectorFile>>) -> Self {
-        let mut index = LogIndex::new(IndexOptions::default());
+    pub fn new(events: Vec<Event>, embedder: Option<Arc<VectorFile>>, options: IndexOptions) -> Self {
+        let mut index = LogIndex::new(options);
         for batch in events.chunks(64) {
             index.append(&batch.iter().map(Document::of).collect::<Vec<_>>());
         }

@@ -22,7 +22,7 @@ pub struct Fusion {
 
 impl Default for Fusion {
     fn default() -> Self {
-        Self { own: 0.5, context: 1.0, dense: 1.0, entity: 0.33, near: 0.67 }
+        Self { own: 0.5, context: 1.0, dense: 0.8, entity: 0.33, near: 0.67 }
     }
 }
 

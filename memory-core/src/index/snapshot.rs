@@ -29,8 +29,8 @@ pub(super) struct Snapshot {
 struct Lexical {
     own: Vec<f32>,
     context: Vec<f32>,
-    /// The most that the question's words can give.
-    ideal: f32,
+    /// The most that the question's words can give, by themselves and in context.
+    ideal: [f32; 2],
 }
 
 impl Search for Snapshot {
@@ -48,7 +48,7 @@ impl Search for Snapshot {
         for ordinal in self.visible() {
             let place = ordinal as usize;
             let dense = cosines.as_ref().and_then(|cosines| self.context_cosine(ordinal, cosines));
-            let (own, context) = (lexical.own[place] / lexical.ideal, lexical.context[place] / lexical.ideal);
+            let (own, context) = (lexical.own[place] / lexical.ideal[0], lexical.context[place] / lexical.ideal[1]);
             if context <= 0.0 && dense.is_none() {
                 continue;
             }
@@ -162,7 +162,7 @@ impl Snapshot {
     /// that is BM25 over a text in which the neighbours' words were repeated so.
     fn lexical(&self, terms: &[TermId]) -> Lexical {
         let total = self.total();
-        let mut lexical = Lexical { own: vec![0.0; total], context: vec![0.0; total], ideal: 0.0 };
+        let mut lexical = Lexical { own: vec![0.0; total], context: vec![0.0; total], ideal: [f32::MIN_POSITIVE; 2] };
         let all = f64::from(self.documents.len().max(1));
         #[expect(clippy::cast_possible_truncation, reason = "mean lengths")]
         let (mean_own, mean_context) = ((self.lengths.own / all) as f32, (self.lengths.context / all) as f32);
@@ -181,7 +181,7 @@ impl Snapshot {
                 continue;
             }
             let idf = fusion::idf(count(matches.len()), self.visible_count());
-            lexical.ideal += idf * (fusion::K1 + 1.0);
+            lexical.ideal[0] += idf * (fusion::K1 + 1.0);
             let mut add = |ordinal: u32, amount: f32| {
                 let place = ordinal as usize;
                 if counts[place] == 0.0 {
@@ -199,13 +199,13 @@ impl Snapshot {
                 });
             }
             let idf = fusion::idf(count(touched.len()), self.visible_count());
+            lexical.ideal[1] += idf * (fusion::K1 + 1.0);
             for ordinal in touched.drain(..) {
                 let frequency = std::mem::take(&mut counts[ordinal as usize]);
                 let length = self.context_length(ordinal);
                 lexical.context[ordinal as usize] += idf * fusion::saturation(frequency, length, mean_context);
             }
         }
-        lexical.ideal = lexical.ideal.max(f32::MIN_POSITIVE);
         lexical
     }
 

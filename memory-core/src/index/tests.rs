@@ -97,12 +97,13 @@ fn model(documents: &[Document], hidden: &[u64], question: &str) -> Vec<(u64, f3
         }
     }
     let mut scores = vec![(0.0_f32, 0.0_f32); documents.len()];
-    let mut ideal = 0.0;
+    let mut ideal = [f32::MIN_POSITIVE; 2];
     for term in &distinct {
         let holding = (0..documents.len()).filter(|place| frequency(*place, term) > 0.0).count() as u32;
         let around = (0..documents.len()).filter(|place| window_frequency(*place, term) > 0.0).count() as u32;
         if holding > 0 {
-            ideal += fusion::idf(holding, visible_count) * (fusion::K1 + 1.0);
+            ideal[0] += fusion::idf(holding, visible_count) * (fusion::K1 + 1.0);
+            ideal[1] += fusion::idf(around, visible_count) * (fusion::K1 + 1.0);
         }
         for place in 0..documents.len() {
             let own = fusion::saturation(frequency(place, term), texts[place].len() as f32, mean);
@@ -115,7 +116,10 @@ fn model(documents: &[Document], hidden: &[u64], question: &str) -> Vec<(u64, f3
     let mut ranked: Vec<(u64, f32)> = (0..documents.len())
         .filter(|place| visible(*place) && scores[*place].1 > 0.0)
         .map(|place| {
-            (documents[place].id.0, (weights.own * scores[place].0 + weights.context * scores[place].1) / ideal)
+            (
+                documents[place].id.0,
+                weights.own * scores[place].0 / ideal[0] + weights.context * scores[place].1 / ideal[1],
+            )
         })
         .collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

@@ -1,12 +1,13 @@
 //! From an understood question to candidate events.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
-use super::question::{Content, Occurrence, Question, Terms, terms_of_event};
+use super::question::{Content, Occurrence, Question, Terms, terms_of, terms_of_event};
 use super::relation::{Order, Relation};
 use super::{Reader, lexicon};
 use crate::index::{Hit, SearchQuery, words};
-use crate::{Event, Modality, ReadError, Route, TimeSpan, TraceStep};
+use crate::{Event, EventId, Modality, ReadError, Route, TimeSpan, TraceStep};
 
 /// How far a cue reaches on both sides when something happened meanwhile.
 const WIDENED: Duration = Duration::from_secs(2);
@@ -17,6 +18,8 @@ const SOON: Duration = Duration::from_secs(600);
 const CUE_COVERAGE: f32 = 0.5;
 /// How much of the content must lie inside a bound for the bound to hold.
 const BOUND_COVERAGE: f32 = 0.34;
+/// How much of the whole question an event must hold to answer it without regard to time.
+const SAID_TOGETHER: f32 = 0.6;
 /// A cosine that is as good as words.
 const SAME_MEANING: f32 = 0.5;
 /// Candidates whose words are read.
@@ -73,6 +76,13 @@ impl Retrieval {
     }
 }
 
+/// Candidates found by the event that places them.
+struct Placed {
+    retrieval: Retrieval,
+    /// Whether the question says more about what it asks for than when it was.
+    asks_for_content: bool,
+}
+
 /// φ of the question and of the event that places it.
 #[derive(Debug, Default)]
 pub(super) struct Embeddings {
@@ -93,11 +103,24 @@ impl Retriever<'_> {
     /// Candidates by the first way that finds what the question asks for.
     pub fn retrieve(&self) -> Result<Retrieval, ReadError> {
         let mut trace = Vec::new();
-        if let Some(relation) = &self.question.relation {
-            if let Some(retrieval) = self.by_relation(relation, &mut trace)? {
-                return Ok(Retrieval { trace, ..retrieval });
-            }
+        let placed = match &self.question.relation {
+            Some(relation) => self.by_relation(relation, &mut trace)?,
+            None => None,
+        };
+        let rest = self.without_relation(trace)?;
+        let Some(mut placed) = placed else { return Ok(rest) };
+        // One event holds what is asked for together with what places it: no need to go by time.
+        if placed.asks_for_content && rest.found.first().is_some_and(|best| best.coverage >= SAID_TOGETHER) {
+            return Ok(rest);
         }
+        let known: HashSet<EventId> = placed.retrieval.found.iter().map(|one| one.event.id).collect();
+        let least = placed.retrieval.found.last().map_or(0.0, |one| one.score);
+        let others = rest.found.into_iter().filter(|one| !known.contains(&one.event.id));
+        placed.retrieval.found.extend(others.map(|one| Found { score: one.score.min(least), ..one }));
+        Ok(Retrieval { trace: rest.trace, ..placed.retrieval })
+    }
+
+    fn without_relation(&self, mut trace: Vec<TraceStep>) -> Result<Retrieval, ReadError> {
         let bounded = self.question.phrases.iter().any(|phrase| phrase.bounds);
         if let Some(span) = self.question.bound(self.hard) {
             if self.question.content.is_empty() {
@@ -210,7 +233,7 @@ impl Retriever<'_> {
     }
 
     /// What lies in time as asked to the event that the cue means; `None` if there is no such event, or nothing there.
-    fn by_relation(&self, relation: &Relation, trace: &mut Vec<TraceStep>) -> Result<Option<Retrieval>, ReadError> {
+    fn by_relation(&self, relation: &Relation, trace: &mut Vec<TraceStep>) -> Result<Option<Placed>, ReadError> {
         let main = Content::of(&relation.main, self.reader.search());
         let Some(cue) = self.cue(relation)? else {
             trace.push(step("cue", format!("no event for `{}`", relation.cue)));
@@ -225,6 +248,10 @@ impl Retriever<'_> {
         let mut found: Vec<Found> = self.read(&hits[..hits.len().min(READ)], &main)?;
         found.retain(|one| one.event.id != cue.event.id && follows(relation.order, one.event.span, cue.event.span));
         for one in &mut found {
+            // A name tells whom the question is about, not what: it is no sign that the event is the one asked for.
+            let named = one.event.entity.as_deref().map(terms_of).unwrap_or_default();
+            one.terms.retain(|term| !named.contains(term));
+            one.coverage = main.coverage(&one.terms);
             one.score = closeness(relation.order, one.event.span, cue.event.span) + one.coverage;
         }
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.event.id.cmp(&b.event.id)));
@@ -239,8 +266,9 @@ impl Retriever<'_> {
         let place = usize::from(order != Order::During || covers_half(found[0].event.span, event.span));
         let score = found[0].score;
         found.insert(place, Found { score, ..cue });
-        found.truncate(self.limit.max(2));
-        Ok(Some(Retrieval { found, way: Way::Relation { cue: Box::new(event), order }, in_time: true, trace: vec![] }))
+        let way = Way::Relation { cue: Box::new(event), order };
+        let retrieval = Retrieval { found, way, in_time: true, trace: vec![] };
+        Ok(Some(Placed { retrieval, asks_for_content: !main.is_empty() }))
     }
 
     /// The event that a cue means.

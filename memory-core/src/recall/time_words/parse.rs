@@ -14,6 +14,9 @@ use crate::{TimeSpan, Timestamp};
 /// How many years back a date without a year may lie.
 const YEARS_BACK: i16 = 15;
 
+/// Longer spans ("last summer", "two years ago") are too vague to exclude anything.
+const LONGEST_BOUND: Duration = Duration::from_secs(10 * 86_400);
+
 /// How a conversation's date and the event's may differ: days around it, and how much is gained there.
 const NEAR_A_DATE: [(i64, f32); 2] = [(1, 1.0), (8, 0.5)];
 
@@ -476,7 +479,16 @@ impl<'a> Parser<'a> {
 
     fn phrase(&self, found: &Found) -> Option<TimePhrase> {
         let range = self.tokens[found.from].start..self.tokens[found.to - 1].end;
-        let bounded = |span| TimePhrase { range: range.clone(), spans: vec![(span, 1.0)], bounds: true };
+        // "The week before 7 May": the date says when, and the words before it are not about now.
+        let relative =
+            matches!(self.word(found.to), "before" | "after" | "of" | "on") && self.date(found.to + 1).is_some();
+        if relative && !matches!(found.piece, Piece::Dates(_) | Piece::Periods(_)) {
+            return None;
+        }
+        let bounded = |span: TimeSpan| {
+            let bounds = span.end.since(span.start) <= LONGEST_BOUND;
+            TimePhrase { range: range.clone(), spans: vec![(span, 1.0)], bounds }
+        };
         Some(match &found.piece {
             Piece::Span(span) => bounded(*span),
             Piece::Days(first, last) => bounded(days(*first, *last, &self.zone)),
