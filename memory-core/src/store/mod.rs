@@ -1,12 +1,14 @@
 //! Durable records.
 
 mod admit;
+mod backend;
 mod check;
 mod database;
 mod draft;
 mod envelope;
 mod event_set;
 mod failure;
+pub mod fault;
 mod forget;
 mod journal;
 mod perceived;

@@ -161,9 +161,15 @@ impl Store {
         failure
     }
 
-    /// Reopens the database. Memory follows the tables: a commit that failed half-way may turn out to have happened.
+    /// Reopens the database, for reading only where the disk takes no writes; then the error says why.
     fn heal(&self, writer: &mut Writer) -> Result<()> {
-        self.database.reopen().map_err(|error| self.database.explain(Failure::Store(error.to_string())))?;
+        let reopened = self.database.reopen();
+        self.follow_tables(writer)?;
+        reopened.map_err(|error| self.database.explain(Failure::Store(error.to_string())))
+    }
+
+    /// Brings memory in step with the tables: a commit that failed half-way may turn out to have happened.
+    fn follow_tables(&self, writer: &mut Writer) -> Result<()> {
         let transaction = self.database.read()?;
         let head = tables::head(&transaction.open_table(META)?)?;
         if head != writer.head {

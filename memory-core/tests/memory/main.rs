@@ -5,6 +5,7 @@
 
 mod support;
 
+mod crash;
 mod embeddings;
 mod episodes;
 mod forget;
