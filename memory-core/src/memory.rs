@@ -171,8 +171,7 @@ impl Memory {
     /// # Errors
     /// See [`QueryError`].
     pub fn ask(&self, query: &Query) -> Result<Answer, QueryError> {
-        let _ = query;
-        todo!()
+        self.store.reading(|view| crate::recall::answer(query, view))
     }
 
     /// Gives the memory its φ, or takes it away. Events without an embedding in its space become pending.

@@ -31,6 +31,7 @@ struct Disk {
     capacity: Option<u64>,
     /// Operations until the fault, and what it is.
     fault: Option<(usize, io::ErrorKind)>,
+    failed: bool,
     in_use: bool,
 }
 
@@ -144,12 +145,14 @@ impl FaultStorage {
 
     /// Lets `operations` more operations succeed, and every later one fail with `error`, until `heal`.
     pub fn fail_after(&self, operations: usize, error: io::ErrorKind) {
-        self.disk.lock().fault = Some((operations, error));
+        let mut disk = self.disk.lock();
+        disk.fault = Some((operations, error));
+        disk.failed = false;
     }
 
-    /// Whether the fault has come.
+    /// Whether an operation has failed since `fail_after`.
     pub fn failed(&self) -> bool {
-        matches!(self.disk.lock().fault, Some((0, _)))
+        self.disk.lock().failed
     }
 
     /// Makes the disk work again.
@@ -201,7 +204,10 @@ struct FaultBackend {
 impl Disk {
     fn step(&mut self) -> io::Result<()> {
         match &mut self.fault {
-            Some((0, error)) => Err((*error).into()),
+            Some((0, error)) => {
+                self.failed = true;
+                Err((*error).into())
+            }
             Some((left, _)) => {
                 *left -= 1;
                 Ok(())

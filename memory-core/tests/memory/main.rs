@@ -5,6 +5,7 @@
 
 mod support;
 
+mod asking;
 mod crash;
 mod embeddings;
 mod episodes;
