@@ -7,7 +7,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -32,6 +32,16 @@ pub enum LibraryError {
     NotALibrary {
         /// Which file.
         path: PathBuf,
+    },
+    /// The file ends before the library does.
+    #[error("{path} is cut short: {bytes} bytes of at least {needed}")]
+    CutShort {
+        /// Which file.
+        path: PathBuf,
+        /// How long it is.
+        bytes: u64,
+        /// How long its own header says it is.
+        needed: u64,
     },
     /// The library is for another processor.
     #[error("{path} is built for {found}, this machine is {expected}")]
@@ -149,33 +159,49 @@ fn loader_message(error: &libloading::Error) -> String {
 
 const MACHINES: [(u16, &str); 4] = [(62, "x86_64"), (183, "aarch64"), (40, "arm"), (243, "riscv64")];
 
-/// Reads the ELF header: a 64-bit little-endian shared object for this processor.
+/// Reads the ELF header: a whole 64-bit little-endian shared object for this processor.
 fn check_header(path: &Path) -> Result<(), LibraryError> {
-    let unreadable = |source| LibraryError::Unreadable { path: path.to_path_buf(), source };
-    let mut header = [0; 20];
-    let mut file = File::open(path).map_err(unreadable)?;
-    match file.read_exact(&mut header) {
-        Ok(()) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
-            return Err(LibraryError::NotALibrary { path: path.to_path_buf() });
-        }
-        Err(error) => return Err(unreadable(error)),
-    }
+    const HEADER: usize = 64;
     const CLASS_64: u8 = 2;
     const LITTLE_ENDIAN: u8 = 1;
-    const SHARED_OBJECT: u16 = 3;
-    let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
-    if header[..4] != *b"\x7fELF" || header[5] != LITTLE_ENDIAN || half(16) != SHARED_OBJECT {
-        return Err(LibraryError::NotALibrary { path: path.to_path_buf() });
+    const SHARED_OBJECT: u64 = 3;
+    let unreadable = |source| LibraryError::Unreadable { path: path.to_path_buf(), source };
+    let not_a_library = || LibraryError::NotALibrary { path: path.to_path_buf() };
+    let mut file = File::open(path).map_err(unreadable)?;
+    let bytes = file.metadata().map_err(unreadable)?.len();
+    let mut header = Vec::with_capacity(HEADER);
+    file.by_ref().take(HEADER as u64).read_to_end(&mut header).map_err(unreadable)?;
+    if header.len() < HEADER || header[..4] != *b"\x7fELF" || header[5] != LITTLE_ENDIAN {
+        return Err(not_a_library());
     }
-    let machine = half(18);
-    let name = MACHINES.iter().find(|(code, _)| *code == machine).map(|(_, name)| *name);
+    let machine = number_at(&header, 18, 2);
+    let name = MACHINES.iter().find(|(code, _)| u64::from(*code) == machine).map(|(_, name)| *name);
     let expected = std::env::consts::ARCH;
     if name != Some(expected) || header[4] != CLASS_64 {
         let found = name.map_or_else(|| format!("machine {machine}"), str::to_owned);
         return Err(LibraryError::WrongArchitecture { path: path.to_path_buf(), found, expected });
     }
+    if number_at(&header, 16, 2) != SHARED_OBJECT {
+        return Err(not_a_library());
+    }
+    // The loader maps what the program headers name and is killed by the kernel where the file has no such bytes.
+    let (table, size, count) = (number_at(&header, 32, 8), number_at(&header, 54, 2), number_at(&header, 56, 2));
+    let mut needed = table.saturating_add(size * count);
+    let mut entries = Vec::new();
+    file.seek(SeekFrom::Start(table)).map_err(unreadable)?;
+    file.take(size * count).read_to_end(&mut entries).map_err(unreadable)?;
+    for entry in entries.chunks_exact((size as usize).max(1)).filter(|entry| entry.len() >= 56) {
+        needed = needed.max(number_at(entry, 8, 8).saturating_add(number_at(entry, 32, 8)));
+    }
+    if bytes < needed {
+        return Err(LibraryError::CutShort { path: path.to_path_buf(), bytes, needed });
+    }
     Ok(())
+}
+
+/// A little-endian number of `width` bytes inside a slice that is long enough.
+fn number_at(bytes: &[u8], at: usize, width: usize) -> u64 {
+    bytes[at..at + width].iter().rev().fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }
 
 #[cfg(test)]
