@@ -108,6 +108,8 @@ pub struct SearchQuery {
     /// Words of the question. Without words and embedding every document that passes the filters is a hit, in order of
     /// time.
     pub text: String,
+    /// Groups of words of which any stands for all: each group counts as one more word of the question.
+    pub alternatives: Vec<Vec<String>>,
     /// The question in φ's space, if φ is there.
     pub embedding: Option<Vec<f32>>,
     /// Only events that overlap this.

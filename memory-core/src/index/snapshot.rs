@@ -36,7 +36,7 @@ struct Lexical {
 impl Search for Snapshot {
     fn search(&self, query: &SearchQuery) -> Vec<Hit> {
         let filter = Filter::of(query);
-        let terms = self.query_terms(&query.text);
+        let terms = Self::query_terms(query);
         if terms.is_empty() && query.embedding.is_none() {
             return self.in_order_of_time(query, &filter);
         }
@@ -137,14 +137,14 @@ impl Snapshot {
         documents
     }
 
-    /// The distinct terms of a question. Two words that stand next to each other are also looked up as one ("clean room",
-    /// "cleanrooms").
-    fn query_terms(&self, text: &str) -> Vec<TermId> {
-        let all: Vec<String> = words(text).collect();
-        let mut terms: Vec<TermId> = Vec::new();
+    /// The distinct terms of a question, in groups that count as one term. Two words that stand next to each other are also
+    /// looked up as one ("clean room", "cleanrooms").
+    fn query_terms(query: &SearchQuery) -> Vec<Vec<TermId>> {
+        let all: Vec<String> = words(&query.text).collect();
+        let mut terms: Vec<Vec<TermId>> = Vec::new();
         let mut push = |term| {
-            if !terms.contains(&term) {
-                terms.push(term);
+            if !terms.iter().flatten().any(|other| *other == term) {
+                terms.push(vec![term]);
             }
         };
         for word in all.iter().filter(|word| !is_stop_word(word)) {
@@ -153,6 +153,12 @@ impl Snapshot {
         for pair in all.windows(2).filter(|pair| pair.iter().all(|word| !is_stop_word(word))) {
             push(term_of(&pair.concat()));
         }
+        for group in &query.alternatives {
+            let mut group: Vec<TermId> = group.iter().map(|word| term_of(word)).collect();
+            group.sort_unstable();
+            group.dedup();
+            terms.push(group);
+        }
         terms
     }
 
@@ -160,7 +166,7 @@ impl Snapshot {
     ///
     /// In the context a term counts three times as often where it stands, twice at the neighbours and once at theirs;
     /// that is BM25 over a text in which the neighbours' words were repeated so.
-    fn lexical(&self, terms: &[TermId]) -> Lexical {
+    fn lexical(&self, terms: &[Vec<TermId>]) -> Lexical {
         let total = self.total();
         let mut lexical = Lexical { own: vec![0.0; total], context: vec![0.0; total], ideal: [f32::MIN_POSITIVE; 2] };
         let all = f64::from(self.documents.len().max(1));
@@ -170,13 +176,8 @@ impl Snapshot {
         let mut touched: Vec<u32> = Vec::new();
         let mut matches: Vec<(u32, u8)> = Vec::new();
 
-        for term in terms {
-            matches.clear();
-            self.postings.for_each(*term, &mut |ordinal, frequency| {
-                if !self.hidden.contains(ordinal) {
-                    matches.push((ordinal, frequency));
-                }
-            });
+        for group in terms {
+            self.matches(group, &mut matches);
             if matches.is_empty() {
                 continue;
             }
@@ -207,6 +208,28 @@ impl Snapshot {
             }
         }
         lexical
+    }
+
+    /// The visible documents that hold a term of the group, in order, and how often.
+    fn matches(&self, group: &[TermId], matches: &mut Vec<(u32, u8)>) {
+        matches.clear();
+        for term in group {
+            self.postings.for_each(*term, &mut |ordinal, frequency| {
+                if !self.hidden.contains(ordinal) {
+                    matches.push((ordinal, frequency));
+                }
+            });
+        }
+        if group.len() > 1 {
+            matches.sort_unstable();
+            matches.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                if same {
+                    kept.1 = kept.1.saturating_add(next.1);
+                }
+                same
+            });
+        }
     }
 
     fn context_length(&self, ordinal: u32) -> f32 {

@@ -177,6 +177,16 @@ fn the_entity_named_in_the_question_comes_first() {
 }
 
 #[test]
+fn alternatives_count_as_one_word() {
+    let documents = [document(1, "a", 0, "a car"), document(2, "b", 0, "a car"), document(3, "c", 0, "one motorcycle")];
+    let search = index_of(&documents, 2).snapshot();
+    let query = SearchQuery { alternatives: vec![vec!["motorcycles".into(), "cars".into()]], ..ask("", 9) };
+    let hits = search.search(&query);
+    assert_eq!(ids(&hits)[..2], [1, 2]);
+    assert!((hits[0].score - hits[1].score).abs() < 1e-6, "a rare alternative is worth no more than a frequent one");
+}
+
+#[test]
 fn neighbours_in_time_are_found_with_the_word_they_stand_by_and_distant_ones_are_not() {
     let documents = [
         document(1, "asr", 0, "Look at that sunset"),

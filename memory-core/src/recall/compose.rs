@@ -24,7 +24,10 @@ pub(super) fn compose(question: &Question, retrieval: &Retrieval, now: &Zoned) -
             format!("{}: {}.", count_in_words(times.len()), list(times.iter().map(|at| moment(*at, now))))
         }
         (Way::Listing, _) => listing(&retrieval.found, now),
-        (Way::Relation { cue, order }, _) => relation(&retrieval.found, cue, *order, now),
+        (Way::Relation { cue, order, placed }, _) => {
+            let placed = retrieval.found.iter().filter(|one| placed.contains(&one.event.id));
+            relation(placed, cue, *order, now)
+        }
         (Way::Search, Form::When) => when(question, &best.event, now),
         (Way::Search, _) => quote(&best.event, best_sentence(&best.event.text, &question.content)),
     };
@@ -114,9 +117,9 @@ fn listing(found: &[Found], now: &Zoned) -> String {
     lines.collect::<Vec<_>>().join(" ")
 }
 
-fn relation(found: &[Found], cue: &Event, order: Order, now: &Zoned) -> String {
+fn relation<'a>(placed: impl Iterator<Item = &'a Found>, cue: &Event, order: Order, now: &Zoned) -> String {
     let mut texts: Vec<String> = Vec::new();
-    for one in found.iter().filter(|one| one.event.id != cue.id) {
+    for one in placed {
         let text = quote(&one.event, &one.event.text);
         if !texts.contains(&text) {
             texts.push(text);

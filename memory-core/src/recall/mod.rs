@@ -73,6 +73,7 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
             0,
             step("question", format!("{:?}, {:?}, {:?}", question.intent, question.modality, question.form)),
         );
+        trace.push(step("confidence", format!("{:?}", confidence::Signals::of(&question, &retrieval))));
         trace.extend(choice.as_ref().map(|choice| step("options", format!("{choice:?}"))));
     }
     retrieval.found.truncate(limit);

@@ -59,13 +59,13 @@ pub(super) fn choose(
 
 /// How much of an option's content the evidence holds, the better the evidence the more.
 fn in_evidence(option: &str, retrieval: &Retrieval, reader: &dyn Reader) -> f32 {
-    let content = Content::of(option, reader.search());
+    let content = Content::whole(option, reader.search());
     let top = retrieval.found.first().map_or(1.0, |best| best.score).max(f32::MIN_POSITIVE);
     let by_time = matches!(retrieval.way, Way::Relation { .. } | Way::Listing);
     let mut best = 0.0_f32;
     for one in retrieval.found.iter().take(12) {
-        if let Way::Relation { cue, .. } = &retrieval.way
-            && cue.id == one.event.id
+        if let Way::Relation { placed, .. } = &retrieval.way
+            && !placed.contains(&one.event.id)
         {
             continue;
         }
@@ -78,7 +78,7 @@ fn in_evidence(option: &str, retrieval: &Retrieval, reader: &dyn Reader) -> f32 
 /// How much of an option's content some memory that also fits the question holds.
 fn in_memory(question: &Question, option: &str, reader: &dyn Reader) -> f32 {
     let search = reader.search();
-    let content = Content::of(option, search);
+    let content = Content::whole(option, search);
     let query = SearchQuery { text: option.into(), limit: 3, ..SearchQuery::default() };
     let mut best = 0.0_f32;
     for hit in search.search(&query) {

@@ -44,13 +44,16 @@ pub(super) fn terms_of_event(event: &Event) -> Terms {
 impl Content {
     /// The content of a text, weighted by how rare its words are in memory.
     pub fn of(text: &str, search: &dyn Search) -> Self {
-        Self::from_statistics(search.terms(text))
+        Self::from_statistics(search.terms(text).into_iter().filter(|term| !is_frame_word(&term.word)))
     }
 
-    fn from_statistics(statistics: Vec<TermStatistics>) -> Self {
+    /// The same with the words that would only frame a question: of an option, they are what it says.
+    pub fn whole(text: &str, search: &dyn Search) -> Self {
+        Self::from_statistics(search.terms(text).into_iter())
+    }
+
+    fn from_statistics(statistics: impl Iterator<Item = TermStatistics>) -> Self {
         let terms: Vec<ContentTerm> = statistics
-            .into_iter()
-            .filter(|term| !is_frame_word(&term.word))
             .map(|term| ContentTerm {
                 term: term.term,
                 classes: classes_of(&term.word).iter().map(|class| term_of(class)).collect(),

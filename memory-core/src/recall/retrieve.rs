@@ -22,6 +22,8 @@ const BOUND_COVERAGE: f32 = 0.34;
 const SAID_TOGETHER: f32 = 0.6;
 /// A cosine that is as good as words.
 const SAME_MEANING: f32 = 0.5;
+/// Occurrences of a cue that are looked at.
+const MOST_CUES: usize = 4;
 /// Candidates whose words are read.
 const READ: usize = 24;
 
@@ -49,6 +51,8 @@ pub(super) enum Way {
         /// The event that placed them.
         cue: Box<Event>,
         order: Order,
+        /// Those of the candidates that lie in time as asked.
+        placed: Vec<EventId>,
     },
 }
 
@@ -65,7 +69,7 @@ pub(super) struct Retrieval {
 impl Retrieval {
     pub fn route(&self, question: &Question) -> Route {
         match &self.way {
-            Way::Relation { cue, order: Order::During }
+            Way::Relation { cue, order: Order::During, .. }
                 if self.found.first().is_some_and(|best| best.event.modality != cue.modality)
                     || question.target.is_some_and(|target| target != cue.modality) =>
             {
@@ -152,7 +156,8 @@ impl Retriever<'_> {
 
     fn search(&self, text: &str, span: Option<TimeSpan>, near: Vec<(TimeSpan, f32)>) -> Result<Vec<Found>, ReadError> {
         let query = SearchQuery {
-            text: self.widened(text),
+            text: text.into(),
+            alternatives: self.classes(text),
             embedding: self.embeddings.question.clone(),
             span,
             near,
@@ -167,23 +172,23 @@ impl Retriever<'_> {
         Ok(found)
     }
 
-    /// The text with the object classes that its words cover, where memory holds the class and not the word.
-    fn widened(&self, text: &str) -> String {
+    /// The object classes that words cover, where memory holds the class and not the word.
+    fn classes(&self, text: &str) -> Vec<Vec<String>> {
         let search = self.reader.search();
-        let mut widened = text.to_string();
+        let held = |word: &str| search.terms(word).first().is_some_and(|term| term.documents > 0);
+        let mut groups = Vec::new();
         for word in words(text) {
             let classes = lexicon::classes_of(&word);
-            if classes.is_empty() || search.terms(&word).first().is_none_or(|term| term.documents > 0) {
+            if classes.is_empty() || held(&word) {
                 continue;
             }
-            for class in classes {
-                if search.terms(class).first().is_some_and(|term| term.documents > 0) {
-                    widened.push(' ');
-                    widened.push_str(class);
-                }
+            let group: Vec<String> =
+                classes.iter().filter(|class| held(class)).map(|class| (*class).to_string()).collect();
+            if !group.is_empty() && !groups.contains(&group) {
+                groups.push(group);
             }
         }
-        widened
+        groups
     }
 
     fn read(&self, hits: &[Hit], content: &Content) -> Result<Vec<Found>, ReadError> {
@@ -235,67 +240,114 @@ impl Retriever<'_> {
     /// What lies in time as asked to the event that the cue means; `None` if there is no such event, or nothing there.
     fn by_relation(&self, relation: &Relation, trace: &mut Vec<TraceStep>) -> Result<Option<Placed>, ReadError> {
         let main = Content::of(&relation.main, self.reader.search());
-        let Some(cue) = self.cue(relation)? else {
+        let cues = self.cues(relation)?;
+        let Some(best) = cues.first() else {
             trace.push(step("cue", format!("no event for `{}`", relation.cue)));
             return Ok(None);
         };
-        trace.push(step("cue", format!("`{}` is {}: {}", relation.cue, cue.event.id, cue.event.text)));
-        let Some(window) = window(relation, cue.event.span, self.hard) else { return Ok(None) };
-        let query =
-            SearchQuery { span: Some(window), modality: self.question.target, limit: 200, ..SearchQuery::default() };
-        let query = SearchQuery { latest: relation.order == Order::Before, ..query };
-        let hits = self.reader.search().search(&query);
-        let mut found: Vec<Found> = self.read(&hits[..hits.len().min(READ)], &main)?;
-        found.retain(|one| one.event.id != cue.event.id && follows(relation.order, one.event.span, cue.event.span));
+        let (id, text) = (best.found.event.id, &best.found.event.text);
+        trace.push(step("cue", format!("`{}` is {id} and {} more: {text}", relation.cue, cues.len() - 1)));
+        let mut found: Vec<(Found, usize)> = Vec::new();
+        for (place, cue) in cues.iter().enumerate() {
+            for one in self.placed_by(relation.order, relation.direct, cue, &main)? {
+                if !found.iter().any(|(other, _)| other.event.id == one.event.id) {
+                    found.push((one, place));
+                }
+            }
+        }
+        found.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score).then(a.event.id.cmp(&b.event.id)));
+        // What is asked for has a content of its own, and nothing at that time holds it: the words decide, not the time.
+        let Some((first, place)) = found.first().filter(|(best, _)| main.is_empty() || best.coverage >= CUE_COVERAGE)
+        else {
+            trace.push(step("relation", format!("nothing fitting {:?} it", relation.order)));
+            return Ok(None);
+        };
+        let (order, cue) = (relation.order, &cues[*place]);
+        // The cue itself is evidence, too: first where what was found barely touches it.
+        let at = usize::from(order != Order::During || covers_half(first.event.span, cue.span));
+        let cue = Found { score: first.score, ..cue.found.clone() };
+        let event = cue.event.clone();
+        let mut found: Vec<Found> = found.into_iter().map(|(one, _)| one).collect();
+        let placed = found.iter().map(|one| one.event.id).collect();
+        found.insert(at, cue);
+        let way = Way::Relation { cue: Box::new(event), order, placed };
+        let retrieval = Retrieval { found, way, in_time: true, trace: vec![] };
+        Ok(Some(Placed { retrieval, asks_for_content: !main.is_empty() }))
+    }
+
+    /// What lies in time as asked to one cue, scored by how near it lies and how much of what is asked for it holds.
+    fn placed_by(&self, order: Order, direct: bool, cue: &Cue, main: &Content) -> Result<Vec<Found>, ReadError> {
+        let Some(window) = window(order, direct, cue.span, self.hard) else { return Ok(Vec::new()) };
+        let query = SearchQuery {
+            span: Some(window),
+            modality: self.question.target,
+            latest: order == Order::Before,
+            limit: READ,
+            ..SearchQuery::default()
+        };
+        let mut found = self.read(&self.reader.search().search(&query), main)?;
+        found.retain(|one| !cue.ids.contains(&one.event.id) && follows(order, one.event.span, cue.span));
         for one in &mut found {
             // A name tells whom the question is about, not what: it is no sign that the event is the one asked for.
             let named = one.event.entity.as_deref().map(terms_of).unwrap_or_default();
             one.terms.retain(|term| !named.contains(term));
             one.coverage = main.coverage(&one.terms);
-            one.score = closeness(relation.order, one.event.span, cue.event.span) + one.coverage;
+            one.score = cue.found.coverage * closeness(order, one.event.span, cue.span) + one.coverage;
         }
-        found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.event.id.cmp(&b.event.id)));
-        // What is asked for has a content of its own, and nothing at that time holds it: the words decide, not the time.
-        if found.is_empty() || (!main.is_empty() && found[0].coverage < CUE_COVERAGE) {
-            trace.push(step("relation", format!("nothing fitting {:?} it", relation.order)));
-            return Ok(None);
-        }
-        let order = relation.order;
-        let event = cue.event.clone();
-        // The cue itself is evidence, too: first where what was found barely touches it.
-        let place = usize::from(order != Order::During || covers_half(found[0].event.span, event.span));
-        let score = found[0].score;
-        found.insert(place, Found { score, ..cue });
-        let way = Way::Relation { cue: Box::new(event), order };
-        let retrieval = Retrieval { found, way, in_time: true, trace: vec![] };
-        Ok(Some(Placed { retrieval, asks_for_content: !main.is_empty() }))
+        Ok(found)
     }
 
-    /// The event that a cue means.
-    fn cue(&self, relation: &Relation) -> Result<Option<Found>, ReadError> {
+    /// The events that a cue means: those that hold as much of it as the best. Adjoining ones are one.
+    fn cues(&self, relation: &Relation) -> Result<Vec<Cue>, ReadError> {
         let content = Content::of(&relation.cue, self.reader.search());
         let query = SearchQuery {
-            text: self.widened(&relation.cue),
+            text: relation.cue.clone(),
+            alternatives: self.classes(&relation.cue),
             embedding: self.embeddings.cue.clone(),
             span: self.hard,
-            limit: 8,
+            limit: 16,
             ..SearchQuery::default()
         };
         let mut found = self.read(&self.reader.search().search(&query), &content)?;
         found.retain(|one| {
             one.coverage >= CUE_COVERAGE || one.cosine.is_some_and(|cosine| cosine >= SAME_MEANING + 0.1)
         });
-        if let Some(occurrence) = self.question.occurrence {
-            prefer(occurrence, &mut found);
+        let Some(best) = found.first().map(|best| best.coverage) else { return Ok(Vec::new()) };
+        found.retain(|one| one.coverage >= 0.9 * best);
+        let mut cues: Vec<Cue> = Vec::new();
+        for one in found {
+            let span = one.event.span;
+            let widened = TimeSpan { start: span.start.saturating_sub(WIDENED), end: span.end.saturating_add(WIDENED) };
+            match cues.iter_mut().find(|cue| cue.span.overlaps(widened)) {
+                Some(cue) => {
+                    cue.span = TimeSpan { start: cue.span.start.min(span.start), end: cue.span.end.max(span.end) };
+                    cue.ids.insert(one.event.id);
+                }
+                None => cues.push(Cue { span, ids: HashSet::from([one.event.id]), found: one }),
+            }
         }
-        Ok(found.into_iter().next())
+        match self.question.occurrence {
+            Some(Occurrence::First) => cues.sort_by_key(|cue| cue.span.start),
+            Some(Occurrence::Last) => cues.sort_by_key(|cue| std::cmp::Reverse(cue.span.start)),
+            None => {}
+        }
+        cues.truncate(if self.question.occurrence.is_some() { 1 } else { MOST_CUES });
+        Ok(cues)
     }
 }
 
+/// An occurrence of the event that a question is placed by.
+struct Cue {
+    found: Found,
+    /// Of every event that tells of it.
+    ids: HashSet<EventId>,
+    span: TimeSpan,
+}
+
 /// Where in time to look, given the event that a question is placed by.
-fn window(relation: &Relation, cue: TimeSpan, hard: Option<TimeSpan>) -> Option<TimeSpan> {
-    let reach = if relation.direct { DIRECTLY } else { SOON };
-    let window = match relation.order {
+fn window(order: Order, direct: bool, cue: TimeSpan, hard: Option<TimeSpan>) -> Option<TimeSpan> {
+    let reach = if direct { DIRECTLY } else { SOON };
+    let window = match order {
         Order::During => TimeSpan { start: cue.start.saturating_sub(WIDENED), end: cue.end.saturating_add(WIDENED) },
         Order::After => TimeSpan { start: cue.end, end: cue.end.saturating_add(reach) },
         Order::Before => TimeSpan { start: cue.start.saturating_sub(reach), end: cue.start },
