@@ -4,6 +4,8 @@
 //! Models are looked for where the program looks for them, then in `../shared/models` beside the repository; a test whose
 //! model is in neither says that it was skipped.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // Tests fail by panicking and say what they skip.
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;

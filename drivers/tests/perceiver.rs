@@ -1,5 +1,7 @@
 //! What a source delivers becomes closed segments with their events.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // Tests fail by panicking and say what they skip.
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

@@ -154,7 +154,9 @@ mod tests {
         Segment { start: seconds(start), end: seconds(end), boundary: Boundary::Visual }
     }
 
-    fn told(found: &[InView]) -> Vec<(Vec<(&str, usize)>, f64, f64)> {
+    type Told<'a> = (Vec<(&'a str, usize)>, f64, f64);
+
+    fn told(found: &[InView]) -> Vec<Told<'_>> {
         found
             .iter()
             .map(|view| {

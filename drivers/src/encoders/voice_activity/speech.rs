@@ -100,11 +100,11 @@ impl SpeechDetector {
             self.window.samples[at..at + taken].copy_from_slice(&rest[..taken]);
             (self.filled, self.samples) = (self.filled + taken, self.samples + taken as u64);
             rest = &rest[taken..];
-            if self.filled == WINDOW {
-                if let Err(error) = self.step() {
-                    self.restart(stream + span(block.len() as u64));
-                    return Err(error);
-                }
+            if self.filled == WINDOW
+                && let Err(error) = self.step()
+            {
+                self.restart(stream + span(block.len() as u64));
+                return Err(error);
             }
         }
         Ok(())
