@@ -14,6 +14,8 @@ pub mod health;
 pub mod logging;
 pub mod metrics;
 pub mod mqtt;
+pub mod opening;
 pub mod output;
+pub mod senses;
 pub mod service;
 pub mod when;

@@ -1,11 +1,22 @@
 //! One file per command of the program.
 
+mod answer_text;
+mod ask;
+mod bench;
+mod check;
 mod config;
+mod doctor;
+mod inspect;
+mod observe;
+mod offline;
+mod replay;
+mod requester;
+mod run;
 
 use clap::CommandFactory;
 
 use crate::cli::{Cli, Command, GlobalArgs};
-use crate::config::{Loaded, load};
+use crate::config::{LayerSources, Loaded, Origin, load};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::logging::{self, LastError};
 use crate::output::Output;
@@ -13,7 +24,7 @@ use crate::output::Output;
 /// Runs a command and says on stderr why it failed, if it did.
 pub fn dispatch(cli: Cli) -> Exit {
     let output = Output { json: cli.global.json };
-    match run(cli, output) {
+    match execute(cli, output) {
         Ok(exit) => exit,
         Err(failure) => {
             report(&failure, output);
@@ -32,7 +43,7 @@ fn report(failure: &Failure, output: Output) {
     eprintln!("engram: {:#}", failure.error);
 }
 
-fn run(cli: Cli, output: Output) -> Result<Exit, Failure> {
+fn execute(cli: Cli, output: Output) -> Result<Exit, Failure> {
     match cli.command {
         Command::Config(command) => config::run(&command, &cli.global, output),
         Command::Completions { shell } => {
@@ -41,20 +52,41 @@ fn run(cli: Cli, output: Output) -> Result<Exit, Failure> {
             output.text(String::from_utf8_lossy(&script).trim_end());
             Ok(Exit::Ok)
         }
-        _ => Err(Failure::new(Exit::Internal, "not there yet")),
+        Command::Run(args) => run::run(&args, &cli.global),
+        Command::Ask(args) => ask::run(&args, &cli.global, output),
+        Command::Observe(args) => observe::run(&args, &cli.global, output),
+        Command::Replay(args) => replay::run(&args, &cli.global, output),
+        Command::Inspect(args) => inspect::run(&args, &cli.global, output),
+        Command::Check => check::run(&cli.global, output),
+        Command::Doctor(args) => doctor::run(&args, &cli.global, output),
+        Command::Bench(command) => bench::run(&command, &cli.global, output),
     }
 }
 
-/// Loads the configuration and starts logging.
+/// Loads the configuration and starts logging. `quiet`: only warnings, unless a level was set; commands for people say
+/// what matters themselves.
 ///
 /// # Errors
 /// [`Exit::Config`] if it cannot be used.
 fn prepare(global: &GlobalArgs, quiet: bool) -> Result<(Loaded, LastError), Failure> {
-    let mut loaded = load(&global.layers()).or_exit(Exit::Config)?;
-    // Commands for people say what matters themselves; only the daemon narrates.
-    if quiet && loaded.origin("log.level") == crate::config::Origin::Default {
+    prepare_layers(&global.layers(), quiet)
+}
+
+fn prepare_layers(layers: &LayerSources, quiet: bool) -> Result<(Loaded, LastError), Failure> {
+    let mut loaded = load(layers).or_exit(Exit::Config)?;
+    let level_of_a_command = matches!(loaded.origin("log.level"), Origin::Flag(_) | Origin::Environment(_));
+    if quiet && !level_of_a_command {
         loaded.config.log.level = "warn".to_owned();
     }
     let last_error = logging::start(&loaded.config.log).or_exit(Exit::Config)?;
     Ok((loaded, last_error))
+}
+
+/// Runs the MQTT part of a command that is otherwise plain code.
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime on the current thread needs an epoll handle, without which nothing works");
+    runtime.block_on(work)
 }

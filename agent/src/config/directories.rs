@@ -11,16 +11,13 @@ pub struct Directories {
     pub data: PathBuf,
     /// The store.
     pub memory: PathBuf,
-    /// The model files.
-    pub models: PathBuf,
 }
 
 impl Directories {
     /// The directories that `config` means on this machine.
     pub fn of(config: &Config) -> Self {
         let data = config.data_dir.clone().unwrap_or_else(default_data_dir);
-        let models = config.models.dir.clone().unwrap_or_else(|| data.join("models"));
-        Self { memory: data.join("memory"), models, data }
+        Self { memory: data.join("memory"), data }
     }
 }
 

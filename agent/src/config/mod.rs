@@ -20,7 +20,7 @@ pub use directories::{Directories, default_data_dir};
 pub use layers::{ENVIRONMENT_PREFIX, Node, Origin};
 pub use schema::{closest, schema};
 pub use sections::{
-    LogConfig, LogFormat, MemoryConfig, MetricsConfig, ModelsConfig, SegmentsConfig, SourceConfig, Speed,
+    Accelerator, LogConfig, LogFormat, MemoryConfig, MetricsConfig, ModelsConfig, SegmentsConfig, SourceConfig, Speed,
 };
 
 use mqtt::MqttConfig;
@@ -283,6 +283,10 @@ fn validate(config: &Config, layers: &Node) -> Vec<Problem> {
             && let Err(error) = memory_core::Timestamp::parse(at)
         {
             say(&format!("{key}.start_at"), format!("cannot be used: {error}"), None);
+        } else if !source.uri.is_empty()
+            && let Err(message) = crate::senses::source_spec(name, source)
+        {
+            say(&format!("{key}.uri"), format!("cannot be used: {message}"), None);
         }
         if !source.video && !source.audio {
             say(&key, "uses neither picture nor sound".to_owned(), Some("set `enabled = false` instead".into()));
@@ -294,6 +298,27 @@ fn validate(config: &Config, layers: &Node) -> Vec<Problem> {
     }
     if segments.max_fps < segments.min_fps {
         say("segments.max_fps", "must not be below `segments.min_fps`".to_owned(), None);
+    }
+    let known = drivers::models::Role::ALL.map(drivers::models::Role::name);
+    let role_fault = |role: &str| {
+        if known.contains(&role) {
+            return None;
+        }
+        let hint = match closest(role, known.into_iter()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("the roles are {}", known.join(", ")),
+        };
+        Some((format!("names the role `{role}`, which there is not"), Some(hint)))
+    };
+    for role in &config.models.disabled {
+        if let Some((message, hint)) = role_fault(role) {
+            say("models.disabled", message, hint);
+        }
+    }
+    for role in config.models.backends.keys() {
+        if let Some((message, hint)) = role_fault(role) {
+            say(&format!("models.backends.{role}"), message, hint);
+        }
     }
     for (key, message) in config.mqtt.problems() {
         say(&format!("mqtt.{key}"), message, None);

@@ -53,10 +53,32 @@ pub struct SourceConfig {
     pub start_at: Option<String>,
     /// Subtitles of a file: `auto` (a stream inside, else a file beside it), `off`, or the path of a subtitle file.
     pub subtitles: String,
+    /// Whether a file begins again at its end.
+    pub repeat: bool,
     /// Whether the picture is used.
     pub video: bool,
     /// Whether the sound is used.
     pub audio: bool,
+    /// Pixels per row asked of a camera (`v4l2`, `argus`).
+    #[schemars(range(min = 16, max = 8192))]
+    pub width: Option<u32>,
+    /// Rows asked of a camera.
+    #[schemars(range(min = 16, max = 8192))]
+    pub height: Option<u32>,
+    /// Pictures a second asked of a camera.
+    #[schemars(range(min = 1, max = 240))]
+    pub fps: Option<u32>,
+    /// Pictures wider than this are scaled down before anything else.
+    #[schemars(range(min = 64, max = 4096))]
+    pub max_width: u32,
+    /// Jitter buffer of `rtsp`, milliseconds.
+    #[schemars(range(min = 0, max = 60_000))]
+    pub latency_ms: u64,
+    /// What a `shm` peer sends, as GStreamer caps.
+    pub caps: Option<String>,
+    /// A live source that delivers nothing for so long is restarted, seconds.
+    #[schemars(range(min = 0.5, max = 600.0))]
+    pub watchdog_s: f64,
 }
 
 impl Default for SourceConfig {
@@ -67,8 +89,16 @@ impl Default for SourceConfig {
             speed: Speed::Real,
             start_at: None,
             subtitles: "auto".to_owned(),
+            repeat: false,
             video: true,
             audio: true,
+            width: None,
+            height: None,
+            fps: None,
+            max_width: 640,
+            latency_ms: 200,
+            caps: None,
+            watchdog_s: 5.0,
         }
     }
 }
@@ -103,18 +133,38 @@ impl Default for SegmentsConfig {
     }
 }
 
+/// What runs an encoder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Accelerator {
+    /// The best there is; health says which.
+    #[default]
+    Auto,
+    /// The processor.
+    Cpu,
+    /// An NVIDIA GPU through ONNX Runtime's CUDA provider.
+    Cuda,
+    /// An NVIDIA GPU or DLA through TensorRT.
+    TensorRt,
+}
+
 /// `[models]`: which encoders run, and on what.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelsConfig {
-    /// Directory of the model files. Without it, `models` in the data directory.
+    /// Directory of the model files. Without it, `$ENGRAM_MODELS_DIR`, else /var/lib/engram/models and the user's
+    /// ~/.local/share/engram/models.
     pub dir: Option<PathBuf>,
-    /// Which file fills which role. Without it, /etc/engram/models.toml if there, else the list built into engram.
+    /// Which file fills which role. Without it, the list built into engram.
     pub manifest: Option<PathBuf>,
-    /// The ONNX Runtime library. Without it, the one in the models directory, else the system's.
+    /// The ONNX Runtime library. Without it, the pinned one in the directory of the models.
     pub onnxruntime: Option<PathBuf>,
-    /// Threads that one encoder may use.
-    #[schemars(range(min = 1, max = 64))]
+    /// What runs the encoders. One that is named and cannot be used is an error, not a slow success.
+    pub backend: Accelerator,
+    /// Exceptions by role.
+    pub backends: std::collections::BTreeMap<String, Accelerator>,
+    /// Threads that one run of an encoder may use.
+    #[schemars(range(min = 1, max = 16))]
     pub threads: usize,
     /// Roles that stay empty though a model is there, such as `objects`.
     pub disabled: Vec<String>,
@@ -122,7 +172,15 @@ pub struct ModelsConfig {
 
 impl Default for ModelsConfig {
     fn default() -> Self {
-        Self { dir: None, manifest: None, onnxruntime: None, threads: 1, disabled: Vec::new() }
+        Self {
+            dir: None,
+            manifest: None,
+            onnxruntime: None,
+            backend: Accelerator::Auto,
+            backends: std::collections::BTreeMap::new(),
+            threads: 2,
+            disabled: Vec::new(),
+        }
     }
 }
 

@@ -78,13 +78,17 @@ impl Board {
 
     /// Something is missing; `None` takes it back.
     pub fn degraded(&self, what: &str, reason: Option<String>) {
+        self.note(what, reason);
+        self.changed.notify_one();
+    }
+
+    /// The same, for the one who makes the next report anyway.
+    pub(super) fn note(&self, what: &str, reason: Option<String>) {
         let mut state = self.state.lock();
         match reason {
             Some(reason) => state.degraded.insert(what.to_owned(), reason),
             None => state.degraded.remove(what),
         };
-        drop(state);
-        self.changed.notify_one();
     }
 
     /// Waits until something was written.

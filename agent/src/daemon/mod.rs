@@ -1,5 +1,213 @@
 //! `engram run`: the parts wired together, supervised, and drained in order.
+//!
+//! ```text
+//! sources ─▶ encoders ─▶ MemoryService ◀─ front door (MQTT) ◀─ the world
+//!    └─ state ─▶ board ◀─ counters ┘            ▲
+//!                  └─▶ health report ───────────┴─▶ metrics port, systemd
+//! ```
+//!
+//! Start: memory, front door, `READY`, then encoders and sources in the background, because an agent that only answers is
+//! useful and a broker or camera that is away must not keep it from that. End: sources, encoders, front door (which says
+//! `stopped` once everything it took is committed), memory. Only a store that does not answer ends the program by itself.
 
 mod board;
+mod front_door;
+mod health_loop;
+mod perceiving;
+mod recording;
 mod signals;
 mod systemd;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::{Clock, SystemClock};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+pub use board::{Board, SourceProbe, free_bytes};
+use perceiving::{End, Perceiving};
+pub use recording::{PauseSource, Recording};
+
+use crate::config::{Directories, Loaded};
+use crate::exit::{Exit, Failure, OrExit};
+use crate::logging::LastError;
+use crate::mqtt::{Identity, MqttCounters};
+use crate::service::{MemoryService, ServiceOptions};
+use crate::{metrics, opening};
+
+/// How the daemon runs, beyond the configuration.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RunOptions {
+    /// End when every file has been played and is embedded.
+    pub exit_at_end: bool,
+    /// A taken metrics port or an unusable broker at the start is an error.
+    pub strict: bool,
+}
+
+/// How long the service's threads may take to finish what is queued.
+const DRAIN_MEMORY: Duration = Duration::from_secs(20);
+/// How long the sources may take to hand on their last segments.
+const DRAIN_SOURCES: Duration = Duration::from_secs(20);
+/// How long the broker may take to hear the last words.
+const DRAIN_FRONT_DOOR: Duration = Duration::from_secs(10);
+/// How long `--strict` waits for the broker.
+const STRICT_BROKER: Duration = Duration::from_secs(10);
+
+/// Runs until a signal, the end of all files with `exit_at_end`, or a broken store.
+///
+/// # Errors
+/// See the exit codes.
+pub fn run(loaded: &Loaded, options: RunOptions, last_error: LastError) -> Result<Exit, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("engram-async")
+        .enable_all()
+        .build()
+        .or_exit(Exit::Internal)?;
+    let outcome = runtime.block_on(Box::pin(serve(loaded, options, last_error)));
+    // A device that blocks in the kernel must not keep the program from ending.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    outcome
+}
+
+async fn serve(loaded: &Loaded, options: RunOptions, last_error: LastError) -> Result<Exit, Failure> {
+    let config = &loaded.config;
+    let stop = CancellationToken::new();
+    signals::watch(stop.clone()).or_exit(Exit::Internal)?;
+
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let zone = opening::zone(config)?;
+    let identity_robot = opening::robot(config)?;
+    let directories = Directories::of(config);
+    let memory = {
+        let (config, clock) = (config.clone(), Arc::clone(&clock));
+        tokio::task::spawn_blocking(move || opening::memory(&config, clock)).await.or_exit(Exit::Internal)??
+    };
+    let stats = memory.stats();
+    tracing::info!(
+        directory = %directories.memory.display(), episodes = stats.episodes, events = stats.events, "memory is open"
+    );
+    let instance = memory.instance().to_owned();
+    let board = Arc::new(Board::new(Arc::clone(&clock), instance.clone(), directories.data.clone(), last_error));
+    let recording = Arc::new(Recording::restore(memory.clone(), Arc::clone(&board)).or_exit(Exit::Store)?);
+    let service_options = ServiceOptions {
+        default_budget: Duration::from_millis(config.mqtt.limits.default_deadline_ms),
+        ..ServiceOptions::default()
+    };
+    let (service, threads) =
+        MemoryService::start(memory, service_options, Arc::clone(&clock)).or_exit(Exit::Internal)?;
+
+    let counters = Arc::new(MqttCounters::default());
+    let first = health_loop::report(&board, &service, &counters);
+    let (health, watched) = watch::channel(first);
+    let background = CancellationToken::new();
+    serve_metrics(config, options.strict, &board, &watched, &background).await?;
+    let mut store_failed =
+        tokio::spawn(health_loop::run(health, Arc::clone(&board), service.clone(), Arc::clone(&counters)));
+
+    let door = front_door::FrontDoorParts {
+        config: config.mqtt.clone(),
+        identity: Identity { robot: identity_robot, instance, version: env!("CARGO_PKG_VERSION").to_owned() },
+        service: service.clone(),
+        health: watched,
+        recording: Arc::clone(&recording) as _,
+        clock: Arc::clone(&clock),
+        zone,
+        counters,
+    };
+    let close_door = CancellationToken::new();
+    let (online, is_online) = watch::channel(false);
+    let mut front_door = tokio::spawn(front_door::run(door, close_door.clone(), online, Arc::clone(&board)));
+    if options.strict && config.mqtt.enabled {
+        wait_online(is_online).await?;
+    }
+    systemd::ready();
+
+    if config.sources.values().all(|source| !source.enabled) {
+        tracing::info!("no source is configured: engram remembers what it is told and answers");
+    }
+
+    let perceiving =
+        Perceiving::start(config, service.clone(), Arc::clone(&recording), Arc::clone(&board), Arc::clone(&clock))?;
+    let files_end = async {
+        match options.exit_at_end {
+            true => perceiving.ended().await,
+            false => std::future::pending().await,
+        }
+    };
+
+    let mut outcome = Ok(Exit::Ok);
+    tokio::select! {
+        () = stop.cancelled() => {}
+        end = files_end => {
+            tracing::info!("every file has been played");
+            if let End::Failed(reason) = end {
+                outcome = Err(Failure::new(Exit::Source, reason));
+            }
+        }
+        broken = &mut store_failed => {
+            outcome = Err(Failure::new(Exit::Store, broken.unwrap_or_else(|panic| panic.to_string())));
+        }
+        closed = &mut front_door => {
+            if let Ok(Err(failure)) = closed {
+                outcome = Err(failure);
+            }
+        }
+    }
+
+    tracing::info!("draining");
+    systemd::stopping();
+    let sources = tokio::task::spawn_blocking(move || perceiving.stop());
+    if tokio::time::timeout(DRAIN_SOURCES, sources).await.is_err() {
+        tracing::error!("a source did not stop within {DRAIN_SOURCES:?}; its open segment is lost");
+    }
+    close_door.cancel();
+    if !front_door.is_finished() {
+        match tokio::time::timeout(DRAIN_FRONT_DOOR, &mut front_door).await {
+            Ok(Ok(Err(failure))) if outcome.is_ok() => outcome = Err(failure),
+            Ok(_) => {}
+            Err(_elapsed) => tracing::warn!("the broker did not hear the last words in time"),
+        }
+    }
+    store_failed.abort();
+    tokio::task::spawn_blocking(move || threads.drain(DRAIN_MEMORY)).await.or_exit(Exit::Internal)?;
+    background.cancel();
+    tracing::info!("stopped");
+    outcome
+}
+
+async fn serve_metrics(
+    config: &crate::config::Config,
+    strict: bool,
+    board: &Arc<Board>,
+    health: &watch::Receiver<crate::health::HealthReport>,
+    shutdown: &CancellationToken,
+) -> Result<(), Failure> {
+    if !config.metrics.enabled {
+        return Ok(());
+    }
+    match metrics::bind(config.metrics.listen).await {
+        Ok(listener) => {
+            tracing::info!(address = %config.metrics.listen, "metrics at /metrics, health at /health");
+            tokio::spawn(metrics::serve(listener, health.clone(), shutdown.clone()));
+            Ok(())
+        }
+        Err(message) if strict => Err(Failure::new(Exit::Config, message)),
+        Err(message) => {
+            tracing::warn!("{message}; going on without metrics");
+            board.degraded("metrics", Some(message));
+            Ok(())
+        }
+    }
+}
+
+async fn wait_online(mut online: watch::Receiver<bool>) -> Result<(), Failure> {
+    match tokio::time::timeout(STRICT_BROKER, online.wait_for(|online| *online)).await {
+        Ok(Ok(_)) => Ok(()),
+        _ => Err(Failure::new(
+            Exit::Broker,
+            format!("not online within {STRICT_BROKER:?}, and --strict does not wait longer; see the warnings above"),
+        )),
+    }
+}

@@ -192,7 +192,7 @@ fn episode_body(episode: &Episode, zone: &TimeZone) -> Map<String, Value> {
     body
 }
 
-fn event_body(event: &Event, zone: &TimeZone) -> Value {
+pub fn event_body(event: &Event, zone: &TimeZone) -> Value {
     let attributes: Map<String, Value> =
         event.attributes.iter().map(|(name, value)| (name.clone(), value.into())).collect();
     let origin = match event.origin {

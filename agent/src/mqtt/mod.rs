@@ -5,20 +5,20 @@
 //! questions and the other commands, carries everything that Engram publishes, and starts clean, so that old questions
 //! are not answered hours later. Neither event loop ever waits for the memory.
 
-mod ask;
+pub(crate) mod ask;
 mod beat;
-mod client;
-mod commands;
+pub(crate) mod client;
+pub(crate) mod commands;
 mod context;
 mod counters;
 mod door;
 mod fields;
 mod ingest;
 mod limits;
-mod observe;
+pub(crate) mod observe;
 mod outbox;
 mod presence;
-mod reply;
+pub(crate) mod reply;
 pub mod request;
 mod requests;
 pub mod topics;

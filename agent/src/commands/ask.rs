@@ -1,0 +1,98 @@
+//! `engram ask`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::{Clock, Query, SystemClock, Timestamp};
+use serde_json::{Value as Json, json};
+
+use super::{answer_text, block_on, requester};
+use crate::cli::{AskArgs, GlobalArgs};
+use crate::config::Config;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::{opening, when};
+
+/// What an answer may need on top of the deadline, to travel.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Asks and prints the answer.
+///
+/// # Errors
+/// See the exit codes; [`Exit::Nothing`] if memory holds no evidence.
+pub fn run(args: &AskArgs, global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
+    let (loaded, _) = super::prepare(global, true)?;
+    let config = &loaded.config;
+    let clock = SystemClock::new();
+    let zone = opening::zone(config)?;
+    let now = clock.now();
+    let time = |flag: &str, text: &Option<String>| -> Result<Option<Timestamp>, Failure> {
+        let read = text.as_deref().map(|text| when::parse(text, now, &zone)).transpose();
+        read.map_err(|message| Failure::new(Exit::Usage, format!("--{flag}: {message}")))
+    };
+    let question = Question {
+        text: args.question.clone(),
+        options: args.options.clone(),
+        since: time("since", &args.since)?,
+        until: time("until", &args.until)?,
+        now: time("now", &args.now)?,
+        top_k: usize::from(args.top_k),
+        trace: args.trace,
+        patience: Duration::from_secs_f64(args.timeout),
+    };
+    let answer =
+        if args.offline { offline(config, &question, &zone)? } else { block_on(by_mqtt(config, &question, &zone))? };
+    if output.json {
+        output.json(&answer);
+    } else {
+        output.text(answer_text::write(&answer, &args.options, question.now.unwrap_or(now), &zone));
+    }
+    Ok(if answer["route"] == "none" { Exit::Nothing } else { Exit::Ok })
+}
+
+struct Question {
+    text: String,
+    options: Vec<String>,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+    now: Option<Timestamp>,
+    top_k: usize,
+    trace: bool,
+    patience: Duration,
+}
+
+async fn by_mqtt(config: &Config, question: &Question, zone: &jiff::tz::TimeZone) -> Result<Json, Failure> {
+    let client = requester::connect(config).await?;
+    let time = |at: Option<Timestamp>| at.map(|at| at.format(zone));
+    let body = json!({
+        "question": question.text,
+        "options": question.options,
+        "since": time(question.since),
+        "until": time(question.until),
+        "now": time(question.now),
+        "top_k": question.top_k,
+        "trace": question.trace,
+        "deadline_ms": u64::try_from(question.patience.as_millis()).unwrap_or(u64::MAX),
+    });
+    // The agent's own deadline ends first, so that its reason is heard.
+    let answer = client.ask(body, question.patience + GRACE).await;
+    client.close().await;
+    requester::checked(answer)
+}
+
+fn offline(config: &Config, question: &Question, zone: &jiff::tz::TimeZone) -> Result<Json, Failure> {
+    let clock = Arc::new(SystemClock::new());
+    let memory = opening::existing_memory(config, clock)?;
+    super::offline::give_text_embedder(&memory, config);
+    let query = Query {
+        question: question.text.clone(),
+        options: question.options.clone(),
+        since: question.since,
+        until: question.until,
+        now: question.now,
+        top_k: question.top_k,
+        budget: Some(question.patience),
+        trace: question.trace,
+    };
+    super::offline::ask(&memory, &query, zone)
+}

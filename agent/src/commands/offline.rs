@@ -1,0 +1,76 @@
+//! What the front door does, done on a store that this process opened itself: the same parsing, the same answers.
+
+use bytes::Bytes;
+use drivers::models::Role;
+use jiff::tz::TimeZone;
+use memory_core::{Memory, Observation, Query, QueryError};
+use serde_json::Value as Json;
+
+use crate::config::Config;
+use crate::exit::{Exit, Failure};
+use crate::mqtt::client::Message;
+use crate::mqtt::reply::{Route, Router};
+use crate::mqtt::topics::{ReplyPolicy, Topics};
+use crate::mqtt::{ask, observe};
+use crate::senses::encoders;
+use crate::service::Committed;
+
+/// Lets the memory understand questions by meaning, if a model for that is installed. Without one words must do, and the
+/// answer says so.
+pub fn give_text_embedder(memory: &Memory, config: &Config) {
+    match encoders::load(&config.models, Some(&[Role::TextEmbedding])) {
+        Ok(loaded) => {
+            loaded.wait_ready();
+            memory.set_text_embedder(loaded.text_embedder());
+            let absent = loaded.absent_roles();
+            memory
+                .set_absent_roles(absent.into_iter().filter(|role| role.role == Role::TextEmbedding.name()).collect());
+        }
+        Err(failure) => tracing::warn!("text embedding is not available: {:#}", failure.error),
+    }
+}
+
+/// The answer as the contract writes it.
+///
+/// # Errors
+/// [`Exit::Usage`] if the question is none, [`Exit::Timeout`], or [`Exit::Store`].
+pub fn ask(memory: &Memory, query: &Query, zone: &TimeZone) -> Result<Json, Failure> {
+    let begin = std::time::Instant::now();
+    let answer = memory.ask(query).map_err(|error| {
+        let exit = match &error {
+            QueryError::Invalid(_) => Exit::Usage,
+            QueryError::Deadline(_) => Exit::Timeout,
+            QueryError::Read(_) => Exit::Store,
+            _ => Exit::Internal,
+        };
+        Failure { exit, error: error.into() }
+    })?;
+    Ok(ask::render(&answer, &query.question, &Route::default(), begin.elapsed(), zone))
+}
+
+/// Commits observations written as the contract writes them, and reports as it does.
+///
+/// # Errors
+/// [`Exit::Refused`] if the payload is none, [`Exit::Store`] if the store cannot write.
+pub fn observe(memory: &Memory, config: &Config, payload: &Json) -> Result<Json, Failure> {
+    let topics = Topics::new(&config.mqtt.root, "offline").map_err(|fault| Failure::new(Exit::Config, fault))?;
+    let policy = ReplyPolicy::new(&config.mqtt.root, None);
+    let message = Message {
+        topic: topics.observe(),
+        payload: Bytes::from(payload.to_string()),
+        redelivered: false,
+        retained: false,
+        response_topic: None,
+        correlation: None,
+        expiry: None,
+        acknowledgement: None,
+    };
+    let router = Router { topics: &topics, policy: &policy };
+    let items = observe::read_observations(&message, &router, &config.mqtt.limits)
+        .body
+        .map_err(|refusal| Failure::new(Exit::Refused, refusal.message))?;
+    let batch: Vec<Observation> = items.told.iter().cloned().map(Observation::Told).collect();
+    let outcomes = memory.observe(batch).map_err(|error| Failure { exit: Exit::Store, error: error.into() })?;
+    let committed = Committed { outcomes, seq: memory.stats().seq };
+    Ok(items.report(&committed).body(&Route::default()))
+}

@@ -1,0 +1,85 @@
+//! The front door under supervision.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::board::Board;
+use crate::config::mqtt::MqttConfig;
+use crate::exit::{Exit, Failure};
+use crate::mqtt::{FrontDoor, Identity, MqttCounters, MqttError, RecordingControl, serve};
+use crate::service::MemoryService;
+
+/// First pause before the front door is opened again after a panic; it doubles.
+const BACKOFF: Duration = Duration::from_secs(1);
+const BACKOFF_MAX: Duration = Duration::from_secs(60);
+
+/// Everything needed to open it, again where need be.
+pub struct FrontDoorParts {
+    pub config: MqttConfig,
+    pub identity: Identity,
+    pub service: MemoryService,
+    pub health: watch::Receiver<crate::health::HealthReport>,
+    pub recording: Arc<dyn RecordingControl>,
+    pub clock: Arc<dyn memory_core::Clock>,
+    pub zone: jiff::tz::TimeZone,
+    pub counters: Arc<MqttCounters>,
+}
+
+impl FrontDoorParts {
+    fn door(&self) -> FrontDoor {
+        FrontDoor {
+            config: self.config.clone(),
+            identity: self.identity.clone(),
+            service: self.service.clone(),
+            health: self.health.clone(),
+            recording: Arc::clone(&self.recording),
+            clock: Arc::clone(&self.clock),
+            zone: self.zone.clone(),
+            counters: Arc::clone(&self.counters),
+        }
+    }
+}
+
+/// Serves until `shutdown`. A panic inside is counted as a restart, not as the end.
+///
+/// # Errors
+/// [`Exit::NameTaken`] or [`Exit::Config`]: what waiting cannot mend.
+pub async fn run(
+    parts: FrontDoorParts,
+    shutdown: CancellationToken,
+    online: watch::Sender<bool>,
+    board: Arc<Board>,
+) -> Result<(), Failure> {
+    if !parts.config.enabled {
+        tracing::info!("mqtt.enabled is false: nobody can ask or tell but `--offline` commands");
+        shutdown.cancelled().await;
+        return Ok(());
+    }
+    let mut backoff = BACKOFF;
+    loop {
+        let serving = tokio::spawn(serve(parts.door(), shutdown.clone(), online.clone()));
+        match serving.await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => {
+                let exit = match error {
+                    MqttError::RobotNameTaken { .. } => Exit::NameTaken,
+                    MqttError::Config { .. } | MqttError::RobotName { .. } => Exit::Config,
+                };
+                return Err(Failure { exit, error: error.into() });
+            }
+            Err(panic) => {
+                tracing::error!(%panic, "the MQTT front door failed; opening it again in {backoff:?}");
+                board.degraded("front door", Some(format!("failed, opened again in {} s", backoff.as_secs())));
+                tokio::select! {
+                    () = tokio::time::sleep(backoff) => {}
+                    () = shutdown.cancelled() => return Ok(()),
+                }
+                board.degraded("front door", None);
+                backoff = (backoff * 2).min(BACKOFF_MAX);
+            }
+        }
+    }
+}

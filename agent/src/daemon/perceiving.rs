@@ -1,0 +1,198 @@
+//! Encoders and sources of the daemon: loaded and started behind the answering part, stopped before it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use drivers::encoders::Encoders;
+use memory_core::Clock;
+use parking_lot::Mutex;
+
+use super::{Board, Recording};
+use crate::config::Config;
+use crate::exit::Failure;
+use crate::senses::{Source, encoders};
+use crate::service::MemoryService;
+
+/// How often a file is looked at for its end.
+const LOOK: Duration = Duration::from_millis(100);
+/// Pause before a source whose threads could not be made is tried again; it doubles.
+const BACKOFF: Duration = Duration::from_secs(1);
+const BACKOFF_MAX: Duration = Duration::from_secs(60);
+
+/// Everything that perceives.
+#[derive(Clone)]
+pub struct Perceiving {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    config: Config,
+    service: MemoryService,
+    recording: Arc<Recording>,
+    board: Arc<Board>,
+    clock: Arc<dyn Clock>,
+    encoders: Encoders,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    sources: Vec<Source>,
+    /// How many sources were not started yet.
+    awaited: usize,
+    stopped: bool,
+}
+
+/// How the files ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// All were played and embedded.
+    Complete,
+    /// At least one could not be played: the first reason.
+    Failed(String),
+}
+
+impl Perceiving {
+    /// Begins to load the encoders and starts the sources; returns at once.
+    ///
+    /// # Errors
+    /// If the model manifest cannot be used.
+    pub fn start(
+        config: &Config,
+        service: MemoryService,
+        recording: Arc<Recording>,
+        board: Arc<Board>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, Failure> {
+        let encoders = encoders::load(&config.models, None)?;
+        let awaited = config.sources.values().filter(|source| source.enabled).count();
+        let shared = Shared {
+            config: config.clone(),
+            service,
+            recording,
+            board,
+            clock,
+            encoders,
+            state: Mutex::new(State { awaited, ..State::default() }),
+        };
+        let perceiving = Self { shared: Arc::new(shared) };
+        perceiving.tell_roles();
+        let starter = perceiving.clone();
+        tokio::task::spawn_blocking(move || starter.start_all());
+        Ok(perceiving)
+    }
+
+    /// Live sources at once, for what they show now is gone later; files once the encoders are there, or their begin
+    /// would be perceived with fewer encoders than their end.
+    fn start_all(&self) {
+        let shared = &self.shared;
+        let (files, live): (Vec<_>, Vec<_>) = shared
+            .config
+            .sources
+            .iter()
+            .filter(|(_, source)| source.enabled)
+            .partition(|(name, source)| crate::senses::source_spec(name, source).is_ok_and(|spec| !spec.is_live()));
+        for (name, _) in live {
+            self.start_source(name);
+        }
+        shared.encoders.wait_ready();
+        shared.service.set_text_embedder(shared.encoders.text_embedder());
+        self.tell_roles();
+        for (name, _) in files {
+            self.start_source(name);
+        }
+    }
+
+    fn tell_roles(&self) {
+        let shared = &self.shared;
+        shared.service.memory().set_absent_roles(shared.encoders.absent_roles());
+        shared.board.models(encoders::health(&shared.config.models, shared.encoders.status()));
+    }
+
+    /// Starts one source and keeps trying where the system gives no threads. What goes wrong with the source itself is
+    /// capture's to mend.
+    fn start_source(&self, name: &str) {
+        let shared = &self.shared;
+        let Some(source) = shared.config.sources.get(name) else { return };
+        let mut backoff = BACKOFF;
+        while !shared.state.lock().stopped {
+            let started = Source::start(
+                name,
+                source,
+                &shared.config.segments,
+                shared.encoders.clone(),
+                Arc::new(shared.service.clone()),
+                Arc::clone(&shared.clock),
+            );
+            match started {
+                Ok(source) => return self.adopt(source),
+                Err(message) => {
+                    tracing::error!(source = name, "{message}; tried again in {backoff:?}");
+                    shared.board.degraded(&format!("source {name}"), Some(message));
+                    std::thread::park_timeout(backoff);
+                    backoff = (backoff * 2).min(BACKOFF_MAX);
+                }
+            }
+        }
+    }
+
+    fn adopt(&self, source: Source) {
+        let shared = &self.shared;
+        let mut state = shared.state.lock();
+        if state.stopped {
+            drop(state);
+            source.stop();
+            return;
+        }
+        shared.board.degraded(&format!("source {}", source.name()), None);
+        let switch = source.clone();
+        shared.recording.add(Box::new(move |paused| switch.pause(paused)));
+        let probe = source.clone();
+        shared.board.source(source.name(), Arc::new(move || probe.health()));
+        tracing::info!(source = source.name(), "source started");
+        state.sources.push(source);
+        state.awaited -= 1;
+    }
+
+    /// Waits until every file has been played and embedded. Without any file it waits for ever.
+    pub async fn ended(&self) -> End {
+        let mut look = tokio::time::interval(LOOK);
+        loop {
+            look.tick().await;
+            if !self.all_over() {
+                continue;
+            }
+            let pending = self.shared.service.memory().stats().pending_embeddings;
+            let can_embed = self.shared.encoders.text_embedder().is_some();
+            let failing = self.shared.service.counters().embedding.error.is_some();
+            if pending == 0 || !can_embed || failing {
+                let state = self.shared.state.lock();
+                let failed = state.sources.iter().map(Source::health).find(|health| health.state == "failed");
+                return match failed {
+                    Some(health) => End::Failed(health.error.unwrap_or_else(|| "a source failed".to_owned())),
+                    None => End::Complete,
+                };
+            }
+        }
+    }
+
+    fn all_over(&self) -> bool {
+        let state = self.shared.state.lock();
+        let mut files = state.sources.iter().filter(|source| source.is_file()).peekable();
+        state.awaited == 0 && files.peek().is_some() && files.all(Source::is_over)
+    }
+
+    /// Stops the sources, waits until each has handed on its open segment. Blocks.
+    pub fn stop(&self) {
+        let sources = {
+            let mut state = self.shared.state.lock();
+            state.stopped = true;
+            std::mem::take(&mut state.sources)
+        };
+        std::thread::scope(|scope| {
+            for source in &sources {
+                scope.spawn(|| source.stop());
+            }
+        });
+    }
+}

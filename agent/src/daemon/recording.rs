@@ -1,0 +1,82 @@
+//! Pausing and resuming recording and perceiving, for privacy. The state holds over restarts.
+
+use std::sync::Arc;
+
+use memory_core::Memory;
+use parking_lot::Mutex;
+
+use super::board::Board;
+use crate::mqtt::RecordingControl;
+
+/// Name of the setting kept with the memory.
+const SETTING: &str = "recording";
+const PAUSED: &str = "paused";
+const ON: &str = "on";
+
+/// Pauses (`true`) or resumes one source; returns at once.
+pub type PauseSource = Box<dyn Fn(bool) + Send + Sync>;
+
+/// The switch for everything that perceives.
+pub struct Recording {
+    memory: Memory,
+    board: Arc<Board>,
+    state: Mutex<State>,
+}
+
+struct State {
+    paused: bool,
+    sources: Vec<PauseSource>,
+}
+
+impl Recording {
+    /// The switch as it was left at the last run.
+    ///
+    /// # Errors
+    /// If the setting cannot be read. Then it is not known whether somebody wanted privacy, and nothing may start.
+    pub fn restore(memory: Memory, board: Arc<Board>) -> Result<Self, memory_core::ReadError> {
+        let paused = memory.setting(SETTING)?.as_deref() == Some(PAUSED);
+        board.paused(paused);
+        Ok(Self { memory, board, state: Mutex::new(State { paused, sources: Vec::new() }) })
+    }
+
+    /// Adds a source; it is paused at once if recording is.
+    pub fn add(&self, source: PauseSource) {
+        let mut state = self.state.lock();
+        if state.paused {
+            source(true);
+        }
+        state.sources.push(source);
+    }
+
+    fn switch(&self, state: &mut State, paused: bool) {
+        state.paused = paused;
+        for source in &state.sources {
+            source(paused);
+        }
+        self.board.paused(paused);
+    }
+}
+
+impl RecordingControl for Recording {
+    fn pause(&self) -> Result<(), String> {
+        let mut state = self.state.lock();
+        // Privacy first: it is quiet even where the wish cannot be kept.
+        self.switch(&mut state, true);
+        self.memory.set_setting(SETTING, PAUSED).map_err(|error| {
+            format!("recording is paused, but a restart would resume it, because this could not be stored: {error}")
+        })
+    }
+
+    fn resume(&self) -> Result<(), String> {
+        let mut state = self.state.lock();
+        self.memory
+            .set_setting(SETTING, ON)
+            .map_err(|error| format!("recording stays paused, because this could not be stored: {error}"))?;
+        self.switch(&mut state, false);
+        Ok(())
+    }
+
+    fn paused(&self) -> bool {
+        self.state.lock().paused
+    }
+}

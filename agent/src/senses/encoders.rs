@@ -1,0 +1,69 @@
+//! The encoders of this machine, as the configuration wants them.
+
+use std::collections::BTreeMap;
+
+use drivers::encoders::{Accelerator, EncoderOptions, Encoders, RoleState, RoleStatus};
+use drivers::models::{Catalogue, InstalledModels, Role};
+
+use crate::config::{self, ModelsConfig};
+use crate::exit::{Exit, Failure, OrExit};
+use crate::health::ModelHealth;
+
+/// Begins to load the encoders on a thread of their own. `only`: these roles and no others.
+///
+/// # Errors
+/// [`Exit::Config`] if the manifest cannot be used.
+pub fn load(config: &ModelsConfig, only: Option<&[Role]>) -> Result<Encoders, Failure> {
+    Encoders::load(installed(config, only)?, options(config)).or_exit(Exit::Internal)
+}
+
+/// What is installed, without loading anything.
+///
+/// # Errors
+/// [`Exit::Config`] if the manifest cannot be used.
+pub fn installed(config: &ModelsConfig, only: Option<&[Role]>) -> Result<InstalledModels, Failure> {
+    let mut catalogue = Catalogue::load(config.manifest.as_deref()).or_exit(Exit::Config)?;
+    catalogue.models.retain(|model| {
+        let disabled = config.disabled.iter().any(|name| name == model.role.name());
+        !disabled && only.is_none_or(|only| only.contains(&model.role))
+    });
+    Ok(InstalledModels::new(catalogue, config.dir.as_deref(), config.onnxruntime.clone()))
+}
+
+fn options(config: &ModelsConfig) -> EncoderOptions {
+    let roles =
+        config.backends.iter().filter_map(|(name, backend)| Some((role(name)?, accelerator(*backend)))).collect();
+    EncoderOptions { accelerator: accelerator(config.backend), roles, threads: config.threads }
+}
+
+fn role(name: &str) -> Option<Role> {
+    Role::ALL.into_iter().find(|role| role.name() == name)
+}
+
+fn accelerator(configured: config::Accelerator) -> Accelerator {
+    match configured {
+        config::Accelerator::Auto => Accelerator::Auto,
+        config::Accelerator::Cpu => Accelerator::Cpu,
+        config::Accelerator::Cuda => Accelerator::Cuda,
+        config::Accelerator::TensorRt => Accelerator::TensorRt,
+    }
+}
+
+/// What health says of the roles.
+pub fn health(config: &ModelsConfig, status: BTreeMap<Role, RoleStatus>) -> BTreeMap<String, ModelHealth> {
+    status
+        .into_iter()
+        .map(|(role, status)| {
+            let disabled = config.disabled.iter().any(|name| name == role.name());
+            let state = match status.state {
+                RoleState::Loading => "loading",
+                RoleState::Ready => "ready",
+                RoleState::Absent => "absent",
+                RoleState::Failed => "failed",
+            };
+            let reason = if disabled { Some("disabled by models.disabled".to_owned()) } else { status.reason };
+            let health = ModelHealth { state: state.to_owned(), model: status.model, backend: status.backend, reason };
+            (role.name().to_owned(), health)
+        })
+        .collect()
+}

@@ -1,0 +1,131 @@
+//! The robot's senses: the configured sources, each with its perceiver.
+
+pub mod encoders;
+mod spec;
+
+use std::sync::Arc;
+
+use drivers::capture::{SourceHandle, SourceKind, SourceSpec, SourceState, SourceStatus};
+use drivers::encoders::Encoders;
+use drivers::perception::{Perceiver, PerceiverConfig, PerceptionCounters};
+use memory_core::Clock;
+use memory_core::ports::PerceptionSink;
+use memory_core::segment::SegmenterConfig;
+
+pub use spec::source_spec;
+
+use crate::config::{SegmentsConfig, SourceConfig, Speed};
+use crate::health::SourceHealth;
+
+/// One running source.
+#[derive(Clone)]
+pub struct Source {
+    name: String,
+    is_file: bool,
+    handle: Arc<SourceHandle>,
+    counters: Arc<PerceptionCounters>,
+}
+
+impl Source {
+    /// Starts a source that feeds `sink`.
+    ///
+    /// # Errors
+    /// If its uri cannot be read or no thread can be made. A device that is away is no error: it is waited for.
+    pub fn start(
+        name: &str,
+        source: &SourceConfig,
+        segments: &SegmentsConfig,
+        encoders: Encoders,
+        sink: Arc<dyn PerceptionSink>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, String> {
+        let spec = source_spec(name, source)?;
+        let is_file = !spec.is_live();
+        let mut config = PerceiverConfig::new(name, segmenter(segments, is_file && source.speed == Speed::Max));
+        config.media = media(&spec);
+        let perceiver = Perceiver::new(config, encoders, sink);
+        let counters = perceiver.counters();
+        let handle = SourceHandle::start(spec, Box::new(perceiver), clock).map_err(|error| error.to_string())?;
+        Ok(Self { name: name.to_owned(), is_file, handle: Arc::new(handle), counters })
+    }
+
+    /// Its name in the configuration.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it is a file, which ends.
+    pub fn is_file(&self) -> bool {
+        self.is_file
+    }
+
+    /// What capture says of it.
+    pub fn status(&self) -> SourceStatus {
+        self.handle.status()
+    }
+
+    /// Whether nothing will come any more.
+    pub fn is_over(&self) -> bool {
+        matches!(self.status().state, SourceState::Ended | SourceState::Failed)
+    }
+
+    /// Waits until nothing will come any more; `false` if `patience` ends first.
+    pub fn wait_over(&self, patience: std::time::Duration) -> bool {
+        self.handle.wait_ended(Some(patience))
+    }
+
+    /// Pauses or resumes it; returns at once.
+    pub fn pause(&self, paused: bool) {
+        if paused {
+            self.handle.pause();
+        } else {
+            self.handle.resume();
+        }
+    }
+
+    /// Stops it and waits until its open segment was handed on.
+    pub fn stop(&self) {
+        self.handle.stop();
+    }
+
+    /// What health says of it.
+    pub fn health(&self) -> SourceHealth {
+        let status = self.status();
+        let counts = self.counters.read();
+        let mut dropped: std::collections::BTreeMap<String, u64> =
+            status.dropped.iter().map(|(reason, count)| ((*reason).to_owned(), *count)).collect();
+        for (reason, count) in &counts.lost {
+            *dropped.entry(reason.replace(' ', "_")).or_default() += count;
+        }
+        SourceHealth {
+            state: status.state.name().to_owned(),
+            frame_age_s: status.age.map(|age| (age.as_secs_f64() * 1e3).round() / 1e3),
+            fps: (status.fps * 10.0).round() / 10.0,
+            restarts: status.restarts,
+            dropped,
+            segments: counts.segments,
+            error: status.error.or(counts.last_error),
+        }
+    }
+}
+
+/// A file played as fast as it goes can look ahead for the best boundaries; whoever waits for an answer cannot.
+fn segmenter(segments: &SegmentsConfig, can_wait: bool) -> SegmenterConfig {
+    let seconds = std::time::Duration::from_secs_f64;
+    let base = if can_wait { SegmenterConfig::default() } else { SegmenterConfig::live() };
+    SegmenterConfig {
+        min_length: seconds(segments.min_s),
+        max_length: seconds(segments.max_s),
+        min_fps: segments.min_fps,
+        max_fps: segments.max_fps,
+        visual_threshold: segments.visual_threshold,
+        silence_db: segments.silence_db,
+        ..base
+    }
+}
+
+fn media(spec: &SourceSpec) -> Option<String> {
+    let SourceKind::File(file) = &spec.kind else { return None };
+    let path = std::path::absolute(&file.path).unwrap_or_else(|_| file.path.clone());
+    Some(format!("file://{}", path.display()))
+}
