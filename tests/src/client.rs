@@ -151,6 +151,18 @@ impl Client {
         self.flush()
     }
 
+    /// As [`Client::publish`], and the broker keeps the message for those who come later.
+    ///
+    /// # Errors
+    /// If the broker does not acknowledge it.
+    pub fn publish_retained(&self, topic: &str, payload: impl Into<Vec<u8>>) -> Result<()> {
+        self.inbox.lock().published += 1;
+        self.inner
+            .publish(topic, payload.into(), PublishOptions::at_least_once().retained())
+            .with_context(|| format!("cannot publish to {topic}"))?;
+        self.flush()
+    }
+
     /// Waits until the broker has acknowledged everything published so far.
     ///
     /// # Errors
