@@ -85,7 +85,7 @@ pub struct MqttLimits {
     /// Observations a second on average. What comes faster waits at the broker; nothing is refused for it.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub observations_per_s: u32,
-    /// Messages of `observe` that the broker may send before the first is acknowledged.
+    /// Messages of `observe` that the broker should send before the first is acknowledged. (Mosquitto sends more.)
     #[schemars(range(min = 1, max = 1024))]
     pub unacknowledged: u16,
     /// Time that a question may take if it names none, milliseconds.

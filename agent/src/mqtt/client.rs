@@ -22,7 +22,7 @@ use crate::config::mqtt::MqttConfig;
 /// How long the broker may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Requests that may wait for the event loop of one connection.
+/// Publications and subscriptions that may wait for the event loop of one connection.
 const REQUESTS: usize = 64;
 
 /// Publications under way to the broker at once.
@@ -56,6 +56,22 @@ pub struct LinkOptions {
     pub receive_maximum: Option<u16>,
     /// Published by the broker, retained, when the connection breaks.
     pub will: Option<(String, &'static str)>,
+    /// Acknowledgements by hand that may wait for the event loop.
+    pub acknowledgements: usize,
+}
+
+/// Takes the messages of a connection, in order of receipt, from its event loop.
+pub trait Receive: Send + 'static {
+    /// While this waits, the connection neither reads nor sends: it must wait for nothing that waits for the connection.
+    fn receive(&mut self, message: Message) -> impl Future<Output = ()> + Send;
+}
+
+/// Receives without waiting.
+impl<F: FnMut(Message) + Send + 'static> Receive for F {
+    fn receive(&mut self, message: Message) -> impl Future<Output = ()> + Send {
+        self(message);
+        std::future::ready(())
+    }
 }
 
 /// A message from the broker.
@@ -178,20 +194,16 @@ impl Broker {
         })
     }
 
-    /// Opens a connection and waits until the broker has accepted it. From then on `on_message` is called for every
-    /// message, from the event loop, so it must not wait for anything.
+    /// Opens a connection and waits until the broker has accepted it. From then on `receiver` gets every message.
     ///
     /// # Errors
     /// See [`End`].
-    pub async fn connect(
-        &self,
-        options: LinkOptions,
-        on_message: impl FnMut(Message) + Send + 'static,
-    ) -> Result<Link, End> {
+    pub async fn connect(&self, options: LinkOptions, receiver: impl Receive) -> Result<Link, End> {
+        let requests = REQUESTS + options.acknowledgements;
         let options = self.options(options).map_err(|message| End { kind: EndKind::Refused, message })?;
         let manual = options.ack_mode() == AckMode::Manual;
         let (client, events) = AsyncClient::builder(options)
-            .capacity(REQUESTS)
+            .capacity(requests)
             .try_build()
             .map_err(|error| End { kind: EndKind::Refused, message: error.to_string() })?;
         let (accepted, acceptance) = oneshot::channel();
@@ -201,7 +213,7 @@ impl Broker {
             accepted: Some(accepted),
             place: [self.host.as_str(), &self.port.to_string()].join(":"),
         };
-        let mut pump = AbortOnDropHandle::new(tokio::spawn(pump.run(on_message)));
+        let mut pump = AbortOnDropHandle::new(tokio::spawn(pump.run(receiver)));
         match acceptance.await {
             Ok(Accepted { session_present, max_packet }) => {
                 Ok(Link { sender: Sender { client, max_packet }, session_present, pump })
@@ -341,7 +353,7 @@ struct Pump {
 }
 
 impl Pump {
-    async fn run(mut self, mut on_message: impl FnMut(Message)) -> End {
+    async fn run(mut self, mut receiver: impl Receive) -> End {
         loop {
             match self.events.poll().await {
                 Ok(Event::Incoming(Packet::ConnAck(connack))) => {
@@ -352,7 +364,7 @@ impl Pump {
                 }
                 Ok(Event::Incoming(Packet::Publish(publish))) => {
                     if let Some(message) = self.message(publish) {
-                        on_message(message);
+                        receiver.receive(message).await;
                     }
                 }
                 Ok(_) => {}

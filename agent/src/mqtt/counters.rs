@@ -53,8 +53,6 @@ counters! {
     observations_rejected,
     /// Messages of `observe` not acknowledged because the store could not write; the broker sends them again.
     observe_deferred,
-    /// Messages of `observe` sent with QoS 0 that found no room.
-    observe_overflow,
     /// Replies that could not be delivered in time.
     replies_dropped,
     /// Announcements of episodes and rejections that found no room.

@@ -12,15 +12,13 @@ use super::MqttError;
 use super::beat::{self, Beat};
 use super::client::{Backoff, End, EndKind, Gone, Link, LinkOptions, Publication, Reliability, Sender};
 use super::context::{CONNECTION_ASK, CONNECTION_IN, Context, RIGHTS_ASK, RIGHTS_IN, STORAGE};
-use super::ingest::{Ended, Ingest};
+use super::ingest::{self, Ended, Ingest};
 use super::presence::{Claim, OFFLINE, ONLINE, STOPPED, claim, yields_to};
 use super::requests::{Dispatcher, Sign};
 use super::topics::{ClientRole, Outbound};
 use crate::health::HealthReport;
 use crate::service::EpisodeEvent;
 
-/// Messages of QoS 0 that may wait beside the unacknowledged ones.
-const UNCONFIRMED: usize = 256;
 /// Signs of presence that may wait.
 const SIGNS: usize = 64;
 /// How long `online` waits for `…-in`, so that nobody who sees it publishes into the void.
@@ -76,27 +74,18 @@ impl InConnection {
     async fn connection(&self, backoff: &mut Backoff) -> (End, Ended) {
         let context = &self.context;
         let limits = &context.config.limits;
-        let (to_ingest, messages) = mpsc::channel(usize::from(limits.unacknowledged) + UNCONFIRMED);
+        let (entrance, messages) = ingest::way();
         let (trouble, closing) = (CancellationToken::new(), CancellationToken::new());
         let options = LinkOptions {
             client_id: context.topics.client_id(&context.identity.instance, ClientRole::In),
             keep_session: Some(Duration::from_secs(u64::from(context.config.session_expiry_h) * 3600)),
             receive_maximum: Some(limits.unacknowledged),
             will: None,
-        };
-        let on_message = {
-            let context = Arc::clone(context);
-            move |message| {
-                // The broker never sends more than the receive maximum of what must be acknowledged, and for that there is
-                // room: only QoS 0 can overflow.
-                if let Err(mpsc::error::TrySendError::Full(_)) = to_ingest.try_send(message) {
-                    context.counters.observe_overflow.increment();
-                }
-            }
+            acknowledgements: ingest::ROOM,
         };
         let connected = tokio::select! {
             () = self.stop.cancelled() => return (closed(), Ended::Done),
-            connected = context.broker.connect(options, on_message) => connected,
+            connected = context.broker.connect(options, entrance) => connected,
         };
         let mut link = match connected {
             Ok(link) => link,
@@ -238,6 +227,7 @@ impl AskConnection {
             keep_session: None,
             receive_maximum: None,
             will: Some((topics.outbound(Outbound::Status), OFFLINE)),
+            acknowledgements: 0,
         }
     }
 

@@ -2,6 +2,10 @@
 //!
 //! Messages are given to the writer in the order of receipt, many at a time, and acknowledged in the same order as their
 //! commits come back. When the store cannot write, nothing more is acknowledged on this connection.
+//!
+//! The receive maximum should keep the broker from sending more than the memory can take, and Mosquitto 2.0 exceeds it many
+//! times over when messages are waiting. So there is room for so many bytes, and a connection that finds none stops reading
+//! until something is committed: TCP then holds the broker back, and nothing is dropped or asked for again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,11 +13,11 @@ use std::time::Duration;
 
 use memory_core::ForgetReply;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::ask::read_request;
-use super::client::{Acknowledgement, Message};
+use super::client::{Acknowledgement, Message, Receive};
 use super::commands::{self, Name};
 use super::context::{Context, STORAGE};
 use super::fields::Fields;
@@ -28,10 +32,49 @@ const REPLY_PATIENCE: Duration = Duration::from_secs(60);
 /// Rejected items that one announcement lists.
 const LISTED: usize = 32;
 
+/// Messages on their way at once, counting a long one as several.
+pub const ROOM: usize = 1024;
+
+/// Bytes that count as one message.
+const ROOM_UNIT: usize = 64 << 10;
+
+/// The end of the way at the connection.
+pub struct Entrance {
+    messages: mpsc::Sender<Arrival>,
+    room: Arc<Semaphore>,
+}
+
+/// The end of the way at the memory.
+pub type Arrivals = mpsc::Receiver<Arrival>;
+
+/// A message and the room it takes until it is dealt with.
+pub struct Arrival {
+    message: Message,
+    room: OwnedSemaphorePermit,
+}
+
+/// The way of one connection's messages.
+pub fn way() -> (Entrance, Arrivals) {
+    let (messages, arrivals) = mpsc::channel(ROOM);
+    (Entrance { messages, room: Arc::new(Semaphore::new(ROOM)) }, arrivals)
+}
+
+impl Receive for Entrance {
+    async fn receive(&mut self, message: Message) {
+        let units = message.payload.len().div_ceil(ROOM_UNIT).clamp(1, ROOM);
+        let units = u32::try_from(units).expect("at most ROOM");
+        // Room comes free by commits, and acknowledgements have a queue that holds as many as there is room: neither waits
+        // for this connection. The semaphore is never closed; the other end is when it takes nothing more.
+        if let Ok(room) = Arc::clone(&self.room).acquire_many_owned(units).await {
+            drop(self.messages.send(Arrival { message, room }).await);
+        }
+    }
+}
+
 /// The messages of one connection.
 pub struct Ingest {
     pub context: Arc<Context>,
-    pub messages: mpsc::Receiver<Message>,
+    pub messages: Arrivals,
     /// Cancelled by this when the store cannot write.
     pub trouble: CancellationToken,
     /// Cancelled by the owner: deal with what has come, take nothing more.
@@ -44,6 +87,7 @@ struct Pending {
     redelivered: bool,
     route: Route,
     work: Work,
+    room: OwnedSemaphorePermit,
 }
 
 enum Work {
@@ -95,8 +139,8 @@ impl Ingest {
                 () = sleep_until(hold), if hold.is_some() => hold_until = None,
                 message = self.messages.recv(), if open && hold.is_none() => match message {
                     None => open = false,
-                    Some(message) => {
-                        let (next, wait) = self.begin(message).await;
+                    Some(arrival) => {
+                        let (next, wait) = self.begin(arrival).await;
                         pending.push_back(next);
                         if !wait.is_zero() {
                             hold_until = Some(tokio::time::Instant::now() + wait);
@@ -110,7 +154,7 @@ impl Ingest {
     }
 
     /// Reads a message and gives it to the writer. Says how long to take no further one.
-    async fn begin(&self, mut message: Message) -> (Pending, Duration) {
+    async fn begin(&self, Arrival { mut message, room }: Arrival) -> (Pending, Duration) {
         let acknowledgement = message.acknowledgement.take();
         let redelivered = message.redelivered;
         let (route, work, wait) = match self.context.topics.parse(&message.topic) {
@@ -122,7 +166,7 @@ impl Ingest {
                 (Route::default(), Work::Done, Duration::ZERO)
             }
         };
-        (Pending { acknowledgement, redelivered, route, work }, wait)
+        (Pending { acknowledgement, redelivered, route, work, room }, wait)
     }
 
     async fn begin_observe(&self, message: &Message) -> (Route, Work, Duration) {
@@ -172,7 +216,7 @@ impl Ingest {
 
     /// Tells the sender and acknowledges. Returns what is wrong with the store, if that is why it must come again.
     async fn finish(&self, pending: Pending, outcome: Outcome, acknowledge: bool) -> Option<String> {
-        let Pending { acknowledgement, redelivered, route, work } = pending;
+        let Pending { acknowledgement, redelivered, route, work, room } = pending;
         let context = &self.context;
         let problem = match (work, outcome) {
             (Work::Observe(items, _), Outcome::Observed(Ok(committed))) => {
@@ -202,6 +246,7 @@ impl Ingest {
         {
             acknowledgement.send().await;
         }
+        drop(room);
         problem
     }
 
