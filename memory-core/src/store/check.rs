@@ -79,7 +79,7 @@ impl Check<'_> {
             last = key.value();
             match tables::open_numbered(EVENT, last, value.value()) {
                 Ok(EventRow::Live(body)) => {
-                    let whole = body.to_event(last, None).is_ok() && body.start <= body.end;
+                    let whole = body.clone().into_event(last, None).is_ok() && body.start <= body.end;
                     self.expect(whole, || format!("record {last} of events: it decodes to no event"));
                     self.live.events.insert(last, body);
                 }

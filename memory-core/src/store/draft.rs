@@ -120,7 +120,7 @@ impl<'t> Draft<'t> {
         self.episode_of_event(body.episode)?.events += 1;
         self.link(id, &body)?;
         let episode = self.episode_of_event(body.episode)?.clone();
-        self.changes.appended.push(Document::of(&body.to_event(id, Some(&episode))?));
+        self.changes.appended.push(Document::of(&body.clone().into_event(id, Some(&episode))?));
         if let Some(entity) = &body.entity {
             *self.changes.entities.entry(fold(entity)).or_default() += 1;
         }

@@ -4,6 +4,8 @@ mod admit;
 mod backend;
 mod check;
 mod database;
+#[cfg(test)]
+mod decoding_tests;
 mod draft;
 mod envelope;
 mod event_set;

@@ -181,7 +181,7 @@ impl EventBody {
     }
 
     /// The public form; a told event has the stream time and the recording of the segment that it joined.
-    pub(crate) fn to_event(&self, id: u64, episode: Option<&EpisodeBody>) -> Result<Event, Failure> {
+    pub(crate) fn into_event(self, id: u64, episode: Option<&EpisodeBody>) -> Result<Event, Failure> {
         let attributes = decode_attributes(self.attributes.as_deref())
             .map_err(|detail| Failure::damaged(EVENT.table, id, detail))?;
         let own_stream = self.stream.map(stream_span);
@@ -195,18 +195,18 @@ impl EventBody {
             id: EventId(id),
             episode: EpisodeId(self.episode),
             origin: self.origin,
-            sender_id: self.sender_id.clone(),
-            kind: self.kind,
-            modality: self.modality,
-            text: self.text.clone(),
             span: self.span(),
             stream,
-            source: self.source.clone(),
-            entity: self.entity.clone(),
             attributes,
-            confidence: self.confidence,
             media: episode.and_then(|episode| episode.media.clone()),
             received: Timestamp::from_micros(self.received),
+            sender_id: self.sender_id,
+            kind: self.kind,
+            modality: self.modality,
+            text: self.text,
+            source: self.source,
+            entity: self.entity,
+            confidence: self.confidence,
         })
     }
 }

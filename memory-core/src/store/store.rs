@@ -1,5 +1,6 @@
 //! The store at work: one writer, many readers.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -53,7 +54,10 @@ impl Store {
                 .ok_or_else(|| Failure::damaged("meta", "instance", "missing"))?;
             Ok((writer, instance))
         };
-        let (writer, instance) = recover().map_err(damaged)?;
+        let (writer, instance) = match catch_unwind(AssertUnwindSafe(recover)) {
+            Ok(recovered) => recovered.map_err(damaged)?,
+            Err(_) => return Err(damaged(Failure::Store("its pages contradict each other".into()))),
+        };
         let published = ArcSwap::from_pointee(writer.publish());
         Ok(Self { database, writer: Mutex::new(writer), published, options, clock, instance })
     }

@@ -33,7 +33,7 @@ impl View {
         match self.tables.live_event(id.0)? {
             Some(body) => {
                 let episode = self.tables.live_episode(body.episode)?;
-                body.to_event(id.0, episode.as_ref().map(|(_, episode)| episode)).map(Some)
+                body.into_event(id.0, episode.as_ref().map(|(_, episode)| episode)).map(Some)
             }
             None => Ok(None),
         }
@@ -64,7 +64,7 @@ impl View {
                 .tables
                 .live_event(member)?
                 .ok_or_else(|| Failure::damaged(EVENT.table, member, "`members` names it as visible, and it is not"))?;
-            events.push(body.to_event(member, Some(episode))?);
+            events.push(body.into_event(member, Some(episode))?);
         }
         Ok(events)
     }
@@ -81,7 +81,7 @@ impl View {
             let id = key.value();
             if let EventRow::Live(body) = tables::open_numbered(EVENT, id, value.value())? {
                 let episode = self.tables.live_episode(body.episode)?;
-                events.push(body.to_event(id, episode.as_ref().map(|(_, episode)| episode))?);
+                events.push(body.into_event(id, episode.as_ref().map(|(_, episode)| episode))?);
             }
         }
         Ok(events)

@@ -2,23 +2,35 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use redb::ReadableTable;
 
 use super::draft::Changes;
 use super::event_set::EventSet;
-use super::failure::Result;
+use super::failure::{Failure, Result};
 use super::journal::Journal;
 use super::published::Published;
-use super::records::{EVENT, EpisodeBody, EventRow, Head};
+use super::records::{Digest, EVENT, EpisodeBody, EventRow, Head};
 use super::tables::{self, ENTITY, META, ReadTables};
 use super::vectors::SpaceInUse;
 use crate::index::{Document, Index, IndexOptions, LogIndex};
-use crate::{AbsentRole, Clock, Origin, Stats};
+use crate::{AbsentRole, Clock, EventId, Origin, Stats, Timestamp};
 
 /// How many documents are handed to the index at once while it is rebuilt.
 const REBUILD_CHUNK: usize = 4096;
+
+/// How many chunks may be decoded before they are indexed.
+const CHUNKS_AHEAD: usize = 4;
+
+/// Visible events as they are read back.
+#[derive(Default)]
+struct Recovered {
+    documents: Vec<Document>,
+    unkeyed: Vec<(Digest, EventId)>,
+    damaged: u64,
+}
 
 /// The write side of the memory, behind its one lock.
 pub(crate) struct Writer {
@@ -79,59 +91,24 @@ impl Writer {
         Ok(())
     }
 
+    /// Reads and decodes in one thread and indexes in this one: opening takes as long as the slower of the two.
     fn recover_events(&mut self, tables: &ReadTables, clock: &dyn Clock) -> Result<()> {
         let now = clock.now();
         let monotonic = clock.monotonic();
-        let mut documents = Vec::with_capacity(REBUILD_CHUNK);
-        // Events of one episode mostly follow each other.
-        let mut episode: Option<(u64, Option<EpisodeBody>)> = None;
-        for entry in tables.events.iter()? {
-            let (key, value) = entry?;
-            let id = key.value();
-            let body = match tables::open_numbered(EVENT, id, value.value()) {
-                Ok(EventRow::Live(body)) => body,
-                Ok(_) => continue,
-                Err(failure) => {
-                    self.note_damage(failure);
-                    continue;
-                }
-            };
-            if episode.as_ref().is_none_or(|(known, _)| *known != body.episode) {
-                let found = match tables.live_episode(body.episode) {
-                    Ok(found) => found.map(|(_, episode)| episode),
-                    Err(failure) => {
-                        self.note_damage(failure);
-                        None
-                    }
-                };
-                episode = Some((body.episode, found));
-            }
-            let of = episode.as_ref().and_then(|(_, episode)| episode.as_ref());
-            match body.to_event(id, of) {
-                Ok(event) => documents.push(Document::of(&event)),
-                Err(failure) => {
-                    self.note_damage(failure);
-                    continue;
-                }
-            }
-            self.live.insert(id);
-            let received = crate::Timestamp::from_micros(body.received);
-            if body.origin == Origin::Told && !body.has_key() && Journal::is_recent(received, now) {
-                // Its age in this run's monotonic time is not known: it counts from now, so it is kept a little longer.
-                self.journal.extend([(body.digest(), crate::EventId(id))], monotonic);
-            }
-            if documents.len() == REBUILD_CHUNK {
+        std::thread::scope(|scope| {
+            let (sender, receiver) = std::sync::mpsc::sync_channel(CHUNKS_AHEAD);
+            let reader = scope.spawn(move || read_events(tables, now, &sender));
+            for chunk in receiver {
+                let Recovered { documents, unkeyed, damaged } = chunk;
+                documents.iter().for_each(|document| self.live.insert(document.id.0));
                 self.index.append(&documents);
-                documents.clear();
+                // Their age in this run's monotonic time is not known: it counts from now, so they are kept a little longer.
+                self.journal.extend(unkeyed, monotonic);
+                self.damaged += damaged;
             }
-        }
-        self.index.append(&documents);
-        Ok(())
-    }
-
-    fn note_damage(&mut self, failure: super::failure::Failure) {
-        self.damaged += 1;
-        tracing::error!(problem = tables::describe(failure), "a record is damaged and left out; run `engram check`");
+            // A panic is redb's answer to pages that contradict each other; whoever opens the store tells it as damage.
+            reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
     }
 
     /// Takes in what a transaction committed at the monotonic time `at` has changed.
@@ -189,4 +166,49 @@ impl Writer {
             absent: Arc::clone(&self.absent),
         }
     }
+}
+
+/// Sends every visible event in order of ids. A damaged record is told and left out.
+fn read_events(tables: &ReadTables, now: Timestamp, sender: &SyncSender<Recovered>) -> Result<()> {
+    let mut chunk = Recovered::default();
+    // Events of one episode mostly follow each other.
+    let mut episode: Option<(u64, Option<EpisodeBody>)> = None;
+    for entry in tables.events.iter()? {
+        let (key, value) = entry?;
+        let id = key.value();
+        let body = match tables::open_numbered(EVENT, id, value.value()) {
+            Ok(EventRow::Live(body)) => body,
+            Ok(_) => continue,
+            Err(failure) => {
+                chunk.damaged += told_damage(failure);
+                continue;
+            }
+        };
+        if episode.as_ref().is_none_or(|(known, _)| *known != body.episode) {
+            let found = tables.live_episode(body.episode).unwrap_or_else(|failure| {
+                chunk.damaged += told_damage(failure);
+                None
+            });
+            episode = Some((body.episode, found.map(|(_, episode)| episode)));
+        }
+        let of = episode.as_ref().and_then(|(_, episode)| episode.as_ref());
+        let received = Timestamp::from_micros(body.received);
+        if body.origin == Origin::Told && !body.has_key() && Journal::is_recent(received, now) {
+            chunk.unkeyed.push((body.digest(), EventId(id)));
+        }
+        match body.into_event(id, of) {
+            Ok(event) => chunk.documents.push(Document::of(&event)),
+            Err(failure) => chunk.damaged += told_damage(failure),
+        }
+        if chunk.documents.len() == REBUILD_CHUNK && sender.send(std::mem::take(&mut chunk)).is_err() {
+            return Ok(());
+        }
+    }
+    // The receiver goes away only by a panic, which its thread tells.
+    sender.send(chunk).or(Ok(()))
+}
+
+fn told_damage(failure: Failure) -> u64 {
+    tracing::error!(problem = tables::describe(failure), "a record is damaged and left out; run `engram check`");
+    1
 }

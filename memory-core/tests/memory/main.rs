@@ -10,5 +10,7 @@ mod crash;
 mod embeddings;
 mod episodes;
 mod forget;
+mod format;
 mod observe;
+mod properties;
 mod reading;

@@ -1,0 +1,126 @@
+//! A store that an earlier version wrote is read by this one.
+//!
+//! A fixture is a store's file as its 4 KiB pages that are not all zero: number of the page (u32), length without the zeros
+//! at its end (u16), bytes; all little-endian, after the length of the file (u64).
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use memory_core::store::MemoryStorage;
+use memory_core::{
+    EpisodeFilter, EpisodeId, ForgetRequest, ManualClock, Memory, Observation, Outcome, TimeSpan, Told, Value,
+};
+
+use crate::embeddings::LetterCounts;
+use crate::support::{at, keyed, open_on, segment, told_at, with_session};
+
+const PAGE: usize = 4096;
+
+fn fixture(version: u32) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/format-{version}.pages"))
+}
+
+fn pack(image: &[u8]) -> Vec<u8> {
+    let mut packed = (image.len() as u64).to_le_bytes().to_vec();
+    for (number, page) in image.chunks(PAGE).enumerate() {
+        let length = page.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        if length > 0 {
+            packed.extend_from_slice(&u32::try_from(number).unwrap().to_le_bytes());
+            packed.extend_from_slice(&u16::try_from(length).unwrap().to_le_bytes());
+            packed.extend_from_slice(&page[..length]);
+        }
+    }
+    packed
+}
+
+fn unpack(packed: &[u8]) -> Vec<u8> {
+    let (length, mut rest) = packed.split_at(8);
+    let mut image = vec![0; usize::try_from(u64::from_le_bytes(length.try_into().unwrap())).unwrap()];
+    while let Some((header, after)) = rest.split_at_checked(6) {
+        let start = u32::from_le_bytes(header[..4].try_into().unwrap()) as usize * PAGE;
+        let (bytes, after) = after.split_at(u16::from_le_bytes(header[4..].try_into().unwrap()).into());
+        image[start..start + bytes.len()].copy_from_slice(bytes);
+        rest = after;
+    }
+    image
+}
+
+/// Writes one of everything.
+fn write(memory: &Memory) {
+    memory.set_text_embedder(Some(LetterCounts::new("letters-1")));
+    let tell = |told: Told| memory.observe(vec![Observation::Told(told)]).unwrap().remove(0);
+    let mut anna = Told { entity: Some("Anna".into()), until: Some(at(4)), ..keyed("a", "bring the blue mug", 2) };
+    anna.attributes.insert("place".into(), Value::Text("Kitchen".into()));
+    anna.attributes.insert("volume".into(), Value::Number(0.25));
+    tell(anna);
+    tell(Told { source: "tasks".into(), ..told_at("drives off", 3) });
+    memory.observe(vec![Observation::Perceived(segment(0, 8, &["a mug", "a table"]))]).unwrap();
+    tell(keyed("b", "the door is open", 500));
+    tell(keyed("b", "the door is closed", 500));
+    tell(with_session(told_at("pour water", 500), "tea-1"));
+    tell(keyed("c", "a secret", 9000));
+    memory.forget(&ForgetRequest::Span(TimeSpan::new(at(8999), at(9001)))).unwrap();
+    memory.observe(vec![Observation::Perceived(segment(600, 608, &[]))]).unwrap();
+    memory.set_setting("recording", "paused").unwrap();
+    memory.embed_pending(3).unwrap();
+}
+
+fn assert_written(memory: &Memory) {
+    assert_eq!(memory.check().unwrap().problems, Vec::<String>::new());
+    let texts: Vec<String> = memory.events(None, 99).unwrap().into_iter().map(|event| event.text).collect();
+    let expected = ["bring the blue mug", "drives off", "a mug", "a table", "the door is closed", "pour water"];
+    assert_eq!(texts, expected);
+
+    let (seen, events) = memory.episode(EpisodeId(1)).unwrap().unwrap();
+    assert_eq!((seen.source.as_str(), seen.session.as_deref()), ("camera", Some("s1")));
+    assert_eq!(seen.span, TimeSpan::new(at(0), at(8)));
+    assert_eq!(seen.media.as_deref(), Some("file:///media/0.mkv"));
+    assert_eq!(seen.degraded, ["asr: model not installed"]);
+    assert_eq!(events.len(), 4);
+    assert_eq!(events[0].entity.as_deref(), Some("Anna"));
+    assert_eq!(events[0].attributes["volume"], Value::Number(0.25));
+    assert_eq!(events[0].stream.unwrap().end.as_secs(), 4);
+    assert_eq!(memory.episode(EpisodeId(2)).unwrap().unwrap().0.id, EpisodeId(1), "merged");
+
+    let at_place = EpisodeFilter { place: Some("kitchen".into()), ..EpisodeFilter::default() };
+    assert_eq!(memory.episodes(&at_place).unwrap().episodes.len(), 1);
+    assert_eq!(memory.setting("recording").unwrap().as_deref(), Some("paused"));
+    let stats = memory.stats();
+    assert_eq!((stats.observations, stats.events, stats.episodes, stats.hidden), (8, 6, 4, 2));
+    memory.set_text_embedder(Some(LetterCounts::new("letters-1")));
+    assert_eq!(memory.stats().pending_embeddings, 3, "vectors are read");
+
+    let again = |told: Told| memory.observe(vec![Observation::Told(told)]).unwrap().remove(0);
+    assert!(matches!(again(keyed("b", "the door is closed", 500)), Outcome::Duplicate { .. }));
+    assert!(matches!(again(keyed("c", "a secret", 9000)), Outcome::Rejected { .. }));
+    let repeated = memory.observe(vec![Observation::Perceived(segment(600, 608, &[]))]).unwrap().remove(0);
+    assert!(matches!(repeated, Outcome::Duplicate { .. }));
+}
+
+fn clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::at(at(0)))
+}
+
+#[test]
+fn this_version_reads_what_it_writes() {
+    let storage = MemoryStorage::new();
+    write(&open_on(Arc::new(storage.clone()), &clock()));
+    let image = storage.image();
+    assert_eq!(unpack(&pack(&image)), image);
+    assert_written(&open_on(Arc::new(MemoryStorage::from_image(image)), &clock()));
+}
+
+#[test]
+fn a_store_of_format_1_is_read() {
+    let image = unpack(&std::fs::read(fixture(1)).unwrap());
+    assert_written(&open_on(Arc::new(MemoryStorage::from_image(image)), &clock()));
+}
+
+/// Run once, when a format is new: `cargo test -p memory-core --test memory -- --ignored write_the_fixture`.
+#[test]
+#[ignore = "writes the fixture of the newest format"]
+fn write_the_fixture() {
+    let storage = MemoryStorage::new();
+    write(&open_on(Arc::new(storage.clone()), &clock()));
+    std::fs::write(fixture(1), pack(&storage.image())).unwrap();
+}
