@@ -18,7 +18,6 @@ const START: Duration = Duration::from_secs(10);
 pub struct BrokerBuilder {
     user: Option<(String, String)>,
     tls: bool,
-    max_packet_bytes: Option<u32>,
 }
 
 impl BrokerBuilder {
@@ -51,6 +50,14 @@ impl BrokerBuilder {
         bail!("three free ports were taken by others before Mosquitto could have them")
     }
 
+    /// Sets everything up but does not start it: a broker that is down.
+    ///
+    /// # Errors
+    /// If its files cannot be made.
+    pub fn down(self) -> Result<Broker> {
+        self.prepare(free_port()?)
+    }
+
     fn prepare(&self, port: u16) -> Result<Broker> {
         let folder = tempfile::Builder::new().prefix("engram-broker-").tempdir().context("no temporary folder")?;
         let path = |name: &str| folder.path().join(name);
@@ -64,9 +71,6 @@ impl BrokerBuilder {
             format!("persistence_location {}/", folder.path().display()),
             "log_dest stderr".to_owned(),
         ];
-        if let Some(bytes) = self.max_packet_bytes {
-            lines.push(format!("max_packet_size {bytes}"));
-        }
         if rustix::process::geteuid().is_root() {
             lines.push("user root".to_owned());
         }

@@ -325,6 +325,12 @@ impl Client {
     }
 }
 
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("reply_topic", &self.reply_topic).finish_non_exhaustive()
+    }
+}
+
 impl Drop for Client {
     fn drop(&mut self) {
         self.inbox.change(|state| state.closed = true);

@@ -18,11 +18,14 @@ pub fn shared(part: &str) -> Option<PathBuf> {
     if path.exists() {
         return path.canonicalize().ok();
     }
-    #[allow(clippy::print_stderr, reason = "a skipped check is said where the person runs it")]
-    {
-        eprintln!("SKIPPED: {} is not there (ENGRAM_SHARED names another place)", path.display());
-    }
+    skipped(&format!("{} is not there (ENGRAM_SHARED names another place)", path.display()));
     None
+}
+
+/// Says that a check was not made, and why: silence would look like success.
+#[allow(clippy::print_stderr, reason = "said where the person runs it")]
+pub fn skipped(why: &str) {
+    eprintln!("SKIPPED: {why}");
 }
 
 /// Where `drivers/scripts/fetch-models` leaves the models: `ENGRAM_MODELS_DIR`, else the user's data folder. `None` if

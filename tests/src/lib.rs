@@ -15,12 +15,14 @@ mod environment;
 pub mod media;
 mod numbers;
 mod process;
+mod stage;
 
 pub use agent::{Agent, AgentBuilder};
 pub use broker::{Broker, BrokerBuilder};
 pub use certificates::Certificates;
 pub use client::{Client, Message, Reply};
 pub use deadline::{eventually, until};
-pub use environment::{engram, engram_command, fixtures_dir, free_port, models_dir, repository, shared};
+pub use environment::{engram, engram_command, fixtures_dir, free_port, models_dir, repository, shared, skipped};
 pub use numbers::Random;
 pub use process::{Finished, Process, run_to_end};
+pub use stage::{SOON, Stage, evidence_ids};

@@ -1,0 +1,152 @@
+//! No room left: on the disk during a commit, or under the configured ceiling.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use engram_tests::{Agent, Broker, SOON, Stage, evidence_ids, run_to_end, skipped};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A small file system of its own; unmounted when dropped.
+struct SmallDisk {
+    folder: TempDir,
+}
+
+impl SmallDisk {
+    /// `None`, with a printed line, where this user may not mount.
+    fn mount(mib: u32) -> Result<Option<Self>> {
+        let folder = tempfile::Builder::new().prefix("engram-disk-").tempdir()?;
+        let ended = run_to_end(
+            Command::new("mount")
+                .args(["-t", "tmpfs", "-o", &format!("size={mib}m"), "engram-test"])
+                .arg(folder.path()),
+            SOON,
+        )?;
+        if ended.code == Some(0) {
+            return Ok(Some(Self { folder }));
+        }
+        skipped(&format!("a full disk needs the right to mount a tmpfs: {}", ended.stderr.trim()));
+        Ok(None)
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn grow(&self, mib: u32) -> Result<()> {
+        let ended =
+            run_to_end(Command::new("mount").args(["-o", &format!("remount,size={mib}m")]).arg(self.path()), SOON)?;
+        ensure!(ended.code == Some(0), "cannot grow the disk: {}", ended.stderr);
+        Ok(())
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        run_to_end(Command::new("umount").arg("--lazy").arg(self.path()), SOON).ok();
+    }
+}
+
+fn batch(number: u32) -> Value {
+    // Words that differ, so that no store can make them small.
+    let words = |i: u32| {
+        (0..200)
+            .map(|w| format!("w{}", (u64::from(number * 1000 + i * 31 + w)).wrapping_mul(2_654_435_761) % 10_000_019))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let item = |i: u32| json!({"id": format!("d{number}-{i}"), "text": format!("Crate {number} shelf {i}: {}", words(i)), "at": "2026-11-20T08:00:00Z"});
+    (0..16).map(item).collect()
+}
+
+/// Tells until the store is full. Returns how many batches were accepted.
+fn fill(stage: &Stage) -> Result<u32> {
+    for number in 0..4000 {
+        let reply = stage.observe(batch(number))?;
+        if reply["error"]["code"] == "storage_full" || reply["rejected"][0]["error"]["code"] == "storage_full" {
+            let text = reply.to_string();
+            ensure!(text.contains("full") || text.contains("space") || text.contains("max_mib"), "no advice: {text}");
+            return Ok(number);
+        }
+        ensure!(reply["accepted"] == 16, "neither accepted nor full: {reply}");
+    }
+    bail!("4000 batches fit: nothing was tested")
+}
+
+fn all_there(stage: &Stage, batches: u32) -> Result<()> {
+    let found = stage.remembered_ids()?;
+    for number in 0..batches {
+        for i in 0..16 {
+            ensure!(found.contains(&format!("d{number}-{i}")), "d{number}-{i} was accepted and is lost");
+        }
+    }
+    Ok(())
+}
+
+fn on_disk(
+    stage_name: &str,
+    folder: PathBuf,
+    configure: impl FnOnce(engram_tests::AgentBuilder) -> engram_tests::AgentBuilder,
+) -> Result<Stage> {
+    let broker = Broker::start()?;
+    let client = broker.client()?;
+    let data = folder.join("data").display().to_string();
+    let agent = configure(Agent::builder(&broker, stage_name).set("data_dir", data.as_str())).start(&client)?;
+    Ok(Stage { agent, client, broker })
+}
+
+#[test]
+fn a_full_disk_refuses_keeps_what_it_has_and_goes_on_when_there_is_room() -> Result<()> {
+    let Some(disk) = SmallDisk::mount(24)? else { return Ok(()) };
+    let mut stage = on_disk("narrow", disk.path().to_owned(), |builder| builder.set("memory.cache_mib", 1))?;
+    let accepted = fill(&stage)?;
+    ensure!(accepted > 0, "nothing fitted");
+    stage.agent.health(&stage.client, SOON, |report| report["last_error"].is_string())?;
+    let answer = stage.ask("What is in crate 0 shelf 3?").context("a full disk stops no question")?;
+    ensure!(!evidence_ids(&answer).is_empty(), "{answer}");
+    all_there(&stage, accepted)?;
+
+    disk.grow(256)?;
+    // The refused batch was never acknowledged: the broker brings it again.
+    engram_tests::until("the refused batch", Duration::from_secs(60), || {
+        Ok(stage.remembered_ids()?.contains(&format!("d{accepted}-0")).then_some(()))
+    })?;
+    ensure!(stage.observe(batch(9000))?["accepted"] == 16, "there is room again");
+    stage.agent.stop()?;
+    stage.check()?;
+    stage.agent.restart(&stage.client)?;
+    all_there(&stage, accepted)
+}
+
+#[test]
+fn a_kill_on_a_full_disk_loses_nothing_that_was_accepted() -> Result<()> {
+    let Some(disk) = SmallDisk::mount(24)? else { return Ok(()) };
+    let mut stage = on_disk("cramped", disk.path().to_owned(), |builder| builder.set("memory.cache_mib", 1))?;
+    let accepted = fill(&stage)?;
+    stage.agent.kill()?;
+    disk.grow(256)?;
+    stage.check()?;
+    stage.agent.restart(&stage.client)?;
+    all_there(&stage, accepted)
+}
+
+#[test]
+fn the_configured_ceiling_is_kept_and_said() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut stage = on_disk("thrifty", folder.path().to_owned(), |builder| builder.set("memory.max_mib", 16))?;
+    let accepted = fill(&stage)?;
+    ensure!(accepted > 0, "nothing fitted under the ceiling");
+    all_there(&stage, accepted)?;
+    stage.agent.stop()?;
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(folder.path().join("data/memory"))? {
+        // What the disk gave, in blocks of 512 bytes: the store's file may have holes.
+        bytes += entry?.metadata()?.blocks() * 512;
+    }
+    // The commit that reaches the ceiling is the last one.
+    ensure!(bytes <= 18 << 20, "a ceiling of 16 MiB let the store grow to {bytes} bytes");
+    stage.check()
+}
