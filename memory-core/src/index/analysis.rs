@@ -1,8 +1,10 @@
-//! From text to terms: words, stop words, English Snowball stems.
+//! From text to terms: words, stop words, irregular forms, English Snowball stems.
 
 use std::collections::HashMap;
 
 use rust_stemmers::{Algorithm, Stemmer};
+
+use super::irregular::base;
 
 /// A stem, as the 64-bit FNV-1a hash of its bytes. At a million distinct stems two of them share a hash with a probability
 /// under 1e-7; in exchange there is no dictionary to lock, to grow or to share between writer and readers.
@@ -50,14 +52,14 @@ impl Iterator for Words<'_> {
     }
 }
 
-/// The English Snowball stem of a lower-case word.
+/// The English Snowball stem of a lower-case word, irregular forms taken back to their base.
 pub fn stem(word: &str) -> String {
-    Stemmer::create(Algorithm::English).stem(word).into_owned()
+    Stemmer::create(Algorithm::English).stem(base(word)).into_owned()
 }
 
 /// The term of a lower-case word.
 pub fn term_of(word: &str) -> TermId {
-    hash(Stemmer::create(Algorithm::English).stem(word).as_bytes())
+    hash(Stemmer::create(Algorithm::English).stem(base(word)).as_bytes())
 }
 
 fn hash(bytes: &[u8]) -> TermId {
@@ -102,7 +104,7 @@ impl Analyzer {
                 }
                 continue;
             }
-            let term = (!is_stop_word(&word)).then(|| hash(self.stemmer.stem(&word).as_bytes()));
+            let term = (!is_stop_word(&word)).then(|| hash(self.stemmer.stem(base(&word)).as_bytes()));
             if let Some(term) = term {
                 visit(term);
             }

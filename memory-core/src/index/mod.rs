@@ -8,6 +8,7 @@ mod analysis;
 mod documents;
 mod fusion;
 mod hidden;
+mod irregular;
 mod log_index;
 mod postings;
 mod snapshot;

@@ -126,14 +126,18 @@ fn relation<'a>(placed: impl Iterator<Item = &'a Found>, cue: &Event, order: Ord
         }
     }
     texts.truncate(if order == Order::During { 3 } else { 1 });
-    let when = moment(cue.span.start, now);
     let relation = match order {
         Order::During => "while",
         Order::After => "after",
         Order::Before => "before",
     };
-    let cue = quote(cue, &cue.text);
-    format!("{} ({when}, {relation}: {})", texts.join(" "), cue.trim_end_matches('.'))
+    let text = cue.text.trim().trim_end_matches('.');
+    let cue_told = match (&cue.entity, cue.kind) {
+        (Some(entity), Kind::Text) => format!("{entity} said “{text}”"),
+        (None, Kind::Text) => format!("somebody said “{text}”"),
+        _ => format!("“{text}”"),
+    };
+    format!("{} That was {}, {relation} {cue_told}.", texts.join(" "), moment(cue.span.start, now))
 }
 
 /// The begins of separate occurrences among candidates that hold as much of the question as the best, in order of time.

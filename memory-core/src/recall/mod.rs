@@ -15,6 +15,9 @@ mod relation;
 mod retrieve;
 mod time_words;
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 pub use reader::Reader;
@@ -60,7 +63,7 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
     let mut retrieval = retriever.retrieve()?;
     let retrieved = stopwatch.check()?;
 
-    let open = confidence::open(&question, &retrieval);
+    let open = confidence::open(&retrieval);
     let choice = (!query.options.is_empty()).then(|| {
         let cosines = option_cosines(&cosines_of_options, hard, reader);
         options::choose(&question, &query.options, &retrieval, reader, &cosines)
@@ -73,7 +76,7 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
             0,
             step("question", format!("{:?}, {:?}, {:?}", question.intent, question.modality, question.form)),
         );
-        trace.push(step("confidence", format!("{:?}", confidence::Signals::of(&question, &retrieval))));
+        trace.push(step("confidence", format!("{:?}", confidence::Signals::of(&retrieval))));
         trace.extend(choice.as_ref().map(|choice| step("options", format!("{choice:?}"))));
     }
     retrieval.found.truncate(limit);

@@ -13,6 +13,9 @@ const ELSEWHERE: f32 = 0.3;
 /// What speaks for an option whose meaning is near, at most.
 const MEANING: f32 = 0.6;
 
+/// How much of a question an event must hold to be counted.
+const COUNTED: f32 = 0.4;
+
 /// The choice.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Choice {
@@ -32,7 +35,7 @@ pub(super) fn choose(
     reader: &dyn Reader,
     cosines: &[Option<f32>],
 ) -> Choice {
-    let counted = (question.form == Form::Count && retrieval.found.iter().any(|one| one.coverage >= 0.5))
+    let counted = (question.form == Form::Count && retrieval.found.iter().any(|one| one.coverage >= COUNTED))
         .then(|| occurrences(&retrieval.found).len());
     let supports: Vec<f32> = options
         .iter()

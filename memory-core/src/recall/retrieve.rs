@@ -207,9 +207,6 @@ impl Retriever<'_> {
     fn listing(&self, span: TimeSpan, modality: Option<Modality>) -> Result<Vec<Found>, ReadError> {
         let query = SearchQuery { span: Some(span), modality, limit: 1_000, ..SearchQuery::default() };
         let mut hits = self.reader.search().search(&query);
-        if hits.is_empty() && modality.is_some() {
-            hits = self.reader.search().search(&SearchQuery { modality: None, ..query });
-        }
         let wanted = self.limit.max(1);
         if hits.len() > wanted {
             let all = hits.len();

@@ -90,16 +90,19 @@ impl Unit {
         }
     }
 
-    pub fn times(self, count: i64) -> Span {
-        match self {
-            Self::Second => count.seconds(),
-            Self::Minute => count.minutes(),
-            Self::Hour => count.hours(),
-            Self::Day => count.days(),
-            Self::Week => count.weeks(),
-            Self::Month => count.months(),
-            Self::Year => count.years(),
-        }
+    /// So many of it; `None` beyond the calendar.
+    pub fn times(self, count: i64) -> Option<Span> {
+        let span = Span::new();
+        let times = match self {
+            Self::Second => span.try_seconds(count),
+            Self::Minute => span.try_minutes(count),
+            Self::Hour => span.try_hours(count),
+            Self::Day => span.try_days(count),
+            Self::Week => span.try_weeks(count),
+            Self::Month => span.try_months(count),
+            Self::Year => span.try_years(count),
+        };
+        times.ok()
     }
 
     /// Roughly, for tolerances.

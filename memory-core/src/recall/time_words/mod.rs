@@ -13,6 +13,9 @@ use jiff::Zoned;
 
 use crate::TimeSpan;
 
+#[cfg(test)]
+mod tests;
+
 pub(super) use tokens::number;
 
 /// A time phrase and what it means.

@@ -182,7 +182,7 @@ impl<'a> Parser<'a> {
         let at = self.back(count, unit);
         let piece = match unit {
             Unit::Second | Unit::Minute | Unit::Hour => {
-                let tolerance = (seconds(count, unit) * 0.25).max(seconds(0.5, unit)).max(10.0);
+                let tolerance = (seconds(count, unit) * 0.5).max(seconds(0.5, unit)).max(10.0);
                 let tolerance = Duration::from_secs_f64(tolerance);
                 let at = Timestamp::from(at.timestamp());
                 let end = at.saturating_add(tolerance).min(now);
@@ -203,7 +203,7 @@ impl<'a> Parser<'a> {
         #[expect(clippy::cast_possible_truncation, reason = "at most six digits")]
         let whole = count as i64;
         if count.fract() == 0.0 {
-            shifted(self.now, unit.times(-whole))
+            unit.times(-whole).map_or_else(|| self.now.clone(), |by| shifted(self.now, by))
         } else {
             #[expect(clippy::cast_possible_truncation, reason = "at most six digits")]
             let seconds = (count * unit.seconds() as f64) as i64;

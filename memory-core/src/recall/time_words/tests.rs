@@ -1,0 +1,207 @@
+use jiff::civil::date;
+use jiff::tz::TimeZone;
+
+use super::*;
+use crate::Timestamp;
+
+/// Wednesday, 20 May 2026, 15:30 in Berlin.
+fn now() -> Zoned {
+    date(2026, 5, 20).at(15, 30, 0, 0).to_zoned(TimeZone::get("Europe/Berlin").unwrap()).unwrap()
+}
+
+fn written(at: Timestamp, zone: &TimeZone) -> String {
+    let zoned = at.saturating_add(std::time::Duration::from_micros(1)).to_jiff().to_zoned(zone.clone());
+    zoned.strftime("%m-%d %H:%M").to_string()
+}
+
+/// The first phrase of a question at `now`, as `begin..end` in the zone.
+fn bound_at(question: &str, now: &Zoned) -> Option<String> {
+    let phrases = time_phrases(question, now, None);
+    let phrase = phrases.iter().find(|phrase| phrase.bounds)?;
+    let span = phrase.spans[0].0;
+    let zone = now.time_zone();
+    Some(format!("{}..{}", written(span.start, zone), written(span.end, zone)))
+}
+
+fn bound(question: &str) -> Option<String> {
+    bound_at(question, &now())
+}
+
+#[test]
+fn relative_words_become_bounds() {
+    for (question, expected) in [
+        ("What happened today?", "05-20 00:00..05-21 00:00"),
+        ("What did you hear yesterday?", "05-19 00:00..05-20 00:00"),
+        ("Who came the day before yesterday?", "05-18 00:00..05-19 00:00"),
+        ("Who came yesterday evening?", "05-19 17:00..05-20 00:00"),
+        ("Who came yesterday in the morning?", "05-19 05:00..05-19 12:00"),
+        ("What did I say this morning?", "05-20 05:00..05-20 12:00"),
+        ("What was on TV last night?", "05-19 18:00..05-20 05:00"),
+        ("What is planned for tonight?", "05-20 17:00..05-21 05:00"),
+        ("What happened ten minutes ago?", "05-20 15:15..05-20 15:25"),
+        ("Who was here an hour ago?", "05-20 14:00..05-20 15:00"),
+        ("Who was here half an hour ago?", "05-20 14:30..05-20 15:30"),
+        ("Who was here about 2 hours ago?", "05-20 12:30..05-20 14:30"),
+        ("Who was here twenty five minutes ago?", "05-20 14:52..05-20 15:17"),
+        ("Who was here a couple of minutes ago?", "05-20 15:27..05-20 15:29"),
+        ("What was said two days ago?", "05-18 00:00..05-19 00:00"),
+        ("What was said just now?", "05-20 15:28..05-20 15:30"),
+        ("What was said in the last hour?", "05-20 14:30..05-20 15:30"),
+        ("What was said over the past 20 minutes?", "05-20 15:10..05-20 15:30"),
+        ("Who came on Monday?", "05-18 00:00..05-19 00:00"),
+        ("Who came last Wednesday?", "05-13 00:00..05-14 00:00"),
+        ("Who came on Wednesday?", "05-20 00:00..05-21 00:00"),
+        ("Who came on Monday morning?", "05-18 05:00..05-18 12:00"),
+        ("Who came this week?", "05-18 00:00..05-25 00:00"),
+        ("Who came last week?", "05-11 00:00..05-18 00:00"),
+        ("Who came last weekend?", "05-16 00:00..05-18 00:00"),
+        ("Who came at 3 pm?", "05-20 14:50..05-20 15:10"),
+        ("Who came at 11:30 today?", "05-20 11:20..05-20 11:40"),
+        ("Who came at 8 pm?", "05-19 19:50..05-19 20:10"),
+        ("Who came yesterday at 8 a.m.?", "05-19 07:50..05-19 08:10"),
+        ("Who came between 1 and 2 pm?", "05-20 13:00..05-20 14:00"),
+        ("Who came between 11 and 1 pm?", "05-20 11:00..05-20 13:00"),
+        ("Who came from 9:15 to 10:45?", "05-20 09:15..05-20 10:45"),
+        ("Who came before 9 am?", "05-20 00:00..05-20 09:00"),
+        ("Who came yesterday after 6 pm?", "05-19 18:00..05-20 00:00"),
+    ] {
+        assert_eq!(bound(question).as_deref(), Some(expected), "{question}");
+    }
+}
+
+#[test]
+fn what_is_no_time_is_left_alone() {
+    for question in [
+        "What did the march look like?",
+        "May I see the kitchen?",
+        "What was the last word?",
+        "Who is in the morning room?",
+        "How many of the 2000 people came?",
+        "What is at the end of the corridor?",
+        "Where were 3 of them?",
+    ] {
+        assert_eq!(time_phrases(question, &now(), None), [], "{question}");
+    }
+}
+
+#[test]
+fn a_date_lifts_what_is_near_it_and_bounds_nothing() {
+    for question in ["on 7 May 2023", "on May 7th, 2023", "on the 7th of May 2023", "on 2023-05-07", "7 may, 2023"] {
+        let phrases = time_phrases(&format!("What happened {question}?"), &now(), None);
+        assert_eq!(phrases.len(), 1, "{question}");
+        assert!(!phrases[0].bounds);
+        let day = Timestamp::parse("2023-05-07T12:00:00+02:00").unwrap();
+        let week = Timestamp::parse("2023-05-14T12:00:00+02:00").unwrap();
+        let weight = |at| {
+            phrases[0].spans.iter().filter(|(span, _)| span.contains(at)).map(|(_, weight)| *weight).fold(0.0, f32::max)
+        };
+        assert!((weight(day) - 1.0).abs() < 1e-6 && (weight(week) - 0.5).abs() < 1e-6, "{question}");
+    }
+}
+
+#[test]
+fn a_month_without_a_year_may_be_that_of_any_year_behind() {
+    let phrases = time_phrases("Where did we go in June?", &now(), None);
+    let june = |year: i16| Timestamp::parse(&format!("{year}-06-15T12:00:00Z")).unwrap();
+    for year in [2015, 2023, 2025] {
+        assert!(phrases[0].spans.iter().any(|(span, _)| span.contains(june(year))), "{year}");
+    }
+    let phrases = time_phrases("Where did we go in June 2023?", &now(), None);
+    assert_eq!(phrases[0].spans.len(), 1);
+    assert_eq!(time_phrases("What happened in summer 2022?", &now(), None)[0].spans.len(), 1);
+    assert_eq!(time_phrases("What happened in 2022?", &now(), None)[0].spans.len(), 1);
+}
+
+#[test]
+fn a_named_date_with_an_hour_is_exact() {
+    assert_eq!(bound("Who came on 7 May 2026 at 8 am?").as_deref(), Some("05-07 07:50..05-07 08:10"));
+}
+
+#[test]
+fn the_week_before_a_date_is_told_by_the_date() {
+    let phrases = time_phrases("What did she do last week before 23 January, 2023?", &now(), None);
+    assert_eq!(phrases.len(), 1);
+    assert!(!phrases[0].bounds);
+}
+
+#[test]
+fn long_spans_exclude_nothing() {
+    for question in ["Where did we go last summer?", "What did he do two years ago?", "Who came last month?"] {
+        let phrases = time_phrases(question, &now(), None);
+        assert!(phrases.len() == 1 && !phrases[0].bounds, "{question}");
+    }
+}
+
+#[test]
+fn the_session_is_measured_from_its_begin_and_its_end() {
+    let start = Timestamp::parse("2026-05-20T10:00:00+02:00").unwrap();
+    let session = TimeSpan::new(start, start.saturating_add(std::time::Duration::from_secs(240)));
+    for (question, expected) in [
+        ("What was heard about two minutes into the session?", (102, 138)),
+        ("What was seen 90 seconds into the video?", (76, 103)),
+        ("What was heard near the end of the session?", (210, 240)),
+        ("What was shown at the beginning of the recording?", (0, 30)),
+        ("What was shown in the middle of the clip?", (90, 150)),
+        ("What was shown near the end?", (210, 240)),
+    ] {
+        let phrases = time_phrases(question, &now(), Some(session));
+        let span = phrases.first().unwrap_or_else(|| panic!("{question}")).spans[0].0;
+        let seconds = |at: Timestamp| (at.as_micros() - start.as_micros()) / 1_000_000;
+        assert_eq!((seconds(span.start), seconds(span.end)), expected, "{question}");
+    }
+    assert_eq!(time_phrases("What was heard near the end of the session?", &now(), None), []);
+}
+
+#[test]
+fn a_day_on_which_the_clocks_change_has_its_own_length() {
+    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let spring = date(2026, 3, 29).at(15, 0, 0, 0).to_zoned(zone.clone()).unwrap();
+    let autumn = date(2026, 10, 25).at(15, 0, 0, 0).to_zoned(zone).unwrap();
+    let hours = |now: &Zoned| {
+        let span = time_phrases("What happened today?", now, None)[0].spans[0].0;
+        span.end.since(span.start).as_secs_f64() / 3600.0
+    };
+    assert_eq!(hours(&spring).round() as i64, 23);
+    assert_eq!(hours(&autumn).round() as i64, 25);
+    // "An hour ago" is an hour of real time, whatever the clocks did meanwhile.
+    let after = date(2026, 3, 29).at(3, 10, 0, 0).to_zoned(TimeZone::get("Europe/Berlin").unwrap()).unwrap();
+    assert_eq!(bound_at("Who was here an hour ago?", &after).as_deref(), Some("03-29 00:40..03-29 01:40"));
+    // Half past two does not exist that day: it is read as the same distance after the gap.
+    assert_eq!(bound_at("Who was here at 2:30 today?", &spring).as_deref(), Some("03-29 03:20..03-29 03:40"));
+}
+
+#[test]
+fn the_question_without_its_bounds_keeps_the_rest() {
+    let question = "What did Anna say yesterday evening about the mug on 7 May 2023?";
+    let phrases = time_phrases(question, &now(), None);
+    assert_eq!(without(question, &phrases), "What did Anna say   about the mug on 7 May 2023?");
+}
+
+#[test]
+fn any_text_is_read_without_a_panic() {
+    for question in [
+        "ß at 99:99 pm",
+        "31 February 2023",
+        "7:",
+        "at 25:00",
+        "999999 years ago",
+        "between",
+        "in the last",
+        "…",
+        "0 days ago",
+    ] {
+        let _ = time_phrases(question, &now(), None);
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn phrases_lie_in_the_question(question in "[a-z0-9:, éß-]{0,80}") {
+        let mut end = 0;
+        for phrase in time_phrases(&question, &now(), None) {
+            proptest::prop_assert!(phrase.range.start >= end && question.get(phrase.range.clone()).is_some());
+            proptest::prop_assert!(!phrase.spans.is_empty());
+            end = phrase.range.end;
+        }
+    }
+}
