@@ -125,7 +125,10 @@ fn time(text: &str) -> Timestamp {
     Timestamp::parse(&format!("2026-11-{text}+01:00")).unwrap()
 }
 
-const MORNING: &[(&str, &str, Kind, &str, Option<&str>, u64)] = &[
+/// Begin, source, kind, text, entity, seconds.
+type Row = (&'static str, &'static str, Kind, &'static str, Option<&'static str>, u64);
+
+const MORNING: &[Row] = &[
     ("18T19:05:00", "asr", Kind::Text, "I put my keys in the blue bowl by the door.", Some("Anna"), 4),
     ("19T08:30:00", "asr", Kind::Text, "Yesterday I went to the dentist with Tom.", Some("Anna"), 5),
     ("20T08:00:00", "camera", Kind::Object, "A person, a cup and a laptop are in view.", None, 8),
