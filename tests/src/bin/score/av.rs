@@ -1,5 +1,6 @@
 //! A day seen and heard, played from a file as fast as the encoders go, then asked about.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -89,9 +90,16 @@ fn session_run(
     let intervals = intervals(&rows);
     let page = script.with_file_name("README.md");
     let baseline = baseline::table(&page, &format!("**{name}**"));
-    print_intervals(&intervals, baseline.as_ref());
+    // Without the transcript only the baseline's part without words compares.
+    let shown = baseline.clone().map(|mut table| {
+        if !subtitles {
+            table = table.remove(WITHOUT_WORDS).map(|row| (ALL.to_owned(), row)).into_iter().collect();
+        }
+        table
+    });
+    print_intervals(&intervals, shown.as_ref());
     Ok(json!({
-        "session": name, "subtitles": subtitles, "ingest": ingest, "intervals": intervals, "baseline": baseline,
+        "session": name, "subtitles": subtitles, "ingest": ingest, "intervals": intervals.into_iter().collect::<BTreeMap<_, _>>(), "baseline": baseline,
         "sessions": details["sessions"], "rows": rows,
     }))
 }
@@ -109,9 +117,13 @@ const MEASURES: [(&str, &str, &str); 4] = [
 ];
 
 const ALL: &str = "all answerable";
+const WITHOUT_WORDS: &str = "no words (objects + sounds)";
 const UNANSWERABLE: &str = "unanswerable";
 
-fn intervals(rows: &[Value]) -> Map<String, Value> {
+/// Rows of the table, in the order they are printed: categories as they come, then all, then what has no answer.
+type Intervals = Vec<(String, Map<String, Value>)>;
+
+fn intervals(rows: &[Value]) -> Intervals {
     let mut categories: Vec<&str> = Vec::new();
     for category in rows.iter().filter_map(|row| row["category"].as_str()) {
         if !categories.contains(&category) && category != UNANSWERABLE {
@@ -126,33 +138,32 @@ fn intervals(rows: &[Value]) -> Map<String, Value> {
             .collect();
         interval(&values)
     };
-    let mut table = Map::new();
+    let mut table = Intervals::new();
     let mut answerable = |name: &str, wanted: &dyn Fn(&Value) -> bool| {
         let wanted = |row: &Value| row["answerable"] == true && wanted(row);
         let cells: Map<String, Value> =
             MEASURES.iter().map(|(title, field, _)| ((*title).to_owned(), json!(mean(&wanted, field)))).collect();
-        table.insert(name.to_owned(), cells.into());
+        table.push((name.to_owned(), cells));
     };
     for category in &categories {
         answerable(category, &|row| row["category"] == *category);
     }
     answerable(ALL, &|_| true);
     let refused = |field| mean(&|row: &Value| row["answerable"] == false, field);
-    table.insert(
-        UNANSWERABLE.to_owned(),
-        json!({"abstention": refused("abst_open"), "abstention mc": refused("abst_mc")}),
-    );
+    let cells = [("abstention", refused("abst_open")), ("abstention mc", refused("abst_mc"))];
+    let cells = cells.into_iter().map(|(title, cell)| (title.to_owned(), json!(cell))).collect();
+    table.push((UNANSWERABLE.to_owned(), cells));
     table
 }
 
-type Table = std::collections::BTreeMap<String, std::collections::BTreeMap<String, String>>;
+type Table = BTreeMap<String, BTreeMap<String, String>>;
 
 #[allow(clippy::print_stdout, reason = "the report is what this command is for")]
-fn print_intervals(table: &Map<String, Value>, baseline: Option<&Table>) {
+fn print_intervals(table: &Intervals, baseline: Option<&Table>) {
     println!("\npercent with 95 % bootstrap intervals over questions; in parentheses the benchmark's baseline");
     for (category, cells) in table {
-        let cells = cells.as_object().into_iter().flatten();
         let texts: Vec<String> = cells
+            .iter()
             .map(|(title, cell)| {
                 let number = |field: &str| cell[field].as_f64().unwrap_or(f64::NAN) * 100.0;
                 let bar = bar(baseline, category, title);
