@@ -158,11 +158,13 @@ impl Ingest {
         let acknowledgement = message.acknowledgement.take();
         let redelivered = message.redelivered;
         let (route, work, wait) = match self.context.topics.parse(&message.topic) {
+            // What a broker has stored comes again with every subscription; it was heard when it was said.
+            _ if message.retained => (Route::default(), Work::Done, Duration::ZERO),
             Some(Inbound::Observe) => self.begin_observe(&message).await,
             Some(Inbound::Command(name)) if name == Name::Forget.as_str() => self.begin_forget(&message).await,
             _ => {
                 // Left over from a subscription that an earlier configuration made.
-                tracing::warn!(topic = message.topic, "a message that nobody wants");
+                tracing::debug!(topic = message.topic, "a message that nobody wants");
                 (Route::default(), Work::Done, Duration::ZERO)
             }
         };

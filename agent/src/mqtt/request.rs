@@ -18,9 +18,10 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
+use tokio_util::task::AbortOnDropHandle;
 
-use super::client::{Broker, Delivery, End, Link, LinkOptions, Message, Publication, Reliability};
+use super::client::{Broker, Delivery, End, LinkOptions, Message, Publication, Reliability, Sender};
 use super::topics::{NameError, Topics};
 use super::{MqttError, presence};
 use crate::config::mqtt::MqttConfig;
@@ -62,14 +63,18 @@ pub enum RequestError {
     },
 }
 
-/// A connection for requests.
+/// A connection for requests. Several may wait for their replies at once.
 pub struct Client {
     topics: Topics,
     /// Where this client hears replies.
     inbox: String,
-    link: tokio::sync::Mutex<Link>,
+    sender: Sender,
     waiting: Arc<Waiting>,
     next: AtomicU64,
+    /// Why the connection ended, once it has.
+    ended: watch::Receiver<Option<String>>,
+    farewell: oneshot::Sender<()>,
+    keeper: AbortOnDropHandle<()>,
 }
 
 /// Who waits for which reply.
@@ -116,7 +121,15 @@ impl Client {
             Ok(_) => return Err(RequestError::Denied(inbox)),
             Err(_gone) => return Err(connection(link.end().await)),
         }
-        Ok(Self { topics, inbox, link: tokio::sync::Mutex::new(link), waiting, next: AtomicU64::new(1) })
+        let (ending, ended) = watch::channel(None);
+        let (farewell, leave) = oneshot::channel();
+        let keeper = AbortOnDropHandle::new(tokio::spawn(async move {
+            tokio::select! {
+                end = link.end() => drop(ending.send_replace(Some(end.message))),
+                _ = leave => link.close(FAREWELL).await,
+            }
+        }));
+        Ok(Self { topics, inbox, sender, waiting, next: AtomicU64::new(1), ended, farewell, keeper })
     }
 
     /// Asks; `question` is the payload of `…/ask`. The reply is the payload of the answer, an `error` included.
@@ -156,18 +169,16 @@ impl Client {
             expiry: Some(timeout),
             ..Publication::default()
         };
-        let sender = self.link.lock().await.sender().clone();
+        let mut ended = self.ended.clone();
         let outcome = tokio::time::timeout(timeout, async {
-            match sender.publish(publication).await {
-                Ok(Delivery::Taken) => {}
-                Ok(Delivery::NobodyListens) => {
-                    return Err(RequestError::NobodyThere(self.topics.robot().to_owned()));
+            tokio::select! {
+                biased;
+                outcome = self.exchange(topic, publication, answer) => outcome,
+                end = ended.wait_for(Option::is_some) => {
+                    let why = end.ok().and_then(|end| end.clone());
+                    Err(RequestError::Connection(why.unwrap_or_else(|| "the connection ended".to_owned())))
                 }
-                Ok(Delivery::Refused) => return Err(RequestError::Denied(topic)),
-                Err(_gone) => return Err(connection(self.link.lock().await.end().await)),
             }
-            // The sender stays in the table until the reply comes.
-            answer.await.map_err(|_| RequestError::Connection("the connection ended".to_owned()))
         })
         .await;
         self.waiting.replies.lock().remove(&id);
@@ -176,9 +187,32 @@ impl Client {
         })
     }
 
+    async fn exchange(
+        &self,
+        topic: String,
+        publication: Publication,
+        answer: oneshot::Receiver<Value>,
+    ) -> Result<Value, RequestError> {
+        match self.sender.publish(publication).await {
+            Ok(Delivery::Taken) => {}
+            Ok(Delivery::NobodyListens) => return Err(RequestError::NobodyThere(self.topics.robot().to_owned())),
+            Ok(Delivery::Refused) => return Err(RequestError::Denied(topic)),
+            // Why, says the end of the connection.
+            Err(_gone) => std::future::pending().await,
+        }
+        match answer.await {
+            Ok(reply) => Ok(reply),
+            // The other end stays in the table until the reply comes.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
     /// Takes leave of the broker.
     pub async fn close(self) {
-        self.link.into_inner().close(FAREWELL).await;
+        // A connection that has ended needs no farewell.
+        if self.farewell.send(()).is_ok() {
+            drop(self.keeper.await);
+        }
     }
 }
 

@@ -41,6 +41,8 @@ impl Dispatcher {
     pub fn dispatch(&self, message: Message) {
         let text = |message: &Message| String::from_utf8_lossy(&message.payload).into_owned();
         let sign = match self.context.topics.parse(&message.topic) {
+            // What a broker has stored is nobody's question now, and it would come again with every connection.
+            Some(Inbound::Ask | Inbound::Command(_)) if message.retained => return,
             Some(Inbound::Ask) => return self.spawn(message, None),
             // `…-in` takes it, in its order among the observations.
             Some(Inbound::Command(name)) if name == Name::Forget.as_str() => return,

@@ -40,6 +40,7 @@ fn a_broker_that_restarts_loses_nothing_that_it_acknowledged() -> Result<()> {
         }
         broker.stop()?;
         client.wait_disconnected()?;
+        robot.wait_offline()?;
         broker.up()?;
         client.wait_connected()?;
     }
@@ -133,5 +134,20 @@ fn an_encrypted_broker_is_served_and_a_wrong_authority_is_named() -> Result<()> 
     let robot = Robot::start(config, Arc::new(MemoryStorage::new()))?;
     let error = eventually("the problem is named", WAIT, || robot.counters.last_error())?;
     assert!(error.contains("mqtt.tls"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn what_a_broker_has_stored_is_not_heard_again_with_every_connection() -> Result<()> {
+    let broker = Broker::start()?;
+    let client = broker.client()?;
+    client.publish_retained(&topic("observe"), observation(0))?;
+    client.publish_retained(&topic("ask"), json!({"question": "old?", "request_id": "old"}).to_string())?;
+    client.subscribe(&topic("answer/old"))?;
+    let robot = Robot::online(&broker)?;
+    assert_eq!(client.observe(NAME, json!({"text": "new"}))?["accepted"], 1);
+    client.ask(NAME, "anything new?")?;
+    assert_eq!(robot.service.memory().stats().observations, 1);
+    assert_eq!(client.messages(&topic("answer/old")).len(), 0);
     Ok(())
 }

@@ -6,3 +6,4 @@ mod commands;
 mod observing;
 mod presence;
 mod robot;
+mod speed;

@@ -1,0 +1,284 @@
+//! The memory behind its queues, without a broker.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use agent::service::{AskFailure, EpisodeChange, MemoryService, ObserveFailure, ServiceOptions, ServiceThreads};
+use engram_tests::eventually;
+use memory_core::ports::{PerceptionSink, PortError, TextEmbedder};
+use memory_core::store::fault::FaultStorage;
+use memory_core::store::{MemoryStorage, Storage};
+use memory_core::{
+    Boundary, Clock, ForgetRequest, Memory, MemoryOptions, Observation, Outcome, Perceived, Query, StreamSpan,
+    SystemClock, Timestamp, Told,
+};
+
+const WAIT: Duration = Duration::from_secs(20);
+
+fn start(storage: Arc<dyn Storage>, options: ServiceOptions) -> (MemoryService, ServiceThreads) {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let memory_options = MemoryOptions { zone: jiff::tz::TimeZone::UTC, max_bytes: None, cache_bytes: 8 << 20 };
+    let memory = Memory::open(storage, memory_options, Arc::clone(&clock)).expect("the storage is sound");
+    MemoryService::start(memory, options, clock).expect("the system has threads")
+}
+
+fn empty(options: ServiceOptions) -> (MemoryService, ServiceThreads) {
+    start(Arc::new(MemoryStorage::new()), options)
+}
+
+fn told(n: usize) -> Observation {
+    Observation::Told(Told {
+        id: Some(format!("o-{n}")),
+        text: format!("thing number {n}"),
+        source: "test".to_owned(),
+        at: Some(Timestamp::from_micros(1_795_000_000_000_000)),
+        ..Told::default()
+    })
+}
+
+fn query(text: &str, budget: Duration) -> Query {
+    Query { question: text.to_owned(), budget: Some(budget), ..Query::default() }
+}
+
+/// Holds the one recall thread until it is released.
+struct Blocked {
+    release: std::sync::mpsc::SyncSender<()>,
+    held: tokio::task::JoinHandle<Result<(), AskFailure>>,
+}
+
+async fn block(service: &MemoryService) -> Blocked {
+    let (release, released) = std::sync::mpsc::sync_channel::<()>(1);
+    let (begun, has_begun) = tokio::sync::oneshot::channel();
+    let service = service.clone();
+    let held = tokio::spawn(async move {
+        service
+            .read(WAIT, move |_| {
+                begun.send(()).ok();
+                released.recv().ok();
+                Ok(())
+            })
+            .await
+    });
+    has_begun.await.expect("the pool begins");
+    Blocked { release, held }
+}
+
+fn one_thread() -> ServiceOptions {
+    ServiceOptions { recall_threads: 1, recall_queue: 1, ..ServiceOptions::default() }
+}
+
+#[tokio::test]
+async fn batches_that_wait_share_a_transaction_and_each_hears_of_its_own() {
+    let (service, threads) =
+        empty(ServiceOptions { commit_linger: Duration::from_millis(50), ..ServiceOptions::default() });
+    let mut replies = Vec::new();
+    for batch in 0..40 {
+        let items = (0..batch % 4).map(|n| told(batch * 10 + n)).collect();
+        replies.push((batch % 4, service.enqueue_observe(items).await));
+    }
+    for (size, reply) in replies {
+        let committed = reply.await.unwrap().unwrap();
+        assert_eq!(committed.outcomes.len(), size);
+        assert!(committed.outcomes.iter().all(|outcome| matches!(outcome, Outcome::Accepted { .. })));
+    }
+    assert_eq!(service.memory().stats().observations, 60);
+    assert!(service.counters().commits < 10, "{:?}", service.counters());
+    threads.drain(WAIT);
+}
+
+#[tokio::test]
+async fn forgetting_keeps_its_place_among_the_observations() {
+    let (service, threads) = empty(ServiceOptions::default());
+    let about = |n: usize| {
+        let Observation::Told(told) = told(n) else { unreachable!() };
+        vec![Observation::Told(Told { entity: Some("Anna".to_owned()), ..told })]
+    };
+    let before = service.enqueue_observe(about(1)).await;
+    let forgotten = service.enqueue_forget(ForgetRequest::Entity("Anna".to_owned())).await;
+    let after = service.enqueue_observe(about(2)).await;
+    assert!(before.await.unwrap().is_ok());
+    assert_eq!(forgotten.await.unwrap().unwrap().events, 1);
+    assert!(after.await.unwrap().is_ok());
+    assert_eq!(service.memory().stats().events, 1);
+    threads.drain(WAIT);
+}
+
+#[tokio::test]
+async fn when_the_store_is_full_all_that_waited_fails_and_later_it_goes_on() {
+    let storage = FaultStorage::new();
+    let (service, threads) = start(Arc::new(storage.clone()), ServiceOptions::default());
+    service.observe(vec![told(0)]).await.unwrap();
+    storage.set_capacity(Some(0));
+    let mut replies = Vec::new();
+    for n in 1..20 {
+        replies.push(service.enqueue_observe(vec![told(n)]).await);
+    }
+    for reply in replies {
+        assert!(matches!(reply.await.unwrap(), Err(ObserveFailure::StorageFull(_))));
+    }
+    assert!(service.counters().write_error.is_some());
+    storage.set_capacity(None);
+    service.observe(vec![told(1)]).await.unwrap();
+    assert_eq!(service.counters().write_error, None);
+    assert_eq!(service.memory().stats().observations, 2);
+    threads.drain(WAIT);
+}
+
+#[tokio::test]
+async fn more_questions_than_the_queue_holds_are_busy() {
+    let (service, threads) = empty(one_thread());
+    let blocked = block(&service).await;
+    let waiting = tokio::spawn({
+        let service = service.clone();
+        async move { service.ask(query("first in the queue?", WAIT)).await }
+    });
+    while service.queues()["recall"].depth == 0 {
+        tokio::task::yield_now().await;
+    }
+    assert!(matches!(service.ask(query("no room?", WAIT)).await, Err(AskFailure::Busy)));
+    blocked.release.send(()).unwrap();
+    blocked.held.await.unwrap().unwrap();
+    assert!(waiting.await.unwrap().is_ok());
+    assert_eq!(service.queues()["recall"].dropped, 1);
+    threads.drain(WAIT);
+}
+
+#[tokio::test]
+async fn the_wait_in_the_queue_counts_towards_the_deadline() {
+    let (service, threads) = empty(one_thread());
+    let blocked = block(&service).await;
+    let budget = Duration::from_millis(50);
+    let outcome = service.ask(query("in time?", budget)).await;
+    assert!(matches!(outcome, Err(AskFailure::Deadline(told)) if told == budget), "{outcome:?}");
+    let ran = Arc::new(AtomicBool::new(false));
+    let late = service.read(budget, {
+        let ran = Arc::clone(&ran);
+        move |_| {
+            ran.store(true, Ordering::SeqCst);
+            Ok(())
+        }
+    });
+    // The queue holds one, and the question that gave up still lies there.
+    assert!(matches!(late.await, Err(AskFailure::Busy)));
+    blocked.release.send(()).unwrap();
+    blocked.held.await.unwrap().unwrap();
+    eventually("the queue is empty", WAIT, || (service.queues()["recall"].depth == 0).then_some(())).unwrap();
+    assert!(service.ask(query("and now?", WAIT)).await.is_ok());
+    assert!(!ran.load(Ordering::SeqCst));
+    threads.drain(WAIT);
+}
+
+#[tokio::test]
+async fn a_question_that_trips_over_a_bug_takes_nobody_with_it() {
+    let (service, threads) = empty(one_thread());
+    let outcome = service.read::<()>(WAIT, |_| panic!("a bug")).await;
+    assert!(matches!(outcome, Err(AskFailure::Internal(message)) if message == "a bug"));
+    assert!(service.ask(query("still there?", WAIT)).await.is_ok());
+    threads.drain(WAIT);
+}
+
+#[tokio::test]
+async fn a_segment_is_durable_when_the_sense_hears_of_it() {
+    let (service, threads) = empty(ServiceOptions::default());
+    let mut events = service.episode_events();
+    let at = |seconds: i64| Timestamp::from_micros(1_795_000_000_000_000 + seconds * 1_000_000);
+    let segment = Perceived {
+        source: "camera".to_owned(),
+        session: "s-1".to_owned(),
+        start: at(0),
+        end: at(6),
+        stream: StreamSpan { start: Duration::ZERO, end: Duration::from_secs(6) },
+        boundary: Boundary::Visual,
+        events: Vec::new(),
+        media: None,
+        degraded: Vec::new(),
+    };
+    let sink = service.clone();
+    tokio::task::spawn_blocking(move || sink.perceived(segment)).await.unwrap().unwrap();
+    assert_eq!(service.memory().stats().observations, 1);
+    let new = events.recv().await.unwrap();
+    let end = events.recv().await.unwrap();
+    assert_eq!((new.change, end.change), (EpisodeChange::New, EpisodeChange::End));
+    assert_eq!(new.id, end.id);
+    threads.drain(WAIT);
+}
+
+#[tokio::test]
+async fn what_was_queued_is_committed_before_the_threads_end() {
+    let storage = MemoryStorage::new();
+    let (service, threads) = start(Arc::new(storage.clone()), ServiceOptions::default());
+    let mut replies = Vec::new();
+    for n in 0..100 {
+        replies.push(service.enqueue_observe(vec![told(n)]).await);
+    }
+    threads.drain(WAIT);
+    for reply in replies {
+        assert!(reply.await.unwrap().is_ok());
+    }
+    assert_eq!(service.observe(vec![told(1000)]).await, Err(ObserveFailure::Closed));
+    assert!(matches!(service.ask(query("too late?", WAIT)).await, Err(AskFailure::Closed)));
+    drop(service);
+    let (service, threads) = start(Arc::new(storage), ServiceOptions::default());
+    assert_eq!(service.memory().stats().observations, 100);
+    threads.drain(WAIT);
+}
+
+struct Lengths;
+
+impl TextEmbedder for Lengths {
+    fn space(&self) -> &str {
+        "lengths"
+    }
+
+    fn dimensions(&self) -> usize {
+        2
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, PortError> {
+        Ok(texts.iter().map(|text| if text.len() % 2 == 0 { vec![1.0, 0.0] } else { vec![0.0, 1.0] }).collect())
+    }
+}
+
+struct Broken;
+
+impl TextEmbedder for Broken {
+    fn space(&self) -> &str {
+        "broken"
+    }
+
+    fn dimensions(&self) -> usize {
+        2
+    }
+
+    fn embed(&self, _: &[&str]) -> Result<Vec<Vec<f32>>, PortError> {
+        Err(PortError { role: "text embedding", message: "out of memory".to_owned() })
+    }
+}
+
+#[tokio::test]
+async fn what_is_committed_is_embedded_behind_it() {
+    let (service, threads) = empty(ServiceOptions::default());
+    service.observe((0..300).map(told).collect()).await.unwrap();
+    assert_eq!(service.memory().stats().pending_embeddings, 300);
+    service.set_text_embedder(Some(Arc::new(Lengths)));
+    let pending = || service.memory().stats().pending_embeddings;
+    eventually("nothing is pending", WAIT, || (pending() == 0).then_some(())).unwrap();
+    service.observe(vec![told(300)]).await.unwrap();
+    eventually("nothing is pending", WAIT, || (pending() == 0).then_some(())).unwrap();
+    threads.drain(WAIT);
+}
+
+#[tokio::test]
+async fn a_model_that_fails_is_shown_and_the_next_one_goes_on() {
+    let (service, threads) = empty(ServiceOptions::default());
+    service.observe(vec![told(1)]).await.unwrap();
+    service.set_text_embedder(Some(Arc::new(Broken)));
+    let error = eventually("the failure is shown", WAIT, || service.counters().embedding.error).unwrap();
+    assert!(error.contains("out of memory"), "{error}");
+    service.set_text_embedder(Some(Arc::new(Lengths)));
+    eventually("nothing is pending", WAIT, || (service.memory().stats().pending_embeddings == 0).then_some(()))
+        .unwrap();
+    eventually("the failure is over", WAIT, || service.counters().embedding.error.is_none().then_some(())).unwrap();
+    threads.drain(WAIT);
+}
