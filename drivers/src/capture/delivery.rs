@@ -69,6 +69,11 @@ impl<'a> Delivery<'a> {
         Some(self.consumer.frame_interval())
     }
 
+    /// How often a picture is wanted before the first one was handed over.
+    pub(super) fn frame_interval(&self) -> Duration {
+        self.consumer.frame_interval()
+    }
+
     /// Hands over a block of sound at 16 kHz.
     pub(super) fn audio(&mut self, stream: Duration, samples: &[f32]) {
         if samples.is_empty() {

@@ -35,6 +35,8 @@ pub(super) enum Played {
 
 /// A file whose decoder brings nothing for so long hangs (a network drive may take its time).
 const STALL: Duration = Duration::from_secs(30);
+/// A demuxer that stopped although its streams are not known yet is waited for so long: they may be on their way.
+const GAVE_UP: Duration = Duration::from_secs(3);
 /// With one stream waiting for the other for so long, the other is taken to have a hole.
 const STARVED: Duration = Duration::from_secs(3);
 /// How long one look into a queue lasts.
@@ -113,6 +115,7 @@ pub(super) fn play(
     }
 
     let began = Instant::now();
+    let mut stopped: Option<Instant> = None;
     loop {
         bus.drain(shared);
         if shared.stop_wanted() {
@@ -123,6 +126,15 @@ pub(super) fn play(
         }
         if let Some(error) = bus.error.take() {
             return Err(error);
+        }
+        // `decodebin` loses the error of a demuxer that fails just while it is being plugged, and would wait for ever.
+        if !demuxer_stopped(&pipeline.0) {
+            stopped = None;
+        } else if stopped.get_or_insert_with(Instant::now).elapsed() > GAVE_UP {
+            return Err(CaptureError::NotMedia {
+                path: file.path.clone(),
+                reason: "its container is damaged or incomplete".into(),
+            });
         }
         if began.elapsed() > STALL {
             return Err(hung(file, "picture or sound", STALL));
@@ -151,6 +163,16 @@ pub(super) fn play(
     let mut player =
         Player { spec, file, shared, delivery, bus, found, streams, cues, started: start, origin: Duration::ZERO };
     player.run(&pipeline.0)
+}
+
+/// Whether the element that takes the container apart has stopped reading the file.
+fn demuxer_stopped(pipeline: &gst::Pipeline) -> bool {
+    pipeline.iterate_recurse().into_iter().flatten().any(|element| {
+        element.factory().and_then(|factory| factory.metadata("klass").map(|class| class.contains("Demux"))) == Some(true)
+            && element.static_pad("sink").is_some_and(|pad| {
+                pad.mode() == gst::PadMode::Pull && pad.task_state() != gst::TaskState::Started
+            })
+    })
 }
 
 fn readable(path: &Path) -> Result<(), CaptureError> {

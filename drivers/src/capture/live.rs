@@ -51,10 +51,14 @@ impl Queues {
         Self { pictures: SlotQueue::new(), sounds: SlotQueue::new(), interval: AtomicU64::new(0) }
     }
 
-    fn clear(&self) {
+    fn clear(&self, interval: Duration) {
         while self.pictures.pop(|_, _| ()).is_some() {}
         while self.sounds.pop(|_, _| ()).is_some() {}
-        self.interval.store(0, Ordering::Relaxed);
+        self.want(interval);
+    }
+
+    fn want(&self, interval: Duration) {
+        self.interval.store(u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 }
 
@@ -72,7 +76,7 @@ pub(super) fn record(
     queues: &Arc<Queues>,
     delivery: &mut Delivery<'_>,
 ) -> Result<Lived, CaptureError> {
-    queues.clear();
+    queues.clear(delivery.frame_interval());
     let LivePipeline { pipeline, video, audio } = build(spec)?;
     let pipeline = Running::start(pipeline);
     shared.expect(video.is_some());
@@ -82,12 +86,20 @@ pub(super) fn record(
     if let Some(sink) = &audio {
         take_sound(sink, shared, queues);
     }
-    let mut session =
-        Session { spec, shared, queues, delivery, video: video.is_some(), audio: audio.is_some(), missing: None };
+    let mut session = Session {
+        spec,
+        shared,
+        queues,
+        delivery,
+        video: video.is_some(),
+        audio: audio.is_some(),
+        start: None,
+        missing: None,
+    };
     let result = session.run(&pipeline.0);
     drop(pipeline);
     // What came before the end is not lost with it.
-    while session.hand_over(Duration::ZERO, None) {}
+    while session.hand_over(Duration::ZERO) {}
     result
 }
 
@@ -177,6 +189,8 @@ struct Session<'a, 'b> {
     delivery: &'a mut Delivery<'b>,
     video: bool,
     audio: bool,
+    /// Wall-clock time of stream time 0, from the moment when something came.
+    start: Option<Timestamp>,
     missing: Option<String>,
 }
 
@@ -206,7 +220,8 @@ impl Session<'_, '_> {
                 let media = if self.video { "picture" } else { "sound" };
                 return Err(CaptureError::Hung { what: described(self.spec), media, seconds: silent.into() });
             }
-            if !self.hand_over(MERGE_WAIT, Some(pipeline))
+            self.read_wall_clock(pipeline);
+            if !self.hand_over(MERGE_WAIT)
                 && let Turn::Wait(time) = self.turn(MERGE_WAIT)
             {
                 let until_hung = self.spec.watchdog.saturating_sub(silent) + Duration::from_millis(1);
@@ -216,23 +231,21 @@ impl Session<'_, '_> {
     }
 
     /// Hands over what is next in order of stream time, if that is settled; says whether it did.
-    fn hand_over(&mut self, wait: Duration, pipeline: Option<&gst::Pipeline>) -> bool {
+    fn hand_over(&mut self, wait: Duration) -> bool {
         let turn = self.turn(wait);
         if matches!(turn, Turn::Wait(_)) {
             return false;
         }
         if !self.delivery.is_open() {
-            // Without the pipeline the session is over: what never began needs no end.
-            let Some(pipeline) = pipeline else { return false };
-            self.begin(pipeline);
+            let Some(start) = self.start else { return false };
+            self.delivery.begin(&format!("{}-{start}", self.spec.name), start, Duration::ZERO);
         }
         match turn {
             Turn::Picture => {
                 let Self { queues, delivery, .. } = self;
                 queues.pictures.pop(|entry, picture| {
                     if let Some(interval) = delivery.frame(entry.stream, picture.width, picture.height, &picture.rgb) {
-                        let nanos = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
-                        queues.interval.store(nanos, Ordering::Relaxed);
+                        queues.want(interval);
                     }
                 });
             }
@@ -265,12 +278,13 @@ impl Session<'_, '_> {
         }
     }
 
-    fn begin(&mut self, pipeline: &gst::Pipeline) {
-        // The wall clock is read once. From here on only the pipeline's clock counts, so that a jump of the wall clock
-        // shifts nothing inside the session.
-        let running = now(pipeline.upcast_ref()).map_or(Duration::ZERO, |at| Duration::from_nanos(at.nseconds()));
-        let start: Timestamp = self.shared.clock().now().saturating_sub(running);
-        self.delivery.begin(&format!("{}-{start}", self.spec.name), start, Duration::ZERO);
+    /// The wall clock is read once, when the first thing has come. From here on only the pipeline's clock counts, so that
+    /// a jump of the wall clock shifts nothing inside the session.
+    fn read_wall_clock(&mut self, pipeline: &gst::Pipeline) {
+        if self.start.is_none() && (self.queues.pictures.head().is_some() || self.queues.sounds.head().is_some()) {
+            let running = now(pipeline.upcast_ref()).map_or(Duration::ZERO, |at| Duration::from_nanos(at.nseconds()));
+            self.start = Some(self.shared.clock().now().saturating_sub(running));
+        }
     }
 
     /// What the bus says about the end of the pipeline, if it says so.

@@ -194,6 +194,8 @@ pub(super) fn video_sink() -> gst_app::AppSink {
         .name("video")
         .caps(&gst::Caps::builder("video/x-raw").build())
         .sync(false)
+        // Without this, sound would wait for the first picture of a camera that hangs.
+        .async_(false)
         .enable_last_sample(false)
         .max_buffers(4)
         .build()
@@ -214,6 +216,7 @@ pub(super) fn audio_sink() -> gst_app::AppSink {
         .name("audio")
         .caps(&sound_caps())
         .sync(false)
+        .async_(false)
         .enable_last_sample(false)
         .max_buffers(16)
         .build()
@@ -317,6 +320,7 @@ fn named(spec: &SourceSpec, pipeline: &gst::Pipeline, name: &str) -> Result<Opti
     let element = match element.downcast::<gst_app::AppSink>() {
         Ok(sink) => {
             sink.set_property("sync", false);
+            sink.set_property("async", false);
             sink.set_property("enable-last-sample", false);
             sink.set_caps(Some(&if name == "video" {
                 gst::Caps::builder("video/x-raw").build()

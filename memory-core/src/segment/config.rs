@@ -35,6 +35,10 @@ pub struct SegmenterConfig {
     pub min_sound: Duration,
     /// What a fall into silence weighs against a cut of dissimilarity 1 where both want the boundary; 0 ignores sound.
     pub silence_weight: f64,
+    /// Whether a silence ends a segment of its own accord while there are pictures. Off: a silence is then only where a
+    /// segment that grows too long is best split, since speech pauses far more often than places change. Without pictures
+    /// it always does.
+    pub silence_ends: bool,
     /// A picture this dissimilar from the last one kept is worth an encoder's time.
     pub keep_novelty: f64,
     /// At the latest after this time a picture is kept even if nothing changed.
@@ -51,7 +55,7 @@ impl Default for SegmenterConfig {
             min_length: Duration::from_secs(5),
             max_length: Duration::from_secs(10),
             lookahead: Duration::from_secs(5),
-            split_window: Duration::from_secs(5),
+            split_window: Duration::from_secs(2),
             min_fps: 1.0,
             max_fps: 10.0,
             visual_threshold: 0.65,
@@ -62,6 +66,7 @@ impl Default for SegmenterConfig {
             min_silence: Duration::from_millis(500),
             min_sound: Duration::from_secs(1),
             silence_weight: 0.3,
+            silence_ends: false,
             keep_novelty: 0.15,
             keep_interval: Duration::from_secs(2),
             sample_rate: 16_000,
@@ -83,6 +88,7 @@ impl SegmenterConfig {
             visual_floor: 0.65,
             visual_threshold: 0.65,
             silence_weight: 1.0,
+            silence_ends: true,
             min_sound: Duration::ZERO,
             ..Self::default()
         }

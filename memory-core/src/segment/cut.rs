@@ -82,11 +82,13 @@ impl CutDetector {
         let novelty = dissimilarity(&before, luma);
         let threshold = self.threshold();
         let elapsed = at - before_at;
-        if novelty > threshold && self.pending.is_none() {
-            self.pending = Some(Pending { before, from: before_at, to: at, novelty });
-        }
-        if elapsed <= GAP {
-            self.running.push(novelty.min(threshold), elapsed.as_secs_f64());
+        if novelty > threshold {
+            if self.pending.is_none() {
+                self.pending = Some(Pending { before, from: before_at, to: at, novelty });
+            }
+        } else if elapsed <= GAP {
+            // Cuts are no part of what is usual, else the second of two would have to be the harder one.
+            self.running.push(novelty, elapsed.as_secs_f64());
         }
         let keep = self.keep(at, luma);
         self.last = Some((at, luma.clone()));

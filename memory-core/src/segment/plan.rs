@@ -67,14 +67,14 @@ pub(super) fn first_boundary(
 /// Where to split `start..end` so that every piece is `min..=max` long: at the most salient moment that allows it, or
 /// evenly where nothing stands out. Empty if it is not longer than `max`.
 ///
-/// `salient` answers with the best moment of a closed range. `max` must be at least twice `min`.
+/// `salient` answers with the best moment of a closed range and what it is. `max` must be at least twice `min`.
 pub(super) fn splits(
     start: Duration,
     end: Duration,
     min: Duration,
     max: Duration,
-    salient: impl Fn(Duration, Duration) -> Option<Duration>,
-) -> Vec<Duration> {
+    salient: impl Fn(Duration, Duration) -> Option<(Duration, Boundary)>,
+) -> Vec<(Duration, Boundary)> {
     let mut places = Vec::new();
     let mut from = start;
     while end - from > max {
@@ -83,8 +83,9 @@ pub(super) fn splits(
         let low = (from + min).max(end.saturating_sub(max.saturating_mul(rest)));
         let high = (from + max).min(end.saturating_sub(min.saturating_mul(rest)));
         let even = (from + (end - from) / pieces).clamp(low, high);
-        from = salient(low, high).map_or(even, |at| at.clamp(low, high));
-        places.push(from);
+        let (at, boundary) = salient(low, high).unwrap_or((even, Boundary::Length));
+        from = at.clamp(low, high);
+        places.push((from, boundary));
     }
     places
 }
@@ -173,10 +174,10 @@ mod tests {
         fn pieces_keep_the_bounds_wherever_the_salient_moments_are(length in 5_000_u64..200_000, salt in any::<u64>()) {
             let end = Duration::from_millis(length);
             let wild = |low: Duration, _high: Duration| {
-                (salt % 3 > 0).then(|| low + Duration::from_millis((salt ^ low.as_millis() as u64) % 7_000))
+                (salt % 3 > 0).then(|| (low + Duration::from_millis((salt ^ low.as_millis() as u64) % 7_000), Boundary::Silence))
             };
             let mut from = Duration::ZERO;
-            for at in splits(Duration::ZERO, end, MIN, MAX, wild).into_iter().chain([end]) {
+            for at in splits(Duration::ZERO, end, MIN, MAX, wild).into_iter().map(|(at, _)| at).chain([end]) {
                 prop_assert!(at - from >= MIN && at - from <= MAX, "{:?}..{:?}", from, at);
                 from = at;
             }

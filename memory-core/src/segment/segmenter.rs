@@ -134,7 +134,12 @@ impl Segmenter {
         let min = self.config.min_length;
         while let Some(start) = self.start {
             let fits = |candidate: &Candidate| candidate.latest + min <= end;
-            let rest = self.candidates.iter().map(|(candidate, _)| *candidate).filter(fits);
+            let rest = self
+                .candidates
+                .iter()
+                .map(|(candidate, _)| *candidate)
+                .filter(fits)
+                .filter(|candidate| self.ends_by_itself(candidate));
             let Some((at, candidate)) = first_boundary(start, min, rest) else { break };
             self.close(at, candidate.boundary);
         }
@@ -198,16 +203,19 @@ impl Segmenter {
             for (candidate, passed) in &mut self.candidates {
                 *passed |= due(candidate) <= now;
             }
-            let known =
-                self.candidates.iter().map(|(candidate, _)| *candidate).filter(|candidate| candidate.ready <= now);
+            let known = self
+                .candidates
+                .iter()
+                .map(|(candidate, _)| *candidate)
+                .filter(|candidate| candidate.ready <= now && self.ends_by_itself(candidate));
             match first_boundary(start, min, known) {
                 Some((at, candidate)) if due(&candidate) <= now => self.close(at, candidate.boundary),
                 // It ends the segment in a moment; where to split is then known better than now.
                 Some(_) => self.overlong |= full.is_some_and(|full| full <= now),
                 None if full.is_some_and(|full| full <= now) => {
                     let low = start + max.saturating_sub(split_window).max(min);
-                    let at = self.salient(low, start + max).unwrap_or(start + max);
-                    self.close(at, Boundary::Length);
+                    let (at, boundary) = self.salient(low, start + max).unwrap_or((start + max, Boundary::Length));
+                    self.close(at, boundary);
                 }
                 None => {}
             }
@@ -218,8 +226,8 @@ impl Segmenter {
     fn close(&mut self, at: Duration, boundary: Boundary) {
         let Some(mut start) = self.start else { return };
         let SegmenterConfig { min_length: min, max_length: max, .. } = self.config;
-        for split in splits(start, at, min, max, |low, high| self.salient(low, high)) {
-            self.closed.push_back(Segment { start, end: split, boundary: Boundary::Length });
+        for (split, boundary) in splits(start, at, min, max, |low, high| self.salient(low, high)) {
+            self.closed.push_back(Segment { start, end: split, boundary });
             start = split;
         }
         self.closed.push_back(Segment { start, end: at, boundary });
@@ -230,15 +238,31 @@ impl Segmenter {
         }
     }
 
-    /// The most salient moment of a closed range, if one stands out; the first of equals.
-    fn salient(&self, low: Duration, high: Duration) -> Option<Duration> {
+    /// Whether a candidate ends a segment of its own accord; see [`SegmenterConfig::silence_ends`].
+    fn ends_by_itself(&self, candidate: &Candidate) -> bool {
+        let near = |at: Duration| at + self.config.max_skew >= candidate.time && at <= candidate.time;
+        let always = candidate.boundary == Boundary::Visual || self.config.silence_ends;
+        always || !self.profile.iter().any(|(at, _)| near(*at))
+    }
+
+    /// The most salient moment of a closed range, if one stands out: a fall into silence, else the picture that differs
+    /// most from the one before it.
+    fn salient(&self, low: Duration, high: Duration) -> Option<(Duration, Boundary)> {
+        let silence = self
+            .candidates
+            .iter()
+            .map(|(candidate, _)| candidate)
+            .rfind(|candidate| candidate.boundary == Boundary::Silence && (low..=high).contains(&candidate.time));
+        if let Some(silence) = silence {
+            return Some((silence.time, Boundary::Silence));
+        }
         let mut best: Option<(Duration, f64)> = None;
         for &(at, salience) in &self.profile {
             if at >= low && at <= high && salience > best.map_or(SALIENT, |(_, best)| best) {
                 best = Some((at, salience));
             }
         }
-        best.map(|(at, _)| at)
+        best.map(|(at, _)| (at, Boundary::Length))
     }
 }
 
@@ -246,3 +270,199 @@ impl Segmenter {
 const STILL: f64 = 0.02;
 /// Dissimilarity at which pictures are wanted at the highest rate.
 const LIVELY: f64 = 0.2;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// A textured picture; another `scene` has another texture, `light` is its brightness in percent.
+    fn picture(scene: u64, light: u64) -> Luma {
+        let pixels = (0..64 * 36_u64)
+            .map(|i| {
+                let cell = (i % 64) / 4 + 100 * (i / 256) + 10_000 * scene;
+                let noise = cell.wrapping_add(7).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
+                let noise = noise.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 56;
+                u8::try_from(noise * light / 100).unwrap_or(u8::MAX)
+            })
+            .collect();
+        Luma::new(64, 36, pixels).unwrap()
+    }
+
+    fn sound(from: u64, length: u64, loud: bool) -> Vec<f32> {
+        let amplitude = if loud { 0.3 } else { 0.0 };
+        (from * 16..(from + length) * 16).map(|i| amplitude * (i as f32 * 0.3).sin()).collect()
+    }
+
+    /// What a stream is made of: (milliseconds, scene or loudness) after one another.
+    type Parts = Vec<(u64, u64)>;
+
+    fn at(parts: &Parts, ms: u64) -> Option<u64> {
+        let mut end = 0;
+        parts
+            .iter()
+            .find(|(length, _)| {
+                end += length;
+                ms < end
+            })
+            .map(|(_, value)| *value)
+    }
+
+    /// Feeds the streams in steps of 100 ms; `ahead` says by how many steps the sound runs ahead of the pictures.
+    fn run(config: SegmenterConfig, video: &Parts, audio: &Parts, ahead: impl Fn(u64) -> u64) -> Vec<Segment> {
+        let mut segmenter = Segmenter::new(config);
+        let length = |parts: &Parts| parts.iter().map(|(length, _)| length).sum::<u64>();
+        let end = length(video).max(length(audio));
+        let mut segments = Vec::new();
+        let (mut heard, mut due) = (0, 0);
+        for step in 0..end.div_ceil(100) + 10 {
+            let until = (step + ahead(step)) * 100;
+            while heard < until {
+                if let Some(loud) = at(audio, heard) {
+                    segmenter.push_audio(MS * heard as u32, &sound(heard, 100, loud > 0));
+                }
+                heard += 100;
+            }
+            let now = step * 100;
+            if now >= due
+                && let Some(scene) = at(video, now)
+            {
+                segmenter.push_luma(MS * now as u32, &picture(scene / 1000, 100 - scene % 1000));
+                due = now + segmenter.frame_interval().as_millis() as u64;
+            }
+            segments.extend(std::iter::from_fn(|| segmenter.poll()));
+        }
+        segmenter.finish(MS * end as u32);
+        segments.extend(std::iter::from_fn(|| segmenter.poll()));
+        segments
+    }
+
+    fn ends(segments: &[Segment], boundary: Boundary) -> Vec<f64> {
+        segments.iter().filter(|s| s.boundary == boundary).map(|s| s.end.as_secs_f64()).collect()
+    }
+
+    #[test]
+    fn a_change_of_scene_ends_a_segment_where_it_happens() {
+        let segments =
+            run(SegmenterConfig::default(), &vec![(7_000, 1_000), (6_500, 2_000), (8_000, 3_000)], &vec![], |_| 0);
+        let found = ends(&segments, Boundary::Visual);
+        assert_eq!(found.len(), 2, "{segments:?}");
+        assert!((found[0] - 7.0).abs() <= 0.5 && (found[1] - 13.5).abs() <= 0.5, "{found:?}");
+    }
+
+    #[test]
+    fn a_lamp_that_is_dimmed_is_no_change_of_scene() {
+        let segments =
+            run(SegmenterConfig::default(), &vec![(7_000, 1_000), (8_000, 1_060), (7_000, 1_000)], &vec![], |_| 0);
+        assert_eq!(ends(&segments, Boundary::Visual), [0.0; 0], "{segments:?}");
+    }
+
+    #[test]
+    fn a_flash_is_no_change_of_scene() {
+        let segments =
+            run(SegmenterConfig::default(), &vec![(7_000, 1_000), (100, 9_000), (8_000, 1_000)], &vec![], |_| 0);
+        assert_eq!(ends(&segments, Boundary::Visual), [0.0; 0], "{segments:?}");
+    }
+
+    #[test]
+    fn without_pictures_a_silence_ends_a_segment_once() {
+        let segments = run(SegmenterConfig::default(), &vec![], &vec![(6_000, 1), (9_000, 0), (7_000, 1)], |_| 0);
+        assert_eq!(ends(&segments, Boundary::Silence), [6.0], "{segments:?}");
+    }
+
+    #[test]
+    fn with_pictures_a_long_segment_is_split_in_its_pause() {
+        let segments =
+            run(SegmenterConfig::default(), &vec![(16_000, 1_000)], &vec![(9_000, 1), (2_000, 0), (5_000, 1)], |_| 0);
+        assert_eq!(ends(&segments, Boundary::Silence), [9.0], "{segments:?}");
+    }
+
+    #[test]
+    fn nothing_at_all_is_one_stretch_of_nothing() {
+        let mut segmenter = Segmenter::new(SegmenterConfig::default());
+        segmenter.finish(Duration::from_secs(4));
+        let only = Segment { start: Duration::ZERO, end: Duration::from_secs(4), boundary: Boundary::End };
+        assert_eq!(segmenter.poll(), Some(only));
+        assert_eq!(segmenter.poll(), None);
+        let mut segmenter = Segmenter::new(SegmenterConfig::default());
+        segmenter.finish(Duration::ZERO);
+        assert_eq!(segmenter.poll(), None);
+    }
+
+    #[test]
+    fn a_stream_that_stops_is_not_waited_for() {
+        let mut segmenter = Segmenter::new(SegmenterConfig::live());
+        segmenter.push_audio(Duration::ZERO, &sound(0, 500, true));
+        for tenth in 0..130 {
+            segmenter.push_luma(MS * 100 * tenth, &picture(1, 100));
+        }
+        assert!(segmenter.poll().is_some(), "thirteen seconds of pictures hold a segment of ten");
+    }
+
+    #[test]
+    fn the_rate_rises_with_movement_and_falls_in_stillness() {
+        let mut segmenter = Segmenter::new(SegmenterConfig::default());
+        for n in 0..40 {
+            segmenter.push_luma(MS * 500 * n, &picture(1, 100));
+        }
+        assert_eq!(segmenter.frame_interval(), Duration::from_secs(1));
+        segmenter.push_luma(MS * 21_000, &picture(2, 100));
+        assert_eq!(segmenter.frame_interval(), Duration::from_millis(100));
+    }
+
+    #[test]
+    fn a_live_segment_is_handed_on_within_a_second_of_its_end() {
+        let mut segmenter = Segmenter::new(SegmenterConfig::live());
+        for ms in (0..120_000).step_by(100) {
+            segmenter.push_audio(MS * ms, &sound(u64::from(ms), 100, true));
+            segmenter.push_luma(MS * ms, &picture(u64::from(ms) / 13_000, 100));
+            while let Some(segment) = segmenter.poll() {
+                assert!(MS * (ms + 100) <= segment.end + Duration::from_secs(1), "at {ms} ms: {segment:?}");
+            }
+        }
+    }
+
+    fn parts(values: std::ops::Range<u64>) -> impl Strategy<Value = Parts> {
+        proptest::collection::vec(((1_u64..120).prop_map(|tenths| tenths * 100), values), 0..8)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn segments_tile_the_stream_and_keep_the_lengths(
+            video in parts(1..4), audio in parts(0..2), live in any::<bool>(),
+        ) {
+            let video: Parts = video.into_iter().map(|(length, scene)| (length, scene * 1_000)).collect();
+            let config = if live { SegmenterConfig::live() } else { SegmenterConfig::default() };
+            let segments = run(config.clone(), &video, &audio, |_| 0);
+            let length = |parts: &Parts| parts.iter().map(|(length, _)| length).sum::<u64>();
+            let end = MS * length(&video).max(length(&audio)) as u32;
+            let mut from = Duration::ZERO;
+            for (i, segment) in segments.iter().enumerate() {
+                prop_assert_eq!(segment.start, from);
+                let length = segment.end - segment.start;
+                prop_assert!(length <= config.max_length, "{:?}", segments);
+                // With lookahead even the last one is long enough, unless all of it is too short.
+                let last = i + 1 == segments.len();
+                let may_be_short = last && (live || i == 0);
+                prop_assert!(length >= config.min_length || may_be_short, "{:?}", segments);
+                from = segment.end;
+            }
+            prop_assert_eq!(from, end);
+        }
+
+        #[test]
+        fn how_sound_and_pictures_interleave_does_not_matter(
+            video in parts(1..4), audio in parts(0..2), leads in proptest::collection::vec(0_u64..15, 40),
+        ) {
+            let video: Parts = video.into_iter().map(|(length, scene)| (length, scene * 1_000)).collect();
+            let together = run(SegmenterConfig::default(), &video, &audio, |_| 0);
+            let apart = run(SegmenterConfig::default(), &video, &audio, |step| leads[step as usize % leads.len()]);
+            prop_assert_eq!(together, apart);
+        }
+    }
+}
