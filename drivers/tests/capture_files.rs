@@ -17,7 +17,7 @@ fn ms(n: u64) -> Duration {
 fn flash_and_beep(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
     let path = folder.join(name);
     // Lossless: an AAC encoder without an edit list puts its own delay of 1024 samples before the sound.
-    let sound = if name.ends_with("mkv") { "flacenc" } else { "audioconvert ! avenc_alac" };
+    let sound = if name.ends_with("mkv") { "flacenc" } else { "identity" };
     let mut description = format!(
         "{} name=mux ! filesink location={} concat name=v ! {VIDEO} ! queue ! mux. concat name=a ! {sound} ! queue ! mux. ",
         muxer(name),
@@ -38,7 +38,7 @@ fn flash_and_beep(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
 #[test]
 fn flash_and_beep_stay_together_within_40_ms() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["clip.mp4", "clip.mkv"] {
+    for name in ["clip.mov", "clip.mkv"] {
         let (status, record) = play(SourceSpec::file("film", flash_and_beep(folder.path(), name)));
         assert_eq!(status.state, SourceState::Ended, "{status:?}");
         let mut flashes = Vec::new();
@@ -163,7 +163,8 @@ fn streams_that_start_late_or_end_early_hold_nothing_up() {
     }
 }
 
-const CUES: &str = "1\n00:00:00,500 --> 00:00:01,500\nThe <i>kettle</i> boils\n\n2\n00:00:02,000 --> 00:00:03,000\nTea & biscuits\n";
+const CUES: &str =
+    "1\n00:00:00,500 --> 00:00:01,500\nThe <i>kettle</i> boils\n\n2\n00:00:02,000 --> 00:00:03,000\nTea & biscuits\n";
 
 #[test]
 fn a_subtitle_stream_inside_the_file_is_read_in_its_place() {

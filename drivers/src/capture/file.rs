@@ -168,10 +168,11 @@ pub(super) fn play(
 /// Whether the element that takes the container apart has stopped reading the file.
 fn demuxer_stopped(pipeline: &gst::Pipeline) -> bool {
     pipeline.iterate_recurse().into_iter().flatten().any(|element| {
-        element.factory().and_then(|factory| factory.metadata("klass").map(|class| class.contains("Demux"))) == Some(true)
-            && element.static_pad("sink").is_some_and(|pad| {
-                pad.mode() == gst::PadMode::Pull && pad.task_state() != gst::TaskState::Started
-            })
+        element.factory().and_then(|factory| factory.metadata("klass").map(|class| class.contains("Demux")))
+            == Some(true)
+            && element
+                .static_pad("sink")
+                .is_some_and(|pad| pad.mode() == gst::PadMode::Pull && pad.task_state() != gst::TaskState::Started)
     })
 }
 

@@ -55,6 +55,7 @@ pub fn clip(folder: &Path, name: &str, seconds: u32, video: bool, audio: bool) -
 pub fn muxer(name: &str) -> &'static str {
     match name.rsplit('.').next() {
         Some("mkv") => "matroskamux",
+        Some("mov") => "qtmux",
         _ => "mp4mux faststart=true",
     }
 }
