@@ -69,6 +69,20 @@ impl Visit for Said {
     }
 }
 
+/// Lets a panic of any thread be logged like every other error, so that it reaches the journal and health.
+pub fn catch_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let thread = std::thread::current();
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let message = panic.payload_as_str().unwrap_or("no message");
+        let trace = std::backtrace::Backtrace::capture();
+        tracing::error!(thread = thread.name().unwrap_or("unnamed"), place, "panic: {message}");
+        if trace.status() == std::backtrace::BacktraceStatus::Captured {
+            tracing::warn!("the panic came from:\n{trace}");
+        }
+    }));
+}
+
 /// Starts logging. Called once, before anything is said.
 ///
 /// # Errors

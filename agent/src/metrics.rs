@@ -18,6 +18,16 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::health::HealthReport;
+use crate::service::{MemoryService, ServiceCounters};
+
+/// What is shown.
+#[derive(Clone)]
+pub struct Exposed {
+    /// The current report.
+    pub health: watch::Receiver<HealthReport>,
+    /// Counts its own work.
+    pub service: MemoryService,
+}
 
 /// Takes the port.
 ///
@@ -30,25 +40,25 @@ pub async fn bind(listen: SocketAddr) -> Result<TcpListener, String> {
 }
 
 /// Serves until `shutdown`.
-pub async fn serve(listener: TcpListener, health: watch::Receiver<HealthReport>, shutdown: CancellationToken) {
-    let router = axum::Router::new().route("/metrics", get(metrics)).route("/health", get(report)).with_state(health);
+pub async fn serve(listener: TcpListener, exposed: Exposed, shutdown: CancellationToken) {
+    let router = axum::Router::new().route("/metrics", get(metrics)).route("/health", get(report)).with_state(exposed);
     let served = axum::serve(listener, router).with_graceful_shutdown(async move { shutdown.cancelled().await }).await;
     if let Err(error) = served {
         tracing::error!(%error, "the metrics port stopped");
     }
 }
 
-async fn report(State(health): State<watch::Receiver<HealthReport>>) -> impl IntoResponse {
-    let report = health.borrow().clone();
+async fn report(State(exposed): State<Exposed>) -> impl IntoResponse {
+    let report = exposed.health.borrow().clone();
     match serde_json::to_string(&report) {
         Ok(text) => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
     }
 }
 
-async fn metrics(State(health): State<watch::Receiver<HealthReport>>) -> impl IntoResponse {
-    let report = health.borrow().clone();
-    match exposition(report) {
+async fn metrics(State(exposed): State<Exposed>) -> impl IntoResponse {
+    let report = exposed.health.borrow().clone();
+    match exposition(report, exposed.service.counters()) {
         Ok(text) => {
             let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
             ([(header::CONTENT_TYPE, kind)], text).into_response()
@@ -61,22 +71,25 @@ async fn metrics(State(health): State<watch::Receiver<HealthReport>>) -> impl In
 ///
 /// # Errors
 /// If the encoder fails.
-pub fn exposition(report: HealthReport) -> Result<String, fmt::Error> {
+pub fn exposition(report: HealthReport, work: ServiceCounters) -> Result<String, fmt::Error> {
     let mut registry = Registry::with_prefix("engram");
-    registry.register_collector(Box::new(Exposed(report)));
+    registry.register_collector(Box::new(Reading { report, work }));
     let mut text = String::new();
     prometheus_client::encoding::text::encode(&mut text, &registry)?;
     Ok(text)
 }
 
 #[derive(Debug)]
-struct Exposed(HealthReport);
+struct Reading {
+    report: HealthReport,
+    work: ServiceCounters,
+}
 
 type Labels = Vec<(&'static str, String)>;
 
-impl Collector for Exposed {
+impl Collector for Reading {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let report = &self.0;
+        let (report, work) = (&self.report, &self.work);
         let none = Labels::new;
         let gauge = |encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, values: Vec<(Labels, f64)>| {
             family(encoder, name, help, values.into_iter().map(|(labels, value)| (labels, ConstGauge::new(value))))
@@ -101,6 +114,17 @@ impl Collector for Exposed {
         gauge(&mut encoder, "pending_embeddings", "Events without an embedding", pending)?;
         gauge(&mut encoder, "store_bytes", "Bytes of the store", one(report.disk.store_bytes as f64))?;
         gauge(&mut encoder, "disk_free_bytes", "Bytes free beside the store", one(report.disk.free_bytes as f64))?;
+
+        let count = |value: u64| vec![(none(), value)];
+        counter(&mut encoder, "commits", "Transactions", count(work.commits))?;
+        counter(&mut encoder, "failed_batches", "Batches the store could not write", count(work.failed_batches))?;
+        counter(&mut encoder, "answered", "Questions and readings answered", count(work.answered))?;
+        counter(&mut encoder, "busy", "Questions refused because too many waited", count(work.busy))?;
+        counter(&mut encoder, "overdue", "Questions whose time ran out", count(work.overdue))?;
+        counter(&mut encoder, "embedded", "Events embedded", count(work.embedding.embedded))?;
+        let seconds = |time: std::time::Duration| [(none(), ConstCounter::new(time.as_secs_f64()))].into_iter();
+        family(&mut encoder, "commit_seconds", "Time spent in transactions", seconds(work.commit_time))?;
+        family(&mut encoder, "answer_seconds", "Time spent answering", seconds(work.answer_time))?;
 
         let sources = || report.sources.iter().map(|(name, source)| (vec![("source", name.clone())], source));
         let running = |state: &str| f64::from(u8::from(state == "running"));
@@ -184,10 +208,17 @@ mod tests {
         report.sources.insert("door \"A\"".into(), source);
         report.models.insert("objects".into(), ModelHealth { state: "absent".into(), ..ModelHealth::default() });
         report.queues.insert("recall".into(), QueueHealth { depth: 1, capacity: 64, dropped: 0 });
-        let text = exposition(report).unwrap();
+        let work = ServiceCounters {
+            answered: 4,
+            answer_time: std::time::Duration::from_millis(1500),
+            ..ServiceCounters::default()
+        };
+        let text = exposition(report, work).unwrap();
         for line in [
             "engram_build{version=\"1.2.3\"} 1.0",
             "engram_observations_total 7",
+            "engram_answered_total 4",
+            "engram_answer_seconds_total 1.5",
             "engram_source_running{source=\"door \\\"A\\\"\"} 1.0",
             "engram_source_dropped_total{source=\"door \\\"A\\\"\",reason=\"evicted\"} 3",
             "engram_model_ready{role=\"objects\",state=\"absent\"} 0.0",

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum OpenError {
     /// Another process has it open.
-    #[error("{path} is in use by another process; stop the other engram, or choose another `memory.dir`")]
+    #[error("{path} is in use by another process; stop the other engram, or choose another data directory")]
     InUse {
         /// The store's file.
         path: PathBuf,

@@ -3,9 +3,13 @@
 use serde_json::json;
 
 use crate::cli::{ConfigCommand, GlobalArgs};
-use crate::config;
+use crate::config::{self, ConfigError, Loaded, Problem};
 use crate::exit::{Exit, Failure, OrExit};
+use crate::mqtt::MqttError;
+use crate::mqtt::client::Broker;
+use crate::opening;
 use crate::output::Output;
+use crate::senses::encoders;
 
 /// Shows, checks or describes the configuration.
 ///
@@ -30,8 +34,29 @@ pub fn run(command: &ConfigCommand, global: &GlobalArgs, output: Output) -> Resu
     Ok(Exit::Ok)
 }
 
+/// The same, if the files that it names can be used.
+fn with_files(loaded: Loaded) -> Result<Loaded, ConfigError> {
+    let config = &loaded.config;
+    let mut problems = Vec::new();
+    let mut say = |key: String, message: String| {
+        problems.push(Problem { origin: loaded.origin(&key), key, message, hint: None });
+    };
+    match Broker::new(&config.mqtt) {
+        Err(MqttError::Config { key, message }) if config.mqtt.enabled => say(format!("mqtt.{key}"), message),
+        Err(error) if config.mqtt.enabled => say("mqtt".to_owned(), error.to_string()),
+        _ => {}
+    }
+    if let Err(failure) = encoders::installed(&config.models, None) {
+        say("models.manifest".to_owned(), format!("cannot be used: {:#}", failure.error));
+    }
+    if let Err(failure) = opening::robot(config) {
+        say("robot".to_owned(), format!("is not set, and {:#}", failure.error));
+    }
+    if problems.is_empty() { Ok(loaded) } else { Err(ConfigError { problems }) }
+}
+
 fn check(global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
-    match config::load(&global.layers()) {
+    match config::load(&global.layers()).and_then(with_files) {
         Ok(loaded) => {
             if output.json {
                 output.json(&json!({ "ok": true, "problems": [], "files": loaded.files }));

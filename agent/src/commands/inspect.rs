@@ -102,7 +102,6 @@ fn read(memory: &Memory, what: &InspectCommand, now: Timestamp, zone: &TimeZone)
                 "entities": stats.entities,
                 "hidden": stats.hidden,
                 "seq": stats.seq,
-                "pending_embeddings": stats.pending_embeddings,
                 "disk_bytes": stats.disk_bytes,
             }))
         }
@@ -263,10 +262,9 @@ fn stats(found: &Json) -> String {
         ("entities", "entities"),
         ("observations", "observations accepted"),
         ("hidden", "hidden events, bytes gone after compaction"),
-        ("pending_embeddings", "events without an embedding"),
         ("seq", "last commit"),
     ] {
-        lines.push(format!("{:>10}  {words}", found[name]));
+        lines.push(format!("{:>10}  {words}", found[name].to_string()));
     }
     lines.push(format!("{:>10}  on disk", output::bytes(found["disk_bytes"].as_u64().unwrap_or(0))));
     lines.push(format!("instance    {}", found["instance"].as_str().unwrap_or_default()));

@@ -229,3 +229,59 @@ impl Total {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batches(items: Vec<Json>, ceiling: usize) -> Vec<(usize, usize)> {
+        let mut source = items.into_iter().map(Ok);
+        let mut batches = Batches { ceiling, taken: 0, held: None, source: &mut source };
+        let mut found = Vec::new();
+        while let Some(batch) = batches.next().unwrap() {
+            found.push((batch.first, batch.items.len()));
+        }
+        found
+    }
+
+    #[test]
+    fn a_file_is_cut_into_requests_by_count_and_by_size_and_nothing_is_lost() {
+        let items = |count| vec![json!({"text": "a"}); count];
+        assert_eq!(batches(items(1001), 1 << 20), [(0, 500), (500, 500), (1000, 1)]);
+        assert_eq!(batches(items(5), 26), [(0, 2), (2, 2), (4, 1)]);
+        // One that is too large by itself is sent all the same: the agent says why it refuses it.
+        assert_eq!(batches(items(2), 3), [(0, 1), (1, 1)]);
+        assert_eq!(batches(Vec::new(), 3), []);
+    }
+
+    #[test]
+    fn positions_of_rejections_are_those_of_the_input() {
+        let mut total = Total::default();
+        let reply = json!({"accepted": 1, "duplicates": 0, "rejected": [{"index": 1, "id": null}], "seq": 7});
+        total.add(&Batch { first: 500, items: Vec::new() }, reply);
+        assert_eq!(total.rejected[0]["index"], 501);
+    }
+
+    #[test]
+    fn files_are_read_as_lines_or_as_one_list_and_a_fault_names_its_line() {
+        let directory = tempfile::tempdir().unwrap();
+        let read = |text: &str| {
+            let path = directory.path().join("o.jsonl");
+            std::fs::write(&path, text).unwrap();
+            observations(&path).and_then(Iterator::collect::<Result<Vec<Json>, Failure>>)
+        };
+        assert_eq!(read("{\"text\": \"a\"}\n\n{\"text\": \"b\"}\n").unwrap().len(), 2);
+        assert_eq!(read(" [{\"text\": \"a\"}, {\"text\": \"b\"}]").unwrap().len(), 2);
+        let fault = read("{\"text\": \"a\"}\n{oops\n").unwrap_err();
+        assert!(fault.error.to_string().contains("o.jsonl:2:"), "{}", fault.error);
+        assert_eq!(fault.exit, Exit::Source);
+    }
+
+    #[test]
+    fn attributes_are_numbers_and_flags_where_they_read_like_them() {
+        assert_eq!(attribute("3"), json!(3));
+        assert_eq!(attribute("true"), json!(true));
+        assert_eq!(attribute("kitchen"), json!("kitchen"));
+        assert_eq!(attribute("[1]"), json!("[1]"));
+    }
+}

@@ -6,6 +6,7 @@ use crate::cli::{GlobalArgs, RunArgs, source_of_flag};
 use crate::config::{FlagValue, LayerSources};
 use crate::daemon::{self, RunOptions};
 use crate::exit::{Exit, Failure, OrExit};
+use crate::senses::source_spec;
 
 /// Runs the daemon.
 ///
@@ -15,6 +16,14 @@ pub fn run(args: &RunArgs, global: &GlobalArgs) -> Result<Exit, Failure> {
     let mut layers = global.layers();
     add_sources(&mut layers, args)?;
     let (loaded, last_error) = super::prepare_layers(&layers, false)?;
+    if args.exit_at_end {
+        let mut sources = loaded.config.sources.iter().filter(|(_, source)| source.enabled);
+        let ends = |name: &str, source| source_spec(name, source).is_ok_and(|spec| !spec.is_live());
+        if !sources.any(|(name, source)| ends(name, source) && !source.repeat) {
+            let message = "--exit-at-end needs a file that ends; name one with --source file:PATH";
+            return Err(Failure::new(Exit::Usage, message));
+        }
+    }
     daemon::run(&loaded, RunOptions { exit_at_end: args.exit_at_end, strict: args.strict }, last_error)
 }
 

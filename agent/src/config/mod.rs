@@ -111,6 +111,8 @@ pub struct LayerSources {
     pub directory: Option<PathBuf>,
     /// Environment variables that begin with [`ENVIRONMENT_PREFIX`].
     pub environment: Vec<(String, String)>,
+    /// systemd's directory of credentials; `mqtt-password` in it serves where no password is configured.
+    pub credentials: Option<PathBuf>,
     /// From flags: the dotted key, the value and the flag.
     pub flags: Vec<(String, FlagValue, String)>,
 }
@@ -133,7 +135,13 @@ impl LayerSources {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .filter(|(name, _)| name.starts_with(ENVIRONMENT_PREFIX))
             .collect();
-        Self { file, directory: Some(PathBuf::from(SYSTEM_DIRECTORY)), environment, flags: Vec::new() }
+        Self {
+            file,
+            directory: Some(PathBuf::from(SYSTEM_DIRECTORY)),
+            environment,
+            credentials: std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from),
+            flags: Vec::new(),
+        }
     }
 }
 
@@ -196,6 +204,9 @@ pub fn load(sources: &LayerSources) -> Result<Loaded, ConfigError> {
             }
         }
     }
+    if let Some(directory) = &sources.credentials {
+        add_credentials(&mut layers, directory);
+    }
     problems.extend(schema::check(&layers, &schema));
     if !problems.is_empty() {
         return Err(ConfigError { problems });
@@ -206,6 +217,16 @@ pub fn load(sources: &LayerSources) -> Result<Loaded, ConfigError> {
         .map_err(|error: toml::de::Error| ConfigError { problems: vec![value_problem(&error, &layers)] })?;
     let problems = validate(&config, &layers);
     if problems.is_empty() { Ok(Loaded { config, layers, files }) } else { Err(ConfigError { problems }) }
+}
+
+/// A password that systemd hands over serves where a user is named and no password is configured.
+fn add_credentials(layers: &mut Node, directory: &Path) {
+    let credential = directory.join("mqtt-password");
+    let set = |key: &str| layers.at(key).is_some();
+    if set("mqtt.username") && !set("mqtt.password") && !set("mqtt.password_file") && credential.is_file() {
+        let path = Value::String(credential.to_string_lossy().into_owned());
+        layers.set(&["mqtt", "password_file"], path, &Origin::Environment("CREDENTIALS_DIRECTORY".to_owned()));
+    }
 }
 
 fn file_layers(sources: &LayerSources) -> Result<Vec<PathBuf>, Problem> {

@@ -123,6 +123,27 @@ fn text_keys_take_unquoted_values_and_lists_take_commas() {
 }
 
 #[test]
+fn a_credential_of_systemd_is_the_password_unless_one_is_configured() {
+    let credentials = tempfile::tempdir().unwrap();
+    std::fs::write(credentials.path().join("mqtt-password"), "secret").unwrap();
+    let password_file = |text: &str| {
+        let (_directory, mut sources) = in_directory(&[("engram.toml", text)]);
+        sources.credentials = Some(credentials.path().to_path_buf());
+        load(&sources).unwrap().config.mqtt.password_file
+    };
+    assert_eq!(password_file("[mqtt]\nusername = \"a\""), Some(credentials.path().join("mqtt-password")));
+    assert_eq!(password_file("[mqtt]\nusername = \"a\"\npassword_file = \"/b\""), Some("/b".into()));
+    assert_eq!(password_file(""), None);
+}
+
+#[test]
+fn the_demo_configuration_is_sound() {
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/demo.toml");
+    let sources = LayerSources { file: Some(PathBuf::from(demo)), ..LayerSources::default() };
+    assert!(!load(&sources).unwrap().config.sources.is_empty());
+}
+
+#[test]
 fn a_missing_config_file_is_an_error() {
     let sources = LayerSources { file: Some(PathBuf::from("/nonexistent/engram.toml")), ..LayerSources::default() };
     let error = load(&sources).unwrap_err().to_string();

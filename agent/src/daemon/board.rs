@@ -120,7 +120,8 @@ impl Board {
             degraded.push("recording: paused".to_owned());
         }
         if disk.free_bytes < LOW_DISK_BYTES {
-            degraded.push(format!("disk: {} left", crate::output::bytes(disk.free_bytes)));
+            // No exact number: a line that changes with every byte would be news with every byte.
+            degraded.push(format!("disk: less than {} left", crate::output::bytes(LOW_DISK_BYTES)));
         }
         degraded.sort();
         degraded.dedup();

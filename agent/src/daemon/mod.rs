@@ -34,7 +34,7 @@ use crate::exit::{Exit, Failure, OrExit};
 use crate::logging::LastError;
 use crate::mqtt::{Identity, MqttCounters};
 use crate::service::{MemoryService, ServiceOptions};
-use crate::{metrics, opening};
+use crate::{logging, metrics, opening};
 
 /// How the daemon runs, beyond the configuration.
 #[derive(Debug, Clone, Copy, Default)]
@@ -73,6 +73,7 @@ pub fn run(loaded: &Loaded, options: RunOptions, last_error: LastError) -> Resul
 
 async fn serve(loaded: &Loaded, options: RunOptions, last_error: LastError) -> Result<Exit, Failure> {
     let config = &loaded.config;
+    logging::catch_panics();
     let stop = CancellationToken::new();
     signals::watch(stop.clone()).or_exit(Exit::Internal)?;
 
@@ -102,7 +103,8 @@ async fn serve(loaded: &Loaded, options: RunOptions, last_error: LastError) -> R
     let first = health_loop::report(&board, &service, &counters);
     let (health, watched) = watch::channel(first);
     let background = CancellationToken::new();
-    serve_metrics(config, options.strict, &board, &watched, &background).await?;
+    let exposed = metrics::Exposed { health: watched.clone(), service: service.clone() };
+    serve_metrics(config, options.strict, &board, exposed, &background).await?;
     let mut store_failed =
         tokio::spawn(health_loop::run(health, Arc::clone(&board), service.clone(), Arc::clone(&counters)));
 
@@ -126,6 +128,7 @@ async fn serve(loaded: &Loaded, options: RunOptions, last_error: LastError) -> R
 
     if config.sources.values().all(|source| !source.enabled) {
         tracing::info!("no source is configured: engram remembers what it is told and answers");
+        board.degraded("sources", Some("none configured".to_owned()));
     }
 
     let perceiving =
@@ -156,7 +159,6 @@ async fn serve(loaded: &Loaded, options: RunOptions, last_error: LastError) -> R
         }
     }
 
-    tracing::info!("draining");
     systemd::stopping();
     let sources = tokio::task::spawn_blocking(move || perceiving.stop());
     if tokio::time::timeout(DRAIN_SOURCES, sources).await.is_err() {
@@ -181,7 +183,7 @@ async fn serve_metrics(
     config: &crate::config::Config,
     strict: bool,
     board: &Arc<Board>,
-    health: &watch::Receiver<crate::health::HealthReport>,
+    exposed: metrics::Exposed,
     shutdown: &CancellationToken,
 ) -> Result<(), Failure> {
     if !config.metrics.enabled {
@@ -190,7 +192,7 @@ async fn serve_metrics(
     match metrics::bind(config.metrics.listen).await {
         Ok(listener) => {
             tracing::info!(address = %config.metrics.listen, "metrics at /metrics, health at /health");
-            tokio::spawn(metrics::serve(listener, health.clone(), shutdown.clone()));
+            tokio::spawn(metrics::serve(listener, exposed, shutdown.clone()));
             Ok(())
         }
         Err(message) if strict => Err(Failure::new(Exit::Config, message)),

@@ -80,3 +80,59 @@ impl RecordingControl for Recording {
         self.state.lock().paused
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use memory_core::store::MemoryStorage;
+    use memory_core::{ManualClock, MemoryOptions, Timestamp};
+
+    use super::*;
+    use crate::logging::LastError;
+
+    fn memory(storage: &Arc<MemoryStorage>) -> Memory {
+        let options = MemoryOptions { zone: jiff::tz::TimeZone::UTC, max_bytes: None, cache_bytes: 1 << 20 };
+        let clock = Arc::new(ManualClock::at(Timestamp::from_micros(0)));
+        Memory::open(storage.clone(), options, clock).unwrap()
+    }
+
+    fn board() -> Arc<Board> {
+        let clock = Arc::new(ManualClock::at(Timestamp::from_micros(0)));
+        Arc::new(Board::new(clock, "i".into(), std::env::temp_dir(), LastError::default()))
+    }
+
+    fn switch() -> (Arc<AtomicBool>, PauseSource) {
+        let state = Arc::new(AtomicBool::new(false));
+        let shared = Arc::clone(&state);
+        (state, Box::new(move |paused| shared.store(paused, Ordering::SeqCst)))
+    }
+
+    #[test]
+    fn pausing_reaches_every_source_and_the_sources_that_come_later() {
+        let recording = Recording::restore(memory(&Arc::new(MemoryStorage::new())), board()).unwrap();
+        let (first, source) = switch();
+        recording.add(source);
+        recording.pause().unwrap();
+        assert!(first.load(Ordering::SeqCst) && recording.paused());
+        let (later, source) = switch();
+        recording.add(source);
+        assert!(later.load(Ordering::SeqCst));
+        recording.resume().unwrap();
+        assert!(!first.load(Ordering::SeqCst) && !later.load(Ordering::SeqCst) && !recording.paused());
+    }
+
+    #[test]
+    fn a_pause_holds_over_a_restart() {
+        let storage = Arc::new(MemoryStorage::new());
+        Recording::restore(memory(&storage), board()).unwrap().pause().unwrap();
+        let recording = Recording::restore(memory(&storage), board()).unwrap();
+        assert!(recording.paused());
+        let (state, source) = switch();
+        recording.add(source);
+        assert!(state.load(Ordering::SeqCst));
+        recording.resume().unwrap();
+        drop(recording);
+        assert!(!Recording::restore(memory(&storage), board()).unwrap().paused());
+    }
+}

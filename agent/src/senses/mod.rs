@@ -99,7 +99,11 @@ impl Source {
         }
         SourceHealth {
             state: status.state.name().to_owned(),
-            frame_age_s: status.age.map(|age| (age.as_secs_f64() * 1e3).round() / 1e3),
+            // Nothing is late where nothing is awaited.
+            frame_age_s: (status.state != SourceState::Ended)
+                .then_some(status.age)
+                .flatten()
+                .map(|age| (age.as_secs_f64() * 1e3).round() / 1e3),
             fps: (status.fps * 10.0).round() / 10.0,
             restarts: status.restarts,
             dropped,
