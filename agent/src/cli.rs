@@ -81,7 +81,6 @@ impl GlobalArgs {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "one is made per run of the program")]
 pub enum Command {
     /// Watch, listen, remember and answer, until told to stop.
     Run(RunArgs),

@@ -1,5 +1,6 @@
 //! `engram replay`: recordings into a memory, without a broker.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,8 +8,10 @@ use std::time::{Duration, Instant};
 use drivers::capture::SourceState;
 use drivers::encoders::Encoders;
 use indicatif::ProgressBar;
-use memory_core::{Clock, EpisodeFilter, EventId, Memory, Query, SystemClock, Timestamp};
+use memory_core::{Clock, EpisodeId, EpisodeSummary, Memory, Page, Query, SystemClock, Timestamp};
 use serde_json::{Value as Json, json};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::TryRecvError;
 
 use super::{answer_text, inspect, offline, run::source_name};
 use crate::cli::{GlobalArgs, ReplayArgs, source_of_flag};
@@ -18,13 +21,13 @@ use crate::health::SourceHealth;
 use crate::mqtt::commands::{event_body, page};
 use crate::output::{Output, progress};
 use crate::senses::{Source, encoders};
-use crate::service::{MemoryService, ServiceOptions};
+use crate::service::{EpisodeEvent, MemoryService, ServiceOptions};
 use crate::{opening, when};
 
 /// How long what is queued may take to become durable at the end.
 const DRAIN: Duration = Duration::from_secs(60);
-/// Events read at once for the report.
-const PAGE: usize = 1000;
+/// Episodes shown at most, newest first.
+const EPISODES: usize = 100;
 
 /// Plays recordings and shows what was remembered of them.
 ///
@@ -41,9 +44,9 @@ pub fn run(args: &ReplayArgs, global: &GlobalArgs, output: Output) -> Result<Exi
     let zone = opening::zone(config)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let memory = opening::memory(config, Arc::clone(&clock))?;
-    let before = memory.stats();
     let (service, threads) =
         MemoryService::start(memory.clone(), ServiceOptions::default(), Arc::clone(&clock)).or_exit(Exit::Internal)?;
+    let mut new = NewEpisodes { announced: service.episode_events(), ids: BTreeSet::new() };
     let spinner = bar(output, None, "{spinner} loading encoders {elapsed}");
     spinner.enable_steady_tick(Duration::from_millis(100));
     let encoders = encoders::load(&config.models, None)?;
@@ -55,7 +58,7 @@ pub fn run(args: &ReplayArgs, global: &GlobalArgs, output: Output) -> Result<Exi
     let mut played = Vec::new();
     let mut failed = None;
     for file in &args.files {
-        let one = play(file, args, config, &encoders, &service, &clock, output)?;
+        let one = play(file, args, config, &encoders, &service, &clock, &mut new, output)?;
         if one.health.state == "failed" {
             let reason = one.health.error.clone().unwrap_or_else(|| format!("{} cannot be played", file.display()));
             failed.get_or_insert(reason);
@@ -64,13 +67,34 @@ pub fn run(args: &ReplayArgs, global: &GlobalArgs, output: Output) -> Result<Exi
     }
     embed(&service, encoders.text_embedder().is_some(), output);
     threads.drain(DRAIN);
+    new.collect();
 
     let answers = questions(args, &memory, &zone)?;
-    let report = Report { before: before.seq, events: before.events, played, memory: &memory, answers, args };
+    let report = Report { played, new: new.ids, memory: &memory, answers, args };
     report.print(output, clock.now(), &zone)?;
     match failed {
         Some(reason) => Err(Failure::new(Exit::Source, reason)),
         None => Ok(Exit::Ok),
+    }
+}
+
+/// The episodes that began or grew, as the writer announces them.
+struct NewEpisodes {
+    announced: broadcast::Receiver<EpisodeEvent>,
+    ids: BTreeSet<EpisodeId>,
+}
+
+impl NewEpisodes {
+    fn collect(&mut self) {
+        loop {
+            match self.announced.try_recv() {
+                Ok(event) => drop(self.ids.insert(event.id)),
+                Err(TryRecvError::Lagged(missed)) => {
+                    tracing::warn!(missed, "some new episodes will not be listed; they are remembered all the same");
+                }
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            }
+        }
     }
 }
 
@@ -81,6 +105,7 @@ struct Played {
     took: Duration,
 }
 
+#[expect(clippy::too_many_arguments, reason = "everything that one recording needs, and nothing to group it by")]
 fn play(
     file: &Path,
     args: &ReplayArgs,
@@ -88,6 +113,7 @@ fn play(
     encoders: &Encoders,
     service: &MemoryService,
     clock: &Arc<dyn Clock>,
+    new: &mut NewEpisodes,
     output: Output,
 ) -> Result<Played, Failure> {
     let uri = format!("file:{}", file.display());
@@ -108,8 +134,8 @@ fn play(
     while !source.wait_over(Duration::from_millis(200)) {
         let at = source.status().position;
         let speed = at.as_secs_f64() / begin.elapsed().as_secs_f64().max(0.001);
-        let stats = service.memory().stats();
-        let message = format!("{}  {speed:.1}x real time  {} events", when::stream(at), stats.events);
+        new.collect();
+        let message = format!("{}  {speed:.1}x real time  {} episodes", when::stream(at), new.ids.len());
         bar.set_message(message);
         bar.tick();
     }
@@ -154,21 +180,25 @@ fn questions(args: &ReplayArgs, memory: &Memory, zone: &jiff::tz::TimeZone) -> R
 }
 
 struct Report<'a> {
-    before: u64,
-    events: u64,
     played: Vec<Played>,
+    new: BTreeSet<EpisodeId>,
     memory: &'a Memory,
     answers: Vec<Json>,
     args: &'a ReplayArgs,
 }
 
+/// What is new in the memory, as far as it is shown.
+struct New {
+    episodes: Json,
+    events: Vec<Json>,
+    event_count: usize,
+    degraded: BTreeSet<String>,
+}
+
 impl Report<'_> {
     fn print(&self, output: Output, now: Timestamp, zone: &jiff::tz::TimeZone) -> Result<(), Failure> {
         let stats = self.memory.stats();
-        let filter = EpisodeFilter { limit: 100, ..EpisodeFilter::default() };
-        let episodes = page(&self.memory.episodes(&filter).or_exit(Exit::Store)?, zone);
-        let (events, more) = self.new_events(zone)?;
-        let degraded = self.degraded()?;
+        let new = self.look(zone)?;
         if output.json {
             let played: Vec<Json> = self
                 .played
@@ -176,8 +206,7 @@ impl Report<'_> {
                 .map(|one| {
                     json!({
                         "file": one.file, "source": one.health, "seconds": one.stream.as_secs_f64(),
-                        "elapsed_s": one.took.as_secs_f64(),
-                        "times_real_time": one.stream.as_secs_f64() / one.took.as_secs_f64().max(1e-3),
+                        "elapsed_s": one.took.as_secs_f64(), "times_real_time": one.speed(),
                     })
                 })
                 .collect();
@@ -185,20 +214,21 @@ impl Report<'_> {
                 "played": played,
                 "memory": {
                     "observations": stats.observations, "episodes": stats.episodes, "events": stats.events,
-                    "new_events": stats.events.saturating_sub(self.events), "pending_embeddings": stats.pending_embeddings,
+                    "pending_embeddings": stats.pending_embeddings,
                 },
-                "episodes": episodes["episodes"], "events": events, "degraded": degraded, "answers": self.answers,
+                "new_episodes": self.new.len(), "new_events": new.event_count,
+                "episodes": new.episodes["episodes"], "events": new.events, "degraded": new.degraded,
+                "answers": self.answers,
             }));
             return Ok(());
         }
         for one in &self.played {
-            let seconds = one.stream.as_secs_f64();
             output.text(format!(
                 "{}: {} in {:.1} s ({:.1} times real time), {} segments{}",
                 one.file,
                 when::stream(one.stream),
                 one.took.as_secs_f64(),
-                seconds / one.took.as_secs_f64().max(1e-3),
+                one.speed(),
                 one.health.segments,
                 one.health.error.as_ref().map(|error| format!("; {error}")).unwrap_or_default(),
             ));
@@ -206,17 +236,22 @@ impl Report<'_> {
                 output.text(format!("  lost: {count} ({reason})"));
             }
         }
-        output.text(format!("\n{} episodes, {} events in memory\n", stats.episodes, stats.events));
-        output.text(inspect::episodes(&episodes, now, zone));
-        output.text("");
-        for item in &events {
+        if self.new.is_empty() {
+            output.text("\nnothing new: it was remembered before, or there was nothing to remember");
+        } else {
+            output.text(format!("\n{} new episodes with {} events\n", self.new.len(), new.event_count));
+            output.text(inspect::episodes(&new.episodes, now, zone));
+            output.text("");
+        }
+        for item in &new.events {
             output.text(inspect::event(item, now, zone));
         }
-        if more {
-            output.text("… and more: engram inspect events");
+        if new.event_count > new.events.len() {
+            output.text(format!("… and {} more: engram inspect events", new.event_count - new.events.len()));
         }
-        if !degraded.is_empty() {
-            output.text(format!("\nmissing: {}", degraded.join("; ")));
+        if !new.degraded.is_empty() {
+            let missing: Vec<&str> = new.degraded.iter().map(String::as_str).collect();
+            output.text(format!("\nmissing: {}", missing.join("; ")));
         }
         for (question, answer) in self.args.questions.iter().zip(&self.answers) {
             output.text(format!("\n? {question}\n{}", answer_text::write(answer, &[], now, zone)));
@@ -224,32 +259,26 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// The first events of this run, and whether there are more.
-    fn new_events(&self, zone: &jiff::tz::TimeZone) -> Result<(Vec<Json>, bool), Failure> {
-        let mut shown = self.memory.events(Some(EventId(self.before)), self.args.show + 1).or_exit(Exit::Store)?;
-        let more = shown.len() > self.args.show;
-        shown.truncate(self.args.show);
-        Ok((shown.iter().map(|event| event_body(event, zone)).collect(), more))
-    }
-
-    /// What was missing while this was perceived, over all new episodes.
-    fn degraded(&self) -> Result<Vec<String>, Failure> {
-        let mut missing: Vec<String> = Vec::new();
-        let mut cursor = None;
-        loop {
-            let filter = EpisodeFilter { cursor, limit: PAGE, ..EpisodeFilter::default() };
-            let page = self.memory.episodes(&filter).or_exit(Exit::Store)?;
-            for summary in &page.episodes {
-                for line in &summary.episode.degraded {
-                    if !missing.contains(line) {
-                        missing.push(line.clone());
-                    }
-                }
-            }
-            cursor = page.next;
-            if cursor.is_none() {
-                return Ok(missing);
-            }
+    fn look(&self, zone: &jiff::tz::TimeZone) -> Result<New, Failure> {
+        let (mut summaries, mut events, mut event_count) = (Vec::new(), Vec::new(), 0);
+        let mut degraded = BTreeSet::new();
+        for id in &self.new {
+            let Some((episode, inside)) = self.memory.episode(*id).or_exit(Exit::Store)? else { continue };
+            event_count += inside.len();
+            let room = self.args.show.saturating_sub(events.len());
+            events.extend(inside.iter().take(room).map(|event| event_body(event, zone)));
+            degraded.extend(episode.degraded.iter().cloned());
+            let texts: Vec<&str> = inside.iter().map(|event| event.text.as_str()).collect();
+            summaries.push(EpisodeSummary { summary: texts.join("; "), episode });
         }
+        let hidden = summaries.len().saturating_sub(EPISODES);
+        let episodes = page(&Page { episodes: summaries.split_off(hidden), next: None }, zone);
+        Ok(New { episodes, events, event_count, degraded })
+    }
+}
+
+impl Played {
+    fn speed(&self) -> f64 {
+        self.stream.as_secs_f64() / self.took.as_secs_f64().max(1e-3)
     }
 }

@@ -48,11 +48,11 @@ pub async fn examine(config: &Config, report: &mut Report) {
     let Ok(echo) = topics.answer(&own) else { return };
     let status_topic = topics.outbound(Outbound::Status);
     let on_message = {
-        let (heard, status_topic) = (Arc::clone(&heard), status_topic.clone());
+        let (heard, status_topic, echo) = (Arc::clone(&heard), status_topic.clone(), echo.clone());
         move |message: crate::mqtt::client::Message| {
             if message.topic == status_topic {
                 *heard.status.lock() = Some(String::from_utf8_lossy(&message.payload).into_owned());
-            } else {
+            } else if message.topic == echo {
                 heard.echo.notify_one();
             }
         }
@@ -82,11 +82,11 @@ pub async fn examine(config: &Config, report: &mut Report) {
             match round_trip {
                 Some(time) if time > SLOW_ROUND_TRIP => report.say(Finding::warning(
                     "broker",
-                    format!("{place} answers in {:.1} ms", time.as_secs_f64() * 1e3),
+                    format!("{place} answers in {:.2} ms", time.as_secs_f64() * 1e3),
                     "set `set_tcp_nodelay true` in mosquitto.conf: delayed acknowledgements cost this, not work",
                 )),
                 Some(time) => {
-                    report.say(Finding::ok("broker", format!("{place} answers in {:.1} ms", time.as_secs_f64() * 1e3)));
+                    report.say(Finding::ok("broker", format!("{place} answers in {:.2} ms", time.as_secs_f64() * 1e3)));
                 }
                 None => report.say(Finding::error(
                     "broker",
