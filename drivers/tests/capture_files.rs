@@ -13,13 +13,12 @@ fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// White for 0.2 s and a tone for 0.2 s, both at 2 s and at 5 s of 7 s.
+/// White for 0.2 s and a tone for 0.2 s, both at 2 s and at 5 s of 7 s. The sound is stored as it is: an AAC encoder without
+/// an edit list would put its own delay of 1024 samples before it.
 fn flash_and_beep(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
     let path = folder.join(name);
-    // Lossless: an AAC encoder without an edit list puts its own delay of 1024 samples before the sound.
-    let sound = if name.ends_with("mkv") { "flacenc" } else { "identity" };
     let mut description = format!(
-        "{} name=mux ! filesink location={} concat name=v ! {VIDEO} ! queue ! mux. concat name=a ! {sound} ! queue ! mux. ",
+        "{} name=mux ! filesink location={} concat name=v ! {VIDEO} ! queue ! mux. concat name=a ! audio/x-raw,format=S16LE,rate=16000,channels=1 ! queue ! mux. ",
         muxer(name),
         path.display()
     );

@@ -154,18 +154,23 @@ fn a_source_that_is_paused_before_it_starts_opens_nothing_until_resumed() {
 }
 
 #[test]
-fn a_jump_of_the_wall_clock_does_not_shift_the_session() {
+fn a_jump_of_the_wall_clock_shifts_nothing_and_begins_a_session_with_the_right_time() {
     let clock = Arc::new(JumpingClock::new());
     let (source, record) = start_with(SourceSpec::new("cam", SourceKind::Test), Duration::ZERO, clock.clone());
     record.wait("five pictures", |calls| count(calls, is_frame) >= 5);
     clock.set_back(Duration::from_secs(3600));
-    record.wait("fifteen pictures", |calls| count(calls, is_frame) >= 15);
+    record.wait("the second session", |calls| count(calls, is_begin) == 2 && calls.last().is_some_and(is_frame));
+    let before = count(&record.calls(), is_frame);
+    record.wait("more pictures", |calls| count(calls, is_frame) >= before + 10);
     source.stop();
-    let calls = record.calls();
-    // Wall time is checked against the session's start for every picture in there.
-    check_contract(&calls);
-    assert_eq!(record.begins().len(), 1);
-    assert!(record.frames().windows(2).all(|pair| pair[1].0 - pair[0].0 < Duration::from_secs(5)));
+    assert_eq!(source.status().restarts, 0, "the camera is not touched");
+    // Inside each session, wall time is checked against its start for every picture.
+    check_contract(&record.calls());
+    let starts: Vec<_> = record.begins().into_iter().map(|(_, start)| start).collect();
+    let jump = starts[0].since(starts[1]).as_secs_f64();
+    assert!((jump - 3600.0).abs() < 1.0, "{starts:?}");
+    let frames = record.frames();
+    assert!(frames.windows(2).all(|pair| pair[1].0 > pair[0].0 && pair[1].0 - pair[0].0 < Duration::from_secs(5)));
 }
 
 /// Another program that offers its pictures in shared memory.
@@ -173,21 +178,21 @@ struct Peer(gst::Element);
 
 impl Peer {
     fn start(socket: &std::path::Path) -> Self {
-        gst::init().unwrap();
+        gst::init().expect("GStreamer starts");
         let peer = gst::parse::launch(&format!(
             "videotestsrc is-live=true ! video/x-raw,format=I420,width=64,height=48,framerate=25/1 ! \
              shmsink socket-path={} wait-for-connection=false shm-size=4000000",
             socket.display()
         ))
-        .unwrap();
-        peer.set_state(gst::State::Playing).unwrap();
+        .expect("the peer's pipeline is valid");
+        peer.set_state(gst::State::Playing).expect("the peer starts");
         Self(peer)
     }
 }
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        self.0.set_state(gst::State::Null).unwrap();
+        self.0.set_state(gst::State::Null).expect("the peer stops");
     }
 }
 
@@ -221,6 +226,60 @@ fn a_peer_that_dies_and_returns_is_picked_up_again() {
     assert_eq!(source.status().error, None, "what is over is not shown any more");
     source.stop();
     drop(peer);
+    check_contract(&record.calls());
+}
+
+/// A network camera in a process of its own, so that it can die.
+struct NetworkCamera(std::process::Child);
+
+impl NetworkCamera {
+    /// `None` where no RTSP server is installed.
+    fn start(port: u16) -> Option<(Self, u16)> {
+        let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/media/rtsp_server.py");
+        let mut child = std::process::Command::new("python3")
+            .arg(script)
+            .arg(port.to_string())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .ok()?;
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take()?), &mut line).ok()?;
+        let camera = Self(child);
+        Some((camera, line.trim().parse().ok()?))
+    }
+}
+
+impl Drop for NetworkCamera {
+    fn drop(&mut self) {
+        self.0.kill().expect("it can be killed");
+        self.0.wait().expect("it was started here");
+    }
+}
+
+#[test]
+fn a_network_camera_that_dies_and_returns_is_picked_up_again() {
+    let Some((camera, port)) = NetworkCamera::start(0) else {
+        println!("skipped: no GStreamer RTSP server (gir1.2-gst-rtsp-server-1.0, python3-gi)");
+        return;
+    };
+    let url = format!("rtsp://127.0.0.1:{port}/camera");
+    let spec = SourceSpec {
+        backoff_min: ms(50),
+        backoff_max: ms(200),
+        watchdog: Duration::from_secs(3),
+        ..SourceSpec::new("gate", SourceKind::Rtsp { url, latency: ms(100) })
+    };
+    let (source, record) = start(spec);
+    record.wait("pictures and sound", |calls| count(calls, is_frame) >= 10 && count(calls, is_audio) >= 10);
+    drop(camera);
+    record.wait("the end of the session", |calls| matches!(calls.last(), Some(Call::End(_))));
+    let status = await_status(&source, "in trouble", |status| status.error.is_some());
+    assert!(status.error.unwrap().contains("127.0.0.1"));
+    let camera = NetworkCamera::start(port).expect("it started before");
+    record.wait("a second session", |calls| count(calls, is_begin) >= 2 && calls.last().is_some_and(is_frame));
+    source.stop();
+    drop(camera);
     check_contract(&record.calls());
 }
 

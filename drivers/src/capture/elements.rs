@@ -105,3 +105,27 @@ pub(super) fn chain(bin: &gst::Bin, elements: &[&gst::Element]) -> Result<(), gs
     bin.add_many(elements.iter().copied())?;
     gst::Element::link_many(elements.iter().copied())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_property_that_is_not_there_or_a_value_that_does_not_fit_is_passed_over() {
+        init().unwrap();
+        let element = make("appsink").unwrap();
+        assert!(set_if_present(&element, "max-buffers", "7"));
+        assert_eq!(element.property::<u32>("max-buffers"), 7);
+        assert!(!set_if_present(&element, "max-buffers", "many"));
+        assert!(!set_if_present(&element, "not-invented-yet", "1"));
+        let test = make("videotestsrc").unwrap();
+        assert!(set_if_present(&test, "pattern", "ball"));
+    }
+
+    #[test]
+    fn a_missing_element_is_named_with_advice() {
+        init().unwrap();
+        let message = make("noelement").unwrap_err().to_string();
+        assert!(message.contains("noelement"), "{message}");
+    }
+}

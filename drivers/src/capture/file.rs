@@ -103,7 +103,7 @@ pub(super) fn play(
     readable(&file.path)?;
     let sidecar = cues_beside(file)?;
     let found = Arc::new(Mutex::new(Found::default()));
-    let pipeline = Running::start(build(spec, file, &found, shared)?);
+    let pipeline = Running(build(spec, file, &found, shared)?);
     let mut bus = BusReader::new(&pipeline.0, &file.path);
     let failed = |reason: &dyn std::fmt::Display| CaptureError::Broke {
         what: file.path.display().to_string(),

@@ -25,6 +25,10 @@ const SOUNDS: usize = 128;
 /// How long a picture waits for the sound of the same moment, and the other way round.
 const MERGE_WAIT: Duration = Duration::from_millis(300);
 
+/// How far the wall clock may run away from a session before a new one begins with the right time: far more than a clock
+/// that is kept right is adjusted by at once, and far less than anybody who asks "when" would accept.
+const CLOCK_JUMP: Duration = Duration::from_secs(10);
+
 /// Why a live session is over although nothing failed.
 pub(super) enum Lived {
     Stopped,
@@ -78,7 +82,7 @@ pub(super) fn record(
 ) -> Result<Lived, CaptureError> {
     queues.clear(delivery.frame_interval());
     let LivePipeline { pipeline, video, audio } = build(spec)?;
-    let pipeline = Running::start(pipeline);
+    let pipeline = Running(pipeline);
     shared.expect(video.is_some());
     if let Some(sink) = &video {
         take_pictures(sink, spec.max_width, shared, queues);
@@ -220,7 +224,7 @@ impl Session<'_, '_> {
                 let media = if self.video { "picture" } else { "sound" };
                 return Err(CaptureError::Hung { what: described(self.spec), media, seconds: silent.into() });
             }
-            self.read_wall_clock(pipeline);
+            self.follow_wall_clock(pipeline);
             if !self.hand_over(MERGE_WAIT)
                 && let Turn::Wait(time) = self.turn(MERGE_WAIT)
             {
@@ -278,12 +282,27 @@ impl Session<'_, '_> {
         }
     }
 
-    /// The wall clock is read once, when the first thing has come. From here on only the pipeline's clock counts, so that
-    /// a jump of the wall clock shifts nothing inside the session.
-    fn read_wall_clock(&mut self, pipeline: &gst::Pipeline) {
-        if self.start.is_none() && (self.queues.pictures.head().is_some() || self.queues.sounds.head().is_some()) {
-            let running = now(pipeline.upcast_ref()).map_or(Duration::ZERO, |at| Duration::from_nanos(at.nseconds()));
-            self.start = Some(self.shared.clock().now().saturating_sub(running));
+    /// Reads the wall clock when the first thing has come. From then on only the pipeline's clock counts, so that a jump of
+    /// the wall clock shifts nothing inside a session. But the session ends there: what follows belongs to a new one, whose
+    /// wall-clock time is right again (a board without a battery boots in the past and is set right a minute later).
+    /// Stream time goes on.
+    fn follow_wall_clock(&mut self, pipeline: &gst::Pipeline) {
+        if self.start.is_none() && self.queues.pictures.head().is_none() && self.queues.sounds.head().is_none() {
+            return;
+        }
+        let running = now(pipeline.upcast_ref()).map_or(Duration::ZERO, |at| Duration::from_nanos(at.nseconds()));
+        let start = self.shared.clock().now().saturating_sub(running);
+        let Some(believed) = self.start else {
+            self.start = Some(start);
+            return;
+        };
+        if start.since(believed).max(believed.since(start)) > CLOCK_JUMP {
+            tracing::warn!(source = %self.spec.name, from = %believed, to = %start, "the wall clock jumped; a new session begins");
+            self.start = Some(start);
+            let from = self.delivery.reached();
+            if self.delivery.is_open() {
+                self.delivery.begin(&format!("{}-{start}", self.spec.name), start, from);
+            }
         }
     }
 

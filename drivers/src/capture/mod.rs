@@ -8,7 +8,8 @@
 //! is there, so nothing is lost and, given the same file and start, the consumer sees the same calls on any machine.
 //!
 //! Stream time is the pipeline's running time. The wall clock is read once, when a session begins; the wall-clock time of
-//! everything in the session is that reading plus stream time, whatever the wall clock does meanwhile.
+//! everything in the session is that reading plus stream time, whatever the wall clock does meanwhile. If it jumps under a
+//! live source, the session ends and the next one, on the same stream time, begins with the new wall clock.
 
 mod delivery;
 mod elements;
@@ -77,7 +78,8 @@ pub struct Subtitle {
 
 /// Takes what a source delivers. All calls of one source come from one thread, in order of stream time.
 pub trait MediaConsumer: Send {
-    /// A new capture session begins: stream time starts at zero, which is `start` on the wall clock.
+    /// A new capture session begins. `start` is the wall-clock time of stream time zero. The first media may come later than
+    /// zero: after a pause a file goes on where it stood, with the session it had.
     fn begin(&mut self, session: &str, start: Timestamp);
     /// A picture.
     fn frame(&mut self, frame: Frame<'_>);

@@ -1,6 +1,5 @@
 //! The pipelines of live sources.
 
-use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -377,13 +376,7 @@ pub(super) fn shut_down(pipeline: &gst::Pipeline) {
 }
 
 /// Keeps a pipeline for as long as it is needed and stops it on every way out.
-pub(super) struct Running(pub(super) Arc<gst::Pipeline>);
-
-impl Running {
-    pub(super) fn start(pipeline: gst::Pipeline) -> Self {
-        Self(Arc::new(pipeline))
-    }
-}
+pub(super) struct Running(pub(super) gst::Pipeline);
 
 impl Drop for Running {
     fn drop(&mut self) {

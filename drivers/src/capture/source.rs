@@ -42,7 +42,7 @@ impl SourceHandle {
         let worker = Arc::clone(&shared);
         // Linux shows 15 bytes of a thread's name.
         let thread = std::thread::Builder::new()
-            .name(format!("src-{}", spec.name))
+            .name(format!("src-{}", spec.name.replace('\0', "")))
             .spawn(move || {
                 let guard = PanicGuard(&worker);
                 work(&spec, &mut *consumer, &worker);
