@@ -123,7 +123,7 @@ mod check {
 
     use crate::store::tables::{self, EPISODES, EVENTS, IDENTITY, MEMBERS, META, VECTORS};
     use crate::store::{MemoryStorage, Storage};
-    use crate::{ManualClock, Memory, MemoryOptions, Observation, OpenError, ReadError, Told};
+    use crate::{ForgetRequest, ManualClock, Memory, MemoryOptions, Observation, OpenError, Outcome, Told};
 
     fn options() -> MemoryOptions {
         MemoryOptions { zone: jiff::tz::TimeZone::UTC, max_bytes: None, cache_bytes: 1 << 20 }
@@ -207,9 +207,37 @@ mod check {
         assert_problem(&storage, &["record 2 of events", "checksum"]);
         let memory = open(&storage).unwrap();
         assert_eq!(memory.stats().damaged, 1);
-        let error = memory.events(None, 9).unwrap_err();
-        assert!(matches!(&error, ReadError::Damaged { table: "events", key, .. } if key == "2"), "{error}");
-        assert_eq!(memory.events(Some(crate::EventId(2)), 9).unwrap().len(), 1);
+        assert_eq!(memory.events(None, 9).unwrap().len(), 2);
+        assert_eq!(memory.episode(crate::EpisodeId(1)).unwrap().unwrap().1.len(), 2);
+        assert_eq!(memory.entities(9).unwrap()[0].name, "Anna");
+    }
+
+    #[test]
+    fn a_damaged_record_holds_up_neither_ingest_nor_forgetting() {
+        let storage = store();
+        damage(&storage, |transaction| {
+            let mut events = transaction.open_table(EVENTS).unwrap();
+            events.insert(2, b"noise".as_slice()).unwrap();
+        });
+        let memory = open(&storage).unwrap();
+        let told = |id: &str, text: &str| {
+            let at = Some(crate::Timestamp::from_micros(5));
+            let entity = Some("Anna".to_owned());
+            Observation::Told(Told {
+                id: Some(id.into()),
+                at,
+                text: text.into(),
+                source: "asr".into(),
+                entity,
+                ..Told::default()
+            })
+        };
+        let outcomes = memory.observe(vec![told("the second words", "the second words"), told("new", "new")]).unwrap();
+        assert!(matches!(&outcomes[0], Outcome::Rejected { message } if message.contains("damaged")), "{outcomes:?}");
+        assert!(matches!(outcomes[1], Outcome::Accepted { .. }), "{outcomes:?}");
+        let instant = crate::Timestamp::from_micros(5);
+        let reply = memory.forget(&ForgetRequest::Span(crate::TimeSpan::new(instant, instant))).unwrap();
+        assert_eq!(reply.events, 3);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use redb::ReadableTable;
 
-use super::failure::{Failure, Result};
+use super::failure::{Failure, Result, if_sound};
 use super::records::{Digest, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Head, fold};
 use super::tables::{self, ENTITY, PLACE, WriteTables};
 use crate::index::Document;
@@ -211,12 +211,15 @@ impl<'t> Draft<'t> {
             }
             let (mut start, mut end) = (i64::MAX, i64::MIN);
             for member in tables::members_of(&self.tables.members, episode)? {
-                let member = self.live_event(member)?;
-                start = start.min(member.start);
-                end = end.max(member.end);
+                if let Some(member) = if_sound(self.live_event(member))? {
+                    start = start.min(member.start);
+                    end = end.max(member.end);
+                }
             }
-            let episode = self.episode_of_event(episode)?;
-            (episode.start, episode.end) = (start, end);
+            if start <= end {
+                let episode = self.episode_of_event(episode)?;
+                (episode.start, episode.end) = (start, end);
+            }
         }
         Ok(())
     }

@@ -24,6 +24,18 @@ impl Failure {
     }
 }
 
+/// Passes over a damaged record, which is told and stays for `check` to name: one bad record must not hold up the rest.
+pub(crate) fn if_sound<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Failure::Damaged { table, key, detail }) => {
+            tracing::error!(table, key, detail, "a damaged record is passed over; run `engram check`");
+            Ok(None)
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
 /// Whether the system says that there is no space left.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use redb::ReadableTable;
 
 use super::draft::Draft;
-use super::failure::Result;
-use super::records::{EVENT, EpisodeRow, EventBody, EventRow, fold};
+use super::failure::{Result, if_sound};
+use super::records::{EVENT, EpisodeRow, EventRow, fold};
 use super::tables::{self, ENTITY};
 use crate::{EpisodeId, ForgetReply, ForgetRequest, TimeSpan};
 
@@ -26,13 +26,16 @@ impl Draft<'_> {
         let mut reply = ForgetReply::default();
         let at = self.now.as_micros();
         for event in events {
-            let body = self.live_event(event)?;
+            let Some(body) = if_sound(self.live_event(event))? else { continue };
+            if if_sound(self.source_of(body.episode))?.is_none() {
+                continue;
+            }
             episodes.insert(body.episode);
             self.hide_event(event, &body, &EventRow::Forgotten { at })?;
             reply.events += 1;
         }
         for id in episodes {
-            let episode = self.episode_of_event(id)?;
+            let Some(Some(episode)) = if_sound(self.episode(id))? else { continue };
             // The recording still shows what was forgotten, so nothing leads to it any more.
             episode.media = None;
             if episode.events == 0 {
@@ -70,8 +73,8 @@ impl Draft<'_> {
         for entry in self.tables.events.iter()? {
             let (key, value) = entry?;
             let id = key.value();
-            match tables::open_numbered(EVENT, id, value.value())? {
-                EventRow::Live(body) if EventBody::span(&body).overlaps(span) => {
+            match if_sound(tables::open_numbered(EVENT, id, value.value()))? {
+                Some(EventRow::Live(body)) if body.span().overlaps(span) => {
                     events.insert(id);
                 }
                 _ => {}

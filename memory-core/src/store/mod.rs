@@ -1,4 +1,48 @@
-//! Durable records.
+//! Durable records: one redb file, `memory.redb`, whose format is told in `docs/memory-format.md`.
+//!
+//! # The way of a batch
+//!
+//! [`Memory::observe`](crate::Memory::observe) takes the writer's lock and opens one write transaction. Every observation
+//! is admitted or refused (`admit`), recognised or new (`told`, `perceived`), given an episode (`episodic`) and written
+//! through a `Draft`, the one place where events come, go and change their episode. The commit makes all of it durable at
+//! once. Then the index learns the same changes and a new state is published for the readers, and only then does the call
+//! return: acknowledged means durable and findable.
+//!
+//! Readers load the published pointer and begin a read transaction. They wait for no commit.
+//!
+//! # Invariants
+//!
+//! 1. *One transaction.* Every change of the tables that must be seen together is one transaction; nothing outside of the
+//!    file has to agree with it. What memory holds besides (index, pending embeddings, journal, counts) is computed from
+//!    the tables when they are opened, by the same functions that keep it up to date.
+//! 2. *Ids.* Events and episodes are numbered from 1 in order of commit. A number is never used twice: a hidden event
+//!    keeps its row.
+//! 3. *Visible.* An event is visible if its row is `Live`. `members`, `facets`, `told_times` and the vectors name visible
+//!    events only. A told episode is visible while it has a visible event; a perceived one until it is forgotten.
+//! 4. *Content goes with visibility.* The transaction that hides an event replaces its row by a tombstone without content:
+//!    `Superseded` keeps a digest, `Forgotten` the time. (Freed pages keep their old bytes until redb uses them again or the
+//!    file is compacted.)
+//! 5. *Identity.* `identity` leads from (`source`, `id`, `at`) to the newest event of that key, which is `Live` or
+//!    `Forgotten`. What was forgotten stays forgotten however often its sender repeats it.
+//! 6. *Order.* Nothing is decided by comparing wall clocks but what the contract says in times (the 24 h, the gap, the
+//!    segment that contains `at`). The ten minutes of the journal are monotonic time;
+//!    what is read back after a restart counts from the restart.
+//! 7. *Sealed.* Every value that is more than a number is in an envelope with magic, type, version, length and a checksum
+//!    that covers its key. Damage is told with table and key, costs its record, and never panics.
+//!
+//! # When it ends without warning
+//!
+//! - *Before the commit:* the transaction never was. The sender was told nothing, and its broker redelivers.
+//! - *During the commit:* redb's two-phase commit leaves the old state or the new one. If it is the new one, the redelivery
+//!   is found to be a duplicate by its key or by the journal.
+//! - *After the commit, before the acknowledgement:* as the case above.
+//! - *On opening:* the allocator's state was saved with the commit (quick repair), so no page is walked. The index is
+//!   rebuilt from the visible events; events without a vector in φ's space are pending again.
+//! - *While the file is made:* a file without redb's magic number was never written to and is made anew.
+//! - *Disk full, or any I/O error:* nothing of the batch is visible and nothing is acknowledged. redb refuses all work
+//!   after an I/O error, so the database is reopened in place; where even that needs a write that fails, it is opened with
+//!   its writes held in memory, so that questions are answered until there is space. If the error was that of the last sync,
+//!   nobody can know whether the commit is durable: it is not acknowledged, and what the tables say holds.
 
 mod admit;
 mod backend;
@@ -7,6 +51,7 @@ mod database;
 #[cfg(test)]
 mod decoding_tests;
 mod draft;
+mod engine;
 mod envelope;
 mod event_set;
 mod failure;
@@ -17,8 +62,6 @@ mod perceived;
 mod published;
 mod records;
 mod storage;
-#[allow(clippy::module_inception)]
-mod store;
 mod tables;
 mod told;
 mod vectors;
@@ -30,5 +73,5 @@ pub use admit::{
 };
 pub use storage::{DirStorage, FILE_NAME, MemoryStorage, Storage};
 
+pub(crate) use engine::Store;
 pub(crate) use records::{EpisodeBody, EventBody, decode_attributes};
-pub(crate) use store::Store;

@@ -6,7 +6,7 @@ use redb::ReadableTable;
 
 use super::admit;
 use super::draft::Draft;
-use super::failure::Result;
+use super::failure::{Result, if_sound};
 use super::records::{EpisodeBody, EpisodeRow, EventBody, joined, stream_micros};
 use super::tables;
 use crate::{EpisodeId, EventId, Origin, Outcome, Perceived};
@@ -71,7 +71,10 @@ impl Draft<'_> {
         let mut told: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         for entry in self.tables.told_times.range((segment.start, 0)..=(segment.end, u64::MAX))? {
             let (key, episode) = entry?;
-            told.entry(episode.value()).or_default().push(key.value().1);
+            let (event, episode) = (key.value().1, episode.value());
+            if if_sound(self.live_event(event))?.is_some() && if_sound(self.source_of(episode))?.flatten().is_some() {
+                told.entry(episode).or_default().push(event);
+            }
         }
         let mut adopted = None;
         for (&episode, events) in &told {

@@ -4,9 +4,9 @@ use redb::ReadableTable;
 
 use super::admit;
 use super::draft::Draft;
-use super::failure::{Failure, Result};
+use super::failure::{Result, if_sound};
 use super::journal::Journal;
-use super::records::{Digest, EVENT, EpisodeBody, EventBody, EventRow, joined};
+use super::records::{Digest, EpisodeBody, EventBody, EventRow, joined};
 use super::tables;
 use crate::episodic::{self, StreamKey};
 use crate::{EpisodeId, EventId, Origin, Outcome, Told};
@@ -51,16 +51,18 @@ impl Draft<'_> {
 
     /// Takes an observation whose key is there already.
     fn tell_again(&mut self, known: u64, body: EventBody, key: &[u8], redelivered: bool) -> Result<Outcome> {
-        let old = match tables::event_row(&self.tables.events, known)? {
-            Some(EventRow::Live(old)) => old,
+        let old = match if_sound(tables::event_row(&self.tables.events, known))? {
+            Some(Some(EventRow::Live(old))) => old,
             // A sender that repeats its history must not bring back what a person had forgotten.
-            Some(EventRow::Forgotten { .. }) => {
+            Some(Some(EventRow::Forgotten { .. })) => {
                 let message = "the observation with this `source`, `id` and `at` was forgotten on request and stays \
                                forgotten; tell it with another `id` if it is to be remembered again";
                 return Ok(Outcome::Rejected { message: message.into() });
             }
-            Some(EventRow::Superseded { .. }) | None => {
-                return Err(Failure::damaged(EVENT.table, known, "the newest event of a key is not there"));
+            Some(Some(EventRow::Superseded { .. }) | None) | None => {
+                let message = "the stored observation with this `source`, `id` and `at` is damaged; run `engram check`, \
+                               and tell it with another `id`";
+                return Ok(Outcome::Rejected { message: message.into() });
             }
         };
         if old.content() == body.content() {
@@ -111,7 +113,7 @@ impl Draft<'_> {
         };
         let last = self.tables.streams.get(key.as_slice())?.map(|value| value.value());
         if let Some(last) = last
-            && let Some(episode) = self.episode(last)?
+            && let Some(Some(episode)) = if_sound(self.episode(last))?
             && episodic::continues(episode, body)
         {
             self.extend(last, body)?;
@@ -157,10 +159,11 @@ impl Draft<'_> {
             if end.value() < at {
                 continue;
             }
-            if self.source_of(segment)?.as_deref() == Some(source) {
-                return Ok(Some(segment));
+            match if_sound(self.source_of(segment))?.flatten() {
+                Some(own) if own == source => return Ok(Some(segment)),
+                Some(_) => found = found.or(Some(segment)),
+                None => {}
             }
-            found = found.or(Some(segment));
         }
         Ok(found)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::failure::{Failure, Result};
+use super::failure::{Failure, Result, if_sound};
 use super::published::Published;
 use super::records::{EVENT, EpisodeBody, EventRow, fold};
 use super::tables::{self, ENTITY, PLACE, ReadTables};
@@ -60,11 +60,11 @@ impl View {
     fn events_of(&self, episode: &EpisodeBody, members: &[u64]) -> Result<Vec<Event>> {
         let mut events = Vec::with_capacity(members.len());
         for &member in members {
-            let body = self
-                .tables
-                .live_event(member)?
-                .ok_or_else(|| Failure::damaged(EVENT.table, member, "`members` names it as visible, and it is not"))?;
-            events.push(body.into_event(member, Some(episode))?);
+            let read = || {
+                let missing = || Failure::damaged(EVENT.table, member, "`members` names it as visible, and it is not");
+                self.tables.live_event(member)?.ok_or_else(missing)?.into_event(member, Some(episode))
+            };
+            events.extend(if_sound(read())?);
         }
         Ok(events)
     }
@@ -79,9 +79,9 @@ impl View {
             }
             let (key, value) = entry?;
             let id = key.value();
-            if let EventRow::Live(body) = tables::open_numbered(EVENT, id, value.value())? {
-                let episode = self.tables.live_episode(body.episode)?;
-                events.push(body.into_event(id, episode.as_ref().map(|(_, episode)| episode))?);
+            if let Some(EventRow::Live(body)) = if_sound(tables::open_numbered(EVENT, id, value.value()))? {
+                let episode = if_sound(self.tables.live_episode(body.episode))?.flatten();
+                events.extend(if_sound(body.into_event(id, episode.as_ref().map(|(_, episode)| episode)))?);
             }
         }
         Ok(events)
@@ -146,7 +146,8 @@ impl View {
     }
 
     fn visible(&self, id: u64) -> Result<Option<EpisodeBody>> {
-        Ok(self.tables.live_episode(id)?.filter(|(own, _)| *own == id).map(|(_, body)| body))
+        let found = if_sound(self.tables.live_episode(id))?.flatten();
+        Ok(found.filter(|(own, _)| *own == id).map(|(_, body)| body))
     }
 
     fn summary(&self, id: u64, body: &EpisodeBody) -> Result<EpisodeSummary> {
@@ -159,27 +160,24 @@ impl View {
     /// Entities by how many events name them.
     pub(crate) fn list_entities(&self, limit: usize) -> Result<Vec<Entity>> {
         struct Found {
+            folded: String,
             first: u64,
             events: u64,
             start: i64,
             end: i64,
         }
         let mut found: Vec<Found> = Vec::new();
-        let mut current: Option<String> = None;
         for entry in self.tables.facets.range((ENTITY, "", 0)..(ENTITY + 1, "", 0))? {
             let (key, value) = entry?;
             let (_, name, event) = key.value();
             let (_, start, end) = value.value();
-            match found.last_mut().filter(|_| current.as_deref() == Some(name)) {
+            match found.last_mut().filter(|entity| entity.folded == name) {
                 Some(entity) => {
                     entity.events += 1;
                     entity.start = entity.start.min(start);
                     entity.end = entity.end.max(end);
                 }
-                None => {
-                    found.push(Found { first: event, events: 1, start, end });
-                    current = Some(name.to_owned());
-                }
+                None => found.push(Found { folded: name.to_owned(), first: event, events: 1, start, end }),
             }
         }
         // Rows come in order of names, and the sort is stable: ties stay in that order.
@@ -188,9 +186,8 @@ impl View {
         found
             .into_iter()
             .map(|entity| {
-                let name = self.tables.live_event(entity.first)?.and_then(|body| body.entity).ok_or_else(|| {
-                    Failure::damaged(EVENT.table, entity.first, "`facets` names its entity, and it has none")
-                })?;
+                let told = if_sound(self.tables.live_event(entity.first))?.flatten().and_then(|body| body.entity);
+                let name = told.unwrap_or(entity.folded);
                 let span = TimeSpan::new(Timestamp::from_micros(entity.start), Timestamp::from_micros(entity.end));
                 Ok(Entity { name, events: entity.events, span })
             })

@@ -7,6 +7,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use redb::WriteTransaction;
 
+use super::admit::MAX_TEXT_BYTES;
 use super::database::Database;
 use super::draft::Draft;
 use super::failure::{Failure, Result};
@@ -305,6 +306,10 @@ impl Store {
     }
 
     pub(crate) fn set_setting(&self, name: &str, value: &str) -> Result<(), ObserveError> {
+        if value.len() > MAX_TEXT_BYTES {
+            let message = format!("setting {name} has {} bytes; at most {MAX_TEXT_BYTES}", value.len());
+            return Err(ObserveError::Store(message));
+        }
         let mut writer = self.writer.lock();
         let transaction = self.begin(&mut writer)?;
         let write = || -> Result<()> {
