@@ -49,7 +49,7 @@ impl Encoder<Picture<'_>, Vec<Detection>> for Brightness {
         let seen = |label: &str, score| Detection { label: Arc::from(label), score, bounds: [0.0, 0.0, 1.0, 1.0] };
         match picture.rgb[0] {
             0 => Err(EncoderError::Input { model: "brightness".to_owned(), message: "too dark".to_owned() }),
-            1..128 => Ok(vec![seen("person", 0.7), seen("cup", 0.6)]),
+            1..128 => Ok(vec![seen("person", 0.7), seen("cup", 0.66)]),
             _ => Ok(vec![seen("dog", 0.9)]),
         }
     }
@@ -147,7 +147,7 @@ fn two_scenes_become_two_segments_with_what_was_seen_in_each() {
     assert_eq!((event.kind, event.modality), (Kind::Object, Modality::Visual));
     assert_eq!(event.stream, segments[0].stream);
     assert_eq!((event.start, event.end), (START, START.saturating_add(cut)));
-    assert!((event.confidence - 0.65).abs() < 1e-6);
+    assert!((event.confidence - 0.68).abs() < 1e-6);
     let names = Value::List(vec![Value::Text("person".to_owned()), Value::Text("cup".to_owned())]);
     assert_eq!(event.attributes["objects"], names);
     let counts = perceiver.counters().read();

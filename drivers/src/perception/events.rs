@@ -13,6 +13,8 @@ use crate::encoders::SpeechInterval;
 
 /// Pauses shorter than this do not divide what is told of speech.
 const SPEECH_PAUSE: Duration = Duration::from_secs(1);
+/// What a boundary leaves of speech on one side is not told if it is shorter than this.
+const SHORTEST_SPEECH: Duration = Duration::from_millis(250);
 /// Speech of which subtitles cover more than this part is told by them.
 const COVERED: f64 = 0.5;
 
@@ -110,7 +112,7 @@ fn speech_events(
         event.confidence = stretch.probability.clamp(0.0, 1.0);
         event
     };
-    stretches.into_iter().map(event).collect()
+    stretches.into_iter().filter(|stretch| stretch.end - stretch.start >= SHORTEST_SPEECH).map(event).collect()
 }
 
 /// The part of a stretch during which a subtitle is shown.
@@ -131,4 +133,50 @@ fn covered(start: Duration, end: Duration, shown: &[StreamSpan]) -> f64 {
 fn subtitle_event(subtitle: Subtitle) -> PerceivedEvent {
     let Subtitle { start, end, wall, text } = subtitle;
     WallAnchor { stream: start, wall }.event(Kind::Text, Modality::Audio, text, start, end)
+}
+
+#[cfg(test)]
+mod tests {
+    use memory_core::Boundary;
+
+    use super::*;
+
+    fn millis(at: u64) -> Duration {
+        Duration::from_millis(at)
+    }
+
+    fn told(speech: &[(u64, u64)], shown: &[(u64, u64)]) -> Vec<(u128, u128)> {
+        let anchor = WallAnchor { stream: Duration::ZERO, wall: Timestamp::from_micros(0) };
+        let segment = Segment { start: millis(1000), end: millis(9000), boundary: Boundary::Length };
+        let interval =
+            |(start, end): &(u64, u64)| SpeechInterval { start: millis(*start), end: millis(*end), probability: 0.9 };
+        let speech: Vec<_> = speech.iter().map(interval).collect();
+        let shown: Vec<_> =
+            shown.iter().map(|(start, end)| StreamSpan { start: millis(*start), end: millis(*end) }).collect();
+        let events = speech_events(anchor, &segment, &speech, &shown);
+        events.iter().map(|event| (event.stream.start.as_millis(), event.stream.end.as_millis())).collect()
+    }
+
+    #[test]
+    fn short_pauses_do_not_divide_what_is_told() {
+        assert_eq!(told(&[(2000, 3000), (3900, 5000), (6000, 7000)], &[]), [(2000, 5000), (6000, 7000)]);
+    }
+
+    #[test]
+    fn speech_is_cut_at_the_segment_and_what_little_is_left_is_not_told() {
+        assert_eq!(told(&[(500, 1100), (8000, 9500)], &[]), [(8000, 9000)]);
+    }
+
+    #[test]
+    fn half_of_a_stretch_under_subtitles_is_enough() {
+        assert_eq!(told(&[(2000, 4000)], &[(1500, 3100)]), []);
+        assert_eq!(told(&[(2000, 4000)], &[(1500, 2500), (2000, 2900)]), [(2000, 4000)]);
+    }
+
+    #[test]
+    fn wall_times_before_and_after_the_anchor_are_known() {
+        let anchor = WallAnchor { stream: millis(5000), wall: Timestamp::from_micros(1_000_000) };
+        assert_eq!(anchor.wall(millis(6000)).as_micros(), 2_000_000);
+        assert_eq!(anchor.wall(millis(3000)).as_micros(), -1_000_000);
+    }
 }

@@ -8,10 +8,10 @@ use memory_core::segment::Segment;
 
 use crate::encoders::Detection;
 
-/// A thing that is surer than this counts though it was seen once; others flicker, and must be seen twice.
+/// A thing that is surer than this counts though it was seen once.
 const SURE: f32 = 0.8;
-/// Of a segment with a single picture, what is seen at least this surely counts.
-const SURE_ALONE: f32 = 0.65;
+/// Others flicker: they must be seen twice, once at least this surely.
+const FAIRLY_SURE: f32 = 0.65;
 /// Things that come and go within this time of each other are told in one sentence.
 const TOGETHER: Duration = Duration::from_secs(1);
 
@@ -78,9 +78,10 @@ impl ObjectLog {
                 track.score = track.score.max(score);
             }
         }
-        let sure = if times.len() == 1 { SURE_ALONE } else { SURE };
-        let mut tracks: Vec<Track> =
-            tracks.into_values().filter(|track| track.counts.len() > 1 || track.score >= sure).collect();
+        // Of a segment with a single picture nothing can be seen twice.
+        let twice = |track: &Track| track.counts.len() > 1 || times.len() == 1;
+        let stable = |track: &Track| track.score >= SURE || (track.score >= FAIRLY_SURE && twice(track));
+        let mut tracks: Vec<Track> = tracks.into_values().filter(stable).collect();
         for track in &mut tracks {
             (track.first, track.last) = widen(track.first, track.last, &times, segment);
         }
@@ -168,14 +169,15 @@ mod tests {
 
     #[test]
     fn things_that_are_there_all_the_time_are_told_together_for_the_whole_segment() {
-        let both: &[(&str, f32)] = &[("person", 0.7), ("chair", 0.6)];
+        let both: &[(&str, f32)] = &[("person", 0.7), ("chair", 0.66)];
         let mut log = log(&[(0.5, both), (1.5, both), (2.5, both)]);
         assert_eq!(told(&log.take(&segment(0.0, 3.0))), [(vec![("person", 1), ("chair", 1)], 0.0, 3.0)]);
     }
 
     #[test]
     fn a_flicker_is_not_told_but_a_sure_sight_is() {
-        let mut log = log(&[(0.5, &[("toaster", 0.6)]), (1.5, &[("dog", 0.85)]), (2.5, &[])]);
+        let unsure: &[(&str, f32)] = &[("vase", 0.6)];
+        let mut log = log(&[(0.0, unsure), (0.5, &[("toaster", 0.7)]), (1.5, &[("dog", 0.85)]), (2.5, unsure)]);
         assert_eq!(told(&log.take(&segment(0.0, 3.0))), [(vec![("dog", 1)], 1.0, 2.0)]);
     }
 
