@@ -65,17 +65,30 @@ impl Entry {
 /// A block whose places are filled once and never change. Readers know how many are theirs.
 struct Block {
     entries: Box<[OnceLock<Entry>]>,
-    /// The later neighbour: set once, when it comes. A reader of an older state ignores one beyond its own length.
-    next: Box<[AtomicU32]>,
+    links: Box<[Link]>,
     /// The episode, which changes when a segment takes in what was told meanwhile.
     episodes: Box<[AtomicU64]>,
+}
+
+/// What scoring reads of every document it touches, side by side.
+struct Link {
+    previous: AtomicU32,
+    /// The later neighbour: set once, when it comes. A reader of an older state ignores one beyond its own length.
+    next: AtomicU32,
+    length: AtomicU32,
+}
+
+impl Default for Link {
+    fn default() -> Self {
+        Self { previous: AtomicU32::new(NONE), next: AtomicU32::new(NONE), length: AtomicU32::new(0) }
+    }
 }
 
 impl Block {
     fn new() -> Self {
         Self {
             entries: (0..BLOCK).map(|_| OnceLock::new()).collect(),
-            next: (0..BLOCK).map(|_| AtomicU32::new(NONE)).collect(),
+            links: (0..BLOCK).map(|_| Link::default()).collect(),
             episodes: (0..BLOCK).map(|_| AtomicU64::new(0)).collect(),
         }
     }
@@ -100,12 +113,15 @@ impl DocumentTable {
             Arc::make_mut(&mut self.blocks).push(Arc::new(Block::new()));
         }
         let previous = entry.previous;
+        let link = &self.blocks[block].links[place];
+        link.previous.store(previous, Ordering::Relaxed);
+        link.length.store(entry.length.into(), Ordering::Relaxed);
         self.blocks[block].episodes[place].store(episode.0, Ordering::Release);
         let filled = self.blocks[block].entries[place].set(entry);
         debug_assert!(filled.is_ok(), "there is one writer");
         if previous != NONE {
             let (block, place) = split(previous);
-            self.blocks[block].next[place].store(self.len, Ordering::Release);
+            self.blocks[block].links[place].next.store(self.len, Ordering::Relaxed);
         }
         self.len += 1;
     }
@@ -125,10 +141,9 @@ impl DocumentTable {
         self.blocks[block].episodes[place].store(episode.0, Ordering::Release);
     }
 
-    pub fn next(&self, ordinal: u32) -> u32 {
-        let (block, place) = split(ordinal);
-        let next = self.blocks[block].next[place].load(Ordering::Acquire);
-        if next < self.len { next } else { NONE }
+    /// The links of this state, for scoring.
+    pub fn links(&self) -> Links<'_> {
+        Links { blocks: self.blocks.iter().map(|block| &*block.links).collect(), len: self.len }
     }
 
     /// The ordinal of an event. Ids grow with ordinals.
@@ -144,22 +159,45 @@ impl DocumentTable {
         }
         (low < self.len && self.get(low).id == id).then_some(low)
     }
+}
+
+/// The links between neighbours and the lengths of documents, as one state sees them.
+///
+/// Places below its length were filled before the state was published, so relaxed loads see them.
+pub(super) struct Links<'a> {
+    blocks: Vec<&'a [Link]>,
+    len: u32,
+}
+
+impl Links<'_> {
+    fn at(&self, ordinal: u32) -> &Link {
+        let (block, place) = split(ordinal);
+        &self.blocks[block][place]
+    }
+
+    /// How many terms a document holds.
+    pub fn length(&self, ordinal: u32) -> f32 {
+        #[expect(clippy::cast_precision_loss, reason = "at most 65,535")]
+        let length = self.at(ordinal).length.load(Ordering::Relaxed) as f32;
+        length
+    }
 
     /// Calls `visit` with up to two neighbours on each side and their distance.
     pub fn for_each_neighbour(&self, ordinal: u32, visit: &mut impl FnMut(u32, usize)) {
-        let before = self.get(ordinal).previous;
+        let link = self.at(ordinal);
+        let before = link.previous.load(Ordering::Relaxed);
         if before != NONE {
             visit(before, 1);
-            let before = self.get(before).previous;
+            let before = self.at(before).previous.load(Ordering::Relaxed);
             if before != NONE {
                 visit(before, 2);
             }
         }
-        let after = self.next(ordinal);
-        if after != NONE {
+        let after = link.next.load(Ordering::Relaxed);
+        if after < self.len {
             visit(after, 1);
-            let after = self.next(after);
-            if after != NONE {
+            let after = self.at(after).next.load(Ordering::Relaxed);
+            if after < self.len {
                 visit(after, 2);
             }
         }

@@ -26,7 +26,7 @@ impl HiddenSet {
     }
 
     pub fn contains(&self, ordinal: u32) -> bool {
-        self.words.get(ordinal as usize / 64).is_some_and(|word| word >> (ordinal % 64) & 1 == 1)
+        self.count > 0 && self.words.get(ordinal as usize / 64).is_some_and(|word| word >> (ordinal % 64) & 1 == 1)
     }
 
     pub fn count(&self) -> u32 {

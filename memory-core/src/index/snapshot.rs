@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::analysis::{TermId, is_stop_word, name_hash, term_of, words};
-use super::documents::{DocumentTable, Entry, NONE};
+use super::documents::{DocumentTable, Entry, Links, NONE};
 use super::fusion::{self, Fusion, NEIGHBOUR_COSINE, TERM_WINDOW, VECTOR_WINDOW};
 use super::hidden::HiddenSet;
 use super::log_index::Lengths;
@@ -14,6 +14,13 @@ use crate::{Kind, Modality, TimeSpan};
 
 /// Longest name of an entity that is recognised in a question, in words.
 const LONGEST_NAME: usize = 4;
+
+/// Up to so many documents nothing is left out to save time.
+const EXACT: usize = 8_192;
+/// A term that more than one in so many documents hold is frequent.
+const FREQUENT: usize = 16;
+/// How many documents that are nearest in meaning are scored.
+const NEAREST: usize = 2_048;
 
 /// One consistent state of the index.
 pub(super) struct Snapshot {
@@ -31,6 +38,8 @@ struct Lexical {
     context: Vec<f32>,
     /// The most that the question's words can give, by themselves and in context.
     ideal: [f32; 2],
+    /// Those with a score.
+    candidates: Vec<u32>,
 }
 
 impl Search for Snapshot {
@@ -40,48 +49,37 @@ impl Search for Snapshot {
         if terms.is_empty() && query.embedding.is_none() {
             return self.in_order_of_time(query, &filter);
         }
-        let lexical = self.lexical(&terms);
+        let links = self.documents.links();
         let cosines = query.embedding.as_deref().and_then(|embedding| self.vectors.cosines(embedding, self.total()));
-        let named = names_in(&query.text);
+        let lexical = self.lexical(&terms, &links);
+        let candidates = self.candidates(&lexical, cosines.as_deref(), &filter, &links);
 
-        let mut hits = Vec::new();
-        for ordinal in self.visible() {
+        let base = |ordinal: u32| {
             let place = ordinal as usize;
-            let dense = cosines.as_ref().and_then(|cosines| self.context_cosine(ordinal, cosines));
-            let (own, context) = (lexical.own[place] / lexical.ideal[0], lexical.context[place] / lexical.ideal[1]);
-            if context <= 0.0 && dense.is_none() {
-                continue;
-            }
-            let entry = self.documents.get(ordinal);
-            if !filter.passes(entry) {
-                continue;
-            }
-            let is_named = entry.entity.is_some_and(|(name, first)| {
-                named.contains(&name) || first.is_some_and(|first| named.contains(&first))
-            });
-            let near = query
-                .near
-                .iter()
-                .filter(|(span, _)| span.overlaps(entry.span))
-                .fold(0.0_f32, |most, (_, weight)| most.max(*weight));
-            let score = self.fusion.own * own
-                + self.fusion.context * context
+            let dense = cosines.as_ref().and_then(|cosines| self.context_cosine(ordinal, cosines, &links));
+            self.fusion.own * lexical.own[place] / lexical.ideal[0]
+                + self.fusion.context * lexical.context[place] / lexical.ideal[1]
                 + self.fusion.dense * dense.unwrap_or(0.0)
-                + self.fusion.entity * f32::from(u8::from(is_named))
-                + self.fusion.near * near;
-            hits.push((
-                ordinal,
-                Hit {
-                    id: entry.id,
-                    episode: self.documents.episode(ordinal),
-                    score,
-                    lexical: own,
-                    context,
-                    cosine: cosines.as_ref().map(|cosines| cosines[place]).filter(|cosine| !cosine.is_nan()),
-                },
-            ));
+        };
+        let mut scored: Vec<(u32, f32)> = candidates.into_iter().map(|ordinal| (ordinal, base(ordinal))).collect();
+        let named = names_in(&query.text);
+        let most = self.fusion.entity + if query.near.is_empty() { 0.0 } else { self.fusion.near };
+        keep_hopeful(&mut scored, query.limit, most);
+        for (ordinal, score) in &mut scored {
+            *score += self.bonus(*ordinal, &named, &query.near);
         }
-        best(hits, query.limit)
+        let hit = |(ordinal, score): (u32, f32)| {
+            let place = ordinal as usize;
+            Hit {
+                id: self.documents.get(ordinal).id,
+                episode: self.documents.episode(ordinal),
+                score,
+                lexical: lexical.own[place] / lexical.ideal[0],
+                context: lexical.context[place] / lexical.ideal[1],
+                cosine: cosines.as_ref().map(|cosines| cosines[place]).filter(|cosine| !cosine.is_nan()),
+            }
+        };
+        best(scored, query.limit).into_iter().map(hit).collect()
     }
 
     fn terms(&self, text: &str) -> Vec<TermStatistics> {
@@ -162,57 +160,166 @@ impl Snapshot {
         terms
     }
 
-    /// BM25 of every document, by itself and with its neighbours as context.
+    /// BM25 of documents, by themselves and with their neighbours as context.
     ///
     /// In the context a term counts three times as often where it stands, twice at the neighbours and once at theirs;
-    /// that is BM25 over a text in which the neighbours' words were repeated so.
-    fn lexical(&self, terms: &[Vec<TermId>]) -> Lexical {
+    /// that is BM25 over a text in which the neighbours' words were repeated so. Terms are taken from the rarest to the
+    /// most frequent; in a large memory a term that every few documents hold is only counted where a rarer one was.
+    fn lexical(&self, groups: &[Vec<TermId>], links: &Links<'_>) -> Lexical {
         let total = self.total();
-        let mut lexical = Lexical { own: vec![0.0; total], context: vec![0.0; total], ideal: [f32::MIN_POSITIVE; 2] };
-        let all = f64::from(self.documents.len().max(1));
-        #[expect(clippy::cast_possible_truncation, reason = "mean lengths")]
-        let (mean_own, mean_context) = ((self.lengths.own / all) as f32, (self.lengths.context / all) as f32);
+        let mut lexical = Lexical {
+            own: vec![0.0; total],
+            context: vec![0.0; total],
+            ideal: [f32::MIN_POSITIVE; 2],
+            candidates: Vec::new(),
+        };
+        let mut matches: Vec<Vec<(u32, u8)>> = groups.iter().map(|group| self.matches(group)).collect();
+        matches.retain(|matches| !matches.is_empty());
+        matches.sort_by_key(Vec::len);
         let mut counts = vec![0.0_f32; total];
-        let mut touched: Vec<u32> = Vec::new();
-        let mut matches: Vec<(u32, u8)> = Vec::new();
-
-        for group in terms {
-            self.matches(group, &mut matches);
-            if matches.is_empty() {
-                continue;
-            }
-            let idf = fusion::idf(count(matches.len()), self.visible_count());
-            lexical.ideal[0] += idf * (fusion::K1 + 1.0);
-            let mut add = |ordinal: u32, amount: f32| {
-                let place = ordinal as usize;
-                if counts[place] == 0.0 {
-                    touched.push(ordinal);
-                }
-                counts[place] += amount;
-            };
-            for (ordinal, frequency) in &matches {
-                let frequency = f32::from(*frequency);
-                let length = f32::from(self.documents.get(*ordinal).length);
-                lexical.own[*ordinal as usize] += idf * fusion::saturation(frequency, length, mean_own);
-                add(*ordinal, TERM_WINDOW[0] * frequency);
-                self.documents.for_each_neighbour(*ordinal, &mut |neighbour, distance| {
-                    add(neighbour, TERM_WINDOW[distance] * frequency);
-                });
-            }
-            let idf = fusion::idf(count(touched.len()), self.visible_count());
-            lexical.ideal[1] += idf * (fusion::K1 + 1.0);
-            for ordinal in touched.drain(..) {
-                let frequency = std::mem::take(&mut counts[ordinal as usize]);
-                let length = self.context_length(ordinal);
-                lexical.context[ordinal as usize] += idf * fusion::saturation(frequency, length, mean_context);
+        for matches in matches {
+            let frequent = total > EXACT && matches.len() > total / FREQUENT && !lexical.candidates.is_empty();
+            if frequent {
+                self.add_where_candidates(&matches, &mut lexical, &mut counts, links);
+            } else {
+                self.add_everywhere(&matches, &mut lexical, &mut counts, links);
             }
         }
         lexical
     }
 
+    fn means(&self) -> (f32, f32) {
+        let all = f64::from(self.documents.len().max(1));
+        #[expect(clippy::cast_possible_truncation, reason = "mean lengths")]
+        let means = ((self.lengths.own / all) as f32, (self.lengths.context / all) as f32);
+        means
+    }
+
+    fn add_everywhere(&self, matches: &[(u32, u8)], lexical: &mut Lexical, counts: &mut [f32], links: &Links<'_>) {
+        let (mean_own, mean_context) = self.means();
+        let idf = fusion::idf(count(matches.len()), self.visible_count());
+        lexical.ideal[0] += idf * (fusion::K1 + 1.0);
+        let mut touched: Vec<u32> = Vec::with_capacity(matches.len() * 3);
+        let mut add = |ordinal: u32, amount: f32| {
+            let count = &mut counts[ordinal as usize];
+            if *count == 0.0 {
+                touched.push(ordinal);
+            }
+            *count += amount;
+        };
+        for (ordinal, frequency) in matches {
+            let frequency = f32::from(*frequency);
+            lexical.own[*ordinal as usize] += idf * fusion::saturation(frequency, links.length(*ordinal), mean_own);
+            add(*ordinal, TERM_WINDOW[0] * frequency);
+            links.for_each_neighbour(*ordinal, &mut |neighbour, distance| {
+                add(neighbour, TERM_WINDOW[distance] * frequency);
+            });
+        }
+        let idf = fusion::idf(count(touched.len()), self.visible_count());
+        lexical.ideal[1] += idf * (fusion::K1 + 1.0);
+        for ordinal in touched {
+            let frequency = std::mem::take(&mut counts[ordinal as usize]);
+            let score = &mut lexical.context[ordinal as usize];
+            if *score == 0.0 && !self.hidden.contains(ordinal) {
+                lexical.candidates.push(ordinal);
+            }
+            *score += idf * fusion::saturation(frequency, context_length(ordinal, links), mean_context);
+        }
+    }
+
+    fn add_where_candidates(
+        &self,
+        matches: &[(u32, u8)],
+        lexical: &mut Lexical,
+        counts: &mut [f32],
+        links: &Links<'_>,
+    ) {
+        let (mean_own, mean_context) = self.means();
+        let own_idf = fusion::idf(count(matches.len()), self.visible_count());
+        let around = fusion::idf(documents_around(count(matches.len()), self.visible_count()), self.visible_count());
+        lexical.ideal[0] += own_idf * (fusion::K1 + 1.0);
+        lexical.ideal[1] += around * (fusion::K1 + 1.0);
+        for (ordinal, frequency) in matches {
+            counts[*ordinal as usize] = f32::from(*frequency);
+        }
+        for ordinal in &lexical.candidates {
+            let own = counts[*ordinal as usize];
+            let mut frequency = TERM_WINDOW[0] * own;
+            links.for_each_neighbour(*ordinal, &mut |neighbour, distance| {
+                frequency += TERM_WINDOW[distance] * counts[neighbour as usize];
+            });
+            let place = *ordinal as usize;
+            lexical.own[place] += own_idf * fusion::saturation(own, links.length(*ordinal), mean_own);
+            lexical.context[place] +=
+                around * fusion::saturation(frequency, context_length(*ordinal, links), mean_context);
+        }
+        for (ordinal, _) in matches {
+            counts[*ordinal as usize] = 0.0;
+        }
+    }
+
+    /// The documents that are scored: those that a word found, and those that are nearest in meaning with their neighbours.
+    /// In a small memory that is every document with a vector.
+    fn candidates(
+        &self,
+        lexical: &Lexical,
+        cosines: Option<&[f32]>,
+        filter: &Filter<'_>,
+        links: &Links<'_>,
+    ) -> Vec<u32> {
+        let passes = |ordinal: u32| filter.is_open() || filter.passes(self.documents.get(ordinal));
+        let mut candidates: Vec<u32> = lexical.candidates.iter().copied().filter(|ordinal| passes(*ordinal)).collect();
+        let Some(cosines) = cosines else { return candidates };
+        let mut known = vec![false; self.total()];
+        for ordinal in &candidates {
+            known[*ordinal as usize] = true;
+        }
+        let mut nearest: Vec<(u32, f32)> = self
+            .visible()
+            .map(|ordinal| (ordinal, cosines[ordinal as usize]))
+            .filter(|(_, cosine)| !cosine.is_nan())
+            .filter(|(ordinal, _)| passes(*ordinal))
+            .collect();
+        let exact = nearest.len() <= EXACT;
+        if !exact {
+            let order = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+            nearest.select_nth_unstable_by(NEAREST - 1, order);
+            nearest.truncate(NEAREST);
+        }
+        for (ordinal, _) in nearest {
+            let mut add = |ordinal: u32| {
+                if !std::mem::replace(&mut known[ordinal as usize], true) {
+                    candidates.push(ordinal);
+                }
+            };
+            add(ordinal);
+            if !exact {
+                links.for_each_neighbour(ordinal, &mut |neighbour, _| {
+                    if !self.hidden.contains(neighbour) && passes(neighbour) {
+                        add(neighbour);
+                    }
+                });
+            }
+        }
+        candidates
+    }
+
+    /// What a document gains by the entity and the spans that the question names.
+    fn bonus(&self, ordinal: u32, named: &HashSet<u64>, near: &[(TimeSpan, f32)]) -> f32 {
+        let entry = self.documents.get(ordinal);
+        let is_named = entry
+            .entity
+            .is_some_and(|(name, first)| named.contains(&name) || first.is_some_and(|first| named.contains(&first)));
+        let near = near
+            .iter()
+            .filter(|(span, _)| span.overlaps(entry.span))
+            .fold(0.0_f32, |most, (_, weight)| most.max(*weight));
+        self.fusion.entity * f32::from(u8::from(is_named)) + self.fusion.near * near
+    }
+
     /// The visible documents that hold a term of the group, in order, and how often.
-    fn matches(&self, group: &[TermId], matches: &mut Vec<(u32, u8)>) {
-        matches.clear();
+    fn matches(&self, group: &[TermId]) -> Vec<(u32, u8)> {
+        let mut matches = Vec::new();
         for term in group {
             self.postings.for_each(*term, &mut |ordinal, frequency| {
                 if !self.hidden.contains(ordinal) {
@@ -230,25 +337,18 @@ impl Snapshot {
                 same
             });
         }
-    }
-
-    fn context_length(&self, ordinal: u32) -> f32 {
-        let mut length = TERM_WINDOW[0] * f32::from(self.documents.get(ordinal).length);
-        self.documents.for_each_neighbour(ordinal, &mut |neighbour, distance| {
-            length += TERM_WINDOW[distance] * f32::from(self.documents.get(neighbour).length);
-        });
-        length
+        matches
     }
 
     /// Cosine of the question with the weighted sum of a document's vector and its neighbours'. The length of that sum is
     /// estimated from how similar neighbours usually are.
-    fn context_cosine(&self, ordinal: u32, cosines: &[f32]) -> Option<f32> {
+    fn context_cosine(&self, ordinal: u32, cosines: &[f32], links: &Links<'_>) -> Option<f32> {
         let own = cosines[ordinal as usize];
         if own.is_nan() {
             return None;
         }
         let (mut sum, mut weights, mut squares) = (own, VECTOR_WINDOW[0], VECTOR_WINDOW[0] * VECTOR_WINDOW[0]);
-        self.documents.for_each_neighbour(ordinal, &mut |neighbour, distance| {
+        links.for_each_neighbour(ordinal, &mut |neighbour, distance| {
             let cosine = cosines[neighbour as usize];
             if !cosine.is_nan() && !self.hidden.contains(neighbour) {
                 let weight = VECTOR_WINDOW[distance];
@@ -309,6 +409,15 @@ impl<'a> Filter<'a> {
         }
     }
 
+    /// Whether everything passes.
+    fn is_open(&self) -> bool {
+        self.span.is_none()
+            && self.modality.is_none()
+            && self.kinds.is_empty()
+            && self.entity.is_none()
+            && self.source.is_none()
+    }
+
     fn passes(&self, entry: &Entry) -> bool {
         self.span.is_none_or(|span| span.overlaps(entry.span))
             && self.modality.is_none_or(|modality| modality == entry.modality)
@@ -332,17 +441,47 @@ fn names_in(question: &str) -> HashSet<u64> {
     names
 }
 
-fn best(mut hits: Vec<(u32, Hit)>, limit: usize) -> Vec<Hit> {
-    let order = |a: &(u32, Hit), b: &(u32, Hit)| b.1.score.total_cmp(&a.1.score).then(a.0.cmp(&b.0));
+/// Drops what cannot come among the first `limit` even with the largest bonus.
+fn keep_hopeful(scored: &mut Vec<(u32, f32)>, limit: usize, most: f32) {
+    if limit == 0 || scored.len() <= 4 * limit {
+        return;
+    }
+    let mut scores: Vec<f32> = scored.iter().map(|(_, score)| *score).collect();
+    let (_, last, _) = scores.select_nth_unstable_by(limit - 1, |a, b| b.total_cmp(a));
+    // A hair below, so that rounding never decides.
+    let least = *last - most - 1e-4;
+    scored.retain(|(_, score)| *score >= least);
+}
+
+/// The best, ties by ordinal, which is the order of ids.
+fn best(mut scored: Vec<(u32, f32)>, limit: usize) -> Vec<(u32, f32)> {
+    let order = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
     if limit == 0 {
         return Vec::new();
     }
-    if hits.len() > limit {
-        hits.select_nth_unstable_by(limit - 1, order);
-        hits.truncate(limit);
+    if scored.len() > limit {
+        scored.select_nth_unstable_by(limit - 1, order);
+        scored.truncate(limit);
     }
-    hits.sort_unstable_by(order);
-    hits.into_iter().map(|(_, hit)| hit).collect()
+    scored.sort_unstable_by(order);
+    scored
+}
+
+/// How long a document is with its neighbours, weighted.
+fn context_length(ordinal: u32, links: &Links<'_>) -> f32 {
+    let mut length = TERM_WINDOW[0] * links.length(ordinal);
+    links.for_each_neighbour(ordinal, &mut |neighbour, distance| {
+        length += TERM_WINDOW[distance] * links.length(neighbour);
+    });
+    length
+}
+
+/// About how many documents have one of `holding` in their window, if those are spread evenly.
+fn documents_around(holding: u32, total: u32) -> u32 {
+    let without = 1.0 - f64::from(holding) / f64::from(total.max(1));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and total")]
+    let around = (f64::from(total) * (1.0 - without.powi(5))) as u32;
+    around
 }
 
 fn count(len: usize) -> u32 {

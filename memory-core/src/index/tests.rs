@@ -307,3 +307,49 @@ fn what_an_event_says_in_its_attributes_is_findable_and_embedded_but_identifiers
     assert_eq!(Document::of(&event).text, "Look!\nconv-26\na photo of a sunset\nbeach");
     assert_eq!(passage(&event), "Anna: Look! [a photo of a sunset] [beach]");
 }
+
+/// A memory large enough that frequent terms and distant meanings are not scored everywhere.
+fn large() -> (LogIndex, Vec<Document>) {
+    let documents: Vec<Document> = (0..12_000_u32)
+        .map(|place| {
+            let topic = ["garden", "kitchen", "market"][place as usize % 3];
+            let rare = if place % 400 == 7 { "telescope" } else { "nothing" };
+            document(place.into(), "asr", i64::from(place) * 20, &format!("robot {topic} {rare} number{place}"))
+        })
+        .collect();
+    (index_of(&documents, 100), documents)
+}
+
+#[test]
+fn in_a_large_memory_frequent_terms_still_order_what_rare_ones_found() {
+    let (index, documents) = large();
+    let hits = index.snapshot().search(&ask("the robot with a telescope in the garden", 10));
+    assert_eq!(hits.len(), 10);
+    for hit in &hits {
+        let text = &documents[hit.id.0 as usize].text;
+        assert!(text.contains("telescope") && text.contains("garden"), "{text}");
+    }
+    let only_frequent = index.snapshot().search(&ask("robot", 10));
+    assert_eq!(only_frequent.len(), 10, "a question of frequent terms alone is answered as well");
+}
+
+#[test]
+fn in_a_large_memory_the_nearest_meaning_is_found_inside_a_filter_too() {
+    let (mut index, documents) = large();
+    index.use_space(4);
+    let vector = |place: u64| {
+        if place == 7_777 {
+            vec![32_767, 0, 0, 0]
+        } else {
+            vec![0, 20_000, 20_000, i16::try_from(place % 9_000).unwrap()]
+        }
+    };
+    index.embed(&documents.iter().map(|document| (document.id, vector(document.id.0))).collect::<Vec<_>>());
+    let meaning = SearchQuery { embedding: Some(vec![1.0, 0.0, 0.0, 0.0]), limit: 3, ..SearchQuery::default() };
+    let search = index.snapshot();
+    assert!((7_775..=7_779).contains(&search.search(&meaning)[0].id.0));
+    let span = TimeSpan::new(at(100_000).start, at(100_100).start);
+    let inside = search.search(&SearchQuery { span: Some(span), ..meaning });
+    assert_eq!(inside.len(), 3);
+    assert!(inside.iter().all(|hit| (5_000..=5_005).contains(&hit.id.0)), "{inside:?}");
+}

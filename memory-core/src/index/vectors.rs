@@ -98,7 +98,18 @@ fn quantise(query: &[f32]) -> Option<Quantised> {
 }
 
 fn dot(row: &[i8], query: &[i16]) -> f32 {
-    let sum: i32 = row.iter().zip(query).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+    // Widened a stretch at a time: that compiles to multiply-and-add instructions of 16 bits, the fastest form measured.
+    const STRETCH: usize = 32;
+    let product = |(a, b): (&i16, &i16)| i32::from(*a) * i32::from(*b);
+    let mut sum = 0_i32;
+    let (rows, rest) = row.as_chunks::<STRETCH>();
+    let (queries, query_rest) = query.as_chunks::<STRETCH>();
+    for (row, query) in rows.iter().zip(queries) {
+        sum += row.map(i16::from).iter().zip(query).map(product).sum::<i32>();
+    }
+    for (a, b) in rest.iter().zip(query_rest) {
+        sum += i32::from(*a) * i32::from(*b);
+    }
     #[expect(clippy::cast_precision_loss, reason = "the loss is far below the quantisation's")]
     let sum = sum as f32;
     sum

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::classify::{self, Form};
 use super::lexicon::{classes_of, is_frame_word};
 use super::relation::Relation;
-use super::time_words::{TimePhrase, time_phrases, without};
+use super::time_words::{TimePhrase, may_name_session, time_phrases, without};
 use crate::index::{Search, TermId, TermStatistics, is_stop_word, term_of, words};
 use crate::{Event, Intent, Modality, QuestionModality, TimeSpan, Timestamp};
 
@@ -122,7 +122,8 @@ impl Question {
         within: Option<TimeSpan>,
     ) -> Self {
         let zoned = now.to_jiff().to_zoned(zone.clone());
-        let phrases = time_phrases(text, &zoned, search.session(within));
+        let session = may_name_session(text).then(|| search.session(within)).flatten();
+        let phrases = time_phrases(text, &zoned, session);
         let timeless = without(text, &phrases);
         let relation = Relation::of(&timeless).filter(|relation| !Content::of(&relation.cue, search).is_empty());
         let target = classify::sense(relation.as_ref().map_or(timeless.as_str(), |relation| relation.main.as_str()));

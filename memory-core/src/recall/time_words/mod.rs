@@ -34,6 +34,11 @@ pub(super) fn time_phrases(question: &str, now: &Zoned, session: Option<TimeSpan
     parse::Parser::new(question, now, session).phrases()
 }
 
+/// Whether a question may hold a phrase that is measured in the session.
+pub(super) fn may_name_session(question: &str) -> bool {
+    parse::may_name_session(question)
+}
+
 /// The question without the phrases that bound it.
 pub(super) fn without(question: &str, phrases: &[TimePhrase]) -> String {
     let mut rest = String::with_capacity(question.len());

@@ -521,6 +521,12 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// Whether a word of the question belongs to a phrase of `Parser::of_session`.
+pub(super) fn may_name_session(question: &str) -> bool {
+    let ends = |word: &str| matches!(word, "end" | "close" | "beginning" | "start" | "middle");
+    tokens(question).iter().any(|token| is_session(&token.text) || ends(&token.text))
+}
+
 fn is_session(word: &str) -> bool {
     matches!(word, "session" | "recording" | "video" | "clip" | "film" | "movie" | "file" | "stream" | "footage")
 }
