@@ -149,8 +149,18 @@ impl Segmenter {
     }
 
     /// How long to wait for the next picture: short while things change, long while nothing does.
+    ///
+    /// Without lookahead, somebody waits for the segment: then a picture is wanted when the segment reaches its longest
+    /// length, because until a picture comes nothing is known of that moment.
     pub fn frame_interval(&self) -> Duration {
-        Duration::from_secs_f64(self.interval)
+        let interval = Duration::from_secs_f64(self.interval);
+        let full = self.start.map(|start| start + self.config.max_length);
+        match (full, self.cuts.watermark()) {
+            (Some(full), Some(last)) if self.config.lookahead.is_zero() && full > last => {
+                interval.min((full - last).max(Duration::from_secs_f64(1.0 / self.config.max_fps)))
+            }
+            _ => interval,
+        }
     }
 
     /// Rises at once and falls by and by, since what moved a moment ago is likely to move again.
@@ -423,6 +433,26 @@ mod tests {
                 assert!(MS * (ms + 100) <= segment.end + Duration::from_secs(1), "at {ms} ms: {segment:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_live_segment_of_a_still_room_is_handed_on_within_a_second_too() {
+        let mut segmenter = Segmenter::new(SegmenterConfig::live());
+        let (mut due, mut pictures, mut segments) = (0, 0, 0);
+        for ms in (0..120_000).step_by(40) {
+            segmenter.push_audio(MS * ms, &sound(u64::from(ms), 40, true));
+            if ms >= due {
+                segmenter.push_luma(MS * ms, &picture(1, 100));
+                due = ms + u32::try_from(segmenter.frame_interval().as_millis()).unwrap();
+                pictures += 1;
+            }
+            while let Some(segment) = segmenter.poll() {
+                assert!(MS * ms <= segment.end + MS * 700, "at {ms} ms: {segment:?}");
+                segments += 1;
+            }
+        }
+        assert!(segments >= 11, "{segments}");
+        assert!(pictures < 200, "{pictures} pictures of a room where nothing happens");
     }
 
     fn parts(values: std::ops::Range<u64>) -> impl Strategy<Value = Parts> {
