@@ -33,8 +33,9 @@ impl Signals {
 
 /// How likely the answer to an open question is right.
 ///
-/// The weights are a logistic regression of "the best event is the evidence" on the development conversations, where the
-/// mean gap between confidence and share of right answers (ECE) is 0.03.
+/// The weights are a logistic regression of "the best event is the evidence" on the development conversations and clips. On
+/// the conversations they were fitted on, the mean gap between confidence and share of right evidence (ECE) is 0.044 with φ and
+/// 0.027 without, and 0.075 when questions about the wrong person are counted as well: words and meaning do not tell those.
 pub(super) fn open(retrieval: &Retrieval) -> f32 {
     if retrieval.found.is_empty() {
         return 0.0;
