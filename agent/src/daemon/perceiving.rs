@@ -194,5 +194,7 @@ impl Perceiving {
                 scope.spawn(|| source.stop());
             }
         });
+        // A process that ends while ONNX Runtime still loads a model crashes in the library's own tear-down.
+        self.shared.encoders.wait_ready();
     }
 }
