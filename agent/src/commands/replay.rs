@@ -126,6 +126,7 @@ fn play(
         encoders.clone(),
         Arc::new(service.clone()),
         Arc::clone(clock),
+        false,
     )
     .map_err(|message| Failure::new(Exit::Source, message))?;
     let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();

@@ -1,25 +1,30 @@
-//! Encoders and sources of the daemon: loaded and started behind the answering part, stopped before it.
+//! Encoders and sources of the daemon: loaded and started behind the answering part, watched, and stopped before it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use drivers::encoders::Encoders;
 use memory_core::Clock;
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 
 use super::{Board, Recording};
 use crate::config::Config;
-use crate::exit::Failure;
+use crate::exit::{Failure, OrExit};
 use crate::senses::{Source, encoders};
 use crate::service::MemoryService;
 
 /// How often a file is looked at for its end.
 const LOOK: Duration = Duration::from_millis(100);
-/// Pause before a source whose threads could not be made is tried again; it doubles.
+/// How often the sources are looked at for one whose thread died.
+const WATCH: Duration = Duration::from_secs(1);
+/// Pause before a source that died is started again; it doubles.
 const BACKOFF: Duration = Duration::from_secs(1);
 const BACKOFF_MAX: Duration = Duration::from_secs(60);
+/// A source that ran for so long starts with the shortest pause again.
+const HEALTHY: Duration = Duration::from_secs(60);
 
-/// Everything that perceives.
+/// Everything that perceives. Clones share it.
 #[derive(Clone)]
 pub struct Perceiving {
     shared: Arc<Shared>,
@@ -33,11 +38,13 @@ struct Shared {
     clock: Arc<dyn Clock>,
     encoders: Encoders,
     state: Mutex<State>,
+    /// Notified when `stopped` is set.
+    stopping: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    sources: Vec<Source>,
+    sources: BTreeMap<String, Source>,
     /// How many sources were not started yet.
     awaited: usize,
     stopped: bool,
@@ -56,7 +63,7 @@ impl Perceiving {
     /// Begins to load the encoders and starts the sources; returns at once.
     ///
     /// # Errors
-    /// If the model manifest cannot be used.
+    /// If the model manifest cannot be used, or no thread can be made.
     pub fn start(
         config: &Config,
         service: MemoryService,
@@ -74,11 +81,18 @@ impl Perceiving {
             clock,
             encoders,
             state: Mutex::new(State { awaited, ..State::default() }),
+            stopping: Condvar::new(),
         };
         let perceiving = Self { shared: Arc::new(shared) };
         perceiving.tell_roles();
-        let starter = perceiving.clone();
-        tokio::task::spawn_blocking(move || starter.start_all());
+        let supervisor = perceiving.clone();
+        std::thread::Builder::new()
+            .name("sources".to_owned())
+            .spawn(move || {
+                supervisor.start_all();
+                supervisor.watch();
+            })
+            .or_exit(crate::exit::Exit::Internal)?;
         Ok(perceiving)
     }
 
@@ -109,13 +123,38 @@ impl Perceiving {
         shared.board.models(encoders::health(&shared.config.models, shared.encoders.status()));
     }
 
-    /// Starts one source and keeps trying where the system gives no threads. What goes wrong with the source itself is
-    /// capture's to mend.
+    /// Starts a live source again whose thread died. A file is not: it would begin anew. What goes wrong with a source
+    /// itself is capture's to mend.
+    fn watch(&self) {
+        let mut pauses: BTreeMap<String, (Duration, Instant)> = BTreeMap::new();
+        while !self.wait(WATCH) {
+            let dead: Vec<Source> = {
+                let state = self.shared.state.lock();
+                let dead = state.sources.values().filter(|source| !source.is_file() && source.has_panicked());
+                dead.cloned().collect()
+            };
+            for source in dead {
+                let name = source.name().to_owned();
+                let now = Instant::now();
+                let (pause, due) = pauses.entry(name.clone()).or_insert((BACKOFF, now + BACKOFF));
+                if now < *due {
+                    continue;
+                }
+                *pause = if now.duration_since(*due) > HEALTHY { BACKOFF } else { (*pause * 2).min(BACKOFF_MAX) };
+                *due = now + *pause;
+                source.stop();
+                tracing::warn!(source = name, "starting the source again");
+                self.start_source(&name);
+            }
+        }
+    }
+
+    /// Starts one source and keeps trying where the system gives no threads.
     fn start_source(&self, name: &str) {
         let shared = &self.shared;
         let Some(source) = shared.config.sources.get(name) else { return };
         let mut backoff = BACKOFF;
-        while !shared.state.lock().stopped {
+        loop {
             let started = Source::start(
                 name,
                 source,
@@ -123,35 +162,52 @@ impl Perceiving {
                 shared.encoders.clone(),
                 Arc::new(shared.service.clone()),
                 Arc::clone(&shared.clock),
+                true,
             );
             match started {
                 Ok(source) => return self.adopt(source),
                 Err(message) => {
                     tracing::error!(source = name, "{message}; tried again in {backoff:?}");
                     shared.board.degraded(&format!("source {name}"), Some(message));
-                    std::thread::park_timeout(backoff);
-                    backoff = (backoff * 2).min(BACKOFF_MAX);
                 }
             }
+            if self.wait(backoff) {
+                return;
+            }
+            backoff = (backoff * 2).min(BACKOFF_MAX);
         }
+    }
+
+    /// Waits for `pause`; `true` as soon as everything is to stop.
+    fn wait(&self, pause: Duration) -> bool {
+        let until = Instant::now() + pause;
+        let mut state = self.shared.state.lock();
+        while !state.stopped {
+            if self.shared.stopping.wait_until(&mut state, until).timed_out() {
+                break;
+            }
+        }
+        state.stopped
     }
 
     fn adopt(&self, source: Source) {
         let shared = &self.shared;
+        let name = source.name().to_owned();
         let mut state = shared.state.lock();
         if state.stopped {
             drop(state);
             source.stop();
             return;
         }
-        shared.board.degraded(&format!("source {}", source.name()), None);
+        shared.board.degraded(&format!("source {name}"), None);
         let switch = source.clone();
-        shared.recording.add(Box::new(move |paused| switch.pause(paused)));
+        shared.recording.add(&name, Box::new(move |paused| switch.pause(paused)));
         let probe = source.clone();
-        shared.board.source(source.name(), Arc::new(move || probe.health()));
-        tracing::info!(source = source.name(), "source started");
-        state.sources.push(source);
-        state.awaited -= 1;
+        shared.board.source(&name, Arc::new(move || probe.health()));
+        tracing::info!(source = name, "source started");
+        if state.sources.insert(name, source).is_none() {
+            state.awaited -= 1;
+        }
     }
 
     /// Waits until every file has been played and embedded. Without any file it waits for ever.
@@ -167,7 +223,7 @@ impl Perceiving {
             let failing = self.shared.service.counters().embedding.error.is_some();
             if pending == 0 || !can_embed || failing {
                 let state = self.shared.state.lock();
-                let failed = state.sources.iter().map(Source::health).find(|health| health.state == "failed");
+                let failed = state.sources.values().map(Source::health).find(|health| health.state == "failed");
                 return match failed {
                     Some(health) => End::Failed(health.error.unwrap_or_else(|| "a source failed".to_owned())),
                     None => End::Complete,
@@ -178,7 +234,7 @@ impl Perceiving {
 
     fn all_over(&self) -> bool {
         let state = self.shared.state.lock();
-        let mut files = state.sources.iter().filter(|source| source.is_file()).peekable();
+        let mut files = state.sources.values().filter(|source| source.is_file()).peekable();
         state.awaited == 0 && files.peek().is_some() && files.all(Source::is_over)
     }
 
@@ -189,8 +245,9 @@ impl Perceiving {
             state.stopped = true;
             std::mem::take(&mut state.sources)
         };
+        self.shared.stopping.notify_all();
         std::thread::scope(|scope| {
-            for source in &sources {
+            for source in sources.values() {
                 scope.spawn(|| source.stop());
             }
         });

@@ -1,5 +1,6 @@
 //! Pausing and resuming recording and perceiving, for privacy. The state holds over restarts.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use memory_core::Memory;
@@ -25,7 +26,7 @@ pub struct Recording {
 
 struct State {
     paused: bool,
-    sources: Vec<PauseSource>,
+    sources: BTreeMap<String, PauseSource>,
 }
 
 impl Recording {
@@ -36,21 +37,19 @@ impl Recording {
     pub fn restore(memory: Memory, board: Arc<Board>) -> Result<Self, memory_core::ReadError> {
         let paused = memory.setting(SETTING)?.as_deref() == Some(PAUSED);
         board.paused(paused);
-        Ok(Self { memory, board, state: Mutex::new(State { paused, sources: Vec::new() }) })
+        Ok(Self { memory, board, state: Mutex::new(State { paused, sources: BTreeMap::new() }) })
     }
 
-    /// Adds a source; it is paused at once if recording is.
-    pub fn add(&self, source: PauseSource) {
+    /// Adds or replaces a source, which was started paused; it is resumed unless recording is paused.
+    pub fn add(&self, name: &str, source: PauseSource) {
         let mut state = self.state.lock();
-        if state.paused {
-            source(true);
-        }
-        state.sources.push(source);
+        source(state.paused);
+        state.sources.insert(name.to_owned(), source);
     }
 
     fn switch(&self, state: &mut State, paused: bool) {
         state.paused = paused;
-        for source in &state.sources {
+        for source in state.sources.values() {
             source(paused);
         }
         self.board.paused(paused);
@@ -103,7 +102,7 @@ mod tests {
     }
 
     fn switch() -> (Arc<AtomicBool>, PauseSource) {
-        let state = Arc::new(AtomicBool::new(false));
+        let state = Arc::new(AtomicBool::new(true));
         let shared = Arc::clone(&state);
         (state, Box::new(move |paused| shared.store(paused, Ordering::SeqCst)))
     }
@@ -112,11 +111,12 @@ mod tests {
     fn pausing_reaches_every_source_and_the_sources_that_come_later() {
         let recording = Recording::restore(memory(&Arc::new(MemoryStorage::new())), board()).unwrap();
         let (first, source) = switch();
-        recording.add(source);
+        recording.add("first", source);
+        assert!(!first.load(Ordering::SeqCst));
         recording.pause().unwrap();
         assert!(first.load(Ordering::SeqCst) && recording.paused());
         let (later, source) = switch();
-        recording.add(source);
+        recording.add("later", source);
         assert!(later.load(Ordering::SeqCst));
         recording.resume().unwrap();
         assert!(!first.load(Ordering::SeqCst) && !later.load(Ordering::SeqCst) && !recording.paused());
@@ -129,7 +129,7 @@ mod tests {
         let recording = Recording::restore(memory(&storage), board()).unwrap();
         assert!(recording.paused());
         let (state, source) = switch();
-        recording.add(source);
+        recording.add("eye", source);
         assert!(state.load(Ordering::SeqCst));
         recording.resume().unwrap();
         drop(recording);

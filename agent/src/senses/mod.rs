@@ -27,7 +27,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Starts a source that feeds `sink`.
+    /// Starts a source that feeds `sink`; with `paused`, nothing is opened before it is resumed.
     ///
     /// # Errors
     /// If its uri cannot be read or no thread can be made. A device that is away is no error: it is waited for.
@@ -38,6 +38,7 @@ impl Source {
         encoders: Encoders,
         sink: Arc<dyn PerceptionSink>,
         clock: Arc<dyn Clock>,
+        paused: bool,
     ) -> Result<Self, String> {
         let spec = source_spec(name, source)?;
         let is_file = !spec.is_live();
@@ -45,7 +46,8 @@ impl Source {
         config.media = media(&spec);
         let perceiver = Perceiver::new(config, encoders, sink);
         let counters = perceiver.counters();
-        let handle = SourceHandle::start(spec, Box::new(perceiver), clock).map_err(|error| error.to_string())?;
+        let start = if paused { SourceHandle::start_paused } else { SourceHandle::start };
+        let handle = start(spec, Box::new(perceiver), clock).map_err(|error| error.to_string())?;
         Ok(Self { name: name.to_owned(), is_file, handle: Arc::new(handle), counters })
     }
 
@@ -62,6 +64,11 @@ impl Source {
     /// What capture says of it.
     pub fn status(&self) -> SourceStatus {
         self.handle.status()
+    }
+
+    /// Whether a fault of the program ended it, so that starting it again may help.
+    pub fn has_panicked(&self) -> bool {
+        self.handle.has_panicked()
     }
 
     /// Whether nothing will come any more.

@@ -34,11 +34,34 @@ impl SourceHandle {
     /// If GStreamer or the thread does not start.
     pub fn start(
         spec: SourceSpec,
+        consumer: Box<dyn MediaConsumer>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, CaptureError> {
+        Self::start_with(spec, consumer, clock, false)
+    }
+
+    /// The same for a source that must not look or listen before it is [resumed](SourceHandle::resume): nothing is
+    /// opened until then.
+    ///
+    /// # Errors
+    /// As for [`SourceHandle::start`].
+    pub fn start_paused(
+        spec: SourceSpec,
+        consumer: Box<dyn MediaConsumer>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, CaptureError> {
+        Self::start_with(spec, consumer, clock, true)
+    }
+
+    fn start_with(
+        spec: SourceSpec,
         mut consumer: Box<dyn MediaConsumer>,
         clock: Arc<dyn Clock>,
+        paused: bool,
     ) -> Result<Self, CaptureError> {
         elements::init()?;
         let shared = Arc::new(Shared::new(&spec.name, spec.kind.name(), clock));
+        shared.wish_pause(paused);
         let worker = Arc::clone(&shared);
         // Linux shows 15 bytes of a thread's name.
         let thread = std::thread::Builder::new()
@@ -58,6 +81,11 @@ impl SourceHandle {
     /// How it is.
     pub fn status(&self) -> SourceStatus {
         self.shared.status()
+    }
+
+    /// Whether its thread died of a fault of the program, so that a new handle may have more luck.
+    pub fn has_panicked(&self) -> bool {
+        self.shared.panicked.load(std::sync::atomic::Ordering::Relaxed)
     }
 
     /// Stops recording: a live source is closed and its device freed, a file stands still. The open session ends.
@@ -102,6 +130,7 @@ impl Drop for PanicGuard<'_> {
             source_name: self.0.name.clone(),
             reason: "panicked; this is a fault of Engram, please report it with the log".into(),
         };
+        self.0.panicked.store(true, std::sync::atomic::Ordering::Relaxed);
         self.0.enter(SourceState::Failed, Some(error.to_string()));
     }
 }
