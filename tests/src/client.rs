@@ -221,13 +221,20 @@ impl Client {
     /// # Errors
     /// If none comes within `deadline`, or one that is not JSON.
     pub fn reply(&self, correlation: &str, deadline: Duration) -> Result<Reply> {
-        let message = self.inbox.wait(&format!("answer to {correlation}"), deadline, |state| {
-            let mine = |message: &&Message| {
+        self.reply_that(correlation, deadline, |reply| reply["state"] != "executing")
+    }
+
+    /// Waits for an answer to a request that satisfies `wanted`; a message that is delivered twice is answered twice.
+    ///
+    /// # Errors
+    /// If none comes within `deadline`.
+    pub fn reply_that(&self, correlation: &str, deadline: Duration, wanted: impl Fn(&Reply) -> bool) -> Result<Reply> {
+        self.inbox.wait(&format!("answer to {correlation}"), deadline, |state| {
+            let mine = state.messages.iter().filter(|message| {
                 message.topic == self.reply_topic && message.correlation.as_deref() == Some(correlation.as_bytes())
-            };
-            state.messages.iter().filter(mine).find(|message| !message.text().contains("\"executing\"")).cloned()
-        })?;
-        message.json()
+            });
+            mine.filter_map(|message| message.json().ok()).find(|reply| wanted(reply))
+        })
     }
 
     /// The answer to a request, if it has come.
