@@ -18,6 +18,8 @@ use memory_core::{Boundary, Kind, Modality, Perceived, StreamSpan, Timestamp, Va
 const START: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
 const W: u32 = 64;
 const H: u32 = 36;
+/// What a microphone makes of a quiet room.
+const QUIET: f32 = 0.001;
 
 /// Keeps what it is given, or refuses it.
 #[derive(Default)]
@@ -113,7 +115,7 @@ fn play(perceiver: &mut Perceiver, length: f64, scene: impl Fn(f64) -> (u8, f32)
         }
         let (shade, loudness) = scene(stream.as_secs_f64());
         perceiver.frame(Frame { stream, wall, width: W, height: H, rgb: &picture(shade) });
-        perceiver.audio(AudioBlock { stream, wall, samples: &[loudness; 1600] });
+        perceiver.audio(AudioBlock { stream, wall, samples: &[loudness.max(QUIET); 1600] });
     }
     perceiver.end(seconds(length));
 }
@@ -305,4 +307,33 @@ fn the_same_input_gives_the_same_memory() {
     let first = run();
     assert!(first.len() > 3);
     assert_eq!(first, run());
+}
+
+#[test]
+fn a_signal_that_fails_is_an_event_and_a_good_one_is_not() {
+    let sink = Arc::new(Sink::default());
+    let mut perceiver = Perceiver::new(
+        PerceiverConfig::new("kitchen", SegmenterConfig::default()),
+        Encoders::ready(None, None, None),
+        Arc::clone(&sink) as Arc<dyn PerceptionSink>,
+    );
+    perceiver.begin("session-1", START);
+    for tenth in 0..120_u64 {
+        let stream = Duration::from_millis(100 * tenth);
+        let wall = START.saturating_add(stream);
+        let failed = (60..80).contains(&tenth);
+        perceiver.frame(Frame { stream, wall, width: W, height: H, rgb: &picture(if failed { 0 } else { 150 }) });
+        perceiver.audio(AudioBlock { stream, wall, samples: &[if failed { 0.0 } else { QUIET }; 1600] });
+    }
+    perceiver.end(seconds(12.0));
+    let segments = segments(&sink);
+    let mut told: Vec<_> = segments.iter().flat_map(|segment| &segment.events).collect();
+    told.sort_by_key(|event| event.modality);
+    let rows: Vec<_> = told.iter().map(|event| (event.kind, event.modality, &event.attributes["signal"])).collect();
+    let (black, silent) = (Value::Text("black".to_owned()), Value::Text("silent".to_owned()));
+    assert_eq!(rows, [(Kind::State, Modality::Visual, &black), (Kind::Sound, Modality::Audio, &silent)]);
+    assert_eq!(told[0].stream, StreamSpan { start: seconds(5.95), end: seconds(7.95) });
+    assert_eq!(told[0].start, START.saturating_add(seconds(5.95)));
+    assert_eq!(told[1].stream, StreamSpan { start: seconds(6.0), end: seconds(8.0) });
+    assert!(told[0].text.starts_with("The picture is black") && told[1].text.starts_with("There is no sound"));
 }

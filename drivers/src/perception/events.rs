@@ -8,6 +8,7 @@ use memory_core::{Attributes, Kind, Modality, PerceivedEvent, StreamSpan, Timest
 
 use super::objects::InView;
 use super::sentence;
+use super::signal::Stretch;
 use crate::capture::Subtitle;
 use crate::encoders::SpeechInterval;
 
@@ -58,11 +59,13 @@ pub(super) fn events(
     speech: &[SpeechInterval],
     subtitles: Vec<Subtitle>,
     shown: &[StreamSpan],
+    signal: Vec<Stretch>,
 ) -> Vec<PerceivedEvent> {
     let mut events: Vec<PerceivedEvent> = objects.into_iter().map(|view| object_event(anchor, &view)).collect();
     events.extend(speech_events(anchor, segment, speech, shown));
     events.extend(subtitles.into_iter().map(subtitle_event));
-    // Stable: what begins at one moment stays in the order objects, speech, subtitles.
+    events.extend(signal.into_iter().map(|stretch| signal_event(anchor, stretch)));
+    // Stable: what begins at one moment stays in the order objects, speech, subtitles, signal.
     events.sort_by_key(|event| event.stream.start);
     events
 }
@@ -113,6 +116,15 @@ fn speech_events(
         event
     };
     stretches.into_iter().filter(|stretch| stretch.end - stretch.start >= SHORTEST_SPEECH).map(event).collect()
+}
+
+fn signal_event(anchor: WallAnchor, Stretch { condition, start, end }: Stretch) -> PerceivedEvent {
+    let (kind, modality) = condition.kind();
+    let mut event = anchor.event(kind, modality, condition.text().to_owned(), start, end);
+    event.attributes.insert("signal".to_owned(), Value::Text(condition.name().to_owned()));
+    let seconds = end.saturating_sub(start).as_millis() as f64 / 1000.0;
+    event.attributes.insert("duration_s".to_owned(), Value::Number(seconds));
+    event
 }
 
 /// The part of a stretch during which a subtitle is shown.

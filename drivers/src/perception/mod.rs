@@ -1,8 +1,8 @@
 //! From media to what the memory keeps: the segmenter and the encoders of one source.
 //!
 //! A [`Perceiver`] is the [`MediaConsumer`](crate::capture::MediaConsumer) of a source. Pictures go to the segmenter, and
-//! those worth it to the object detector; sound goes to the segmenter and to the voice activity model; subtitles are
-//! kept. When a segment closes, everything inside it becomes atomic events, and the segment goes to the
+//! those worth it to the object detector; sound goes to the segmenter and to the voice activity model; both are watched
+//! for a signal that fails; subtitles are kept. When a segment closes, everything inside it becomes atomic events, and the segment goes to the
 //! [`PerceptionSink`](memory_core::ports::PerceptionSink), which blocks until it is durable.
 //!
 //! All of it happens on the source's own worker thread: a file that plays as fast as it goes is held back by it, and a
@@ -13,5 +13,6 @@ mod events;
 mod objects;
 mod perceiver;
 mod sentence;
+mod signal;
 
 pub use perceiver::{Perceiver, PerceiverConfig, PerceptionCounters, PerceptionCounts};

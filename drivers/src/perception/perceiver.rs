@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 
 use super::events::{WallAnchor, events};
 use super::objects::ObjectLog;
+use super::signal::{PictureSignal, SoundSignal};
 use crate::capture::{AudioBlock, Frame, MediaConsumer, Subtitle};
 use crate::encoders::{EncoderError, Encoders, Picture, SpeechDetector};
 use crate::models::Role;
@@ -99,6 +100,8 @@ struct Session {
     /// When a picture was last searched for objects.
     looked: Option<Duration>,
     speech: Option<SpeechDetector>,
+    picture_signal: PictureSignal,
+    sound_signal: SoundSignal,
     /// Of segments that are still open, in order of `start`.
     subtitles: Vec<Subtitle>,
     /// When subtitles were shown; speech during them is told by them.
@@ -197,6 +200,8 @@ impl Session {
             objects: ObjectLog::default(),
             looked: None,
             speech: None,
+            picture_signal: PictureSignal::new(config),
+            sound_signal: SoundSignal::default(),
             subtitles: Vec::new(),
             shown: Vec::new(),
             senses: Vec::new(),
@@ -222,7 +227,9 @@ impl Session {
         let speech = self.speech.as_mut().map(|speech| speech.take_until(segment.end)).unwrap_or_default();
         let inside = self.subtitles.partition_point(|subtitle| subtitle.start < subtitles_until);
         let subtitles = self.subtitles.drain(..inside).collect();
-        let events = events(self.anchor, segment, objects, &speech, subtitles, &self.shown);
+        let mut signal = self.picture_signal.take(segment);
+        signal.extend(self.sound_signal.take(segment));
+        let events = events(self.anchor, segment, objects, &speech, subtitles, &self.shown, signal);
         self.shown.retain(|span| span.end > segment.end);
         self.closed = segment.end;
         let mut degraded = encoders.degraded(&self.senses);
@@ -260,6 +267,7 @@ impl MediaConsumer for Perceiver {
         session.anchor = WallAnchor { stream: frame.stream, wall: frame.wall };
         session.sense(Modality::Visual);
         let novelty = session.segmenter.push_luma(frame.stream, &self.luma);
+        session.picture_signal.push(frame.stream, &self.luma, novelty.ssim);
         self.look(&frame, novelty.keep);
         self.hand_on_closed();
     }
@@ -269,6 +277,7 @@ impl MediaConsumer for Perceiver {
         session.anchor = WallAnchor { stream: block.stream, wall: block.wall };
         session.sense(Modality::Audio);
         session.segmenter.push_audio(block.stream, block.samples);
+        session.sound_signal.push(block.stream, block.samples);
         self.listen(&block);
         self.hand_on_closed();
     }

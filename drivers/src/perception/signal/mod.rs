@@ -1,0 +1,85 @@
+//! Whether there was anything to see and hear: black, dark and disturbed pictures, and sound without a signal.
+//!
+//! Somebody asks later when the light went out, and a robot must know when it was blind or deaf. None of it needs a
+//! model: brightness and level are measured on what the segmenter looks at anyway.
+
+mod light;
+mod picture;
+mod sound;
+
+use std::time::Duration;
+
+use memory_core::{Kind, Modality};
+
+pub(super) use picture::PictureSignal;
+pub(super) use sound::SoundSignal;
+
+/// Less than this of a stretch inside a segment is not told there; the segment with the rest of it tells it.
+const SHORTEST_PART: Duration = Duration::from_millis(400);
+
+/// What is wrong with a picture or with sound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Condition {
+    /// A picture without light or content.
+    Black,
+    /// A picture of a place in which the light is out.
+    Dark,
+    /// Pictures that have nothing to do with each other, pixel by pixel.
+    Noise,
+    /// Sound without even the noise of a quiet room.
+    Silent,
+}
+
+impl Condition {
+    /// The value of the attribute `signal`.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Black => "black",
+            Self::Dark => "dark",
+            Self::Noise => "noise",
+            Self::Silent => "silent",
+        }
+    }
+
+    /// In words that somebody would ask with. A black picture may be a covered lens as well as a lost signal.
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Self::Black => "The picture is black: the camera sees nothing, no light or no signal.",
+            Self::Dark => "It is dark: the light is almost out.",
+            Self::Noise => "The picture is disturbed: there is noise in the video signal.",
+            Self::Silent => "There is no sound at all: the signal is silent.",
+        }
+    }
+
+    pub(super) fn kind(self) -> (Kind, Modality) {
+        match self {
+            Self::Black | Self::Dark | Self::Noise => (Kind::State, Modality::Visual),
+            Self::Silent => (Kind::Sound, Modality::Audio),
+        }
+    }
+
+    /// How long it must last to be told.
+    fn shortest(self) -> Duration {
+        Duration::from_millis(match self {
+            Self::Black => 400,
+            Self::Noise => 200,
+            Self::Dark | Self::Silent => 1000,
+        })
+    }
+}
+
+/// A condition and the part of a segment for which it held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stretch {
+    pub(super) condition: Condition,
+    pub(super) start: Duration,
+    pub(super) end: Duration,
+}
+
+impl Stretch {
+    /// What of it lies between `start` and `end`, if that is worth telling.
+    fn within(self, start: Duration, end: Duration) -> Option<Self> {
+        let part = Self { start: self.start.max(start), end: self.end.min(end), ..self };
+        (part.end.saturating_sub(part.start) >= SHORTEST_PART.min(self.end.saturating_sub(self.start))).then_some(part)
+    }
+}
