@@ -487,7 +487,8 @@ mod tests {
 
         #[test]
         fn how_sound_and_pictures_interleave_does_not_matter(
-            video in parts(1..4), audio in parts(0..2), leads in proptest::collection::vec(0_u64..15, 40),
+            // With a still scene's second between pictures, a lead of 0.9 s stays below `max_skew`; beyond it nobody waits.
+            video in parts(1..4), audio in parts(0..2), leads in proptest::collection::vec(0_u64..10, 40),
         ) {
             let video: Parts = video.into_iter().map(|(length, scene)| (length, scene * 1_000)).collect();
             let together = run(SegmenterConfig::default(), &video, &audio, |_| 0);
