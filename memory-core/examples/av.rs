@@ -2,7 +2,8 @@
 //! what `tests/score av` measures over MQTT.
 //!
 //! Subtitles become spoken events, the objects of `baseline_index.json` become one visual event per window.
-//! `cargo run --release -p memory-core --example av -- [--vectors FILE] [--no-subtitles] [--rows]`
+//! With `--events`, the events are those of a real memory: `engram inspect events --json --limit 1000`.
+//! `cargo run --release -p memory-core --example av -- [--vectors FILE] [--no-subtitles] [--events FILE] [--rows]`
 
 #![allow(missing_docs, clippy::print_stdout, reason = "a program that prints a table")]
 #![allow(clippy::cast_precision_loss, reason = "counts of questions")]
@@ -16,7 +17,8 @@ use std::time::Duration;
 
 use memory_core::index::IndexOptions;
 use memory_core::{
-    Answer, Attributes, EpisodeId, Event, EventId, Kind, Origin, Query, Route, StreamSpan, TimeSpan, Timestamp, recall,
+    Answer, Attributes, EpisodeId, Event, EventId, Kind, Origin, Query, Route, StreamSpan, TimeSpan, Timestamp, Value,
+    recall,
 };
 use offline::{Offline, VectorFile, shared};
 
@@ -67,6 +69,57 @@ fn event(place: usize, start: f64, end: f64, kind: Kind, text: String) -> Event 
         media: None,
         received: session,
     }
+}
+
+#[derive(serde::Deserialize)]
+struct Inspected {
+    kind: String,
+    text: String,
+    confidence: f32,
+    stream_start_s: f64,
+    stream_end_s: f64,
+    attributes: serde_json::Value,
+}
+
+#[derive(serde::Deserialize)]
+struct Memory {
+    events: Vec<Inspected>,
+}
+
+fn value(json: &serde_json::Value) -> Value {
+    match json {
+        serde_json::Value::Null => Value::Null,
+        serde_json::Value::Bool(held) => Value::Bool(*held),
+        serde_json::Value::Number(held) => {
+            held.as_i64().map_or_else(|| Value::Number(held.as_f64().unwrap_or_default()), Value::Integer)
+        }
+        serde_json::Value::String(held) => Value::Text(held.clone()),
+        serde_json::Value::Array(held) => Value::List(held.iter().map(value).collect()),
+        serde_json::Value::Object(held) => {
+            Value::Map(held.iter().map(|(name, held)| (name.clone(), value(held))).collect())
+        }
+    }
+}
+
+/// The events of a real memory.
+fn inspected(path: &str) -> Result<Vec<Event>, Box<dyn std::error::Error>> {
+    let memory: Memory = serde_json::from_str(&std::fs::read_to_string(path)?)?;
+    let real = memory.events.into_iter().enumerate().map(|(place, one)| {
+        let kind = match one.kind.as_str() {
+            "object" => Kind::Object,
+            "sound" => Kind::Sound,
+            "caption" => Kind::Caption,
+            "text" => Kind::Text,
+            other => return Err(format!("the kind `{other}` is not read by this example").into()),
+        };
+        let attributes = match value(&one.attributes) {
+            Value::Map(attributes) => attributes.into_iter().collect(),
+            _ => Attributes::new(),
+        };
+        let event = event(place, one.stream_start_s, one.stream_end_s, kind, one.text);
+        Ok(Event { confidence: one.confidence, attributes, ..event })
+    });
+    real.collect()
 }
 
 fn sentence(objects: &[String]) -> String {
@@ -139,7 +192,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     observed.sort_by(|a, b| a.1.total_cmp(&b.1));
     let events = observed.into_iter().enumerate();
     let events = events.map(|(place, (start, end, kind, text))| event(place, start, end, kind, text));
-    let memory = Offline::new(events.collect(), embedder, IndexOptions::default());
+    let real = arguments.iter().position(|argument| argument == "--events").and_then(|at| arguments.get(at + 1));
+    let events = real.map_or_else(|| Ok(events.collect()), |path| inspected(path))?;
+    let memory = Offline::new(events, embedder, IndexOptions::default());
 
     println!("{} events embedded", memory.embedded());
     let asked: Questions = serde_json::from_str(&std::fs::read_to_string(folder.join("questions.json"))?)?;

@@ -1,6 +1,7 @@
 //! The read side.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use super::analysis::{TermId, is_stop_word, name_hash, term_of, words};
 use super::documents::{DocumentTable, Entry, Links, NONE};
@@ -14,6 +15,9 @@ use crate::{Kind, Modality, TimeSpan};
 
 /// Longest name of an entity that is recognised in a question, in words.
 const LONGEST_NAME: usize = 4;
+
+/// The begin of a session, computed from its events, differs by their rounding and by drift of the clocks.
+const ONE_SESSION: Duration = Duration::from_secs(1);
 
 /// Up to so many documents nothing is left out to save time.
 const EXACT: usize = 8_192;
@@ -99,7 +103,10 @@ impl Search for Snapshot {
         let in_span = |entry: &Entry| within.is_none_or(|span| span.overlaps(entry.span));
         let entries = || self.visible().map(|ordinal| self.documents.get(ordinal));
         let start = entries().filter(|entry| in_span(entry)).filter_map(|entry| entry.session_start).max()?;
-        let end = entries().filter(|entry| entry.session_start == Some(start)).map(|entry| entry.span.end).max()?;
+        let of_session = |entry: &&Entry| {
+            entry.session_start.is_some_and(|other| start.since(other) <= ONE_SESSION && other <= start)
+        };
+        let end = entries().filter(of_session).map(|entry| entry.span.end).max()?;
         Some(TimeSpan::new(start, end))
     }
 

@@ -24,7 +24,7 @@ pub(super) fn compose(question: &Question, retrieval: &Retrieval, now: &Zoned) -
             format!("{}: {}.", count_in_words(times.len()), list(times.iter().map(|at| moment(*at, now))))
         }
         (Way::Listing, _) => listing(&retrieval.found, now),
-        (Way::Relation { cue, order, placed }, _) => {
+        (Way::Relation { cue, order, placed, .. }, _) => {
             let placed = retrieval.found.iter().filter(|one| placed.contains(&one.event.id));
             relation(placed, cue, *order, now)
         }

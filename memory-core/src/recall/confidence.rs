@@ -45,7 +45,9 @@ pub(super) fn open(retrieval: &Retrieval) -> f32 {
         // Whatever happened then is the answer.
         Way::Listing => 0.75,
         // The cue was found and something lies there; whether it is what was meant is not sure.
-        Way::Relation { .. } => 0.65,
+        Way::Relation { weak: false, .. } => 0.65,
+        // Something that the cue names was perceived, which may not be what it means.
+        Way::Relation { weak: true, .. } => 0.35,
         Way::Search => {
             let standing_out = signals.best * signals.margin;
             logistic(match signals.cosine {

@@ -129,7 +129,8 @@ const FRAME_WORDS: &[&str] = &[
     "way",
 ];
 
-/// Everyday words and the object classes of detectors (the COCO names) that they cover.
+/// Everyday words and the classes of detectors (the COCO names, the kinds of a failing signal) that they cover or, of a
+/// place, that are seen there.
 const CLASSES: &[(&str, &[&str])] = &[
     ("animal", &["bird", "cat", "dog", "horse", "sheep", "cow", "elephant", "bear", "zebra", "giraffe"]),
     ("pet", &["cat", "dog", "bird"]),
@@ -164,6 +165,20 @@ const CLASSES: &[(&str, &[&str])] = &[
     ("human", &["person"]),
     ("visitor", &["person"]),
     ("worker", &["person"]),
+    ("driver", &["car", "truck", "bus"]),
+    ("road", &["car", "truck", "bus"]),
+    ("highway", &["car", "truck", "bus"]),
+    ("weather", &["thunder", "rain", "wind", "storm", "hail", "snow"]),
+    ("gap", &["black", "silent"]),
+    ("outage", &["black", "silent", "noise"]),
+    ("signal", &["black", "dark", "noise", "silent"]),
+    ("fail", &["black", "noise", "silent"]),
+    ("failure", &["black", "noise", "silent"]),
+    ("blackout", &["black", "dark"]),
+    ("darkness", &["dark", "black"]),
+    ("silence", &["silent"]),
+    ("static", &["noise"]),
+    ("interference", &["noise"]),
 ];
 
 /// Whether a word only frames a question.

@@ -7,6 +7,7 @@
 mod classify;
 mod compose;
 mod confidence;
+mod fitness;
 mod lexicon;
 mod options;
 mod question;

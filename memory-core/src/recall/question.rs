@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::classify::{self, Form};
+use super::fitness::Wanted;
 use super::lexicon::{classes_of, is_frame_word};
 use super::relation::Relation;
 use super::time_words::{TimePhrase, may_name_session, time_phrases, without};
@@ -97,6 +98,10 @@ pub(super) struct Question {
     pub form: Form,
     /// The sense that what is asked for belongs to, if the question names one.
     pub target: Option<Modality>,
+    /// What it asks to be told of.
+    pub wanted: Wanted,
+    /// The general word ("animal") of which it asks which it was.
+    pub category: Option<String>,
     pub phrases: Vec<TimePhrase>,
     /// Without the phrases that bound it, for searching inside those bounds.
     pub timeless: String,
@@ -126,13 +131,18 @@ impl Question {
         let phrases = time_phrases(text, &zoned, session);
         let timeless = without(text, &phrases);
         let relation = Relation::of(&timeless).filter(|relation| !Content::of(&relation.cue, search).is_empty());
-        let target = classify::sense(relation.as_ref().map_or(timeless.as_str(), |relation| relation.main.as_str()));
+        let main = relation.as_ref().map_or(timeless.as_str(), |relation| relation.main.as_str());
+        let target = classify::sense(main);
+        let wanted = Wanted::of(main, target);
+        let category = category(main);
         Self {
             text: text.into(),
             intent: classify::intent(text),
             modality: classify::modality(text),
             form: classify::form(text),
             target,
+            wanted,
+            category,
             content: Content::of(&timeless, search),
             occurrence: occurrence(text),
             phrases,
@@ -166,6 +176,18 @@ impl Question {
 /// What two spans share.
 pub(super) fn intersection(a: TimeSpan, b: TimeSpan) -> Option<TimeSpan> {
     a.overlaps(b).then(|| TimeSpan { start: a.start.max(b.start), end: a.end.min(b.end) })
+}
+
+/// The general word that follows "which" or "what kind of".
+fn category(question: &str) -> Option<String> {
+    let words: Vec<String> = words(question).collect();
+    let asked = words.iter().position(|word| word == "which" || word == "what")?;
+    let rest = &words[asked + 1..];
+    let rest = match rest {
+        [kind, of, rest @ ..] if of == "of" && is_frame_word(kind) => rest,
+        rest => rest,
+    };
+    rest.first().filter(|word| !classes_of(word).is_empty()).cloned()
 }
 
 fn occurrence(question: &str) -> Option<Occurrence> {

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use super::fitness::{self, rank};
 use super::question::{Content, Occurrence, Question, Terms, terms_of, terms_of_event};
 use super::relation::{Order, Relation};
 use super::{Reader, lexicon};
-use crate::index::{Hit, SearchQuery, words};
-use crate::{Event, EventId, Modality, ReadError, Route, TimeSpan, TraceStep};
+use crate::index::{Hit, SearchQuery, term_of, words};
+use crate::{Event, EventId, Kind, Modality, ReadError, Route, TimeSpan, TraceStep};
 
 /// How far a cue reaches on both sides when something happened meanwhile.
 const WIDENED: Duration = Duration::from_secs(2);
@@ -22,8 +23,26 @@ const BOUND_COVERAGE: f32 = 0.34;
 const SAID_TOGETHER: f32 = 0.6;
 /// A cosine that is as good as words.
 const SAME_MEANING: f32 = 0.5;
+/// How much of its score an event keeps that does not hold what a question of a kind ("which animal") asks for.
+const OF_NO_CLASS: f32 = 0.6;
+/// How much of its score an event keeps of a class that has no support, beside one that has the most.
+const WEAK_CLASS: f32 = 0.6;
+/// Events of one class that are read to weigh it.
+const WEIGHED: usize = 200;
+/// How much of a cue's content a perceived event must hold, where none holds `CUE_COVERAGE`.
+const WEAK_CUE: f32 = 0.1;
+/// What follows may begin so long before the end of what it follows: two encoders part a stretch at different times.
+const TOUCHING: Duration = Duration::from_secs(1);
+/// How much of its score an event keeps that the least firm of several cues places.
+const LEAST_FIRM: f32 = 0.4;
+/// How much more an event of the sense that is asked for counts that is the firmest of its like.
+const FIRMEST: f32 = 0.1;
+/// Candidates that come before the cue itself.
+const BEFORE_THE_CUE: usize = 3;
 /// Occurrences of a cue that are looked at.
 const MOST_CUES: usize = 4;
+/// Sightings among which those that a cue means are looked for.
+const SIGHTINGS: usize = 96;
 /// Candidates whose words are read.
 const READ: usize = 24;
 
@@ -53,6 +72,8 @@ pub(super) enum Way {
         order: Order,
         /// Those of the candidates that lie in time as asked.
         placed: Vec<EventId>,
+        /// Whether the cue is no more than the most likely sighting of something that it names.
+        weak: bool,
     },
 }
 
@@ -114,7 +135,11 @@ impl Retriever<'_> {
         let rest = self.without_relation(trace)?;
         let Some(mut placed) = placed else { return Ok(rest) };
         // One event holds what is asked for together with what places it: no need to go by time.
-        if placed.asks_for_content && rest.found.first().is_some_and(|best| best.coverage >= SAID_TOGETHER) {
+        // What was perceived never holds both: at most it is the cue alone.
+        let told = |best: &Found| best.event.kind == Kind::Text;
+        if placed.asks_for_content
+            && rest.found.first().is_some_and(|best| best.coverage >= SAID_TOGETHER && told(best))
+        {
             return Ok(rest);
         }
         let known: HashSet<EventId> = placed.retrieval.found.iter().map(|one| one.event.id).collect();
@@ -140,6 +165,15 @@ impl Retriever<'_> {
                 trace.push(step("time", format!("searched between {} and {}", span.start, span.end)));
                 return Ok(Retrieval { found, way: Way::Search, in_time: true, trace });
             }
+            // A part of the session is short, and the question wants what was seen or heard in it, whatever it calls it.
+            if let Some(target) = self.question.target.filter(|_| self.question.phrases.iter().any(|it| it.of_session))
+            {
+                let found = self.within(span, target)?;
+                if !found.is_empty() {
+                    trace.push(step("time", format!("of that sense between {} and {}", span.start, span.end)));
+                    return Ok(Retrieval { found, way: Way::Search, in_time: true, trace });
+                }
+            }
             trace.push(step("time", format!("nothing fitting between {} and {}", span.start, span.end)));
         }
         let near = self.question.near();
@@ -164,12 +198,107 @@ impl Retriever<'_> {
             limit: self.limit.max(READ),
             ..SearchQuery::default()
         };
-        let hits = self.reader.search().search(&query);
+        let mut hits = self.reader.search().search(&query);
+        if let Some(target) = self.question.target {
+            // Those of the sense that is asked for are candidates even where many others lie nearer.
+            let of_sense = SearchQuery { modality: Some(target), ..query };
+            let known: HashSet<EventId> = hits.iter().map(|hit| hit.id).collect();
+            let more = self.reader.search().search(&of_sense);
+            hits.extend(more.into_iter().filter(|hit| !known.contains(&hit.id)));
+            hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+        }
         let mut found = self.read(&hits, &self.question.content)?;
+        let counts = |one: &Found| {
+            one.event.kind != Kind::Text && one.coverage > 0.0 && self.question.target == Some(one.event.modality)
+        };
+        let firmest =
+            found.iter().filter(|one| counts(one)).map(|one| fitness::support(&one.event)).fold(1.0, f32::max);
+        let wanted = self.question.wanted;
+        let any_wanted = found.iter().any(|one| wanted.wants(&one.event));
+        for one in &mut found {
+            if any_wanted {
+                one.score *= wanted.share(&one.event, one.coverage);
+            }
+            if counts(one) {
+                one.score *= 1.0 + FIRMEST * fitness::support(&one.event) / firmest;
+            }
+        }
+        self.weigh_classes(&mut found, span.or(self.hard))?;
+        if self.question.target.is_some() || self.question.category.is_some() {
+            rank(&mut found);
+        }
         if let Some(occurrence) = self.question.occurrence {
             prefer(occurrence, &mut found);
         }
         Ok(found)
+    }
+
+    /// What was seen or heard in a part of the session, the firmest first.
+    fn within(&self, span: TimeSpan, modality: Modality) -> Result<Vec<Found>, ReadError> {
+        let mut found = self.listing(span, Some(modality))?;
+        for one in &mut found {
+            let inside = overlap(one.event.span, span).as_secs_f32() / length(one.event.span);
+            one.score =
+                self.question.wanted.share(&one.event, one.coverage) * one.event.confidence * inside + one.coverage;
+        }
+        rank(&mut found);
+        Ok(found)
+    }
+
+    /// Of a question of a kind ("which animal"): the class that memory supports most comes first, and of its events the
+    /// firmest.
+    fn weigh_classes(&self, found: &mut Vec<Found>, span: Option<TimeSpan>) -> Result<(), ReadError> {
+        let Some(category) = &self.question.category else { return Ok(()) };
+        let mut supports: Vec<(&str, f32)> = Vec::new();
+        for class in lexicon::classes_of(category) {
+            let query = SearchQuery { text: (*class).into(), span, limit: WEIGHED, ..SearchQuery::default() };
+            let mut support = 0.0;
+            let mut firmest: Option<(Found, f32)> = None;
+            for hit in self.reader.search().search(&query).into_iter().filter(|hit| hit.lexical > 0.0) {
+                let Some(event) = self.reader.event(hit.id)? else { continue };
+                let of_sense = self.question.target.is_none_or(|target| target == event.modality);
+                if !of_sense || !matches!(event.kind, Kind::Object | Kind::Caption | Kind::Sound) {
+                    continue;
+                }
+                let own = fitness::support_of(&event, class);
+                support += own;
+                if firmest.as_ref().is_none_or(|(_, most)| own > *most) {
+                    let terms = terms_of_event(&event);
+                    let coverage = self.question.content.coverage(&terms);
+                    firmest = Some((Found { event, score: 0.0, cosine: None, terms, coverage }, own));
+                }
+            }
+            if let Some((firmest, _)) = firmest {
+                if !found.iter().any(|one| one.event.id == firmest.event.id) {
+                    found.push(firmest);
+                }
+                supports.push((class, support));
+            }
+        }
+        let most = supports.iter().fold(0.0_f32, |most, (_, support)| most.max(*support));
+        if most <= 0.0 {
+            return Ok(());
+        }
+        let best = found.iter().fold(0.0_f32, |best, one| best.max(one.score));
+        let share = |one: &Found| {
+            let held = supports.iter().filter(|(class, _)| one.terms.contains(&term_of(class)));
+            held.map(|(class, support)| (support / most, fitness::support_of(&one.event, class)))
+                .max_by(|a, b| a.0.total_cmp(&b.0))
+        };
+        let firmest = found.iter().filter_map(&share).fold(0.0_f32, |most, (_, own)| most.max(own));
+        for one in found.iter_mut() {
+            one.score = match share(one) {
+                // The class decides; the other words of the question only order its events.
+                Some((share, own)) if one.event.kind != Kind::Text => {
+                    let firm = 0.5 + 0.5 * own / firmest;
+                    best * (WEAK_CLASS + (1.0 - WEAK_CLASS) * share) + 0.2 * best * firm + 0.2 * one.score
+                }
+                // What was said of one is weighed by its words alone.
+                Some(_) => one.score,
+                None => OF_NO_CLASS * one.score,
+            };
+        }
+        Ok(())
     }
 
     /// The object classes that words cover, where memory holds the class and not the word.
@@ -179,7 +308,8 @@ impl Retriever<'_> {
         let mut groups = Vec::new();
         for word in words(text) {
             let classes = lexicon::classes_of(&word);
-            if classes.is_empty() || held(&word) {
+            // Where it is looked for by sight, what was said with the word is not all that there is.
+            if classes.is_empty() || (held(&word) && self.question.target != Some(Modality::Visual)) {
                 continue;
             }
             let group: Vec<String> =
@@ -192,11 +322,16 @@ impl Retriever<'_> {
     }
 
     fn read(&self, hits: &[Hit], content: &Content) -> Result<Vec<Found>, ReadError> {
+        self.read_words(hits, content, READ)
+    }
+
+    /// Reads events, and the words of the first `most` of them.
+    fn read_words(&self, hits: &[Hit], content: &Content, most: usize) -> Result<Vec<Found>, ReadError> {
         let mut found = Vec::with_capacity(hits.len());
         for hit in hits {
             // Forgotten since the snapshot: passed over.
             let Some(event) = self.reader.event(hit.id)? else { continue };
-            let terms = if found.len() < READ { terms_of_event(&event) } else { Terms::new() };
+            let terms = if found.len() < most { terms_of_event(&event) } else { Terms::new() };
             let coverage = content.coverage(&terms);
             found.push(Found { event, score: hit.score, cosine: hit.cosine, terms, coverage });
         }
@@ -244,30 +379,37 @@ impl Retriever<'_> {
         };
         let (id, text) = (best.found.event.id, &best.found.event.text);
         trace.push(step("cue", format!("`{}` is {id} and {} more: {text}", relation.cue, cues.len() - 1)));
+        let firmest = cues.iter().fold(f32::MIN_POSITIVE, |most, cue| most.max(cue.support));
         let mut found: Vec<(Found, usize)> = Vec::new();
         for (place, cue) in cues.iter().enumerate() {
-            for one in self.placed_by(relation.order, relation.direct, cue, &main)? {
-                if !found.iter().any(|(other, _)| other.event.id == one.event.id) {
-                    found.push((one, place));
+            for mut one in self.placed_by(relation.order, relation.direct, cue, &main)? {
+                one.score *= LEAST_FIRM + (1.0 - LEAST_FIRM) * cue.support / firmest;
+                match found.iter_mut().find(|(other, _)| other.event.id == one.event.id) {
+                    Some(known) if known.0.score < one.score => *known = (one, place),
+                    Some(_) => {}
+                    None => found.push((one, place)),
                 }
             }
         }
         found.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score).then(a.event.id.cmp(&b.event.id)));
         // What is asked for has a content of its own, and nothing at that time holds it: the words decide, not the time.
-        let Some((first, place)) = found.first().filter(|(best, _)| main.is_empty() || best.coverage >= CUE_COVERAGE)
-        else {
+        // What was perceived has few words, and then the sense that is asked for is enough.
+        let perceived = |cue: &Cue| cue.found.event.kind != Kind::Text && self.question.target.is_some();
+        let answers = |best: &Found, cue: &Cue| main.is_empty() || best.coverage >= CUE_COVERAGE || perceived(cue);
+        let Some((first, place)) = found.first().filter(|(best, place)| answers(best, &cues[*place])) else {
             trace.push(step("relation", format!("nothing fitting {:?} it", relation.order)));
             return Ok(None);
         };
         let (order, cue) = (relation.order, &cues[*place]);
-        // The cue itself is evidence, too: first where what was found barely touches it.
-        let at = usize::from(order != Order::During || covers_half(first.event.span, cue.span));
-        let cue = Found { score: first.score, ..cue.found.clone() };
-        let event = cue.event.clone();
+        let weak = cue.found.coverage < CUE_COVERAGE && cue.found.cosine.is_none_or(|cosine| cosine < SAME_MEANING);
+        let event = cue.found.event.clone();
+        // The cue itself is evidence, too, after what it places.
+        let at = found.len().min(BEFORE_THE_CUE);
+        let cue = Found { score: found[at - 1].0.score.min(first.score), ..cue.found.clone() };
         let mut found: Vec<Found> = found.into_iter().map(|(one, _)| one).collect();
         let placed = found.iter().map(|one| one.event.id).collect();
         found.insert(at, cue);
-        let way = Way::Relation { cue: Box::new(event), order, placed };
+        let way = Way::Relation { cue: Box::new(event), order, placed, weak };
         let retrieval = Retrieval { found, way, in_time: true, trace: vec![] };
         Ok(Some(Placed { retrieval, asks_for_content: !main.is_empty() }))
     }
@@ -289,26 +431,52 @@ impl Retriever<'_> {
             let named = one.event.entity.as_deref().map(terms_of).unwrap_or_default();
             one.terms.retain(|term| !named.contains(term));
             one.coverage = main.coverage(&one.terms);
-            one.score = cue.found.coverage * closeness(order, one.event.span, cue.span) + one.coverage;
+            let suits = self.question.wanted.share(&one.event, one.coverage);
+            one.score = suits * cue.found.coverage * closeness(order, one.event.span, cue.span) + one.coverage;
         }
         Ok(found)
     }
 
-    /// The events that a cue means: those that hold as much of it as the best. Adjoining ones are one.
+    /// The events that a cue means: those that hold as much of it as the best. Adjoining ones are one. They are looked for
+    /// by the sense that perceived the cue, if that can be told, and by any only where it has none.
     fn cues(&self, relation: &Relation) -> Result<Vec<Cue>, ReadError> {
+        let other = |sense| match sense {
+            Modality::Audio => Modality::Visual,
+            Modality::Visual => Modality::Audio,
+        };
+        // What was heard while something happened: that was seen, if nothing tells otherwise.
+        let implied = || self.question.target.filter(|_| relation.order == Order::During).map(other);
+        if let Some(sense) = super::classify::sense(&relation.cue).or_else(implied) {
+            let cues = self.cues_of(relation, Some(sense))?;
+            if !cues.is_empty() {
+                return Ok(cues);
+            }
+        }
+        self.cues_of(relation, None)
+    }
+
+    fn cues_of(&self, relation: &Relation, sense: Option<Modality>) -> Result<Vec<Cue>, ReadError> {
         let content = Content::of(&relation.cue, self.reader.search());
         let query = SearchQuery {
             text: relation.cue.clone(),
             alternatives: self.classes(&relation.cue),
             embedding: self.embeddings.cue.clone(),
             span: self.hard,
-            limit: 16,
+            modality: sense,
+            limit: if sense.is_some() { SIGHTINGS } else { READ },
             ..SearchQuery::default()
         };
-        let mut found = self.read(&self.reader.search().search(&query), &content)?;
-        found.retain(|one| {
-            one.coverage >= CUE_COVERAGE || one.cosine.is_some_and(|cosine| cosine >= SAME_MEANING + 0.1)
-        });
+        let hits = self.reader.search().search(&query);
+        let mut found = self.read_words(&hits, &content, SIGHTINGS)?;
+        let meant =
+            |one: &Found| one.coverage >= CUE_COVERAGE || one.cosine.is_some_and(|cosine| cosine >= SAME_MEANING + 0.1);
+        if found.iter().any(meant) {
+            found.retain(meant);
+        } else {
+            // What was seen or heard is told in fewer words than a person uses: some of them are enough.
+            found.retain(|one| one.coverage >= WEAK_CUE && one.event.kind != Kind::Text);
+            found.sort_by(|a, b| b.coverage.total_cmp(&a.coverage));
+        }
         let Some(best) = found.first().map(|best| best.coverage) else { return Ok(Vec::new()) };
         found.retain(|one| one.coverage >= 0.9 * best);
         let mut cues: Vec<Cue> = Vec::new();
@@ -319,14 +487,26 @@ impl Retriever<'_> {
                 Some(cue) => {
                     cue.span = TimeSpan { start: cue.span.start.min(span.start), end: cue.span.end.max(span.end) };
                     cue.ids.insert(one.event.id);
+                    let support = fitness::support(&one.event);
+                    if support > cue.support {
+                        (cue.support, cue.found) = (support, one);
+                    }
                 }
-                None => cues.push(Cue { span, ids: HashSet::from([one.event.id]), found: one }),
+                None => {
+                    let support = fitness::support(&one.event);
+                    cues.push(Cue { span, ids: HashSet::from([one.event.id]), support, found: one });
+                }
             }
         }
         match self.question.occurrence {
             Some(Occurrence::First) => cues.sort_by_key(|cue| cue.span.start),
             Some(Occurrence::Last) => cues.sort_by_key(|cue| std::cmp::Reverse(cue.span.start)),
-            None => {}
+            // Of what was told, the best by words and meaning is first already.
+            None if cues.iter().any(|cue| cue.found.event.kind == Kind::Text) => {}
+            None => cues.sort_by(|a, b| {
+                let by_words = b.found.coverage.total_cmp(&a.found.coverage);
+                by_words.then(b.support.total_cmp(&a.support)).then(a.span.start.cmp(&b.span.start))
+            }),
         }
         cues.truncate(if self.question.occurrence.is_some() { 1 } else { MOST_CUES });
         Ok(cues)
@@ -339,6 +519,8 @@ struct Cue {
     /// Of every event that tells of it.
     ids: HashSet<EventId>,
     span: TimeSpan,
+    /// How firmly the firmest of them was perceived.
+    support: f32,
 }
 
 /// Where in time to look, given the event that a question is placed by.
@@ -346,8 +528,8 @@ fn window(order: Order, direct: bool, cue: TimeSpan, hard: Option<TimeSpan>) -> 
     let reach = if direct { DIRECTLY } else { SOON };
     let window = match order {
         Order::During => TimeSpan { start: cue.start.saturating_sub(WIDENED), end: cue.end.saturating_add(WIDENED) },
-        Order::After => TimeSpan { start: cue.end, end: cue.end.saturating_add(reach) },
-        Order::Before => TimeSpan { start: cue.start.saturating_sub(reach), end: cue.start },
+        Order::After => TimeSpan { start: cue.end.saturating_sub(TOUCHING), end: cue.end.saturating_add(reach) },
+        Order::Before => TimeSpan { start: cue.start.saturating_sub(reach), end: cue.start.saturating_add(TOUCHING) },
     };
     match hard {
         Some(hard) => super::question::intersection(window, hard),
@@ -358,8 +540,8 @@ fn window(order: Order, direct: bool, cue: TimeSpan, hard: Option<TimeSpan>) -> 
 fn follows(order: Order, span: TimeSpan, cue: TimeSpan) -> bool {
     match order {
         Order::During => true,
-        Order::After => span.start >= cue.end,
-        Order::Before => span.end <= cue.start,
+        Order::After => span.start > cue.start && span.start.saturating_add(TOUCHING) >= cue.end,
+        Order::Before => span.end < cue.end && span.end <= cue.start.saturating_add(TOUCHING),
     }
 }
 
@@ -367,7 +549,8 @@ fn follows(order: Order, span: TimeSpan, cue: TimeSpan) -> bool {
 fn closeness(order: Order, span: TimeSpan, cue: TimeSpan) -> f32 {
     let gap = match order {
         Order::During => {
-            return overlap(span, cue).as_secs_f32() / cue.end.since(cue.start).as_secs_f32().max(1.0);
+            let shared = overlap(span, cue).as_secs_f32();
+            return 0.5 * shared / length(cue) + 0.5 * shared / length(cue).min(length(span));
         }
         Order::After => span.start.since(cue.end),
         Order::Before => cue.start.since(span.end),
@@ -379,9 +562,9 @@ fn overlap(a: TimeSpan, b: TimeSpan) -> Duration {
     a.end.min(b.end).since(a.start.max(b.start))
 }
 
-fn covers_half(span: TimeSpan, cue: TimeSpan) -> bool {
-    let shorter = span.end.since(span.start).min(cue.end.since(cue.start));
-    span.overlaps(cue) && overlap(span, cue) * 2 >= shorter
+/// In seconds; a moment counts as one.
+fn length(span: TimeSpan) -> f32 {
+    span.end.since(span.start).as_secs_f32().max(1.0)
 }
 
 /// Among candidates that hold as much as the best, the first or the last in time.

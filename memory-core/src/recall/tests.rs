@@ -277,6 +277,100 @@ fn options_are_chosen_by_evidence() {
     }
 }
 
+/// Begin and end in seconds of the session, kind, text, class and count, confidence.
+type Sighting = (u64, u64, Kind, &'static str, Option<(&'static str, i64)>, f32);
+
+/// A drive past a farm as perception tells it: few words, doubtful classes, a gap in the signal.
+const DRIVE: &[Sighting] = &[
+    (0, 4, Kind::Object, "A car is in view.", Some(("car", 1)), 0.7),
+    (1, 3, Kind::Text, "We should have turned left.", None, 1.0),
+    (20, 30, Kind::Object, "Four cars are in view.", Some(("car", 4)), 0.9),
+    (21, 29, Kind::Sound, "Someone is speaking.", None, 0.95),
+    (22, 26, Kind::Text, "The air is pure up here.", None, 1.0),
+    (40, 49, Kind::Object, "A horse is in view.", Some(("horse", 1)), 0.9),
+    (50, 58, Kind::Object, "A giraffe is in view.", Some(("giraffe", 1)), 0.35),
+    (59, 60, Kind::Object, "A giraffe is in view.", Some(("giraffe", 1)), 0.4),
+    (61, 64, Kind::Text, "My dog and my horse like the radio.", None, 1.0),
+    (70, 72, Kind::Caption, "The picture is black.", Some(("black", 0)), 1.0),
+    (70, 72, Kind::Sound, "There is no sound at all.", Some(("silent", 0)), 1.0),
+    (72, 80, Kind::Object, "A bench is in view.", Some(("bench", 1)), 0.8),
+    (90, 99, Kind::Sound, "A bell rings.", None, 0.8),
+];
+
+fn drive() -> Kitchen {
+    let session = time("20T08:30:00");
+    let seconds = Duration::from_secs;
+    let events: Vec<Event> = (1_u64..)
+        .zip(DRIVE)
+        .map(|(id, (start, end, kind, text, held, confidence))| {
+            let counted = held.filter(|(_, count)| *count > 0).map(|(class, count)| {
+                let counts = Value::Map([(class.to_string(), Value::Integer(count))].into());
+                [("counts".to_string(), counts), ("objects".to_string(), Value::List(vec![Value::Text(class.into())]))]
+            });
+            let signal = held.filter(|(_, count)| *count == 0);
+            let signal = signal.map(|(state, _)| ("signal".to_string(), Value::Text(state.into())));
+            // The begin of the session, told by each event, is off by the rounding of its own times.
+            let begin = session.saturating_add(Duration::from_micros(id));
+            Event {
+                id: EventId(id),
+                episode: EpisodeId(id / 3),
+                origin: Origin::Perceived,
+                sender_id: None,
+                kind: *kind,
+                modality: kind.modality(),
+                text: (*text).into(),
+                span: TimeSpan::new(begin.saturating_add(seconds(*start)), begin.saturating_add(seconds(*end))),
+                stream: Some(StreamSpan { start: seconds(*start), end: seconds(*end) }),
+                source: "drive".into(),
+                entity: None,
+                attributes: counted.into_iter().flatten().chain(signal).collect(),
+                confidence: *confidence,
+                media: None,
+                received: begin,
+            }
+        })
+        .collect();
+    let mut index = LogIndex::new(IndexOptions::default());
+    index.append(&events.iter().map(Document::of).collect::<Vec<_>>());
+    Kitchen { search: index.snapshot(), index, events, ..kitchen() }
+}
+
+#[test]
+fn of_few_words_and_doubtful_classes_the_event_that_answers_comes_first() {
+    let drive = drive();
+    for (question, first) in [
+        // The sentence, not the sound of it; by the cars seen most firmly, not by the earliest.
+        ("Which sentence was spoken while a car was seen on the highway?", "The air is pure up here."),
+        ("What was heard while a car drove along the road?", "The air is pure up here."),
+        // By class, weighed by all of its sightings.
+        ("Which animal did the robot see?", "A horse is in view."),
+        ("Which kind of vehicle was seen?", "Four cars are in view."),
+        // Seen, not said; heard, not seen.
+        ("What kind of animal was seen near the radio?", "A horse is in view."),
+        ("Which ring of the bell was heard?", "A bell rings."),
+        ("What was seen directly after the black and silent gap?", "A bench is in view."),
+        ("In what way did the signal fail?", "The picture is black."),
+        // The session is one, whatever its events' rounding.
+        ("Which sound was heard near the end of the session?", "A bell rings."),
+        ("Which alarm was heard near the end of the session?", "A bell rings."),
+        ("What was said in the first ten seconds of the session?", "We should have turned left."),
+    ] {
+        let answer = drive.ask(question);
+        assert_eq!(answer.evidence.first().map(|item| item.text.as_str()), Some(first), "{question}: {answer:#?}");
+    }
+}
+
+#[test]
+fn a_cue_that_was_only_sighted_is_answered_with_doubt() {
+    let drive = drive();
+    let sure = drive.ask("What was heard while a car was in view?");
+    let sighted = drive.ask("What was heard while a driver in a yellow jacket overtook a caravan?");
+    let text = |answer: &Answer| answer.evidence.first().map(|item| item.text.clone());
+    assert_eq!(text(&sure).as_deref(), Some("The air is pure up here."));
+    assert_eq!(text(&sighted), text(&sure));
+    assert!(sighted.confidence < 0.5 && sure.confidence > 0.6, "{sighted:#?} {sure:#?}");
+}
+
 #[test]
 fn what_memory_does_not_hold_is_not_chosen_with_confidence() {
     let kitchen = kitchen();

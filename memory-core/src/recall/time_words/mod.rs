@@ -27,6 +27,8 @@ pub(super) struct TimePhrase {
     pub spans: Vec<(TimeSpan, f32)>,
     /// Whether it bounds the search (`spans` is then one), or only lifts what is near.
     pub bounds: bool,
+    /// Whether it is measured in the capture session.
+    pub of_session: bool,
 }
 
 /// The time phrases of a question, in order. `session` is the capture session that "the session" means.

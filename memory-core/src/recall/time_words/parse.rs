@@ -31,8 +31,10 @@ enum Piece {
     Periods(Vec<(Date, Date)>),
     /// A time of day, in minutes since midnight.
     Hours(i32, i32),
-    /// A span told relatively to now or to the session.
+    /// A span told relatively to now.
     Span(TimeSpan),
+    /// A span told relatively to the session.
+    InSession(TimeSpan),
 }
 
 struct Found {
@@ -115,43 +117,84 @@ impl<'a> Parser<'a> {
         Some((1 + usize::from(units.is_some()), count))
     }
 
-    /// "two minutes into the session", "near the end of the recording", "at the beginning".
+    /// "two minutes into the session", "near the end of the recording", "in the first minute", "halfway through the video".
     fn of_session(&self, place: usize) -> Option<(usize, Piece)> {
         let session = self.session?;
         let length = session.end.since(session.start);
-        if let Some((taken, count)) = self.count(place) {
-            let unit = Unit::of(self.word(place + taken));
-            if let (Some(unit), ["into" | "in", "the", what]) = (unit, self.words(place + taken + 1))
-                && is_session(what)
-            {
-                let offset = seconds(count, unit);
-                let around = Duration::from_secs_f64((offset * 0.15).clamp(5.0, 300.0));
-                let at = session.start.saturating_add(Duration::from_secs_f64(offset));
-                let span = TimeSpan::new(at.saturating_sub(around), at.saturating_add(around));
-                return Some((taken + 4, Piece::Span(span)));
-            }
+        let (taken, span) = self
+            .time_into_session(place, session)
+            .or_else(|| self.first_or_last_of_session(place, session))
+            .or_else(|| self.halfway(place, session))
+            .or_else(|| self.part_of_session(place, session, length))?;
+        Some((taken, Piece::InSession(span)))
+    }
+
+    fn time_into_session(&self, place: usize, session: TimeSpan) -> Option<(usize, TimeSpan)> {
+        let (taken, count) = self.count(place)?;
+        let unit = Unit::of(self.word(place + taken))?;
+        let ["into" | "in" | "through", "the" | "this", what] = self.words(place + taken + 1) else { return None };
+        if !is_session(what) {
+            return None;
         }
+        let offset = seconds(count, unit);
+        let around = Duration::from_secs_f64((offset * 0.15).clamp(15.0, 300.0));
+        let at = session.start.saturating_add(Duration::from_secs_f64(offset));
+        Some((taken + 4, TimeSpan::new(at.saturating_sub(around).max(session.start), at.saturating_add(around))))
+    }
+
+    /// "(in) the first two minutes (of the session)". "The last minute" is of the session only where that is said.
+    fn first_or_last_of_session(&self, place: usize, session: TimeSpan) -> Option<(usize, TimeSpan)> {
+        let skipped = usize::from(matches!(self.word(place), "in" | "during" | "within" | "over"));
+        let ["the", which @ ("first" | "last")] = self.words(place + skipped) else { return None };
+        let (taken, count) = self.count(place + skipped + 2).unwrap_or((0, 1.0));
+        let unit = Unit::of(self.word(place + skipped + 2 + taken))?;
+        let end = place + skipped + 3 + taken;
+        let said = self.names_session(end);
+        if !said && (which == "last" || end < self.tokens.len()) {
+            return None;
+        }
+        let reach = Duration::from_secs_f64(seconds(count, unit).min(31_536_000.0));
+        let span = if which == "first" {
+            TimeSpan::new(session.start, session.start.saturating_add(reach).min(session.end))
+        } else {
+            TimeSpan::new(session.end.saturating_sub(reach).max(session.start), session.end)
+        };
+        Some((end - place + if said { 3 } else { 0 }, span))
+    }
+
+    fn halfway(&self, place: usize, session: TimeSpan) -> Option<(usize, TimeSpan)> {
+        let taken = match self.words(place) {
+            ["halfway", _] => 1,
+            ["half", "way"] => 2,
+            _ => return None,
+        };
+        let named = matches!(self.words(place + taken), ["through" | "into", "the" | "this", what] if is_session(what));
+        let middle = middle_of(session);
+        (named || place + taken == self.tokens.len()).then_some((taken + if named { 3 } else { 0 }, middle))
+    }
+
+    fn part_of_session(&self, place: usize, session: TimeSpan, length: Duration) -> Option<(usize, TimeSpan)> {
         let ["near" | "at" | "towards" | "toward" | "in" | "around", "the", where_in] = self.words(place) else {
             return None;
         };
         let mut taken = 3;
-        let of_session = matches!(self.words(place + 3), ["of", "the" | "this", what] if is_session(what));
-        if of_session {
+        if self.names_session(place + 3) {
             taken += 3;
         } else if place + taken < self.tokens.len() {
             return None;
         }
-        let part = (length / 8).max(Duration::from_secs(20)).min(Duration::from_secs(1_800)).min(length);
+        let part = (length / 5).max(Duration::from_secs(20)).min(Duration::from_secs(1_800)).min(length);
         let span = match where_in {
             "end" | "close" => TimeSpan::new(session.end.saturating_sub(part), session.end),
             "beginning" | "start" => TimeSpan::new(session.start, session.start.saturating_add(part)),
-            "middle" => {
-                let middle = session.start.saturating_add(length / 2);
-                TimeSpan::new(middle.saturating_sub(part), middle.saturating_add(part))
-            }
+            "middle" => middle_of(session),
             _ => return None,
         };
-        Some((taken, Piece::Span(span)))
+        Some((taken, span))
+    }
+
+    fn names_session(&self, place: usize) -> bool {
+        matches!(self.words(place), ["of", "the" | "this", what] if is_session(what))
     }
 
     /// "ten minutes ago", "in the last hour", "just now".
@@ -487,10 +530,11 @@ impl<'a> Parser<'a> {
         }
         let bounded = |span: TimeSpan| {
             let bounds = span.end.since(span.start) <= LONGEST_BOUND;
-            TimePhrase { range: range.clone(), spans: vec![(span, 1.0)], bounds }
+            TimePhrase { range: range.clone(), spans: vec![(span, 1.0)], bounds, of_session: false }
         };
         Some(match &found.piece {
             Piece::Span(span) => bounded(*span),
+            Piece::InSession(span) => TimePhrase { of_session: true, ..bounded(*span) },
             Piece::Days(first, last) => bounded(days(*first, *last, &self.zone)),
             Piece::Hours(from, to) => {
                 // A part of the day with no day ("in the morning") may be any day's.
@@ -511,11 +555,11 @@ impl<'a> Parser<'a> {
                         spans.push((days(first, last, &self.zone), weight));
                     }
                 }
-                TimePhrase { range, spans, bounds: false }
+                TimePhrase { range, spans, bounds: false, of_session: false }
             }
             Piece::Periods(periods) => {
                 let spans = periods.iter().map(|(first, last)| (days(*first, *last, &self.zone), 1.0)).collect();
-                TimePhrase { range, spans, bounds: false }
+                TimePhrase { range, spans, bounds: false, of_session: false }
             }
         })
     }
@@ -523,8 +567,22 @@ impl<'a> Parser<'a> {
 
 /// Whether a word of the question belongs to a phrase of `Parser::of_session`.
 pub(super) fn may_name_session(question: &str) -> bool {
-    let ends = |word: &str| matches!(word, "end" | "close" | "beginning" | "start" | "middle");
-    tokens(question).iter().any(|token| is_session(&token.text) || ends(&token.text))
+    let ends = |word: &str| matches!(word, "end" | "close" | "beginning" | "start" | "middle" | "halfway");
+    let tokens = tokens(question);
+    let counts_from_its_begin = tokens
+        .windows(4)
+        .any(|four| four[0].text == "first" && four[1..].iter().any(|it| Unit::of(&it.text).is_some()));
+    let ends_with_first =
+        tokens.windows(2).last().is_some_and(|two| two[0].text == "first" && Unit::of(&two[1].text).is_some());
+    counts_from_its_begin || ends_with_first || tokens.iter().any(|token| is_session(&token.text) || ends(&token.text))
+}
+
+/// A quarter of the session around its middle.
+fn middle_of(session: TimeSpan) -> TimeSpan {
+    let length = session.end.since(session.start);
+    let middle = session.start.saturating_add(length / 2);
+    let reach = (length / 8).max(Duration::from_secs(20)).min(Duration::from_secs(1_800)).min(length / 2);
+    TimeSpan::new(middle.saturating_sub(reach), middle.saturating_add(reach))
 }
 
 fn is_session(word: &str) -> bool {

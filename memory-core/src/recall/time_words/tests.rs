@@ -138,11 +138,16 @@ fn the_session_is_measured_from_its_begin_and_its_end() {
     let session = TimeSpan::new(start, start.saturating_add(std::time::Duration::from_secs(240)));
     for (question, expected) in [
         ("What was heard about two minutes into the session?", (102, 138)),
-        ("What was seen 90 seconds into the video?", (76, 103)),
-        ("What was heard near the end of the session?", (210, 240)),
-        ("What was shown at the beginning of the recording?", (0, 30)),
+        ("What was seen 90 seconds into the video?", (75, 105)),
+        ("What was heard near the end of the session?", (192, 240)),
+        ("What was shown at the beginning of the recording?", (0, 48)),
         ("What was shown in the middle of the clip?", (90, 150)),
-        ("What was shown near the end?", (210, 240)),
+        ("What was shown near the end?", (192, 240)),
+        ("What was shown halfway through the video?", (90, 150)),
+        ("What was heard in the first minute?", (0, 60)),
+        ("What was heard in the first two minutes of the session?", (0, 120)),
+        ("What was heard during the last 30 seconds of the recording?", (210, 240)),
+        ("What was heard 5 seconds into the session?", (0, 20)),
     ] {
         let phrases = time_phrases(question, &now(), Some(session));
         let span = phrases.first().unwrap_or_else(|| panic!("{question}")).spans[0].0;
