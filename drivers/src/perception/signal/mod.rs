@@ -63,7 +63,9 @@ impl Condition {
         Duration::from_millis(match self {
             Self::Black => 400,
             Self::Noise => 200,
-            Self::Dark | Self::Silent => 1000,
+            Self::Dark => 1000,
+            // Noise gates and synthetic voices leave shorter gaps between words.
+            Self::Silent => 1500,
         })
     }
 }
