@@ -57,7 +57,7 @@ pub struct TlsConfig {
     pub enabled: bool,
     /// Certificates of the authorities that may vouch for the broker, PEM. Without it, the system's.
     pub ca_file: Option<PathBuf>,
-    /// Certificate with which engram proves who it is, PEM; needs `key_file`.
+    /// Certificate with which engram proves who it is, PEM; needs `key_file` and `ca_file`.
     pub cert_file: Option<PathBuf>,
     /// Private key of `cert_file`, PEM.
     pub key_file: Option<PathBuf>,
@@ -163,6 +163,13 @@ impl MqttConfig {
         }
         if self.tls.cert_file.is_some() != self.tls.key_file.is_some() {
             problems.push(("tls.cert_file", "and `key_file` belong together; set both or none".to_owned()));
+        }
+        if self.tls.cert_file.is_some() && self.tls.ca_file.is_none() {
+            // The client offers its certificate only where the authorities are named.
+            problems.push((
+                "tls.ca_file",
+                "is missing; a client certificate needs the broker's authority named".to_owned(),
+            ));
         }
         if !self.tls.enabled && (self.tls.ca_file.is_some() || self.tls.cert_file.is_some()) {
             problems.push(("tls.enabled", "is false, and certificates are configured; set it to true".to_owned()));

@@ -168,6 +168,17 @@ fn values_that_no_type_can_check_are_checked() {
 }
 
 #[test]
+fn a_client_certificate_without_an_authority_is_refused() {
+    let tls = "[mqtt.tls]\nenabled = true\ncert_file = \"client.pem\"\nkey_file = \"client.key\"\n";
+    let (_directory, sources) = in_directory(&[("engram.toml", tls)]);
+    let error = load(&sources).unwrap_err().to_string();
+    assert!(error.contains("`mqtt.tls.ca_file` is missing"), "{error}");
+
+    let (_directory, sources) = in_directory(&[("engram.toml", &format!("{tls}ca_file = \"ca.pem\"\n"))]);
+    assert_eq!(load(&sources).map(|loaded| loaded.config.mqtt.tls.enabled).ok(), Some(true));
+}
+
+#[test]
 fn the_effective_configuration_reads_back_as_itself() {
     let (_directory, mut sources) = in_directory(&[(
         "engram.toml",
