@@ -121,7 +121,7 @@ mod tests {
             ("alsa:hw:1,0", "alsa"),
             ("pulse", "pulse"),
             ("pulse:mic", "pulse"),
-            ("shm:/tmp/s,video/x-raw,format=I420", "shm"),
+            ("shm:/run/cam,video/x-raw,format=I420", "shm"),
             ("pipeline:videotestsrc ! identity name=video", "pipeline"),
         ] {
             assert_eq!(kind_of(uri).map(|kind| kind.name()), Ok(name), "{uri}");
@@ -131,7 +131,7 @@ mod tests {
             matches!(kind_of("file:///a/b.mkv"), Ok(SourceKind::File(file)) if file.path == std::path::Path::new("/a/b.mkv"))
         );
         assert!(matches!(
-            kind_of("shm:/tmp/s,video/x-raw,format=I420"),
+            kind_of("shm:/run/cam,video/x-raw,format=I420"),
             Ok(SourceKind::Shm { caps, .. }) if caps == "video/x-raw,format=I420"
         ));
     }
@@ -141,7 +141,7 @@ mod tests {
         assert!(kind_of("v4l:/dev/video0").unwrap_err().contains("did you mean `v4l2`"));
         assert!(kind_of("argus:left").unwrap_err().contains("argus:0"));
         assert!(kind_of("file:").unwrap_err().contains("file:/data/kitchen.mkv"));
-        assert!(kind_of("shm:/tmp/s").unwrap_err().contains("caps"));
+        assert!(kind_of("shm:/run/cam").unwrap_err().contains("caps"));
         assert!(kind_of("").is_err());
     }
 }

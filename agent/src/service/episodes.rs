@@ -88,7 +88,8 @@ impl OpenEpisodes {
             };
             say(if opened { EpisodeChange::New } else { EpisodeChange::Update }, episode);
             if stream.perceived {
-                // A segment arrives closed.
+                // A segment arrives closed, and ends a told episode that it took in.
+                self.open.retain(|_, (id, _)| *id != episode);
                 say(EpisodeChange::End, episode);
                 continue;
             }
@@ -175,6 +176,17 @@ mod tests {
         assert_eq!(open.end_idle(Duration::from_secs(59)), []);
         assert_eq!(open.end_idle(Duration::from_secs(60)), [event(EpisodeChange::End, 1)]);
         assert!(open.is_empty());
+    }
+
+    #[test]
+    fn a_told_episode_that_a_segment_takes_in_ends_once() {
+        let mut open = OpenEpisodes::default();
+        let streams = open.streams_of(&[told("asr")]);
+        open.note(&streams, &[accepted(1, true)], Duration::ZERO);
+        let segment = [Stream { source: "camera".to_owned(), session: None, perceived: true }];
+        let changes = open.note(&segment, &[accepted(1, false)], Duration::from_secs(5));
+        assert_eq!(changes, [event(EpisodeChange::Update, 1), event(EpisodeChange::End, 1)]);
+        assert_eq!(open.end_idle(Duration::from_secs(90)), []);
     }
 
     #[test]
