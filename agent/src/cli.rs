@@ -1,5 +1,7 @@
 //! The command line.
 
+mod procedure;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -7,10 +9,11 @@ use toml::Value;
 
 use crate::config::{FlagValue, LayerSources, SourceConfig, Speed};
 use crate::exit::Exit;
+pub use procedure::{ProcedureArgs, ProcedureCommand, WhichArgs};
 
 /// The long-term memory of a robot: it watches and listens, and answers questions with their evidence.
 #[derive(Debug, Parser)]
-#[command(name = "engram", version, after_help = Exit::help(), propagate_version = true, max_term_width = 110)]
+#[command(name = "engram", version, long_version = crate::build_info::long_version(), after_help = Exit::help(), propagate_version = true, max_term_width = 110)]
 pub struct Cli {
     /// What every command understands.
     #[command(flatten)]
@@ -92,13 +95,33 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Look into the memory.
     Inspect(InspectArgs),
+    /// Ask how things are done: ways under conditions, next steps, habits; draw a procedure.
+    Procedure(ProcedureArgs),
+    /// See who is known by face, voice or name, and say who is who.
+    #[command(subcommand)]
+    Entity(EntityCommand),
+    /// Cut seconds out of the recordings, exactly.
+    Clip(ClipArgs),
     /// Verify every record of the store.
     Check,
+    /// Take what was forgotten and superseded out of the store's file, for good.
+    Compact(CompactArgs),
+    /// Write the whole memory to one file, also while the agent runs.
+    Backup(BackupArgs),
+    /// Put a backup in the place of the memory.
+    Restore(RestoreArgs),
+    /// Write everything that is remembered as JSON lines, with its recordings.
+    Export(ExportArgs),
+    /// Remember what an export holds.
+    Import(ImportArgs),
     /// Show, check and describe the configuration.
     #[command(subcommand)]
     Config(ConfigCommand),
     /// Find out what keeps this machine from working well, and what to do.
     Doctor(DoctorArgs),
+    /// The models that see, hear and read: list, pull, add, verify, test and measure them.
+    #[command(subcommand)]
+    Models(ModelsCommand),
     /// Measure a part on recordings with known answers.
     #[command(subcommand)]
     Bench(BenchCommand),
@@ -107,6 +130,9 @@ pub enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Print the manual page (roff).
+    #[command(hide = true)]
+    Man,
 }
 
 /// How files are played; shared by `run` and `replay`.
@@ -234,6 +260,29 @@ pub struct ReplayArgs {
     pub show: usize,
 }
 
+/// `engram clip`.
+#[derive(Debug, Clone, Args)]
+pub struct ClipArgs {
+    /// An episode, for instance ep-42, whole.
+    #[arg(value_name = "EPISODE", required_unless_present = "since", conflicts_with_all = ["since", "until"])]
+    pub episode: Option<String>,
+    /// From this moment: a time, a date, or a duration ago such as 10m.
+    #[arg(long, value_name = "TIME", requires = "until")]
+    pub since: Option<String>,
+    /// Up to this moment.
+    #[arg(long, value_name = "TIME", requires = "since")]
+    pub until: Option<String>,
+    /// The source whose recording is wanted, where several have it.
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// The clip: .mkv or .mp4.
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub out: PathBuf,
+    /// Replace the file if it is there.
+    #[arg(long)]
+    pub force: bool,
+}
+
 /// `engram inspect`.
 #[derive(Debug, Clone, Args)]
 pub struct InspectArgs {
@@ -283,8 +332,101 @@ pub enum InspectCommand {
         #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
     },
+    /// What is held to be so of persons and things.
+    Facts {
+        /// Only about this person or thing.
+        subject: Option<String>,
+        /// Also what holds no more.
+        #[arg(long)]
+        past: bool,
+        /// How many at most.
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        limit: usize,
+    },
     /// Counts and sizes.
     Stats,
+}
+
+/// `engram entity`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum EntityCommand {
+    /// Persons by face and voice, and names that were told.
+    List {
+        /// How many at most.
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        limit: usize,
+    },
+    /// Give somebody a name. Of two names, have both mean the same.
+    Name {
+        /// An id such as e-12, or a name.
+        entity: String,
+        /// The name.
+        name: String,
+    },
+    /// Say that others are the same person.
+    Merge {
+        /// Who they are: an id or a name.
+        entity: String,
+        /// Ids or names of the others.
+        #[arg(required = true)]
+        same: Vec<String>,
+    },
+    /// Say that a face or a voice, or who was there in an event, was somebody else.
+    Split {
+        /// Whom it was held to be: an id or a name.
+        entity: String,
+        /// Ids of anchors such as e-15, or of events such as ev-42.
+        #[arg(required = true)]
+        others: Vec<String>,
+    },
+}
+
+/// `engram compact`.
+#[derive(Debug, Clone, Args)]
+pub struct CompactArgs {
+    /// How long to wait for the agent, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600.0, value_parser = positive_seconds)]
+    pub timeout: f64,
+}
+
+/// `engram backup`.
+#[derive(Debug, Clone, Args)]
+pub struct BackupArgs {
+    /// The file to write. While an agent runs, it writes to its own directory of backups first.
+    pub file: PathBuf,
+    /// Replace a file of this name.
+    #[arg(long)]
+    pub replace: bool,
+    /// How long to wait for the agent, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600.0, value_parser = positive_seconds)]
+    pub timeout: f64,
+}
+
+/// `engram restore`.
+#[derive(Debug, Clone, Args)]
+pub struct RestoreArgs {
+    /// The backup. While an agent runs, it must be in the agent's directory of backups.
+    pub file: PathBuf,
+    /// How long to wait for the agent, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600.0, value_parser = positive_seconds)]
+    pub timeout: f64,
+}
+
+/// `engram export`.
+#[derive(Debug, Clone, Args)]
+pub struct ExportArgs {
+    /// The directory to make. While an agent runs, it is made in the agent's directory of backups.
+    pub dir: PathBuf,
+    /// How long to wait for the agent, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600.0, value_parser = positive_seconds)]
+    pub timeout: f64,
+}
+
+/// `engram import`.
+#[derive(Debug, Clone, Args)]
+pub struct ImportArgs {
+    /// What `engram export` has made. No agent may use the memory meanwhile.
+    pub dir: PathBuf,
 }
 
 /// `engram config`.
@@ -309,6 +451,91 @@ pub struct DoctorArgs {
     pub timeout: f64,
 }
 
+/// `engram models`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum ModelsCommand {
+    /// Show every role with what fills it.
+    List,
+    /// Bring what is missing into the models directory, each file checked by its sha256.
+    Pull(PullArgs),
+    /// Let a model of your own fill a role; it is tried, copied and pinned in models.lock.
+    Add(AddArgs),
+    /// Take an added model out again; the catalogue's fills the role.
+    Remove {
+        /// The role, such as `objects`.
+        role: String,
+    },
+    /// Read every byte of what is installed; exit code 4 if a file is damaged.
+    Verify,
+    /// Say for each installed model whether its output is sane; exit code 8 if one's is not.
+    Test,
+    /// Measure every encoder and print one table.
+    Bench {
+        /// Runs of each.
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        rounds: u32,
+    },
+}
+
+/// `engram models pull`.
+#[derive(Debug, Clone, Args)]
+pub struct PullArgs {
+    /// Only for these roles, such as `"face embedding"`; without any, the default profile.
+    #[arg(value_name = "ROLE")]
+    pub roles: Vec<String>,
+    /// A folder that holds the files under any names; they are found by their bytes.
+    #[arg(long, value_name = "DIR", env = "ENGRAM_MODEL_MIRROR")]
+    pub mirror: Option<PathBuf>,
+    /// Accept the licences of the models instead of being asked.
+    #[arg(long, visible_alias = "accept-license")]
+    pub accept_licence: bool,
+    /// The directory to fill, instead of the one that is searched.
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Fail if anything is missing at the end; exit code 6.
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// `engram models add`.
+#[derive(Debug, Clone, Args)]
+pub struct AddArgs {
+    /// The role, such as `objects`.
+    pub role: String,
+    /// The network, an ONNX file.
+    pub graph: PathBuf,
+    /// What to call it; the file's name without this.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Its licence.
+    #[arg(long, value_name = "TEXT")]
+    pub licence: Option<String>,
+    /// Class names, one a line.
+    #[arg(long, value_name = "FILE")]
+    pub labels: Option<PathBuf>,
+    /// Texts to tokens, a `tokenizer.json`.
+    #[arg(long, value_name = "FILE")]
+    pub tokenizer: Option<PathBuf>,
+    /// The network for texts of a model that has one for pictures too.
+    #[arg(long, value_name = "FILE")]
+    pub text_graph: Option<PathBuf>,
+    /// A [[model]] of its own, as in config/models.toml, where the catalogue's entry of the role does not fit.
+    #[arg(long, value_name = "FILE")]
+    pub entry: Option<PathBuf>,
+    /// Name of its vector space; without this, its name and a part of its sha256.
+    #[arg(long, value_name = "NAME")]
+    pub space: Option<String>,
+    /// Length of its vectors, where the graph leaves it open.
+    #[arg(long, value_name = "N")]
+    pub dimensions: Option<usize>,
+    /// A threshold, such as `score=0.5`; repeat for each.
+    #[arg(long = "parameter", value_name = "KEY=NUMBER", value_parser = key_value)]
+    pub parameters: Vec<(String, String)>,
+    /// The directory to put it into, instead of the one that is searched.
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}
+
 /// `engram bench`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum BenchCommand {
@@ -320,6 +547,27 @@ pub enum BenchCommand {
         #[arg(long, value_name = "SECONDS", default_value_t = 0.5, value_parser = positive_seconds)]
         tolerance: f64,
     },
+    /// Size and speed of the compressed index, on entries recombined from real texts.
+    Index(IndexBenchArgs),
+}
+
+/// `engram bench index`.
+#[derive(Debug, Clone, Args)]
+pub struct IndexBenchArgs {
+    /// Directory with conversations: `observations.jsonl` and `questions.json`, in it or in its subdirectories.
+    pub dir: PathBuf,
+    /// How many entries; several sizes, separated by commas, are measured one after the other.
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1000000")]
+    pub entries: Vec<u64>,
+    /// How many questions.
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub queries: usize,
+    /// Do not keep the vectors to scan them: saves 1,536 bytes an entry while it runs.
+    #[arg(long)]
+    pub no_scan: bool,
+    /// Draw cost against size into this SVG file.
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
 }
 
 /// A source of the configuration, as `--source` names it.

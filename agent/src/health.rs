@@ -46,6 +46,10 @@ pub struct MemoryHealth {
     pub seq: u64,
     /// Events without an embedding.
     pub pending_embeddings: u64,
+    /// Events that nothing was learnt from yet.
+    pub pending_lessons: u64,
+    /// Attributes of persons and things that something is known of.
+    pub facts: u64,
 }
 
 /// One source.
@@ -98,4 +102,6 @@ pub struct DiskHealth {
     pub store_bytes: u64,
     /// Bytes free on its file system.
     pub free_bytes: u64,
+    /// Bytes of the recordings.
+    pub media_bytes: u64,
 }

@@ -5,6 +5,7 @@
 
 #![warn(missing_docs)]
 
+pub mod build_info;
 pub mod cli;
 pub mod commands;
 pub mod config;
@@ -12,10 +13,12 @@ pub mod daemon;
 pub mod exit;
 pub mod health;
 pub mod logging;
+pub mod media;
 pub mod metrics;
 pub mod mqtt;
 pub mod opening;
 pub mod output;
 pub mod senses;
 pub mod service;
+pub mod upkeep;
 pub mod when;

@@ -110,6 +110,8 @@ impl Collector for Reading {
         gauge(&mut encoder, "events", "Visible events", one(memory.events as f64))?;
         gauge(&mut encoder, "episodes", "Visible episodes", one(memory.episodes as f64))?;
         gauge(&mut encoder, "commit_seq", "Number of the last commit", one(memory.seq as f64))?;
+        let lessons = one(memory.pending_lessons as f64);
+        gauge(&mut encoder, "pending_lessons", "Events that nothing was learnt from yet", lessons)?;
         let pending = one(memory.pending_embeddings as f64);
         gauge(&mut encoder, "pending_embeddings", "Events without an embedding", pending)?;
         gauge(&mut encoder, "store_bytes", "Bytes of the store", one(report.disk.store_bytes as f64))?;
@@ -121,7 +123,7 @@ impl Collector for Reading {
         counter(&mut encoder, "answered", "Questions and readings answered", count(work.answered))?;
         counter(&mut encoder, "busy", "Questions refused because too many waited", count(work.busy))?;
         counter(&mut encoder, "overdue", "Questions whose time ran out", count(work.overdue))?;
-        counter(&mut encoder, "embedded", "Events embedded", count(work.embedding.embedded))?;
+        counter(&mut encoder, "embedded", "Events embedded", count(work.embedding.done))?;
         let seconds = |time: std::time::Duration| [(none(), ConstCounter::new(time.as_secs_f64()))].into_iter();
         family(&mut encoder, "commit_seconds", "Time spent in transactions", seconds(work.commit_time))?;
         family(&mut encoder, "answer_seconds", "Time spent answering", seconds(work.answer_time))?;

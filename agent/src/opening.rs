@@ -58,11 +58,10 @@ pub fn memory(config: &Config, clock: Arc<dyn Clock>) -> Result<Memory, Failure>
 /// [`Exit::Store`]; the message says why and what to do.
 pub fn existing_memory(config: &Config, clock: Arc<dyn Clock>) -> Result<Memory, Failure> {
     let directory = Directories::of(config).memory;
-    let file = directory.join(memory_core::store::FILE_NAME);
-    if !file.exists() {
+    if !DirStorage::new(&directory).exists() {
         let message = format!(
             "there is no memory at {}; start `engram run` once, or name another directory with --data-dir",
-            file.display()
+            directory.display()
         );
         return Err(Failure::new(Exit::Store, message));
     }

@@ -25,11 +25,11 @@ fn main() -> ExitCode {
         println!("  {role}: {:?}, {} ({how})", status.state, status.model.unwrap_or_default());
     }
 
-    if let Some(voice) = encoders.voice_activity() {
+    if let Some(voice) = encoders.filled().voice_activity {
         let window = VoiceWindow { samples: [0.01; 576], state: VoiceState::default() };
         measure("voice activity, window of 32 ms", 300, 1, || voice.encode(&window).is_ok());
     }
-    if let Some(detector) = encoders.object_detector() {
+    if let Some(detector) = encoders.filled().objects {
         for (width, height) in [(640, 360), (1920, 1080)] {
             let rgb: Vec<u8> = (0..width * height * 3).map(|i| (i * 7 % 251) as u8).collect();
             let picture = Picture { width, height, rgb: &rgb };

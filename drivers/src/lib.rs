@@ -1,7 +1,8 @@
-//! The senses of Engram: GStreamer capture, encoders, and the worker that turns a source into closed segments.
+//! The senses of Engram: GStreamer capture, media archive, encoders, and the worker that turns a source into closed segments.
 
 #![warn(missing_docs)]
 
+pub mod archive;
 pub mod capture;
 pub mod encoders;
 pub mod models;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use drivers::capture::{CameraFormat, SourceKind, SourceSpec, SourceState, plugins_report, probe};
 use gstreamer as gst;
 use gstreamer::prelude::*;
-use media::{Call, JumpingClock, await_status, check_contract, start, start_with};
+use media::{Call, JumpingClock, NetworkCamera, await_status, check_contract, start, start_with};
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -227,34 +227,6 @@ fn a_peer_that_dies_and_returns_is_picked_up_again() {
     source.stop();
     drop(peer);
     check_contract(&record.calls());
-}
-
-/// A network camera in a process of its own, so that it can die.
-struct NetworkCamera(std::process::Child);
-
-impl NetworkCamera {
-    /// `None` where no RTSP server is installed.
-    fn start(port: u16) -> Option<(Self, u16)> {
-        let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/media/rtsp_server.py");
-        let mut child = std::process::Command::new("python3")
-            .arg(script)
-            .arg(port.to_string())
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::null())
-            .spawn()
-            .ok()?;
-        let mut line = String::new();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take()?), &mut line).ok()?;
-        let camera = Self(child);
-        Some((camera, line.trim().parse().ok()?))
-    }
-}
-
-impl Drop for NetworkCamera {
-    fn drop(&mut self) {
-        self.0.kill().expect("it can be killed");
-        self.0.wait().expect("it was started here");
-    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use drivers::capture::{AudioBlock, Frame, MediaConsumer, Subtitle};
 use drivers::encoders::{
-    Detection, Encoder, EncoderError, Encoders, ObjectDetector, Picture, SpeechThresholds, VoiceActivity, VoiceStep,
+    Detection, Encoder, EncoderError, Encoders, Filled, Picture, SpeechThresholds, VoiceActivity, VoiceStep,
     VoiceWindow,
 };
 use drivers::perception::{Perceiver, PerceiverConfig};
@@ -48,11 +48,15 @@ impl Encoder<Picture<'_>, Vec<Detection>> for Brightness {
     }
 
     fn encode(&self, picture: &Picture<'_>) -> Result<Vec<Detection>, EncoderError> {
-        let seen = |label: &str, score| Detection { label: Arc::from(label), score, bounds: [0.0, 0.0, 1.0, 1.0] };
+        let seen = |label: &str, score, left| Detection {
+            label: Arc::from(label),
+            score,
+            bounds: [left, 0.0, left + 0.4, 1.0],
+        };
         match picture.rgb[0] {
             0 => Err(EncoderError::Input { model: "brightness".to_owned(), message: "too dark".to_owned() }),
-            1..128 => Ok(vec![seen("person", 0.7), seen("cup", 0.66)]),
-            _ => Ok(vec![seen("dog", 0.9)]),
+            1..128 => Ok(vec![seen("person", 0.7, 0.0), seen("cup", 0.66, 0.6)]),
+            _ => Ok(vec![seen("dog", 0.9, 0.3)]),
         }
     }
 }
@@ -84,7 +88,11 @@ impl VoiceActivity for Loudness {
 }
 
 fn encoders() -> Encoders {
-    Encoders::ready(None, Some(Arc::new(Brightness) as Arc<dyn ObjectDetector>), Some(Arc::new(Loudness)))
+    Encoders::ready(Filled {
+        objects: Some(Arc::new(Brightness)),
+        voice_activity: Some(Arc::new(Loudness)),
+        ..Filled::default()
+    })
 }
 
 fn perceiver(encoders: Encoders, sink: &Arc<Sink>) -> Perceiver {
@@ -135,8 +143,9 @@ fn two_scenes_become_two_segments_with_what_was_seen_in_each() {
     play(&mut perceiver, 14.0, |at| (if at < 7.0 { 60 } else { 220 }, 0.0), &[]);
     let segments = segments(&sink);
     assert_eq!(segments.len(), 2);
-    assert_eq!(texts(&segments[0]), ["A person and a cup are in view."]);
-    assert_eq!(texts(&segments[1]), ["A dog is in view."]);
+    let seen = ["A black cup is in view on the right.", "A person in black clothes is in view on the left."];
+    assert_eq!(texts(&segments[0]), seen);
+    assert_eq!(texts(&segments[1]), ["A white dog is in view in the middle."]);
     assert_eq!((segments[0].boundary, segments[1].boundary), (Boundary::Visual, Boundary::End));
     // The cut lies between the last picture of one scene and the first of the next.
     let cut = segments[0].stream.end;
@@ -145,15 +154,15 @@ fn two_scenes_become_two_segments_with_what_was_seen_in_each() {
     assert_eq!(segments[1].stream, StreamSpan { start: cut, end: seconds(14.0) });
     assert_eq!((segments[0].source.as_str(), segments[0].session.as_str()), ("kitchen", "session-1"));
 
-    let event = &segments[0].events[0];
+    let event = &segments[0].events[1];
     assert_eq!((event.kind, event.modality), (Kind::Object, Modality::Visual));
     assert_eq!(event.stream, segments[0].stream);
     assert_eq!((event.start, event.end), (START, START.saturating_add(cut)));
-    assert!((event.confidence - 0.68).abs() < 1e-6);
-    let names = Value::List(vec![Value::Text("person".to_owned()), Value::Text("cup".to_owned())]);
-    assert_eq!(event.attributes["objects"], names);
+    assert!((event.confidence - 0.7).abs() < 1e-6);
+    assert_eq!(event.attributes["objects"], Value::List(vec![Value::Text("person".to_owned())]));
+    assert_eq!(event.attributes["colours"], Value::List(vec![Value::Text("black".to_owned())]));
     let counts = perceiver.counters().read();
-    assert_eq!((counts.segments, counts.events), (2, 2));
+    assert_eq!((counts.segments, counts.events), (2, 3));
     assert!((14..=28).contains(&counts.pictures), "one or two pictures a second: {counts:?}");
 }
 
@@ -208,7 +217,7 @@ fn subtitles_alone_are_remembered_too() {
 #[test]
 fn a_role_that_is_absent_is_named_in_every_segment_that_it_would_have_served() {
     let sink = Arc::new(Sink::default());
-    let mut perceiver = perceiver(Encoders::ready(None, None, None), &sink);
+    let mut perceiver = perceiver(Encoders::ready(Filled::default()), &sink);
     perceiver.begin("pictures only", START);
     for second in 0..6_u64 {
         let stream = Duration::from_secs(second);
@@ -265,7 +274,7 @@ fn a_session_that_breaks_off_is_handed_on_by_the_next_one() {
     let segments = segments(&sink);
     assert_eq!(segments.len(), 1);
     assert_eq!(segments[0].session, "broken");
-    assert_eq!(texts(&segments[0]), ["A dog is in view."]);
+    assert_eq!(texts(&segments[0]), ["A white dog is in view in the middle."]);
 }
 
 #[test]
@@ -314,7 +323,7 @@ fn a_signal_that_fails_is_an_event_and_a_good_one_is_not() {
     let sink = Arc::new(Sink::default());
     let mut perceiver = Perceiver::new(
         PerceiverConfig::new("kitchen", SegmenterConfig::default()),
-        Encoders::ready(None, None, None),
+        Encoders::ready(Filled::default()),
         Arc::clone(&sink) as Arc<dyn PerceptionSink>,
     );
     perceiver.begin("session-1", START);

@@ -15,7 +15,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use memory_core::index::{Document, Index, IndexOptions, LogIndex, SearchQuery};
+use memory_core::index::{CompressedIndex, Document, Index, IndexOptions, SearchQuery};
 use memory_core::{EpisodeId, EventId, Kind, Modality, TimeSpan, Timestamp};
 
 const DIMENSIONS: usize = 384;
@@ -71,8 +71,8 @@ fn documents(count: u64) -> Vec<Document> {
     (0..count).map(document).collect()
 }
 
-fn built(documents: &[Document], embedded: bool) -> LogIndex {
-    let mut index = LogIndex::new(IndexOptions::default());
+fn built(documents: &[Document], embedded: bool) -> CompressedIndex {
+    let mut index = CompressedIndex::new(IndexOptions::default());
     for batch in documents.chunks(64) {
         index.append(batch);
     }
@@ -99,7 +99,7 @@ fn append(criterion: &mut Criterion) {
         for batch in [1, 64] {
             group.bench_function(BenchmarkId::new(format!("batches of {batch}, each published"), count), |bencher| {
                 bencher.iter(|| {
-                    let mut index = LogIndex::new(IndexOptions::default());
+                    let mut index = CompressedIndex::new(IndexOptions::default());
                     for batch in documents.chunks(batch) {
                         index.append(batch);
                         black_box(index.snapshot());

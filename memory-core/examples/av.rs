@@ -3,7 +3,8 @@
 //!
 //! Subtitles become spoken events, the objects of `baseline_index.json` become one visual event per window.
 //! With `--events`, the events are those of a real memory: `engram inspect events --json --limit 1000`.
-//! `cargo run --release -p memory-core --example av -- [--vectors FILE] [--no-subtitles] [--events FILE] [--rows]`
+//! `cargo run --release -p memory-core --example av -- [--vectors FILE [--missing FILE]] [--no-subtitles] [--events FILE]
+//! [--rows]`: the texts that the file of vectors lacks go into the file after `--missing`, for `embed` of `drivers`.
 
 #![allow(missing_docs, clippy::print_stdout, reason = "a program that prints a table")]
 #![allow(clippy::cast_precision_loss, reason = "counts of questions")]
@@ -17,8 +18,8 @@ use std::time::Duration;
 
 use memory_core::index::IndexOptions;
 use memory_core::{
-    Answer, Attributes, EpisodeId, Event, EventId, Kind, Origin, Query, Route, StreamSpan, TimeSpan, Timestamp, Value,
-    recall,
+    Answer, Attributes, EpisodeId, Event, EventId, Kind, Modality, Origin, Query, Route, StreamSpan, TimeSpan,
+    Timestamp, Value, recall,
 };
 use offline::{Offline, VectorFile, shared};
 
@@ -74,6 +75,7 @@ fn event(place: usize, start: f64, end: f64, kind: Kind, text: String) -> Event 
 #[derive(serde::Deserialize)]
 struct Inspected {
     kind: String,
+    modality: String,
     text: String,
     confidence: f32,
     stream_start_s: f64,
@@ -105,19 +107,16 @@ fn value(json: &serde_json::Value) -> Value {
 fn inspected(path: &str) -> Result<Vec<Event>, Box<dyn std::error::Error>> {
     let memory: Memory = serde_json::from_str(&std::fs::read_to_string(path)?)?;
     let real = memory.events.into_iter().enumerate().map(|(place, one)| {
-        let kind = match one.kind.as_str() {
-            "object" => Kind::Object,
-            "sound" => Kind::Sound,
-            "caption" => Kind::Caption,
-            "text" => Kind::Text,
-            other => return Err(format!("the kind `{other}` is not read by this example").into()),
-        };
+        let named = |kind: &Kind| kind.name() == one.kind;
+        let kind = Kind::ALL.into_iter().find(named).ok_or_else(|| format!("`{}` is no kind", one.kind))?;
         let attributes = match value(&one.attributes) {
             Value::Map(attributes) => attributes.into_iter().collect(),
             _ => Attributes::new(),
         };
         let event = event(place, one.stream_start_s, one.stream_end_s, kind, one.text);
-        Ok(Event { confidence: one.confidence, attributes, ..event })
+        // Something told by the senses may be of either.
+        let modality = if one.modality == "audio" { Modality::Audio } else { Modality::Visual };
+        Ok(Event { modality, confidence: one.confidence, attributes, ..event })
     });
     real.collect()
 }
@@ -174,8 +173,9 @@ struct Tally {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let flag = |name: &str| arguments.iter().any(|argument| argument == name);
-    let vectors = arguments.iter().position(|argument| argument == "--vectors").and_then(|at| arguments.get(at + 1));
-    let embedder = vectors.map(|path| VectorFile::read(&PathBuf::from(path))).transpose()?.map(Arc::new);
+    let after =
+        |name: &str| arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1));
+    let embedder = after("--vectors").map(|path| VectorFile::read(&PathBuf::from(path))).transpose()?.map(Arc::new);
 
     let folder = shared().join("bench/av/dev");
     let index: Index = serde_json::from_str(&std::fs::read_to_string(folder.join("baseline_index.json"))?)?;
@@ -192,9 +192,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     observed.sort_by(|a, b| a.1.total_cmp(&b.1));
     let events = observed.into_iter().enumerate();
     let events = events.map(|(place, (start, end, kind, text))| event(place, start, end, kind, text));
-    let real = arguments.iter().position(|argument| argument == "--events").and_then(|at| arguments.get(at + 1));
-    let events = real.map_or_else(|| Ok(events.collect()), |path| inspected(path))?;
-    let memory = Offline::new(events, embedder, IndexOptions::default());
+    let events = after("--events").map_or_else(|| Ok(events.collect()), |path| inspected(path))?;
+    let memory = Offline::new(events, embedder.clone(), IndexOptions::default());
 
     println!("{} events embedded", memory.embedded());
     let asked: Questions = serde_json::from_str(&std::fs::read_to_string(folder.join("questions.json"))?)?;
@@ -220,6 +219,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let bin = tally.bins.entry(((chosen.confidence * 10.0) as u32).min(9)).or_default();
             *bin = (bin.0 + 1, bin.1 + chosen.confidence, bin.2 + usize::from(right));
         }
+        if flag("--signals") {
+            let said = |answer: &Answer| {
+                let steps = answer.trace.iter().filter(|step| step.step == "confidence" || step.step == "options");
+                steps.map(|step| step.detail.clone()).collect::<Vec<_>>().join(" ")
+            };
+            println!(
+                "SIG\t{}\t{}\t{}\t{}\t{:?}\t{:?}",
+                one.id,
+                u8::from(!one.windows.is_empty()),
+                u8::from(first),
+                u8::from(right),
+                said(&open),
+                said(&chosen)
+            );
+        }
         if flag("--rows") {
             println!("{} {}", one.id, one.question);
             println!("   hit {first} {:.2} {:?} {:?} {:?}", open.confidence, open.route, open.answer, spans.first());
@@ -230,6 +244,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 chosen.trace.iter().map(|step| format!("{}: {}", step.step, step.detail)).collect::<Vec<_>>()
             );
         }
+    }
+    if let (Some(embedder), Some(path)) = (embedder, after("--missing")) {
+        embedder.write_missing(&PathBuf::from(path))?;
     }
     println!("{:12} {:>3} {:>6} {:>6} {:>6} {:>6} {:>14}", "", "n", "hit@1", "hit@5", "mc", "ece", "declined");
     for (name, tally) in &tallies {

@@ -86,3 +86,57 @@ pub enum ForgetError {
     #[error(transparent)]
     Write(#[from] ObserveError),
 }
+
+/// Why a compaction, backup or restoring did not happen.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MaintenanceError {
+    /// One at a time.
+    #[error("another compaction, backup or restoring is under way; try again when it is done")]
+    Busy,
+    /// No space for the copy. What was written of it is gone again.
+    #[error("{0}; the copy needs about as much space as the memory takes: free some, or move the data directory")]
+    Full(String),
+    /// What is to be restored cannot be used.
+    #[error("{0}; nothing was changed")]
+    Unusable(String),
+    /// What is to be restored cannot be read.
+    #[error("the backup cannot be read: {0}; nothing was changed")]
+    Read(#[source] std::io::Error),
+    /// The backup cannot be written.
+    #[error("the backup cannot be written: {0}")]
+    Write(#[source] std::io::Error),
+    /// The store failed.
+    #[error("the store failed: {0}")]
+    Store(String),
+}
+
+impl From<OpenError> for MaintenanceError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Io { source, .. } if crate::store::is_full(&source) => Self::Full(source.to_string()),
+            other => Self::Store(other.to_string()),
+        }
+    }
+}
+
+impl From<ReadError> for MaintenanceError {
+    fn from(error: ReadError) -> Self {
+        Self::Store(error.to_string())
+    }
+}
+
+/// Why an entity was not named.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NamingError {
+    /// The request names nobody, or is contradictory; the text says what to change.
+    #[error("{0}")]
+    Invalid(String),
+    /// Reading failed.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Writing failed; nothing was changed.
+    #[error(transparent)]
+    Write(#[from] ObserveError),
+}

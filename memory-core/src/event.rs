@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Attributes, StreamSpan, TimeSpan, Timestamp};
 
 /// The commit number of an atomic event: ids grow in the order of commits and are never used twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EventId(pub u64);
 

@@ -6,6 +6,7 @@
 //! broker.
 //!
 //! The rooms, in the order in which an observation passes them: `segment` → `store` → `episodic` → `index` → `recall`.
+//! `logic` learns procedures from what the store holds.
 
 #![warn(missing_docs)]
 
@@ -13,12 +14,17 @@ mod clock;
 mod error;
 mod event;
 pub mod index;
+pub mod learning;
+pub mod logic;
 mod memory;
 mod observation;
 pub mod ports;
+mod procedure;
 mod query;
 pub mod recall;
 pub mod segment;
+pub mod semantic;
+mod shared;
 pub mod store;
 mod time;
 mod value;
@@ -27,12 +33,19 @@ mod value;
 pub mod episodic;
 
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use error::{ForgetError, ObserveError, OpenError, ReadError};
+pub use episodic::anchors::{AnchorId, EntityChange, EntityNews, NamingRequest, Person};
+pub use error::{ForgetError, MaintenanceError, NamingError, ObserveError, OpenError, ReadError};
 pub use event::{Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, Kind, Modality, Origin};
 pub use memory::{
-    CheckReport, EpisodeFilter, ForgetReply, ForgetRequest, Memory, MemoryOptions, Outcome, Page, PendingWork, Stats,
+    BackupReply, CheckReport, CompactReply, EpisodeFilter, Exported, FactFilter, ForgetReply, ForgetRequest,
+    ForgottenRecording, Memory, MemoryOptions, Outcome, Page, PendingWork, Stats,
 };
-pub use observation::{Boundary, Observation, Perceived, PerceivedEvent, Told};
+pub use observation::{Boundary, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told};
+pub use procedure::{
+    Alternatives, EdgeDetail, LikelyStep, OtherThing, PictureFormat, ProcedureDetail, ProcedureError, ProcedureReply,
+    ProcedureRequest, ProcedureSummary, Remark, SessionEvidence, StepDetail, Way, Ways, WhichProcedure,
+};
 pub use query::{AbsentRole, Answer, Elapsed, Evidence, Intent, Query, QueryError, QuestionModality, Route, TraceStep};
+pub use semantic::{Fact, FactKind};
 pub use time::{StreamSpan, TimeSpan, Timestamp, TimestampError};
 pub use value::{Attributes, Value};

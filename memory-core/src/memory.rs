@@ -1,12 +1,17 @@
 //! The façade: one writer, many readers.
 
+use std::io::{Read, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::ports::TextEmbedder;
+use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
+use crate::ports::{FactExtractor, TextEmbedder};
+use crate::semantic::Fact;
 use crate::store::Store;
 use crate::{
-    AbsentRole, Answer, Clock, Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, ForgetError, Observation,
-    ObserveError, OpenError, Query, QueryError, ReadError, TimeSpan,
+    AbsentRole, Answer, Clock, Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, ForgetError,
+    MaintenanceError, NamingError, Observation, ObserveError, OpenError, ProcedureError, ProcedureReply,
+    ProcedureRequest, Query, QueryError, ReadError, TimeSpan, Timestamp,
 };
 
 /// How a memory is opened.
@@ -58,6 +63,17 @@ pub enum Outcome {
 pub struct PendingWork {
     /// Events that have no embedding in the current space yet.
     pub embeddings: u64,
+    /// Events that nothing was learnt from yet.
+    pub lessons: u64,
+    /// Whether everything is learnt anew, because something was forgotten or corrected.
+    pub relearning: bool,
+}
+
+impl PendingWork {
+    /// Whether learning has something to do.
+    pub fn has_lessons(self) -> bool {
+        self.lessons > 0 || self.relearning
+    }
 }
 
 /// Counts, for `health` and `inspect stats`.
@@ -77,12 +93,25 @@ pub struct Stats {
     pub seq: u64,
     /// Events that have no embedding yet.
     pub pending_embeddings: u64,
+    /// Events that nothing was learnt from yet.
+    pub pending_lessons: u64,
+    /// Whether everything is learnt anew, because something was forgotten or corrected.
+    pub relearning: bool,
+    /// Topics of facts: an attribute of something, with all that was told of it.
+    pub facts: u64,
     /// Duplicates dropped since the start.
     pub duplicates: u64,
     /// Bytes of the store on disk.
     pub disk_bytes: u64,
     /// Records that did not decode when the memory was opened and are left out; `check` names them.
     pub damaged: u64,
+    /// Bytes of records that were hidden since the last compaction, which the next one gives back.
+    pub stale_bytes: u64,
+    /// When the first event was forgotten since the last compaction: until the next one, its words may be in freed pages of
+    /// the store's file.
+    pub forgotten_since: Option<Timestamp>,
+    /// Number of the last event, visible or not.
+    pub last_event: u64,
 }
 
 /// Which episodes to list.
@@ -97,6 +126,17 @@ pub struct EpisodeFilter {
     /// Continue after this page's `next`.
     pub cursor: Option<EpisodeId>,
     /// How many at most; 50 if zero.
+    pub limit: usize,
+}
+
+/// Which facts to list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FactFilter {
+    /// Only those about this person or thing; case and articles are ignored.
+    pub subject: Option<String>,
+    /// Also those that hold no more.
+    pub past: bool,
+    /// How many at most; 100 if zero.
     pub limit: usize,
 }
 
@@ -121,12 +161,62 @@ pub enum ForgetRequest {
 }
 
 /// What was forgotten.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ForgetReply {
     /// Episodes with nothing left.
     pub episodes: u64,
     /// Events hidden.
     pub events: u64,
+    /// Recordings that show it and must be removed. They are kept in mind until [`Memory::recordings_removed`].
+    pub recordings: Vec<ForgottenRecording>,
+}
+
+/// A stretch of recording that shows what was forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForgottenRecording {
+    /// Whose recording; of every source if absent.
+    pub source: Option<String>,
+    /// When.
+    pub span: TimeSpan,
+    /// Where the segment said that it is.
+    pub media: Option<String>,
+}
+
+/// What a compaction did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CompactReply {
+    /// Bytes of the store on disk before.
+    pub bytes_before: u64,
+    /// And after.
+    pub bytes_after: u64,
+    /// Rows that were copied.
+    pub rows: u64,
+    /// How long it took.
+    pub took: Duration,
+    /// How long nothing could be committed meanwhile.
+    pub blocked: Duration,
+}
+
+/// What is in a backup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BackupReply {
+    /// Rows of the store.
+    pub rows: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Visible events.
+    pub events: u64,
+    /// Number of the last commit.
+    pub seq: u64,
+}
+
+/// Something that is remembered, as it could be told again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exported {
+    /// What was told or perceived.
+    pub observation: Observation,
+    /// Its events.
+    pub events: Vec<EventId>,
 }
 
 /// What `check` found.
@@ -174,6 +264,14 @@ impl Memory {
         self.store.reading(|view| crate::recall::answer(query, view))
     }
 
+    /// Answers a symbolic query about procedures from a consistent snapshot (`cmd/procedure`).
+    ///
+    /// # Errors
+    /// See [`ProcedureError`].
+    pub fn procedure(&self, request: &ProcedureRequest) -> Result<ProcedureReply, ProcedureError> {
+        self.store.reading(|view| crate::recall::serve(request, view))
+    }
+
     /// Gives the memory its φ, or takes it away. Events without an embedding in its space become pending.
     pub fn set_text_embedder(&self, embedder: Option<Arc<dyn TextEmbedder>>) {
         self.store.set_text_embedder(embedder);
@@ -192,12 +290,127 @@ impl Memory {
         self.store.embed_pending(limit)
     }
 
+    /// Gives the memory somebody who reads facts beside the rules, or takes it away. What was learnt stays;
+    /// [`relearn`](Self::relearn) reads everything again.
+    pub fn set_fact_extractor(&self, extractor: Option<Arc<dyn FactExtractor>>) {
+        self.store.set_fact_extractor(extractor);
+    }
+
+    /// Learns from up to `limit` events after those that it has learnt from, and returns what is still pending. Call from one
+    /// worker thread: neither ingest nor questions wait for it.
+    ///
+    /// # Errors
+    /// If the store fails; what was learnt before stays.
+    pub fn learn_pending(&self, limit: usize) -> Result<PendingWork, ObserveError> {
+        self.store.learn_pending(limit)
+    }
+
+    /// Has everything learnt anew by the next calls of [`learn_pending`](Self::learn_pending); until that is done, what
+    /// was learnt before is used.
+    ///
+    /// # Errors
+    /// If the store cannot write.
+    pub fn relearn(&self) -> Result<(), ObserveError> {
+        self.store.relearn()
+    }
+
+    /// What is held to be so, sorted by subject, attribute and time.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, ReadError> {
+        self.store.reading(|view| Ok(view.learnt().list_facts(filter)))
+    }
+
+    /// Persons who are recognised by face or voice, by id.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn persons(&self) -> Result<Vec<Person>, ReadError> {
+        self.store.reading(|view| Ok(view.learnt().anchors().persons()))
+    }
+
+    /// Names, merges or splits persons, durably, and returns those that it is about.
+    ///
+    /// # Errors
+    /// See [`NamingError`].
+    pub fn name_entity(&self, request: &NamingRequest) -> Result<Vec<Person>, NamingError> {
+        self.store.name_entity(request)
+    }
+
+    /// What was learnt of persons since the last call, oldest first; of what nobody takes, the oldest goes.
+    pub fn take_entity_news(&self) -> Vec<EntityNews> {
+        self.store.take_news()
+    }
+
     /// Hides events at once and everywhere, durably.
     ///
     /// # Errors
     /// See [`ForgetError`].
     pub fn forget(&self, request: &ForgetRequest) -> Result<ForgetReply, ForgetError> {
         self.store.forget(request)
+    }
+
+    /// Recordings that show what was forgotten and are not removed yet, with their numbers. What leads to them is gone; the
+    /// bytes are the archive's.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn recordings_to_remove(&self) -> Result<Vec<(u64, ForgottenRecording)>, ReadError> {
+        self.store.recordings_to_remove()
+    }
+
+    /// Notes durably that recordings are gone.
+    ///
+    /// # Errors
+    /// If the store cannot write; then they are named again.
+    pub fn recordings_removed(&self, numbers: &[u64]) -> Result<(), ObserveError> {
+        self.store.recordings_removed(numbers)
+    }
+
+    /// Copies what is live to a new file and removes the old one, with everything that was forgotten. Readers and writer go
+    /// on; only the last moment is theirs to wait for.
+    ///
+    /// # Errors
+    /// See [`MaintenanceError`]; the memory is then as it was.
+    pub fn compact(&self) -> Result<CompactReply, MaintenanceError> {
+        self.store.compact()
+    }
+
+    /// Writes one consistent state of the whole memory, while readers and writer go on. The file is whole only if this
+    /// returns without an error.
+    ///
+    /// # Errors
+    /// See [`MaintenanceError`].
+    pub fn backup(&self, out: &mut dyn Write) -> Result<BackupReply, MaintenanceError> {
+        self.store.backup(out)
+    }
+
+    /// Puts a backup in the place of this memory, once all of it was read, verified and synced. Until then questions are
+    /// answered from the present memory, and nothing can be committed. With `keep_instance` the memory keeps its own id, under
+    /// which the broker keeps messages for it; else it takes that of the backup.
+    ///
+    /// # Errors
+    /// See [`MaintenanceError`]; the memory is then as it was.
+    pub fn restore(&self, input: &mut dyn Read, keep_instance: bool) -> Result<BackupReply, MaintenanceError> {
+        self.store.restore(input, keep_instance)
+    }
+
+    /// Ends a compaction that is under way, and lets no other begin: the program is about to end.
+    pub fn stop_compaction(&self) {
+        self.store.stop_compaction();
+    }
+
+    /// Calls `visit` with everything that is visible, as it was told and perceived, in order of commit; segments in which
+    /// nothing happened come last. One consistent state.
+    ///
+    /// # Errors
+    /// See [`MaintenanceError`], and what `visit` fails with.
+    pub fn export(
+        &self,
+        visit: &mut dyn FnMut(Exported) -> Result<(), MaintenanceError>,
+    ) -> Result<(), MaintenanceError> {
+        self.store.export(visit)
     }
 
     /// Episodes, newest first, a page at a time.

@@ -95,4 +95,51 @@ pub struct PerceivedEvent {
     pub attributes: Attributes,
     /// The encoder's confidence, 0 to 1.
     pub confidence: f32,
+    /// What the encoders made of it, at most one vector per sense and space; empty where none did.
+    pub embeddings: Vec<SensedEmbedding>,
+}
+
+/// What a vector of the senses describes. Faces and voices are clustered to persons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sensed {
+    /// One person's face.
+    Face,
+    /// One person's voice.
+    Voice,
+    /// What is seen as a whole.
+    Picture,
+    /// What is heard as a whole.
+    Sound,
+}
+
+impl Sensed {
+    /// Every one, in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Face, Self::Voice, Self::Picture, Self::Sound];
+
+    /// The name, for instance in `spaces`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Face => "face",
+            Self::Voice => "voice",
+            Self::Picture => "picture",
+            Self::Sound => "sound",
+        }
+    }
+}
+
+/// A vector that an encoder made of an event.
+///
+/// A face or voice event stands for *one track*: one face followed over consecutive frames of one segment, or one
+/// stretch of one speaker. Its span is the time for which the track was there, since two faces seen at the same moment
+/// are two persons, and its vector is the mean of the track's vectors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SensedEmbedding {
+    /// What it describes.
+    pub sensed: Sensed,
+    /// Name of the space, unique per model and preprocessing. Vectors of different spaces are never compared.
+    pub space: String,
+    /// At most [`MAX_DIMENSIONS`](crate::store::MAX_DIMENSIONS) finite components, not all of them 0; stored with unit L2
+    /// norm.
+    pub vector: Vec<f32>,
 }

@@ -37,3 +37,34 @@ pub trait PerceptionSink: Send + Sync {
     /// If the memory cannot take it; the caller counts the loss.
     fn perceived(&self, segment: crate::Perceived) -> Result<Timestamp, PortError>;
 }
+
+/// Reads facts out of what was said, beside the rules for English: a language model, or rules for another language.
+pub trait FactExtractor: Send + Sync {
+    /// What an event says. Must give the same for the same event, or learning anew gives something else.
+    ///
+    /// # Errors
+    /// If the model fails; the rules' own reading stands.
+    fn extract(&self, event: &crate::Event) -> Result<Vec<Statement>, PortError>;
+}
+
+/// One thing that an event says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// The person or thing, by name: "Anna", "blue mug".
+    pub subject: String,
+    /// What it says of it: "place", "colour", or any attribute with one value at a time.
+    pub attribute: String,
+    /// The value: "in the kitchen", "red".
+    pub value: String,
+    /// Whether it says that it is so, or that it is not.
+    pub holds: bool,
+}
+
+/// Judges whether actions in this order are complete, reusable knowledge (the paper's LLMVERIFY).
+pub trait ProcedureJudge: Send + Sync {
+    /// 0 (a coincidence) to 1 (a procedure). `context` holds whole sessions that contain the steps, one line each.
+    ///
+    /// # Errors
+    /// If the model fails; the evidence decides then.
+    fn judge(&self, steps: &[&str], context: &[String]) -> Result<f32, PortError>;
+}

@@ -94,5 +94,5 @@ fn offline(config: &Config, question: &Question, zone: &jiff::tz::TimeZone) -> R
         budget: Some(question.patience),
         trace: question.trace,
     };
-    super::offline::ask(&memory, &query, zone)
+    super::offline::ask(&memory, &query, zone, &super::inspect::links(config)?)
 }

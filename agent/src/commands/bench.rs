@@ -19,8 +19,9 @@ use crate::output::{Output, progress};
 /// # Errors
 /// [`Exit::Source`] if the recording or its truth cannot be read.
 pub fn run(command: &BenchCommand, global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
-    super::prepare(global, true)?;
+    let (loaded, _) = super::prepare(global, true)?;
     match command {
+        BenchCommand::Index(args) => super::bench_index::run(args, &loaded.config.models, output),
         BenchCommand::Segments { dir, tolerance } => segments(dir, Duration::from_secs_f64(*tolerance), output),
     }
 }

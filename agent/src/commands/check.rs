@@ -20,7 +20,7 @@ const SHOWN: usize = 100;
 /// [`Exit::Store`] if it cannot be opened or read.
 pub fn run(global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
     let (loaded, _) = super::prepare(global, true)?;
-    let file = Directories::of(&loaded.config).memory.join(memory_core::store::FILE_NAME);
+    let file = Directories::of(&loaded.config).memory;
     let spinner = crate::output::progress(None, "{spinner} checking {msg} {elapsed}");
     spinner.enable_steady_tick(std::time::Duration::from_millis(100));
     spinner.set_message(file.display().to_string());

@@ -5,16 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use memory_core::{Clock, EpisodeFilter, EpisodeId, EventId, Memory, OpenError, SystemClock, TimeSpan, Timestamp};
+use memory_core::{
+    Clock, EpisodeFilter, EpisodeId, EventId, FactFilter, Memory, OpenError, SystemClock, TimeSpan, Timestamp,
+};
 use serde_json::{Value as Json, json};
 
 use super::{block_on, requester};
 use crate::cli::{GlobalArgs, InspectArgs, InspectCommand};
 use crate::config::Config;
 use crate::exit::{Exit, Failure, OrExit};
+use crate::media::MediaLinks;
 use crate::mqtt::commands::{episode, event_body, page};
+use crate::mqtt::entities::{self, List};
 use crate::output::Output;
-use crate::{opening, output, when};
+use crate::{media, opening, output, when};
 
 /// How long the running agent may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -30,7 +34,7 @@ pub fn run(args: &InspectArgs, global: &GlobalArgs, output: Output) -> Result<Ex
     let zone = opening::zone(config)?;
     let now = clock.now();
     let found = match opening::existing_memory(config, clock) {
-        Ok(memory) => read(&memory, &args.what, now, &zone)?,
+        Ok(memory) => read(&memory, &args.what, now, &zone, &links(config)?)?,
         Err(failure) if is_in_use(&failure) => block_on(by_mqtt(config, &args.what, now, &zone)).map_err(|inner| {
             let error = inner.error.context(format!("{:#}; asked it by MQTT instead", failure.error));
             Failure { exit: inner.exit, error }
@@ -53,15 +57,78 @@ pub fn run(args: &InspectArgs, global: &GlobalArgs, output: Output) -> Result<Ex
     Ok(Exit::Ok)
 }
 
-fn is_in_use(failure: &Failure) -> bool {
+pub(super) fn is_in_use(failure: &Failure) -> bool {
     matches!(failure.error.downcast_ref::<OpenError>(), Some(OpenError::InUse { .. }))
 }
 
-fn read(memory: &Memory, what: &InspectCommand, now: Timestamp, zone: &TimeZone) -> Result<Option<Json>, Failure> {
+/// One episode, by the store or by the agent that holds it; `None` if there is none.
+///
+/// # Errors
+/// See the exit codes.
+pub(super) fn one_episode(
+    config: &Config,
+    clock: Arc<SystemClock>,
+    id: EpisodeId,
+    zone: &TimeZone,
+) -> Result<Option<Json>, Failure> {
+    match opening::existing_memory(config, clock) {
+        Ok(memory) => {
+            let found = memory.episode(id).or_exit(Exit::Store)?;
+            let links = links(config)?;
+            Ok(found.map(|(whole, events)| episode(&whole, &events, zone, &links)["episode"].take()))
+        }
+        Err(failure) if is_in_use(&failure) => {
+            let body = json!({ "episode": id.to_string() });
+            block_on(asked(config, "get", body)).map(|mut reply| Some(reply["episode"].take()))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// A page of episodes, by the store or by the agent that holds it.
+///
+/// # Errors
+/// See the exit codes.
+pub(super) fn list_episodes(
+    config: &Config,
+    clock: Arc<SystemClock>,
+    filter: &EpisodeFilter,
+    zone: &TimeZone,
+) -> Result<Json, Failure> {
+    match opening::existing_memory(config, clock) {
+        Ok(memory) => Ok(page(&memory.episodes(filter).or_exit(Exit::Store)?, zone, &links(config)?)),
+        Err(failure) if is_in_use(&failure) => {
+            let at = |end: fn(&TimeSpan) -> Timestamp| filter.span.as_ref().map(|span| end(span).format(zone));
+            let body = json!({ "since": at(|span| span.start), "until": at(|span| span.end), "limit": filter.limit });
+            block_on(asked(config, "list", body))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+async fn asked(config: &Config, command: &str, body: Json) -> Result<Json, Failure> {
+    let client = requester::connect(config).await?;
+    let reply = client.command(command, body, PATIENCE).await;
+    client.close().await;
+    requester::checked(reply)
+}
+
+/// Where recordings can be looked at from this machine.
+pub(super) fn links(config: &Config) -> Result<MediaLinks, Failure> {
+    Ok(MediaLinks::new(media::archive(config)?, &config.recording.server))
+}
+
+fn read(
+    memory: &Memory,
+    what: &InspectCommand,
+    now: Timestamp,
+    zone: &TimeZone,
+    links: &MediaLinks,
+) -> Result<Option<Json>, Failure> {
     Ok(match what {
         InspectCommand::Episodes { id: Some(id), .. } => {
             let found = memory.episode(episode_id(id)?).or_exit(Exit::Store)?;
-            found.map(|(whole, events)| episode(&whole, &events, zone))
+            found.map(|(whole, events)| episode(&whole, &events, zone, links))
         }
         InspectCommand::Episodes { id: None, since, until, entity, place, limit, cursor } => {
             let filter = EpisodeFilter {
@@ -71,26 +138,18 @@ fn read(memory: &Memory, what: &InspectCommand, now: Timestamp, zone: &TimeZone)
                 cursor: cursor.as_deref().map(episode_id).transpose()?,
                 limit: *limit,
             };
-            Some(page(&memory.episodes(&filter).or_exit(Exit::Store)?, zone))
+            Some(page(&memory.episodes(&filter).or_exit(Exit::Store)?, zone, links))
         }
         InspectCommand::Events { after, limit } => {
             let events = memory.events(after.map(EventId), *limit).or_exit(Exit::Store)?;
             let next = (events.len() == *limit).then(|| events.last().map(|event| event.id.0)).flatten();
-            let events: Vec<Json> = events.iter().map(|event| event_body(event, zone)).collect();
+            let events: Vec<Json> = events.iter().map(|event| event_body(event, zone, links)).collect();
             Some(json!({ "events": events, "next": next }))
         }
-        InspectCommand::Entities { limit } => {
-            let entities = memory.entities(*limit).or_exit(Exit::Store)?;
-            let entities: Vec<Json> = entities
-                .iter()
-                .map(|entity| {
-                    json!({
-                        "name": entity.name, "events": entity.events,
-                        "first": entity.span.start.format(zone), "last": entity.span.end.format(zone),
-                    })
-                })
-                .collect();
-            Some(json!({ "entities": entities }))
+        InspectCommand::Entities { limit } => Some(entities::entities(memory, *limit, zone).or_exit(Exit::Store)?),
+        InspectCommand::Facts { subject, past, limit } => {
+            let filter = FactFilter { subject: subject.clone(), past: *past, limit: *limit };
+            Some(List::Facts(filter).of(memory, zone).or_exit(Exit::Store)?)
         }
         InspectCommand::Stats => {
             let stats = memory.stats();
@@ -100,6 +159,8 @@ fn read(memory: &Memory, what: &InspectCommand, now: Timestamp, zone: &TimeZone)
                 "events": stats.events,
                 "episodes": stats.episodes,
                 "entities": stats.entities,
+                "facts": stats.facts,
+                "pending_lessons": stats.pending_lessons,
                 "hidden": stats.hidden,
                 "seq": stats.seq,
                 "disk_bytes": stats.disk_bytes,
@@ -126,16 +187,16 @@ async fn by_mqtt(
             });
             ("list", body)
         }
-        InspectCommand::Events { .. } | InspectCommand::Entities { .. } | InspectCommand::Stats => {
-            let message =
-                "an agent that runs tells only its episodes; stop it, or look at its health topic and /metrics";
+        InspectCommand::Entities { limit } => ("list", json!({ "of": "entities", "limit": limit })),
+        InspectCommand::Facts { subject, past, limit } => {
+            ("list", json!({ "of": "facts", "subject": subject, "past": past, "limit": limit }))
+        }
+        InspectCommand::Events { .. } | InspectCommand::Stats => {
+            let message = "an agent that runs tells its episodes, entities and facts only; stop it, or look at its health topic and /metrics";
             return Err(Failure::new(Exit::Store, message));
         }
     };
-    let client = requester::connect(config).await?;
-    let reply = client.command(command, body, PATIENCE).await;
-    client.close().await;
-    let reply = requester::checked(reply)?;
+    let reply = asked(config, command, body).await?;
     let missing = command == "get" && reply["episode"].is_null();
     Ok((!missing).then_some(reply))
 }
@@ -173,12 +234,10 @@ fn text(what: &InspectCommand, found: &Json, now: Timestamp, zone: &TimeZone) ->
             }
             lines_or(lines, "no events yet")
         }
-        InspectCommand::Entities { .. } => {
-            let lines = items(found, "entities").iter().map(|item| {
-                let last = time(item, "last", "last", now, zone);
-                format!("{:>6}  {}  (last {last})", item["events"], item["name"].as_str().unwrap_or_default())
-            });
-            lines_or(lines.collect(), "no entities yet")
+        InspectCommand::Entities { .. } => super::entity::text(found),
+        InspectCommand::Facts { .. } => {
+            let lines = items(found, "facts").iter().map(|item| fact(item, now, zone));
+            lines_or(lines.collect(), "no facts yet")
         }
         InspectCommand::Stats => stats(found),
     }
@@ -236,6 +295,20 @@ pub(super) fn event(item: &Json, now: Timestamp, zone: &TimeZone) -> String {
     line
 }
 
+fn fact(item: &Json, now: Timestamp, zone: &TimeZone) -> String {
+    let word = |name: &str| item[name].as_str().unwrap_or_default();
+    let over = if item["until"].is_null() { String::new() } else { format!(", until {}", word("until")) };
+    format!(
+        "{}: {} {}  (since {}{over}; told {} times, last in {})",
+        word("subject"),
+        word("attribute"),
+        word("value"),
+        time(item, "since", "since", now, zone),
+        item["evidence"].as_array().map_or(0, Vec::len),
+        item["evidence"].as_array().and_then(|events| events.last()).and_then(Json::as_str).unwrap_or_default(),
+    )
+}
+
 fn whole_episode(found: &Json, now: Timestamp, zone: &TimeZone) -> String {
     let mut lines = vec![format!(
         "{}  {}  from {}",
@@ -260,6 +333,7 @@ fn stats(found: &Json) -> String {
         ("episodes", "episodes"),
         ("events", "events"),
         ("entities", "entities"),
+        ("facts", "attributes that something is known of"),
         ("observations", "observations accepted"),
         ("hidden", "hidden events, bytes gone after compaction"),
         ("seq", "last commit"),

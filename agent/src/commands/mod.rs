@@ -3,15 +3,22 @@
 mod answer_text;
 mod ask;
 mod bench;
+mod bench_index;
 mod check;
+mod clip;
 mod config;
 mod doctor;
+mod entity;
 mod inspect;
+mod man;
+mod models;
 mod observe;
 mod offline;
+mod procedure;
 mod replay;
 mod requester;
 mod run;
+mod upkeep;
 
 use clap::CommandFactory;
 
@@ -52,13 +59,26 @@ fn execute(cli: Cli, output: Output) -> Result<Exit, Failure> {
             output.text(String::from_utf8_lossy(&script).trim_end());
             Ok(Exit::Ok)
         }
+        Command::Man => {
+            output.text(man::page().or_exit(Exit::Internal)?.trim_end());
+            Ok(Exit::Ok)
+        }
         Command::Run(args) => run::run(&args, &cli.global),
         Command::Ask(args) => ask::run(&args, &cli.global, output),
         Command::Observe(args) => observe::run(&args, &cli.global, output),
         Command::Replay(args) => replay::run(&args, &cli.global, output),
         Command::Inspect(args) => inspect::run(&args, &cli.global, output),
+        Command::Procedure(args) => procedure::run(&args, &cli.global, output),
+        Command::Entity(command) => entity::run(&command, &cli.global, output),
         Command::Check => check::run(&cli.global, output),
+        Command::Compact(args) => upkeep::compact(&args, &cli.global, output),
+        Command::Backup(args) => upkeep::backup(&args, &cli.global, output),
+        Command::Restore(args) => upkeep::restore(&args, &cli.global, output),
+        Command::Export(args) => upkeep::export(&args, &cli.global, output),
+        Command::Import(args) => upkeep::import(&args, &cli.global, output),
+        Command::Clip(args) => clip::run(&args, &cli.global, output),
         Command::Doctor(args) => doctor::run(&args, &cli.global, output),
+        Command::Models(command) => models::run(&command, &cli.global, output),
         Command::Bench(command) => bench::run(&command, &cli.global, output),
     }
 }

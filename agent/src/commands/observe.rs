@@ -41,7 +41,7 @@ pub fn run(args: &ObserveArgs, global: &GlobalArgs, output: Output) -> Result<Ex
             total.add(&batch, offline::observe(&memory, config, &Json::Array(batch.items.clone()))?);
             bar.inc(batch.items.len() as u64);
         }
-        embed(&memory, config)?;
+        work_off(&memory, config)?;
     } else {
         block_on(by_mqtt(config, &mut batches, &mut total, Duration::from_secs_f64(args.timeout), &bar))?;
     }
@@ -68,7 +68,7 @@ async fn by_mqtt(
 }
 
 /// Nobody else will: the store is closed again after this command.
-fn embed(memory: &Memory, config: &Config) -> Result<(), Failure> {
+fn work_off(memory: &Memory, config: &Config) -> Result<(), Failure> {
     offline::give_text_embedder(memory, config);
     let mut pending = memory.stats().pending_embeddings;
     while pending > 0 {
@@ -78,6 +78,7 @@ fn embed(memory: &Memory, config: &Config) -> Result<(), Failure> {
         }
         pending = left;
     }
+    while memory.learn_pending(4096).or_exit(Exit::Store)?.has_lessons() {}
     Ok(())
 }
 

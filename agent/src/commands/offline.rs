@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 
 use crate::config::Config;
 use crate::exit::{Exit, Failure};
+use crate::media::MediaLinks;
 use crate::mqtt::client::Message;
 use crate::mqtt::reply::{Route, Router};
 use crate::mqtt::topics::{ReplyPolicy, Topics};
@@ -34,7 +35,7 @@ pub fn give_text_embedder(memory: &Memory, config: &Config) {
 ///
 /// # Errors
 /// [`Exit::Usage`] if the question is none, [`Exit::Timeout`], or [`Exit::Store`].
-pub fn ask(memory: &Memory, query: &Query, zone: &TimeZone) -> Result<Json, Failure> {
+pub fn ask(memory: &Memory, query: &Query, zone: &TimeZone, media: &MediaLinks) -> Result<Json, Failure> {
     let begin = std::time::Instant::now();
     let answer = memory.ask(query).map_err(|error| {
         let exit = match &error {
@@ -45,7 +46,7 @@ pub fn ask(memory: &Memory, query: &Query, zone: &TimeZone) -> Result<Json, Fail
         };
         Failure { exit, error: error.into() }
     })?;
-    Ok(ask::render(&answer, &query.question, &Route::default(), begin.elapsed(), zone))
+    Ok(ask::render(&answer, &query.question, &Route::default(), begin.elapsed(), zone, media))
 }
 
 /// Commits observations written as the contract writes them, and reports as it does.

@@ -18,6 +18,7 @@ use crate::cli::{GlobalArgs, ReplayArgs, source_of_flag};
 use crate::config::Config;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::health::SourceHealth;
+use crate::media::MediaLinks;
 use crate::mqtt::commands::{event_body, page};
 use crate::output::{Output, progress};
 use crate::senses::{Source, encoders};
@@ -127,6 +128,7 @@ fn play(
         Arc::new(service.clone()),
         Arc::clone(clock),
         false,
+        None,
     )
     .map_err(|message| Failure::new(Exit::Source, message))?;
     let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
@@ -150,8 +152,11 @@ fn play(
     Ok(Played { file: file.display().to_string(), health, stream: status.position, took: begin.elapsed() })
 }
 
-/// Waits for the embeddings, which come behind the commits.
+/// Waits for what is learnt and embedded behind the commits.
 fn embed(service: &MemoryService, possible: bool, output: Output) {
+    while service.memory().stats().pending_lessons > 0 && service.counters().learning.error.is_none() {
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
     let total = service.memory().stats().pending_embeddings;
     if !possible || total == 0 {
         return;
@@ -175,7 +180,7 @@ fn bar(output: Output, length: Option<u64>, template: &str) -> ProgressBar {
 fn questions(args: &ReplayArgs, memory: &Memory, zone: &jiff::tz::TimeZone) -> Result<Vec<Json>, Failure> {
     let ask = |question: &String| {
         let query = Query { question: question.clone(), top_k: 5, ..Query::default() };
-        offline::ask(memory, &query, zone)
+        offline::ask(memory, &query, zone, &MediaLinks::default())
     };
     args.questions.iter().map(ask).collect()
 }
@@ -267,13 +272,13 @@ impl Report<'_> {
             let Some((episode, inside)) = self.memory.episode(*id).or_exit(Exit::Store)? else { continue };
             event_count += inside.len();
             let room = self.args.show.saturating_sub(events.len());
-            events.extend(inside.iter().take(room).map(|event| event_body(event, zone)));
+            events.extend(inside.iter().take(room).map(|event| event_body(event, zone, &MediaLinks::default())));
             degraded.extend(episode.degraded.iter().cloned());
             let texts: Vec<&str> = inside.iter().map(|event| event.text.as_str()).collect();
             summaries.push(EpisodeSummary { summary: texts.join("; "), episode });
         }
         let hidden = summaries.len().saturating_sub(EPISODES);
-        let episodes = page(&Page { episodes: summaries.split_off(hidden), next: None }, zone);
+        let episodes = page(&Page { episodes: summaries.split_off(hidden), next: None }, zone, &MediaLinks::default());
         Ok(New { episodes, events, event_count, degraded })
     }
 }

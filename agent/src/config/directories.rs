@@ -11,13 +11,20 @@ pub struct Directories {
     pub data: PathBuf,
     /// The store.
     pub memory: PathBuf,
+    /// Backups and exports that are asked for by MQTT.
+    pub backups: PathBuf,
+    /// Recordings that came with an import.
+    pub imported: PathBuf,
+    /// The recordings.
+    pub media: PathBuf,
 }
 
 impl Directories {
     /// The directories that `config` means on this machine.
     pub fn of(config: &Config) -> Self {
         let data = config.data_dir.clone().unwrap_or_else(default_data_dir);
-        Self { memory: data.join("memory"), data }
+        let backups = config.backup.dir.clone().unwrap_or_else(|| data.join("backups"));
+        Self { memory: data.join("memory"), media: data.join("media"), imported: data.join("imported"), backups, data }
     }
 }
 

@@ -20,7 +20,8 @@ pub use directories::{Directories, default_data_dir};
 pub use layers::{ENVIRONMENT_PREFIX, Node, Origin};
 pub use schema::{closest, schema};
 pub use sections::{
-    Accelerator, LogConfig, LogFormat, MemoryConfig, MetricsConfig, ModelsConfig, SegmentsConfig, SourceConfig, Speed,
+    Accelerator, BackupConfig, CompactionConfig, LogConfig, LogFormat, MediaServerConfig, MemoryConfig, MetricsConfig,
+    ModelsConfig, RecordingConfig, SHORTEST_TOKEN, SegmentsConfig, SourceConfig, Speed,
 };
 
 use mqtt::MqttConfig;
@@ -39,6 +40,8 @@ pub struct Config {
     pub data_dir: Option<PathBuf>,
     /// The store.
     pub memory: MemoryConfig,
+    /// Backups and exports that come by MQTT.
+    pub backup: BackupConfig,
     /// The senses, by name.
     pub sources: std::collections::BTreeMap<String, SourceConfig>,
     /// Where one segment ends and the next begins.
@@ -47,6 +50,8 @@ pub struct Config {
     pub models: ModelsConfig,
     /// The front door.
     pub mqtt: MqttConfig,
+    /// The media archive.
+    pub recording: RecordingConfig,
     /// Prometheus and health over HTTP.
     pub metrics: MetricsConfig,
     /// What is said on stderr or in the journal.
@@ -343,6 +348,9 @@ fn validate(config: &Config, layers: &Node) -> Vec<Problem> {
     }
     for (key, message) in config.mqtt.problems() {
         say(&format!("mqtt.{key}"), message, None);
+    }
+    for (key, message) in config.recording.server.problems() {
+        say(&format!("recording.server.{key}"), message, None);
     }
     if let Err(error) = tracing_subscriber::EnvFilter::try_new(&config.log.level) {
         say("log.level", format!("is not a log filter: {error}"), Some("an example is `info`".into()));

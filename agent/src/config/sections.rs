@@ -19,11 +19,42 @@ pub struct MemoryConfig {
     /// Zone in which "this morning" is understood and times are written, such as `Europe/Berlin`. Without it, the
     /// system's.
     pub time_zone: Option<String>,
+    /// When what was forgotten and superseded is taken out of the file.
+    pub compaction: CompactionConfig,
+}
+
+/// `[memory.compaction]`: the store copied without what was forgotten and superseded, while nobody asks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CompactionConfig {
+    /// Whether it happens by itself. `engram compact` and `cmd/compact` work all the same.
+    pub automatic: bool,
+    /// It happens once so much of the store is stale, percent.
+    #[schemars(range(min = 1, max = 100))]
+    pub stale_percent: u64,
+    /// It happens at the latest so long after something was forgotten, hours: until then its words may be in freed pages of
+    /// the file.
+    #[schemars(range(min = 0, max = 8760))]
+    pub forgotten_h: u64,
+}
+
+impl Default for CompactionConfig {
+    fn default() -> Self {
+        Self { automatic: true, stale_percent: 25, forgotten_h: 24 }
+    }
+}
+
+/// `[backup]`: what `cmd/backup`, `cmd/restore` and `cmd/export` write and read.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BackupConfig {
+    /// The directory of backups and exports; no command leads out of it. Without it, `backups` in the data directory.
+    pub dir: Option<PathBuf>,
 }
 
 impl Default for MemoryConfig {
     fn default() -> Self {
-        Self { max_mib: None, cache_mib: 64, time_zone: None }
+        Self { max_mib: None, cache_mib: 64, time_zone: None, compaction: CompactionConfig::default() }
     }
 }
 
@@ -183,6 +214,94 @@ impl Default for ModelsConfig {
         }
     }
 }
+
+/// `[recording]`: the media archive of live sources. Files are their own recording.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RecordingConfig {
+    /// Whether live sources are recorded.
+    pub enabled: bool,
+    /// Ceiling of all recordings together, MiB; the oldest go first.
+    #[schemars(range(min = 1, max = 1_048_576))]
+    pub budget_mib: u64,
+    /// Space on the disk that recordings leave free for the memory, MiB.
+    #[schemars(range(min = 0, max = 1_048_576))]
+    pub keep_free_mib: u64,
+    /// Length of a chunk, seconds. What is forgotten takes the whole of its chunks with it.
+    #[schemars(range(min = 2.0, max = 600.0))]
+    pub chunk_s: f64,
+    /// Recordings over HTTP.
+    pub server: MediaServerConfig,
+}
+
+impl Default for RecordingConfig {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            budget_mib: 4096,
+            keep_free_mib: 1024,
+            chunk_s: 10.0,
+            server: MediaServerConfig::default(),
+        }
+    }
+}
+
+/// `[recording.server]`: recordings over HTTP, so that a phone can open evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MediaServerConfig {
+    /// Whether recordings are served. They need a token.
+    pub enabled: bool,
+    /// Address and port; `0.0.0.0:9465` for every network.
+    #[schemars(with = "String")]
+    pub listen: SocketAddr,
+    /// How others reach it: what evidence points to. Without it, the host name and the port.
+    pub url: Option<String>,
+    /// What whoever opens a recording must know, at least 16 characters. Better in `token_file`.
+    pub token: Option<String>,
+    /// File with the token; a line end at its end does not count.
+    pub token_file: Option<PathBuf>,
+    /// Whether the links in answers carry the token, so that a tap opens them. Whoever reads answers can then open every
+    /// recording.
+    pub token_in_links: bool,
+}
+
+impl Default for MediaServerConfig {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            listen: SocketAddr::from(([127, 0, 0, 1], 9465)),
+            url: None,
+            token: None,
+            token_file: None,
+            token_in_links: false,
+        }
+    }
+}
+
+impl MediaServerConfig {
+    /// What is wrong beyond types and ranges: the key below `recording.server`, and what to do.
+    pub fn problems(&self) -> Vec<(&'static str, String)> {
+        let mut problems = Vec::new();
+        if self.token.is_some() && self.token_file.is_some() {
+            problems.push(("token", "is set beside `token_file`; keep one of them".to_owned()));
+        }
+        if self.enabled && self.token.is_none() && self.token_file.is_none() {
+            problems.push(("token_file", "is missing: recordings are served only to whoever knows a token".to_owned()));
+        }
+        if self.token.as_ref().is_some_and(|token| token.len() < SHORTEST_TOKEN) {
+            problems.push(("token", format!("is shorter than {SHORTEST_TOKEN} characters, and could be guessed")));
+        }
+        if self.url.as_ref().is_some_and(|url| !url.starts_with("http://") && !url.starts_with("https://")) {
+            problems
+                .push(("url", "begins with http:// or https://, for instance \"http://robot.local:9465\"".to_owned()));
+        }
+        problems
+    }
+}
+
+/// Fewest characters of a token.
+pub const SHORTEST_TOKEN: usize = 16;
 
 /// `[metrics]`: Prometheus and health over HTTP.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -104,7 +104,11 @@ impl Board {
         mqtt: BTreeMap<String, u64>,
     ) -> HealthReport {
         let sources = self.sources();
-        let disk = DiskHealth { store_bytes: stats.disk_bytes, free_bytes: free_bytes(&self.data_dir).unwrap_or(0) };
+        let disk = DiskHealth {
+            store_bytes: stats.disk_bytes,
+            free_bytes: free_bytes(&self.data_dir).unwrap_or(0),
+            media_bytes: 0,
+        };
         let state = self.state.lock();
         let mut degraded: Vec<String> =
             state.degraded.iter().map(|(what, reason)| format!("{what}: {reason}")).collect();
@@ -126,7 +130,7 @@ impl Board {
         degraded.sort();
         degraded.dedup();
         HealthReport {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: crate::build_info::long_version().to_owned(),
             instance: self.instance.clone(),
             uptime_s: self.clock.monotonic().saturating_sub(self.started).as_secs(),
             paused: state.paused,
@@ -136,6 +140,8 @@ impl Board {
                 episodes: stats.episodes,
                 seq: stats.seq,
                 pending_embeddings: stats.pending_embeddings,
+                pending_lessons: stats.pending_lessons,
+                facts: stats.facts,
             },
             sources,
             models: state.models.clone(),

@@ -25,7 +25,9 @@ pub struct FrontDoorParts {
     pub recording: Arc<dyn RecordingControl>,
     pub clock: Arc<dyn memory_core::Clock>,
     pub zone: jiff::tz::TimeZone,
+    pub media: crate::media::MediaLinks,
     pub counters: Arc<MqttCounters>,
+    pub backups: std::path::PathBuf,
 }
 
 impl FrontDoorParts {
@@ -38,7 +40,9 @@ impl FrontDoorParts {
             recording: Arc::clone(&self.recording),
             clock: Arc::clone(&self.clock),
             zone: self.zone.clone(),
+            media: self.media.clone(),
             counters: Arc::clone(&self.counters),
+            backups: self.backups.clone(),
         }
     }
 }

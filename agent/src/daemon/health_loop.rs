@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use drivers::archive::Archive;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior};
 
@@ -18,12 +19,17 @@ const BEAT: Duration = Duration::from_secs(1);
 const STORE_PATIENCE: Duration = Duration::from_secs(30);
 
 /// The report of this moment.
-pub fn report(board: &Board, service: &MemoryService, counters: &MqttCounters) -> HealthReport {
+pub fn report(board: &Board, service: &MemoryService, counters: &MqttCounters, archive: &Archive) -> HealthReport {
     let counted = service.counters();
     board.note("storage", counted.write_error);
     board.note("embedding", counted.embedding.error);
+    board.note("learning", counted.learning.error);
     board.note("mqtt", counters.last_error());
-    board.report(&service.memory().stats(), service.queues(), counters.snapshot())
+    let recorded = archive.status();
+    board.note("archive", recorded.error);
+    let mut report = board.report(&service.memory().stats(), service.queues(), counters.snapshot());
+    report.disk.media_bytes = recorded.bytes;
+    report
 }
 
 /// Beats until aborted. Returns only if the store does not answer: the reason.
@@ -32,6 +38,7 @@ pub async fn run(
     board: Arc<Board>,
     service: MemoryService,
     counters: Arc<MqttCounters>,
+    archive: Arc<Archive>,
 ) -> String {
     let mut beat = tokio::time::interval(BEAT);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -56,7 +63,7 @@ pub async fn run(
             }
             () = board.changed() => {}
         }
-        let report = report(&board, &service, &counters);
+        let report = report(&board, &service, &counters, &archive);
         let status = status_line(&report);
         if status != last_status {
             systemd::status(&status);

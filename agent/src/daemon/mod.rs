@@ -21,6 +21,7 @@ mod systemd;
 use std::sync::Arc;
 use std::time::Duration;
 
+use drivers::archive::Archive;
 use memory_core::{Clock, SystemClock};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -32,9 +33,11 @@ pub use recording::{PauseSource, Recording};
 use crate::config::{Directories, Loaded};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::logging::LastError;
+use crate::media::{MediaLinks, MediaServer};
 use crate::mqtt::{Identity, MqttCounters};
 use crate::service::{MemoryService, ServiceOptions};
-use crate::{logging, metrics, opening};
+use crate::upkeep::AutomaticOptions;
+use crate::{logging, media, metrics, opening};
 
 /// How the daemon runs, beyond the configuration.
 #[derive(Debug, Clone, Copy, Default)]
@@ -92,31 +95,54 @@ async fn serve(loaded: &Loaded, options: RunOptions, last_error: LastError) -> R
     let instance = memory.instance().to_owned();
     let board = Arc::new(Board::new(Arc::clone(&clock), instance.clone(), directories.data.clone(), last_error));
     let recording = Arc::new(Recording::restore(memory.clone(), Arc::clone(&board)).or_exit(Exit::Store)?);
+    let compaction = &config.memory.compaction;
     let service_options = ServiceOptions {
+        compaction: AutomaticOptions {
+            enabled: compaction.automatic,
+            stale_percent: compaction.stale_percent,
+            forgotten: Duration::from_secs(compaction.forgotten_h * 3600),
+            max_bytes: config.memory.max_mib.map(|mib| mib << 20),
+        },
         default_budget: Duration::from_millis(config.mqtt.limits.default_deadline_ms),
         ..ServiceOptions::default()
     };
     let (service, threads) =
         MemoryService::start(memory, service_options, Arc::clone(&clock)).or_exit(Exit::Internal)?;
 
+    let archive = media::archive(config)?;
+    {
+        // First what a kill kept from being deleted, then whatever is forgotten from now on.
+        media::delete_forgotten(service.memory(), &archive);
+        let archive = Arc::clone(&archive);
+        service.after_forgetting(move |memory| media::delete_forgotten(memory, &archive));
+    }
+
     let counters = Arc::new(MqttCounters::default());
-    let first = health_loop::report(&board, &service, &counters);
+    let first = health_loop::report(&board, &service, &counters, &archive);
     let (health, watched) = watch::channel(first);
     let background = CancellationToken::new();
     let exposed = metrics::Exposed { health: watched.clone(), service: service.clone() };
     serve_metrics(config, options.strict, &board, exposed, &background).await?;
-    let mut store_failed =
-        tokio::spawn(health_loop::run(health, Arc::clone(&board), service.clone(), Arc::clone(&counters)));
+    serve_media(config, options.strict, &board, &archive, &background).await?;
+    let mut store_failed = tokio::spawn(health_loop::run(
+        health,
+        Arc::clone(&board),
+        service.clone(),
+        Arc::clone(&counters),
+        Arc::clone(&archive),
+    ));
 
     let door = front_door::FrontDoorParts {
         config: config.mqtt.clone(),
-        identity: Identity { robot: identity_robot, instance, version: env!("CARGO_PKG_VERSION").to_owned() },
+        identity: Identity { robot: identity_robot, instance, version: crate::build_info::VERSION.to_owned() },
         service: service.clone(),
         health: watched,
         recording: Arc::clone(&recording) as _,
         clock: Arc::clone(&clock),
         zone,
+        media: MediaLinks::new(Arc::clone(&archive), &config.recording.server),
         counters,
+        backups: directories.backups.clone(),
     };
     let close_door = CancellationToken::new();
     let (online, is_online) = watch::channel(false);
@@ -131,8 +157,14 @@ async fn serve(loaded: &Loaded, options: RunOptions, last_error: LastError) -> R
         board.degraded("sources", Some("none configured".to_owned()));
     }
 
-    let perceiving =
-        Perceiving::start(config, service.clone(), Arc::clone(&recording), Arc::clone(&board), Arc::clone(&clock))?;
+    let perceiving = Perceiving::start(
+        config,
+        service.clone(),
+        Arc::clone(&recording),
+        Arc::clone(&board),
+        Arc::clone(&clock),
+        config.recording.enabled.then_some(archive),
+    )?;
     let files_end = async {
         match options.exit_at_end {
             true => perceiving.ended().await,
@@ -199,6 +231,32 @@ async fn serve_metrics(
         Err(message) => {
             tracing::warn!("{message}; going on without metrics");
             board.degraded("metrics", Some(message));
+            Ok(())
+        }
+    }
+}
+
+/// Serves recordings, where that is wanted. What keeps it from that is said; the memory goes on.
+async fn serve_media(
+    config: &crate::config::Config,
+    strict: bool,
+    board: &Arc<Board>,
+    archive: &Arc<Archive>,
+    shutdown: &CancellationToken,
+) -> Result<(), Failure> {
+    if !config.recording.server.enabled {
+        return Ok(());
+    }
+    match MediaServer::bind(&config.recording.server, Arc::clone(archive)).await {
+        Ok(server) => {
+            tracing::info!(address = %config.recording.server.listen, "recordings at /media, for whoever has the token");
+            tokio::spawn(server.serve(shutdown.clone()));
+            Ok(())
+        }
+        Err(message) if strict => Err(Failure::new(Exit::Config, message)),
+        Err(message) => {
+            tracing::warn!("{message}; going on without it");
+            board.degraded("media server", Some(message));
             Ok(())
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use drivers::archive::Archive;
 use drivers::encoders::Encoders;
 use memory_core::Clock;
 use parking_lot::{Condvar, Mutex};
@@ -37,6 +38,8 @@ struct Shared {
     board: Arc<Board>,
     clock: Arc<dyn Clock>,
     encoders: Encoders,
+    /// Where live sources are recorded, if they are.
+    archive: Option<Arc<Archive>>,
     state: Mutex<State>,
     /// Notified when `stopped` is set.
     stopping: Condvar,
@@ -70,6 +73,7 @@ impl Perceiving {
         recording: Arc<Recording>,
         board: Arc<Board>,
         clock: Arc<dyn Clock>,
+        archive: Option<Arc<Archive>>,
     ) -> Result<Self, Failure> {
         let encoders = encoders::load(&config.models, None)?;
         let awaited = config.sources.values().filter(|source| source.enabled).count();
@@ -80,6 +84,7 @@ impl Perceiving {
             board,
             clock,
             encoders,
+            archive,
             state: Mutex::new(State { awaited, ..State::default() }),
             stopping: Condvar::new(),
         };
@@ -163,6 +168,7 @@ impl Perceiving {
                 Arc::new(shared.service.clone()),
                 Arc::clone(&shared.clock),
                 true,
+                shared.archive.clone(),
             );
             match started {
                 Ok(source) => return self.adopt(source),
@@ -210,7 +216,7 @@ impl Perceiving {
         }
     }
 
-    /// Waits until every file has been played and embedded. Without any file it waits for ever.
+    /// Waits until every file has been played, embedded and learnt from. Without any file it waits for ever.
     pub async fn ended(&self) -> End {
         let mut look = tokio::time::interval(LOOK);
         loop {
@@ -218,10 +224,11 @@ impl Perceiving {
             if !self.all_over() {
                 continue;
             }
-            let pending = self.shared.service.memory().stats().pending_embeddings;
-            let can_embed = self.shared.encoders.text_embedder().is_some();
-            let failing = self.shared.service.counters().embedding.error.is_some();
-            if pending == 0 || !can_embed || failing {
+            let stats = self.shared.service.memory().stats();
+            let counters = self.shared.service.counters();
+            let can_embed = self.shared.encoders.text_embedder().is_some() && counters.embedding.error.is_none();
+            let learns = stats.pending_lessons > 0 && counters.learning.error.is_none();
+            if !learns && (stats.pending_embeddings == 0 || !can_embed) {
                 let state = self.shared.state.lock();
                 let failed = state.sources.values().map(Source::health).find(|health| health.state == "failed");
                 return match failed {

@@ -8,9 +8,8 @@ use parking_lot::Mutex;
 
 use super::board::Board;
 use crate::mqtt::RecordingControl;
+use crate::upkeep::RECORDING;
 
-/// Name of the setting kept with the memory.
-const SETTING: &str = "recording";
 const PAUSED: &str = "paused";
 const ON: &str = "on";
 
@@ -35,7 +34,7 @@ impl Recording {
     /// # Errors
     /// If the setting cannot be read. Then it is not known whether somebody wanted privacy, and nothing may start.
     pub fn restore(memory: Memory, board: Arc<Board>) -> Result<Self, memory_core::ReadError> {
-        let paused = memory.setting(SETTING)?.as_deref() == Some(PAUSED);
+        let paused = memory.setting(RECORDING)?.as_deref() == Some(PAUSED);
         board.paused(paused);
         Ok(Self { memory, board, state: Mutex::new(State { paused, sources: BTreeMap::new() }) })
     }
@@ -61,7 +60,7 @@ impl RecordingControl for Recording {
         let mut state = self.state.lock();
         // Privacy first: it is quiet even where the wish cannot be kept.
         self.switch(&mut state, true);
-        self.memory.set_setting(SETTING, PAUSED).map_err(|error| {
+        self.memory.set_setting(RECORDING, PAUSED).map_err(|error| {
             format!("recording is paused, but a restart would resume it, because this could not be stored: {error}")
         })
     }
@@ -69,7 +68,7 @@ impl RecordingControl for Recording {
     fn resume(&self) -> Result<(), String> {
         let mut state = self.state.lock();
         self.memory
-            .set_setting(SETTING, ON)
+            .set_setting(RECORDING, ON)
             .map_err(|error| format!("recording stays paused, because this could not be stored: {error}"))?;
         self.switch(&mut state, false);
         Ok(())

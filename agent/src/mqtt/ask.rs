@@ -11,6 +11,7 @@ use super::client::Message;
 use super::fields::Fields;
 use super::reply::{Code, Payload, Refusal, Route, Router, read_payload};
 use crate::config::mqtt::MqttLimits;
+use crate::media::MediaLinks;
 use crate::service::AskFailure;
 
 /// Most items of evidence that an answer carries.
@@ -122,7 +123,14 @@ pub fn refusal(failure: &AskFailure) -> Refusal {
 }
 
 /// The payload of an answer. `total` is the time since the question arrived.
-pub fn render(answer: &Answer, question: &str, route: &Route, total: Duration, zone: &TimeZone) -> Value {
+pub fn render(
+    answer: &Answer,
+    question: &str,
+    route: &Route,
+    total: Duration,
+    zone: &TimeZone,
+    media: &MediaLinks,
+) -> Value {
     let body = AnswerBody {
         question,
         answer: answer.answer.as_deref(),
@@ -131,7 +139,7 @@ pub fn render(answer: &Answer, question: &str, route: &Route, total: Duration, z
         route: answer.route,
         intent: answer.intent,
         modality: answer.modality,
-        evidence: answer.evidence.iter().map(|evidence| EvidenceBody::new(evidence, zone)).collect(),
+        evidence: answer.evidence.iter().map(|evidence| EvidenceBody::new(evidence, zone, media)).collect(),
         degraded: &answer.degraded,
         elapsed_ms: ElapsedBody {
             total: millis(total.max(answer.elapsed.total)),
@@ -169,7 +177,8 @@ struct EvidenceBody<'a> {
     modality: memory_core::Modality,
     text: &'a str,
     score: f64,
-    media: Option<&'a str>,
+    media: Option<String>,
+    media_start_s: Option<f64>,
     observations: &'a [String],
 }
 
@@ -182,7 +191,8 @@ struct ElapsedBody {
 }
 
 impl<'a> EvidenceBody<'a> {
-    fn new(evidence: &'a Evidence, zone: &TimeZone) -> Self {
+    fn new(evidence: &'a Evidence, zone: &TimeZone, media: &MediaLinks) -> Self {
+        let link = media.link(evidence.media.as_deref(), evidence.stream);
         Self {
             episode: evidence.episode.to_string(),
             start: evidence.span.start.format(zone),
@@ -192,7 +202,8 @@ impl<'a> EvidenceBody<'a> {
             modality: evidence.modality,
             text: &evidence.text,
             score: rounded(evidence.score),
-            media: evidence.media.as_deref(),
+            media_start_s: link.as_ref().map(|link| link.start_s),
+            media: link.map(|link| link.uri),
             observations: &evidence.observations,
         }
     }
@@ -321,7 +332,7 @@ mod tests {
         };
         let route = Route { request_id: Some(json!("q-17")), ..Route::default() };
         let zone = TimeZone::fixed(jiff::tz::offset(1));
-        insta::assert_json_snapshot!(render(&answer, "What?", &route, Duration::from_micros(4200), &zone), @r#"
+        insta::assert_json_snapshot!(render(&answer, "What?", &route, Duration::from_micros(4200), &zone, &MediaLinks::default()), @r#"
         {
           "answer": "A cup.",
           "choice": 0,
@@ -340,6 +351,7 @@ mod tests {
               "end": "2026-11-20T08:00:06.800+01:00",
               "episode": "ep-7",
               "media": null,
+              "media_start_s": null,
               "modality": "visual",
               "observations": [
                 "asr-00042"

@@ -11,15 +11,23 @@ use super::fields::{Fields, wrong};
 use super::reply::{Code, Payload, Refusal};
 use super::topics::check_name;
 use crate::config::mqtt::MqttConfig;
+use crate::media::MediaLinks;
 
 /// The commands there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::enum_variant_names, reason = "`name_entity` is the contract's word")]
 pub enum Name {
+    Backup,
+    Compact,
+    Export,
     Forget,
     Get,
     Instance,
     List,
+    NameEntity,
     Pause,
+    Procedure,
+    Restore,
     Resume,
 }
 
@@ -27,15 +35,34 @@ pub enum Name {
 const MAX_PAGE: u64 = 200;
 
 impl Name {
-    pub const ALL: [Self; 6] = [Self::Forget, Self::Get, Self::Instance, Self::List, Self::Pause, Self::Resume];
+    pub const ALL: [Self; 12] = [
+        Self::Backup,
+        Self::Compact,
+        Self::Export,
+        Self::Forget,
+        Self::Get,
+        Self::Instance,
+        Self::List,
+        Self::NameEntity,
+        Self::Pause,
+        Self::Procedure,
+        Self::Restore,
+        Self::Resume,
+    ];
 
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Backup => "backup",
+            Self::Compact => "compact",
+            Self::Export => "export",
             Self::Forget => "forget",
             Self::Get => "get",
             Self::Instance => "instance",
             Self::List => "list",
+            Self::NameEntity => "name_entity",
             Self::Pause => "pause",
+            Self::Procedure => "procedure",
+            Self::Restore => "restore",
             Self::Resume => "resume",
         }
     }
@@ -50,11 +77,16 @@ impl Name {
         })
     }
 
+    /// Whether it takes long enough to say first that it has begun.
+    pub const fn is_long(self) -> bool {
+        matches!(self, Self::Backup | Self::Compact | Self::Export | Self::Restore)
+    }
+
     /// # Errors
     /// `forbidden`, with the key that would allow it.
     pub fn check_allowed(self, config: &MqttConfig) -> Result<(), Refusal> {
         let name = self.as_str();
-        let destroys = matches!(self, Self::Forget);
+        let destroys = matches!(self, Self::Forget | Self::NameEntity | Self::Restore);
         match config.allow.get(name) {
             Some(true) => Ok(()),
             Some(false) => Err(Refusal::new(
@@ -125,7 +157,7 @@ fn episode_id(field: &str, value: &Value) -> Result<EpisodeId, Refusal> {
 }
 
 /// The answer to `forget`.
-pub fn forgotten(reply: ForgetReply) -> Value {
+pub fn forgotten(reply: &ForgetReply) -> Value {
     json!({"state": "succeeded", "episodes": reply.episodes, "events": reply.events})
 }
 
@@ -149,12 +181,12 @@ pub fn read_list(fields: Fields<'_>) -> Result<EpisodeFilter, Refusal> {
 }
 
 /// The answer to `list`.
-pub fn page(page: &Page, zone: &TimeZone) -> Value {
+pub fn page(page: &Page, zone: &TimeZone, media: &MediaLinks) -> Value {
     let episodes: Vec<Value> = page
         .episodes
         .iter()
         .map(|EpisodeSummary { episode, summary }| {
-            let mut body = episode_body(episode, zone);
+            let mut body = episode_body(episode, zone, media);
             body.insert("events".to_owned(), episode.events.len().into());
             body.insert("summary".to_owned(), summary.as_str().into());
             Value::Object(body)
@@ -170,14 +202,15 @@ pub fn read_get(fields: Fields<'_>) -> Result<EpisodeId, Refusal> {
 }
 
 /// The answer to `get`.
-pub fn episode(episode: &Episode, events: &[Event], zone: &TimeZone) -> Value {
-    let mut body = episode_body(episode, zone);
-    let events: Vec<Value> = events.iter().map(|event| event_body(event, zone)).collect();
+pub fn episode(episode: &Episode, events: &[Event], zone: &TimeZone, media: &MediaLinks) -> Value {
+    let mut body = episode_body(episode, zone, media);
+    let events: Vec<Value> = events.iter().map(|event| event_body(event, zone, media)).collect();
     body.insert("events".to_owned(), events.into());
     json!({ "episode": body })
 }
 
-fn episode_body(episode: &Episode, zone: &TimeZone) -> Map<String, Value> {
+fn episode_body(episode: &Episode, zone: &TimeZone, media: &MediaLinks) -> Map<String, Value> {
+    let link = media.link(episode.media.as_deref(), episode.stream);
     let mut body = Map::new();
     let mut put = |name: &str, value: Value| drop(body.insert(name.to_owned(), value));
     put("id", episode.id.to_string().into());
@@ -187,12 +220,14 @@ fn episode_body(episode: &Episode, zone: &TimeZone) -> Map<String, Value> {
     put("stream_end_s", json!(episode.stream.map(|stream| seconds(stream.end))));
     put("source", episode.source.as_str().into());
     put("session", json!(episode.session));
-    put("media", json!(episode.media));
+    put("media", json!(link.as_ref().map(|link| &link.uri)));
+    put("media_start_s", json!(link.as_ref().map(|link| link.start_s)));
     put("degraded", json!(episode.degraded));
     body
 }
 
-pub fn event_body(event: &Event, zone: &TimeZone) -> Value {
+pub fn event_body(event: &Event, zone: &TimeZone, media: &MediaLinks) -> Value {
+    let link = media.link(event.media.as_deref(), event.stream);
     let attributes: Map<String, Value> =
         event.attributes.iter().map(|(name, value)| (name.clone(), value.into())).collect();
     let origin = match event.origin {
@@ -214,7 +249,8 @@ pub fn event_body(event: &Event, zone: &TimeZone) -> Value {
         "entity": event.entity,
         "attributes": attributes,
         "confidence": rounded(event.confidence),
-        "media": event.media,
+        "media": link.as_ref().map(|link| &link.uri),
+        "media_start_s": link.as_ref().map(|link| link.start_s),
         "received": event.received.format(zone),
     })
 }
@@ -256,6 +292,7 @@ mod tests {
     fn forgetting_needs_authentication_or_a_word_in_the_configuration() {
         let open = MqttConfig::default();
         assert_eq!(Name::Forget.check_allowed(&open).unwrap_err().code, Code::Forbidden);
+        assert_eq!(Name::NameEntity.check_allowed(&open).unwrap_err().code, Code::Forbidden);
         assert_eq!(Name::List.check_allowed(&open), Ok(()));
         let known = MqttConfig { username: Some("engram".to_owned()), ..MqttConfig::default() };
         assert_eq!(Name::Forget.check_allowed(&known), Ok(()));
@@ -269,9 +306,10 @@ mod tests {
 
     #[test]
     fn an_unknown_command_names_the_known_ones() {
-        let message = Name::parse("backup").unwrap_err().message;
+        let message = Name::parse("dance").unwrap_err().message;
         assert!(
-            message.contains("`backup`") && message.contains("forget, get, instance, list, pause, resume"),
+            message.contains("`dance`")
+                && message.contains("export, forget, get, instance, list, name_entity, pause, procedure, re"),
             "{message}"
         );
     }

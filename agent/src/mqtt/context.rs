@@ -18,6 +18,7 @@ use super::reply::{Route, Router};
 use super::topics::{ReplyPolicy, Topics};
 use super::{FrontDoor, Identity, MqttCounters, MqttError, RecordingControl};
 use crate::config::mqtt::MqttConfig;
+use crate::media::MediaLinks;
 use crate::service::MemoryService;
 
 /// Parts of the front door that can be in trouble.
@@ -42,7 +43,9 @@ pub struct Context {
     pub recording_changed: Notify,
     pub clock: Arc<dyn Clock>,
     pub zone: TimeZone,
+    pub media: MediaLinks,
     pub counters: Arc<MqttCounters>,
+    pub backups: std::path::PathBuf,
     pub outbox: Outbox,
     /// Questions and commands under way.
     pub requests: TaskTracker,
@@ -57,7 +60,7 @@ impl Context {
     pub fn new(
         door: FrontDoor,
     ) -> Result<(Self, tokio::sync::watch::Receiver<crate::health::HealthReport>), MqttError> {
-        let FrontDoor { config, identity, service, health, recording, clock, zone, counters } = door;
+        let FrontDoor { config, identity, service, health, recording, clock, zone, media, counters, backups } = door;
         let topics = Topics::new(&config.root, &identity.robot)
             .map_err(|error| MqttError::RobotName { robot: identity.robot.clone(), error })?;
         let now = clock.monotonic();
@@ -79,7 +82,9 @@ impl Context {
             recording,
             clock,
             zone,
+            media,
             counters,
+            backups,
         };
         Ok((context, health))
     }

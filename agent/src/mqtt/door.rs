@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use memory_core::EntityNews;
 use serde_json::json;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -12,6 +13,7 @@ use super::MqttError;
 use super::beat::{self, Beat};
 use super::client::{Backoff, End, EndKind, Gone, Link, LinkOptions, Publication, Reliability, Sender};
 use super::context::{CONNECTION_ASK, CONNECTION_IN, Context, RIGHTS_ASK, RIGHTS_IN, STORAGE};
+use super::entities;
 use super::ingest::{self, Ended, Ingest};
 use super::presence::{Claim, OFFLINE, ONLINE, STOPPED, claim, yields_to};
 use super::requests::{Dispatcher, Sign};
@@ -162,6 +164,12 @@ pub struct AskConnection {
     pub in_connection: AbortOnDropHandle<()>,
 }
 
+/// What the memory tells of by itself.
+struct Happenings {
+    episodes: broadcast::Receiver<EpisodeEvent>,
+    entities: broadcast::Receiver<EntityNews>,
+}
+
 /// How a connection ended.
 enum Outcome {
     Lost(End),
@@ -171,7 +179,10 @@ enum Outcome {
 impl AskConnection {
     pub async fn run(mut self) -> Result<(), MqttError> {
         let mut backoff = Backoff::new(Duration::from_secs(self.context.config.reconnect_max_s));
-        let mut episodes = self.context.service.episode_events();
+        let mut happenings = Happenings {
+            episodes: self.context.service.episode_events(),
+            entities: self.context.service.entity_events(),
+        };
         while !self.shutdown.is_cancelled() {
             let (to_session, mut signs) = mpsc::channel(SIGNS);
             let dispatcher = Dispatcher { context: Arc::clone(&self.context), signs: to_session };
@@ -186,7 +197,7 @@ impl AskConnection {
                     let shutdown = self.shutdown.clone();
                     let outcome = tokio::select! {
                         () = shutdown.cancelled() => None,
-                        outcome = self.session(&mut link, &mut signs, &mut episodes, &mut backoff) => Some(outcome),
+                        outcome = self.session(&mut link, &mut signs, &mut happenings, &mut backoff) => Some(outcome),
                     };
                     match outcome {
                         None => {
@@ -235,7 +246,7 @@ impl AskConnection {
         &mut self,
         link: &mut Link,
         signs: &mut mpsc::Receiver<Sign>,
-        episodes: &mut broadcast::Receiver<EpisodeEvent>,
+        happenings: &mut Happenings,
         backoff: &mut Backoff,
     ) -> Outcome {
         let sender = link.sender().clone();
@@ -249,7 +260,7 @@ impl AskConnection {
             self.claimed.send_replace(true);
             self.context.outbox.set_link(Some(sender.clone()));
             self.come_online(&sender).await?;
-            self.serve(&sender, signs, episodes).await
+            self.serve(&sender, signs, happenings).await
         };
         match link.during(serving).await {
             Ok(Ok(outcome)) => outcome,
@@ -280,7 +291,7 @@ impl AskConnection {
         &mut self,
         link: &Sender,
         signs: &mut mpsc::Receiver<Sign>,
-        episodes: &mut broadcast::Receiver<EpisodeEvent>,
+        happenings: &mut Happenings,
     ) -> Result<Outcome, Gone> {
         let context = Arc::clone(&self.context);
         let mut beat = Beat::new(Duration::from_secs(context.config.health_interval_s));
@@ -289,11 +300,18 @@ impl AskConnection {
         loop {
             tokio::select! {
                 () = &mut announcements => return Err(Gone),
-                event = episodes.recv() => match event {
+                event = happenings.episodes.recv() => match event {
                     Ok(event) => announce_episode(&context, event),
                     Err(broadcast::error::RecvError::Lagged(missed)) => context.counters.events_dropped.add(missed),
                     // The writer has stopped: nothing more will happen to episodes, and the rest goes on.
-                    Err(broadcast::error::RecvError::Closed) => *episodes = context.service.episode_events(),
+                    Err(broadcast::error::RecvError::Closed) => happenings.episodes = context.service.episode_events(),
+                },
+                event = happenings.entities.recv() => match event {
+                    Ok(news) => {
+                        context.outbox.announce(context.topics.outbound(Outbound::Entity), &entities::news(&news));
+                    }
+                    Err(broadcast::error::RecvError::Lagged(missed)) => context.counters.events_dropped.add(missed),
+                    Err(broadcast::error::RecvError::Closed) => happenings.entities = context.service.entity_events(),
                 },
                 () = tokio::time::sleep_until(beat.due()) => {
                     let report = self.health.borrow_and_update().clone();

@@ -288,7 +288,7 @@ impl Ingest {
     ) -> Option<String> {
         let (refusal, problem) = match outcome {
             Ok(reply) => {
-                self.context.answer(route, &route.seal(commands::forgotten(reply)), REPLY_PATIENCE);
+                self.context.answer(route, &route.seal(commands::forgotten(&reply)), REPLY_PATIENCE);
                 return None;
             }
             Err(ForgetFailure::Invalid(message)) => (Refusal::bad(message), None),

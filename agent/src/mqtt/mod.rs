@@ -12,16 +12,19 @@ pub(crate) mod commands;
 mod context;
 mod counters;
 mod door;
-mod fields;
+pub(crate) mod entities;
+pub(crate) mod fields;
 mod ingest;
 mod limits;
 pub(crate) mod observe;
 mod outbox;
 mod presence;
+pub(crate) mod procedure;
 pub(crate) mod reply;
 pub mod request;
 mod requests;
 pub mod topics;
+pub(crate) mod upkeep;
 
 use std::sync::Arc;
 
@@ -111,8 +114,12 @@ pub struct FrontDoor {
     pub clock: Arc<dyn Clock>,
     /// Zone in which times are written.
     pub zone: jiff::tz::TimeZone,
+    /// Where evidence can be looked at.
+    pub media: crate::media::MediaLinks,
     /// What is counted; the program shows it in `health.mqtt`.
     pub counters: Arc<MqttCounters>,
+    /// Where backups and exports are, which no command leads out of.
+    pub backups: std::path::PathBuf,
 }
 
 /// The commands there are.

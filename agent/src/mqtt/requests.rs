@@ -11,10 +11,16 @@ use super::ask::{read_question, read_request, refusal, render};
 use super::client::Message;
 use super::commands::{self, Name};
 use super::context::Context;
+use super::entities::{self, List};
 use super::fields::Fields;
+use super::procedure;
 use super::reply::{Code, Payload, Refusal, Route};
 use super::topics::Inbound;
+use super::upkeep;
+use crate::service::AskFailure;
 
+/// How long a command that reads or names may take.
+const COMMAND: Duration = Duration::from_secs(10);
 /// How long an answer may wait for a connection, at least.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -119,7 +125,7 @@ async fn answer(context: &Context, route: &Route, query: Query, arrival: Duratio
     let question = query.question.clone();
     let answer = context.service.ask(query).await.map_err(|failure| refusal(&failure))?;
     let total = context.clock.monotonic().saturating_sub(arrival);
-    Ok(render(&answer, &question, route, total, &context.zone))
+    Ok(render(&answer, &question, route, total, &context.zone, &context.media))
 }
 
 fn unanswerable(context: &Context, refusal: Option<&Refusal>) {
@@ -152,6 +158,11 @@ async fn command_named(context: &Context, name: &str, message: &Message) {
         if !context.admit() {
             return Err(busy("more requests a second than mqtt.limits.asks_per_s"));
         }
+        if name.is_long() {
+            let command = upkeep::read(context, name, Fields(&fields))?;
+            context.answer(&route, &route.seal(json!({"state": "executing"})), PATIENCE);
+            return Ok(upkeep::run(context, command).await);
+        }
         run(context, name, Fields(&fields)).await
     }
     .await;
@@ -171,16 +182,32 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
     let failed = |failure| refusal(&failure);
     match name {
         Name::List => {
+            if let Some(list) = List::read(fields)? {
+                let zone = context.zone.clone();
+                let read =
+                    context.service.read(COMMAND, move |memory| list.of(memory, &zone).map_err(AskFailure::Read));
+                return read.await.map_err(failed);
+            }
             let filter = commands::read_list(fields)?;
             let page = context.service.episodes(filter).await.map_err(failed)?;
-            Ok(commands::page(&page, &context.zone))
+            Ok(commands::page(&page, &context.zone, &context.media))
         }
         Name::Get => {
             let id = commands::read_get(fields)?;
             match context.service.episode(id).await.map_err(failed)? {
-                Some((episode, events)) => Ok(commands::episode(&episode, &events, &context.zone)),
+                Some((episode, events)) => Ok(commands::episode(&episode, &events, &context.zone, &context.media)),
                 None => Err(Refusal::bad(format!("there is no episode {id}, or it was forgotten"))),
             }
+        }
+        Name::NameEntity => {
+            let request = entities::read_naming(fields)?;
+            let persons = context.service.name_entity(request).await.map_err(failed)?;
+            Ok(entities::named(&persons, &context.zone))
+        }
+        Name::Procedure => {
+            let request = procedure::read(fields)?;
+            let reply = context.service.procedure(request).await.map_err(failed)?;
+            Ok(procedure::render(&reply, &context.zone))
         }
         Name::Pause | Name::Resume => set_recording(context, name == Name::Pause).await,
         Name::Instance => Ok(json!({
@@ -188,8 +215,10 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
             "robot": context.identity.robot,
             "version": context.identity.version,
         })),
-        // Comes over `…-in`, in its order among the observations.
-        Name::Forget => Err(Refusal::new(Code::Internal, "`forget` came over the wrong connection")),
+        // Long commands are done by now, and `forget` comes over `…-in`, in its order among the observations.
+        Name::Backup | Name::Compact | Name::Export | Name::Restore | Name::Forget => {
+            Err(Refusal::new(Code::Internal, "the command came over the wrong connection"))
+        }
     }
 }
 

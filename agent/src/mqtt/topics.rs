@@ -90,6 +90,8 @@ pub enum Outbound {
     Rejected,
     /// Episodes that begin, grow and end.
     Episode,
+    /// Persons that are recognised, named, merged and split.
+    Entity,
 }
 
 /// Which of the two connections, or which client of this program.
@@ -163,6 +165,7 @@ impl Topics {
             Outbound::Recording => "recording",
             Outbound::Rejected => "event/rejected",
             Outbound::Episode => "event/episode",
+            Outbound::Entity => "event/entity",
         })
     }
 

@@ -22,12 +22,20 @@ pub fn load(config: &ModelsConfig, only: Option<&[Role]>) -> Result<Encoders, Fa
 /// # Errors
 /// [`Exit::Config`] if the manifest cannot be used.
 pub fn installed(config: &ModelsConfig, only: Option<&[Role]>) -> Result<InstalledModels, Failure> {
-    let mut catalogue = Catalogue::load(config.manifest.as_deref()).or_exit(Exit::Config)?;
-    catalogue.models.retain(|model| {
-        let disabled = config.disabled.iter().any(|name| name == model.role.name());
-        !disabled && only.is_none_or(|only| only.contains(&model.role))
+    let catalogue = Catalogue::load(config.manifest.as_deref()).or_exit(Exit::Config)?;
+    // What the configuration names goes before what was added to a directory.
+    let firm = match &config.manifest {
+        Some(path) => Catalogue::roles_of(path).or_exit(Exit::Config)?,
+        None => Vec::new(),
+    };
+    let library = config.onnxruntime.clone();
+    let mut models =
+        InstalledModels::with_added(catalogue, config.dir.as_deref(), library, &firm).or_exit(Exit::Config)?;
+    models.retain(|role| {
+        let disabled = config.disabled.iter().any(|name| name == role.name());
+        !disabled && only.is_none_or(|only| only.contains(&role))
     });
-    Ok(InstalledModels::new(catalogue, config.dir.as_deref(), config.onnxruntime.clone()))
+    Ok(models)
 }
 
 fn options(config: &ModelsConfig) -> EncoderOptions {

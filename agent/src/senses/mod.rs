@@ -5,9 +5,10 @@ mod spec;
 
 use std::sync::Arc;
 
+use drivers::archive::{Archive, Recorder};
 use drivers::capture::{SourceHandle, SourceKind, SourceSpec, SourceState, SourceStatus};
 use drivers::encoders::Encoders;
-use drivers::perception::{Perceiver, PerceiverConfig, PerceptionCounters};
+use drivers::perception::{Media, Perceiver, PerceiverConfig, PerceptionCounters};
 use memory_core::Clock;
 use memory_core::ports::PerceptionSink;
 use memory_core::segment::SegmenterConfig;
@@ -24,13 +25,16 @@ pub struct Source {
     is_file: bool,
     handle: Arc<SourceHandle>,
     counters: Arc<PerceptionCounters>,
+    recorder: Option<Recorder>,
 }
 
 impl Source {
-    /// Starts a source that feeds `sink`; with `paused`, nothing is opened before it is resumed.
+    /// Starts a source that feeds `sink`; with `paused`, nothing is opened before it is resumed. With an archive, a live
+    /// source is recorded there.
     ///
     /// # Errors
     /// If its uri cannot be read or no thread can be made. A device that is away is no error: it is waited for.
+    #[expect(clippy::too_many_arguments, reason = "everything that one source needs, and nothing to group it by")]
     pub fn start(
         name: &str,
         source: &SourceConfig,
@@ -39,16 +43,19 @@ impl Source {
         sink: Arc<dyn PerceptionSink>,
         clock: Arc<dyn Clock>,
         paused: bool,
+        archive: Option<Arc<Archive>>,
     ) -> Result<Self, String> {
         let spec = source_spec(name, source)?;
         let is_file = !spec.is_live();
         let mut config = PerceiverConfig::new(name, segmenter(segments, is_file && source.speed == Speed::Max));
-        config.media = media(&spec);
+        config.media = media(&spec, archive.is_some());
+        let recorder = archive.filter(|_| !is_file).map(|archive| Recorder::start(archive, name)).transpose();
+        let recorder = recorder.map_err(|error| format!("the thread that records does not start: {error}"))?;
         let perceiver = Perceiver::new(config, encoders, sink);
         let counters = perceiver.counters();
-        let start = if paused { SourceHandle::start_paused } else { SourceHandle::start };
-        let handle = start(spec, Box::new(perceiver), clock).map_err(|error| error.to_string())?;
-        Ok(Self { name: name.to_owned(), is_file, handle: Arc::new(handle), counters })
+        let handle = SourceHandle::start_with(spec, Box::new(perceiver), clock, paused, recorder.clone())
+            .map_err(|error| error.to_string())?;
+        Ok(Self { name: name.to_owned(), is_file, handle: Arc::new(handle), counters, recorder })
     }
 
     /// Its name in the configuration.
@@ -104,6 +111,10 @@ impl Source {
         for (reason, count) in &counts.lost {
             *dropped.entry(reason.replace(' ', "_")).or_default() += count;
         }
+        let unrecorded = self.recorder.as_ref().map_or(0, Recorder::dropped);
+        if unrecorded > 0 {
+            dropped.insert("recording".to_owned(), unrecorded);
+        }
         SourceHealth {
             state: status.state.name().to_owned(),
             // Nothing is late where nothing is awaited.
@@ -135,8 +146,13 @@ fn segmenter(segments: &SegmentsConfig, can_wait: bool) -> SegmenterConfig {
     }
 }
 
-fn media(spec: &SourceSpec) -> Option<String> {
-    let SourceKind::File(file) = &spec.kind else { return None };
-    let path = std::path::absolute(&file.path).unwrap_or_else(|_| file.path.clone());
-    Some(format!("file://{}", path.display()))
+fn media(spec: &SourceSpec, recorded: bool) -> Media {
+    match &spec.kind {
+        SourceKind::File(file) => {
+            let path = std::path::absolute(&file.path).unwrap_or_else(|_| file.path.clone());
+            Media::Itself(format!("file://{}", path.display()))
+        }
+        _ if recorded => Media::Archive,
+        _ => Media::None,
+    }
 }

@@ -1,19 +1,20 @@
-//! The memory behind bounded queues: one writer thread with group commit, a recall pool, and a job thread that embeds
-//! what was committed while nobody asks.
+//! The memory behind bounded queues: one writer thread with group commit, a recall pool, and a job thread that learns
+//! from what was committed and embeds it while nobody asks.
 //!
 //! ```text
 //! observe, forget ─▶ writer queue ─▶ writer thread ─▶ Memory::observe (one transaction for all that waits)
 //! perceived       ─▶      "                              │ wakes
 //!                                                        ▼
-//! ask, list, get  ─▶ recall queue ─▶ recall threads   embedding thread (pauses while questions are answered)
+//! ask, list, get  ─▶ recall queue ─▶ recall threads   job thread (pauses while questions are answered)
 //! ```
 //!
 //! Invariants: answers to `observe` come in the order of the calls; what was accepted is durable before the caller hears
 //! of it; when the store cannot write, everything that waited fails with it, so that no later item overtakes an earlier
 //! one that must be sent again.
 
-mod embedding;
+mod compaction;
 mod episodes;
+mod jobs;
 mod pool;
 mod questions;
 mod queue;
@@ -25,17 +26,22 @@ use std::time::Duration;
 
 use memory_core::ports::{PerceptionSink, PortError, TextEmbedder};
 use memory_core::{
-    Answer, Clock, Episode, EpisodeFilter, EpisodeId, Event, ForgetReply, ForgetRequest, Memory, Observation, Outcome,
-    Page, Perceived, Query, ReadError, Timestamp,
+    Answer, Clock, EntityNews, Episode, EpisodeFilter, EpisodeId, Event, ForgetReply, ForgetRequest, Memory,
+    NamingError, NamingRequest, Observation, Outcome, Page, Perceived, Person, ProcedureError, ProcedureReply,
+    ProcedureRequest, Query, ReadError, Timestamp,
 };
 use tokio::sync::{broadcast, oneshot};
 
 use crate::health::QueueHealth;
-pub use embedding::EmbeddingProgress;
+use crate::upkeep::AutomaticOptions;
 pub use episodes::{EpisodeChange, EpisodeEvent};
+pub use jobs::JobProgress;
 use pool::RecallPool;
 use questions::Questions;
 use writer::{WriteJob, Writer};
+
+/// News of persons that a listener may fall behind by.
+const ENTITY_EVENTS: usize = 256;
 
 /// Sizes and waits of the service.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,12 +58,14 @@ pub struct ServiceOptions {
     pub recall_queue: usize,
     /// Time for a question that names none, waiting included.
     pub default_budget: Duration,
-    /// Time that one batch of embeddings should take. The batch size follows it.
-    pub embedding_slice: Duration,
-    /// How long embedding stays away after the last question.
-    pub embedding_quiet: Duration,
-    /// How long questions can keep embedding away before it does one slice all the same.
-    pub embedding_patience: Duration,
+    /// Time that one slice of a job should take. Its size follows it.
+    pub job_slice: Duration,
+    /// How long jobs stay away after the last question.
+    pub job_quiet: Duration,
+    /// How long questions can keep a job away before it does one slice all the same.
+    pub job_patience: Duration,
+    /// When the memory is compacted by itself.
+    pub compaction: AutomaticOptions,
 }
 
 impl Default for ServiceOptions {
@@ -70,9 +78,10 @@ impl Default for ServiceOptions {
             recall_threads: cores.clamp(2, 4),
             recall_queue: 64,
             default_budget: Duration::from_secs(3),
-            embedding_slice: Duration::from_millis(30),
-            embedding_quiet: Duration::from_millis(20),
-            embedding_patience: Duration::from_secs(1),
+            job_slice: Duration::from_millis(30),
+            job_quiet: Duration::from_millis(20),
+            job_patience: Duration::from_secs(1),
+            compaction: AutomaticOptions::default(),
         }
     }
 }
@@ -154,7 +163,8 @@ struct Shared {
     clock: Arc<dyn Clock>,
     writer: Arc<Writer>,
     pool: Arc<RecallPool>,
-    embedding: Arc<embedding::Signal>,
+    jobs: Arc<jobs::Signal>,
+    entity_events: broadcast::Sender<EntityNews>,
     questions: Arc<Questions>,
     default_budget: Duration,
 }
@@ -165,6 +175,8 @@ pub struct ServiceThreads {
     threads: Vec<(&'static str, std::thread::JoinHandle<()>)>,
     /// Closed when the last thread ends.
     ended: std::sync::mpsc::Receiver<()>,
+    /// Dropped to end the compaction's thread.
+    stop_compaction: std::sync::mpsc::SyncSender<()>,
 }
 
 impl MemoryService {
@@ -178,7 +190,8 @@ impl MemoryService {
         clock: Arc<dyn Clock>,
     ) -> std::io::Result<(Self, ServiceThreads)> {
         let questions = Arc::new(Questions::new(Arc::clone(&clock)));
-        let embedding = Arc::new(embedding::Signal::new());
+        let jobs = Arc::new(jobs::Signal::new());
+        let entity_events = broadcast::Sender::new(ENTITY_EVENTS);
         let writer = Arc::new(Writer::new(&options));
         let pool = Arc::new(RecallPool::new(options.recall_queue));
         let shared = Arc::new(Shared {
@@ -186,7 +199,8 @@ impl MemoryService {
             clock: Arc::clone(&clock),
             writer: Arc::clone(&writer),
             pool: Arc::clone(&pool),
-            embedding: Arc::clone(&embedding),
+            jobs: Arc::clone(&jobs),
+            entity_events: entity_events.clone(),
             questions: Arc::clone(&questions),
             default_budget: options.default_budget,
         });
@@ -203,18 +217,34 @@ impl MemoryService {
             Ok(())
         };
         {
-            let (memory, clock, signal) = (memory.clone(), Arc::clone(&clock), Arc::clone(&embedding));
+            let (memory, clock, signal) = (memory.clone(), Arc::clone(&clock), Arc::clone(&jobs));
+            let writer = Arc::clone(&writer);
             spawn("memory-writer", Box::new(move || writer.run(&memory, clock.as_ref(), &signal)))?;
         }
         for _ in 0..options.recall_threads.max(1) {
             let (memory, clock, pool) = (memory.clone(), Arc::clone(&clock), Arc::clone(&pool));
             spawn("recall", Box::new(move || pool.run(&memory, clock.as_ref())))?;
         }
+        let (stop_compaction, stopped) = std::sync::mpsc::sync_channel::<()>(0);
+        {
+            let (memory, clock, questions) = (memory.clone(), Arc::clone(&clock), Arc::clone(&questions));
+            let compaction = options.compaction.clone();
+            spawn(
+                "compaction",
+                Box::new(move || compaction::run(&memory, compaction, clock.as_ref(), &questions, &stopped)),
+            )?;
+        }
         spawn(
-            "embedding",
-            Box::new(move || embedding::run(&memory, &options, clock.as_ref(), &embedding, &questions)),
+            "memory-jobs",
+            Box::new(move || {
+                let ingesting = || writer.queue.gauge().depth > 0;
+                // Nobody listening is no failure.
+                let announce = |news| drop(entity_events.send(news));
+                let around = jobs::Surroundings { questions: &questions, ingesting: &ingesting, announce: &announce };
+                jobs::run(&memory, &options, clock.as_ref(), &jobs, &around);
+            }),
         )?;
-        Ok((Self { shared: Arc::clone(&shared) }, ServiceThreads { shared, threads, ended }))
+        Ok((Self { shared: Arc::clone(&shared) }, ServiceThreads { shared, threads, ended, stop_compaction }))
     }
 
     /// Commits a batch; waits for space in the queue and for the commit.
@@ -298,6 +328,21 @@ impl MemoryService {
         self.read(self.shared.default_budget, move |memory| memory.episode(id).map_err(AskFailure::Read)).await
     }
 
+    /// Answers a symbolic query about procedures.
+    ///
+    /// # Errors
+    /// See [`AskFailure`].
+    pub async fn procedure(&self, request: ProcedureRequest) -> Result<ProcedureReply, AskFailure> {
+        let _question = self.shared.questions.begin();
+        self.read(self.shared.default_budget, move |memory| {
+            memory.procedure(&request).map_err(|error| match error {
+                ProcedureError::Read(error) => AskFailure::Read(error),
+                other => AskFailure::Invalid(other.to_string()),
+            })
+        })
+        .await
+    }
+
     /// Runs any reading on the recall pool.
     ///
     /// # Errors
@@ -318,15 +363,43 @@ impl MemoryService {
         }
     }
 
-    /// Gives the memory its φ and wakes the embedding thread.
+    /// Gives the memory its φ and wakes the job thread.
     pub fn set_text_embedder(&self, embedder: Option<Arc<dyn TextEmbedder>>) {
         self.shared.memory.set_text_embedder(embedder);
-        self.shared.embedding.wake();
+        self.shared.jobs.wake();
+    }
+
+    /// Another memory was put in the place of this one: there may be work that nobody announced.
+    pub fn memory_replaced(&self) {
+        self.shared.jobs.wake();
     }
 
     /// New, changed and ended episodes from now on. A slow listener loses the oldest and is told how many.
     pub fn episode_events(&self) -> broadcast::Receiver<EpisodeEvent> {
         self.shared.writer.episode_events.subscribe()
+    }
+
+    /// Persons that are recognised, named, merged and split, from now on. A slow listener loses the oldest.
+    pub fn entity_events(&self) -> broadcast::Receiver<EntityNews> {
+        self.shared.entity_events.subscribe()
+    }
+
+    /// Names, merges or splits persons, durably.
+    ///
+    /// # Errors
+    /// See [`AskFailure`]; `Invalid` says what to change.
+    pub async fn name_entity(&self, request: NamingRequest) -> Result<Vec<Person>, AskFailure> {
+        let budget = self.shared.default_budget;
+        let named = self.read(budget, move |memory| {
+            memory.name_entity(&request).map_err(|error| match error {
+                NamingError::Invalid(message) => AskFailure::Invalid(message),
+                NamingError::Read(error) => AskFailure::Read(error),
+                other => AskFailure::Internal(other.to_string()),
+            })
+        });
+        let named = named.await;
+        self.shared.jobs.wake();
+        named
     }
 
     /// Depth, ceiling and refusals of the queues, by name.
@@ -341,8 +414,16 @@ impl MemoryService {
     pub fn counters(&self) -> ServiceCounters {
         let mut counters = self.shared.writer.counters();
         self.shared.pool.add_to(&mut counters);
-        counters.embedding = self.shared.embedding.progress();
+        counters.embedding = self.shared.jobs.progress(jobs::Kind::Embedding);
+        counters.learning = self.shared.jobs.progress(jobs::Kind::Learning);
         counters
+    }
+
+    /// Sets what is done after something was forgotten and before that is answered; once.
+    pub fn after_forgetting(&self, work: impl Fn(&Memory) + Send + Sync + 'static) {
+        if self.shared.writer.after_forgetting.set(Box::new(work)).is_err() {
+            tracing::error!("what follows forgetting was set twice; the first stays");
+        }
     }
 
     /// The memory itself, for what needs no queue.
@@ -391,7 +472,9 @@ pub struct ServiceCounters {
     /// Time spent answering.
     pub answer_time: Duration,
     /// The embedding job.
-    pub embedding: EmbeddingProgress,
+    pub embedding: JobProgress,
+    /// The learning job.
+    pub learning: JobProgress,
     /// The writer's last failure, until a commit succeeds again.
     pub write_error: Option<String>,
 }
@@ -401,7 +484,10 @@ impl ServiceThreads {
     /// left to the end of the process and named in the log.
     pub fn drain(self, deadline: Duration) {
         let until = std::time::Instant::now() + deadline;
-        self.shared.embedding.stop();
+        drop(self.stop_compaction);
+        // A copy that is under way is given up; the next run begins a new one.
+        self.shared.memory.stop_compaction();
+        self.shared.jobs.stop();
         self.shared.writer.queue.close();
         self.shared.pool.close();
         let patience = until.saturating_duration_since(std::time::Instant::now());

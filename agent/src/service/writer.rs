@@ -1,14 +1,15 @@
 //! The single writer: collects what waits, commits it as one transaction, answers each batch.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use memory_core::{Clock, ForgetError, ForgetReply, ForgetRequest, Memory, Observation, ObserveError, Outcome};
 use parking_lot::Mutex;
 use tokio::sync::{broadcast, oneshot};
 
-use super::embedding::Signal;
 use super::episodes::{EpisodeEvent, OpenEpisodes};
+use super::jobs::Signal;
 use super::pool::panic_message;
 use super::queue::BoundedQueue;
 use super::{Committed, ForgetFailure, ObserveFailure, ServiceCounters, ServiceOptions};
@@ -25,6 +26,9 @@ pub enum WriteJob {
     Forget { request: ForgetRequest, reply: oneshot::Sender<Result<ForgetReply, ForgetFailure>> },
 }
 
+/// Work after something was forgotten.
+pub type AfterForgetting = Box<dyn Fn(&Memory) + Send + Sync>;
+
 type Waiting = (usize, oneshot::Sender<Result<Committed, ObserveFailure>>);
 
 pub struct Writer {
@@ -33,6 +37,8 @@ pub struct Writer {
     commit_items: usize,
     linger: Duration,
     counters: Mutex<ServiceCounters>,
+    /// What is done after something was forgotten, before that is answered.
+    pub after_forgetting: OnceLock<AfterForgetting>,
 }
 
 impl Writer {
@@ -43,6 +49,7 @@ impl Writer {
             commit_items: options.commit_items,
             linger: options.commit_linger,
             counters: Mutex::default(),
+            after_forgetting: OnceLock::new(),
         }
     }
 
@@ -51,7 +58,7 @@ impl Writer {
     }
 
     /// Body of the thread; returns when the queue is closed and empty.
-    pub fn run(&self, memory: &Memory, clock: &dyn Clock, embedding: &Signal) {
+    pub fn run(&self, memory: &Memory, clock: &dyn Clock, jobs: &Signal) {
         let mut open = OpenEpisodes::default();
         let mut held: Option<WriteJob> = None;
         loop {
@@ -73,7 +80,7 @@ impl Writer {
                     let streams = open.streams_of(&items);
                     match self.commit(memory, items) {
                         Ok(outcomes) => {
-                            embedding.wake();
+                            jobs.wake();
                             let changes = open.note(&streams, &outcomes, clock.monotonic());
                             answer(waiting, outcomes, memory.stats().seq);
                             self.announce(changes);
@@ -156,7 +163,11 @@ impl Writer {
     }
 
     fn forget(&self, memory: &Memory, request: &ForgetRequest) -> Result<ForgetReply, ForgetFailure> {
-        match catch_unwind(AssertUnwindSafe(|| memory.forget(request))) {
+        let forgotten = catch_unwind(AssertUnwindSafe(|| memory.forget(request)));
+        if let (Ok(Ok(_)), Some(work)) = (&forgotten, self.after_forgetting.get()) {
+            work(memory);
+        }
+        match forgotten {
             Ok(outcome) => outcome.map_err(|error| match error {
                 ForgetError::Invalid(message) => ForgetFailure::Invalid(message),
                 ForgetError::Read(error) => ForgetFailure::Read(error),

@@ -86,7 +86,7 @@ fn recording_is_paused_and_resumed_and_everybody_can_see_it() -> Result<()> {
 fn a_command_that_is_not_there_names_those_that_are() -> Result<()> {
     let broker = Broker::start()?;
     let _robot = Robot::online(&broker)?;
-    let reply = broker.client()?.command(NAME, "backup", json!({}))?;
+    let reply = broker.client()?.command(NAME, "dance", json!({}))?;
     assert_eq!(reply["error"]["code"], "bad_request");
     assert!(reply["error"]["message"].as_str().is_some_and(|text| text.contains("forget, get")), "{reply}");
     Ok(())

@@ -107,7 +107,9 @@ impl Robot {
             recording: Arc::clone(&recording) as Arc<dyn RecordingControl>,
             clock,
             zone: jiff::tz::TimeZone::UTC,
+            media: agent::media::MediaLinks::default(),
             counters: Arc::clone(&counters),
+            backups: std::env::temp_dir(),
         };
         let serving = runtime.spawn(serve(door, shutdown.clone(), online_sender));
         Ok(Self {

@@ -83,10 +83,10 @@ fn speed() -> Result<()> {
         robot.service.set_text_embedder(embedder);
         if embedding {
             eventually("embedding has begun", Duration::from_secs(10), || {
-                (robot.service.counters().embedding.embedded > 0).then_some(())
+                (robot.service.counters().embedding.done > 0).then_some(())
             })?;
         }
-        let before = robot.service.counters().embedding.embedded;
+        let before = robot.service.counters().embedding.done;
         let begin = Instant::now();
         let mut times = Vec::new();
         for n in 0..300 {
@@ -96,7 +96,7 @@ fn speed() -> Result<()> {
             times.push(begin.elapsed());
             assert_ne!(answer["route"], "none");
         }
-        let embedded = robot.service.counters().embedding.embedded - before;
+        let embedded = robot.service.counters().embedding.done - before;
         println!(
             "300 questions {what}: p50 {:?}, p95 {:?}, max {:?}; {:.0} embedded a second meanwhile",
             percentile(&mut times, 0.5),

@@ -31,6 +31,9 @@ const ELEMENTS: &[(&str, &str, &str)] = &[
     ("h264parse", "gstreamer1.0-plugins-bad", "H.264"),
     ("avdec_h264", "gstreamer1.0-libav", "H.264"),
     ("avdec_aac", "gstreamer1.0-libav", "AAC sound"),
+    ("matroskamux", "gstreamer1.0-plugins-good", "recordings"),
+    ("opusenc", "gstreamer1.0-plugins-base", "recordings of sound"),
+    ("x264enc", "gstreamer1.0-plugins-ugly", "recordings of raw pictures, and clips"),
     ("nvarguscamerasrc", "nvidia-l4t-gstreamer", "kind `argus`"),
     ("nvvidconv", "nvidia-l4t-gstreamer", "kind `argus`"),
 ];
@@ -71,19 +74,19 @@ pub(super) fn package_of(element: &str) -> Option<&'static str> {
 }
 
 /// Starts GStreamer, once.
-pub(super) fn init() -> Result<(), CaptureError> {
+pub(crate) fn init() -> Result<(), CaptureError> {
     gst::init().map_err(|error| CaptureError::Init(error.to_string()))
 }
 
 /// A new element.
-pub(super) fn make(factory: &str) -> Result<gst::Element, CaptureError> {
+pub(crate) fn make(factory: &str) -> Result<gst::Element, CaptureError> {
     gst::ElementFactory::make(factory).build().map_err(|_| CaptureError::MissingElement { element: factory.to_owned() })
 }
 
 /// Sets a property, given as `gst-launch-1.0` would read it, if this version of the element has it; says whether.
 ///
 /// Properties come and go between GStreamer 1.16 and today, and setting one that is not there aborts the program.
-pub(super) fn set_if_present(element: &gst::Element, property: &str, value: &str) -> bool {
+pub(crate) fn set_if_present(element: &gst::Element, property: &str, value: &str) -> bool {
     let Some(spec) = element.find_property(property) else { return false };
     if !spec.flags().contains(gst::glib::ParamFlags::WRITABLE) {
         return false;
@@ -101,7 +104,7 @@ pub(super) fn set_if_present(element: &gst::Element, property: &str, value: &str
 }
 
 /// Adds the elements to the bin and links one to the next.
-pub(super) fn chain(bin: &gst::Bin, elements: &[&gst::Element]) -> Result<(), gst::glib::BoolError> {
+pub(crate) fn chain(bin: &gst::Bin, elements: &[&gst::Element]) -> Result<(), gst::glib::BoolError> {
     bin.add_many(elements.iter().copied())?;
     gst::Element::link_many(elements.iter().copied())
 }

@@ -17,6 +17,7 @@ use super::pipelines::{LivePipeline, Running, build, described};
 use super::slots::SlotQueue;
 use super::spec::SourceSpec;
 use super::status::{Loss, Shared};
+use crate::archive::Recorder;
 
 /// Pictures that may wait: most of a second at the highest rate anybody wants.
 const PICTURES: usize = 8;
@@ -79,9 +80,10 @@ pub(super) fn record(
     shared: &Arc<Shared>,
     queues: &Arc<Queues>,
     delivery: &mut Delivery<'_>,
+    recorder: Option<&Recorder>,
 ) -> Result<Lived, CaptureError> {
     queues.clear(delivery.frame_interval());
-    let LivePipeline { pipeline, video, audio } = build(spec)?;
+    let LivePipeline { pipeline, video, audio } = build(spec, recorder)?;
     let pipeline = Running(pipeline);
     shared.expect(video.is_some());
     if let Some(sink) = &video {
@@ -97,6 +99,7 @@ pub(super) fn record(
         delivery,
         video: video.is_some(),
         audio: audio.is_some(),
+        recorder,
         start: None,
         missing: None,
     };
@@ -104,6 +107,9 @@ pub(super) fn record(
     drop(pipeline);
     // What came before the end is not lost with it.
     while session.hand_over(Duration::ZERO) {}
+    if let Some(recorder) = recorder {
+        recorder.end();
+    }
     result
 }
 
@@ -193,6 +199,7 @@ struct Session<'a, 'b> {
     delivery: &'a mut Delivery<'b>,
     video: bool,
     audio: bool,
+    recorder: Option<&'a Recorder>,
     /// Wall-clock time of stream time 0, from the moment when something came.
     start: Option<Timestamp>,
     missing: Option<String>,
@@ -294,15 +301,23 @@ impl Session<'_, '_> {
         let start = self.shared.clock().now().saturating_sub(running);
         let Some(believed) = self.start else {
             self.start = Some(start);
+            self.record_from(start);
             return;
         };
         if start.since(believed).max(believed.since(start)) > CLOCK_JUMP {
             tracing::warn!(source = %self.spec.name, from = %believed, to = %start, "the wall clock jumped; a new session begins");
             self.start = Some(start);
+            self.record_from(start);
             let from = self.delivery.reached();
             if self.delivery.is_open() {
                 self.delivery.begin(&format!("{}-{start}", self.spec.name), start, from);
             }
+        }
+    }
+
+    fn record_from(&self, start: Timestamp) {
+        if let Some(recorder) = self.recorder {
+            recorder.begin(start);
         }
     }
 

@@ -12,12 +12,12 @@
 //! live source, the session ends and the next one, on the same stream time, begins with the new wall clock.
 
 mod delivery;
-mod elements;
+pub(crate) mod elements;
 mod error;
 mod file;
 mod live;
 mod picture;
-mod pipelines;
+pub(crate) mod pipelines;
 mod probe;
 mod slots;
 mod source;

@@ -10,6 +10,7 @@ use gstreamer_app as gst_app;
 use super::elements::{chain, make, set_if_present};
 use super::error::CaptureError;
 use super::spec::{CameraFormat, SourceKind, SourceSpec};
+use crate::archive::{Recorder, tap_sink, watch};
 
 /// Where the pictures and the sound of a live pipeline come out.
 pub(super) struct LivePipeline {
@@ -46,7 +47,21 @@ fn without_credentials(url: &str) -> String {
 }
 
 /// Builds the pipeline of a live source; it is not started yet.
-pub(super) fn build(spec: &SourceSpec) -> Result<LivePipeline, CaptureError> {
+///
+/// With a recorder, what the source delivers goes there, too: a compressed stream before it is decoded, a raw one as it is.
+pub(super) fn build(spec: &SourceSpec, recorder: Option<&Recorder>) -> Result<LivePipeline, CaptureError> {
+    let built = build_plain(spec, recorder)?;
+    if let Some(recorder) = recorder {
+        let sinks = [&built.video, &built.audio].into_iter().flatten();
+        for sink in sinks {
+            tap_sink(built.pipeline.upcast_ref(), sink.upcast_ref(), recorder)
+                .map_err(|reason| CaptureError::Broke { what: described(spec), reason })?;
+        }
+    }
+    Ok(built)
+}
+
+fn build_plain(spec: &SourceSpec, recorder: Option<&Recorder>) -> Result<LivePipeline, CaptureError> {
     let pipeline = gst::Pipeline::new();
     let broken =
         |reason: &dyn std::fmt::Display| CaptureError::Broke { what: described(spec), reason: reason.to_string() };
@@ -55,6 +70,11 @@ pub(super) fn build(spec: &SourceSpec) -> Result<LivePipeline, CaptureError> {
         SourceKind::File(_) => return Err(broken(&"a file is not live")),
         SourceKind::Pipeline { description } => return parse(spec, description),
         SourceKind::Rtsp { url, latency } => {
+            if let Some(recorder) = recorder {
+                (video, audio) = (spec.video.then(video_sink), spec.audio.then(audio_sink));
+                recorded_rtsp(spec, &pipeline, (url, *latency), (video.clone(), audio.clone()), recorder)?;
+                return Ok(LivePipeline { pipeline, video, audio });
+            }
             let source = make("uridecodebin")?;
             // Found here, not when the source is set up, so that a missing plugin is said by name.
             make("rtspsrc")?;
@@ -75,7 +95,16 @@ pub(super) fn build(spec: &SourceSpec) -> Result<LivePipeline, CaptureError> {
             let (source, filter, decode) = (make("v4l2src")?, make("capsfilter")?, make("decodebin")?);
             source.set_property("device", device.to_string_lossy().as_ref());
             filter.set_property("caps", camera_caps(*format));
-            chain(pipeline.upcast_ref(), &[&source, &filter, &decode]).map_err(|error| broken(&error))?;
+            match recorder {
+                Some(recorder) => {
+                    let tee = make("tee")?;
+                    chain(pipeline.upcast_ref(), &[&source, &filter, &tee, &decode]).map_err(|error| broken(&error))?;
+                    watch(pipeline.upcast_ref(), &tee, recorder);
+                }
+                None => {
+                    chain(pipeline.upcast_ref(), &[&source, &filter, &decode]).map_err(|error| broken(&error))?;
+                }
+            }
             video = Some(video_sink());
             link_when_known(&pipeline, &decode, video.clone(), None)?;
         }
@@ -272,14 +301,74 @@ fn link_when_known(
     Ok(())
 }
 
+/// A network camera whose streams are recorded as they come: each is parted before it is decoded.
+fn recorded_rtsp(
+    spec: &SourceSpec,
+    pipeline: &gst::Pipeline,
+    (url, latency): (&str, Duration),
+    (video, audio): (Option<gst_app::AppSink>, Option<gst_app::AppSink>),
+    recorder: &Recorder,
+) -> Result<(), CaptureError> {
+    let broken =
+        |reason: &dyn std::fmt::Display| CaptureError::Broke { what: described(spec), reason: reason.to_string() };
+    let source = make("rtspsrc")?;
+    // Made now, so that a missing plugin is an error of the start.
+    for element in ["tee", "queue", "decodebin", "fakesink"] {
+        make(element)?;
+    }
+    source.set_property("location", url);
+    set_if_present(&source, "latency", &latency.as_millis().to_string());
+    set_if_present(&source, "drop-on-latency", "true");
+    pipeline.add(&source).map_err(|error| broken(&error))?;
+    let (weak, recorder) = (pipeline.downgrade(), recorder.clone());
+    let waiting = parking_lot::Mutex::new((video, audio));
+    source.connect_pad_added(move |_, pad| {
+        let Some(pipeline) = weak.upgrade() else { return };
+        let caps = pad.current_caps().unwrap_or_else(|| pad.query_caps(None));
+        let media = caps.structure(0).and_then(|structure| structure.get::<String>("media").ok()).unwrap_or_default();
+        let (video, audio) = {
+            let mut waiting = waiting.lock();
+            match media.as_str() {
+                "video" => (waiting.0.take(), None),
+                "audio" => (None, waiting.1.take()),
+                _ => (None, None),
+            }
+        };
+        let linked = if video.is_none() && audio.is_none() {
+            let swallow: Vec<gst::Element> = make("fakesink").into_iter().collect();
+            attach(pipeline.upcast_ref(), pad, &swallow)
+        } else {
+            parted(&pipeline, pad, (video, audio), &recorder)
+        };
+        if let Err(error) = linked {
+            tracing::warn!(stream = media, %error, "a stream cannot be linked and is left out");
+        }
+    });
+    Ok(())
+}
+
+/// Links a stream to its decoder and to the recording.
+fn parted(
+    pipeline: &gst::Pipeline,
+    pad: &gst::Pad,
+    (video, audio): (Option<gst_app::AppSink>, Option<gst_app::AppSink>),
+    recorder: &Recorder,
+) -> Result<(), String> {
+    let made = |name: &str| make(name).map_err(|error| error.to_string());
+    let (tee, queue, decode) = (made("tee")?, made("queue")?, made("decodebin")?);
+    link_when_known(pipeline, &decode, video, audio).map_err(|error| error.to_string())?;
+    watch(pipeline.upcast_ref(), &tee, recorder);
+    attach(pipeline.upcast_ref(), pad, &[tee, queue, decode])
+}
+
 /// The media type of a decoder's pad.
-pub(super) fn media_of(pad: &gst::Pad) -> String {
+pub(crate) fn media_of(pad: &gst::Pad) -> String {
     let caps = pad.current_caps().unwrap_or_else(|| pad.query_caps(None));
     caps.structure(0).map(|structure| structure.name().to_string()).unwrap_or_default()
 }
 
 /// Adds a branch to a running bin and links `pad` to it.
-pub(super) fn attach(bin: &gst::Bin, pad: &gst::Pad, branch: &[gst::Element]) -> Result<(), String> {
+pub(crate) fn attach(bin: &gst::Bin, pad: &gst::Pad, branch: &[gst::Element]) -> Result<(), String> {
     let elements: Vec<&gst::Element> = branch.iter().collect();
     chain(bin, &elements).map_err(|error| error.to_string())?;
     // From the end, so that no element receives before its successor is ready.
@@ -376,7 +465,7 @@ pub(super) fn shut_down(pipeline: &gst::Pipeline) {
 }
 
 /// Keeps a pipeline for as long as it is needed and stops it on every way out.
-pub(super) struct Running(pub(super) gst::Pipeline);
+pub(crate) struct Running(pub(crate) gst::Pipeline);
 
 impl Drop for Running {
     fn drop(&mut self) {

@@ -15,6 +15,7 @@ use super::file::{self, Played};
 use super::live::{self, Lived, Queues};
 use super::spec::{SourceKind, SourceSpec};
 use super::status::{Shared, SourceState, SourceStatus};
+use crate::archive::Recorder;
 
 /// A session that lasted so long was healthy: the next failure is the first again.
 const HEALTHY: Duration = Duration::from_secs(10);
@@ -37,7 +38,7 @@ impl SourceHandle {
         consumer: Box<dyn MediaConsumer>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, CaptureError> {
-        Self::start_with(spec, consumer, clock, false)
+        Self::start_with(spec, consumer, clock, false, None)
     }
 
     /// The same for a source that must not look or listen before it is [resumed](SourceHandle::resume): nothing is
@@ -50,14 +51,19 @@ impl SourceHandle {
         consumer: Box<dyn MediaConsumer>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, CaptureError> {
-        Self::start_with(spec, consumer, clock, true)
+        Self::start_with(spec, consumer, clock, true, None)
     }
 
-    fn start_with(
+    /// The same for a source that may be recorded; a file never is, it is its own recording.
+    ///
+    /// # Errors
+    /// As for [`SourceHandle::start`].
+    pub fn start_with(
         spec: SourceSpec,
         mut consumer: Box<dyn MediaConsumer>,
         clock: Arc<dyn Clock>,
         paused: bool,
+        recorder: Option<Recorder>,
     ) -> Result<Self, CaptureError> {
         elements::init()?;
         let shared = Arc::new(Shared::new(&spec.name, spec.kind.name(), clock));
@@ -68,7 +74,7 @@ impl SourceHandle {
             .name(format!("src-{}", spec.name.replace('\0', "")))
             .spawn(move || {
                 let guard = PanicGuard(&worker);
-                work(&spec, &mut *consumer, &worker);
+                work(&spec, &mut *consumer, &worker, recorder.as_ref());
                 std::mem::forget(guard);
             })
             .map_err(|error| CaptureError::Thread {
@@ -142,7 +148,7 @@ enum Attempt {
     Finished { start: Timestamp, length: Duration },
 }
 
-fn work(spec: &SourceSpec, consumer: &mut dyn MediaConsumer, shared: &Arc<Shared>) {
+fn work(spec: &SourceSpec, consumer: &mut dyn MediaConsumer, shared: &Arc<Shared>, recorder: Option<&Recorder>) {
     let mut delivery = Delivery::new(consumer, shared);
     let queues = spec.is_live().then(|| Arc::new(Queues::new()));
     let mut failures = 0_u32;
@@ -165,7 +171,7 @@ fn work(spec: &SourceSpec, consumer: &mut dyn MediaConsumer, shared: &Arc<Shared
                     Played::Finished { start, length } => Attempt::Finished { start, length },
                 })
             }
-            (_, Some(queues)) => live::record(spec, shared, queues, &mut delivery).map(|lived| match lived {
+            (_, Some(queues)) => live::record(spec, shared, queues, &mut delivery, recorder).map(|lived| match lived {
                 Lived::Stopped => Attempt::Stopped,
                 Lived::Paused => Attempt::Paused,
             }),

@@ -1,6 +1,8 @@
+use std::path::Path;
+
 use ndarray::{ArrayD, ArrayViewD};
 
-use crate::models::{ElementType, InstalledModel};
+use crate::models::{ElementType, InstalledModel, TensorSpec};
 
 /// Runs graphs on one kind of hardware.
 pub trait Backend: Send + Sync {
@@ -12,6 +14,21 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// If the graph cannot be loaded or has other tensors.
     fn load(&self, model: &InstalledModel, threads: usize) -> Result<Box<dyn Graph>, BackendError>;
+
+    /// The tensors at the border of a graph, those left out whose elements cannot cross it.
+    ///
+    /// # Errors
+    /// If the graph cannot be loaded.
+    fn describe(&self, graph: &Path) -> Result<GraphTensors, BackendError>;
+}
+
+/// What a graph takes and gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphTensors {
+    /// In the graph's own order.
+    pub inputs: Vec<TensorSpec>,
+    /// In the graph's own order.
+    pub outputs: Vec<TensorSpec>,
 }
 
 /// A loaded model.
@@ -30,6 +47,8 @@ pub enum TensorView<'a> {
     F32(ArrayViewD<'a, f32>),
     /// 64-bit integers, contiguous.
     I64(ArrayViewD<'a, i64>),
+    /// Bytes, contiguous.
+    U8(ArrayViewD<'a, u8>),
 }
 
 /// A tensor that came out of a graph.
@@ -39,6 +58,8 @@ pub enum Tensor {
     F32(ArrayD<f32>),
     /// 64-bit integers.
     I64(ArrayD<i64>),
+    /// Bytes.
+    U8(ArrayD<u8>),
 }
 
 impl Tensor {
@@ -47,11 +68,17 @@ impl Tensor {
         if let Self::F32(array) = self { Some(array) } else { None }
     }
 
+    /// Its numbers, if they are bytes.
+    pub fn into_u8(self) -> Option<ArrayD<u8>> {
+        if let Self::U8(array) = self { Some(array) } else { None }
+    }
+
     /// The type of its elements.
     pub fn element(&self) -> ElementType {
         match self {
             Self::F32(_) => ElementType::F32,
             Self::I64(_) => ElementType::I64,
+            Self::U8(_) => ElementType::U8,
         }
     }
 }

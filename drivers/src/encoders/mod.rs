@@ -9,18 +9,39 @@
 
 mod backend;
 mod encoder;
+mod faces;
+mod joint;
 mod objects;
 mod onnxruntime;
+mod picture;
 mod roles;
+mod scene;
+mod sounds;
 mod text_embedding;
+mod trial;
+mod vector;
 mod voice_activity;
+mod voices;
+mod writing;
 
-pub use backend::{Backend, BackendError, Graph, Tensor, TensorView};
+pub use backend::{Backend, BackendError, Graph, GraphTensors, Tensor, TensorView};
 pub use encoder::{Encoder, EncoderError};
-pub use objects::{Detection, FastestDet, ObjectDetector, Picture};
+pub(crate) use faces::{ALIGNED, aligned};
+pub use faces::{Face, FaceDetector, YuNet};
+pub use joint::JointEncoder;
+pub use objects::{Detection, FastestDet, ObjectDetector};
 pub use onnxruntime::{LibraryError, OnnxRuntime};
-pub use roles::{Accelerator, EncoderOptions, Encoders, RoleState, RoleStatus};
+pub use picture::Picture;
+pub(crate) use picture::overlap;
+pub use roles::{Accelerator, EncoderOptions, Encoders, Filled, RoleState, RoleStatus, try_model};
+pub use scene::{ImageClassifier, ImageEmbedder, ImageEncoder, SceneClasses, SceneClassifier};
+pub use sounds::{SoundClassifier, SoundDetector, SoundInterval, SoundScores, SoundThresholds, Yamnet};
 pub use text_embedding::SentenceEncoder;
+pub use trial::{Trial, trials};
+pub use vector::VectorEncoder;
 pub use voice_activity::{
     SileroVad, SpeechDetector, SpeechInterval, SpeechThresholds, VoiceActivity, VoiceState, VoiceStep, VoiceWindow,
 };
+pub use voices::{SpeakerEncoder, SpectralVoice, VoiceEmbedder, VoiceThresholds};
+pub(crate) use writing::cut_out;
+pub use writing::{CtcTextReader, DbTextDetector, ReadText, TextDetector, TextReader, WrittenLine};

@@ -7,19 +7,9 @@ use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer
 use ndarray::{Array4, ArrayD};
 use parking_lot::Mutex;
 
-use super::{Backend, Encoder, EncoderError, Graph, TensorView};
+use super::picture::overlap;
+use super::{Backend, Encoder, EncoderError, Graph, Picture, TensorView};
 use crate::models::InstalledModel;
-
-/// A picture, packed RGB.
-#[derive(Debug, Clone, Copy)]
-pub struct Picture<'a> {
-    /// Pixels per row.
-    pub width: u32,
-    /// Rows.
-    pub height: u32,
-    /// `width * height * 3` bytes.
-    pub rgb: &'a [u8],
-}
 
 /// One thing in a picture.
 #[derive(Debug, Clone, PartialEq)]
@@ -176,15 +166,6 @@ impl FastestDet {
 
 fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + (-x).exp())
-}
-
-/// Intersection over union.
-fn overlap(a: &[f32; 4], b: &[f32; 4]) -> f32 {
-    let side = |low: usize, high: usize| (a[high].min(b[high]) - a[low].max(b[low])).max(0.0);
-    let shared = side(0, 2) * side(1, 3);
-    let area = |edges: &[f32; 4]| (edges[2] - edges[0]) * (edges[3] - edges[1]);
-    let union = area(a) + area(b) - shared;
-    if union > 0.0 { shared / union } else { 0.0 }
 }
 
 #[cfg(test)]

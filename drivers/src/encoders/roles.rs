@@ -8,7 +8,10 @@ use parking_lot::{Condvar, Mutex};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Backend, EncoderError, FastestDet, ObjectDetector, OnnxRuntime, SentenceEncoder, SileroVad, VoiceActivity,
+    Backend, CtcTextReader, DbTextDetector, EncoderError, FaceDetector, FastestDet, ImageClassifier, ImageEmbedder,
+    ImageEncoder, JointEncoder, ObjectDetector, OnnxRuntime, SceneClassifier, SentenceEncoder, SileroVad,
+    SoundClassifier, SpeakerEncoder, SpectralVoice, TextDetector, TextReader, VoiceActivity, VoiceEmbedder, Yamnet,
+    YuNet, trials,
 };
 use crate::models::{Availability, InstalledModel, InstalledModels, Role};
 
@@ -104,9 +107,46 @@ struct Shared {
 #[derive(Default)]
 struct Slots {
     status: BTreeMap<Role, RoleStatus>,
-    text: Option<Arc<dyn TextEmbedder>>,
-    objects: Option<Arc<dyn ObjectDetector>>,
-    voice: Option<Arc<dyn VoiceActivity>>,
+    filled: Filled,
+}
+
+/// The encoders that are ready, by role.
+#[derive(Clone, Default)]
+#[allow(missing_docs, reason = "the roles are documented where they are listed")]
+pub struct Filled {
+    pub text_embedding: Option<Arc<dyn TextEmbedder>>,
+    pub objects: Option<Arc<dyn ObjectDetector>>,
+    pub voice_activity: Option<Arc<dyn VoiceActivity>>,
+    pub sound_events: Option<Arc<dyn SoundClassifier>>,
+    pub faces: Option<Arc<dyn FaceDetector>>,
+    pub scene_classes: Option<Arc<dyn SceneClassifier>>,
+    pub image_embedding: Option<Arc<dyn ImageEmbedder>>,
+    /// Takes faces turned upright, 112 by 112.
+    pub face_embedding: Option<Arc<dyn ImageEmbedder>>,
+    pub voice_embedding: Option<Arc<dyn VoiceEmbedder>>,
+    pub joint: Option<Arc<JointEncoder>>,
+    pub text_detection: Option<Arc<dyn TextDetector>>,
+    pub text_recognition: Option<Arc<dyn TextReader>>,
+}
+
+impl Filled {
+    fn has(&self, role: Role) -> bool {
+        match role {
+            Role::TextEmbedding => self.text_embedding.is_some(),
+            Role::Objects => self.objects.is_some(),
+            Role::VoiceActivity => self.voice_activity.is_some(),
+            Role::SoundEvents => self.sound_events.is_some(),
+            Role::Faces => self.faces.is_some(),
+            Role::SceneClasses => self.scene_classes.is_some(),
+            Role::ImageEmbedding => self.image_embedding.is_some(),
+            Role::FaceEmbedding => self.face_embedding.is_some(),
+            Role::VoiceEmbedding => self.voice_embedding.is_some(),
+            Role::JointImageText => self.joint.is_some(),
+            Role::TextDetection => self.text_detection.is_some(),
+            Role::TextRecognition => self.text_recognition.is_some(),
+            Role::SpeechRecognition | Role::Captions => false,
+        }
+    }
 }
 
 impl Slots {
@@ -115,12 +155,8 @@ impl Slots {
     }
 }
 
-/// A loaded encoder on its way into its slot.
-enum Loaded {
-    Text(Arc<dyn TextEmbedder>),
-    Objects(Arc<dyn ObjectDetector>),
-    Voice(Arc<dyn VoiceActivity>),
-}
+/// Puts a loaded encoder into its slot.
+type Install = Box<dyn FnOnce(&mut Filled) + Send>;
 
 impl Encoders {
     /// Begins to load every role on a thread of its own and returns at once. A role that cannot be loaded is told by
@@ -150,25 +186,17 @@ impl Encoders {
     }
 
     /// Encoders that are there already, for tests and other front ends; the other roles are absent.
-    pub fn ready(
-        text: Option<Arc<dyn TextEmbedder>>,
-        objects: Option<Arc<dyn ObjectDetector>>,
-        voice: Option<Arc<dyn VoiceActivity>>,
-    ) -> Self {
-        let mut status = BTreeMap::new();
-        for role in Role::ALL {
-            let there = match role {
-                Role::TextEmbedding => text.is_some(),
-                Role::Objects => objects.is_some(),
-                Role::VoiceActivity => voice.is_some(),
-                _ => false,
-            };
-            let reason = (!there).then(|| "no model fills this role".to_owned());
-            let state = if there { RoleState::Ready } else { RoleState::Absent };
-            status.insert(role, RoleStatus::new(state, None, reason));
-        }
-        let slots = Mutex::new(Slots { status, text, objects, voice });
-        Self { shared: Arc::new(Shared { slots, settled: Condvar::new() }) }
+    pub fn ready(filled: Filled) -> Self {
+        let status = Role::ALL
+            .into_iter()
+            .map(|role| {
+                let there = filled.has(role);
+                let reason = (!there).then(|| "no model fills this role".to_owned());
+                let state = if there { RoleState::Ready } else { RoleState::Absent };
+                (role, RoleStatus::new(state, None, reason))
+            })
+            .collect();
+        Self { shared: Arc::new(Shared { slots: Mutex::new(Slots { status, filled }), settled: Condvar::new() }) }
     }
 
     /// Blocks until every role is ready, absent or failed. A file played as fast as it goes must wait, or its begin would
@@ -187,17 +215,12 @@ impl Encoders {
 
     /// φ, if it is ready.
     pub fn text_embedder(&self) -> Option<Arc<dyn TextEmbedder>> {
-        self.shared.slots.lock().text.clone()
+        self.shared.slots.lock().filled.text_embedding.clone()
     }
 
-    /// The object detector, if it is ready.
-    pub fn object_detector(&self) -> Option<Arc<dyn ObjectDetector>> {
-        self.shared.slots.lock().objects.clone()
-    }
-
-    /// The voice activity model, if it is ready.
-    pub fn voice_activity(&self) -> Option<Arc<dyn VoiceActivity>> {
-        self.shared.slots.lock().voice.clone()
+    /// Every encoder that is ready.
+    pub fn filled(&self) -> Filled {
+        self.shared.slots.lock().filled.clone()
     }
 
     /// The roles that cannot be used now, for the memory's answers.
@@ -246,19 +269,15 @@ impl Drop for Loading {
 }
 
 impl Loading {
-    fn settle(&self, role: Role, outcome: Result<(Loaded, &str), (RoleState, String)>) {
+    fn settle(&self, role: Role, outcome: Result<(Install, &str), (RoleState, String)>) {
         let mut slots = self.0.slots.lock();
         let model = slots.status.get(&role).and_then(|status| status.model.clone());
         let mut status = RoleStatus { state: RoleState::Ready, model, backend: None, reason: None };
         match outcome {
-            Ok((loaded, backend)) => {
+            Ok((install, backend)) => {
                 tracing::info!(%role, model = status.model, backend, "encoder ready");
                 status.backend = Some(backend.to_owned());
-                match loaded {
-                    Loaded::Text(encoder) => slots.text = Some(encoder),
-                    Loaded::Objects(encoder) => slots.objects = Some(encoder),
-                    Loaded::Voice(encoder) => slots.voice = Some(encoder),
-                }
+                install(&mut slots.filled);
             }
             Err((state, reason)) => {
                 tracing::warn!(%role, model = status.model, reason, "encoder not available");
@@ -280,7 +299,9 @@ fn load_all(models: &InstalledModels, options: &EncoderOptions, loading: &Loadin
         Availability::Damaged(reason) => Err((RoleState::Failed, reason)),
     };
     // The small ones first: they are what a camera that is running already waits for.
-    for role in [Role::VoiceActivity, Role::Objects, Role::TextEmbedding] {
+    let mut roles: Vec<Role> = Role::ALL.into_iter().filter(|role| *role != Role::TextEmbedding).collect();
+    roles.push(Role::TextEmbedding);
+    for role in roles {
         if models.catalogue().model(role).is_none() {
             continue;
         }
@@ -288,11 +309,14 @@ fn load_all(models: &InstalledModels, options: &EncoderOptions, loading: &Loadin
         let outcome = match models.model(role) {
             Availability::Absent(reason) => Err((RoleState::Absent, reason)),
             Availability::Damaged(reason) => Err((RoleState::Failed, reason)),
+            Availability::Found(installed) if installed.entry.runtime == BUILTIN => built_in(&installed)
+                .map(|install| (install, "built in"))
+                .map_err(|message| (RoleState::Failed, message)),
             Availability::Found(installed) => match &backend {
                 Err(reason) => Err(reason.clone()),
                 Ok(backend) => check_accelerator(accelerator)
                     .and_then(|()| load_role(role, &installed, backend, options).map_err(|error| error.to_string()))
-                    .map(|loaded| (loaded, backend.name()))
+                    .map(|install| (install, backend.name()))
                     .map_err(|message| (RoleState::Failed, message)),
             },
         };
@@ -311,21 +335,94 @@ fn check_accelerator(accelerator: Accelerator) -> Result<(), String> {
     }
 }
 
+/// What `runtime` says of what is part of the program.
+const BUILTIN: &str = "builtin";
+
+fn built_in(installed: &InstalledModel) -> Result<Install, String> {
+    match installed.entry.role {
+        Role::VoiceEmbedding => {
+            let encoder = Arc::new(SpectralVoice::new(&installed.entry).map_err(|error| error.to_string())?);
+            Ok(Box::new(move |filled| filled.voice_embedding = Some(encoder)))
+        }
+        other => Err(format!("nothing is built in for the role `{other}`")),
+    }
+}
+
+/// Loads one model and runs its trials: whether it would serve, and what it says.
+///
+/// # Errors
+/// If it cannot be loaded, or what it gives makes no sense.
+pub fn try_model(installed: &InstalledModel, backend: &dyn Backend) -> Result<Vec<String>, String> {
+    let install = load_role(installed.entry.role, installed, backend, &EncoderOptions::default())
+        .map_err(|error| error.to_string())?;
+    let mut filled = Filled::default();
+    install(&mut filled);
+    trials(&filled).iter().map(super::Trial::run).collect()
+}
+
 fn load_role(
     role: Role,
     installed: &InstalledModel,
     backend: &dyn Backend,
     options: &EncoderOptions,
-) -> Result<Loaded, EncoderError> {
-    // A window of 32 ms is over before a second thread has woken up.
-    match role {
+) -> Result<Install, EncoderError> {
+    // Only texts come in batches. A window of 32 ms is over before a second thread has woken up, and a picture a second
+    // is no reason to take a second core from the robot.
+    let one = 1;
+    Ok(match role {
         Role::TextEmbedding => {
-            SentenceEncoder::load(installed, backend, options.threads).map(|encoder| Loaded::Text(Arc::new(encoder)))
+            let encoder = Arc::new(SentenceEncoder::load(installed, backend, options.threads)?);
+            Box::new(move |filled| filled.text_embedding = Some(encoder))
         }
-        Role::Objects => FastestDet::load(installed, backend, 1).map(|encoder| Loaded::Objects(Arc::new(encoder))),
-        Role::VoiceActivity => SileroVad::load(installed, backend, 1).map(|encoder| Loaded::Voice(Arc::new(encoder))),
-        other => Err(EncoderError::Entry(format!("this version of Engram has no encoder for the role `{other}`"))),
-    }
+        Role::Objects => {
+            let encoder = Arc::new(FastestDet::load(installed, backend, one)?);
+            Box::new(move |filled| filled.objects = Some(encoder))
+        }
+        Role::VoiceActivity => {
+            let encoder = Arc::new(SileroVad::load(installed, backend, one)?);
+            Box::new(move |filled| filled.voice_activity = Some(encoder))
+        }
+        Role::SoundEvents => {
+            let encoder = Arc::new(Yamnet::load(installed, backend, one)?);
+            Box::new(move |filled| filled.sound_events = Some(encoder))
+        }
+        Role::Faces => {
+            let encoder = Arc::new(YuNet::load(installed, backend, one)?);
+            Box::new(move |filled| filled.faces = Some(encoder))
+        }
+        Role::SceneClasses => {
+            let encoder = Arc::new(ImageClassifier::load(installed, backend, one)?);
+            Box::new(move |filled| filled.scene_classes = Some(encoder))
+        }
+        Role::ImageEmbedding => {
+            let encoder = Arc::new(ImageEncoder::load(installed, backend, one)?);
+            Box::new(move |filled| filled.image_embedding = Some(encoder))
+        }
+        Role::FaceEmbedding => {
+            let encoder = Arc::new(ImageEncoder::load(installed, backend, one)?);
+            Box::new(move |filled| filled.face_embedding = Some(encoder))
+        }
+        Role::VoiceEmbedding => {
+            let encoder = Arc::new(SpeakerEncoder::load(installed, backend, one)?);
+            Box::new(move |filled| filled.voice_embedding = Some(encoder))
+        }
+        Role::JointImageText => {
+            let encoder = Arc::new(JointEncoder::load(installed, backend, options.threads)?);
+            Box::new(move |filled| filled.joint = Some(encoder))
+        }
+        Role::TextDetection => {
+            let encoder = Arc::new(DbTextDetector::load(installed, backend, one)?);
+            Box::new(move |filled| filled.text_detection = Some(encoder))
+        }
+        Role::TextRecognition => {
+            let encoder = Arc::new(CtcTextReader::load(installed, backend, one)?);
+            Box::new(move |filled| filled.text_recognition = Some(encoder))
+        }
+        other @ (Role::SpeechRecognition | Role::Captions) => {
+            let message = format!("this version of Engram has no encoder for the role `{other}`");
+            return Err(EncoderError::Entry(message));
+        }
+    })
 }
 
 #[cfg(test)]
@@ -342,16 +439,20 @@ mod tests {
     }
 
     #[test]
-    fn without_models_every_role_is_absent_and_says_why() {
+    fn without_models_every_role_but_what_is_built_in_is_absent_and_says_why() {
         let (_directory, encoders) = nothing_installed(EncoderOptions::default());
         let status = encoders.status();
         assert_eq!(status.len(), Role::ALL.len());
         for (role, status) in status {
+            if role == Role::VoiceEmbedding {
+                assert_eq!(status.state, RoleState::Ready, "it is built in");
+                continue;
+            }
             assert_eq!(status.state, RoleState::Absent, "{role}");
             assert!(status.reason.is_some(), "{role}");
         }
         assert!(encoders.text_embedder().is_none());
-        assert_eq!(encoders.absent_roles().len(), Role::ALL.len());
+        assert_eq!(encoders.absent_roles().len(), Role::ALL.len() - 1);
     }
 
     #[test]

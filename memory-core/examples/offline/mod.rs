@@ -1,10 +1,11 @@
 //! A memory in process for the offline benchmarks: events in a vector, the index, and φ looked up in a file.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use memory_core::index::{Document, Index, IndexOptions, LogIndex, Search, passage};
+use memory_core::index::signature::quantise;
+use memory_core::index::{CompressedIndex, Document, Index, IndexOptions, Search, passage};
 use memory_core::ports::{PortError, TextEmbedder};
 use memory_core::recall::Reader;
 use memory_core::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, SystemClock};
@@ -19,6 +20,7 @@ pub fn shared() -> PathBuf {
 pub struct VectorFile {
     dimensions: usize,
     vectors: HashMap<String, Vec<f32>>,
+    missing: Mutex<BTreeSet<String>>,
 }
 
 impl VectorFile {
@@ -46,7 +48,27 @@ impl VectorFile {
             let vector = components.map(|bytes| Ok(f32::from_le_bytes(bytes.try_into()?)));
             vectors.insert(text, vector.collect::<Result<Vec<f32>, std::array::TryFromSliceError>>()?);
         }
-        Ok(Self { dimensions, vectors })
+        Ok(Self { dimensions, vectors, missing: Mutex::default() })
+    }
+
+    /// Writes the texts that were asked for in vain, one JSON string a line: `embed` of `drivers` makes their vectors.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write_missing(&self, path: &Path) -> Result<(), Box<dyn std::error::Error>> {
+        let missing = self.missing.lock().map_err(|_| "another thread panicked")?;
+        let lines: Vec<String> = missing.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
+        Ok(std::fs::write(path, lines.join("\n"))?)
+    }
+
+    fn look_up(&self, text: &str) -> Option<&Vec<f32>> {
+        let found = self.vectors.get(text);
+        if found.is_none()
+            && let Ok(mut missing) = self.missing.lock()
+        {
+            missing.insert(text.to_owned());
+        }
+        found
     }
 }
 
@@ -61,7 +83,7 @@ impl TextEmbedder for VectorFile {
 
     /// A text that the file lacks gets the zero vector, which is compared with nothing.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, PortError> {
-        let vector = |text: &&str| self.vectors.get(*text).cloned().unwrap_or_else(|| vec![0.0; self.dimensions]);
+        let vector = |text: &&str| self.look_up(text).cloned().unwrap_or_else(|| vec![0.0; self.dimensions]);
         Ok(texts.iter().map(vector).collect())
     }
 }
@@ -78,16 +100,14 @@ pub struct Offline {
 impl Offline {
     /// Indexes events, whose ids are their places.
     pub fn new(events: Vec<Event>, embedder: Option<Arc<VectorFile>>, options: IndexOptions) -> Self {
-        let mut index = LogIndex::new(options);
+        let mut index = CompressedIndex::new(options);
         for batch in events.chunks(64) {
             index.append(&batch.iter().map(Document::of).collect::<Vec<_>>());
         }
         if let Some(embedder) = &embedder {
             index.use_space(embedder.dimensions);
-            let vectors = events.iter().filter_map(|event| {
-                let vector = embedder.vectors.get(&passage(event))?;
-                Some((event.id, vector.iter().map(|component| (component * 32_767.0).round() as i16).collect()))
-            });
+            let vectors =
+                events.iter().filter_map(|event| Some((event.id, quantise(embedder.look_up(&passage(event))?)?)));
             index.embed(&vectors.collect::<Vec<_>>());
         }
         let search = index.snapshot();

@@ -10,6 +10,7 @@
 //!    the events inside move. An episode that is left empty is found under its id all the same: it leads to the segment.
 //! 5. A corrected event stays in its episode.
 
+pub mod anchors;
 mod grouping;
 mod summary;
 

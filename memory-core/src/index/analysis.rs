@@ -1,4 +1,4 @@
-//! From text to terms: words, stop words, irregular forms, English Snowball stems.
+//! From text to terms: words, stop words, irregular forms, Snowball stems.
 
 use std::collections::HashMap;
 
@@ -10,6 +10,102 @@ use super::irregular::base;
 /// under 1e-7; in exchange there is no dictionary to lock, to grow or to share between writer and readers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TermId(pub u64);
+
+/// Whose stems words are taken back to, by Snowball's algorithms. Stop words and irregular forms are known of English only: in
+/// other languages frequent words are weighed down, not left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the languages' names")]
+pub enum Language {
+    Arabic,
+    Danish,
+    Dutch,
+    #[default]
+    English,
+    Finnish,
+    French,
+    German,
+    Greek,
+    Hungarian,
+    Italian,
+    Norwegian,
+    Portuguese,
+    Romanian,
+    Russian,
+    Spanish,
+    Swedish,
+    Tamil,
+    Turkish,
+}
+
+impl Language {
+    /// Every language.
+    pub const ALL: [Self; 18] = [
+        Self::Arabic,
+        Self::Danish,
+        Self::Dutch,
+        Self::English,
+        Self::Finnish,
+        Self::French,
+        Self::German,
+        Self::Greek,
+        Self::Hungarian,
+        Self::Italian,
+        Self::Norwegian,
+        Self::Portuguese,
+        Self::Romanian,
+        Self::Russian,
+        Self::Spanish,
+        Self::Swedish,
+        Self::Tamil,
+        Self::Turkish,
+    ];
+
+    /// Its English name in lower case.
+    pub fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+
+    /// The language of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|language| language.name() == name)
+    }
+
+    fn stemmer(self) -> Stemmer {
+        Stemmer::create(match self {
+            Self::Arabic => Algorithm::Arabic,
+            Self::Danish => Algorithm::Danish,
+            Self::Dutch => Algorithm::Dutch,
+            Self::English => Algorithm::English,
+            Self::Finnish => Algorithm::Finnish,
+            Self::French => Algorithm::French,
+            Self::German => Algorithm::German,
+            Self::Greek => Algorithm::Greek,
+            Self::Hungarian => Algorithm::Hungarian,
+            Self::Italian => Algorithm::Italian,
+            Self::Norwegian => Algorithm::Norwegian,
+            Self::Portuguese => Algorithm::Portuguese,
+            Self::Romanian => Algorithm::Romanian,
+            Self::Russian => Algorithm::Russian,
+            Self::Spanish => Algorithm::Spanish,
+            Self::Swedish => Algorithm::Swedish,
+            Self::Tamil => Algorithm::Tamil,
+            Self::Turkish => Algorithm::Turkish,
+        })
+    }
+
+    /// The term of a lower-case word; none if it is a stop word.
+    pub(super) fn term_of(self, word: &str) -> Option<TermId> {
+        term(&self.stemmer(), self, word)
+    }
+}
+
+fn term(stemmer: &Stemmer, language: Language, word: &str) -> Option<TermId> {
+    match language {
+        Language::English if is_stop_word(word) => None,
+        Language::English => Some(hash(stemmer.stem(base(word)).as_bytes())),
+        _ => Some(hash(stemmer.stem(word).as_bytes())),
+    }
+}
 
 /// Words that say nothing about what is looked for.
 const STOP_WORDS: &[&str] = &[
@@ -82,6 +178,7 @@ pub(super) fn name_hash<'a>(name: impl IntoIterator<Item = &'a str>) -> u64 {
 
 /// Turns documents into terms. Remembers the words it has met, since stemming costs more than looking up.
 pub struct Analyzer {
+    language: Language,
     stemmer: Stemmer,
     known: HashMap<String, Option<TermId>>,
 }
@@ -90,9 +187,14 @@ impl Analyzer {
     /// Words remembered at most; beyond it everything is forgotten at once.
     const KNOWN_WORDS: usize = 1 << 16;
 
-    /// An analyzer that has met no word.
+    /// An analyzer of English that has met no word.
     pub fn new() -> Self {
-        Self { stemmer: Stemmer::create(Algorithm::English), known: HashMap::new() }
+        Self::of(Language::default())
+    }
+
+    /// An analyzer of a language that has met no word.
+    pub fn of(language: Language) -> Self {
+        Self { language, stemmer: language.stemmer(), known: HashMap::new() }
     }
 
     /// Calls `visit` with every term of `text` that is no stop word, in order.
@@ -104,7 +206,7 @@ impl Analyzer {
                 }
                 continue;
             }
-            let term = (!is_stop_word(&word)).then(|| hash(self.stemmer.stem(base(&word)).as_bytes()));
+            let term = term(&self.stemmer, self.language, &word);
             if let Some(term) = term {
                 visit(term);
             }
@@ -149,6 +251,14 @@ mod tests {
         let twice = terms("running running");
         assert_eq!(twice[0], twice[1]);
         assert_eq!(twice[0], term_of("running"));
+    }
+
+    #[test]
+    fn every_language_has_stems_of_its_own_and_a_name() {
+        assert_eq!(Language::named("german").unwrap().term_of("katzen"), Language::German.term_of("katze"));
+        assert_ne!(Language::German.term_of("laufen"), Language::English.term_of("laufen"));
+        assert_eq!(Language::named("klingon"), None);
+        assert!(Language::ALL.iter().all(|language| Language::named(&language.name()) == Some(*language)));
     }
 
     #[test]

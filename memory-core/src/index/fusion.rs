@@ -18,11 +18,13 @@ pub struct Fusion {
     pub entity: f32,
     /// A span named in the question holds it.
     pub near: f32,
+    /// It holds words that stand in double quotes in the question, next to each other.
+    pub phrase: f32,
 }
 
 impl Default for Fusion {
     fn default() -> Self {
-        Self { own: 0.5, context: 1.0, dense: 0.8, entity: 0.33, near: 0.67 }
+        Self { own: 0.5, context: 1.0, dense: 0.8, entity: 0.33, near: 0.67, phrase: 0.3 }
     }
 }
 

@@ -1,27 +1,37 @@
-//! The search behind recall, as a small interface that the compressed index will fill.
+//! The search behind recall.
 //!
-//! One writer appends, embeds and hides; readers search an immutable snapshot and wait for nobody. [`LogIndex`] is the
-//! implementation: postings in immutable chunks that are merged as they grow, unit vectors scanned flat, and the
-//! neighbours in time as context of both.
+//! One writer appends, embeds and hides; readers search an immutable snapshot and wait for nobody. [`CompressedIndex`] is
+//! the implementation: a stream of terms in a wavelet matrix, postings derived from it, signatures of the embeddings, and the
+//! neighbours in time as context of both. Documents are held in segments of 65,536 that are packed once they are full.
 
 mod analysis;
-mod documents;
+pub mod bits;
+mod codec;
+mod compressed;
+pub mod content;
+mod entries;
 mod fusion;
-mod hidden;
 mod irregular;
-mod log_index;
+pub mod matrix;
+pub mod measure;
+mod packing;
 mod postings;
-mod snapshot;
-mod vectors;
+mod search;
+pub mod section;
+pub mod signature;
+mod terms;
+mod token_signatures;
+mod vocabulary;
 
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-pub use analysis::{Analyzer, TermId, Words, is_stop_word, stem, term_of, words};
+pub use analysis::{Analyzer, Language, TermId, Words, is_stop_word, stem, term_of, words};
+pub use compressed::{CompressedIndex, IndexBytes, IndexOptions};
 pub use fusion::Fusion;
-pub use log_index::{IndexOptions, LogIndex};
+pub use token_signatures::TokenSignatureOptions;
 
 use crate::{EpisodeId, Event, EventId, Kind, Modality, StreamSpan, TimeSpan};
 
@@ -129,6 +139,8 @@ pub struct SearchQuery {
     pub latest: bool,
     /// How many at most.
     pub limit: usize,
+    /// Score every document, also those that are unlikely to be among the best: what the search is measured against.
+    pub exhaustive: bool,
 }
 
 /// One hit.
@@ -144,7 +156,7 @@ pub struct Hit {
     pub lexical: f32,
     /// The same of the event with its neighbours in time.
     pub context: f32,
-    /// Cosine with the question, if both have an embedding.
+    /// Cosine with the question, if both have an embedding, as their signatures tell it.
     pub cosine: Option<f32>,
 }
 
@@ -153,7 +165,7 @@ pub struct Hit {
 pub struct TermStatistics {
     /// The word as it stands in the text.
     pub word: String,
-    /// Its term.
+    /// Its term, as [`term_of`] tells it.
     pub term: TermId,
     /// How many documents hold it.
     pub documents: u32,
@@ -187,6 +199,16 @@ pub trait Search: Send + Sync {
     fn terms(&self, text: &str) -> Vec<TermStatistics>;
     /// The wall-clock span of the latest capture session that has an event in `within`.
     fn session(&self, within: Option<TimeSpan>) -> Option<TimeSpan>;
+    /// The visible events that hold the words of `phrase` next to each other (stop words left out), the first `limit` in order
+    /// of ids.
+    fn occurrences(&self, phrase: &str, limit: usize) -> Vec<EventId>;
+    /// Every text of a visible event that is findable, as it was given; its own and those of its attributes, one a line.
+    fn text(&self, id: EventId) -> Option<String>;
+    /// Writes this state, as [`CompressedIndex::read_snapshot`] reads it.
+    ///
+    /// # Errors
+    /// What the writer says.
+    fn write_snapshot(&self, out: &mut dyn std::io::Write) -> std::io::Result<()>;
     /// How many visible documents there are.
     fn len(&self) -> usize;
     /// How many of them have a vector.

@@ -29,8 +29,8 @@ fn document(id: u64, source: &str, seconds: i64, text: &str) -> Document {
     }
 }
 
-fn index_of(documents: &[Document], batch: usize) -> LogIndex {
-    let mut index = LogIndex::new(IndexOptions::default());
+fn index_of(documents: &[Document], batch: usize) -> CompressedIndex {
+    let mut index = CompressedIndex::new(IndexOptions::default());
     for batch in documents.chunks(batch) {
         index.append(batch);
     }
@@ -237,7 +237,7 @@ fn meaning_finds_what_words_do_not_and_one_space_never_meets_another() {
     let query = SearchQuery { embedding: Some(vec![0.9, 0.1]), ..ask("puppy", 9) };
     let hits = index.snapshot().search(&query);
     assert_eq!(ids(&hits), [1, 2]);
-    assert!(hits[0].cosine.unwrap() > 0.99);
+    assert!(hits[0].cosine.unwrap() > 0.95, "by signatures");
     let other = SearchQuery { embedding: Some(vec![1.0, 0.0, 0.0]), ..ask("puppy", 9) };
     assert_eq!(index.snapshot().search(&other), []);
 }
@@ -309,7 +309,7 @@ fn what_an_event_says_in_its_attributes_is_findable_and_embedded_but_identifiers
 }
 
 /// A memory large enough that frequent terms and distant meanings are not scored everywhere.
-fn large() -> (LogIndex, Vec<Document>) {
+fn large() -> (CompressedIndex, Vec<Document>) {
     let documents: Vec<Document> = (0..12_000_u32)
         .map(|place| {
             let topic = ["garden", "kitchen", "market"][place as usize % 3];
@@ -352,4 +352,161 @@ fn in_a_large_memory_the_nearest_meaning_is_found_inside_a_filter_too() {
     let inside = search.search(&SearchQuery { span: Some(span), ..meaning });
     assert_eq!(inside.len(), 3);
     assert!(inside.iter().all(|hit| (5_000..=5_005).contains(&hit.id.0)), "{inside:?}");
+}
+
+#[test]
+fn what_is_left_out_to_save_time_is_never_among_the_best_by_words() {
+    let (index, _) = large();
+    let search = index.snapshot();
+    for text in
+        ["robot", "the robot with a telescope in the garden", "kitchen number77 market", "telescope number407 nothing"]
+    {
+        let found = search.search(&ask(text, 50));
+        let expected = search.search(&SearchQuery { exhaustive: true, ..ask(text, 50) });
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+#[test]
+fn a_segment_that_fills_up_is_packed_and_nothing_changes_for_a_search() {
+    let documents: Vec<Document> = (0..70_000_u32)
+        .map(|place| document(place.into(), "asr", i64::from(place) * 30, &format!("word{} common", place % 900)))
+        .collect();
+    let mut index = index_of(&documents, 1_000);
+    index.hide(&[EventId(7), EventId(69_307)]);
+    let search = index.snapshot();
+    assert_eq!(search.terms("word7 common").iter().map(|term| term.documents).collect::<Vec<_>>(), [76, 69_998]);
+    let found = ids(&search.search(&ask("word7", 500)));
+    // Those that hold the word come first, then their neighbours in time.
+    let mut holding: Vec<u64> = found[..76].to_vec();
+    holding.sort_unstable();
+    assert_eq!(holding, (0..78_u64).map(|n| n * 900 + 7).filter(|id| ![7, 69_307].contains(id)).collect::<Vec<_>>());
+    let span = TimeSpan::new(at(2_097_000).start, at(2_098_000).start);
+    let inside = search.search(&SearchQuery { span: Some(span), ..ask("common", 100) });
+    assert!(!inside.is_empty() && inside.iter().all(|hit| (69_900..=69_934).contains(&hit.id.0)), "{inside:?}");
+    assert_eq!(search.session(None), None);
+    let latest = search.search(&SearchQuery { latest: true, ..ask("", 2) });
+    assert_eq!(ids(&latest), [69_999, 69_998]);
+}
+
+#[test]
+fn a_phrase_is_found_where_its_words_stand_together_in_one_event() {
+    let documents = [
+        document(1, "a", 0, "a red mug and a blue mug"),
+        document(2, "a", 1, "the mug is red"),
+        document(3, "a", 2, "mug"),
+        document(4, "a", 3, "red, the mugs"),
+        document(5, "a", 4, "Red"),
+        document(6, "a", 5, "mug red mug"),
+    ];
+    let mut index = index_of(&documents, 4);
+    let events = |search: &dyn Search, phrase: &str, limit| {
+        search.occurrences(phrase, limit).into_iter().map(|id| id.0).collect::<Vec<_>>()
+    };
+    let search = index.snapshot();
+    assert_eq!(events(&*search, "red mug", 9), [1, 4, 6]);
+    assert_eq!(events(&*search, "red mug", 2), [1, 4]);
+    assert_eq!(events(&*search, "blue unicorn", 9), Vec::<u64>::new());
+    assert_eq!(events(&*search, "is the", 9), Vec::<u64>::new());
+    index.hide(&[EventId(4)]);
+    assert_eq!(events(&*index.snapshot(), "red mug", 9), [1, 6]);
+    let quoted = ids(&search.search(&ask("who said \"red mug\"?", 3)));
+    assert_eq!(quoted.iter().copied().collect::<std::collections::BTreeSet<_>>(), [1, 4, 6].into());
+}
+
+#[test]
+fn what_is_hidden_leaves_the_statistics() {
+    let mut index = index_of(&[document(1, "a", 0, "red mug, red door"), document(2, "b", 0, "red door")], 2);
+    index.hide(&[EventId(1), EventId(1)]);
+    let counts: Vec<u32> = index.snapshot().terms("red mug door").iter().map(|term| term.documents).collect();
+    assert_eq!(counts, [1, 0, 1]);
+    assert_eq!(index.snapshot().len(), 1);
+}
+
+#[test]
+fn vectors_of_no_direction_or_another_length_change_nothing() {
+    let mut index = index_of(&[document(1, "a", 0, "tea")], 1);
+    index.use_space(3);
+    index.embed(&[(EventId(1), vec![1, 2]), (EventId(1), vec![0, 0, 0]), (EventId(9), vec![1, 2, 3])]);
+    let search = index.snapshot();
+    assert_eq!(search.embedded(), 0);
+    for embedding in [vec![f32::NAN; 3], vec![0.0; 3], vec![1.0; 2], vec![f32::INFINITY, 0.0, 0.0]] {
+        assert_eq!(ids(&search.search(&SearchQuery { embedding: Some(embedding), ..ask("tea", 3) })), [1]);
+    }
+}
+
+#[test]
+fn an_empty_memory_and_events_without_words_are_no_trouble() {
+    let empty = CompressedIndex::new(IndexOptions::default());
+    assert!(empty.snapshot().search(&ask("tea", 5)).is_empty() && empty.snapshot().is_empty());
+    assert!(empty.snapshot().search(&SearchQuery { embedding: Some(vec![1.0]), ..ask("", 5) }).is_empty());
+    let long = "word ".repeat(300_000);
+    let index = index_of(&[document(1, "a", 0, ""), document(2, "a", 1, &long), document(3, "a", 2, "the")], 2);
+    let search = index.snapshot();
+    assert_eq!(ids(&search.search(&ask("word", 1))), [2]);
+    assert_eq!(ids(&search.search(&ask("", 5))), [1, 2, 3]);
+    assert_eq!(search.occurrences("word word", 9), [EventId(2)]);
+}
+
+#[test]
+fn words_of_another_language_are_taken_back_to_their_stems() {
+    let options = IndexOptions { language: Language::German, ..IndexOptions::default() };
+    let mut index = CompressedIndex::new(options);
+    index.append(&[document(1, "a", 0, "Die Katzen schlafen"), document(2, "b", 0, "Der Hund bellt")]);
+    assert_eq!(ids(&index.snapshot().search(&ask("Wo schläft die Katze?", 1))), [1]);
+    assert_eq!(index.snapshot().terms("Katze")[0].documents, 1);
+}
+
+#[test]
+fn readers_on_other_threads_keep_their_state_while_the_writer_goes_on() {
+    let mut index = index_of(&[document(0, "a", 0, "tea common")], 1);
+    index.use_space(2);
+    std::thread::scope(|scope| {
+        for round in 1..60_u64 {
+            let state = index.snapshot();
+            let expected = state.search(&ask("common tea", 1_000));
+            scope.spawn(move || {
+                for _ in 0..20 {
+                    assert_eq!(state.search(&ask("common tea", 1_000)), expected);
+                    assert_eq!(state.len() as u64, (round - 1) * 40 + 1);
+                }
+            });
+            let batch: Vec<Document> = (round * 40 - 39..=round * 40)
+                .map(|id| document(id, "a", i64::try_from(id).unwrap(), "common word"))
+                .collect();
+            index.append(&batch);
+            index.embed(&[(batch[0].id, vec![1, 2])]);
+        }
+    });
+}
+
+#[test]
+fn texts_come_back_as_they_were_until_they_are_hidden() {
+    let texts = ["A  red\tmug \u{1f642}", "", "Größe 9.5 — naïve\nline", "\u{0} bytes"];
+    let documents: Vec<Document> = (1..).zip(texts).map(|(id, text)| document(id, "a", 0, text)).collect();
+    let mut index = index_of(&documents, 3);
+    let search = index.snapshot();
+    for (id, text) in (1..).zip(texts) {
+        assert_eq!(search.text(EventId(id)).as_deref(), Some(text));
+    }
+    assert_eq!(search.text(EventId(9)), None);
+    index.hide(&[EventId(3)]);
+    assert_eq!(index.snapshot().text(EventId(3)), None);
+}
+
+#[test]
+fn token_signatures_find_a_lone_word_where_it_stands_alone_also_after_reading_back() {
+    let options = IndexOptions { token_signatures: Some(TokenSignatureOptions::default()), ..IndexOptions::default() };
+    let mut index = CompressedIndex::new(options);
+    index.append(&[
+        document(1, "a", 0, "telescope"),
+        document(2, "a", 1, "a telescope in the garden"),
+        document(3, "a", 2, "tea"),
+    ]);
+    let mut bytes = Vec::new();
+    index.snapshot().write_snapshot(&mut bytes).unwrap();
+    let back = CompressedIndex::read_snapshot(options, &mut bytes.as_slice()).unwrap();
+    for search in [index.snapshot(), back.snapshot()] {
+        assert_eq!(ids(&search.search(&ask("the telescope", 9))), [1]);
+    }
 }

@@ -235,6 +235,17 @@ pub(super) fn modality(question: &str) -> QuestionModality {
     }
 }
 
+/// Whether a question asks for what was there for the longest time.
+pub(super) fn longest(question: &str) -> bool {
+    let words: Vec<String> = words(question).collect();
+    let whole = ["session", "time", "day", "morning", "afternoon", "evening", "recording", "video", "film"];
+    let most_of = words.windows(3).any(|three| {
+        three[0] == "most" && three[1] == "of" && (three[2] == "the" || whole.contains(&three[2].as_str()))
+    });
+    let names_whole = words.iter().any(|word| whole.contains(&word.as_str()));
+    (most_of && names_whole) || holds(&words, &[&["for", "the", "longest"], &["the", "longest", "time"]])
+}
+
 /// What the answer should look like.
 pub(super) fn form(question: &str) -> Form {
     let words: Vec<String> = words(question).collect();

@@ -2,11 +2,13 @@
 //!
 //! A question is understood by rules (`classify`, `time_words`, `relation`), its events are found by words, meaning and time
 //! (`retrieve`), and the answer is put together from their own words (`compose`, `options`) with a confidence
-//! (`confidence`). No language model is inside.
+//! (`confidence`). Questions for a way, a next step or a habit go to the procedures first (`symbolic`). No language model is
+//! inside.
 
 mod classify;
 mod compose;
 mod confidence;
+mod facts;
 mod fitness;
 mod lexicon;
 mod options;
@@ -14,6 +16,7 @@ mod question;
 mod reader;
 mod relation;
 mod retrieve;
+mod symbolic;
 mod time_words;
 
 #[cfg(test)]
@@ -22,6 +25,7 @@ mod tests;
 use std::time::Duration;
 
 pub use reader::Reader;
+pub use symbolic::serve;
 
 use self::options::Choice;
 use self::question::Question;
@@ -60,24 +64,44 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
     let classified = stopwatch.check()?;
 
     let limit = if query.top_k == 0 { USUAL_EVIDENCE } else { query.top_k.min(MOST_EVIDENCE) };
+    // Procedures know no time bounds and no options.
+    if query.options.is_empty()
+        && hard.is_none()
+        && let Some(said) = symbolic::answer(&query.question, reader, embeddings.question.as_deref(), now, limit)?
+    {
+        let retrieve = stopwatch.check()?.saturating_sub(classified);
+        return Ok(from_procedures(said, &question, degraded, (classified, retrieve), query.trace));
+    }
     let retriever = Retriever { reader, question: &question, embeddings: &embeddings, hard, limit };
     let mut retrieval = retriever.retrieve()?;
     let retrieved = stopwatch.check()?;
 
-    let open = confidence::open(&retrieval);
+    let open = confidence::open(&question, &retrieval);
     let choice = (!query.options.is_empty()).then(|| {
         let cosines = option_cosines(&cosines_of_options, hard, reader);
         options::choose(&question, &query.options, &retrieval, reader, &cosines)
     });
     let zoned = now.to_jiff().to_zoned(reader.zone().clone());
-    let said = conclude(&question, &retrieval, choice.as_ref(), open, &query.options, &zoned);
+    let from_facts = match choice {
+        None => facts::answer(&question, reader, hard, &zoned, &mut retrieval, &mut degraded)?,
+        Some(_) => None,
+    };
+    let said = match from_facts {
+        Some(facts::Said { answer, confidence }) => {
+            Said { answer: Some(answer), choice: None, confidence, route: Route::Symbolic }
+        }
+        None => conclude(&question, &retrieval, choice.as_ref(), open, &query.options, &zoned),
+    };
     let mut trace = std::mem::take(&mut retrieval.trace);
     if query.trace {
         trace.insert(
             0,
             step("question", format!("{:?}, {:?}, {:?}", question.intent, question.modality, question.form)),
         );
-        trace.push(step("confidence", format!("{:?}", confidence::Signals::of(&retrieval))));
+        trace.push(step(
+            "confidence",
+            format!("{:?} {} {open}", confidence::Signals::of(&question, &retrieval), retrieval.way.name()),
+        ));
         trace.extend(choice.as_ref().map(|choice| step("options", format!("{choice:?}"))));
     }
     retrieval.found.truncate(limit);
@@ -99,6 +123,27 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
         },
         trace: if query.trace { trace } else { Vec::<TraceStep>::new() },
     })
+}
+
+fn from_procedures(
+    said: symbolic::Said,
+    question: &Question,
+    degraded: Vec<String>,
+    (classify, retrieve): (Duration, Duration),
+    trace: bool,
+) -> Answer {
+    Answer {
+        answer: Some(said.answer),
+        choice: None,
+        confidence: said.confidence,
+        route: Route::Symbolic,
+        intent: said.intent,
+        modality: question.modality,
+        evidence: said.evidence,
+        degraded,
+        elapsed: Elapsed { classify, retrieve, reason: Duration::ZERO, total: classify + retrieve },
+        trace: if trace { vec![step("procedures", said.trace)] } else { Vec::new() },
+    }
 }
 
 struct Said {
@@ -132,7 +177,7 @@ fn conclude(
             Some(option) => Said {
                 answer: Some(options[option].clone()),
                 choice: Some(option),
-                confidence: confidence::choice(choice, open),
+                confidence: confidence::choice(choice, question),
                 route,
             },
         },

@@ -72,8 +72,10 @@ fn in_evidence(option: &str, retrieval: &Retrieval, reader: &dyn Reader) -> f32 
         {
             continue;
         }
-        let weight = if by_time { 1.0 } else { (one.score / top).clamp(0.0, 1.0).powi(2) };
-        best = best.max(weight * content.coverage(&one.terms));
+        let near = (one.score / top).clamp(0.0, 1.0);
+        // What lies at the time that is asked for counts even where it fits the question's words less.
+        let weight = if by_time { 0.5 + 0.5 * near } else { near.powi(2) };
+        best = best.max(weight * content.told_by(&one.terms));
     }
     best
 }

@@ -10,11 +10,15 @@ use super::time_words::{TimePhrase, may_name_session, time_phrases, without};
 use crate::index::{Search, TermId, TermStatistics, is_stop_word, term_of, words};
 use crate::{Event, Intent, Modality, QuestionModality, TimeSpan, Timestamp};
 
+/// What a word of an option counts that no memory holds, beside one that some memory holds.
+const UNPERCEIVED: f32 = 0.4;
+
 /// Weighted words whose presence in a memory speaks for it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Content {
     terms: Vec<ContentTerm>,
     total: f32,
+    known: f32,
 }
 
 #[derive(Debug, Clone)]
@@ -23,6 +27,8 @@ struct ContentTerm {
     /// Terms that say the same more specifically.
     classes: Vec<TermId>,
     weight: f32,
+    /// Whether any memory holds it, or a class of it.
+    known: bool,
 }
 
 /// The distinct terms of a text.
@@ -45,24 +51,39 @@ pub(super) fn terms_of_event(event: &Event) -> Terms {
 impl Content {
     /// The content of a text, weighted by how rare its words are in memory.
     pub fn of(text: &str, search: &dyn Search) -> Self {
-        Self::from_statistics(search.terms(text).into_iter().filter(|term| !is_frame_word(&term.word)))
+        Self::from_statistics(search.terms(text).into_iter().filter(|term| !is_frame_word(&term.word)), search)
     }
 
     /// The same with the words that would only frame a question: of an option, they are what it says.
     pub fn whole(text: &str, search: &dyn Search) -> Self {
-        Self::from_statistics(search.terms(text).into_iter())
+        Self::from_statistics(search.terms(text).into_iter(), search)
     }
 
-    fn from_statistics(statistics: impl Iterator<Item = TermStatistics>) -> Self {
+    fn from_statistics(statistics: impl Iterator<Item = TermStatistics>, search: &dyn Search) -> Self {
+        let held = |word: &str| search.terms(word).first().is_some_and(|term| term.documents > 0);
+        let mut known = 0.0;
         let terms: Vec<ContentTerm> = statistics
-            .map(|term| ContentTerm {
-                term: term.term,
-                classes: classes_of(&term.word).iter().map(|class| term_of(class)).collect(),
-                weight: term.idf,
+            .map(|term| {
+                let classes = classes_of(&term.word);
+                let is_known = term.documents > 0 || classes.iter().any(|class| held(class));
+                if is_known {
+                    known += term.idf;
+                }
+                ContentTerm {
+                    known: is_known,
+                    term: term.term,
+                    classes: classes.iter().map(|class| term_of(class)).collect(),
+                    weight: term.idf,
+                }
             })
             .collect();
         let total = terms.iter().map(|term| term.weight).sum();
-        Self { terms, total }
+        Self { terms, total, known }
+    }
+
+    /// The share of the content, by weight, that any memory holds; 1 if there is no content.
+    pub fn known(&self) -> f32 {
+        if self.total > 0.0 { self.known / self.total } else { 1.0 }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -72,9 +93,18 @@ impl Content {
     /// The share of the content, by weight, that these terms hold; 0 if there is no content. Two words of the content may
     /// stand in the terms as one. A more specific class counts almost as much as the word itself.
     pub fn coverage(&self, terms: &Terms) -> f32 {
-        if self.total <= 0.0 {
-            return 0.0;
-        }
+        if self.total > 0.0 { self.held(terms) / self.total } else { 0.0 }
+    }
+
+    /// The same where words that no memory holds count for less: that nobody ever perceived them says little against what
+    /// is described with them, because senses have fewer words than people.
+    pub fn told_by(&self, terms: &Terms) -> f32 {
+        let unknown = self.terms.iter().filter(|term| !term.known).map(|term| term.weight).sum::<f32>();
+        let weight = self.total - (1.0 - UNPERCEIVED) * unknown;
+        if weight > 0.0 { self.held(terms) / weight } else { 0.0 }
+    }
+
+    fn held(&self, terms: &Terms) -> f32 {
         let held = self.terms.iter().map(|term| {
             if terms.contains(&term.term) {
                 term.weight
@@ -84,7 +114,7 @@ impl Content {
                 0.0
             }
         });
-        held.sum::<f32>() / self.total
+        held.sum()
     }
 }
 
@@ -109,6 +139,8 @@ pub(super) struct Question {
     pub content: Content,
     /// Which of several occurrences is meant.
     pub occurrence: Option<Occurrence>,
+    /// Whether it asks for what was there for the longest time.
+    pub longest: bool,
 }
 
 /// Which of several occurrences.
@@ -135,6 +167,7 @@ impl Question {
         let target = classify::sense(main);
         let wanted = Wanted::of(main, target);
         let category = category(main);
+        let longest = classify::longest(text);
         Self {
             text: text.into(),
             intent: classify::intent(text),
@@ -143,8 +176,10 @@ impl Question {
             target,
             wanted,
             category,
-            content: Content::of(&timeless, search),
+            // What was there for the longest time is asked for by no word of its own.
+            content: if longest { Content::default() } else { Content::of(&timeless, search) },
             occurrence: occurrence(text),
+            longest,
             phrases,
             timeless,
             relation,

@@ -1,6 +1,8 @@
 //! What an answer is made from.
 
 use crate::index::Search;
+use crate::learning::Learnt;
+use crate::logic::Procedures;
 use crate::ports::TextEmbedder;
 use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError};
 
@@ -33,6 +35,21 @@ pub trait Reader: Send + Sync {
 
     /// Visible events that have no embedding in φ's space yet.
     fn pending_embeddings(&self) -> u64;
+
+    /// The procedures that were learnt from the events, up to some event; `None` where nothing learns.
+    fn procedures(&self) -> Option<&Procedures> {
+        None
+    }
+
+    /// What was learnt from the events, up to some event; `None` where nothing learns.
+    fn learnt(&self) -> Option<&Learnt> {
+        None
+    }
+
+    /// Visible events that nothing was learnt from yet.
+    fn pending_lessons(&self) -> u64 {
+        0
+    }
 
     /// The zone in which time words are understood.
     fn zone(&self) -> &jiff::tz::TimeZone;

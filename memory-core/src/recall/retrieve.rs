@@ -1,6 +1,6 @@
 //! From an understood question to candidate events.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use super::fitness::{self, rank};
@@ -8,7 +8,7 @@ use super::question::{Content, Occurrence, Question, Terms, terms_of, terms_of_e
 use super::relation::{Order, Relation};
 use super::{Reader, lexicon};
 use crate::index::{Hit, SearchQuery, term_of, words};
-use crate::{Event, EventId, Kind, Modality, ReadError, Route, TimeSpan, TraceStep};
+use crate::{Event, EventId, Kind, Modality, Origin, QuestionModality, ReadError, Route, TimeSpan, TraceStep, Value};
 
 /// How far a cue reaches on both sides when something happened meanwhile.
 const WIDENED: Duration = Duration::from_secs(2);
@@ -37,12 +37,16 @@ const TOUCHING: Duration = Duration::from_secs(1);
 const LEAST_FIRM: f32 = 0.4;
 /// How much more an event of the sense that is asked for counts that is the firmest of its like.
 const FIRMEST: f32 = 0.1;
+/// How much of its score a sound keeps where the question asks for no sense.
+const MERE_SOUND: f32 = 0.75;
 /// Candidates that come before the cue itself.
 const BEFORE_THE_CUE: usize = 3;
 /// Occurrences of a cue that are looked at.
 const MOST_CUES: usize = 4;
 /// Sightings among which those that a cue means are looked for.
 const SIGHTINGS: usize = 96;
+/// Scenes of a session that are compared.
+const SCENES: usize = 10_000;
 /// Candidates whose words are read.
 const READ: usize = 24;
 
@@ -75,6 +79,18 @@ pub(super) enum Way {
         /// Whether the cue is no more than the most likely sighting of something that it names.
         weak: bool,
     },
+}
+
+impl Way {
+    /// For the trace.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Search => "search",
+            Self::Listing => "listing",
+            Self::Relation { weak: false, .. } => "relation",
+            Self::Relation { weak: true, .. } => "weak relation",
+        }
+    }
 }
 
 /// Candidates, best first.
@@ -176,6 +192,12 @@ impl Retriever<'_> {
             }
             trace.push(step("time", format!("nothing fitting between {} and {}", span.start, span.end)));
         }
+        if self.question.longest
+            && let Some(found) = self.longest()?
+        {
+            trace.push(step("longest", format!("{} scenes that look alike", found.len())));
+            return Ok(Retrieval { found, way: Way::Listing, in_time: true, trace });
+        }
         let near = self.question.near();
         if self.question.content.is_empty() && !bounded {
             let span = near.first().map(|(span, _)| *span).or(self.hard);
@@ -219,6 +241,10 @@ impl Retriever<'_> {
             if any_wanted {
                 one.score *= wanted.share(&one.event, one.coverage);
             }
+            // Who asks without a word for a sense asks for what was seen or said.
+            if self.question.modality == QuestionModality::Audiovisual && one.event.kind == Kind::Sound {
+                one.score *= MERE_SOUND;
+            }
             if counts(one) {
                 one.score *= 1.0 + FIRMEST * fitness::support(&one.event) / firmest;
             }
@@ -231,6 +257,33 @@ impl Retriever<'_> {
             prefer(occurrence, &mut found);
         }
         Ok(found)
+    }
+
+    /// What the scene looked like for the longest time: of the scenes of one look the longest first; `None` if no scene
+    /// was told.
+    fn longest(&self) -> Result<Option<Vec<Found>>, ReadError> {
+        let search = self.reader.search();
+        let span = self.hard.or_else(|| search.session(None));
+        let query = SearchQuery { span, kinds: vec![Kind::Caption], limit: SCENES, ..SearchQuery::default() };
+        let mut looks: BTreeMap<String, (Duration, Vec<Event>)> = BTreeMap::new();
+        for hit in search.search(&query) {
+            let Some(event) = self.reader.event(hit.id)? else { continue };
+            if event.origin == Origin::Perceived {
+                let look = looks.entry(look(&event)).or_default();
+                look.0 += event.span.end.since(event.span.start);
+                look.1.push(event);
+            }
+        }
+        let most = looks.into_values().max_by_key(|(length, _)| *length);
+        Ok(most.map(|(_, mut events)| {
+            events.sort_by_key(|event| (std::cmp::Reverse(event.span.end.since(event.span.start)), event.id));
+            let found = events.into_iter().take(self.limit.max(READ)).map(|event| {
+                let terms = terms_of_event(&event);
+                let coverage = self.question.content.coverage(&terms);
+                Found { event, score: 1.0, cosine: None, terms, coverage }
+            });
+            found.collect()
+        }))
     }
 
     /// What was seen or heard in a part of the session, the firmest first.
@@ -510,6 +563,19 @@ impl Retriever<'_> {
         }
         cues.truncate(if self.question.occurrence.is_some() { 1 } else { MOST_CUES });
         Ok(cues)
+    }
+}
+
+/// What a scene looks like: its colours, or its words where it has none.
+fn look(scene: &Event) -> String {
+    match scene.attributes.get("colours") {
+        Some(Value::List(colours)) => {
+            let mut names: Vec<String> = Vec::new();
+            Value::List(colours.clone()).for_each_text(&mut |name| names.push(name.to_owned()));
+            names.sort();
+            names.join(" ")
+        }
+        _ => scene.text.clone(),
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::tz::TimeZone;
 
 use super::*;
-use crate::index::{Document, Index, IndexOptions, LogIndex, Search, passage, stem, words};
+use crate::index::{CompressedIndex, Document, Index, IndexOptions, Search, is_stop_word, passage, stem, words};
 use crate::ports::{PortError, TextEmbedder};
 use crate::{
     AbsentRole, Attributes, Episode, EpisodeId, Event, EventId, Kind, ManualClock, Origin, ReadError, StreamSpan, Value,
@@ -29,8 +29,8 @@ impl TextEmbedder for WordVectors {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, PortError> {
         let vector = |text: &&str| {
             let mut vector = vec![0.0_f32; 64];
-            for word in words(text) {
-                let word = if word == "spectacles" { "glasses".to_string() } else { stem(&word) };
+            for word in words(text).filter(|word| !is_stop_word(word)) {
+                let word = stem(if word == "spectacles" { "glasses" } else { &word });
                 let place = word.bytes().fold(7_usize, |hash, byte| (hash * 31 + usize::from(byte)) % 64);
                 vector[place] += 1.0;
             }
@@ -76,7 +76,7 @@ impl Clock for SteppingClock {
 
 struct Kitchen {
     events: Vec<Event>,
-    index: LogIndex,
+    index: CompressedIndex,
     search: Arc<dyn Search>,
     gone: BTreeSet<EventId>,
     embedder: Option<Box<dyn TextEmbedder>>,
@@ -170,7 +170,7 @@ fn kitchen() -> Kitchen {
             }
         })
         .collect();
-    let mut index = LogIndex::new(IndexOptions::default());
+    let mut index = CompressedIndex::new(IndexOptions::default());
     index.append(&events.iter().map(Document::of).collect::<Vec<_>>());
     Kitchen {
         search: index.snapshot(),
@@ -330,7 +330,7 @@ fn drive() -> Kitchen {
             }
         })
         .collect();
-    let mut index = LogIndex::new(IndexOptions::default());
+    let mut index = CompressedIndex::new(IndexOptions::default());
     index.append(&events.iter().map(Document::of).collect::<Vec<_>>());
     Kitchen { search: index.snapshot(), index, events, ..kitchen() }
 }
@@ -512,7 +512,7 @@ fn the_trace_is_told_only_when_asked_for() {
 #[test]
 fn an_empty_memory_says_so() {
     let mut kitchen = kitchen();
-    kitchen.search = LogIndex::new(IndexOptions::default()).snapshot();
+    kitchen.search = CompressedIndex::new(IndexOptions::default()).snapshot();
     for question in ["Where are my keys?", "What happened today?", "What was heard after the bell?", "What happened?"] {
         let answer = kitchen.ask(question);
         assert_eq!((answer.route, answer.answer, answer.evidence), (Route::None, None, vec![]), "{question}");

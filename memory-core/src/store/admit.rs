@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::records::{EventBody, encode_attributes, stream_micros};
-use crate::{Origin, Perceived, PerceivedEvent, Timestamp, Told, Value};
+use super::records::{EventBody, Space, encode_attributes, stream_micros};
+use super::vectors::{quantize, sensed_space};
+use crate::{Origin, Perceived, PerceivedEvent, SensedEmbedding, Timestamp, Told, Value};
 
 /// Longest text of an observation, bytes.
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
@@ -15,11 +16,16 @@ pub const MAX_ATTRIBUTE_DEPTH: usize = 16;
 pub const MAX_NAME_BYTES: usize = 1024;
 /// Most atomic events of one segment.
 pub const MAX_SEGMENT_EVENTS: usize = 10_000;
+/// Most components of a vector of the senses.
+pub const MAX_DIMENSIONS: usize = 4096;
 /// How far ahead of the clock an observation may lie.
 pub const MAX_FUTURE: Duration = Duration::from_secs(24 * 3600);
 
 /// Why an observation is refused, and what to change.
 type Refusal = String;
+
+/// A quantised unit vector and its space.
+pub(crate) type SpaceVector = (Space, Vec<i16>);
 
 /// A told observation as an event without an episode.
 pub(crate) fn told(told: Told, now: Timestamp) -> Result<EventBody, Refusal> {
@@ -87,15 +93,20 @@ pub(crate) fn segment(segment: &Perceived) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// An event of a segment as an event without an episode.
-pub(crate) fn perceived(event: PerceivedEvent, source: &str, now: Timestamp) -> Result<EventBody, Refusal> {
+/// An event of a segment as an event without an episode, and its vectors.
+pub(crate) fn perceived(
+    event: PerceivedEvent,
+    source: &str,
+    now: Timestamp,
+) -> Result<(EventBody, Vec<SpaceVector>), Refusal> {
     check_text("text", &event.text)?;
+    let vectors = check_embeddings(event.embeddings)?;
     let entity = event.entity.filter(|entity| !entity.trim().is_empty());
     if let Some(entity) = &entity {
         check_name("entity", entity)?;
     }
     let attributes = check_attributes(&event.attributes)?;
-    Ok(EventBody {
+    let body = EventBody {
         episode: 0,
         origin: Origin::Perceived,
         kind: event.kind,
@@ -112,7 +123,34 @@ pub(crate) fn perceived(event: PerceivedEvent, source: &str, now: Timestamp) -> 
         text: event.text,
         attributes,
         supersedes: None,
-    })
+    };
+    Ok((body, vectors))
+}
+
+fn check_embeddings(embeddings: Vec<SensedEmbedding>) -> Result<Vec<SpaceVector>, Refusal> {
+    let mut vectors: Vec<SpaceVector> = Vec::with_capacity(embeddings.len());
+    for SensedEmbedding { sensed, space, vector } in embeddings {
+        let what = sensed.name();
+        check_length("embeddings.space", &space, MAX_NAME_BYTES)?;
+        let norm = vector.iter().map(|component| f64::from(*component).powi(2)).sum::<f64>().sqrt();
+        if vector.len() > MAX_DIMENSIONS || !norm.is_finite() || norm == 0.0 {
+            return Err(format!(
+                "the {what} embedding in {space} has {} components and the norm {norm}; it takes 1 to {MAX_DIMENSIONS} \
+                 finite ones that are not all 0",
+                vector.len()
+            ));
+        }
+        let dimensions = u32::try_from(vector.len()).expect("at most `MAX_DIMENSIONS`");
+        let space = Space { name: sensed_space(sensed, &space), dimensions };
+        if vectors.iter().any(|(known, _)| known.name == space.name) {
+            return Err(format!("two {what} embeddings of one event in {}; at most one", space.name));
+        }
+        // Components of a unit vector, so nothing is lost by going to 32 bits.
+        #[allow(clippy::cast_possible_truncation)]
+        let unit: Vec<f32> = vector.iter().map(|component| (f64::from(*component) / norm) as f32).collect();
+        vectors.push((space, quantize(&unit)));
+    }
+    Ok(vectors)
 }
 
 /// Names travel in topics and on command lines.

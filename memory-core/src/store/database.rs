@@ -1,15 +1,21 @@
-//! The redb database: opened, healed in place after an I/O error, closed.
+//! The redb database: opened, healed in place after an I/O error, replaced by its next generation, closed.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use parking_lot::RwLock;
-use redb::{DatabaseError, ReadTransaction, ReadableDatabase, StorageBackend, WriteTransaction};
+use parking_lot::{Mutex, RwLock};
+use redb::{
+    DatabaseError, Key, ReadTransaction, ReadableDatabase, StorageBackend, TableDefinition, Value, WriteTransaction,
+};
 
 use super::backend::Backend;
 use super::failure::{Failure, Result};
+use super::generation::{self, Generation};
+use super::noted::Noted;
 use super::storage::Storage;
 use super::tables;
 use crate::OpenError;
@@ -17,61 +23,236 @@ use crate::OpenError;
 /// The one open database of a store.
 ///
 /// The lock is taken shared for the moment in which a transaction begins, by readers and by the writer alike, and
-/// exclusively only while the database is reopened after an I/O error: redb refuses all work after one.
+/// exclusively only while the database is reopened after an I/O error, for redb refuses all work after one, or replaced by
+/// its next generation.
 pub(crate) struct Database {
     storage: Arc<dyn Storage>,
     cache_bytes: usize,
     open: RwLock<Open>,
     full: Arc<AtomicBool>,
-    generation: AtomicU64,
+    /// How often the database was opened.
+    openings: AtomicU64,
+    /// The present generation was named, and it is not known whether power loss takes its name away again.
+    unsure: AtomicBool,
+    /// Keys that were written since somebody wanted to know.
+    changed: Mutex<Option<Arc<ChangedKeys>>>,
+    _lock: Box<dyn Send + Sync>,
 }
 
-enum Open {
+struct Open {
+    generation: Generation,
+    state: State,
+}
+
+enum State {
     Writing(redb::Database),
     /// On a disk that takes no writes.
     Reading(redb::Database),
     Closed,
 }
 
+/// Keys of rows that were written or removed, by table. Rows of transactions that came to nothing may be among them.
+#[derive(Default)]
+pub(crate) struct ChangedKeys {
+    keys: Mutex<BTreeMap<String, BTreeSet<Vec<u8>>>>,
+}
+
+impl ChangedKeys {
+    pub(crate) fn note(&self, table: &str, key: &[u8]) {
+        let mut tables = self.keys.lock();
+        match tables.get_mut(table) {
+            Some(keys) => drop(keys.insert(key.to_vec())),
+            None => drop(tables.insert(table.to_owned(), BTreeSet::from([key.to_vec()]))),
+        }
+    }
+
+    /// What was noted since the last time.
+    pub(crate) fn take(&self) -> BTreeMap<String, BTreeSet<Vec<u8>>> {
+        std::mem::take(&mut *self.keys.lock())
+    }
+
+    /// How many keys are noted.
+    pub(crate) fn len(&self) -> usize {
+        self.keys.lock().values().map(BTreeSet::len).sum()
+    }
+}
+
+/// A write transaction whose tables note what is written.
+pub(crate) struct Write {
+    transaction: WriteTransaction,
+    changed: Option<Arc<ChangedKeys>>,
+}
+
+impl Write {
+    /// A table, made if it is not there.
+    pub(crate) fn open_table<K: Key + 'static, V: Value + 'static>(
+        &self,
+        definition: TableDefinition<'static, K, V>,
+    ) -> Result<Noted<'_, K, V>, redb::TableError> {
+        Ok(Noted::new(definition, self.transaction.open_table(definition)?, self.changed.as_deref()))
+    }
+
+    /// Lets the commit wait for no disk: it is durable with the next one that does.
+    pub(crate) fn wait_for_no_disk(&mut self) -> Result<()> {
+        let set = self.transaction.set_durability(redb::Durability::None);
+        set.map_err(|error| Failure::Store(error.to_string()))
+    }
+
+    pub(crate) fn commit(self) -> Result<(), redb::CommitError> {
+        self.transaction.commit()
+    }
+
+    pub(crate) fn abort(self) -> Result<(), redb::StorageError> {
+        self.transaction.abort()
+    }
+}
+
+impl Deref for Write {
+    type Target = WriteTransaction;
+
+    fn deref(&self) -> &WriteTransaction {
+        &self.transaction
+    }
+}
+
 impl Database {
-    /// Opens the database and makes its tables if it is new.
+    /// Opens the present generation and makes its tables if it is new.
     pub(crate) fn open(storage: Arc<dyn Storage>, cache_bytes: usize) -> Result<Self, OpenError> {
+        let lock = storage.lock().map_err(|source| match source.kind() {
+            io::ErrorKind::ResourceBusy | io::ErrorKind::WouldBlock => OpenError::InUse { path: storage.path() },
+            _ => OpenError::Io { path: storage.path(), source },
+        })?;
+        let present = generation::present(storage.as_ref())?;
+        let generation = present.generation;
         let full = Arc::new(AtomicBool::new(false));
-        let redb = open_redb(storage.as_ref(), cache_bytes, |inner| Backend::writing(inner, &full))?;
-        let open = RwLock::new(Open::Writing(redb));
-        let database = Self { storage, cache_bytes, open, full, generation: AtomicU64::new(0) };
+        let redb =
+            open_redb(storage.as_ref(), generation, present.new, cache_bytes, |inner| Backend::writing(inner, &full))?;
+        let database = Self {
+            storage,
+            cache_bytes,
+            open: RwLock::new(Open { generation, state: State::Writing(redb) }),
+            full,
+            openings: AtomicU64::new(0),
+            unsure: AtomicBool::new(false),
+            changed: Mutex::default(),
+            _lock: lock,
+        };
         tables::prepare(&database)?;
+        database.tidy(present.manifest_lost);
         Ok(database)
+    }
+
+    /// Repairs the manifest and removes what compactions and restorings left that were cut off.
+    fn tidy(&self, manifest_lost: bool) {
+        let (storage, generation) = (self.storage(), self.generation());
+        let mut tidied = Ok(());
+        if manifest_lost {
+            tracing::warn!(file = generation.file_name(), "the manifest was lost; this is the only generation");
+            tidied = generation::enthrone(storage, generation).and_then(|()| storage.sync());
+        }
+        if let Err(error) = tidied.and_then(|()| generation::remove_others(storage, generation)) {
+            tracing::warn!(%error, "files that nobody needs could not be removed; tried again at the next start");
+        }
     }
 
     pub(crate) fn storage(&self) -> &dyn Storage {
         self.storage.as_ref()
     }
 
+    /// The present generation.
+    pub(crate) fn generation(&self) -> Generation {
+        self.open.read().generation
+    }
+
+    /// The present generation's file, for messages.
+    pub(crate) fn path(&self) -> std::path::PathBuf {
+        self.storage.path().join(self.generation().file_name())
+    }
+
+    /// Bytes that the present generation takes on the disk.
+    pub(crate) fn disk_bytes(&self) -> u64 {
+        self.storage.disk_bytes(&self.generation().file_name()).unwrap_or(0)
+    }
+
     /// Grows with every reopening, so that a reader whose transaction died with the old one can tell.
-    pub(crate) fn generation(&self) -> u64 {
-        self.generation.load(Ordering::Acquire)
+    pub(crate) fn openings(&self) -> u64 {
+        self.openings.load(Ordering::Acquire)
     }
 
     /// A consistent snapshot for reading.
     pub(crate) fn read(&self) -> Result<ReadTransaction> {
-        match &*self.open.read() {
-            Open::Writing(redb) | Open::Reading(redb) => Ok(redb.begin_read()?),
-            Open::Closed => {
+        match &self.open.read().state {
+            State::Writing(redb) | State::Reading(redb) => Ok(redb.begin_read()?),
+            State::Closed => {
                 Err(Failure::Store("it is closed after an I/O error and cannot be opened again yet".into()))
             }
         }
     }
 
     /// The next write transaction, durable when it is committed, and quick to recover from when it is not.
-    pub(crate) fn write(&self) -> Result<WriteTransaction> {
-        match &*self.open.read() {
-            Open::Writing(redb) => {
+    pub(crate) fn write(&self) -> Result<Write> {
+        match &self.open.read().state {
+            State::Writing(redb) => {
                 let mut transaction = redb.begin_write()?;
                 transaction.set_quick_repair(true);
-                Ok(transaction)
+                Ok(Write { transaction, changed: self.changed.lock().clone() })
             }
-            Open::Reading(_) | Open::Closed => Err(Failure::Store("it takes no writes after an I/O error yet".into())),
+            State::Reading(_) | State::Closed => {
+                Err(Failure::Store("it takes no writes after an I/O error yet".into()))
+            }
+        }
+    }
+
+    /// Notes the keys that are written from the next transaction on, until `forget_changes`.
+    pub(crate) fn note_changes(&self) -> Arc<ChangedKeys> {
+        let changed = Arc::new(ChangedKeys::default());
+        *self.changed.lock() = Some(Arc::clone(&changed));
+        changed
+    }
+
+    /// Notes nothing any more.
+    pub(crate) fn forget_changes(&self) {
+        *self.changed.lock() = None;
+    }
+
+    /// Makes the database of a generation that is not the present one. It is not durable until it is told to be.
+    pub(crate) fn make_generation(&self, generation: Generation) -> Result<redb::Database, OpenError> {
+        let full = Arc::new(AtomicBool::new(false));
+        open_redb(self.storage(), generation, true, self.cache_bytes, |inner| Backend::writing(inner, &full))
+    }
+
+    /// Makes a generation that is whole and synced the present one; then only it is there. Readers that began before read
+    /// again. If it fails, the old one is the present one still. Or it is not known which one is: then the new one is read,
+    /// and written once that is known; nothing that was acknowledged is in one of them only.
+    pub(crate) fn replace(&self, generation: Generation, made: redb::Database) -> Result<(), OpenError> {
+        // Closed first, so that the file is as any other that is opened.
+        drop(made);
+        let storage = self.storage();
+        let io_error = |source| OpenError::Io { path: storage.path(), source };
+        let redb =
+            open_redb(storage, generation, false, self.cache_bytes, |inner| Backend::writing(inner, &self.full))?;
+        let mut open = self.open.write();
+        generation::enthrone(storage, generation).map_err(io_error)?;
+        let synced = storage.sync();
+        let state = if synced.is_ok() { State::Writing(redb) } else { State::Reading(redb) };
+        *open = Open { generation, state };
+        self.unsure.store(synced.is_err(), Ordering::Release);
+        self.openings.fetch_add(1, Ordering::AcqRel);
+        drop(open);
+        synced.map_err(io_error)?;
+        self.tidy(false);
+        Ok(())
+    }
+
+    /// Removes a generation that is not the present one and never will be.
+    pub(crate) fn discard(&self, generation: Generation) {
+        debug_assert!(generation != self.generation(), "the present generation stays");
+        let storage = self.storage();
+        match storage.remove(&generation.file_name()).and_then(|()| storage.sync()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!(%error, "an unfinished generation could not be removed; tried again at the next start");
+            }
+            _ => {}
         }
     }
 
@@ -79,18 +260,29 @@ impl Database {
     /// takes no writes it is opened for reading all the same, and the error tells why it cannot be written.
     pub(crate) fn reopen(&self) -> Result<(), OpenError> {
         let mut open = self.open.write();
+        let generation = open.generation;
         // Closed first: the file is locked as long as it is open.
-        *open = Open::Closed;
-        self.generation.fetch_add(1, Ordering::AcqRel);
+        open.state = State::Closed;
+        self.openings.fetch_add(1, Ordering::AcqRel);
         let (storage, cache) = (self.storage.as_ref(), self.cache_bytes);
-        match open_redb(storage, cache, |inner| Backend::writing(inner, &self.full)) {
+        let certain = || match self.unsure.load(Ordering::Acquire) {
+            true => storage.sync().map_err(|source| OpenError::Io { path: storage.path(), source }),
+            false => Ok(()),
+        };
+        let opened = certain()
+            .and_then(|()| open_redb(storage, generation, false, cache, |inner| Backend::writing(inner, &self.full)));
+        match opened {
             Ok(redb) => {
-                *open = Open::Writing(redb);
+                open.state = State::Writing(redb);
+                drop(open);
+                if self.unsure.swap(false, Ordering::AcqRel) {
+                    self.tidy(false);
+                }
                 Ok(())
             }
             Err(error) => {
-                if let Ok(redb) = open_redb(storage, cache, Backend::reading) {
-                    *open = Open::Reading(redb);
+                if let Ok(redb) = open_redb(storage, generation, false, cache, Backend::reading) {
+                    open.state = State::Reading(redb);
                 }
                 Err(error)
             }
@@ -109,21 +301,25 @@ impl Database {
 
 fn open_redb(
     storage: &dyn Storage,
+    generation: Generation,
+    create: bool,
     cache_bytes: usize,
     wrap: impl FnOnce(Box<dyn StorageBackend>) -> io::Result<Backend>,
 ) -> Result<redb::Database, OpenError> {
+    let name = generation.file_name();
+    let path = || storage.path().join(&name);
     let io_error = |source: io::Error| match source.kind() {
-        io::ErrorKind::ResourceBusy | io::ErrorKind::WouldBlock => OpenError::InUse { path: storage.path() },
-        _ => OpenError::Io { path: storage.path(), source },
+        io::ErrorKind::ResourceBusy | io::ErrorKind::WouldBlock => OpenError::InUse { path: path() },
+        _ => OpenError::Io { path: path(), source },
     };
-    let damaged = |detail: String| OpenError::Damaged { path: storage.path(), detail };
+    let damaged = |detail: String| OpenError::Damaged { path: path(), detail };
 
-    let backend = storage.open().and_then(wrap).map_err(io_error)?;
+    let backend = storage.open(&name, create).and_then(wrap).map_err(io_error)?;
     let open = || redb::Builder::new().set_cache_size(cache_bytes).create_with_backend(backend);
     // redb answers some kinds of damage with a panic; a daemon needs a message that names the file.
     match catch_unwind(AssertUnwindSafe(open)) {
         Ok(Ok(redb)) => Ok(redb),
-        Ok(Err(DatabaseError::DatabaseAlreadyOpen)) => Err(OpenError::InUse { path: storage.path() }),
+        Ok(Err(DatabaseError::DatabaseAlreadyOpen)) => Err(OpenError::InUse { path: path() }),
         Ok(Err(DatabaseError::Storage(redb::StorageError::Io(source)))) => match source.kind() {
             io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => Err(damaged(source.to_string())),
             _ => Err(io_error(source)),

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::envelope::{self, MAX_PAYLOAD};
 use super::records::{
-    EPISODE, EVENT, EpisodeRow, EventBody, EventRow, HEAD, Head, SPACE, Space, TEXT, VECTOR, decode_attributes,
+    EPISODE, EVENT, EpisodeRow, EventBody, EventRow, HEAD, Head, HeadOfFormat1, PURGE, Purge, SPACE, Space, TEXT,
+    VECTOR, decode_attributes,
 };
 use crate::{Kind, Modality, Origin};
 
@@ -35,6 +36,8 @@ fn decode_everything(payload: &[u8]) {
     }
     drop(envelope::decode::<EpisodeRow>(payload));
     drop(envelope::decode::<Head>(payload));
+    drop(envelope::decode::<HeadOfFormat1>(payload));
+    drop(envelope::decode::<Purge>(payload));
     drop(envelope::decode::<Space>(payload));
     drop(envelope::decode::<String>(payload));
 }
@@ -42,7 +45,7 @@ fn decode_everything(payload: &[u8]) {
 proptest! {
     #[test]
     fn arbitrary_bytes_are_refused_or_read_but_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..512)) {
-        for record in [EVENT, EPISODE, HEAD, SPACE, VECTOR, TEXT] {
+        for record in [EVENT, EPISODE, HEAD, SPACE, VECTOR, TEXT, PURGE] {
             prop_assert!(envelope::open_bytes(record, b"key", &bytes).is_err());
             // With an envelope that fits, only the payload is arbitrary.
             let sealed = envelope::seal_bytes(record, b"key", &bytes);
@@ -111,9 +114,15 @@ fn the_bytes_of_a_record_stay_as_they_are() {
         episodes: 6,
         hidden: 7,
         longest_segment: 300,
+        stale_bytes: 8,
+        forgotten_since: Some(-1),
     };
     let hex: String = postcard::to_stdvec(&head).unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(hex, "01020304050607ac02");
+    assert_eq!(hex, "01020304050607ac02080101");
+    assert!(postcard::from_bytes::<HeadOfFormat1>(&[1, 2, 3, 4, 5, 6, 7, 0xac, 2]).is_ok());
+    let purge = Purge { source: Some("camera".into()), start: -1, end: 2, media: None };
+    let hex: String = postcard::to_stdvec(&purge).unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(hex, "010663616d657261010400");
 }
 
 mod check {
@@ -122,7 +131,7 @@ mod check {
     use redb::TableDefinition;
 
     use crate::store::tables::{self, EPISODES, EVENTS, IDENTITY, MEMBERS, META, VECTORS};
-    use crate::store::{MemoryStorage, Storage};
+    use crate::store::{FILE_NAME, MemoryStorage, Storage};
     use crate::{ForgetRequest, ManualClock, Memory, MemoryOptions, Observation, OpenError, Outcome, Told};
 
     fn options() -> MemoryOptions {
@@ -153,7 +162,7 @@ mod check {
     }
 
     fn damage(storage: &MemoryStorage, damage: impl FnOnce(&redb::WriteTransaction)) {
-        let database = redb::Builder::new().create_with_backend(Raw(storage.open().unwrap())).unwrap();
+        let database = redb::Builder::new().create_with_backend(Raw(storage.open(FILE_NAME, true).unwrap())).unwrap();
         let transaction = database.begin_write().unwrap();
         damage(&transaction);
         transaction.commit().unwrap();
@@ -193,7 +202,8 @@ mod check {
     #[test]
     fn a_flipped_bit_in_a_text_is_found_and_costs_only_its_record() {
         let storage = store();
-        let mut image = storage.image();
+        let mut disk = storage.image();
+        let image = disk.files.get_mut(FILE_NAME).unwrap();
         let text = b"the second words";
         let mut flipped = 0;
         for at in 0..image.len() - text.len() {
@@ -203,7 +213,7 @@ mod check {
             }
         }
         assert!(flipped > 0);
-        let storage = MemoryStorage::from_image(image);
+        let storage = MemoryStorage::from_image(disk);
         assert_problem(&storage, &["record 2 of events", "checksum"]);
         let memory = open(&storage).unwrap();
         assert_eq!(memory.stats().damaged, 1);
@@ -277,7 +287,7 @@ mod check {
             transaction.open_table(META).unwrap().insert("format", format.as_slice()).unwrap();
         });
         let error = open(&storage).err().unwrap();
-        assert!(matches!(error, OpenError::TooNew { found: 7, supported: 1, .. }), "{error}");
+        assert!(matches!(error, OpenError::TooNew { found: 7, supported: 2, .. }), "{error}");
         assert!(error.to_string().contains("install the newer engram"));
     }
 
@@ -294,7 +304,7 @@ mod check {
 
     #[test]
     fn pages_overwritten_with_noise_are_told_and_do_not_panic() {
-        let image = store().image();
+        let image = store().image().files.remove(FILE_NAME).unwrap();
         let pages = image.len() / 4096;
         for page in 0..pages {
             let mut image = image.clone();

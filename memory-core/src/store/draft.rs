@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use redb::ReadableTable;
 
+use super::admit::SpaceVector;
 use super::failure::{Failure, Result, if_sound};
 use super::records::{Digest, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Head, fold};
 use super::tables::{self, ENTITY, PLACE, WriteTables};
+use super::vectors;
 use crate::index::Document;
 use crate::{EpisodeId, EventId, Origin, Timestamp};
 
@@ -41,11 +43,15 @@ pub(crate) struct Draft<'t> {
     shrunk: BTreeSet<u64>,
     /// Numbers of the embedding spaces.
     spaces: Vec<u32>,
+    /// Space, event and sealed vector of what was hidden: what was learnt from it is to be taken back.
+    pub hidden_vectors: Vec<(u32, u64, Vec<u8>)>,
+    /// Names that are to be forgotten.
+    pub forgotten_names: Vec<String>,
 }
 
 impl<'t> Draft<'t> {
     pub(crate) fn new(tables: WriteTables<'t>, now: Timestamp) -> Result<Self> {
-        let head = tables::head(&tables.meta)?;
+        let head = tables::head(&*tables.meta)?;
         let spaces = tables.spaces.iter()?.map(|entry| Ok(entry?.0.value())).collect::<Result<_>>()?;
         Ok(Self {
             tables,
@@ -56,6 +62,8 @@ impl<'t> Draft<'t> {
             episodes: BTreeMap::new(),
             shrunk: BTreeSet::new(),
             spaces,
+            hidden_vectors: Vec::new(),
+            forgotten_names: Vec::new(),
         })
     }
 
@@ -74,7 +82,7 @@ impl<'t> Draft<'t> {
         use std::collections::btree_map::Entry;
         match self.episodes.entry(id) {
             Entry::Occupied(entry) => Ok(Some(entry.into_mut())),
-            Entry::Vacant(entry) => match tables::episode_row(&self.tables.episodes, id)? {
+            Entry::Vacant(entry) => match tables::episode_row(&*self.tables.episodes, id)? {
                 Some(EpisodeRow::Live(body)) => Ok(Some(entry.insert(body))),
                 _ => Ok(None),
             },
@@ -128,14 +136,31 @@ impl<'t> Draft<'t> {
         Ok(id)
     }
 
+    /// Keeps what the senses' encoders made of a visible event.
+    pub(crate) fn put_vectors(&mut self, id: u64, vectors: &[SpaceVector]) -> Result<()> {
+        for (space, vector) in vectors {
+            let number = vectors::number_of(&mut self.tables, space)?;
+            if !self.spaces.contains(&number) {
+                self.spaces.push(number);
+            }
+            self.tables.vectors.insert((number, id), vectors::seal_vector(number, id, vector).as_slice())?;
+        }
+        Ok(())
+    }
+
     /// Takes a visible event out of sight. Its episode may be left without events, which the caller must see to.
     pub(crate) fn hide_event(&mut self, id: u64, body: &EventBody, row: &EventRow) -> Result<()> {
         self.dirty = true;
         self.unlink(id, body)?;
+        let mut stale = 0;
         for space in &self.spaces {
-            self.tables.vectors.remove((*space, id))?;
+            if let Some(vector) = self.tables.vectors.remove((*space, id))? {
+                stale += vector.value().len();
+                self.hidden_vectors.push((*space, id, vector.value().to_vec()));
+            }
         }
-        self.tables.put_event(id, row)?;
+        stale += self.tables.put_event(id, row)?;
+        self.head.stale_bytes += stale as u64;
         self.head.events -= 1;
         self.head.hidden += 1;
         self.changes.hidden.push(EventId(id));
@@ -159,7 +184,7 @@ impl<'t> Draft<'t> {
     }
 
     pub(crate) fn live_event(&self, id: u64) -> Result<EventBody> {
-        match tables::event_row(&self.tables.events, id)? {
+        match tables::event_row(&*self.tables.events, id)? {
             Some(EventRow::Live(body)) => Ok(body),
             _ => Err(Failure::damaged(EVENT.table, id, "a table names it as visible, and it is not")),
         }
@@ -210,7 +235,7 @@ impl<'t> Draft<'t> {
                 continue;
             }
             let (mut start, mut end) = (i64::MAX, i64::MIN);
-            for member in tables::members_of(&self.tables.members, episode)? {
+            for member in tables::members_of(&*self.tables.members, episode)? {
                 if let Some(member) = if_sound(self.live_event(member))? {
                     start = start.min(member.start);
                     end = end.max(member.end);

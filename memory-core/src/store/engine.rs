@@ -2,27 +2,30 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use arc_swap::ArcSwap;
-use parking_lot::Mutex;
-use redb::WriteTransaction;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::admit::MAX_TEXT_BYTES;
-use super::database::Database;
+use super::database::{Database, Write};
 use super::draft::Draft;
 use super::failure::{Failure, Result};
 use super::forget;
+use super::learned::{self, Refold};
 use super::published::Published;
+use super::records::Purge;
 use super::storage::Storage;
-use super::tables::{self, META, ReadTables, SETTINGS, WriteTables};
+use super::tables::{self, META, PURGES, ReadTables, SETTINGS, WriteTables};
 use super::vectors::{self, SpaceInUse};
 use super::view::View;
 use super::writer::Writer;
+use crate::episodic::anchors::EntityNews;
 use crate::index::passage;
-use crate::ports::TextEmbedder;
+use crate::ports::{FactExtractor, TextEmbedder};
 use crate::{
-    AbsentRole, Clock, EventId, ForgetError, ForgetReply, ForgetRequest, MemoryOptions, Observation, ObserveError,
-    OpenError, Outcome, PendingWork, ReadError, Stats,
+    AbsentRole, Clock, EventId, ForgetError, ForgetReply, ForgetRequest, ForgottenRecording, MaintenanceError,
+    MemoryOptions, Observation, ObserveError, OpenError, Outcome, PendingWork, ReadError, Stats, TimeSpan, Timestamp,
 };
 
 /// Texts per call of the embedder.
@@ -30,13 +33,23 @@ const EMBED_BATCH: usize = 32;
 
 /// An open store.
 pub(crate) struct Store {
-    database: Database,
+    pub(super) database: Database,
     /// Held for the length of a commit, by whoever writes; never by readers, and never while a model runs.
-    writer: Mutex<Writer>,
+    pub(super) writer: Mutex<Writer>,
     published: ArcSwap<Published>,
+    /// A new fold of what is learnt, while one is under way.
+    pub(super) refold: Mutex<Option<Refold>>,
+    /// Reads facts beside the rules, where there is one.
+    pub(super) fact_extractor: Mutex<Option<Arc<dyn FactExtractor>>>,
+    /// What was learnt of persons and nobody has taken yet.
+    pub(super) news: Mutex<Vec<EntityNews>>,
     options: MemoryOptions,
-    clock: Arc<dyn Clock>,
-    instance: String,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) instance: String,
+    /// Held by compaction, backup and restoring: one of them at a time.
+    maintenance: Mutex<()>,
+    /// No compaction goes on.
+    pub(super) stopping: AtomicBool,
 }
 
 impl Store {
@@ -45,9 +58,8 @@ impl Store {
         options: MemoryOptions,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, OpenError> {
-        let path = storage.path();
-        let damaged = |failure| OpenError::Damaged { path: path.clone(), detail: tables::describe(failure) };
         let database = Database::open(storage, options.cache_bytes)?;
+        let damaged = |failure| OpenError::Damaged { path: database.path(), detail: tables::describe(failure) };
         let recover = || -> Result<(Writer, String)> {
             let transaction = database.read()?;
             let writer = Writer::recover(&transaction, clock.as_ref())?;
@@ -60,11 +72,38 @@ impl Store {
             Err(_) => return Err(damaged(Failure::Store("its pages contradict each other".into()))),
         };
         let published = ArcSwap::from_pointee(writer.publish());
-        Ok(Self { database, writer: Mutex::new(writer), published, options, clock, instance })
+        Ok(Self {
+            database,
+            writer: Mutex::new(writer),
+            published,
+            refold: Mutex::new(None),
+            fact_extractor: Mutex::new(None),
+            news: Mutex::default(),
+            options,
+            clock,
+            instance,
+            maintenance: Mutex::default(),
+            stopping: AtomicBool::new(false),
+        })
+    }
+
+    /// The write side, waited for.
+    pub(super) fn writer(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock()
     }
 
     pub(crate) fn instance(&self) -> &str {
         &self.instance
+    }
+
+    /// Keeps every other compaction, backup and restoring out.
+    pub(super) fn alone(&self) -> Result<MutexGuard<'_, ()>, MaintenanceError> {
+        self.maintenance.try_lock().ok_or(MaintenanceError::Busy)
+    }
+
+    /// Shows readers the writer's state.
+    pub(super) fn publish(&self, writer: &Writer) {
+        self.published.store(Arc::new(writer.publish()));
     }
 
     /// A consistent state for one reader.
@@ -81,16 +120,16 @@ impl Store {
     where
         E: From<ReadError>,
     {
-        let generation = self.database.generation();
+        let openings = self.database.openings();
         match read(&self.view().map_err(ReadError::from)?) {
-            Err(_) if self.database.generation() != generation => read(&self.view().map_err(ReadError::from)?),
+            Err(_) if self.database.openings() != openings => read(&self.view().map_err(ReadError::from)?),
             result => result,
         }
     }
 
     pub(crate) fn stats(&self) -> Stats {
         let mut stats = self.published.load().stats.clone();
-        stats.disk_bytes = self.database.storage().disk_bytes().unwrap_or(0);
+        stats.disk_bytes = self.database.disk_bytes();
         stats
     }
 
@@ -111,7 +150,7 @@ impl Store {
     pub(crate) fn forget(&self, request: &ForgetRequest) -> Result<ForgetReply, ForgetError> {
         forget::validate(request).map_err(ForgetError::Invalid)?;
         let mut writer = self.writer.lock();
-        self.transact(&mut writer, |draft, _| draft.forget(request))
+        self.transact(&mut writer, |draft, writer| draft.forget(request, &writer.learnt))
             .map_err(|failure| ForgetError::Write(failure.into()))
     }
 
@@ -121,11 +160,20 @@ impl Store {
         let drafted = || {
             let mut draft = Draft::new(WriteTables::open(&transaction)?, self.clock.now())?;
             let value = work(&mut draft, writer)?;
-            if draft.dirty { Ok((value, Ok(draft.finish()?))) } else { Ok((value, Err(draft.changes.duplicates))) }
+            if !draft.dirty {
+                return Ok((value, Err(draft.changes.duplicates)));
+            }
+            let learnt = draft.withdraw(&writer.learnt)?;
+            let (head, changes) = draft.finish()?;
+            Ok((value, Ok((head, changes, learnt))))
         };
         let value = match drafted() {
-            Ok((value, Ok((head, changes)))) => {
+            Ok((value, Ok((head, changes, learnt)))) => {
                 transaction.commit().map_err(|error| self.failed(writer, error.into()))?;
+                if let Some(learnt) = learnt {
+                    writer.learnt = Arc::new(learnt);
+                    writer.learnt_epoch += 1;
+                }
                 writer.apply(head, changes, self.clock.monotonic());
                 value
             }
@@ -144,7 +192,7 @@ impl Store {
         Ok(value)
     }
 
-    fn begin(&self, writer: &mut Writer) -> Result<WriteTransaction> {
+    pub(super) fn begin(&self, writer: &mut Writer) -> Result<Write> {
         match self.database.write() {
             Ok(transaction) => Ok(transaction),
             // An earlier I/O error, also one of a reader, has closed the database for writing.
@@ -156,7 +204,7 @@ impl Store {
     }
 
     /// Sees to the database after a failed write and says what the failure means.
-    fn failed(&self, writer: &mut Writer, failure: Failure) -> Failure {
+    pub(super) fn failed(&self, writer: &mut Writer, failure: Failure) -> Failure {
         let failure = self.database.explain(failure);
         if !matches!(failure, Failure::Damaged { .. })
             && let Err(healing) = self.heal(writer)
@@ -183,7 +231,13 @@ impl Store {
             if let Some(space) = writer.space.take() {
                 recovered.use_space(SpaceInUse::new(space.embedder), &transaction)?;
             }
+            recovered.learnt_epoch = writer.learnt_epoch + 1;
             *writer = recovered;
+            self.published.store(Arc::new(writer.publish()));
+        } else {
+            // Slices of learning wait for no disk: those since the last durable commit may be gone.
+            writer.learnt = Arc::new(learned::load(&transaction)?);
+            writer.learnt_epoch += 1;
             self.published.store(Arc::new(writer.publish()));
         }
         Ok(())
@@ -191,7 +245,7 @@ impl Store {
 
     fn check_ceiling(&self) -> Result<(), ObserveError> {
         let Some(ceiling) = self.options.max_bytes else { return Ok(()) };
-        let taken = self.database.storage().disk_bytes().unwrap_or(0);
+        let taken = self.database.disk_bytes();
         if taken < ceiling {
             return Ok(());
         }
@@ -227,7 +281,7 @@ impl Store {
         let (ids, embedder, space) = {
             let writer = self.writer.lock();
             let Some(in_use) = &writer.space else {
-                return Ok(PendingWork { embeddings: writer.pending.len() });
+                return Ok(writer.pending_work());
             };
             (writer.pending.newest(limit), Arc::clone(&in_use.embedder), in_use.space.clone())
         };
@@ -239,7 +293,7 @@ impl Store {
 
         let mut writer = self.writer.lock();
         if writer.space.as_ref().is_none_or(|in_use| in_use.space != space) {
-            return Ok(PendingWork { embeddings: writer.pending.len() });
+            return Ok(writer.pending_work());
         }
         embedded.retain(|(id, _)| writer.live.contains(id.0));
         if !embedded.is_empty() {
@@ -254,7 +308,7 @@ impl Store {
             writer.index.embed(&embedded);
             self.published.store(Arc::new(writer.publish()));
         }
-        Ok(PendingWork { embeddings: writer.pending.len() })
+        Ok(writer.pending_work())
     }
 
     fn passages(&self, ids: &[u64]) -> Result<Vec<(EventId, String)>> {
@@ -283,7 +337,7 @@ impl Store {
                 tables.vectors.insert((number, id.0), vectors::seal_vector(number, id.0, vector).as_slice())?;
             }
             // Once every event is in the new space, nothing leads back to an old one.
-            if last && vectors::spaces(&tables)? > 1 {
+            if last {
                 vectors::drop_others(&mut tables, number)?;
             }
             Ok(number)
@@ -315,6 +369,35 @@ impl Store {
         let write = || -> Result<()> {
             let mut settings = transaction.open_table(SETTINGS)?;
             settings.insert(name, tables::seal_text(name, value).as_slice())?;
+            Ok(())
+        };
+        match write() {
+            Ok(()) => transaction.commit().map_err(|error| self.failed(&mut writer, error.into()).into()),
+            Err(failure) => {
+                drop(transaction);
+                Err(self.failed(&mut writer, failure).into())
+            }
+        }
+    }
+
+    /// Recordings that still have to be removed.
+    pub(crate) fn recordings_to_remove(&self) -> Result<Vec<(u64, ForgottenRecording)>, ReadError> {
+        let purges = tables::purges(&self.database.read()?)?;
+        let recording = |(number, purge): (u64, Purge)| {
+            let span = TimeSpan::new(Timestamp::from_micros(purge.start), Timestamp::from_micros(purge.end));
+            (number, ForgottenRecording { source: purge.source, span, media: purge.media })
+        };
+        Ok(purges.into_iter().map(recording).collect())
+    }
+
+    pub(crate) fn recordings_removed(&self, numbers: &[u64]) -> Result<(), ObserveError> {
+        let mut writer = self.writer.lock();
+        let transaction = self.begin(&mut writer)?;
+        let write = || -> Result<()> {
+            let mut purges = transaction.open_table(PURGES)?;
+            for number in numbers {
+                purges.remove(*number)?;
+            }
             Ok(())
         };
         match write() {

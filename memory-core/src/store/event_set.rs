@@ -35,6 +35,11 @@ impl EventSet {
         self.len
     }
 
+    /// How many ids are higher than `id`.
+    pub(crate) fn count_after(&self, id: u64) -> u64 {
+        self.bits.get(index(id).saturating_add(1)..).map_or(0, |bits| bits.count_ones() as u64)
+    }
+
     /// The highest `limit` ids, ascending.
     pub(crate) fn newest(&self, limit: usize) -> Vec<u64> {
         let mut newest: Vec<u64> = self.bits.iter_ones().rev().take(limit).map(|index| index as u64).collect();

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::{ObserveError, ReadError};
+use crate::{MaintenanceError, ObserveError, ReadError};
 
 /// Result of the store's inner functions.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
@@ -77,6 +77,15 @@ impl From<Failure> for ReadError {
         match failure {
             Failure::Full(message) | Failure::Store(message) => Self::Store(message),
             Failure::Damaged { table, key, detail } => Self::Damaged { table, key, detail },
+        }
+    }
+}
+
+impl From<Failure> for MaintenanceError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Full(message) => Self::Full(message),
+            other => Self::Store(ReadError::from(other).to_string()),
         }
     }
 }

@@ -1,14 +1,16 @@
-//! A disk for tests: it remembers every write and can lose power, run full or fail at any of them.
+//! A disk for tests: it remembers everything that is done to it and can lose power, run full or fail at any of it.
 
-use std::collections::BTreeSet;
-use std::io;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Cursor, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use redb::StorageBackend;
 
-use super::storage::{Storage, read_at, write_at};
+use super::memory_storage::{Image, Unlock, read_at};
+use super::storage::{Blob, Storage};
 
 /// Bytes that a disk writes whole or not at all.
 const SECTOR: usize = 512;
@@ -19,35 +21,48 @@ const BLOCK: u64 = 4096;
 #[derive(Debug, Clone, Default)]
 pub struct FaultStorage {
     disk: Arc<Mutex<Disk>>,
+    locked: Arc<AtomicBool>,
 }
+
+/// A file whatever its name is by now.
+type Inode = usize;
 
 #[derive(Debug, Default)]
 struct Disk {
-    initial: Vec<u8>,
-    bytes: Vec<u8>,
+    initial: Files,
+    now: Files,
     operations: Vec<Operation>,
-    /// Blocks that were written once; holes take no space.
-    blocks: BTreeSet<u64>,
+    /// Blocks that were written once, by file; holes take no space.
+    blocks: BTreeMap<Inode, BTreeSet<u64>>,
     capacity: Option<u64>,
     /// Operations until the fault, and what it is.
     fault: Option<(usize, io::ErrorKind)>,
     failed: bool,
-    in_use: bool,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Files {
+    bytes: Vec<Vec<u8>>,
+    names: BTreeMap<String, Inode>,
 }
 
 #[derive(Debug, Clone)]
 enum Operation {
-    Write { offset: u64, data: Vec<u8> },
-    SetLen(u64),
-    Sync,
+    Write { file: Inode, offset: u64, data: Vec<u8> },
+    SetLen { file: Inode, len: u64 },
+    Sync { file: Inode },
+    Name { name: String, file: Inode },
+    Rename { from: String, to: String, file: Inode },
+    Unname { name: String },
+    SyncNames,
 }
 
-/// What becomes of a write that was not synced when the power went.
+/// What becomes of something that was not synced when the power went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Survival {
     /// It never reached the disk.
     Lost,
-    /// Its first sectors did.
+    /// Its first sectors did. What is no write to a file did.
     Torn,
     /// It did.
     Kept,
@@ -56,48 +71,71 @@ pub enum Survival {
 /// A moment at which the power may go: just before a sync ends, or after the last operation.
 #[derive(Debug)]
 pub struct PowerCut<'a> {
-    durable: &'a [u8],
-    in_flight: &'a [Operation],
+    durable: &'a Files,
+    in_flight: &'a [&'a Operation],
     /// How many operations had begun; see [`FaultStorage::operations`].
     pub operations: usize,
 }
 
 impl PowerCut<'_> {
-    /// How many writes were not synced.
+    /// How many operations were not synced.
     pub fn in_flight(&self) -> usize {
         self.in_flight.len()
     }
 
-    /// What is on the disk afterwards, given the fate of every write that was not synced.
-    pub fn image(&self, mut fate: impl FnMut(usize) -> Survival) -> Vec<u8> {
-        let mut image = self.durable.to_vec();
+    /// What is on the disk afterwards, given the fate of every operation that was not synced.
+    pub fn image(&self, mut fate: impl FnMut(usize) -> Survival) -> Image {
+        let mut files = self.durable.clone();
         for (index, operation) in self.in_flight.iter().enumerate() {
             match fate(index) {
                 Survival::Lost => {}
-                Survival::Torn => operation.apply_torn(&mut image),
-                Survival::Kept => operation.apply(&mut image),
+                Survival::Torn => files.apply_torn(operation),
+                Survival::Kept => files.apply(operation),
             }
         }
-        image
+        files.image()
     }
 }
 
-impl Operation {
-    fn apply(&self, image: &mut Vec<u8>) {
-        match self {
-            Self::Write { offset, data } => put(image, *offset, data),
-            Self::SetLen(len) => image.resize(usize::try_from(*len).expect("test disks fit into memory"), 0),
-            Self::Sync => {}
+impl Files {
+    fn file(&mut self, file: Inode) -> &mut Vec<u8> {
+        if self.bytes.len() <= file {
+            self.bytes.resize_with(file + 1, Vec::new);
+        }
+        &mut self.bytes[file]
+    }
+
+    fn apply(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Write { file, offset, data } => put(self.file(*file), *offset, data),
+            Operation::SetLen { file, len } => {
+                self.file(*file).resize(usize::try_from(*len).expect("test disks fit into memory"), 0);
+            }
+            Operation::Name { name, file } => drop(self.names.insert(name.clone(), *file)),
+            Operation::Rename { from, to, file } => {
+                // The name that it had may be lost, or another file's by now.
+                if self.names.get(from) == Some(file) {
+                    self.names.remove(from);
+                }
+                self.names.insert(to.clone(), *file);
+            }
+            Operation::Unname { name } => drop(self.names.remove(name)),
+            Operation::Sync { .. } | Operation::SyncNames => {}
         }
     }
 
-    fn apply_torn(&self, image: &mut Vec<u8>) {
-        match self {
-            Self::Write { offset, data } if data.len() > SECTOR => {
-                put(image, *offset, &data[..(data.len() / 2).next_multiple_of(SECTOR).min(data.len())]);
+    fn apply_torn(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Write { file, offset, data } if data.len() > SECTOR => {
+                put(self.file(*file), *offset, &data[..(data.len() / 2).next_multiple_of(SECTOR).min(data.len())]);
             }
-            other => other.apply(image),
+            other => self.apply(other),
         }
+    }
+
+    fn image(&self) -> Image {
+        let bytes = |file: Inode| self.bytes.get(file).cloned().unwrap_or_default();
+        Image { files: self.names.iter().map(|(name, file)| (name.clone(), bytes(*file))).collect() }
     }
 }
 
@@ -110,6 +148,21 @@ fn put(image: &mut Vec<u8>, offset: u64, data: &[u8]) {
     image[start..start + data.len()].copy_from_slice(data);
 }
 
+impl Operation {
+    /// Whether a sync makes it durable.
+    fn is_made_durable_by(&self, sync: &Self) -> bool {
+        match (self, sync) {
+            (Self::Write { file, .. } | Self::SetLen { file, .. }, Self::Sync { file: synced }) => file == synced,
+            (Self::Name { .. } | Self::Rename { .. } | Self::Unname { .. }, Self::SyncNames) => true,
+            _ => false,
+        }
+    }
+
+    fn is_sync(&self) -> bool {
+        matches!(self, Self::Sync { .. } | Self::SyncNames)
+    }
+}
+
 impl FaultStorage {
     /// An empty disk.
     pub fn new() -> Self {
@@ -117,30 +170,39 @@ impl FaultStorage {
     }
 
     /// A disk that holds `image`, all of it durable.
-    pub fn from_image(image: Vec<u8>) -> Self {
+    pub fn from_image(image: impl Into<Image>) -> Self {
         let storage = Self::default();
         {
             let mut disk = storage.disk.lock();
-            disk.blocks = (0..(image.len() as u64).div_ceil(BLOCK)).collect();
-            disk.initial = image.clone();
-            disk.bytes = image;
+            for (name, bytes) in image.into().files {
+                let file = disk.now.bytes.len();
+                disk.blocks.insert(file, (0..(bytes.len() as u64).div_ceil(BLOCK)).collect());
+                disk.now.bytes.push(bytes);
+                disk.now.names.insert(name, file);
+            }
+            disk.initial = disk.now.clone();
         }
         storage
     }
 
     /// The bytes as the running program sees them.
-    pub fn image(&self) -> Vec<u8> {
-        self.disk.lock().bytes.clone()
+    pub fn image(&self) -> Image {
+        self.disk.lock().now.image()
     }
 
-    /// How many writes, changes of length and syncs there were.
+    /// How many writes, changes of length, syncs and changes of names there were.
     pub fn operations(&self) -> usize {
         self.disk.lock().operations.len()
     }
 
-    /// Limits the bytes that the file may take, counting written blocks; `None` for no limit.
+    /// Limits the bytes that all files may take, counting written blocks; `None` for no limit.
     pub fn set_capacity(&self, bytes: Option<u64>) {
         self.disk.lock().capacity = bytes;
+    }
+
+    /// Bytes that all files take.
+    pub fn taken(&self) -> u64 {
+        self.disk.lock().taken()
     }
 
     /// Lets `operations` more operations succeed, and every later one fail with `error`, until `heal`.
@@ -162,20 +224,39 @@ impl FaultStorage {
 
     /// Calls `visit` with every moment at which the power could have gone, in order.
     pub fn for_each_power_cut(&self, mut visit: impl FnMut(&PowerCut<'_>)) {
-        let (initial, operations) = {
+        let (mut durable, operations) = {
             let disk = self.disk.lock();
             (disk.initial.clone(), disk.operations.clone())
         };
-        let mut durable = initial;
-        let mut begin = 0;
-        for end in 0..=operations.len() {
-            if end < operations.len() && !matches!(operations[end], Operation::Sync) {
-                continue;
+        let mut in_flight: Vec<&Operation> = Vec::new();
+        for (index, operation) in operations.iter().enumerate() {
+            if operation.is_sync() {
+                visit(&PowerCut { durable: &durable, in_flight: &in_flight, operations: index });
+                in_flight.retain(|earlier| {
+                    let synced = earlier.is_made_durable_by(operation);
+                    if synced {
+                        durable.apply(earlier);
+                    }
+                    !synced
+                });
+            } else {
+                in_flight.push(operation);
             }
-            visit(&PowerCut { durable: &durable, in_flight: &operations[begin..end], operations: end });
-            operations[begin..end].iter().for_each(|operation| operation.apply(&mut durable));
-            begin = end;
         }
+        visit(&PowerCut { durable: &durable, in_flight: &in_flight, operations: operations.len() });
+    }
+
+    fn file(&self, name: &str) -> io::Result<Inode> {
+        self.disk.lock().now.names.get(name).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn make(&self, name: &str) -> io::Result<Inode> {
+        let mut disk = self.disk.lock();
+        let file = disk.now.bytes.len();
+        disk.free(name);
+        disk.run(Operation::Name { name: name.to_owned(), file })?;
+        disk.now.file(file);
+        Ok(file)
     }
 }
 
@@ -184,86 +265,159 @@ impl Storage for FaultStorage {
         PathBuf::from("faulty")
     }
 
-    fn open(&self) -> io::Result<Box<dyn StorageBackend>> {
-        if std::mem::replace(&mut self.disk.lock().in_use, true) {
+    fn lock(&self) -> io::Result<Box<dyn Send + Sync>> {
+        if self.locked.swap(true, Ordering::SeqCst) {
             return Err(io::ErrorKind::ResourceBusy.into());
         }
-        Ok(Box::new(FaultBackend { disk: Arc::clone(&self.disk) }))
+        Ok(Box::new(Unlock(Arc::clone(&self.locked))))
     }
 
-    fn disk_bytes(&self) -> io::Result<u64> {
-        Ok(self.disk.lock().blocks.len() as u64 * BLOCK)
+    fn names(&self) -> io::Result<Vec<String>> {
+        Ok(self.disk.lock().now.names.keys().cloned().collect())
+    }
+
+    fn open(&self, name: &str, create: bool) -> io::Result<Box<dyn StorageBackend>> {
+        let file = match self.file(name) {
+            Err(_) if create => {
+                let file = self.make(name)?;
+                self.sync()?;
+                file
+            }
+            found => found?,
+        };
+        Ok(Box::new(FaultFile { disk: Arc::clone(&self.disk), file, written: 0 }))
+    }
+
+    fn reader(&self, name: &str) -> io::Result<Box<dyn Read + Send>> {
+        let file = self.file(name)?;
+        Ok(Box::new(Cursor::new(self.disk.lock().now.file(file).clone())))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Box<dyn Blob>> {
+        let file = self.make(name)?;
+        Ok(Box::new(FaultFile { disk: Arc::clone(&self.disk), file, written: 0 }))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        let file = self.file(from)?;
+        let mut disk = self.disk.lock();
+        disk.run(Operation::Rename { from: from.to_owned(), to: to.to_owned(), file })
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.file(name)?;
+        let mut disk = self.disk.lock();
+        disk.free(name);
+        disk.run(Operation::Unname { name: name.to_owned() })
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.disk.lock().run(Operation::SyncNames)
+    }
+
+    fn disk_bytes(&self, name: &str) -> io::Result<u64> {
+        let file = self.file(name)?;
+        Ok(self.disk.lock().blocks.get(&file).map_or(0, |blocks| blocks.len() as u64 * BLOCK))
     }
 }
 
 #[derive(Debug)]
-struct FaultBackend {
+struct FaultFile {
     disk: Arc<Mutex<Disk>>,
+    file: Inode,
+    /// Bytes that were written one after the other.
+    written: u64,
 }
 
 impl Disk {
-    fn step(&mut self) -> io::Result<()> {
+    /// Does what can be done, and remembers it.
+    fn run(&mut self, operation: Operation) -> io::Result<()> {
         match &mut self.fault {
             Some((0, error)) => {
                 self.failed = true;
-                Err((*error).into())
+                return Err((*error).into());
             }
-            Some((left, _)) => {
-                *left -= 1;
-                Ok(())
+            Some((left, _)) => *left -= 1,
+            None => {}
+        }
+        match &operation {
+            Operation::Write { file, offset, data } => self.allocate(*file, *offset, data.len())?,
+            Operation::SetLen { file, len } => {
+                self.blocks.entry(*file).or_default().retain(|block| block * BLOCK < *len);
             }
-            None => Ok(()),
+            Operation::Rename { to, .. } => self.free(to),
+            _ => {}
+        }
+        self.now.apply(&operation);
+        self.operations.push(operation);
+        Ok(())
+    }
+
+    fn taken(&self) -> u64 {
+        self.blocks.values().map(|blocks| blocks.len() as u64 * BLOCK).sum()
+    }
+
+    /// The blocks of a file that loses its name are free, whoever still has it open.
+    fn free(&mut self, name: &str) {
+        if let Some(file) = self.now.names.get(name) {
+            self.blocks.remove(file);
         }
     }
 
-    fn allocate(&mut self, offset: u64, len: usize) -> io::Result<()> {
+    fn allocate(&mut self, file: Inode, offset: u64, len: usize) -> io::Result<()> {
         let touched = offset / BLOCK..(offset + len as u64).div_ceil(BLOCK);
-        let new: Vec<u64> = touched.filter(|block| !self.blocks.contains(block)).collect();
-        let taken = (self.blocks.len() + new.len()) as u64 * BLOCK;
+        let known = self.blocks.entry(file).or_default();
+        let new: Vec<u64> = touched.filter(|block| !known.contains(block)).collect();
+        let taken = self.taken() + new.len() as u64 * BLOCK;
         if !new.is_empty() && self.capacity.is_some_and(|capacity| taken > capacity) {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        self.blocks.extend(new);
+        self.blocks.entry(file).or_default().extend(new);
         Ok(())
     }
 }
 
-impl StorageBackend for FaultBackend {
+impl StorageBackend for FaultFile {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.disk.lock().bytes.len() as u64)
+        Ok(self.disk.lock().now.file(self.file).len() as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        read_at(&self.disk.lock().bytes, offset, out)
+        read_at(self.disk.lock().now.file(self.file), offset, out)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        let mut disk = self.disk.lock();
-        disk.step()?;
-        disk.bytes.resize(usize::try_from(len).map_err(io::Error::other)?, 0);
-        disk.blocks.retain(|block| block * BLOCK < len);
-        disk.operations.push(Operation::SetLen(len));
-        Ok(())
+        self.disk.lock().run(Operation::SetLen { file: self.file, len })
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let mut disk = self.disk.lock();
-        disk.step()?;
-        disk.operations.push(Operation::Sync);
-        Ok(())
+        self.disk.lock().run(Operation::Sync { file: self.file })
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let mut disk = self.disk.lock();
-        disk.step()?;
-        disk.allocate(offset, data.len())?;
-        write_at(&mut disk.bytes, offset, data)?;
-        disk.operations.push(Operation::Write { offset, data: data.to_vec() });
-        Ok(())
+        if offset + data.len() as u64 > disk.now.file(self.file).len() as u64 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        disk.run(Operation::Write { file: self.file, offset, data: data.to_vec() })
+    }
+}
+
+impl Write for FaultFile {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let operation = Operation::Write { file: self.file, offset: self.written, data: data.to_vec() };
+        self.disk.lock().run(operation)?;
+        self.written += data.len() as u64;
+        Ok(data.len())
     }
 
-    fn close(&self) -> io::Result<()> {
-        self.disk.lock().in_use = false;
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl Blob for FaultFile {
+    fn sync(&mut self) -> io::Result<()> {
+        self.disk.lock().run(Operation::Sync { file: self.file })
     }
 }

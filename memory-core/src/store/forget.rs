@@ -6,17 +6,31 @@ use redb::ReadableTable;
 
 use super::draft::Draft;
 use super::failure::{Result, if_sound};
-use super::records::{EVENT, EpisodeRow, EventRow, fold};
+use super::records::{EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, PURGE, Purge, fold, forgotten_key};
 use super::tables::{self, ENTITY};
-use crate::{EpisodeId, ForgetReply, ForgetRequest, TimeSpan};
+use crate::learning::Learnt;
+use crate::{EpisodeId, ForgetReply, ForgetRequest, ForgottenRecording, Origin, TimeSpan};
 
 impl Draft<'_> {
     /// Hides what `request` names.
-    pub(crate) fn forget(&mut self, request: &ForgetRequest) -> Result<ForgetReply> {
+    ///
+    /// An entity is also forgotten under its other names, and where it was recognised by face or voice.
+    pub(crate) fn forget(&mut self, request: &ForgetRequest, learnt: &Learnt) -> Result<ForgetReply> {
         let mut episodes = BTreeSet::new();
         let events = match request {
             ForgetRequest::Episodes(ids) => self.events_of_episodes(ids, &mut episodes)?,
-            ForgetRequest::Entity(name) => self.events_of_entity(name)?,
+            ForgetRequest::Entity(name) => {
+                let mut events = self.events_of_entity(name)?;
+                self.forgotten_names.push(name.clone());
+                for other in learnt.anchors().also_called(name) {
+                    events.extend(self.events_of_entity(&other)?);
+                    self.forgotten_names.push(other);
+                }
+                if let Some(person) = learnt.anchors().find(name) {
+                    events.extend(learnt.anchors().events_of(person).into_iter().map(|event| event.0));
+                }
+                events
+            }
             ForgetRequest::Span(span) => {
                 self.segments_in(*span, &mut episodes)?;
                 self.events_in(*span)?
@@ -32,29 +46,91 @@ impl Draft<'_> {
             }
             episodes.insert(body.episode);
             self.hide_event(event, &body, &EventRow::Forgotten { at })?;
+            self.forget_versions(event, &body, at)?;
             reply.events += 1;
         }
         for id in episodes {
             let Some(Some(episode)) = if_sound(self.episode(id))? else { continue };
-            // The recording still shows what was forgotten, so nothing leads to it any more.
-            episode.media = None;
+            // The recording still shows what was forgotten, so nothing leads to it any more, and it must go.
+            let media = episode.media.take();
+            let recorded = (episode.origin == Origin::Perceived).then(|| ForgottenRecording {
+                source: Some(episode.source.clone()),
+                span: episode.span(),
+                media,
+            });
             if episode.events == 0 {
+                let body = episode.clone();
                 self.close_episode(id, &EpisodeRow::Forgotten { at })?;
+                self.forget_keys(id, &body)?;
                 reply.episodes += 1;
             } else {
                 self.dirty = true;
             }
+            reply.recordings.extend(recorded);
+        }
+        if let ForgetRequest::Span(span) = request {
+            // Also what was recorded and never became a segment.
+            reply.recordings.push(ForgottenRecording { source: None, span: *span, media: None });
+        }
+        self.purge(&reply.recordings)?;
+        if self.dirty {
+            self.head.forgotten_since.get_or_insert(at);
         }
         self.settle()?;
         Ok(reply)
     }
 
+    /// Forgets what else is known of a forgotten event: its key, which from now on cannot be read, and the digests of the
+    /// versions that it had corrected.
+    fn forget_versions(&mut self, id: u64, body: &EventBody, at: i64) -> Result<()> {
+        if let Some(key) = body.identity() {
+            self.tables.identity.remove(key.as_slice())?;
+            self.tables.identity.insert(forgotten_key(&key).as_slice(), id)?;
+        }
+        let mut older = body.supersedes;
+        while let Some(version) = older {
+            let row = if_sound(tables::event_row(&*self.tables.events, version))?.flatten();
+            let Some(EventRow::Superseded { supersedes, .. }) = row else { break };
+            self.tables.put_event(version, &EventRow::Forgotten { at })?;
+            older = supersedes;
+        }
+        Ok(())
+    }
+
+    /// Forgets the names of the session and the source of an episode that is gone.
+    fn forget_keys(&mut self, id: u64, body: &EpisodeBody) -> Result<()> {
+        if let Some(key) = body.stream_key() {
+            let leads_here = self.tables.streams.get(key.as_slice())?.is_some_and(|episode| episode.value() == id);
+            if leads_here {
+                self.tables.streams.remove(key.as_slice())?;
+            }
+        }
+        if let Some(key) = body.segment_key() {
+            self.tables.segments.remove(key.as_slice())?;
+            self.tables.segments.insert(forgotten_key(&key).as_slice(), 0)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps in mind which recordings must go, until somebody says that they are gone.
+    fn purge(&mut self, recordings: &[ForgottenRecording]) -> Result<()> {
+        let mut number = self.tables.purges.last()?.map_or(0, |(key, _)| key.value());
+        for ForgottenRecording { source, span, media } in recordings {
+            number += 1;
+            let (start, end) = (span.start.as_micros(), span.end.as_micros());
+            let purge = Purge { source: source.clone(), start, end, media: media.clone() };
+            self.tables.purges.insert(number, tables::seal_numbered(PURGE, number, &purge).as_slice())?;
+            self.dirty = true;
+        }
+        Ok(())
+    }
+
     fn events_of_episodes(&self, ids: &[EpisodeId], episodes: &mut BTreeSet<u64>) -> Result<BTreeSet<u64>> {
         let mut events = BTreeSet::new();
         for id in ids {
-            if let Some((id, _)) = tables::live_episode(&self.tables.episodes, id.0)? {
+            if let Some((id, _)) = tables::live_episode(&*self.tables.episodes, id.0)? {
                 episodes.insert(id);
-                events.extend(tables::members_of(&self.tables.members, id)?);
+                events.extend(tables::members_of(&*self.tables.members, id)?);
             }
         }
         Ok(events)

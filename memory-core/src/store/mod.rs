@@ -1,4 +1,4 @@
-//! Durable records: one redb file, `memory.redb`, whose format is told in `docs/memory-format.md`.
+//! Durable records: one redb file and the manifest that names it. `docs/memory-format.md` tells their format.
 //!
 //! # The way of a batch
 //!
@@ -20,10 +20,10 @@
 //! 3. *Visible.* An event is visible if its row is `Live`. `members`, `facets`, `told_times` and the vectors name visible
 //!    events only. A told episode is visible while it has a visible event; a perceived one until it is forgotten.
 //! 4. *Content goes with visibility.* The transaction that hides an event replaces its row by a tombstone without content:
-//!    `Superseded` keeps a digest, `Forgotten` the time. (Freed pages keep their old bytes until redb uses them again or the
-//!    file is compacted.)
-//! 5. *Identity.* `identity` leads from (`source`, `id`, `at`) to the newest event of that key, which is `Live` or
-//!    `Forgotten`. What was forgotten stays forgotten however often its sender repeats it.
+//!    `Superseded` keeps a digest, `Forgotten` the time. Freed pages keep their old bytes until redb uses them again or a
+//!    compaction (`compact`) leaves the file behind.
+//! 5. *Identity.* `identity` leads from (`source`, `id`, `at`) to the newest event of that key, which is `Live`; of a key
+//!    that was forgotten only a hash is kept. What was forgotten stays forgotten however often its sender repeats it.
 //! 6. *Order.* Nothing is decided by comparing wall clocks but what the contract says in times (the 24 h, the gap, the
 //!    segment that contains `at`). The ten minutes of the journal are monotonic time;
 //!    what is read back after a restart counts from the restart.
@@ -38,6 +38,8 @@
 //! - *After the commit, before the acknowledgement:* as the case above.
 //! - *On opening:* the allocator's state was saved with the commit (quick repair), so no page is walked. The index is
 //!   rebuilt from the visible events; events without a vector in φ's space are pending again.
+//! - *While it is compacted, or a backup is restored:* the new generation is a file of its own, which nothing names until it
+//!   is whole and synced. Then the manifest is renamed, and only when that is durable the old file is removed.
 //! - *While the file is made:* a file without redb's magic number was never written to and is made anew.
 //! - *Disk full, or any I/O error:* nothing of the batch is visible and nothing is acknowledged. redb refuses all work
 //!   after an I/O error, so the database is reopened in place; where even that needs a write that fails, it is opened with
@@ -46,7 +48,11 @@
 
 mod admit;
 mod backend;
+mod backup;
 mod check;
+mod compact;
+mod container;
+mod copy;
 mod database;
 #[cfg(test)]
 mod decoding_tests;
@@ -54,10 +60,17 @@ mod draft;
 mod engine;
 mod envelope;
 mod event_set;
+mod export;
 mod failure;
 pub mod fault;
 mod forget;
+mod generation;
+mod index_seat;
 mod journal;
+mod learned;
+mod live_rows;
+mod memory_storage;
+mod noted;
 mod perceived;
 mod published;
 mod records;
@@ -69,9 +82,12 @@ mod view;
 mod writer;
 
 pub use admit::{
-    MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTE_DEPTH, MAX_FUTURE, MAX_NAME_BYTES, MAX_SEGMENT_EVENTS, MAX_TEXT_BYTES,
+    MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTE_DEPTH, MAX_DIMENSIONS, MAX_FUTURE, MAX_NAME_BYTES, MAX_SEGMENT_EVENTS,
+    MAX_TEXT_BYTES,
 };
-pub use storage::{DirStorage, FILE_NAME, MemoryStorage, Storage};
+pub use memory_storage::{Image, MemoryStorage};
+pub use storage::{Blob, DirStorage, FILE_NAME, Storage};
 
 pub(crate) use engine::Store;
+pub(crate) use failure::is_full;
 pub(crate) use records::{EpisodeBody, EventBody, decode_attributes};

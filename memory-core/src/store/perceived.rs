@@ -7,7 +7,7 @@ use redb::ReadableTable;
 use super::admit;
 use super::draft::Draft;
 use super::failure::{Result, if_sound};
-use super::records::{EpisodeBody, EpisodeRow, EventBody, joined, stream_micros};
+use super::records::{EpisodeBody, EpisodeRow, EventBody, forgotten_key, joined, stream_micros};
 use super::tables;
 use crate::{EpisodeId, EventId, Origin, Outcome, Perceived};
 
@@ -32,8 +32,13 @@ impl Draft<'_> {
         let known = self.tables.segments.get(key.as_slice())?.map(|value| value.value());
         if let Some(known) = known {
             self.changes.duplicates += 1;
-            let first = tables::members_of(&self.tables.members, known)?.first().copied().unwrap_or(0);
+            let first = tables::members_of(&*self.tables.members, known)?.first().copied().unwrap_or(0);
             return Ok(Outcome::Duplicate { of: EventId(first) });
+        }
+        // Forgotten segments stay forgotten.
+        if self.tables.segments.get(forgotten_key(&key).as_slice())?.is_some() {
+            self.changes.duplicates += 1;
+            return Ok(Outcome::Duplicate { of: EventId(0) });
         }
 
         let (start, end) = (segment.start.as_micros(), segment.end.as_micros());
@@ -56,8 +61,10 @@ impl Draft<'_> {
         self.head.observations += 1;
 
         let mut events = Vec::with_capacity(bodies.len());
-        for body in bodies {
-            events.push(EventId(self.insert_event(EventBody { episode: id, ..body })?));
+        for (body, vectors) in bodies {
+            let event = self.insert_event(EventBody { episode: id, ..body })?;
+            self.put_vectors(event, &vectors)?;
+            events.push(EventId(event));
         }
         Ok(Outcome::Accepted { episode: EpisodeId(id), opened, events })
     }
@@ -114,7 +121,7 @@ impl Draft<'_> {
         if let Some(body) = self.touched(episode) {
             return Ok(Some(body.source.clone()));
         }
-        Ok(match tables::episode_row(&self.tables.episodes, episode)? {
+        Ok(match tables::episode_row(&*self.tables.episodes, episode)? {
             Some(EpisodeRow::Live(body)) => Some(body.source),
             _ => None,
         })

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::index::Search;
+use crate::learning::Learnt;
 use crate::ports::TextEmbedder;
 use crate::{AbsentRole, Stats};
 
@@ -13,4 +14,5 @@ pub(crate) struct Published {
     pub stats: Stats,
     pub embedder: Option<Arc<dyn TextEmbedder>>,
     pub absent: Arc<[AbsentRole]>,
+    pub learnt: Arc<Learnt>,
 }

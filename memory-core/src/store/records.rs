@@ -14,10 +14,13 @@ use crate::{
 
 pub(crate) const EVENT: RecordType = RecordType { table: "events", tag: 1, version: 1 };
 pub(crate) const EPISODE: RecordType = RecordType { table: "episodes", tag: 2, version: 1 };
-pub(crate) const HEAD: RecordType = RecordType { table: "meta", tag: 3, version: 1 };
+pub(crate) const HEAD: RecordType = RecordType { table: "meta", tag: 3, version: 2 };
+pub(crate) const HEAD_1: RecordType = RecordType { version: 1, ..HEAD };
 pub(crate) const SPACE: RecordType = RecordType { table: "spaces", tag: 4, version: 1 };
 pub(crate) const VECTOR: RecordType = RecordType { table: "vectors", tag: 5, version: 1 };
 pub(crate) const TEXT: RecordType = RecordType { table: "settings", tag: 6, version: 1 };
+
+pub(crate) const PURGE: RecordType = RecordType { table: "purges", tag: 7, version: 1 };
 
 /// The first 16 bytes of the SHA-256 of a told content.
 pub(crate) type Digest = [u8; 16];
@@ -37,10 +40,45 @@ pub(crate) struct Head {
     pub events: u64,
     /// Visible episodes.
     pub episodes: u64,
-    /// Superseded and forgotten events.
+    /// Superseded and forgotten events whose rows are still there.
     pub hidden: u64,
     /// The longest segment, microseconds: how far back one can begin that contains a moment.
     pub longest_segment: u64,
+    /// Bytes of rows that were hidden or removed in this generation, which a compaction gives back.
+    pub stale_bytes: u64,
+    /// When the first event was forgotten in this generation, wall clock: its words may still be in freed pages.
+    pub forgotten_since: Option<i64>,
+}
+
+/// What format 1 had instead of [`Head`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct HeadOfFormat1 {
+    seq: u64,
+    last_event: u64,
+    last_episode: u64,
+    observations: u64,
+    events: u64,
+    episodes: u64,
+    hidden: u64,
+    longest_segment: u64,
+}
+
+impl From<HeadOfFormat1> for Head {
+    fn from(old: HeadOfFormat1) -> Self {
+        Self {
+            seq: old.seq,
+            last_event: old.last_event,
+            last_episode: old.last_episode,
+            observations: old.observations,
+            events: old.events,
+            episodes: old.episodes,
+            hidden: old.hidden,
+            longest_segment: old.longest_segment,
+            stale_bytes: 0,
+            // What was forgotten before is in freed pages, and when is not known.
+            forgotten_since: (old.hidden > 0).then_some(i64::MIN),
+        }
+    }
 }
 
 /// A row of `events`. A hidden event keeps its number and nothing of its content.
@@ -126,6 +164,16 @@ pub(crate) struct EpisodeBody {
 pub(crate) struct Space {
     pub name: String,
     pub dimensions: u32,
+}
+
+/// A row of `purges`: a stretch of recording that shows what was forgotten.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Purge {
+    /// Whose recording; of every source if absent.
+    pub source: Option<String>,
+    pub start: i64,
+    pub end: i64,
+    pub media: Option<String>,
 }
 
 /// What makes two told observations of one key the same.
@@ -216,6 +264,21 @@ impl EpisodeBody {
         TimeSpan::new(Timestamp::from_micros(self.start), Timestamp::from_micros(self.end))
     }
 
+    /// The key of a segment.
+    pub(crate) fn segment_key(&self) -> Option<Vec<u8>> {
+        let (session, (begin, end)) = (self.session.as_ref()?, self.stream?);
+        let numbers = [begin.cast_signed(), end.cast_signed()];
+        (self.origin == Origin::Perceived).then(|| joined(&[self.source.as_bytes(), session.as_bytes()], &numbers))
+    }
+
+    /// The key under which a told episode is gone on with.
+    pub(crate) fn stream_key(&self) -> Option<Vec<u8>> {
+        (self.origin == Origin::Told).then(|| match &self.session {
+            Some(name) => joined(&[b"session", name.as_bytes()], &[]),
+            None => joined(&[b"source", self.source.as_bytes()], &[]),
+        })
+    }
+
     pub(crate) fn to_episode(&self, id: u64, events: Vec<EventId>) -> Episode {
         Episode {
             id: EpisodeId(id),
@@ -269,6 +332,17 @@ pub(crate) fn decode_attributes(json: Option<&str>) -> Result<Attributes, String
 fn stream_span((start, end): (u64, u64)) -> StreamSpan {
     StreamSpan { start: Duration::from_micros(start), end: Duration::from_micros(end.max(start)) }
 }
+
+/// The key under which it is remembered that a key was forgotten: nothing can be read from it. No plain key is like it, for
+/// those begin with the length of a name.
+pub(crate) fn forgotten_key(key: &[u8]) -> [u8; 17] {
+    let mut hashed = [FORGOTTEN_KEY; 17];
+    hashed[1..].copy_from_slice(&Sha256::digest([b"engram forgotten ", key].concat())[..16]);
+    hashed
+}
+
+/// First byte of the keys of `identity` and `segments` that were forgotten.
+pub(crate) const FORGOTTEN_KEY: u8 = 0xFF;
 
 /// Stream times as they are stored.
 pub(crate) fn stream_micros(span: StreamSpan) -> (u64, u64) {

@@ -1,12 +1,15 @@
 //! The tables, and how rows are read from them.
 
-use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, Table, TableDefinition, WriteTransaction};
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition};
 use serde::Serialize;
 
-use super::database::Database;
+use super::database::{Database, Write};
 use super::envelope::{self, RecordType};
-use super::failure::{Failure, Result};
-use super::records::{EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, HEAD, Head, TEXT};
+use super::failure::{Failure, Result, if_sound};
+use super::noted::Noted;
+use super::records::{
+    EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, HEAD, HEAD_1, Head, HeadOfFormat1, PURGE, Purge, TEXT,
+};
 use crate::OpenError;
 
 type Bytes = &'static [u8];
@@ -35,8 +38,13 @@ pub(crate) const STREAMS: TableDefinition<'_, Bytes, u64> = TableDefinition::new
 pub(crate) const SPACES: TableDefinition<'_, u32, Bytes> = TableDefinition::new("spaces");
 /// (space, event) → vector.
 pub(crate) const VECTORS: TableDefinition<'_, (u32, u64), Bytes> = TableDefinition::new("vectors");
+/// Number → [`super::records::Purge`]: recordings that show what was forgotten, until they are gone.
+pub(crate) const PURGES: TableDefinition<'_, u64, Bytes> = TableDefinition::new("purges");
 /// Setting → text.
 pub(crate) const SETTINGS: TableDefinition<'_, &str, Bytes> = TableDefinition::new("settings");
+
+/// (part, key) → what was learnt; see [`crate::learning`].
+pub(crate) const LEARNT: TableDefinition<'_, (u8, Bytes), Bytes> = TableDefinition::new("learnt");
 
 /// Facet of `FACETS`: the entity.
 pub(crate) const ENTITY: u8 = 1;
@@ -44,27 +52,29 @@ pub(crate) const ENTITY: u8 = 1;
 pub(crate) const PLACE: u8 = 2;
 
 /// The format that is written. Reading goes up to it.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 const FORMAT_MAGIC: &[u8; 4] = b"ENGR";
 
 /// Every table but the settings, open for one write transaction.
 pub(crate) struct WriteTables<'t> {
-    pub meta: Table<'t, &'static str, Bytes>,
-    pub events: Table<'t, u64, Bytes>,
-    pub episodes: Table<'t, u64, Bytes>,
-    pub members: Table<'t, (u64, u64), ()>,
-    pub identity: Table<'t, Bytes, u64>,
-    pub segments: Table<'t, Bytes, u64>,
-    pub segment_times: Table<'t, (i64, u64), i64>,
-    pub told_times: Table<'t, (i64, u64), u64>,
-    pub facets: Table<'t, (u8, &'static str, u64), (u64, i64, i64)>,
-    pub streams: Table<'t, Bytes, u64>,
-    pub spaces: Table<'t, u32, Bytes>,
-    pub vectors: Table<'t, (u32, u64), Bytes>,
+    pub meta: Noted<'t, &'static str, Bytes>,
+    pub events: Noted<'t, u64, Bytes>,
+    pub episodes: Noted<'t, u64, Bytes>,
+    pub members: Noted<'t, (u64, u64), ()>,
+    pub identity: Noted<'t, Bytes, u64>,
+    pub segments: Noted<'t, Bytes, u64>,
+    pub segment_times: Noted<'t, (i64, u64), i64>,
+    pub told_times: Noted<'t, (i64, u64), u64>,
+    pub facets: Noted<'t, (u8, &'static str, u64), (u64, i64, i64)>,
+    pub streams: Noted<'t, Bytes, u64>,
+    pub spaces: Noted<'t, u32, Bytes>,
+    pub vectors: Noted<'t, (u32, u64), Bytes>,
+    pub purges: Noted<'t, u64, Bytes>,
+    pub learnt: Noted<'t, (u8, Bytes), Bytes>,
 }
 
 impl<'t> WriteTables<'t> {
-    pub(crate) fn open(transaction: &'t WriteTransaction) -> Result<Self> {
+    pub(crate) fn open(transaction: &'t Write) -> Result<Self> {
         Ok(Self {
             meta: transaction.open_table(META)?,
             events: transaction.open_table(EVENTS)?,
@@ -78,16 +88,26 @@ impl<'t> WriteTables<'t> {
             streams: transaction.open_table(STREAMS)?,
             spaces: transaction.open_table(SPACES)?,
             vectors: transaction.open_table(VECTORS)?,
+            purges: transaction.open_table(PURGES)?,
+            learnt: transaction.open_table(LEARNT)?,
         })
     }
 
-    pub(crate) fn put_event(&mut self, id: u64, row: &EventRow) -> Result<()> {
-        self.events.insert(id, seal_numbered(EVENT, id, row).as_slice())?;
-        Ok(())
+    /// Writes a row and says how long the one in its place was.
+    pub(crate) fn put_event(&mut self, id: u64, row: &EventRow) -> Result<usize> {
+        let old = self.events.insert(id, seal_numbered(EVENT, id, row).as_slice())?;
+        Ok(old.map_or(0, |old| old.value().len()))
     }
 
     pub(crate) fn put_episode(&mut self, id: u64, row: &EpisodeRow) -> Result<()> {
         self.episodes.insert(id, seal_numbered(EPISODE, id, row).as_slice())?;
+        Ok(())
+    }
+
+    fn put_format(&mut self) -> Result<()> {
+        let mut format = FORMAT_MAGIC.to_vec();
+        format.extend_from_slice(&FORMAT.to_le_bytes());
+        self.meta.insert("format", format.as_slice())?;
         Ok(())
     }
 
@@ -175,6 +195,20 @@ pub(crate) fn open_numbered<T: serde::de::DeserializeOwned>(record: RecordType, 
     envelope::open(record, &id.to_le_bytes(), sealed).map_err(|detail| Failure::damaged(record.table, id, detail))
 }
 
+/// Recordings that are still to be removed, oldest first.
+pub(crate) fn purges(transaction: &ReadTransaction) -> Result<Vec<(u64, Purge)>> {
+    let table = transaction.open_table(PURGES)?;
+    let mut found = Vec::new();
+    for entry in table.iter()? {
+        let (key, value) = entry?;
+        let number = key.value();
+        if let Some(purge) = if_sound(open_numbered(PURGE, number, value.value()))? {
+            found.push((number, purge));
+        }
+    }
+    Ok(found)
+}
+
 pub(crate) fn text(table: &impl ReadableTable<&'static str, Bytes>, name: &str) -> Result<Option<String>> {
     match table.get(name)? {
         Some(value) => envelope::open(TEXT, name.as_bytes(), value.value())
@@ -188,21 +222,43 @@ pub(crate) fn seal_text(name: &str, value: &str) -> Vec<u8> {
     envelope::seal(TEXT, name.as_bytes(), &value)
 }
 
-/// Makes the tables of a new store, and refuses one that a newer program wrote. An old store is not written to.
+/// Makes the tables of a new store, brings an old one to this format, and refuses one that a newer program wrote.
 pub(crate) fn prepare(database: &Database) -> Result<(), OpenError> {
-    let path = || database.storage().path();
+    let path = || database.path();
     let damaged = |failure: Failure| OpenError::Damaged { path: path(), detail: describe(failure) };
-    match format(database).map_err(damaged)? {
-        Some(FORMAT) => Ok(()),
-        Some(found) if found > FORMAT => Err(OpenError::TooNew { path: path(), found, supported: FORMAT }),
-        Some(found) => Err(OpenError::Damaged { path: path(), detail: format!("format {found} does not exist") }),
-        None => create(database).map_err(|failure| match database.explain(failure) {
-            Failure::Full(message) => {
-                OpenError::Io { path: path(), source: std::io::Error::new(std::io::ErrorKind::StorageFull, message) }
-            }
-            other => damaged(other),
-        }),
+    let written = match format(database).map_err(damaged)? {
+        Some(FORMAT) => return Ok(()),
+        Some(1) => upgrade(database),
+        Some(found) if found > FORMAT => return Err(OpenError::TooNew { path: path(), found, supported: FORMAT }),
+        Some(found) => {
+            return Err(OpenError::Damaged { path: path(), detail: format!("format {found} does not exist") });
+        }
+        None => create(database),
+    };
+    written.map_err(|failure| match database.explain(failure) {
+        Failure::Full(message) => {
+            OpenError::Io { path: path(), source: std::io::Error::new(std::io::ErrorKind::StorageFull, message) }
+        }
+        other => damaged(other),
+    })
+}
+
+/// From format 1, whose head did not count what compaction gives back. Keys of what was forgotten stay readable until then.
+fn upgrade(database: &Database) -> Result<()> {
+    let transaction = database.write()?;
+    {
+        let mut tables = WriteTables::open(&transaction)?;
+        let old: HeadOfFormat1 = {
+            let value = tables.meta.get("head")?.ok_or_else(|| Failure::damaged(HEAD.table, "head", "missing"))?;
+            envelope::open(HEAD_1, b"head", value.value())
+                .map_err(|detail| Failure::damaged(HEAD.table, "head", detail))?
+        };
+        tables.put_head(&old.into())?;
+        tables.put_format()?;
     }
+    transaction.commit()?;
+    tracing::info!(from = 1, to = FORMAT, "the store was brought to this format");
+    Ok(())
 }
 
 pub(crate) fn describe(failure: Failure) -> String {
@@ -230,9 +286,7 @@ fn create(database: &Database) -> Result<()> {
     let transaction = database.write()?;
     {
         let mut tables = WriteTables::open(&transaction)?;
-        let mut format = FORMAT_MAGIC.to_vec();
-        format.extend_from_slice(&FORMAT.to_le_bytes());
-        tables.meta.insert("format", format.as_slice())?;
+        tables.put_format()?;
         tables.meta.insert("instance", seal_text("instance", &new_instance()?).as_slice())?;
         tables.put_head(&Head::default())?;
         transaction.open_table(SETTINGS)?;

@@ -6,7 +6,7 @@ use super::admit;
 use super::draft::Draft;
 use super::failure::{Result, if_sound};
 use super::journal::Journal;
-use super::records::{Digest, EpisodeBody, EventBody, EventRow, joined};
+use super::records::{Digest, EpisodeBody, EventBody, EventRow, forgotten_key, joined};
 use super::tables;
 use crate::episodic::{self, StreamKey};
 use crate::{EpisodeId, EventId, Origin, Outcome, Told};
@@ -27,6 +27,9 @@ impl Draft<'_> {
             let known = self.tables.identity.get(key.as_slice())?.map(|value| value.value());
             if let Some(known) = known {
                 return self.tell_again(known, body, key, redelivered);
+            }
+            if self.tables.identity.get(forgotten_key(key).as_slice())?.is_some() {
+                return Ok(was_forgotten());
             }
         }
         let digest = (!body.has_key()).then(|| body.digest());
@@ -51,14 +54,9 @@ impl Draft<'_> {
 
     /// Takes an observation whose key is there already.
     fn tell_again(&mut self, known: u64, body: EventBody, key: &[u8], redelivered: bool) -> Result<Outcome> {
-        let old = match if_sound(tables::event_row(&self.tables.events, known))? {
+        let old = match if_sound(tables::event_row(&*self.tables.events, known))? {
             Some(Some(EventRow::Live(old))) => old,
-            // A sender that repeats its history must not bring back what a person had forgotten.
-            Some(Some(EventRow::Forgotten { .. })) => {
-                let message = "the observation with this `source`, `id` and `at` was forgotten on request and stays \
-                               forgotten; tell it with another `id` if it is to be remembered again";
-                return Ok(Outcome::Rejected { message: message.into() });
-            }
+            Some(Some(EventRow::Forgotten { .. })) => return Ok(was_forgotten()),
             Some(Some(EventRow::Superseded { .. }) | None) | None => {
                 let message = "the stored observation with this `source`, `id` and `at` is damaged; run `engram check`, \
                                and tell it with another `id`";
@@ -92,7 +90,7 @@ impl Draft<'_> {
         let mut older = newest.supersedes;
         for _ in 0..MAX_CHAIN {
             let Some(id) = older else { break };
-            match tables::event_row(&self.tables.events, id)? {
+            match tables::event_row(&*self.tables.events, id)? {
                 Some(EventRow::Superseded { digest: found, .. }) if found == *digest => return Ok(Some(EventId(id))),
                 Some(EventRow::Superseded { supersedes, .. }) => older = supersedes,
                 _ => break,
@@ -167,4 +165,11 @@ impl Draft<'_> {
         }
         Ok(found)
     }
+}
+
+/// A sender that repeats its history must not bring back what a person had forgotten.
+fn was_forgotten() -> Outcome {
+    let message = "the observation with this `source`, `id` and `at` was forgotten on request and stays forgotten; tell \
+                   it with another `id` if it is to be remembered again";
+    Outcome::Rejected { message: message.into() }
 }

@@ -12,8 +12,8 @@ use super::failure::{Failure, Result};
 use super::records::{SPACE, Space, VECTOR};
 use super::tables::{self, SPACES, VECTORS, WriteTables};
 use super::writer::Writer;
-use crate::EventId;
 use crate::ports::TextEmbedder;
+use crate::{EventId, Sensed};
 
 /// How many vectors are handed to the index at once while they are loaded.
 const LOAD_CHUNK: usize = 1024;
@@ -94,7 +94,7 @@ fn find_space(table: &impl ReadableTable<u32, &'static [u8]>, wanted: &Space) ->
 
 /// The number of a space, which it is given with its first vector.
 pub(crate) fn number_of(tables: &mut WriteTables<'_>, space: &Space) -> Result<u32> {
-    if let Some(number) = find_space(&tables.spaces, space)? {
+    if let Some(number) = find_space(&*tables.spaces, space)? {
         return Ok(number);
     }
     let number = tables.spaces.last()?.map_or(1, |(key, _)| key.value() + 1);
@@ -102,19 +102,32 @@ pub(crate) fn number_of(tables: &mut WriteTables<'_>, space: &Space) -> Result<u
     Ok(number)
 }
 
-/// Drops the vectors of every space but `keep`.
+/// Drops the vectors of every space of texts but `keep`: φ can make them again. Those of the senses stay.
 pub(crate) fn drop_others(tables: &mut WriteTables<'_>, keep: u32) -> Result<()> {
-    let others: Vec<u32> = tables.spaces.iter()?.map(|entry| Ok(entry?.0.value())).collect::<Result<_>>()?;
-    for other in others.into_iter().filter(|other| *other != keep) {
-        tables.vectors.retain_in((other, 0)..=(other, u64::MAX), |_, _| false)?;
+    let mut others = Vec::new();
+    for entry in tables.spaces.iter()? {
+        let (key, value) = entry?;
+        let number = key.value();
+        if number != keep && sensed_of(&open_space(number, value.value())?).is_none() {
+            others.push(number);
+        }
+    }
+    for other in others {
+        tables.vectors.remove_range((other, 0)..=(other, u64::MAX))?;
         tables.spaces.remove(other)?;
     }
     Ok(())
 }
 
-/// How many spaces have vectors in the store.
-pub(crate) fn spaces(tables: &WriteTables<'_>) -> Result<usize> {
-    Ok(tables.spaces.iter()?.count())
+/// What the tables call a space of the senses: `face:NAME`.
+pub(crate) fn sensed_space(sensed: Sensed, name: &str) -> String {
+    format!("{}:{name}", sensed.name())
+}
+
+/// What the vectors of a space describe; `None` for texts.
+pub(crate) fn sensed_of(space: &Space) -> Option<Sensed> {
+    let (sense, _) = space.name.split_once(':')?;
+    Sensed::ALL.into_iter().find(|sensed| sensed.name() == sense)
 }
 
 pub(crate) fn open_space(number: u32, sealed: &[u8]) -> Result<Space> {

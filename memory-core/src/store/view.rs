@@ -8,6 +8,8 @@ use super::records::{EVENT, EpisodeBody, EventRow, fold};
 use super::tables::{self, ENTITY, PLACE, ReadTables};
 use crate::episodic::{SUMMARY_EVENTS, summarize};
 use crate::index::Search;
+use crate::learning::Learnt;
+use crate::logic::Procedures;
 use crate::ports::TextEmbedder;
 use crate::recall::Reader;
 use crate::{
@@ -218,6 +220,18 @@ impl Reader for View {
 
     fn pending_embeddings(&self) -> u64 {
         self.published.stats.pending_embeddings
+    }
+
+    fn pending_lessons(&self) -> u64 {
+        self.published.stats.pending_lessons
+    }
+
+    fn procedures(&self) -> Option<&Procedures> {
+        Some(self.published.learnt.procedures())
+    }
+
+    fn learnt(&self) -> Option<&Learnt> {
+        Some(&self.published.learnt)
     }
 
     fn zone(&self) -> &jiff::tz::TimeZone {

@@ -10,13 +10,16 @@ use redb::ReadableTable;
 use super::draft::Changes;
 use super::event_set::EventSet;
 use super::failure::{Failure, Result};
+use super::index_seat::IndexSeat;
 use super::journal::Journal;
+use super::learned;
 use super::published::Published;
 use super::records::{Digest, EVENT, EpisodeBody, EventRow, Head};
 use super::tables::{self, ENTITY, META, ReadTables};
 use super::vectors::SpaceInUse;
-use crate::index::{Document, Index, IndexOptions, LogIndex};
-use crate::{AbsentRole, Clock, EventId, Origin, Stats, Timestamp};
+use crate::index::{CompressedIndex, Document, IndexOptions};
+use crate::learning::Learnt;
+use crate::{AbsentRole, Clock, EventId, Origin, PendingWork, Stats, Timestamp};
 
 /// How many documents are handed to the index at once while it is rebuilt.
 const REBUILD_CHUNK: usize = 4096;
@@ -35,7 +38,7 @@ struct Recovered {
 /// The write side of the memory, behind its one lock.
 pub(crate) struct Writer {
     pub head: Head,
-    pub index: Box<dyn Index>,
+    pub index: IndexSeat,
     pub journal: Journal,
     /// Visible events.
     pub live: EventSet,
@@ -44,6 +47,10 @@ pub(crate) struct Writer {
     /// φ and its space.
     pub space: Option<SpaceInUse>,
     pub absent: Arc<[AbsentRole]>,
+    /// What was learnt up to its cursor.
+    pub learnt: Arc<Learnt>,
+    /// Grows whenever something was hidden or named: what was learnt meanwhile is learnt again.
+    pub learnt_epoch: u64,
     /// Folded entity names with their counts of visible events.
     entities: BTreeMap<String, u64>,
     duplicates: u64,
@@ -58,12 +65,14 @@ impl Writer {
         let tables = ReadTables::open(transaction)?;
         let mut writer = Self {
             head,
-            index: Box::new(LogIndex::new(IndexOptions::default())),
+            index: IndexSeat::new(Box::new(CompressedIndex::new(IndexOptions::default()))),
             journal: Journal::default(),
             live: EventSet::default(),
             pending: EventSet::default(),
             space: None,
             absent: Arc::from([]),
+            learnt: Arc::new(learned::load(transaction)?),
+            learnt_epoch: 0,
             entities: BTreeMap::new(),
             duplicates: 0,
             damaged: 0,
@@ -141,6 +150,15 @@ impl Writer {
         self.note_duplicates(changes.duplicates);
     }
 
+    /// What follows the commit and is not done yet.
+    pub(crate) fn pending_work(&self) -> PendingWork {
+        PendingWork {
+            embeddings: self.pending.len(),
+            lessons: self.live.count_after(self.learnt.cursor().0),
+            relearning: self.learnt.is_stale(),
+        }
+    }
+
     /// Counts repetitions that were dropped.
     pub(crate) fn note_duplicates(&mut self, duplicates: u64) {
         self.duplicates += duplicates;
@@ -158,12 +176,19 @@ impl Writer {
                 hidden: self.head.hidden,
                 seq: self.head.seq,
                 pending_embeddings: self.pending.len(),
+                pending_lessons: self.live.count_after(self.learnt.cursor().0),
+                relearning: self.learnt.is_stale(),
+                facts: self.learnt.facts().len() as u64,
                 duplicates: self.duplicates,
                 disk_bytes: 0,
                 damaged: self.damaged,
+                stale_bytes: self.head.stale_bytes,
+                forgotten_since: self.head.forgotten_since.map(Timestamp::from_micros),
+                last_event: self.head.last_event,
             },
             embedder: self.space.as_ref().map(|space| Arc::clone(&space.embedder)),
             absent: Arc::clone(&self.absent),
+            learnt: Arc::clone(&self.learnt),
         }
     }
 }

@@ -3,8 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
+use memory_core::store::Storage;
 use memory_core::store::fault::{FaultStorage, PowerCut, Survival};
-use memory_core::store::{MemoryStorage, Storage};
+use memory_core::store::{Image, MemoryStorage};
 use memory_core::{EpisodeFilter, ForgetRequest, ManualClock, Memory, Observation, ObserveError, Told};
 
 use crate::embeddings::LetterCounts;
@@ -12,7 +13,7 @@ use crate::support::{at, keyed, open_on, segment, told, told_at, with_session};
 
 /// Everything that a user can see of a memory.
 #[derive(Debug, Clone, PartialEq)]
-struct Visible {
+pub struct Visible {
     events: Vec<memory_core::Event>,
     episodes: Vec<memory_core::EpisodeSummary>,
     entities: Vec<memory_core::Entity>,
@@ -21,7 +22,7 @@ struct Visible {
     observations: u64,
 }
 
-fn visible(memory: &Memory) -> Visible {
+pub fn visible(memory: &Memory) -> Visible {
     Visible {
         events: memory.events(None, usize::MAX).unwrap(),
         episodes: memory.episodes(&EpisodeFilter { limit: 1000, ..EpisodeFilter::default() }).unwrap().episodes,
@@ -36,16 +37,16 @@ fn clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at(at(0)))
 }
 
-fn open(storage: impl Storage + 'static) -> Memory {
+pub fn open(storage: impl Storage + 'static) -> Memory {
     let memory = open_on(Arc::new(storage), &clock());
     memory.set_text_embedder(Some(LetterCounts::new("letters-1")));
     memory
 }
 
 /// One of everything that writes.
-type Step = Box<dyn Fn(&Memory)>;
+pub type Step = Box<dyn Fn(&Memory)>;
 
-fn script() -> Vec<Step> {
+pub fn script() -> Vec<Step> {
     let observe =
         |batch: Vec<Observation>| -> Step { Box::new(move |memory| drop(memory.observe(batch.clone()).unwrap())) };
     let tell = |told: Vec<Told>| observe(told.into_iter().map(Observation::Told).collect());
@@ -93,7 +94,7 @@ impl Fates {
     }
 }
 
-fn images(cut: &PowerCut<'_>) -> Vec<(String, Vec<u8>)> {
+pub fn images(cut: &PowerCut<'_>) -> Vec<(String, Image)> {
     let mut images = vec![
         ("nothing unsynced survives".to_owned(), cut.image(|_| Survival::Lost)),
         ("everything survives".to_owned(), cut.image(|_| Survival::Kept)),
@@ -182,7 +183,7 @@ fn a_full_disk_still_answers_and_says_what_to_do() {
     let storage = FaultStorage::new();
     let memory = open(storage.clone());
     memory.observe(vec![Observation::Told(keyed("a", "before", 0))]).unwrap();
-    storage.set_capacity(Some(storage.disk_bytes().unwrap() + 64 * 1024));
+    storage.set_capacity(Some(storage.taken() + 64 * 1024));
     let batch = |n: i64| {
         (0..64).map(|m| Observation::Told(keyed(&format!("{n}-{m}"), &"words ".repeat(50), n))).collect::<Vec<_>>()
     };

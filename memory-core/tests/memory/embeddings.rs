@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use memory_core::ports::{PortError, TextEmbedder};
+use memory_core::{Perceived, Sensed, SensedEmbedding};
 use parking_lot::Mutex;
 
-use crate::support::{Bench, accepted, keyed, told};
+use crate::support::{Bench, accepted, keyed, rejected, segment, told};
 
 /// Unit vectors made from the bytes of a text; remembers what it was asked.
 pub struct LetterCounts {
@@ -130,4 +131,42 @@ fn without_an_embedder_everything_is_pending_and_nothing_fails() {
     let bench = Bench::new();
     accepted(bench.tell(told("one")));
     assert_eq!(bench.memory.embed_pending(10).unwrap().embeddings, 1);
+}
+
+fn with_face(mut segment: Perceived, vector: &[f32]) -> Perceived {
+    segment.events[0].embeddings =
+        vec![SensedEmbedding { sensed: Sensed::Face, space: "faces-1".into(), vector: vector.to_vec() }];
+    segment
+}
+
+#[test]
+fn vectors_of_the_senses_stay_when_texts_change_their_space_and_go_with_their_event() {
+    let bench = Bench::new();
+    let (plain, ..) = accepted(bench.perceive(segment(0, 5, &["A person."])));
+    let without = bench.memory.check().unwrap().records;
+    let (episode, ..) = accepted(bench.perceive(with_face(segment(5, 10, &["A person."]), &[3.0, 4.0])));
+    let space_and_vector = 2;
+    let with = bench.memory.check().unwrap().records;
+    assert_eq!(with, 2 * (without - 3) + 3 + space_and_vector, "`meta` has three records of its own");
+    for space in ["letters-1", "letters-2"] {
+        bench.memory.set_text_embedder(Some(LetterCounts::new(space)));
+        assert_eq!(bench.memory.embed_pending(10).unwrap().embeddings, 0);
+    }
+    assert_eq!(bench.memory.check().unwrap().records, with + 3, "one space of texts and two vectors");
+    bench.memory.forget(&memory_core::ForgetRequest::Episodes(vec![plain, episode])).unwrap();
+    bench.assert_clean();
+}
+
+#[test]
+fn a_vector_that_is_none_is_refused_with_its_segment() {
+    let bench = Bench::new();
+    for vector in [vec![], vec![0.0, 0.0], vec![f32::NAN, 1.0], vec![1.0; memory_core::store::MAX_DIMENSIONS + 1]] {
+        let message = rejected(bench.perceive(with_face(segment(0, 5, &["A person."]), &vector)));
+        assert!(message.contains("face embedding in faces-1"), "{message}");
+    }
+    let mut twice = with_face(segment(0, 5, &["A person."]), &[1.0]);
+    let again = twice.events[0].embeddings[0].clone();
+    twice.events[0].embeddings.push(again);
+    assert!(rejected(bench.perceive(twice)).contains("at most one"));
+    assert_eq!(bench.memory.stats().events, 0);
 }

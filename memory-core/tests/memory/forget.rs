@@ -14,7 +14,7 @@ fn a_forgotten_episode_is_gone_from_everything_also_after_a_kill() {
     let (episode, ..) = accepted(bench.tell(about("Anna", "sings", 0)));
     accepted(bench.tell(about("Ben", "dances", 3600)));
     let reply = bench.memory.forget(&ForgetRequest::Episodes(vec![episode])).unwrap();
-    assert_eq!(reply, ForgetReply { episodes: 1, events: 1 });
+    assert_eq!((reply.episodes, reply.events), (1, 1));
     for _ in 0..2 {
         assert_eq!(bench.memory.episode(episode).unwrap(), None);
         assert_eq!(bench.texts(), ["dances"]);
@@ -35,7 +35,7 @@ fn an_entity_is_forgotten_whatever_its_case_and_the_rest_of_its_episodes_stays()
     accepted(bench.tell(about("Ben", "hello Anna", 30)));
     accepted(bench.tell(about("anna", "bye", 3600)));
     let reply = bench.memory.forget(&ForgetRequest::Entity("ANNA".into())).unwrap();
-    assert_eq!(reply, ForgetReply { episodes: 1, events: 2 });
+    assert_eq!((reply.episodes, reply.events), (1, 2));
     let (episode, events) = bench.memory.episode(talk).unwrap().unwrap();
     assert_eq!(episode.span, TimeSpan::new(at(30), at(30)), "the span says nothing of what is gone");
     assert_eq!(events.len(), 1);
@@ -51,7 +51,7 @@ fn a_span_takes_events_segments_and_their_recordings() {
     let (empty, ..) = accepted(bench.perceive(segment(8, 16, &[])));
     accepted(bench.tell(told_at("noise", 20)));
     let reply = bench.memory.forget(&ForgetRequest::Span(TimeSpan::new(at(5), at(30)))).unwrap();
-    assert_eq!(reply, ForgetReply { episodes: 3, events: 2 });
+    assert_eq!((reply.episodes, reply.events), (3, 2));
     assert_eq!(bench.memory.episode(cut).unwrap(), None);
     assert_eq!(bench.memory.episode(empty).unwrap(), None, "its recording shows the span");
     assert!(bench.memory.episode(kept).unwrap().unwrap().0.media.is_some());

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memory_core::store::MemoryStorage;
+use memory_core::store::{FILE_NAME, MemoryStorage};
 use memory_core::{
     EpisodeFilter, EpisodeId, ForgetRequest, ManualClock, Memory, Observation, Outcome, TimeSpan, Told, Value,
 };
@@ -65,7 +65,7 @@ fn write(memory: &Memory) {
     memory.embed_pending(3).unwrap();
 }
 
-fn assert_written(memory: &Memory) {
+fn assert_written(memory: &Memory, hidden: u64) {
     assert_eq!(memory.check().unwrap().problems, Vec::<String>::new());
     let texts: Vec<String> = memory.events(None, 99).unwrap().into_iter().map(|event| event.text).collect();
     let expected = ["bring the blue mug", "drives off", "a mug", "a table", "the door is closed", "pour water"];
@@ -86,7 +86,7 @@ fn assert_written(memory: &Memory) {
     assert_eq!(memory.episodes(&at_place).unwrap().episodes.len(), 1);
     assert_eq!(memory.setting("recording").unwrap().as_deref(), Some("paused"));
     let stats = memory.stats();
-    assert_eq!((stats.observations, stats.events, stats.episodes, stats.hidden), (8, 6, 4, 2));
+    assert_eq!((stats.observations, stats.events, stats.episodes, stats.hidden), (8, 6, 4, hidden));
     memory.set_text_embedder(Some(LetterCounts::new("letters-1")));
     assert_eq!(memory.stats().pending_embeddings, 3, "vectors are read");
 
@@ -105,15 +105,25 @@ fn clock() -> Arc<ManualClock> {
 fn this_version_reads_what_it_writes() {
     let storage = MemoryStorage::new();
     write(&open_on(Arc::new(storage.clone()), &clock()));
-    let image = storage.image();
+    let image = storage.image().files.remove(FILE_NAME).unwrap();
     assert_eq!(unpack(&pack(&image)), image);
-    assert_written(&open_on(Arc::new(MemoryStorage::from_image(image)), &clock()));
+    assert_written(&open_on(Arc::new(MemoryStorage::from_image(image)), &clock()), 2);
 }
 
 #[test]
-fn a_store_of_format_1_is_read() {
-    let image = unpack(&std::fs::read(fixture(1)).unwrap());
-    assert_written(&open_on(Arc::new(MemoryStorage::from_image(image)), &clock()));
+fn a_store_of_every_format_is_read_also_after_compaction() {
+    for format in 1..=2 {
+        let image = unpack(&std::fs::read(fixture(format)).unwrap());
+        assert_written(&open_on(Arc::new(MemoryStorage::from_image(image.clone())), &clock()), 2);
+
+        let storage = MemoryStorage::from_image(image);
+        let memory = open_on(Arc::new(storage.clone()), &clock());
+        memory.compact().unwrap();
+        assert_written(&memory, 1);
+        assert!(!storage.image().contains(b"a secret"), "format {format}");
+        drop(memory);
+        assert_written(&open_on(Arc::new(storage), &clock()), 1);
+    }
 }
 
 /// Run once, when a format is new: `cargo test -p memory-core --test memory -- --ignored write_the_fixture`.
@@ -122,5 +132,5 @@ fn a_store_of_format_1_is_read() {
 fn write_the_fixture() {
     let storage = MemoryStorage::new();
     write(&open_on(Arc::new(storage.clone()), &clock()));
-    std::fs::write(fixture(1), pack(&storage.image())).unwrap();
+    std::fs::write(fixture(2), pack(&storage.image().files[FILE_NAME])).unwrap();
 }

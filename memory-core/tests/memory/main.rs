@@ -6,11 +6,14 @@
 mod support;
 
 mod asking;
+mod backup;
+mod compaction;
 mod crash;
 mod embeddings;
 mod episodes;
 mod forget;
 mod format;
+mod learning;
 mod observe;
 mod properties;
 mod reading;

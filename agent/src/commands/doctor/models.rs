@@ -29,7 +29,7 @@ pub fn examine(config: &Config, report: &mut Report) {
             RoleState::Absent => Finding::warning(
                 check,
                 reason,
-                "fetch the default profile (drivers/scripts/fetch-models), or name its directory in models.dir",
+                "fetch it (engram models pull, with the role if it is not of the default profile), or name its directory in models.dir",
             ),
             RoleState::Failed | RoleState::Loading => Finding::error(
                 check,

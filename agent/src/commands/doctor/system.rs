@@ -120,8 +120,7 @@ fn measure(directory: &Path) -> std::io::Result<(u64, Duration)> {
 }
 
 fn store(config: &Config, directories: &Directories, report: &mut Report) {
-    let file = directories.memory.join(memory_core::store::FILE_NAME);
-    if !file.exists() {
+    if !memory_core::store::DirStorage::new(&directories.memory).exists() {
         report.say(Finding::ok("memory", "none yet; it is made at the first start"));
         return;
     }

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 
 pub use library::LibraryError;
 
-use super::{Backend, BackendError, Graph, Tensor, TensorView};
+use super::{Backend, BackendError, Graph, GraphTensors, Tensor, TensorView};
 use crate::models::{ElementType, InstalledModel, ModelEntry, RuntimeLibrary, TensorSpec};
 
 /// The processor's own execution of ONNX graphs.
@@ -84,15 +84,29 @@ impl Backend for OnnxRuntime {
             model: entry.name.clone(),
             message: format!("{}: {message}", graph.display()),
         })?;
-        check_contract(entry, &session)
+        let (inputs, outputs) = check_contract(entry, &session)
             .map_err(|message| BackendError::Contract { model: entry.name.clone(), message })?;
-        Ok(Box::new(OnnxGraph {
-            session,
-            model: entry.name.clone(),
-            inputs: entry.inputs.clone(),
-            outputs: entry.outputs.clone(),
-        }))
+        Ok(Box::new(OnnxGraph { session, model: entry.name.clone(), inputs, outputs }))
     }
+
+    fn describe(&self, graph: &Path) -> Result<GraphTensors, BackendError> {
+        let failed = |message: String| BackendError::Load { model: graph.display().to_string(), message };
+        let session = self.session(graph, 1).map_err(failed)?;
+        let specs = |outlets: &[ort::value::Outlet]| outlets.iter().filter_map(spec).collect();
+        Ok(GraphTensors { inputs: specs(session.inputs()), outputs: specs(session.outputs()) })
+    }
+}
+
+/// What the library says of a tensor; `None` if its elements cannot cross the border.
+fn spec(outlet: &ort::value::Outlet) -> Option<TensorSpec> {
+    let ValueType::Tensor { ty, shape, .. } = outlet.dtype() else { return None };
+    let element = match ty {
+        TensorElementType::Float32 => ElementType::F32,
+        TensorElementType::Int64 => ElementType::I64,
+        TensorElementType::Uint8 => ElementType::U8,
+        _ => return None,
+    };
+    Some(TensorSpec { name: outlet.name().to_owned(), element, shape: shape.iter().copied().collect() })
 }
 
 impl OnnxRuntime {
@@ -133,6 +147,7 @@ impl Graph for OnnxGraph {
             let value: SessionInputValue<'_> = match input {
                 TensorView::F32(array) => TensorRef::from_array_view(array.view()).map(Into::into),
                 TensorView::I64(array) => TensorRef::from_array_view(array.view()).map(Into::into),
+                TensorView::U8(array) => TensorRef::from_array_view(array.view()).map(Into::into),
             }
             .map_err(|error| failed(error.to_string()))?;
             named.push((Cow::Borrowed(spec.name.as_str()), value));
@@ -149,6 +164,7 @@ impl Graph for OnnxGraph {
                 match spec.element {
                     ElementType::F32 => value.try_extract_array::<f32>().map(|array| Tensor::F32(array.to_owned())),
                     ElementType::I64 => value.try_extract_array::<i64>().map(|array| Tensor::I64(array.to_owned())),
+                    ElementType::U8 => value.try_extract_array::<u8>().map(|array| Tensor::U8(array.to_owned())),
                 }
                 .map_err(|error| failed(error.to_string()))
             })
@@ -156,33 +172,48 @@ impl Graph for OnnxGraph {
     }
 }
 
-/// The graph has the tensors that the catalogue names, with their types and every dimension that both fix.
-fn check_contract(entry: &ModelEntry, session: &Session) -> Result<(), String> {
-    let sides = [("input", &entry.inputs, session.inputs()), ("output", &entry.outputs, session.outputs())];
-    for (side, specs, outlets) in sides {
-        for spec in specs {
-            let Some(outlet) = outlets.iter().find(|outlet| outlet.name() == spec.name) else {
-                let names: Vec<_> = outlets.iter().map(ort::value::Outlet::name).collect();
-                return Err(format!("it has no {side} `{}`, but {}", spec.name, names.join(", ")));
-            };
-            let expected = match spec.element {
-                ElementType::F32 => TensorElementType::Float32,
-                ElementType::I64 => TensorElementType::Int64,
-            };
-            match outlet.dtype() {
-                ValueType::Tensor { ty, shape, .. } if *ty == expected => {
-                    let agrees = shape.len() == spec.shape.len()
-                        && shape
-                            .iter()
-                            .zip(&spec.shape)
-                            .all(|(found, wanted)| found == wanted || found.min(wanted) < &0);
-                    if !agrees {
-                        return Err(format!("{side} `{}` has shape {shape:?}, expected {:?}", spec.name, spec.shape));
-                    }
-                }
-                other => return Err(format!("{side} `{}` is {other:?}, expected {:?}", spec.name, spec.element)),
+/// The graph has the tensors that the catalogue names, with their types and every dimension that both fix. A tensor
+/// without a name in the catalogue is the one at its place. Returns the tensors as the graph names them.
+fn check_contract(entry: &ModelEntry, session: &Session) -> Result<(Vec<TensorSpec>, Vec<TensorSpec>), String> {
+    let side = |side: &str, specs: &[TensorSpec], outlets: &[ort::value::Outlet]| {
+        specs
+            .iter()
+            .enumerate()
+            .map(|(place, spec)| check_tensor(side, place, spec, outlets))
+            .collect::<Result<Vec<_>, String>>()
+    };
+    Ok((side("input", &entry.inputs, session.inputs())?, side("output", &entry.outputs, session.outputs())?))
+}
+
+fn check_tensor(
+    side: &str,
+    place: usize,
+    spec: &TensorSpec,
+    outlets: &[ort::value::Outlet],
+) -> Result<TensorSpec, String> {
+    let found = if spec.name.is_empty() {
+        outlets.get(place)
+    } else {
+        outlets.iter().find(|outlet| outlet.name() == spec.name)
+    };
+    let Some(outlet) = found else {
+        let names: Vec<_> = outlets.iter().map(ort::value::Outlet::name).collect();
+        return Err(format!("it has no {side} `{}`, but {}", spec.name, names.join(", ")));
+    };
+    let expected = match spec.element {
+        ElementType::F32 => TensorElementType::Float32,
+        ElementType::I64 => TensorElementType::Int64,
+        ElementType::U8 => TensorElementType::Uint8,
+    };
+    match outlet.dtype() {
+        ValueType::Tensor { ty, shape, .. } if *ty == expected => {
+            let agrees = shape.len() == spec.shape.len()
+                && shape.iter().zip(&spec.shape).all(|(found, wanted)| found == wanted || found.min(wanted) < &0);
+            if !agrees {
+                return Err(format!("{side} `{}` has shape {shape:?}, expected {:?}", outlet.name(), spec.shape));
             }
+            Ok(TensorSpec { name: outlet.name().to_owned(), ..spec.clone() })
         }
+        other => Err(format!("{side} `{}` is {other:?}, expected {:?}", outlet.name(), spec.element)),
     }
-    Ok(())
 }

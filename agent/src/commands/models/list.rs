@@ -1,0 +1,76 @@
+use drivers::models::{Availability, Role};
+use serde_json::{Value, json};
+
+use super::{installed, wanted};
+use crate::config::ModelsConfig;
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, bytes};
+
+/// Every role with what fills it or would.
+pub fn run(config: &ModelsConfig, output: Output) -> Result<Exit, Failure> {
+    let models = installed(config)?;
+    let mut rows = vec![runtime(&models)];
+    for role in Role::ALL {
+        let entry = models.catalogue().model(role);
+        let disabled = config.disabled.iter().any(|name| name == role.name());
+        let (state, detail) = match (entry, disabled) {
+            (_, true) => ("disabled", "by models.disabled".to_owned()),
+            (None, _) => ("empty", "no model fills this role; engram models add brings one".to_owned()),
+            (Some(_), _) => match models.model(role) {
+                Availability::Found(_) => ("installed", String::new()),
+                Availability::Absent(reason) => ("absent", reason),
+                Availability::Damaged(reason) => ("damaged", reason),
+            },
+        };
+        let size: u64 = entry.iter().flat_map(|entry| &entry.files).map(|file| file.bytes).sum();
+        rows.push(json!({
+            "role": role.name(), "state": state, "detail": detail,
+            "model": entry.map(|entry| entry.name.clone()), "licence": entry.map(|entry| entry.licence.clone()),
+            "space": entry.and_then(|entry| entry.space.clone()), "default": entry.map(|entry| entry.default),
+            "bytes": size,
+            "files": entry.map(|entry| entry.files.iter().map(|file| file.file.clone()).collect::<Vec<_>>()),
+        }));
+    }
+    if output.json {
+        output.json(&json!({ "directories": models.directories(), "models": rows }));
+        return Ok(Exit::Ok);
+    }
+    for row in &rows {
+        let text = |key: &str| row[key].as_str().unwrap_or("-").to_owned();
+        let size = row["bytes"].as_u64().filter(|size| *size > 0).map(bytes).unwrap_or_default();
+        output.text(format!(
+            "{:<21} {:<10} {:<22} {:<10} {}",
+            text("role"),
+            text("state"),
+            text("model"),
+            size,
+            text("licence")
+        ));
+        if matches!(row["state"].as_str(), Some("damaged" | "disabled")) {
+            output.text(format!("{:<21} {}", "", text("detail")));
+        }
+    }
+    let absent =
+        wanted(&models).iter().any(|one| rows.iter().any(|row| row["role"] == one.role && row["state"] == "absent"));
+    let directories: Vec<String> = models.directories().iter().map(|path| path.display().to_string()).collect();
+    output.text(format!("\nlooked for in {}", directories.join(" and ")));
+    if absent {
+        output.text("engram models pull brings what the default profile lacks; engram models pull ROLE any other");
+    }
+    Ok(Exit::Ok)
+}
+
+fn runtime(models: &drivers::models::InstalledModels) -> Value {
+    let (state, detail) = match models.runtime_library() {
+        Availability::Found(library) => ("installed", library.path.display().to_string()),
+        Availability::Absent(reason) => ("absent", reason),
+        Availability::Damaged(reason) => ("damaged", reason),
+    };
+    let entry = models.catalogue().onnxruntime.as_ref();
+    json!({
+        "role": "runtime", "state": state, "detail": detail,
+        "model": entry.map(|entry| format!("ONNX Runtime {}", entry.version)),
+        "licence": entry.map(|entry| entry.licence.clone()),
+        "bytes": wanted(models).iter().filter(|one| one.role == "runtime").map(|one| one.pinned.bytes).sum::<u64>(),
+    })
+}

@@ -1,0 +1,96 @@
+//! `engram models`: what fills the roles, brought here, checked and measured.
+
+mod add;
+mod bench;
+mod list;
+mod pull;
+mod test;
+mod verify;
+
+use std::path::PathBuf;
+
+use drivers::models::{InstalledModels, Pinned, Role};
+
+use crate::cli::{GlobalArgs, ModelsCommand};
+use crate::config::ModelsConfig;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::senses::encoders;
+
+/// Runs one of its commands.
+///
+/// # Errors
+/// See each.
+pub fn run(command: &ModelsCommand, global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
+    let (loaded, _) = super::prepare(global, true)?;
+    let config = &loaded.config.models;
+    match command {
+        ModelsCommand::List => list::run(config, output),
+        ModelsCommand::Pull(args) => pull::run(args, config, output),
+        ModelsCommand::Add(args) => add::add(args, config, output),
+        ModelsCommand::Remove { role } => add::remove(role, config, output),
+        ModelsCommand::Verify => verify::run(config, output),
+        ModelsCommand::Test => test::run(config, output),
+        ModelsCommand::Bench { rounds } => bench::run(config, *rounds, output),
+    }
+}
+
+/// One file that the roles need, with whose it is.
+struct Wanted<'a> {
+    /// `runtime` or the name of a role.
+    role: String,
+    model: String,
+    licence: &'a str,
+    default: bool,
+    pinned: Pinned<'a>,
+}
+
+/// Every file of the catalogue that this machine can use.
+fn wanted(models: &InstalledModels) -> Vec<Wanted<'_>> {
+    let mut wanted = Vec::new();
+    if let Some(runtime) = &models.catalogue().onnxruntime {
+        let here = runtime.library.iter().filter(|library| library.arch == std::env::consts::ARCH);
+        wanted.extend(here.map(|library| Wanted {
+            role: "runtime".to_owned(),
+            model: format!("ONNX Runtime {}", runtime.version),
+            licence: &runtime.licence,
+            default: true,
+            pinned: Pinned::from(library),
+        }));
+    }
+    for model in &models.catalogue().models {
+        wanted.extend(model.files.iter().map(|file| Wanted {
+            role: model.role.name().to_owned(),
+            model: model.name.clone(),
+            licence: &model.licence,
+            default: model.default,
+            pinned: Pinned::from(file),
+        }));
+    }
+    wanted
+}
+
+/// The role of that name.
+///
+/// # Errors
+/// [`Exit::Usage`] with the names that there are.
+fn role(name: &str) -> Result<Role, Failure> {
+    Role::ALL.into_iter().find(|role| role.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
+        let near = crate::config::closest(name, names.iter().copied());
+        let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        Failure::new(Exit::Usage, format!("`{name}` is no role: one of {}{hint}", names.join(", ")))
+    })
+}
+
+/// The directory that is filled.
+fn directory(named: Option<&PathBuf>, models: &InstalledModels) -> Result<PathBuf, Failure> {
+    named
+        .cloned()
+        .or_else(|| models.writable_directory().map(PathBuf::from))
+        .ok_or_else(|| Failure::new(Exit::Config, "no models directory: name one with --dir or models.dir".to_owned()))
+}
+
+fn installed(config: &ModelsConfig) -> Result<InstalledModels, Failure> {
+    encoders::installed(config, None)
+}

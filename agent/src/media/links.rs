@@ -1,0 +1,96 @@
+//! Where a moment can be looked at: a file or an address, and the second in it.
+
+use std::sync::Arc;
+
+use drivers::archive::{Archive, Recording};
+use memory_core::StreamSpan;
+
+use super::server::token;
+use crate::config::MediaServerConfig;
+
+/// Looks up recordings. Without an archive only files that are their own recording have one.
+#[derive(Debug, Clone, Default)]
+pub struct MediaLinks {
+    archive: Option<Arc<Archive>>,
+    /// What an address begins with, and the query that opens it, where recordings are served.
+    served: Option<(String, String)>,
+}
+
+/// A recording and the second at which the moment begins in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link {
+    /// `file://…` or `http(s)://…`.
+    pub uri: String,
+    /// Seconds into it.
+    pub start_s: f64,
+}
+
+impl MediaLinks {
+    /// Links into `archive`: addresses where a server is on, files otherwise.
+    pub fn new(archive: Arc<Archive>, server: &MediaServerConfig) -> Self {
+        let served = server.enabled.then(|| {
+            let host = || gethostname::gethostname().to_string_lossy().into_owned();
+            let url = server.url.clone().unwrap_or_else(|| format!("http://{}:{}", host(), server.listen.port()));
+            let query = match token(server) {
+                Ok(token) if server.token_in_links => format!("?token={}", escaped(&token)),
+                _ => String::new(),
+            };
+            (url.trim_end_matches('/').to_owned(), query)
+        });
+        Self { archive: Some(archive), served }
+    }
+
+    /// Where the begin of `stream` can be looked at; `None` if nothing recorded it, or the recording is gone.
+    pub fn link(&self, media: Option<&str>, stream: Option<StreamSpan>) -> Option<Link> {
+        let (media, stream) = (media?, stream?);
+        let Some(recording) = Recording::parse(media) else {
+            return Some(Link { uri: media.to_owned(), start_s: seconds(stream.start) });
+        };
+        let found = self.archive.as_ref()?.locate(&recording, stream)?;
+        let start_s = seconds(found.offset);
+        let uri = match &self.served {
+            // A media fragment: players begin there.
+            Some((url, query)) => {
+                format!("{url}/media/{}/{}{query}#t={start_s}", escaped(&found.source), found.name)
+            }
+            None => {
+                let path = std::path::absolute(&found.path).unwrap_or(found.path);
+                format!("file://{}", path.display())
+            }
+        };
+        Some(Link { uri, start_s })
+    }
+}
+
+fn seconds(at: std::time::Duration) -> f64 {
+    (at.as_secs_f64() * 1e3).round() / 1e3
+}
+
+/// Percent-encoded, all but what an address may hold as it is.
+fn escaped(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_its_own_recording_and_what_is_not_recorded_has_none() {
+        let links = MediaLinks::default();
+        let stream = StreamSpan { start: Duration::from_millis(2500), end: Duration::from_secs(4) };
+        let link = links.link(Some("file:///a/b.mp4"), Some(stream)).unwrap();
+        assert_eq!(link, Link { uri: "file:///a/b.mp4".into(), start_s: 2.5 });
+        assert_eq!(links.link(Some("archive:eye/5"), Some(stream)), None);
+        assert_eq!(links.link(None, Some(stream)), None);
+        assert_eq!(links.link(Some("file:///a/b.mp4"), None), None);
+    }
+
+    #[test]
+    fn names_are_escaped_in_addresses() {
+        assert_eq!(escaped("Küche 1/a?b"), "K%C3%BCche%201%2Fa%3Fb");
+    }
+}

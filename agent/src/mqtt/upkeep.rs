@@ -1,0 +1,121 @@
+//! The commands that take long: `backup`, `compact`, `export` and `restore`.
+//!
+//! They say `executing` once nothing about the request is wrong, and `succeeded` or `failed` in the end. The work is done on
+//! a thread of its own. Files are named, never their directories: all of them are in one configured directory.
+
+use std::path::PathBuf;
+
+use memory_core::{MaintenanceError, Memory, Timestamp};
+use serde_json::{Value, json};
+
+use super::commands::Name;
+use super::context::Context;
+use super::fields::Fields;
+use super::reply::{Code, Refusal};
+use crate::upkeep::{self, UpkeepError, confined};
+
+/// One of these commands, understood.
+pub enum LongCommand {
+    Backup { file: PathBuf, replace: bool },
+    Compact,
+    Export { dir: PathBuf },
+    Restore { file: PathBuf },
+}
+
+/// Reads a command.
+///
+/// # Errors
+/// `bad_request`, with what to change.
+pub fn read(context: &Context, name: Name, fields: Fields<'_>) -> Result<LongCommand, Refusal> {
+    let path = |name: &str| confined(&context.backups, name).map_err(|error| Refusal::bad(error.to_string()));
+    let default = |kind: &str| {
+        let at: String =
+            context.clock.now().to_jiff().to_string().chars().filter(char::is_ascii_alphanumeric).collect();
+        path(&["engram-", &at, kind].concat())
+    };
+    Ok(match name {
+        Name::Backup => LongCommand::Backup {
+            file: fields.text("file")?.map_or_else(|| default(".backup"), path)?,
+            replace: fields.flag("replace")?,
+        },
+        Name::Export => LongCommand::Export { dir: fields.text("dir")?.map_or_else(|| default("-export"), path)? },
+        Name::Restore => {
+            let missing = || Refusal::bad("`file` is missing, for instance \"engram-20261120.backup\"");
+            let file = path(fields.text("file")?.ok_or_else(missing)?)?;
+            if !file.is_file() {
+                return Err(Refusal::bad(format!("there is no backup {}", file.display())));
+            }
+            LongCommand::Restore { file }
+        }
+        _ => LongCommand::Compact,
+    })
+}
+
+/// Does it, and says what came of it.
+pub async fn run(context: &Context, command: LongCommand) -> Value {
+    let memory = context.service.memory().clone();
+    let (backups, now) = (context.backups.clone(), context.clock.now());
+    let restoring = matches!(command, LongCommand::Restore { .. });
+    let done = tokio::task::spawn_blocking(move || work(&memory, &backups, command, now)).await;
+    if restoring {
+        context.service.memory_replaced();
+    }
+    let refusal = match done {
+        Ok(Ok(mut body)) => {
+            body["state"] = "succeeded".into();
+            return body;
+        }
+        Ok(Err(error)) => refusal(&error),
+        Err(panic) => Refusal::new(Code::Internal, panic.to_string()),
+    };
+    tracing::warn!(reason = refusal.message, "a command failed");
+    json!({"state": "failed", "error": refusal})
+}
+
+fn work(
+    memory: &Memory,
+    backups: &std::path::Path,
+    command: LongCommand,
+    now: Timestamp,
+) -> Result<Value, UpkeepError> {
+    if !matches!(command, LongCommand::Compact) {
+        upkeep::make_private(backups)?;
+    }
+    Ok(match command {
+        LongCommand::Backup { file, replace } => {
+            let done = upkeep::backup(memory, &file, replace)?;
+            json!({"file": file, "events": done.events, "seq": done.seq, "bytes": done.bytes})
+        }
+        LongCommand::Compact => compacted(&memory.compact()?),
+        LongCommand::Export { dir } => {
+            let done = upkeep::export(memory, &dir, now)?;
+            json!({
+                "dir": dir, "told": done.told, "segments": done.segments, "media": done.media,
+                "media_missing": done.media_missing,
+            })
+        }
+        LongCommand::Restore { file } => {
+            // This program is known to the broker by its id.
+            let done = upkeep::restore(memory, &file, true)?;
+            json!({"file": file, "events": done.events, "seq": done.seq})
+        }
+    })
+}
+
+/// The answer to `compact`.
+pub fn compacted(done: &memory_core::CompactReply) -> Value {
+    json!({
+        "bytes_before": done.bytes_before, "bytes_after": done.bytes_after, "rows": done.rows,
+        "took_ms": done.took.as_millis() as u64, "blocked_ms": done.blocked.as_millis() as u64,
+    })
+}
+
+fn refusal(error: &UpkeepError) -> Refusal {
+    let code = match error {
+        UpkeepError::Memory(MaintenanceError::Busy) => Code::Busy,
+        UpkeepError::Memory(MaintenanceError::Full(_)) => Code::StorageFull,
+        UpkeepError::Memory(MaintenanceError::Unusable(_)) | UpkeepError::Name(_) => Code::BadRequest,
+        _ => Code::Internal,
+    };
+    Refusal::new(code, error.to_string())
+}

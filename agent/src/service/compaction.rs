@@ -1,0 +1,31 @@
+//! The thread that compacts the memory by itself, while nobody asks.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use memory_core::{Clock, Memory};
+
+use super::questions::Questions;
+use crate::upkeep::{Automatic, AutomaticOptions};
+
+/// How often it looks whether it is time.
+const LOOK: Duration = Duration::from_secs(30);
+/// Nobody has asked for so long.
+const QUIET: Duration = Duration::from_secs(10);
+/// How long questions can put it off.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Body of the thread; returns when the other end of `stop` goes.
+pub fn run(memory: &Memory, options: AutomaticOptions, clock: &dyn Clock, questions: &Questions, stop: &Receiver<()>) {
+    let mut automatic = Automatic::new(options);
+    while stop.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        if automatic.reason(&memory.stats(), clock).is_none() {
+            continue;
+        }
+        questions.wait_for_quiet(QUIET, PATIENCE);
+        // It may have been done meanwhile, on command.
+        if let Some(why) = automatic.reason(&memory.stats(), clock) {
+            automatic.compact(memory, clock, why);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The jobs behind the commit: learning from what was committed and embedding it, in slices that stay out of the way of
+//! questions. Learning also makes way for ingest while there is something in the writer's queue.
+
+mod signal;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use memory_core::{Clock, EntityNews, Memory};
+
+use super::ServiceOptions;
+use super::pool::panic_message;
+use super::questions::Questions;
+pub use signal::{JobProgress, Kind, Signal};
+
+/// A slice of embedding never has fewer events: each ends in a commit. The first one of any job has four times as many.
+const SMALLEST_SLICE: usize = 4;
+/// A slice never has more.
+const LARGEST_SLICE: usize = 256;
+/// The same of learning, which is quicker.
+const LARGEST_LESSON: usize = 4096;
+/// Looks for work that nobody announced this often.
+const IDLE: Duration = Duration::from_secs(1);
+/// Longest pause after failures.
+const BACKOFF_MAX: Duration = Duration::from_secs(30);
+
+/// What the jobs make way for, and whom they tell.
+pub struct Surroundings<'a> {
+    pub questions: &'a Questions,
+    /// Whether the writer has something to do.
+    pub ingesting: &'a dyn Fn() -> bool,
+    /// Hears what was learnt of persons.
+    pub announce: &'a dyn Fn(EntityNews),
+}
+
+/// Body of the thread.
+pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal: &Signal, around: &Surroundings<'_>) {
+    let mut jobs = [Job::new(Kind::Learning), Job::new(Kind::Embedding)];
+    while signal.wait(IDLE) {
+        loop {
+            let mut worked = false;
+            for job in &mut jobs {
+                if signal.stopped() {
+                    return;
+                }
+                let now = clock.monotonic();
+                let makes_way =
+                    job.kind == Kind::Learning && now < job.last + options.job_patience && (around.ingesting)();
+                if makes_way || now < job.not_before || job.pending(memory) == 0 {
+                    continue;
+                }
+                around.questions.wait_for_quiet(options.job_quiet, options.job_patience);
+                worked |= job.slice(memory, options.job_slice, clock, signal);
+            }
+            memory.take_entity_news().into_iter().for_each(around.announce);
+            if !worked {
+                break;
+            }
+        }
+    }
+}
+
+struct Job {
+    kind: Kind,
+    /// Events of the next slice.
+    size: usize,
+    /// After a failure, when to try again.
+    not_before: Duration,
+    backoff: Duration,
+    /// When the last slice ended.
+    last: Duration,
+}
+
+impl Job {
+    fn new(kind: Kind) -> Self {
+        let zero = Duration::ZERO;
+        Self { kind, size: 4 * SMALLEST_SLICE, not_before: zero, backoff: IDLE, last: zero }
+    }
+
+    /// What is left to do, in events.
+    fn pending(&self, memory: &Memory) -> u64 {
+        let stats = memory.stats();
+        match self.kind {
+            Kind::Learning => stats.pending_lessons + u64::from(stats.relearning),
+            Kind::Embedding => stats.pending_embeddings,
+        }
+    }
+
+    /// Does one slice; `false` if nothing came of it, so that nobody need try again at once.
+    fn slice(&mut self, memory: &Memory, wanted: Duration, clock: &dyn Clock, signal: &Signal) -> bool {
+        let before = self.pending(memory);
+        let begin = clock.monotonic();
+        let outcome = match catch_unwind(AssertUnwindSafe(|| self.work(memory))) {
+            Ok(outcome) => outcome.map_err(|error| error.to_string()),
+            Err(panic) => Err(panic_message(panic.as_ref())),
+        };
+        self.last = clock.monotonic();
+        match outcome {
+            Ok(left) => {
+                // Commits add to what is pending meanwhile, so this counts too few rather than too many.
+                let done = before.saturating_sub(left);
+                signal.note_done(self.kind, done);
+                let largest = if self.kind == Kind::Learning { LARGEST_LESSON } else { LARGEST_SLICE };
+                self.size = next_slice(self.size, self.last.saturating_sub(begin), wanted, largest);
+                self.backoff = IDLE;
+                // Without an embedder nothing ever becomes less; a new fold goes on though nothing is pending.
+                done > 0 || self.kind == Kind::Learning && memory.stats().relearning
+            }
+            Err(error) => {
+                if signal.note_failure(self.kind, error.clone()) {
+                    let job = self.kind;
+                    tracing::warn!(?job, %error, "a job failed; words still find what was committed");
+                }
+                self.not_before = self.last + self.backoff;
+                self.backoff = (self.backoff * 2).min(BACKOFF_MAX);
+                false
+            }
+        }
+    }
+
+    fn work(&self, memory: &Memory) -> Result<u64, memory_core::ObserveError> {
+        match self.kind {
+            Kind::Learning => {
+                let left = memory.learn_pending(self.size)?;
+                Ok(left.lessons + u64::from(left.relearning))
+            }
+            Kind::Embedding => Ok(memory.embed_pending(self.size)?.embeddings),
+        }
+    }
+}
+
+/// Halves or doubles towards the time that a slice should take.
+fn next_slice(slice: usize, took: Duration, wanted: Duration, largest: usize) -> usize {
+    let next = if took > wanted * 3 / 2 {
+        slice / 2
+    } else if took < wanted / 2 {
+        slice * 2
+    } else {
+        slice
+    };
+    next.clamp(SMALLEST_SLICE, largest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slice_follows_the_time_it_takes() {
+        let wanted = Duration::from_millis(30);
+        let next = |slice, took| next_slice(slice, took, wanted, LARGEST_SLICE);
+        assert_eq!(next(16, Duration::from_millis(5)), 32);
+        assert_eq!(next(16, Duration::from_millis(30)), 16);
+        assert_eq!(next(16, Duration::from_millis(100)), 8);
+        assert_eq!(next(4, Duration::from_secs(1)), 4);
+        assert_eq!(next(256, Duration::ZERO), 256);
+    }
+}

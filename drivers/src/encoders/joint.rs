@@ -1,0 +1,61 @@
+//! Pictures and texts in one space: a question then finds what was seen though nobody ever put it into words.
+
+use std::sync::Arc;
+
+use memory_core::ports::TextEmbedder;
+
+use super::{Backend, Encoder, EncoderError, ImageEncoder, Picture, SentenceEncoder, VectorEncoder};
+use crate::models::{InstalledModel, Part};
+
+/// A pair of networks that were trained together, such as CLIP (Radford et al. 2021): one for pictures, one for texts with
+/// its tokenizer, both into the same space.
+pub struct JointEncoder {
+    image: ImageEncoder,
+    text: Arc<SentenceEncoder>,
+}
+
+impl JointEncoder {
+    /// Loads both graphs and the tokenizer.
+    ///
+    /// # Errors
+    /// If one of them cannot be loaded, or the entry lacks the files or tensors of the text side.
+    pub fn load(installed: &InstalledModel, backend: &dyn Backend, threads: usize) -> Result<Self, EncoderError> {
+        let image = ImageEncoder::load(installed, backend, threads)?;
+        // The text side is a sentence encoder of its own, which looks for its network under the same name.
+        let lacks = |what: &str| EncoderError::Entry(format!("{}: the catalogue lacks {what}", installed.entry.name));
+        let mut text = installed.clone();
+        let graph = text.files.remove(&Part::TextGraph).ok_or_else(|| lacks("a file with part = \"text-graph\""))?;
+        text.files.insert(Part::Graph, graph);
+        (text.entry.inputs, text.entry.outputs) =
+            (std::mem::take(&mut text.entry.text_inputs), std::mem::take(&mut text.entry.text_outputs));
+        if text.entry.inputs.len() != 2 || text.entry.outputs.len() != 1 {
+            return Err(lacks("two `text_inputs` (tokens and mask) and one of `text_outputs`"));
+        }
+        Ok(Self { image, text: Arc::new(SentenceEncoder::load(&text, backend, threads)?) })
+    }
+
+    /// The text side, for questions.
+    pub fn text(&self) -> Arc<dyn TextEmbedder> {
+        Arc::<SentenceEncoder>::clone(&self.text)
+    }
+}
+
+impl Encoder<Picture<'_>, Vec<f32>> for JointEncoder {
+    fn model(&self) -> &str {
+        self.image.model()
+    }
+
+    fn encode(&self, picture: &Picture<'_>) -> Result<Vec<f32>, EncoderError> {
+        self.image.encode(picture)
+    }
+}
+
+impl VectorEncoder<Picture<'_>> for JointEncoder {
+    fn space(&self) -> &str {
+        self.image.space()
+    }
+
+    fn dimensions(&self) -> usize {
+        self.image.dimensions()
+    }
+}

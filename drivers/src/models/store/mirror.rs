@@ -1,0 +1,53 @@
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Pinned;
+use crate::models::installed::verify;
+
+/// Folders below the mirror that are looked into.
+const DEPTH: usize = 8;
+
+/// A folder that holds pinned files under any names.
+pub(super) struct Mirror {
+    path: PathBuf,
+    /// By size: only candidates are hashed.
+    files: BTreeMap<u64, Vec<PathBuf>>,
+}
+
+impl Mirror {
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let mut files = BTreeMap::new();
+        collect(path, DEPTH, &mut files)?;
+        files.values_mut().for_each(|same: &mut Vec<PathBuf>| same.sort());
+        Ok(Self { path: path.to_path_buf(), files })
+    }
+
+    /// The file with the wanted bytes, or what there is instead.
+    pub fn find(&self, wanted: &Pinned<'_>) -> Result<PathBuf, String> {
+        let mut candidates = self.files.get(&wanted.bytes).into_iter().flatten();
+        if let Some(found) = candidates.find(|path| verify(path, wanted.bytes, wanted.sha256) == Ok(true)) {
+            return Ok(found.clone());
+        }
+        let namesake =
+            self.files.values().flatten().find(|path| path.file_name().is_some_and(|name| name == wanted.file));
+        Err(match namesake {
+            Some(path) => format!("{} of the mirror has other bytes than the pinned ones", path.display()),
+            None => format!("the mirror {} does not hold it", self.path.display()),
+        })
+    }
+}
+
+fn collect(directory: &Path, depth: usize, files: &mut BTreeMap<u64, Vec<PathBuf>>) -> io::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        // Links are followed: mirrors are often made of them.
+        let Ok(data) = std::fs::metadata(entry.path()) else { continue };
+        if data.is_file() {
+            files.entry(data.len()).or_default().push(entry.path());
+        } else if data.is_dir() && depth > 0 {
+            collect(&entry.path(), depth - 1, files)?;
+        }
+    }
+    Ok(())
+}

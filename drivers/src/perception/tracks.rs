@@ -1,0 +1,508 @@
+//! Things followed over the pictures of a segment.
+//!
+//! A detector looks once or twice a second and gives a thing another name every now and then. Boxes of one thing are put
+//! together by overlap, or by place and size where it moved, and the name that most of them gave counts.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::segment::Segment;
+
+use super::colours::Palette;
+use crate::encoders::{Detection, Face, Picture, overlap};
+
+/// A thing that is surer than this counts though it was seen once.
+const SURE: f32 = 0.8;
+/// Others flicker: they must be seen twice, once at least this surely.
+const FAIRLY_SURE: f32 = 0.65;
+/// Boxes of different names are one thing if they overlap more than this; of one name, more than the second.
+const OVERLAP: f32 = 0.5;
+const OVERLAP_OF_A_NAME: f32 = 0.15;
+/// How far a box of the same name may have moved, as part of the picture, for each second that passed.
+const SPEED: f32 = 0.35;
+/// How much larger one of two boxes of one thing may be, in area.
+const GROWTH: f32 = 4.0;
+/// A thing that was out of sight for longer is another one.
+const OUT_OF_SIGHT: Duration = Duration::from_millis(3500);
+/// Boxes of one picture that are followed, the surest ones.
+const BOXES: usize = 32;
+/// More than this many things of one name at once are told as one event.
+const CROWD: usize = 3;
+/// A move of this part of the picture's width is told.
+const MOVE: f32 = 0.3;
+
+/// One box in one picture.
+#[derive(Debug, Clone)]
+struct Sighting {
+    at: Duration,
+    label: Arc<str>,
+    score: f32,
+    bounds: [f32; 4],
+    /// Of the whole thing, or of the upper and the lower body of a person.
+    upper: Palette,
+    lower: Palette,
+    /// The face that looks out of it.
+    face: Option<SeenFace>,
+}
+
+/// A face, and whose it is as far as an encoder can tell.
+#[derive(Debug, Clone)]
+pub(super) struct SeenFace {
+    pub face: Face,
+    pub vector: Option<Vec<f32>>,
+}
+
+/// One thing, or a crowd of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct InView {
+    pub label: Arc<str>,
+    /// How many at once.
+    pub count: usize,
+    pub start: Duration,
+    pub end: Duration,
+    /// The surest score, less where the name is in doubt.
+    pub confidence: f32,
+    /// Of a person the upper and the lower body, of anything else the whole.
+    pub colours: [Vec<&'static str>; 2],
+    /// Where it was, first and last: the middle of its box, 0 to 1.
+    pub place: [[f32; 2]; 2],
+    /// Whether it fills most of the picture.
+    pub wide: bool,
+    /// Whether a face was seen for a good part of the time.
+    pub face: bool,
+    /// The mean of the face's vectors.
+    pub face_vector: Option<Vec<f32>>,
+}
+
+impl InView {
+    /// How far it went to the right, if that is worth telling.
+    pub fn moved(&self) -> Option<f32> {
+        let way = self.place[1][0] - self.place[0][0];
+        (way.abs() >= MOVE).then_some(way)
+    }
+}
+
+/// What the detector saw in the pictures of segments that are still open.
+#[derive(Default)]
+pub(super) struct ObjectLog {
+    pictures: VecDeque<(Duration, Vec<Sighting>)>,
+}
+
+impl ObjectLog {
+    pub fn push(&mut self, at: Duration, picture: &Picture<'_>, detections: &[Detection], mut faces: Vec<SeenFace>) {
+        let sightings = detections.iter().take(BOXES).map(|detection| {
+            let bounds = detection.bounds;
+            let person = &*detection.label == PERSON;
+            let mine = faces.iter().position(|seen| person && inside(&seen.face.bounds, &bounds));
+            let face = mine.map(|at| faces.remove(at));
+            let [upper, lower] = if person { body(bounds) } else { [middle(bounds), [0.0; 4]] };
+            Sighting {
+                at,
+                label: Arc::clone(&detection.label),
+                score: detection.score,
+                bounds,
+                upper: Palette::of(picture, upper),
+                lower: Palette::of(picture, lower),
+                face,
+            }
+        });
+        let mut sightings: Vec<Sighting> = sightings.collect();
+        // A face without a body is a thing of its own.
+        sightings.extend(faces.into_iter().take(BOXES).map(|seen| Sighting {
+            at,
+            label: Arc::from(FACE),
+            score: seen.face.score,
+            bounds: seen.face.bounds,
+            upper: Palette::default(),
+            lower: Palette::default(),
+            face: Some(seen),
+        }));
+        self.pictures.push_back((at, sightings));
+    }
+
+    /// What was in view in `segment`; its pictures, and any before it, are forgotten.
+    pub fn take(&mut self, segment: &Segment) -> Vec<InView> {
+        let inside = self.pictures.partition_point(|(at, _)| *at < segment.end);
+        let pictures: Vec<_> = self.pictures.drain(..inside).collect();
+        let times: Vec<Duration> = pictures.iter().map(|(at, _)| *at).collect();
+        let mut tracks: Vec<Track> = Vec::new();
+        for (at, sightings) in pictures {
+            follow(&mut tracks, at, sightings);
+        }
+        // Of a segment with a single picture nothing can be seen twice.
+        let stable = |track: &Track| {
+            let (score, seen) = (track.score(), track.sightings.len());
+            let enough = seen > 1 || times.len() == 1;
+            // Patterns on walls pass for faces now and then; a face without a body needs more.
+            let sure_at_once = score >= SURE && &*track.label() != FACE;
+            sure_at_once || (enough && score >= if &*track.label() == FACE { SURE } else { FAIRLY_SURE })
+        };
+        tracks.retain(stable);
+        let mut views = Vec::new();
+        let mut by_label: BTreeMap<Arc<str>, Vec<Track>> = BTreeMap::new();
+        for track in tracks {
+            by_label.entry(track.label()).or_default().push(track);
+        }
+        for (label, tracks) in by_label {
+            let count = usual_count(&tracks);
+            if count > CROWD {
+                views.push(crowd(label, count, &tracks));
+                // Whom one could know again is told singly all the same.
+                views.extend(tracks.iter().map(Track::view).filter(|view| view.face_vector.is_some()));
+            } else {
+                views.extend(tracks.iter().map(Track::view));
+            }
+        }
+        for view in &mut views {
+            (view.start, view.end) = widen(view.start, view.end, &times, segment);
+        }
+        views.sort_by(|a, b| (a.start, a.end).cmp(&(b.start, b.end)).then(a.label.cmp(&b.label)));
+        views
+    }
+}
+
+/// The name of people in COCO.
+pub(super) const PERSON: &str = "person";
+/// The name of a face without a body.
+pub(super) const FACE: &str = "face";
+
+/// Whether the middle of a face lies in a box.
+fn inside(face: &[f32; 4], bounds: &[f32; 4]) -> bool {
+    let (x, y) = ((face[0] + face[2]) / 2.0, (face[1] + face[3]) / 2.0);
+    (bounds[0]..=bounds[2]).contains(&x) && (bounds[1]..=bounds[3]).contains(&y)
+}
+
+/// The part of a box between these shares of its width and height.
+fn part([left, top, right, bottom]: [f32; 4], across: [f32; 2], down: [f32; 2]) -> [f32; 4] {
+    let (width, height) = (right - left, bottom - top);
+    [left + width * across[0], top + height * down[0], left + width * across[1], top + height * down[1]]
+}
+
+/// Chest and legs of a person. Where the box is wider than high, no legs are in it.
+fn body(bounds: [f32; 4]) -> [[f32; 4]; 2] {
+    let upright = bounds[3] - bounds[1] > 0.5 || (bounds[3] - bounds[1]) > (bounds[2] - bounds[0]) * 1.2;
+    let lower = if upright { part(bounds, [0.34, 0.66], [0.56, 0.82]) } else { [0.0; 4] };
+    [part(bounds, [0.32, 0.68], [0.22, 0.48]), lower]
+}
+
+/// The middle of a thing, where least of what is behind it shows.
+fn middle(bounds: [f32; 4]) -> [f32; 4] {
+    part(bounds, [0.2, 0.8], [0.2, 0.8])
+}
+
+/// One thing over several pictures.
+struct Track {
+    sightings: Vec<Sighting>,
+}
+
+impl Track {
+    fn last(&self) -> &Sighting {
+        self.sightings.last().expect("a track begins with a sighting")
+    }
+
+    /// The name that most of its score goes to.
+    fn label(&self) -> Arc<str> {
+        self.names().0
+    }
+
+    fn names(&self) -> (Arc<str>, f32) {
+        let mut sums: BTreeMap<&Arc<str>, f32> = BTreeMap::new();
+        for sighting in &self.sightings {
+            *sums.entry(&sighting.label).or_insert(0.0) += sighting.score;
+        }
+        let total: f32 = sums.values().sum();
+        let mut best: Option<(&Arc<str>, f32)> = None;
+        for (label, sum) in sums {
+            if best.is_none_or(|(_, most)| sum > most) {
+                best = Some((label, sum));
+            }
+        }
+        best.map_or((Arc::from(""), 0.0), |(label, sum)| (Arc::clone(label), sum / total.max(f32::EPSILON)))
+    }
+
+    /// The surest score under the track's own name.
+    fn score(&self) -> f32 {
+        let label = self.label();
+        self.sightings.iter().filter(|sighting| sighting.label == label).map(|s| s.score).fold(0.0, f32::max)
+    }
+
+    /// How well a box continues it; `None` if it does not.
+    fn continues(&self, next: &Sighting) -> Option<f32> {
+        let last = self.last();
+        let gap = next.at.saturating_sub(last.at);
+        if gap > OUT_OF_SIGHT {
+            return None;
+        }
+        let shared = overlap(&last.bounds, &next.bounds);
+        let same = self.sightings.iter().any(|sighting| sighting.label == next.label);
+        if shared > OVERLAP || (same && shared > OVERLAP_OF_A_NAME) {
+            return Some(1.0 + shared);
+        }
+        let area = |bounds: &[f32; 4]| ((bounds[2] - bounds[0]) * (bounds[3] - bounds[1])).max(f32::EPSILON);
+        let growth = area(&last.bounds) / area(&next.bounds);
+        if !same || !(1.0 / GROWTH..=GROWTH).contains(&growth) {
+            return None;
+        }
+        let expected = self.expected(next.at);
+        let found = centre(&next.bounds);
+        let away = (expected[0] - found[0]).hypot(expected[1] - found[1]);
+        let reach = SPEED * gap.as_secs_f32().clamp(0.5, 1.5);
+        (away <= reach).then(|| 1.0 - away / reach)
+    }
+
+    /// Where it is at a time if it goes on as it went.
+    fn expected(&self, at: Duration) -> [f32; 2] {
+        let last = self.last();
+        let here = centre(&last.bounds);
+        let Some(before) = self.sightings.len().checked_sub(2).map(|n| &self.sightings[n]) else { return here };
+        let (passed, ahead) = (last.at.saturating_sub(before.at), at.saturating_sub(last.at));
+        if passed.is_zero() {
+            return here;
+        }
+        let factor = (ahead.as_secs_f32() / passed.as_secs_f32()).min(2.0);
+        let from = centre(&before.bounds);
+        [0, 1].map(|axis| here[axis] + (here[axis] - from[axis]) * factor)
+    }
+
+    fn view(&self) -> InView {
+        let (label, share) = self.names();
+        let (mut upper, mut lower) = (Palette::default(), Palette::default());
+        for sighting in &self.sightings {
+            upper.add(&sighting.upper);
+            lower.add(&sighting.lower);
+        }
+        let first = &self.sightings[0];
+        let mean_width = self.sightings.iter().map(|s| s.bounds[2] - s.bounds[0]).sum::<f32>();
+        let faces = self.sightings.iter().filter(|sighting| sighting.face.is_some()).count();
+        let vectors: Vec<&[f32]> = self.sightings.iter().filter_map(|s| s.face.as_ref()?.vector.as_deref()).collect();
+        InView {
+            count: 1,
+            start: first.at,
+            end: self.last().at,
+            confidence: (self.score() * share).clamp(0.0, 1.0),
+            colours: [upper.words(), lower.words()],
+            place: [centre(&first.bounds), centre(&self.last().bounds)],
+            wide: mean_width / self.sightings.len() as f32 > 0.6,
+            face: &*label != FACE && faces * 3 >= self.sightings.len(),
+            face_vector: mean(&vectors),
+            label,
+        }
+    }
+}
+
+fn centre(bounds: &[f32; 4]) -> [f32; 2] {
+    [(bounds[0] + bounds[2]) / 2.0, (bounds[1] + bounds[3]) / 2.0]
+}
+
+/// Gives every box of a picture to the track that it continues best, or to a new one.
+fn follow(tracks: &mut Vec<Track>, at: Duration, sightings: Vec<Sighting>) {
+    let mut pairs: Vec<(f32, usize, usize)> = Vec::new();
+    for (n, track) in tracks.iter().enumerate().filter(|(_, track)| track.last().at < at) {
+        for (m, sighting) in sightings.iter().enumerate() {
+            if let Some(fit) = track.continues(sighting) {
+                pairs.push((fit, n, m));
+            }
+        }
+    }
+    pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let mut owner: Vec<Option<usize>> = vec![None; sightings.len()];
+    let mut taken = vec![false; tracks.len()];
+    for (_, track, sighting) in pairs {
+        if !taken[track] && owner[sighting].is_none() {
+            (taken[track], owner[sighting]) = (true, Some(track));
+        }
+    }
+    for (sighting, owner) in sightings.into_iter().zip(owner) {
+        match owner {
+            Some(track) => tracks[track].sightings.push(sighting),
+            None => tracks.push(Track { sightings: vec![sighting] }),
+        }
+    }
+}
+
+/// The median of how many of these were in the pictures that show any. The lower one of two: a thing too few is missed
+/// less than a thing too many.
+fn usual_count(tracks: &[Track]) -> usize {
+    let mut by_picture: BTreeMap<Duration, usize> = BTreeMap::new();
+    for sighting in tracks.iter().flat_map(|track| &track.sightings) {
+        *by_picture.entry(sighting.at).or_default() += 1;
+    }
+    let mut counts: Vec<usize> = by_picture.into_values().collect();
+    counts.sort_unstable();
+    counts.get(counts.len().saturating_sub(1) / 2).copied().unwrap_or(0)
+}
+
+fn crowd(label: Arc<str>, count: usize, tracks: &[Track]) -> InView {
+    let views: Vec<InView> = tracks.iter().map(Track::view).collect();
+    let mean = views.iter().map(|view| view.confidence).sum::<f32>() / views.len().max(1) as f32;
+    InView {
+        label,
+        count,
+        start: views.iter().map(|view| view.start).min().unwrap_or_default(),
+        end: views.iter().map(|view| view.end).max().unwrap_or_default(),
+        confidence: mean,
+        colours: [Vec::new(), Vec::new()],
+        place: [[0.5; 2]; 2],
+        wide: true,
+        face: false,
+        face_vector: None,
+    }
+}
+
+/// The mean of vectors of one space; `None` of none.
+pub(super) fn mean(vectors: &[&[f32]]) -> Option<Vec<f32>> {
+    let (first, rest) = vectors.split_first()?;
+    let mut sum = first.to_vec();
+    for vector in rest {
+        sum.iter_mut().zip(*vector).for_each(|(sum, number)| *sum += number);
+    }
+    sum.iter_mut().for_each(|number| *number /= vectors.len() as f32);
+    sum.iter().any(|number| *number != 0.0).then_some(sum)
+}
+
+/// Between the picture that first shows a thing and the one before, it came into view: the middle is the best guess.
+fn widen(first: Duration, last: Duration, times: &[Duration], segment: &Segment) -> (Duration, Duration) {
+    let before = times[..times.partition_point(|at| *at < first)].last();
+    let after = times.get(times.partition_point(|at| *at <= last));
+    let start = before.map_or(segment.start, |before| (*before + first) / 2);
+    let end = after.map_or(segment.end, |after| (last + *after) / 2);
+    (start.clamp(segment.start, segment.end), end.clamp(segment.start, segment.end))
+}
+
+#[cfg(test)]
+mod tests {
+    use memory_core::Boundary;
+
+    use super::*;
+
+    const BOX: [f32; 4] = [0.4, 0.2, 0.6, 0.8];
+
+    fn seconds(at: f64) -> Duration {
+        Duration::from_secs_f64(at)
+    }
+
+    /// Name, score and box.
+    type Row = (&'static str, f32, [f32; 4]);
+
+    fn log(pictures: &[(f64, &[Row])]) -> ObjectLog {
+        let rgb = [200_u8, 20, 30].repeat(64 * 36);
+        let picture = Picture { width: 64, height: 36, rgb: &rgb };
+        let mut log = ObjectLog::default();
+        for (at, things) in pictures {
+            let detections: Vec<_> = things
+                .iter()
+                .map(|(label, score, bounds)| Detection { label: Arc::from(*label), score: *score, bounds: *bounds })
+                .collect();
+            log.push(seconds(*at), &picture, &detections, Vec::new());
+        }
+        log
+    }
+
+    fn segment(start: f64, end: f64) -> Segment {
+        Segment { start: seconds(start), end: seconds(end), boundary: Boundary::Visual }
+    }
+
+    fn told(found: &[InView]) -> Vec<(&str, usize, f64, f64)> {
+        found.iter().map(|v| (&*v.label, v.count, v.start.as_secs_f64(), v.end.as_secs_f64())).collect()
+    }
+
+    fn at(x: f32) -> [f32; 4] {
+        [x - 0.1, 0.2, x + 0.1, 0.8]
+    }
+
+    #[test]
+    fn every_thing_has_an_event_of_its_own_for_as_long_as_it_is_there() {
+        let mut log = log(&[
+            (0.0, &[("person", 0.7, at(0.2))]),
+            (1.0, &[("person", 0.7, at(0.2))]),
+            (2.0, &[("person", 0.7, at(0.25)), ("dog", 0.7, at(0.8))]),
+            (3.0, &[("person", 0.7, at(0.2)), ("dog", 0.6, at(0.8))]),
+        ]);
+        let found = log.take(&segment(0.0, 4.0));
+        assert_eq!(told(&found), [("person", 1, 0.0, 4.0), ("dog", 1, 1.5, 4.0)]);
+        assert!((found[1].confidence - 0.7).abs() < 1e-6);
+        assert_eq!(found[1].colours[0], ["red"]);
+    }
+
+    #[test]
+    fn a_flicker_is_not_told_but_a_sure_sight_is() {
+        let unsure = [("vase", 0.6, BOX)];
+        let mut log = log(&[
+            (0.0, &unsure),
+            (0.5, &[("toaster", 0.7, at(0.1))]),
+            (1.5, &[("dog", 0.85, at(0.9))]),
+            (2.5, &unsure),
+        ]);
+        assert_eq!(told(&log.take(&segment(0.0, 3.0))), [("dog", 1, 1.0, 2.0)]);
+    }
+
+    #[test]
+    fn a_thing_that_is_called_by_two_names_is_one_by_the_name_that_it_mostly_has() {
+        let mut log = log(&[(0.0, &[("cat", 0.7, BOX)]), (1.0, &[("dog", 0.9, BOX)]), (2.0, &[("dog", 0.8, BOX)])]);
+        let found = log.take(&segment(0.0, 3.0));
+        assert_eq!(told(&found), [("dog", 1, 0.0, 3.0)]);
+        assert!((found[0].confidence - 0.9 * 1.7 / 2.4).abs() < 1e-6, "less sure of the name");
+    }
+
+    #[test]
+    fn a_moving_thing_is_followed_and_two_that_pass_each_other_are_two() {
+        let pictures: Vec<(f64, Vec<Row>)> = (0..5)
+            .map(|n| {
+                let way = f32::from(n as u8) * 0.15;
+                let low = |x: f32| [x - 0.1, 0.6, x + 0.1, 0.9];
+                (
+                    f64::from(n) * 0.5,
+                    vec![("car", 0.9, low(0.2 + way)), ("car", 0.9, [0.75 - way, 0.1, 0.95 - way, 0.4])],
+                )
+            })
+            .collect();
+        let rows: Vec<(f64, &[Row])> = pictures.iter().map(|(at, row)| (*at, row.as_slice())).collect();
+        let found = log(&rows).take(&segment(0.0, 3.0));
+        assert_eq!(found.len(), 2, "{found:?}");
+        let ways: Vec<f32> = found.iter().filter_map(InView::moved).collect();
+        assert!(ways.iter().any(|way| *way > 0.5) && ways.iter().any(|way| *way < -0.5), "{ways:?}");
+    }
+
+    #[test]
+    fn many_things_of_one_kind_are_told_as_one() {
+        let cars: Vec<Row> = [0.1, 0.3, 0.5, 0.7, 0.9].map(|x| ("car", 0.9, at(x))).to_vec();
+        let mut log = log(&[(0.5, &cars), (1.5, &cars), (2.5, &cars[..4])]);
+        assert_eq!(told(&log.take(&segment(0.0, 3.0))), [("car", 5, 0.0, 3.0)]);
+    }
+
+    #[test]
+    fn a_face_belongs_to_the_person_it_looks_out_of_and_is_one_thing_without() {
+        let rgb = [200_u8, 20, 30].repeat(64 * 36);
+        let picture = Picture { width: 64, height: 36, rgb: &rgb };
+        let person = Detection { label: Arc::from("person"), score: 0.9, bounds: BOX };
+        let face = |x: f32, vector: Vec<f32>| SeenFace {
+            face: Face { score: 0.9, bounds: [x - 0.02, 0.22, x + 0.02, 0.3], landmarks: [[0.0; 2]; 5] },
+            vector: Some(vector),
+        };
+        let mut log = ObjectLog::default();
+        for at in [0.5, 1.5] {
+            let faces = vec![face(0.5, vec![at as f32, 1.0]), face(0.9, vec![7.0, 7.0])];
+            log.push(seconds(at), &picture, std::slice::from_ref(&person), faces);
+        }
+        let found = log.take(&segment(0.0, 2.0));
+        assert_eq!(told(&found), [("face", 1, 0.0, 2.0), ("person", 1, 0.0, 2.0)]);
+        assert!(found[1].face && !found[0].face);
+        assert_eq!(found[1].face_vector, Some(vec![1.0, 1.0]), "the mean");
+    }
+
+    #[test]
+    fn pictures_of_the_next_segment_wait_for_it() {
+        let (cat, dog) = ([("cat", 0.7, BOX)], [("dog", 0.7, BOX)]);
+        let mut log = log(&[(0.5, &cat), (1.5, &cat), (5.0, &dog), (5.5, &dog)]);
+        assert_eq!(told(&log.take(&segment(0.0, 5.0))), [("cat", 1, 0.0, 5.0)]);
+        assert_eq!(told(&log.take(&segment(5.0, 6.0))), [("dog", 1, 5.0, 6.0)]);
+        assert!(log.take(&segment(6.0, 7.0)).is_empty());
+    }
+
+    #[test]
+    fn a_segment_with_one_picture_tells_what_is_fairly_sure() {
+        let mut log = log(&[(0.5, &[("cat", 0.7, BOX), ("vase", 0.6, at(0.9))])]);
+        assert_eq!(told(&log.take(&segment(0.0, 1.0))), [("cat", 1, 0.0, 1.0)]);
+    }
+}

@@ -1,0 +1,198 @@
+//! Recordings of live sources, and clips cut out of them, through real GStreamer pipelines.
+
+#![allow(clippy::unwrap_used)] // Tests fail by panicking.
+
+mod media;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use drivers::archive::{Archive, ArchiveLimits, ClipError, Part, Recorder, clip};
+use drivers::capture::{SourceHandle, SourceKind, SourceSpec};
+use gstreamer as gst;
+use gstreamer::prelude::*;
+use gstreamer_app as gst_app;
+use media::{DEADLINE, Record};
+use memory_core::Clock;
+use memory_core::{SystemClock, TimeSpan};
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+const LIMITS: ArchiveLimits =
+    ArchiveLimits { budget_bytes: 1 << 30, keep_free_bytes: 0, chunk: Duration::from_secs(2) };
+
+/// The grey of each picture of a file with its time, and whether it has sound.
+fn played(path: &Path) -> (Vec<(Duration, u8)>, bool) {
+    gst::init().unwrap();
+    let description = format!(
+        "filesrc location={} ! decodebin name=d \
+         d. ! queue ! videoconvert ! videoscale ! video/x-raw,format=GRAY8,width=16,height=16 ! appsink name=v sync=false \
+         d. ! queue ! audioconvert ! fakesink name=a sync=false",
+        path.display()
+    );
+    let pipeline = gst::parse::launch(&description).unwrap().downcast::<gst::Pipeline>().unwrap();
+    let sink = pipeline.by_name("v").unwrap().downcast::<gst_app::AppSink>().unwrap();
+    pipeline.set_state(gst::State::Playing).unwrap();
+    let mut pictures = Vec::new();
+    while let Some(sample) = sink.try_pull_sample(gst::ClockTime::from_seconds(20)) {
+        let buffer = sample.buffer().unwrap();
+        let at = Duration::from_nanos(buffer.pts().unwrap().nseconds());
+        pictures.push((at, buffer.map_readable().unwrap()[136]));
+    }
+    assert!(sink.is_eos(), "{} plays to its end", path.display());
+    let sound = pipeline.by_name("a").unwrap().static_pad("sink").unwrap().current_caps().is_some();
+    pipeline.set_state(gst::State::Null).unwrap();
+    (pictures, sound)
+}
+
+fn chunks(folder: &Path, source: &str) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder.join(source))
+        .map(|entries| entries.map(|entry| entry.unwrap().path()).collect())
+        .unwrap_or_default();
+    found.sort();
+    found
+}
+
+fn wait_for(what: &str, condition: impl Fn() -> bool) {
+    let begin = std::time::Instant::now();
+    while !condition() {
+        assert!(begin.elapsed() < DEADLINE, "{what}");
+        std::thread::park_timeout(ms(20));
+    }
+}
+
+fn record(spec: SourceSpec, archive: &Arc<Archive>) -> (SourceHandle, Record) {
+    let recorder = Recorder::start(Arc::clone(archive), &spec.name).unwrap();
+    let record = Record::default();
+    let consumer = media::Recorder { record: record.clone(), interval: ms(100) };
+    let clock = Arc::new(SystemClock::new());
+    (SourceHandle::start_with(spec, Box::new(consumer), clock, false, Some(recorder)).unwrap(), record)
+}
+
+#[test]
+fn a_raw_source_is_recorded_in_chunks_that_play_and_a_pause_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Arc::new(Archive::open(folder.path(), LIMITS).unwrap());
+    let (source, _record) = record(SourceSpec::new("cam", SourceKind::Test), &archive);
+    wait_for("three chunks", || chunks(folder.path(), "cam").len() >= 3);
+    source.pause();
+    wait_for("a complete last chunk", || {
+        archive.status().chunks == chunks(folder.path(), "cam").len()
+            && source.status().state == drivers::capture::SourceState::Paused
+    });
+    let before = chunks(folder.path(), "cam");
+    let clock = SystemClock::new();
+    let paused_at = clock.now();
+    wait_for("most of a second", || clock.now() > paused_at.saturating_add(ms(700)));
+    assert_eq!(chunks(folder.path(), "cam"), before, "nothing is recorded while paused");
+    source.resume();
+    wait_for("another chunk", || chunks(folder.path(), "cam").len() > before.len());
+    source.stop();
+    for path in &before {
+        let (pictures, sound) = played(path);
+        // The pause may have come right after the begin of the last one.
+        let least = if Some(path) == before.last() { 1 } else { 20 };
+        assert!(pictures.len() >= least && sound, "{}: {} pictures, sound {sound}", path.display(), pictures.len());
+    }
+    let during_pause = TimeSpan::new(paused_at.saturating_add(ms(100)), paused_at.saturating_add(ms(600)));
+    assert_eq!(archive.covering(Some("cam"), during_pause), vec![]);
+    let reopened = Archive::open(folder.path(), LIMITS).unwrap();
+    assert_eq!(reopened.status().chunks, archive.status().chunks);
+}
+
+#[test]
+fn the_budget_holds_while_a_source_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = ArchiveLimits { budget_bytes: 1, chunk: ms(500), ..LIMITS };
+    let archive = Arc::new(Archive::open(folder.path(), limits).unwrap());
+    let (source, _record) = record(SourceSpec::new("cam", SourceKind::Test), &archive);
+    let first = || chunks(folder.path(), "cam").first().cloned();
+    wait_for("a complete chunk", || archive.status().bytes > 0);
+    let oldest = first();
+    wait_for("the oldest to give way", || first() != oldest && archive.status().chunks <= 2);
+    source.stop();
+}
+
+#[test]
+fn a_network_camera_is_recorded_as_it_came() {
+    let Some((camera, port)) = media::NetworkCamera::start(0) else {
+        println!("skipped: no GStreamer RTSP server (gir1.2-gst-rtsp-server-1.0, python3-gi)");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Arc::new(Archive::open(folder.path(), LIMITS).unwrap());
+    let url = format!("rtsp://127.0.0.1:{port}/camera");
+    let (source, record) = record(SourceSpec::new("gate", SourceKind::Rtsp { url, latency: ms(100) }), &archive);
+    record.wait("pictures", |calls| calls.len() >= 20);
+    wait_for("two chunks", || chunks(folder.path(), "gate").len() >= 2);
+    source.stop();
+    drop(camera);
+    for path in chunks(folder.path(), "gate") {
+        let (pictures, _) = played(&path);
+        assert!(!pictures.is_empty(), "{}", path.display());
+    }
+}
+
+/// Twelve seconds at 25 pictures a second, each second of a grey of its own.
+fn seconds_told_by_grey(folder: &Path, name: &str) -> PathBuf {
+    let path = folder.join(name);
+    let mut description = format!(
+        "concat name=c ! x264enc speed-preset=ultrafast key-int-max=50 ! h264parse ! queue ! mux. {} name=mux ! filesink location={} ",
+        media::muxer(name),
+        path.display()
+    );
+    for second in 0..12_u32 {
+        let grey = 16 + 18 * second;
+        let colour = 0xff00_0000_u32 | grey << 16 | grey << 8 | grey;
+        description += &format!(
+            "videotestsrc num-buffers=25 pattern=solid-color foreground-color={colour} ! video/x-raw,format=I420,width=320,height=180,framerate=25/1 ! c. "
+        );
+    }
+    description += "audiotestsrc samplesperbuffer=1600 num-buffers=120 ! audio/x-raw,rate=16000,channels=1 ! audioconvert ! avenc_aac ! aacparse ! queue ! mux. ";
+    media::make(&description);
+    path
+}
+
+#[test]
+fn a_clip_has_exactly_the_seconds_that_were_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = seconds_told_by_grey(folder.path(), "day.mp4");
+    let whole: Vec<u8> = played(&source).0.into_iter().map(|(_, grey)| grey).collect();
+    assert_eq!(whole.len(), 300);
+    for name in ["clip.mkv", "clip.mp4"] {
+        let out = folder.path().join(name);
+        let part = |from, to| Part { path: source.clone(), from: ms(from), to: ms(to) };
+        let length = clip(&[part(2_400, 4_000), part(9_000, 9_520)], &out).unwrap();
+        assert_eq!(length, ms(2_120));
+        let (pictures, sound) = played(&out);
+        assert!(sound, "{name} has sound");
+        let expected: Vec<u8> = whole[60..100].iter().chain(&whole[225..238]).copied().collect();
+        let got: Vec<u8> = pictures.iter().map(|(_, grey)| *grey).collect();
+        for (place, (got, expected)) in got.iter().zip(&expected).enumerate() {
+            assert!(got.abs_diff(*expected) <= 4, "{name}: picture {place} is {got} and not {expected}");
+        }
+        assert_eq!(got.len(), expected.len(), "{name}: {pictures:?}");
+        let last = pictures.last().unwrap().0 - pictures[0].0;
+        assert!(last.abs_diff(ms(2_080)) <= ms(10), "{name}: {last:?}");
+    }
+}
+
+#[test]
+fn a_clip_that_cannot_be_made_says_why_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = media::clip(folder.path(), "short.mkv", 2, true, true);
+    let part = Part { path: source, from: ms(0), to: ms(1_000) };
+    assert!(matches!(clip(&[], &folder.path().join("a.mkv")), Err(ClipError::Nothing)));
+    assert!(matches!(clip(std::slice::from_ref(&part), &folder.path().join("a.avi")), Err(ClipError::Container(_))));
+    let missing = Part { path: folder.path().join("gone.mkv"), ..part.clone() };
+    assert!(matches!(clip(&[missing], &folder.path().join("a.mkv")), Err(ClipError::Unreadable { .. })));
+    let text = folder.path().join("list.mkv");
+    std::fs::write(&text, "milk, bread").unwrap();
+    let error = clip(&[Part { path: text, ..part.clone() }], &folder.path().join("a.mkv")).unwrap_err();
+    assert!(error.to_string().contains("list.mkv"), "{error}");
+    assert!(matches!(clip(&[part], &folder.path().join("no/folder/a.mkv")), Err(ClipError::Unwritable { .. })));
+    assert!(!folder.path().join("a.mkv").exists());
+}

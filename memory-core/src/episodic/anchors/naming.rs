@@ -1,0 +1,92 @@
+//! What people told about persons: names, and who is the same or is not.
+
+use serde::{Deserialize, Serialize};
+
+use super::anchor::AnchorId;
+use super::person::fold;
+use crate::EventId;
+
+/// What a person tells about an entity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NamingRequest {
+    /// This is its name.
+    Name {
+        /// Whom: an id such as `e-12`, or a name.
+        entity: String,
+        /// The name.
+        name: String,
+    },
+    /// The others are the same person.
+    Merge {
+        /// Whom: an id or a name. It stays.
+        entity: String,
+        /// Ids or names.
+        same: Vec<String>,
+    },
+    /// These are somebody else.
+    Split {
+        /// Whom: an id or a name.
+        entity: String,
+        /// Ids of the person's further anchors (`e-15`), or of events (`ev-42`) in which it was somebody else.
+        others: Vec<String>,
+    },
+}
+
+/// An entry of the log of namings: events alone cannot bring it back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Naming {
+    /// The last event that had been learnt from when it was told.
+    pub after: EventId,
+    pub told: Told,
+}
+
+/// What was told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Told {
+    Name {
+        whom: Target,
+        name: String,
+    },
+    /// `other` is a further name of `name`.
+    Alias {
+        name: String,
+        other: String,
+    },
+    Same {
+        whom: Target,
+        other: Target,
+    },
+    Apart {
+        whom: Target,
+        other: Target,
+    },
+    /// In these events it is not `whom` but one other person.
+    Split {
+        whom: Target,
+        events: Vec<EventId>,
+    },
+}
+
+/// An anchor, and some of its events in case the one that founded it is forgotten.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Target {
+    pub anchor: AnchorId,
+    pub witnesses: Vec<EventId>,
+}
+
+impl Naming {
+    /// Whether it has one of these folded names in it.
+    pub fn has_name(&self, folded: &[String]) -> bool {
+        let same = |name: &str| folded.contains(&fold(name));
+        match &self.told {
+            Told::Name { name, .. } => same(name),
+            Told::Alias { name, other } => same(name) || same(other),
+            Told::Same { .. } | Told::Apart { .. } | Told::Split { .. } => false,
+        }
+    }
+
+    /// Events that must be read to do it again.
+    pub fn events(&self) -> &[EventId] {
+        if let Told::Split { events, .. } = &self.told { events } else { &[] }
+    }
+}

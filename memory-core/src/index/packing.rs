@@ -1,0 +1,190 @@
+//! Whole numbers in as few bits as they need.
+
+/// Bits that `value` needs.
+pub(super) fn width_of(value: u64) -> u8 {
+    u8::try_from(u64::BITS - value.leading_zeros()).expect("at most 64")
+}
+
+/// Numbers written one after the other, each as wide as the writer says.
+#[derive(Debug, Clone, Default)]
+pub(super) struct BitWriter {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl BitWriter {
+    /// Bits written so far.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Writes the lowest `width` bits of `value`, which has no others.
+    pub fn push(&mut self, value: u64, width: u8) {
+        debug_assert!(width_of(value) <= width, "{value} does not fit into {width} bits");
+        if width == 0 {
+            return;
+        }
+        let (word, shift) = (self.len / 64, self.len % 64);
+        if word == self.words.len() {
+            self.words.push(0);
+        }
+        self.words[word] |= value << shift;
+        if shift + usize::from(width) > 64 {
+            self.words.push(value >> (64 - shift));
+        }
+        self.len += usize::from(width);
+    }
+
+    /// The words, with one more behind the last so that [`read`] never has to ask where the end is.
+    pub fn finish(mut self) -> Box<[u64]> {
+        self.words.push(0);
+        self.words.into()
+    }
+}
+
+/// The `width` bits at bit `place`. Words beyond the end count as zero.
+pub(super) fn read(words: &[u64], place: usize, width: u8) -> u64 {
+    if width == 0 {
+        return 0;
+    }
+    let (word, shift) = (place / 64, place % 64);
+    let low = words.get(word).copied().unwrap_or(0) >> shift;
+    // Shifted twice, because a shift by 64 is none.
+    let high = words.get(word + 1).copied().unwrap_or(0) << 1 << (63 - shift);
+    (low | high) & (u64::MAX >> (64 - width))
+}
+
+/// A fixed number of numbers, each as far above the smallest as its bits say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Column {
+    base: i64,
+    width: u8,
+    words: Box<[u64]>,
+}
+
+impl Column {
+    /// Packs numbers.
+    pub fn pack(values: &[i64]) -> Self {
+        let base = values.iter().copied().min().unwrap_or(0);
+        let above = |value: i64| value.wrapping_sub(base).cast_unsigned();
+        let width = width_of(values.iter().map(|value| above(*value)).max().unwrap_or(0));
+        let mut writer = BitWriter::default();
+        if width > 0 {
+            values.iter().for_each(|value| writer.push(above(*value), width));
+        }
+        Self { base, width, words: if width > 0 { writer.finish() } else { Box::default() } }
+    }
+
+    /// The number at `place`; the smallest if `place` is beyond the end.
+    pub fn get(&self, place: usize) -> i64 {
+        self.base.wrapping_add_unsigned(read(&self.words, place * usize::from(self.width), self.width))
+    }
+
+    /// The smallest number.
+    pub fn least(&self) -> i64 {
+        self.base
+    }
+
+    /// Whether all numbers are the smallest.
+    pub fn is_constant(&self) -> bool {
+        self.width == 0
+    }
+
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + self.words.len() * 8
+    }
+
+    /// Appends it to `out`: base, width, words.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.base.to_le_bytes());
+        out.push(self.width);
+        self.words.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+    }
+
+    /// Reads a column of `count` numbers off the front of `bytes`; `None` if it is none.
+    pub fn decode(bytes: &mut &[u8], count: usize) -> Option<Self> {
+        let base = i64::from_le_bytes(*take(bytes)?);
+        let [width] = *take(bytes)?;
+        if width > 64 {
+            return None;
+        }
+        let words = if width == 0 { 0 } else { (count * usize::from(width)).div_ceil(64) + 1 };
+        Some(Self { base, width, words: words_of(bytes, words)? })
+    }
+}
+
+/// Reads `count` words off the front of `bytes`.
+pub(super) fn words_of(bytes: &mut &[u8], count: usize) -> Option<Box<[u64]>> {
+    let (head, rest) = bytes.split_at_checked(count.checked_mul(8)?)?;
+    *bytes = rest;
+    Some(head.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect())
+}
+
+/// Reads `count` numbers off the front of `bytes`.
+pub(super) fn numbers_of(bytes: &mut &[u8], count: usize) -> Option<Box<[u32]>> {
+    let (head, rest) = bytes.split_at_checked(count.checked_mul(4)?)?;
+    *bytes = rest;
+    Some(head.as_chunks().0.iter().map(|number| u32::from_le_bytes(*number)).collect())
+}
+
+/// Reads `N` bytes off the front of `bytes`.
+pub(super) fn take<'a, const N: usize>(bytes: &mut &'a [u8]) -> Option<&'a [u8; N]> {
+    let (head, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(head)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn numbers_are_read_as_they_were_written(numbers in prop::collection::vec((any::<u64>(), 0_u8..=64), 0..80)) {
+            let mut writer = BitWriter::default();
+            let mut expected = Vec::new();
+            for (number, width) in numbers {
+                let number = if width == 0 { 0 } else { number & (u64::MAX >> (64 - width)) };
+                expected.push((writer.len(), number, width));
+                writer.push(number, width);
+            }
+            let words = writer.finish();
+            for (place, number, width) in expected {
+                prop_assert_eq!(read(&words, place, width), number);
+            }
+        }
+
+        #[test]
+        fn a_column_gives_its_numbers_back_also_from_bytes(numbers in prop::collection::vec(prop_oneof![any::<i64>(), -9_i64..9], 0..70)) {
+            let column = Column::pack(&numbers);
+            let mut bytes = Vec::new();
+            column.encode(&mut bytes);
+            bytes.push(7);
+            let mut rest = bytes.as_slice();
+            let decoded = Column::decode(&mut rest, numbers.len()).unwrap();
+            prop_assert_eq!(rest, [7]);
+            prop_assert_eq!(&decoded, &column);
+            for (place, number) in numbers.iter().enumerate() {
+                prop_assert_eq!(decoded.get(place), *number);
+            }
+        }
+
+        #[test]
+        fn bytes_that_are_no_column_are_refused_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..60), count in 0_usize..50) {
+            if let Some(column) = Column::decode(&mut bytes.as_slice(), count) {
+                (0..count).for_each(|place| { column.get(place); });
+            }
+        }
+    }
+
+    #[test]
+    fn equal_numbers_take_no_bits() {
+        let column = Column::pack(&[1_700_000_000; 1024]);
+        assert!(column.is_constant());
+        assert_eq!(column.bytes(), size_of::<Column>());
+        assert_eq!(column.get(1023), column.least());
+    }
+}

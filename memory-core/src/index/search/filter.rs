@@ -1,0 +1,128 @@
+//! Which documents a question may find, as a mask.
+
+use crate::index::SearchQuery;
+use crate::index::analysis::{name_hash, words};
+use crate::index::compressed::State;
+use crate::index::entries::{BLOCK, Block};
+use crate::{Kind, Modality, TimeSpan};
+
+/// Conditions on metadata, by number and value.
+pub(super) struct Filter<'a> {
+    span: Option<TimeSpan>,
+    modality: Option<Modality>,
+    kinds: &'a [Kind],
+    /// The numbers of the entities with the name that is asked for.
+    entities: Option<Vec<u32>>,
+    /// The number of the source, or none that there is.
+    source: Option<Option<u32>>,
+}
+
+impl<'a> Filter<'a> {
+    pub fn of(query: &'a SearchQuery, state: &State) -> Self {
+        let numbers_of = |name: &String| {
+            let words: Vec<String> = words(name).collect();
+            let hash = name_hash(words.iter().map(String::as_str));
+            (0..).zip(state.entities.all()).filter(|(_, (name, _))| *name == hash).map(|(number, _)| number).collect()
+        };
+        let source = |name: &String| {
+            let hash = name_hash([name.as_str()]);
+            (0..).zip(state.sources.all()).find(|(_, name)| **name == hash).map(|(number, _)| number)
+        };
+        Self {
+            span: query.span,
+            modality: query.modality,
+            kinds: &query.kinds,
+            entities: query.entity.as_ref().map(numbers_of),
+            source: query.source.as_ref().map(source),
+        }
+    }
+
+    /// Whether everything passes.
+    pub fn is_open(&self) -> bool {
+        self.span.is_none()
+            && self.modality.is_none()
+            && self.kinds.is_empty()
+            && self.entities.is_none()
+            && self.source.is_none()
+    }
+
+    /// Whether nothing in the block can pass.
+    fn excludes(&self, block: &Block) -> bool {
+        let Block::Packed(packed) = block else { return false };
+        let (start, end) = packed.bounds();
+        self.span.is_some_and(|span| span.end < start || end < span.start)
+            || self.source.is_some_and(|source| packed.only_source().is_some_and(|only| source != Some(only)))
+    }
+
+    /// Reads no more columns than there are conditions.
+    fn passes(&self, block: &Block, place: usize) -> bool {
+        self.span.is_none_or(|span| span.overlaps(block.span(place)))
+            && self
+                .entities
+                .as_ref()
+                .is_none_or(|numbers| block.entity(place).is_some_and(|entity| numbers.contains(&entity)))
+            && ((self.modality.is_none() && self.kinds.is_empty() && self.source.is_none()) || {
+                let entry = block.get(place);
+                self.modality.is_none_or(|modality| modality == entry.modality)
+                    && (self.kinds.is_empty() || self.kinds.contains(&entry.kind))
+                    && self.source.is_none_or(|source| source == Some(entry.source))
+            })
+    }
+}
+
+/// The visible documents that pass a filter, one bit each.
+pub(super) struct Mask {
+    words: Vec<u64>,
+    count: usize,
+}
+
+impl Mask {
+    /// `None` if every document passes.
+    pub fn of(filter: &Filter<'_>, state: &State) -> Option<Self> {
+        let len = state.entries.len();
+        if filter.is_open() && state.hidden.count() == 0 {
+            return None;
+        }
+        let mut words = vec![0_u64; (len as usize).div_ceil(64)];
+        for (at, (block, words)) in state.entries.blocks().iter().zip(words.chunks_mut(BLOCK / 64)).enumerate() {
+            if filter.excludes(block) {
+                continue;
+            }
+            let len = (len as usize - at * BLOCK).min(BLOCK);
+            for place in 0..len {
+                if filter.is_open() || filter.passes(block, place) {
+                    words[place / 64] |= 1 << (place % 64);
+                }
+            }
+        }
+        for (word, at) in words.iter_mut().zip(0..) {
+            *word &= !state.hidden.word(at);
+        }
+        let count = words.iter().map(|word| word.count_ones() as usize).sum();
+        Some(Self { words, count })
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    pub fn contains(&self, ordinal: u32) -> bool {
+        self.words[ordinal as usize / 64] >> (ordinal % 64) & 1 == 1
+    }
+
+    /// Whether any of the documents from `first` on, a multiple of 64, to before `end` passes.
+    pub fn any_in(&self, first: u32, end: u32) -> bool {
+        let end = (end as usize).div_ceil(64).min(self.words.len());
+        self.words[(first as usize / 64).min(end)..end].iter().any(|word| *word != 0)
+    }
+
+    /// The documents, in order.
+    pub fn ordinals(&self) -> impl Iterator<Item = u32> {
+        let bits = |word: u64| (0..64).filter(move |bit| word >> bit & 1 == 1);
+        self.words
+            .iter()
+            .zip(0_u32..)
+            .filter(|(word, _)| **word != 0)
+            .flat_map(move |(word, at)| bits(*word).map(move |bit: u32| at * 64 + bit))
+    }
+}

@@ -1,0 +1,320 @@
+//! The signatures of all documents, in blocks.
+
+use std::sync::Arc;
+
+use crate::index::packing::{take, words_of};
+
+use super::scan::{LANES, Lane, add_distances, lane_distance};
+
+/// Documents of a block.
+pub(in crate::index) const BLOCK: usize = 1024;
+const GROUPS: usize = BLOCK / LANES;
+/// Words at the beginning of a signature that lie apart, so that a first look reads only them.
+const HEAD_WORDS: usize = 2;
+
+/// Distance to a document without a signature.
+pub(in crate::index) const ABSENT: u16 = u16::MAX;
+
+/// Signatures of the documents `BLOCK * i .. BLOCK * (i + 1)`.
+#[derive(Debug, Clone)]
+struct Block {
+    head: Box<[Lane]>,
+    tail: Box<[Lane]>,
+    present: [u64; BLOCK / 64],
+}
+
+impl Block {
+    fn has(&self, place: usize) -> bool {
+        self.present[place / 64] >> (place % 64) & 1 == 1
+    }
+}
+
+/// All signatures; clones are states.
+#[derive(Debug, Clone, Default)]
+pub struct SignatureTable {
+    words: usize,
+    blocks: Arc<Vec<Option<Arc<Block>>>>,
+    count: usize,
+}
+
+/// Distances of one block's documents, in order.
+pub(in crate::index) type BlockDistances = [u16; BLOCK];
+
+impl SignatureTable {
+    /// An empty table of signatures of `words` words.
+    pub fn new(words: usize) -> Self {
+        Self { words, blocks: Arc::default(), count: 0 }
+    }
+
+    /// How many documents have a signature.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether none has.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Bytes that the signatures take.
+    pub fn bytes(&self) -> usize {
+        let block = BLOCK * self.words * 8 + BLOCK / 8;
+        self.blocks.len() * size_of::<Option<Arc<Block>>>() + self.blocks.iter().flatten().count() * block
+    }
+
+    fn head_words(&self) -> usize {
+        self.words.min(HEAD_WORDS)
+    }
+
+    /// Gives a document its signature. One of another length is ignored.
+    pub fn set(&mut self, ordinal: u32, signature: &[u64]) {
+        if signature.len() != self.words || self.words == 0 {
+            return;
+        }
+        let (head_words, tail_words) = (self.head_words(), self.words - self.head_words());
+        let (block, place) = split(ordinal);
+        let blocks = Arc::make_mut(&mut self.blocks);
+        if block >= blocks.len() {
+            blocks.resize(block + 1, None);
+        }
+        let block = Arc::make_mut(blocks[block].get_or_insert_with(|| {
+            Arc::new(Block {
+                head: vec![[0; LANES]; GROUPS * head_words].into(),
+                tail: vec![[0; LANES]; GROUPS * tail_words].into(),
+                present: [0; BLOCK / 64],
+            })
+        }));
+        let (group, lane) = (place / LANES, place % LANES);
+        let (head, tail) = signature.split_at(head_words);
+        for (words, lanes) in [(head, &mut block.head), (tail, &mut block.tail)] {
+            for (at, word) in words.iter().enumerate() {
+                lanes[group * words.len() + at][lane] = *word;
+            }
+        }
+        if !block.has(place) {
+            block.present[place / 64] |= 1 << (place % 64);
+            self.count += 1;
+        }
+    }
+
+    /// The signature of a document.
+    pub fn get(&self, ordinal: u32) -> Option<Box<[u64]>> {
+        let (block, place) = split(ordinal);
+        let block = self.blocks.get(block)?.as_ref().filter(|block| block.has(place))?;
+        let (group, lane) = (place / LANES, place % LANES);
+        let (head_words, tail_words) = (self.head_words(), self.words - self.head_words());
+        let head = block.head[group * head_words..(group + 1) * head_words].iter();
+        let tail = block.tail[group * tail_words..(group + 1) * tail_words].iter();
+        Some(head.chain(tail).map(|words| words[lane]).collect())
+    }
+
+    /// Appends the blocks to `out`: number, presence, words.
+    pub(in crate::index) fn encode(&self, out: &mut Vec<u8>) {
+        for (block, number) in self.blocks.iter().zip(0_u32..) {
+            let Some(block) = block else { continue };
+            out.extend_from_slice(&number.to_le_bytes());
+            let lanes = block.head.iter().chain(&block.tail).flatten();
+            block.present.iter().chain(lanes).for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+        }
+    }
+
+    /// Reads a table of signatures of `words` words for `len` documents. `None` if the bytes are none.
+    pub(in crate::index) fn decode(bytes: &[u8], words: usize, len: u32) -> Option<Self> {
+        let mut table = Self::new(words);
+        let mut rest = bytes;
+        let blocks = Arc::make_mut(&mut table.blocks);
+        while !rest.is_empty() && words > 0 {
+            let number = u32::from_le_bytes(*take(&mut rest)?) as usize;
+            if number < blocks.len() || number >= (len as usize).div_ceil(BLOCK) {
+                return None;
+            }
+            let present: Box<[u64]> = words_of(&mut rest, BLOCK / 64)?;
+            let mut lanes = |words: usize| -> Option<Box<[Lane]>> {
+                Some(words_of(&mut rest, BLOCK * words)?.as_chunks().0.into())
+            };
+            let block = Block {
+                head: lanes(words.min(HEAD_WORDS))?,
+                tail: lanes(words - words.min(HEAD_WORDS))?,
+                present: present.as_ref().try_into().ok()?,
+            };
+            let places = (len as usize - number * BLOCK).min(BLOCK);
+            if (places..BLOCK).any(|place| block.has(place)) {
+                return None;
+            }
+            table.count += block.present.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+            blocks.resize(number, None);
+            blocks.push(Some(Arc::new(block)));
+        }
+        rest.is_empty().then_some(table)
+    }
+
+    /// Whether a document has a signature.
+    pub(in crate::index) fn has(&self, ordinal: u32) -> bool {
+        let (block, place) = split(ordinal);
+        self.blocks.get(block).and_then(Option::as_ref).is_some_and(|block| block.has(place))
+    }
+
+    /// In how many bits a document's signature differs from `query`, which is as long as the table's.
+    pub(in crate::index) fn distance(&self, query: &[u64], ordinal: u32) -> Option<u16> {
+        let (block, place) = split(ordinal);
+        let block = self.blocks.get(block)?.as_ref().filter(|block| block.has(place))?;
+        let (group, lane) = (place / LANES, place % LANES);
+        let (head, tail) = query.split_at_checked(self.head_words())?;
+        let head_lanes = &block.head[group * head.len()..(group + 1) * head.len()];
+        let tail_lanes = block.tail.get(group * tail.len()..(group + 1) * tail.len())?;
+        Some(lane_distance(head_lanes, head, lane) + lane_distance(tail_lanes, tail, lane))
+    }
+
+    /// Calls `visit` with the first ordinal of every block that has signatures and the distances of its documents to `query`:
+    /// in all bits, or in the first 128 only. [`ABSENT`] where there is no signature.
+    pub(in crate::index) fn for_each_block(
+        &self,
+        query: &[u64],
+        first_look: bool,
+        visit: &mut impl FnMut(u32, &BlockDistances),
+    ) {
+        if query.len() != self.words || self.words == 0 {
+            return;
+        }
+        let (head, tail) = query.split_at(self.head_words());
+        for (place, block) in self.blocks.iter().enumerate() {
+            let Some(block) = block else { continue };
+            let mut distances = [0_u16; BLOCK];
+            let (groups, _) = distances.as_chunks_mut::<LANES>();
+            add_distances(&block.head, head, groups);
+            if !first_look && !tail.is_empty() {
+                add_distances(&block.tail, tail, groups);
+            }
+            for (present, distances) in block.present.iter().zip(distances.chunks_exact_mut(64)) {
+                if *present != u64::MAX {
+                    for (bit, distance) in distances.iter_mut().enumerate() {
+                        if present >> bit & 1 == 0 {
+                            *distance = ABSENT;
+                        }
+                    }
+                }
+            }
+            visit(u32::try_from(place * BLOCK).expect("ordinals are 32 bits"), &distances);
+        }
+    }
+
+    /// The documents whose signatures lie within `radius` of `query`, the `limit` nearest, by distance and ordinal.
+    /// Exact: every signature is compared.
+    pub fn nearest(&self, query: &[u64], limit: usize, radius: usize) -> Vec<(u32, u16)> {
+        let mut nearest = Nearest::new(limit, u16::try_from(radius).unwrap_or(ABSENT - 1).min(ABSENT - 1));
+        self.for_each_block(query, false, &mut |first, distances| nearest.offer(first, distances));
+        nearest.finish()
+    }
+}
+
+/// The nearest documents met so far.
+struct Nearest {
+    limit: usize,
+    /// Nothing beyond it can be among the nearest.
+    bound: u16,
+    /// At most twice the limit.
+    kept: Vec<(u16, u32)>,
+}
+
+impl Nearest {
+    fn new(limit: usize, bound: u16) -> Self {
+        Self { limit, bound, kept: Vec::with_capacity(limit.min(1 << 16) * 2) }
+    }
+
+    fn offer(&mut self, first: u32, distances: &BlockDistances) {
+        if self.limit == 0 {
+            return;
+        }
+        for (eight, group) in (first..).step_by(LANES).zip(distances.as_chunks::<LANES>().0) {
+            // Almost no group holds anything near; this compares eight at once.
+            if group.iter().all(|distance| *distance > self.bound) {
+                continue;
+            }
+            for (ordinal, distance) in (eight..).zip(group) {
+                if *distance <= self.bound {
+                    self.kept.push((*distance, ordinal));
+                }
+            }
+            if self.kept.len() >= 2 * self.limit {
+                self.drop_farthest();
+            }
+        }
+    }
+
+    fn drop_farthest(&mut self) {
+        self.kept.select_nth_unstable(self.limit - 1);
+        self.kept.truncate(self.limit);
+        // Ordinals grow: whatever follows at the same distance comes after those that are kept.
+        self.bound = self.bound.min(self.kept[self.limit - 1].0.saturating_sub(1));
+    }
+
+    fn finish(mut self) -> Vec<(u32, u16)> {
+        self.kept.sort_unstable();
+        self.kept.truncate(self.limit);
+        self.kept.into_iter().map(|(distance, ordinal)| (ordinal, distance)).collect()
+    }
+}
+
+fn split(ordinal: u32) -> (usize, usize) {
+    (ordinal as usize / BLOCK, ordinal as usize % BLOCK)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn distance(a: &[u64], b: &[u64]) -> u16 {
+        a.iter().zip(b).map(|(a, b)| u16::try_from((a ^ b).count_ones()).unwrap()).sum()
+    }
+
+    fn signatures() -> impl Strategy<Value = (usize, Vec<(u32, Vec<u64>)>)> {
+        (1_usize..=16).prop_flat_map(|words| {
+            // Few distinct words, so that distances are tied.
+            let word = prop::sample::select(vec![0_u64, 1, 3, u64::MAX, 0xff00_ff00_ff00_ff00, 0x1234_5678_9abc_def0]);
+            let signature = prop::collection::vec(word, words);
+            (Just(words), prop::collection::vec((0_u32..5000, signature), 0..60))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_nearest_are_those_of_a_model_that_compares_one_by_one(
+            (words, entries) in signatures(), limit in 0_usize..12, radius in 0_usize..1100, at in 0_usize..60,
+        ) {
+            let mut table = SignatureTable::new(words);
+            let mut model = std::collections::BTreeMap::new();
+            for (ordinal, signature) in &entries {
+                table.set(*ordinal, signature);
+                model.insert(*ordinal, signature.clone());
+            }
+            prop_assert_eq!(table.len(), model.len());
+            for (ordinal, signature) in &model {
+                let held = table.get(*ordinal);
+                prop_assert_eq!(held.as_deref(), Some(signature.as_slice()));
+            }
+            let query = entries.get(at).map_or_else(|| vec![5; words], |(_, signature)| signature.clone());
+            let mut expected: Vec<(u16, u32)> = model.iter()
+                .map(|(ordinal, signature)| (distance(signature, &query), *ordinal))
+                .filter(|(distance, _)| usize::from(*distance) <= radius)
+                .collect();
+            expected.sort_unstable();
+            expected.truncate(limit);
+            let found = table.nearest(&query, limit, radius);
+            prop_assert_eq!(found, expected.into_iter().map(|(distance, ordinal)| (ordinal, distance)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_state_keeps_its_signatures_when_the_table_goes_on() {
+        let mut table = SignatureTable::new(1);
+        table.set(0, &[7]);
+        let state = table.clone();
+        table.set(0, &[8]);
+        table.set(1, &[9]);
+        table.set(2, &[1, 2]);
+        assert_eq!((state.get(0).as_deref(), state.get(1)), (Some([7].as_slice()), None));
+        assert_eq!((state.len(), table.len()), (1, 2));
+    }
+}

@@ -1,0 +1,371 @@
+//! The state of the fold.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::rows::{Part, Row, decode};
+use crate::episodic::anchors::{AnchorId, AnchorRow, Anchors, EntityNews, Margin, Naming, NamingRequest, Person, fold};
+use crate::logic::{LogicOptions, Phi, Procedures, RowKey, actions_of};
+use crate::ports::Statement;
+use crate::semantic::{self, Context, Fact, FactKind, Facts, Noun, Topic, TopicKey};
+use crate::shared::Shared;
+use crate::{Event, EventId, FactFilter, Sensed};
+
+/// Facts of a list that names no limit.
+const USUAL_FACTS: usize = 100;
+/// Most namings that are kept.
+const MAX_NAMINGS: usize = 65_536;
+
+/// A vector of the senses, as it is stored: 1.0 is 32,767.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SensedVector {
+    pub sensed: Sensed,
+    /// The space's name, with the sense before it.
+    pub space: String,
+    pub vector: Vec<i16>,
+}
+
+/// One event to learn from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Lesson {
+    pub event: Event,
+    pub vectors: Vec<SensedVector>,
+    /// What a language model reads out of it, where there is one.
+    pub statements: Vec<Statement>,
+}
+
+/// What is not to be known any more.
+#[derive(Debug, Default)]
+pub(crate) struct Withdrawal {
+    /// Events that were hidden.
+    pub events: Vec<EventId>,
+    /// The vectors of the senses that they had.
+    pub vectors: Vec<(EventId, SensedVector)>,
+    /// Names that were forgotten with all that names them.
+    pub names: Vec<String>,
+}
+
+/// Everything that was learnt up to a cursor. Clones share what neither has changed.
+#[derive(Clone, Default)]
+pub struct Learnt {
+    head: Head,
+    facts: Facts,
+    anchors: Anchors,
+    procedures: Shared<Procedures>,
+    /// What people told, by number; it is done again when everything is folded anew.
+    namings: Shared<BTreeMap<u64, Naming>>,
+    /// Vectors of events that a later naming splits off; only while everything is folded anew.
+    stashed: Vec<(EventId, SensedVector)>,
+    /// Rows of procedures on their way in.
+    procedure_rows: Vec<(RowKey, Vec<u8>)>,
+    head_changed: bool,
+    changed_namings: BTreeSet<u64>,
+}
+
+/// The row of [`Part::Head`].
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct Head {
+    /// The last event that was learnt from.
+    cursor: EventId,
+    /// Whether something was withdrawn whose traces only a new fold removes.
+    stale: bool,
+    /// The number of the next naming to be done.
+    next_naming: u64,
+    context: Context,
+    margin: Margin,
+}
+
+impl Learnt {
+    /// The last event that was learnt from.
+    pub(crate) fn cursor(&self) -> EventId {
+        self.head.cursor
+    }
+
+    /// Whether it must be folded anew.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.head.stale
+    }
+
+    /// Has it folded anew.
+    pub(crate) fn set_stale(&mut self) {
+        self.head.stale = true;
+        self.head_changed = true;
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    pub(crate) fn anchors(&self) -> &Anchors {
+        &self.anchors
+    }
+
+    /// The procedures.
+    pub fn procedures(&self) -> &Procedures {
+        &self.procedures
+    }
+
+    /// An empty state from which everything is folded anew; what people told is kept.
+    pub(crate) fn begin_again(&self) -> Self {
+        Self { namings: self.namings.clone(), ..Self::default() }
+    }
+
+    /// Does what people told after all events that a new fold has seen.
+    pub(crate) fn finish_fold(&mut self) {
+        self.do_namings(EventId(u64::MAX));
+        self.stashed.clear();
+    }
+
+    /// Takes in the next event. Events come in order of commit, each once.
+    pub(crate) fn learn(&mut self, lesson: &Lesson, phi: &Phi<'_>) {
+        let event = &lesson.event;
+        debug_assert!(event.id > self.head.cursor, "events come in order of commit");
+        self.do_namings(event.id);
+        if !lesson.vectors.is_empty() {
+            let wanted = self.namings.range(self.head.next_naming..).any(|(_, told)| told.events().contains(&event.id));
+            if wanted {
+                self.stashed.extend(lesson.vectors.iter().map(|vector| (event.id, vector.clone())));
+            }
+        }
+        let heard = self.anchors.learn(lesson);
+        let mut conclusions = semantic::conclusions(event, heard, &mut self.head.context);
+        for stated in lesson.statements.iter().filter_map(|statement| semantic::stated(event, statement)) {
+            // What the rules have read already would count twice.
+            if !conclusions.iter().any(|known| known.topic() == stated.topic()) {
+                conclusions.push(stated);
+            }
+        }
+        conclusions.into_iter().for_each(|conclusion| self.facts.add(conclusion));
+        for action in actions_of(event) {
+            self.procedures.change().observe(&action, phi);
+        }
+        self.head.cursor = event.id;
+        self.head_changed = true;
+    }
+
+    /// Does the namings that were told before `next` was learnt from.
+    fn do_namings(&mut self, next: EventId) {
+        while let Some(naming) = self.namings.get(&self.head.next_naming).filter(|naming| naming.after < next) {
+            self.anchors.apply(naming, &self.stashed);
+            self.head.next_naming += 1;
+            // Numbers of namings that were forgotten are left out.
+            if let Some((number, _)) = self.namings.range(self.head.next_naming..).next() {
+                self.head.next_naming = *number;
+            }
+            self.head_changed = true;
+        }
+    }
+
+    /// Takes in what a person tells about an entity, and returns the persons that it is about. `vectors` are those of the
+    /// events that a split names. The error says what to change.
+    pub(crate) fn name(
+        &mut self,
+        request: &NamingRequest,
+        vectors: &[(EventId, SensedVector)],
+    ) -> Result<Vec<Person>, String> {
+        let told = self.anchors.read(request)?;
+        if self.namings.len() + told.len() > MAX_NAMINGS {
+            return Err(format!("{MAX_NAMINGS} names, merges and splits were told; forget some first"));
+        }
+        for told in told {
+            let naming = Naming { after: self.head.cursor, told };
+            let number = self.namings.last_key_value().map_or(0, |(last, _)| last + 1).max(self.head.next_naming);
+            self.anchors.apply(&naming, vectors);
+            self.namings.change().insert(number, naming);
+            self.changed_namings.insert(number);
+            self.head.next_naming = number + 1;
+        }
+        self.head_changed = true;
+        let (NamingRequest::Name { entity, .. }
+        | NamingRequest::Merge { entity, .. }
+        | NamingRequest::Split { entity, .. }) = request;
+        let mut persons: Vec<Person> = Vec::new();
+        for id in self.anchors.find(entity).into_iter().chain(self.split_off(request)) {
+            if !persons.iter().any(|person| person.id == id) {
+                persons.push(self.anchors.person(id));
+            }
+        }
+        Ok(persons)
+    }
+
+    fn split_off(&self, request: &NamingRequest) -> Vec<AnchorId> {
+        let NamingRequest::Split { others, .. } = request else { return Vec::new() };
+        let mut ids = Vec::new();
+        for other in others {
+            match other.strip_prefix("ev-").and_then(|number| number.parse().ok()) {
+                Some(event) => ids.extend(self.anchors.of_event(EventId(event))),
+                None => ids.extend(self.anchors.find(other)),
+            }
+        }
+        ids
+    }
+
+    /// Takes back what hidden events taught.
+    pub(crate) fn withdraw(&mut self, withdrawal: &Withdrawal) {
+        let cursor = self.head.cursor;
+        let mut hidden: Vec<EventId> = withdrawal.events.iter().copied().filter(|event| *event <= cursor).collect();
+        hidden.sort_unstable();
+        let names: Vec<String> = withdrawal.names.iter().map(|name| fold(name)).collect();
+        if hidden.is_empty() && names.is_empty() {
+            return;
+        }
+        let context = self.head.context.clone();
+        self.head.context.withdraw(&hidden);
+        let mut exact = self.facts.withdraw(&hidden) && context == self.head.context;
+        exact &= self.anchors.withdraw(&hidden, &withdrawal.vectors);
+        if !hidden.is_empty() && self.procedures.sessions() > 0 {
+            // No model runs while the writer waits; what has a vector keeps it.
+            self.procedures.change().withdraw(&hidden.iter().copied().collect(), &|_| None);
+        }
+        if !names.is_empty() {
+            self.anchors.forget_names(&names);
+        }
+        let lost = |naming: &Naming| naming.has_name(&names) || !self.anchors.can_do(naming);
+        let lost: Vec<u64> =
+            self.namings.iter().filter(|(_, naming)| lost(naming)).map(|(number, _)| *number).collect();
+        for number in lost {
+            self.namings.change().remove(&number);
+            self.changed_namings.insert(number);
+            exact = false;
+        }
+        self.head.stale |= !exact;
+        self.head_changed = true;
+    }
+
+    /// News for those who listen, since the last call.
+    pub(crate) fn take_news(&mut self) -> Vec<EntityNews> {
+        self.anchors.take_news()
+    }
+
+    /// Other names of a person or thing.
+    pub(crate) fn also_called(&self, subject: &Noun) -> Vec<Noun> {
+        self.anchors.also_called(&subject.shown).iter().filter_map(|name| Noun::named(name)).collect()
+    }
+
+    /// A text of facts with names in the place of ids.
+    pub(crate) fn with_names(&self, text: &str) -> String {
+        let words = text.split(' ').map(|word| {
+            let bare = word.trim_end_matches(|c: char| !c.is_ascii_digit());
+            let named = bare.parse::<AnchorId>().ok().map(|id| self.anchors.name_of(self.anchors.root(id)));
+            match named {
+                Some(Some(name)) => word.replace(bare, name),
+                Some(None) => word.replace(bare, &format!("somebody ({bare})")),
+                None => word.to_owned(),
+            }
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Every event that something goes back to, ascending.
+    pub(crate) fn evidence(&self) -> BTreeSet<EventId> {
+        let topics = self.facts.all();
+        let facts = topics.values().flat_map(|topic| topic.claims().map(|claim| claim.event));
+        facts.chain(self.anchors.evidence()).collect()
+    }
+
+    /// Facts as a person lists them.
+    pub(crate) fn list_facts(&self, filter: &FactFilter) -> Vec<Fact> {
+        let subject = filter.subject.as_deref().and_then(Noun::named);
+        let limit = if filter.limit == 0 { USUAL_FACTS } else { filter.limit };
+        let mut facts = Vec::new();
+        let mut take = |key: &TopicKey, topic: &Topic| {
+            let mut told = Facts::of(key, topic);
+            told.retain(|fact| filter.past || fact.until.is_none() || fact.kind == FactKind::Deed);
+            facts.extend(told);
+        };
+        match &subject {
+            Some(noun) => {
+                let words: Vec<&str> = noun.key.split(' ').collect();
+                for (key, topic) in self.facts.topics(&noun.head) {
+                    if words.iter().all(|word| key.subject.split(' ').any(|own| own == *word)) {
+                        take(key, topic);
+                    }
+                }
+            }
+            None if filter.subject.is_none() => self.facts.all().into_iter().for_each(|(key, topic)| take(key, topic)),
+            None => {}
+        }
+        facts.truncate(limit);
+        facts
+    }
+
+    fn head_row(&self) -> Row {
+        let head = Head { margin: self.anchors.margin(), ..self.head.clone() };
+        Row::new(Part::Head, &(), Some(&head))
+    }
+
+    /// The rows that changed since the last call.
+    pub(crate) fn take_rows(&mut self) -> Vec<Row> {
+        let topics = self.facts.take_changed();
+        let mut rows: Vec<Row> =
+            topics.iter().map(|(key, topic)| Row::new(Part::Topic, &**key, topic.as_deref())).collect();
+        let (anchors, tracks) = self.anchors.take_changed();
+        rows.extend(anchors.iter().map(|(id, row)| Row::new(Part::Anchor, id, row.as_deref())));
+        rows.extend(tracks.iter().map(|(track, anchor)| Row::new(Part::Track, track, anchor.as_ref())));
+        for number in std::mem::take(&mut self.changed_namings) {
+            rows.push(Row::new(Part::Naming, &number, self.namings.get(&number)));
+        }
+        if self.procedures.has_changed() {
+            for key in self.procedures.change().changed() {
+                let payload = self.procedures.row(key);
+                rows.push(Row { part: Part::Procedure, key: key.to_bytes().to_vec(), payload });
+            }
+        }
+        if std::mem::take(&mut self.head_changed) {
+            rows.push(self.head_row());
+        }
+        rows
+    }
+
+    /// Every row of this state.
+    pub(crate) fn all_rows(&self) -> impl Iterator<Item = Row> {
+        let topics = self.facts.all().into_iter().map(|(key, topic)| Row::new(Part::Topic, key, Some(topic)));
+        let anchors = self.anchors.rows().map(|(id, row)| Row::new(Part::Anchor, id, Some(row)));
+        let tracks = self.anchors.track_rows().map(|(track, anchor)| Row::new(Part::Track, track, Some(anchor)));
+        let namings = self.namings.iter().map(|(number, naming)| Row::new(Part::Naming, number, Some(naming)));
+        let procedures = self.procedures.rows().into_iter().map(|key| Row {
+            part: Part::Procedure,
+            key: key.to_bytes().to_vec(),
+            payload: self.procedures.row(key),
+        });
+        std::iter::once(self.head_row()).chain(topics).chain(anchors).chain(tracks).chain(namings).chain(procedures)
+    }
+
+    /// Takes in a row that was stored; the error says what is wrong with it. After the last one comes
+    /// [`finish_restoring`](Self::finish_restoring).
+    pub(crate) fn restore(&mut self, part: Part, key: &[u8], payload: &[u8]) -> Result<(), String> {
+        match part {
+            Part::Head => {
+                decode::<()>(key)?;
+                self.head = decode(payload)?;
+                self.anchors.restore_margin(std::mem::take(&mut self.head.margin));
+            }
+            Part::Topic => {
+                let (key, topic): (TopicKey, Topic) = (decode(key)?, decode(payload)?);
+                self.facts.restore(key, topic);
+            }
+            Part::Anchor => {
+                let (id, row): (AnchorId, AnchorRow) = (decode(key)?, decode(payload)?);
+                self.anchors.restore(id, row)?;
+            }
+            Part::Track => self.anchors.restore_track(decode(key)?, decode(payload)?),
+            Part::Naming => drop(self.namings.change().insert(decode(key)?, decode(payload)?)),
+            Part::Procedure => {
+                let key = RowKey::from_bytes(key).map_err(|error| error.to_string())?;
+                self.procedure_rows.push((key, payload.to_vec()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts procedures together from their rows.
+    pub(crate) fn finish_restoring(&mut self) -> Result<(), String> {
+        let rows = std::mem::take(&mut self.procedure_rows);
+        if !rows.is_empty() {
+            let procedures = Procedures::from_rows(LogicOptions::default(), rows);
+            self.procedures = Shared::new(procedures.map_err(|error| error.to_string())?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,22 @@
+//! Learning: what follows from events, behind the commit.
+//!
+//! What is learnt is a fold over the visible events in order of commit: the same events give the same anchors, facts and
+//! procedures, on every machine and however the work was cut into slices. The fold goes on from a cursor, in slices that the
+//! agent's job thread asks for while it is quiet; ingest and questions never wait for it.
+//!
+//! - *Outside of the lock.* A slice is learnt on a clone of the state (clones share what neither has changed) and then
+//!   committed with its cursor in one transaction, which waits for no disk: after a kill the cursor is only older, and the
+//!   same slice is learnt again.
+//! - *Withdrawn at once.* The transaction that hides an event takes back what it taught. Where that leaves something else
+//!   than would have been learnt without the event, the state is marked and folded anew in the background; then it is
+//!   swapped, row by row where rows differ.
+//! - *Snapshot.* Readers see one immutable state, published with the index.
+
+mod learnt;
+mod rows;
+mod sharded;
+
+pub use learnt::Learnt;
+pub(crate) use learnt::{Lesson, SensedVector, Withdrawal};
+pub(crate) use rows::{Part, Row};
+pub(crate) use sharded::{Sharded, Spread, spread_bytes};

@@ -1,0 +1,62 @@
+//! What is learnt as rows: a part, a key, and a payload that the store seals.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Parts of what is learnt. The numbers are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Part {
+    /// The cursor and what goes with it: one row.
+    Head = 0,
+    /// Topics of facts.
+    Topic = 1,
+    /// Faces and voices that are held to be of one person.
+    Anchor = 2,
+    /// Which anchor a face or a voice was given to.
+    Track = 3,
+    /// What people told about persons.
+    Naming = 4,
+    /// Procedures, in rows of their own making.
+    Procedure = 5,
+}
+
+impl Part {
+    pub const ALL: [Self; 6] = [Self::Head, Self::Topic, Self::Anchor, Self::Track, Self::Naming, Self::Procedure];
+
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
+
+    pub fn of(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| part.number() == number)
+    }
+}
+
+/// A row to be written, or to be removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub part: Part,
+    pub key: Vec<u8>,
+    /// `None`: there is no such row any more.
+    pub payload: Option<Vec<u8>>,
+}
+
+impl Row {
+    pub fn new<K: Serialize, V: Serialize>(part: Part, key: &K, value: Option<&V>) -> Self {
+        Self { part, key: encode(key), payload: value.map(encode) }
+    }
+}
+
+pub(crate) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
+    postcard::to_stdvec(value).expect("what is learnt serialises to memory")
+}
+
+/// Reads a value that must use up all the bytes.
+pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((value, [])) => Ok(value),
+        Ok((_, rest)) => Err(format!("{} bytes are left over", rest.len())),
+        Err(error) => Err(format!("it does not decode: {error}")),
+    }
+}

@@ -1,0 +1,252 @@
+//! The whole procedure memory: a fold over actions in order of commit.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::lexicon::Lexicon;
+use super::rows::RowKey;
+use super::sessions::{Place, Sessions};
+use super::{Action, Embedding, LogicOptions, Procedure, ProcedureId, Prototype, StepId, normalise};
+use crate::EventId;
+use crate::ports::ProcedureJudge;
+use crate::shared::Shared;
+
+/// φ as the logic layer asks for it: one text, in normalised form, to one vector; `None` where there is no φ or no vector
+/// yet. Asked once per text that is new to a procedure. The fold is deterministic if φ is.
+pub type Phi<'a> = dyn Fn(&str) -> Option<Vec<f32>> + 'a;
+
+/// All procedures, named and found, with the candidates among them.
+///
+/// ```
+/// use memory_core::logic::{Action, LogicOptions, Procedures};
+/// use memory_core::{EventId, TimeSpan, Timestamp};
+///
+/// let mut procedures = Procedures::new(LogicOptions::default());
+/// for (number, text) in ["boil water", "add tea", "pour"].into_iter().enumerate() {
+///     let at = Timestamp::from_micros(number as i64 * 20_000_000);
+///     let mut action = Action::new(EventId(number as u64 + 1), text, TimeSpan::new(at, at));
+///     (action.session, action.goal) = (Some("monday".to_owned()), Some("make tea".to_owned()));
+///     procedures.observe(&action, &|_| None);
+/// }
+/// let tea = procedures.by_goal("Make tea").unwrap();
+/// assert_eq!((tea.sessions(), tea.steps().len()), (1, 3));
+/// ```
+#[derive(Clone, Default)]
+pub struct Procedures {
+    pub(super) options: LogicOptions,
+    pub(super) judge: Option<Arc<dyn ProcedureJudge>>,
+    /// Clones share the procedures that neither has changed.
+    pub(super) procedures: BTreeMap<ProcedureId, Shared<Procedure>>,
+    pub(super) by_goal: BTreeMap<String, ProcedureId>,
+    pub(super) sessions: Sessions,
+    pub(super) lexicon: Lexicon,
+    /// Sessions without a goal, and how many of them the last regrouping knew.
+    pub(super) unnamed: (u32, u32),
+    pub(super) dirty: BTreeSet<RowKey>,
+}
+
+impl Procedures {
+    /// An empty memory.
+    pub fn new(options: LogicOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// The same with a language model, or another judge, in verification.
+    #[must_use]
+    pub fn with_judge(mut self, judge: Box<dyn ProcedureJudge>) -> Self {
+        self.judge = Some(Arc::from(judge));
+        self
+    }
+
+    /// Whether [`changed`](Self::changed) has rows to give.
+    pub fn has_changed(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
+    /// The options it goes by.
+    pub fn options(&self) -> &LogicOptions {
+        &self.options
+    }
+
+    /// Every established procedure, by id. Candidates are left out.
+    pub fn iter(&self) -> impl Iterator<Item = &Procedure> {
+        self.procedures.values().map(|procedure| &**procedure).filter(|procedure| procedure.is_established())
+    }
+
+    /// Every group of sessions that verification has not let pass (yet): the candidate pool, by id.
+    pub fn candidates(&self) -> impl Iterator<Item = &Procedure> {
+        self.procedures.values().map(|procedure| &**procedure).filter(|procedure| !procedure.is_established())
+    }
+
+    /// The procedure of that id, established or not.
+    pub fn get(&self, id: ProcedureId) -> Option<&Procedure> {
+        self.procedures.get(&id).map(|procedure| &**procedure)
+    }
+
+    /// The established procedure of that goal; case, spaces and final punctuation do not matter.
+    pub fn by_goal(&self, goal: &str) -> Option<&Procedure> {
+        let goal = normalise(goal);
+        let named = self.by_goal.get(&goal).and_then(|id| self.get(*id));
+        named.or_else(|| self.iter().find(|procedure| normalise(procedure.goal()) == goal))
+    }
+
+    /// Number of sessions.
+    pub fn sessions(&self) -> u32 {
+        self.lexicon.sessions
+    }
+
+    /// Takes in one action; the procedure or candidate it now belongs to, `None` for an action without words.
+    ///
+    /// Actions come in order of commit. Cost: O(steps of the session) for a transition that is known, O(d) for the index,
+    /// and a look at the procedures that share a step where no goal was told.
+    pub fn observe(&mut self, action: &Action, phi: &Phi<'_>) -> Option<ProcedureId> {
+        if normalise(&action.text).is_empty() {
+            return None;
+        }
+        let goal = action.goal.as_deref().filter(|goal| !normalise(goal).is_empty());
+        self.dirty.insert(RowKey::ROOT);
+        let (run, name, mut id) = match self.sessions.place(action, &self.options) {
+            Place::Open(session) => {
+                let mut id = session.procedure;
+                if let (Some(goal), None) = (goal, &session.goal) {
+                    let to = self.named(goal, action.event, phi);
+                    self.transfer(session.run, id, to, phi);
+                    self.sessions.moved(session.run, to, Some(normalise(goal)));
+                    self.unnamed.0 = self.unnamed.0.saturating_sub(1);
+                    id = to;
+                }
+                (session.run, None, id)
+            }
+            Place::New { name, part } => {
+                let id = match goal {
+                    Some(goal) => self.named(goal, action.event, phi),
+                    None => self.found(action.event),
+                };
+                self.sessions.open(action, part, id);
+                self.lexicon.sessions += 1;
+                self.unnamed.0 += u32::from(goal.is_none());
+                (action.event, Some(name), id)
+            }
+        };
+        self.put(id, run, name.as_deref(), action, phi);
+        let goalless =
+            self.procedures.get(&id).and_then(|found| found.runs.get(&run)).is_some_and(|run| !run.has_goal());
+        if goalless {
+            id = self.settle(run, id, phi);
+            if name.is_some() {
+                self.regroup_if_due(phi);
+                id = self.sessions.procedure_of(run).unwrap_or(id);
+            }
+        }
+        Some(id)
+    }
+
+    /// Takes actions back, as if their events had never been: the state is that of a fold over the others. `false` if none
+    /// of the events is known. O(all actions): forgetting is rare, and an exact answer is worth a replay.
+    pub fn withdraw(&mut self, events: &BTreeSet<EventId>, phi: &Phi<'_>) -> bool {
+        let mut actions: Vec<_> = self.procedures.values().flat_map(|procedure| procedure.actions()).collect();
+        let before = actions.len();
+        actions.retain(|action| !events.contains(&action.event));
+        if actions.len() == before {
+            return false;
+        }
+        actions.sort_by_key(|action| action.event);
+        let mut embeddings: BTreeMap<String, Embedding> = BTreeMap::new();
+        for procedure in self.procedures.values_mut().map(Shared::change) {
+            let goal = procedure.index.goal.as_ref().map(|goal| (normalise(&procedure.goal), goal.anchor().clone()));
+            embeddings.extend(goal);
+            for step in &mut procedure.steps {
+                if let Some(embedding) = step.embedding.take() {
+                    embeddings.insert(step.key().to_owned(), embedding);
+                }
+            }
+        }
+        let known = |text: &str| match embeddings.get(text) {
+            Some(embedding) => Some(embedding.components().collect()),
+            None => phi(text),
+        };
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for procedure in self.procedures.values() {
+            dirty.extend(RowKey::of(procedure));
+        }
+        let fresh = Self { judge: self.judge.take(), ..Self::new(self.options.clone()) };
+        *self = fresh;
+        for action in &actions {
+            self.observe(action, &known);
+        }
+        self.dirty.extend(dirty);
+        self.dirty.insert(RowKey::ROOT);
+        true
+    }
+
+    /// The procedure of a told goal, founded at `event` if it is new.
+    fn named(&mut self, goal: &str, event: EventId, phi: &Phi<'_>) -> ProcedureId {
+        let key = normalise(goal);
+        if let Some(id) = self.by_goal.get(&key) {
+            return *id;
+        }
+        let id = ProcedureId(event.0);
+        let mut procedure = Procedure::new(id, goal.trim(), true);
+        procedure.index.goal = phi(&key).and_then(|vector| Embedding::from_vector(&vector)).map(Prototype::new);
+        self.by_goal.insert(key, id);
+        self.procedures.insert(id, Shared::new(procedure));
+        self.dirty.insert(RowKey::head(id));
+        id
+    }
+
+    /// A candidate of its own, founded at `event`.
+    pub(super) fn found(&mut self, event: EventId) -> ProcedureId {
+        let id = ProcedureId(event.0);
+        self.procedures.entry(id).or_insert_with(|| Shared::new(Procedure::new(id, "", false)));
+        self.dirty.insert(RowKey::head(id));
+        id
+    }
+
+    /// Puts an action into a run of a procedure; `name`: the run is new.
+    fn put(&mut self, id: ProcedureId, run: EventId, name: Option<&str>, action: &Action, phi: &Phi<'_>) {
+        let Some(procedure) = self.procedures.get_mut(&id).map(Shared::change) else { return };
+        let embedding = match procedure.find_step(&action.text) {
+            Some(_) => None,
+            None => phi(&normalise(&action.text)).and_then(|vector| Embedding::from_vector(&vector)),
+        };
+        if let Some(name) = name {
+            procedure.open(name, run, action.session.clone());
+        }
+        let growth = procedure.grow(run, action, embedding, self.options.alignment);
+        let step = &procedure.steps[growth.step.0 as usize];
+        self.lexicon.add(step.key(), id, u32::from(growth.first_in_run));
+        self.dirty.extend([RowKey::head(id), RowKey::step(id, growth.step), RowKey::run(id, run)]);
+        if step.wordings.len() > 1 && !growth.first_in_run && !growth.repetition {
+            self.part_wordings(id, run, phi);
+        }
+    }
+
+    /// Moves a run to another procedure. A candidate that nobody does any more is gone.
+    pub(super) fn transfer(&mut self, run: EventId, from: ProcedureId, to: ProcedureId, phi: &Phi<'_>) {
+        if from == to {
+            return;
+        }
+        let Some(procedure) = self.procedures.get_mut(&from).map(Shared::change) else { return };
+        let Some(taken) = procedure.runs.get(&run) else { return };
+        let (name, told) = (taken.session.clone(), taken.told.clone());
+        let steps: BTreeSet<StepId> = taken.steps.iter().copied().collect();
+        let actions = procedure.take(run);
+        for step in &steps {
+            let step = &procedure.steps[step.0 as usize];
+            self.lexicon.remove(step.key(), from, step.sessions == 0);
+        }
+        self.dirty.extend(steps.iter().map(|step| RowKey::step(from, *step)));
+        self.dirty.extend([RowKey::head(from), RowKey::run(from, run)]);
+        if procedure.runs.is_empty() && !procedure.named {
+            self.dirty.extend(RowKey::of(procedure));
+            self.procedures.remove(&from);
+        }
+        if let Some(procedure) = self.procedures.get_mut(&to).map(Shared::change) {
+            procedure.open(&name, run, told);
+        }
+        for action in &actions {
+            self.put(to, run, None, action, phi);
+        }
+        self.sessions.moved(run, to, None);
+    }
+}

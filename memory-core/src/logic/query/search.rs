@@ -1,0 +1,273 @@
+//! The most probable paths of a graph under conditions, best first.
+//!
+//! What lies ahead of each (node, progress of the conditions) is worked out once, backwards through the graph: the
+//! probability of the best completion and the fewest steps of any. With it the search never follows a beginning that
+//! cannot be completed within the conditions, and takes the completions in order of probability: A* with an exact bound.
+//! Only what a [`Rule`] asks of a path is not in the bound; that, and nothing else, can make it turn back, and the number
+//! of beginnings it looks at is limited.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeSet, BinaryHeap};
+
+use super::constraint::{Conditions, ConstraintError, Progress};
+use crate::logic::{Dag, NodeId, Procedure, StepId};
+
+/// Most pairs of a node and a progress.
+const MOST_STATES: usize = 1 << 18;
+/// Most beginnings that one search looks at.
+const MOST_BEGINNINGS: usize = 20_000;
+
+/// What lies ahead.
+#[derive(Debug, Clone, Copy)]
+struct Ahead {
+    /// The probability of the best completion; 0 if there is none.
+    best: f64,
+    /// The fewest steps of any completion.
+    fewest: usize,
+}
+
+/// What a path must be beyond its conditions, from strict to lax.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// No step comes twice, and every step follows the two before it as somebody did. A way to make tea begins with the
+    /// cup or with the water, and goes on to pour; that nobody ever poured right after the cup is known to this rule.
+    Habitual,
+    /// No step comes twice.
+    Once,
+    /// A step may come again where somebody did it again.
+    Any,
+}
+
+/// Three steps that somebody did in a row; START is `None` in front, GOAL at the end.
+pub(super) type Triple = (Option<StepId>, StepId, Option<StepId>);
+
+/// The triples of all sessions.
+pub(super) fn triples(procedure: &Procedure) -> BTreeSet<Triple> {
+    let mut triples = BTreeSet::new();
+    for run in procedure.runs() {
+        let steps = run.steps();
+        for (at, step) in steps.iter().enumerate() {
+            let before = at.checked_sub(1).map(|before| steps[before]);
+            triples.insert((before, *step, steps.get(at + 1).copied()));
+        }
+    }
+    triples
+}
+
+/// A beginning of a path, as a link to the one it extends.
+struct Beginning {
+    node: NodeId,
+    progress: Progress,
+    before: Option<usize>,
+    steps: usize,
+    /// The probability of its best completion over that of the best path: 1 along the best path, exactly.
+    regret: f64,
+}
+
+/// In order of the best completion; of equals the longer one, then the one that was found first.
+struct Ranked(f64, usize, Reverse<usize>);
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0).then_with(|| self.1.cmp(&other.1)).then_with(|| self.2.cmp(&other.2))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Ranked {}
+
+/// Paths to GOAL, the most probable first.
+pub(super) struct Search<'a> {
+    dag: &'a Dag,
+    conditions: &'a Conditions,
+    /// Steps that were done before the search begins.
+    done: &'a [StepId],
+    rule: Rule,
+    triples: &'a BTreeSet<Triple>,
+    /// By node: what lies ahead at each progress, sorted by progress.
+    ahead: Vec<Vec<(Progress, Ahead)>>,
+    /// The probability of the best path that fulfils the conditions.
+    best: f64,
+    beginnings: Vec<Beginning>,
+    queue: BinaryHeap<Ranked>,
+    /// Whether the limit, and not the graph, ended the search.
+    pub cut_short: bool,
+}
+
+impl<'a> Search<'a> {
+    /// A search that goes on from `from`, where `done` was done already.
+    pub fn new(
+        dag: &'a Dag,
+        conditions: &'a Conditions,
+        (from, done): (NodeId, &'a [StepId]),
+        rule: Rule,
+        triples: &'a BTreeSet<Triple>,
+    ) -> Result<Self, ConstraintError> {
+        let ahead = look_ahead(dag, conditions, from, rule)?;
+        let (beginnings, queue) = (Vec::new(), BinaryHeap::new());
+        let progress = Progress::default();
+        let mut search =
+            Self { dag, conditions, done, rule, triples, ahead, best: 0.0, beginnings, queue, cut_short: false };
+        search.best = search.ahead(from, progress).map_or(0.0, |ahead| ahead.best);
+        search.add(Beginning { node: from, progress, before: None, steps: 0, regret: 1.0 });
+        Ok(search)
+    }
+
+    /// Whether the rule lets a step (`None`: GOAL) follow what was done so far.
+    fn may_follow(&self, so_far: &[StepId], next: Option<(StepId, u16)>) -> bool {
+        if let Some((step, occurrence)) = next {
+            let times = self.done.iter().chain(so_far).filter(|other| **other == step).count();
+            // The n-th time stands at a node of the n-th occurrence; see `Dag`.
+            if usize::from(occurrence) != times + 1 || (self.rule != Rule::Any && times > 0) {
+                return false;
+            }
+        }
+        let mut back = so_far.iter().rev().chain(self.done.iter().rev()).copied();
+        match back.next() {
+            Some(last) if self.rule == Rule::Habitual => {
+                self.triples.contains(&(back.next(), last, next.map(|(step, _)| step)))
+            }
+            _ => true,
+        }
+    }
+
+    fn ahead(&self, node: NodeId, progress: Progress) -> Option<Ahead> {
+        let states = self.ahead.get(node.0 as usize)?;
+        let at = states.binary_search_by_key(&progress, |(progress, _)| *progress).ok()?;
+        Some(states[at].1).filter(|ahead| ahead.best > 0.0)
+    }
+
+    fn add(&mut self, beginning: Beginning) {
+        let Some(ahead) = self.ahead(beginning.node, beginning.progress) else { return };
+        if beginning.steps.saturating_add(ahead.fewest) > self.conditions.max_steps() {
+            return;
+        }
+        let number = self.beginnings.len();
+        self.queue.push(Ranked(beginning.regret, beginning.steps, Reverse(number)));
+        self.beginnings.push(beginning);
+    }
+
+    /// The steps of a beginning, in order.
+    fn steps(&self, mut number: usize) -> Vec<StepId> {
+        let mut steps = Vec::with_capacity(self.beginnings[number].steps);
+        loop {
+            let beginning = &self.beginnings[number];
+            let Some(before) = beginning.before else { break };
+            steps.extend(self.dag.node(beginning.node).and_then(|node| node.step));
+            number = before;
+        }
+        steps.reverse();
+        steps
+    }
+}
+
+impl Iterator for Search<'_> {
+    /// The steps after `done`, and the probability of the way from there.
+    type Item = (Vec<StepId>, f64);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while let Some(Ranked(_, _, Reverse(number))) = self.queue.pop() {
+            let Beginning { node, progress, steps, regret, .. } = self.beginnings[number];
+            let so_far = self.steps(number);
+            if node == Dag::GOAL {
+                return Some((so_far, regret * self.best));
+            }
+            if self.beginnings.len() >= MOST_BEGINNINGS {
+                self.cut_short = true;
+                return None;
+            }
+            let Some(here) = self.ahead(node, progress) else { continue };
+            for (edge, share) in self.dag.transitions(node) {
+                let Some(to) = self.dag.node(edge.to) else { continue };
+                if !self.may_follow(&so_far, to.step.map(|step| (step, to.occurrence))) {
+                    continue;
+                }
+                let next = to.step.map_or(Some(progress), |step| self.conditions.enter(progress, step));
+                let Some(progress) = next else { continue };
+                let Some(ahead) = self.ahead(edge.to, progress) else { continue };
+                self.add(Beginning {
+                    node: edge.to,
+                    progress,
+                    before: Some(number),
+                    steps: steps + usize::from(to.step.is_some()),
+                    // The best way on has exactly this quotient of 1: equals stay equal, and nothing underflows.
+                    regret: regret * (share * ahead.best / here.best),
+                });
+            }
+        }
+        None
+    }
+}
+
+/// What lies ahead of every node at every progress with which a path from `from` can reach it.
+fn look_ahead(
+    dag: &Dag,
+    conditions: &Conditions,
+    from: NodeId,
+    rule: Rule,
+) -> Result<Vec<Vec<(Progress, Ahead)>>, ConstraintError> {
+    let nodes = dag.nodes();
+    let slots = nodes.iter().map(|(id, _)| id.0 as usize + 1).max().unwrap_or(0);
+    let mut progress: Vec<Vec<Progress>> = vec![Vec::new(); slots];
+    progress[from.0 as usize].push(Progress::default());
+    let next = |at: Progress, to: NodeId| {
+        let node = dag.node(to)?;
+        match node.step {
+            None => Some(at),
+            Some(_) if rule != Rule::Any && node.occurrence > 1 => None,
+            Some(step) => conditions.enter(at, step),
+        }
+    };
+    let mut states = 0;
+    for (id, node) in &nodes {
+        let mut here = std::mem::take(&mut progress[id.0 as usize]);
+        here.sort_unstable();
+        here.dedup();
+        states += here.len();
+        if states > MOST_STATES {
+            return Err(ConstraintError::TooComplex { nodes: nodes.len() });
+        }
+        for edge in node.edges() {
+            progress[edge.to.0 as usize].extend(here.iter().filter_map(|at| next(*at, edge.to)));
+        }
+        progress[id.0 as usize] = here;
+    }
+    let mut ahead: Vec<Vec<(Progress, Ahead)>> = vec![Vec::new(); slots];
+    for (id, node) in nodes.iter().rev() {
+        let found = progress[id.0 as usize].iter().map(|at| {
+            let mut here = Ahead { best: 0.0, fewest: usize::MAX };
+            if *id == Dag::GOAL {
+                if conditions.accepts(*at) {
+                    here = Ahead { best: 1.0, fewest: 0 };
+                }
+                return (*at, here);
+            }
+            debug_assert!(node.step.is_some() || *id == Dag::START, "only START and GOAL stand for no step");
+            for (edge, share) in dag.transitions(*id) {
+                let Some(to) = next(*at, edge.to) else { continue };
+                let there = &ahead[edge.to.0 as usize];
+                let Ok(place) = there.binary_search_by_key(&to, |(progress, _)| *progress) else { continue };
+                let there = there[place].1;
+                if there.best > 0.0 {
+                    here.best = here.best.max(share * there.best);
+                    here.fewest = here.fewest.min(there.fewest + usize::from(edge.to != Dag::GOAL));
+                }
+            }
+            (*at, here)
+        });
+        let found: Vec<_> = found.collect();
+        ahead[id.0 as usize] = found;
+    }
+    Ok(ahead)
+}

@@ -1,0 +1,440 @@
+//! Plain questions that procedures answer: which query they mean, about which goal, under which conditions.
+
+use super::claim::{Claim, claim};
+use super::grammar::{captures, clauses, first, text};
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// How the goal is reached.
+    Ways,
+    /// What comes next.
+    Next,
+    /// What is still to be done.
+    Missing,
+    /// Which things the goal needs.
+    Things,
+    /// What a person usually does, at a time of day if one is named.
+    Habits(Option<Daytime>),
+}
+
+/// A part of the day, or days of the week.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Daytime {
+    Morning,
+    Noon,
+    Afternoon,
+    Evening,
+    Night,
+    /// From Monday, 0, to Sunday, 6.
+    Weekday(i8),
+    Weekend,
+}
+
+/// A question, understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Understood {
+    pub asked: Asked,
+    /// The goal in the question's words, conditions left out; `None` if it names none.
+    pub goal: Option<String>,
+    /// The goal with everything that may be a condition or a part of it ("polish the car with wax").
+    pub whole_goal: Option<String>,
+    /// Who does it; `None` for "I", "we" and the like.
+    pub person: Option<String>,
+    pub without: Vec<String>,
+    pub with: Vec<String>,
+    pub before: Vec<(String, String)>,
+    pub max_steps: Option<usize>,
+    /// Things that the question itself says are not to be had.
+    pub lacking: Vec<String>,
+    /// Steps that the question itself says are done.
+    pub done: Vec<String>,
+}
+
+const ANYBODY: &str = "(i|you|we|one|people|somebody|someone|they)";
+const MAY: &str = "(do|can|could|should|shall|would|might|must|may|does)";
+const BE: &str = "(is|are|was|were)";
+
+/// Understands a question that procedures may answer; `None` for any other.
+pub(super) fn understand(question: &str) -> Option<Understood> {
+    let clauses = clauses(question);
+    let (place, (asked, goal, person, done)) =
+        clauses.iter().enumerate().rev().find_map(|(place, clause)| Some((place, ask(clause)?)))?;
+    let mut understood = Understood {
+        asked,
+        goal: None,
+        whole_goal: goal.map(text),
+        person: person.and_then(name),
+        without: Vec::new(),
+        with: Vec::new(),
+        before: Vec::new(),
+        max_steps: None,
+        lacking: Vec::new(),
+        done: done.map(list).unwrap_or_default(),
+    };
+    if let Some(goal) = goal {
+        understood.conditions_of(goal);
+    }
+    for (_, clause) in clauses.iter().enumerate().filter(|(other, _)| *other != place) {
+        understood.remark(clause);
+    }
+    // "Can I make tea?" asks for leave or for a fact; only a condition makes it a question for a way.
+    let asks_for_leave = matches!(clauses[place].first().map(String::as_str), Some("can" | "could"));
+    let conditioned = !(understood.without.is_empty() && understood.with.is_empty() && understood.lacking.is_empty());
+    (!asks_for_leave || conditioned).then_some(understood)
+}
+
+type Parts<'a> = (Asked, Option<&'a [String]>, Option<&'a [String]>, Option<&'a [String]>);
+
+/// Looks for the first pattern that fits the clause; what it captures.
+type Find<'a> = dyn Fn(&[String]) -> Option<Vec<&'a [String]>> + 'a;
+
+/// What a clause asks: the query, the goal's words, the person's, and steps that are done.
+fn ask(clause: &[String]) -> Option<Parts<'_>> {
+    let clause = polite(clause);
+    let find = |patterns: &[String]| {
+        let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+        first(&patterns, clause)
+    };
+    habits(clause).or_else(|| next(&find)).or_else(|| missing(&find)).or_else(|| ways(&find)).or_else(|| {
+        let things = [
+            format!("(what|which) [things|tools|ingredients|objects|utensils|parts] {MAY} {ANYBODY} need [for|to] *"),
+            "(what|which) [things|tools|ingredients|objects|utensils|parts] (is|are) needed (for|to) *".to_owned(),
+        ];
+        find(&things).map(|found| (Asked::Things, Some(found[0]), None, None))
+    })
+}
+
+fn habits(clause: &[String]) -> Option<Parts<'_>> {
+    const USUALLY: &str = "(usually|typically|normally|generally|always|often|regularly|mostly)";
+    let patterns = [
+        format!("what {MAY} * {USUALLY} do *"),
+        format!("what {MAY} * {USUALLY} do"),
+        format!("what {MAY} * do {USUALLY} *"),
+        format!("what {MAY} * do (every|each) *"),
+        format!(
+            "what {BE} * 's [usual|daily|typical|regular] (routine|routines|habit|habits|behaviour|behavior|behaviours|behaviors) *"
+        ),
+        format!(
+            "what {BE} * 's [usual|daily|typical|regular] (routine|routines|habit|habits|behaviour|behavior|behaviours|behaviors)"
+        ),
+        format!("what {BE} * 's (morning|evening|afternoon|night|weekend) (routine|routines|habit|habits)"),
+        format!("(what|which) (habits|routines) {MAY} * have"),
+    ];
+    let (number, found) =
+        patterns.iter().enumerate().find_map(|(number, pattern)| Some((number, captures(pattern, clause)?)))?;
+    let rest = if number == 6 { clause } else { found.get(1).copied().unwrap_or(&[]) };
+    // "What does Anna usually do when the bell rings?" asks for something else.
+    let daytime = daytime(rest);
+    if !rest.is_empty() && daytime.is_none() {
+        return None;
+    }
+    Some((Asked::Habits(daytime), None, Some(found[0]), None))
+}
+
+fn daytime(words: &[String]) -> Option<Daytime> {
+    const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    words.iter().find_map(|word| {
+        let word = word.strip_suffix('s').unwrap_or(word);
+        Some(match word {
+            "morning" | "breakfast" => Daytime::Morning,
+            "noon" | "midday" | "lunchtime" | "lunch" => Daytime::Noon,
+            "afternoon" => Daytime::Afternoon,
+            "evening" | "dinner" => Daytime::Evening,
+            "night" => Daytime::Night,
+            "weekend" => Daytime::Weekend,
+            day => Daytime::Weekday(DAYS.iter().position(|other| *other == day)? as i8),
+        })
+    })
+}
+
+fn next<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
+    const WHILE: &str = "(to|for|in|of|when|while|with)";
+    let with_person = [format!("what {MAY} * do next {WHILE} *"), format!("what {MAY} * do (now|next)")];
+    if let Some(found) = find(&with_person) {
+        return Some((Asked::Next, found.get(1).copied(), Some(found[0]), None));
+    }
+    let after = [
+        "what (comes|is|happens|follows) [next] (after|once) * (when|while) *".to_owned(),
+        format!("what (comes|is|happens|follows) [next] (after|once) * {WHILE} *"),
+        format!("what {MAY} {ANYBODY} do [next] (after|once) * {WHILE} *"),
+        "what (comes|is|happens|follows) next after *".to_owned(),
+    ];
+    if let Some(found) = find(&after) {
+        return Some((Asked::Next, found.get(1).copied(), None, Some(found[0])));
+    }
+    let plain = [
+        format!("what (is|comes|follows) [the|my|our] next [step] {WHILE} *"),
+        format!("which step (is|comes) next {WHILE} *"),
+        format!("what is the next step {WHILE} *"),
+    ];
+    if let Some(found) = find(&plain) {
+        return Some((Asked::Next, Some(found[0]), None, None));
+    }
+    let bare =
+        ["what (is|comes|follows) [the|my|our] next [step]", "which step (is|comes) next", "what next", "and next"];
+    find(&bare.map(str::to_owned)).map(|_| (Asked::Next, None, None, None))
+}
+
+fn missing<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
+    const DONE: &str = "[to] [do|be] [done]";
+    let with_goal = [
+        format!("(what|which) [steps|things] {MAY} * still (need|miss|lack|require) (for|to) *"),
+        format!("(what|which) [steps|things] {MAY} * still (have|need) to do (for|to) *"),
+        format!("what else {MAY} * (need|have) [to] [do] (for|to) *"),
+    ];
+    if let Some(found) = find(&with_goal) {
+        return Some((Asked::Missing, Some(found[1]), Some(found[0]), None));
+    }
+    let impersonal = [
+        format!(
+            "(what|which) [steps|things] {BE} [still|yet] (missing|left|open|needed|lacking) {DONE} (for|to|of|in) *"
+        ),
+        format!("what (remains|is) [still] {DONE} (for|to) *"),
+    ];
+    if let Some(found) = find(&impersonal) {
+        return Some((Asked::Missing, Some(found[0]), None, None));
+    }
+    let bare = [
+        format!("(what|which) [steps|things] {MAY} * still (need|miss|lack|have) [to] [do]"),
+        format!("(what|which) [steps] {BE} [still] (missing|left|open) {DONE}"),
+    ];
+    find(&bare).map(|found| (Asked::Missing, None, found.first().copied(), None))
+}
+
+fn ways<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
+    let patterns = [
+        format!("how {MAY} {ANYBODY} [still|best|nevertheless] *"),
+        "how to *".to_owned(),
+        "how else (can|could|do) (i|we|you|one) *".to_owned(),
+        format!("what {BE} the (steps|instructions|procedure|recipe|way|ways) (to|for|of) *"),
+        "(what|which) steps (do|does|are) * (take|needed|necessary|required|involved) (to|for|in) *".to_owned(),
+        format!("what {MAY} {ANYBODY} (need|have) to do (to|for) *"),
+        "is there [a|any|another] [other] way (to|of) *".to_owned(),
+        "(can|could) (i|we|you|one) [still] *".to_owned(),
+        "[the] (recipe|instructions|procedure|steps) (for|to|of) *".to_owned(),
+    ];
+    let found = find(&patterns)?;
+    Some((Asked::Ways, found.last().copied(), None, None))
+}
+
+/// The clause without what only makes it polite.
+fn polite(clause: &[String]) -> &[String] {
+    let polite = [
+        "please", "and", "so", "then", "ok", "okay", "hey", "well", "now", "tell", "show", "explain", "me", "us", "to",
+        "robot",
+    ];
+    let from = clause.iter().take_while(|word| polite.contains(&word.as_str())).count();
+    &clause[from..]
+}
+
+/// A person's name; words that stand for anybody are none.
+fn name(words: &[String]) -> Option<String> {
+    let anybody = ["i", "you", "we", "one", "people", "somebody", "someone", "they", "he", "she", "it", "everybody"];
+    match words {
+        [word] if anybody.contains(&word.as_str()) => None,
+        [article, rest @ ..] if article == "the" => Some(text(rest)),
+        words => Some(text(words)),
+    }
+}
+
+/// Words that begin a condition.
+const MARKS: [&str; 16] = [
+    "without", "using", "with", "instead", "avoiding", "except", "rather", "if", "when", "because", "since", "only",
+    "but", "although", "though", "in",
+];
+
+impl Understood {
+    /// Takes the conditions out of the goal's words.
+    fn conditions_of(&mut self, words: &[String]) {
+        let mut rest = words;
+        let end = next_mark(rest, 0);
+        let (goal, mut tail) = rest.split_at(end);
+        self.goal = (!goal.is_empty()).then(|| text(goal));
+        while !tail.is_empty() {
+            let end = next_mark(tail, 1);
+            let segment;
+            (segment, rest) = tail.split_at(end);
+            self.condition(segment);
+            tail = rest;
+        }
+    }
+
+    /// One condition, from its mark to the next one.
+    fn condition(&mut self, words: &[String]) {
+        let found = |pattern: &str| captures(pattern, words).map(|found| found[0]);
+        let steps = |pattern: &str| found(pattern).and_then(count);
+        if let Some(most) = steps("in [at|no] [most|more] [than] * (steps|step)")
+            .or_else(|| steps("with [at|no] [most|more] [than] * (steps|step)"))
+            .or_else(|| steps("in (less|fewer) than * (steps|step)").map(|most| most.saturating_sub(1)))
+        {
+            self.max_steps = Some(most);
+        } else if let Some(parts) = captures("with * before *", words) {
+            self.before.push((text(parts[0]), text(parts[1])));
+        } else if let Some(parts) = captures("with * after *", words) {
+            self.before.push((text(parts[1]), text(parts[0])));
+        } else if let Some(things) = found("(without|avoiding|except) [using|having|for|with|any|a|an|the] *")
+            .or_else(|| found("but (no|not|without) [using|with|a|an|the] *"))
+            .or_else(|| found("instead of [using|with|a|an|the] *"))
+            .or_else(|| found("rather than [using|with|a|an|the] *"))
+        {
+            self.without.extend(list(things));
+        } else if let Some(things) = found("[only|but|with] (using|with|only) [only|just|a|an|the|some] *") {
+            self.with.extend(list(things));
+        } else if let Some(Claim::Lacking(thing)) = claim(words) {
+            self.lacking.push(thing);
+        } else if let (Some(goal), false) = (&mut self.goal, words.first().is_some_and(|word| word == "if")) {
+            // No condition after all: "put the book in the shelf".
+            goal.push(' ');
+            goal.push_str(&text(words));
+        }
+    }
+
+    /// A clause beside the question: what is not to be had, what is done.
+    fn remark(&mut self, clause: &[String]) {
+        if let Some(found) = first(&["[but] (without|avoiding) [using|a|an|the] *"], clause) {
+            self.without.extend(list(found[0]));
+        } else if let Some(Claim::Lacking(thing)) = claim(clause) {
+            self.lacking.push(thing);
+        } else if let Some(found) = first(&["* (have|has) [already|just] *", "* already *"], polite(clause)) {
+            self.done.extend(list(found[1]));
+        } else if MARKS.contains(&clause[0].as_str()) {
+            self.condition(clause);
+        }
+    }
+}
+
+/// Where the next mark of a condition stands, from `from` on. Marks in a row ("but only with") are one.
+fn next_mark(words: &[String], from: usize) -> usize {
+    let is_mark = |word: &String| MARKS.contains(&word.as_str());
+    let begin = if from == 0 { 0 } else { words.iter().take_while(|word| is_mark(word)).count() };
+    words.iter().skip(begin).position(is_mark).map_or(words.len(), |at| begin + at)
+}
+
+/// The items of "the kettle and the spoon or cups".
+fn list(words: &[String]) -> Vec<String> {
+    let items = words.split(|word| matches!(word.as_str(), "and" | "or" | "nor" | "then"));
+    let articles = ["the", "a", "an", "any", "some", "my", "our", "using", "with", "have", "has", "i", "we", "already"];
+    items
+        .map(|item| {
+            let from = item.iter().take_while(|word| articles.contains(&word.as_str())).count();
+            text(&item[from..])
+        })
+        .filter(|item| !item.is_empty())
+        .collect()
+}
+
+/// A number in digits or as a word up to twelve.
+fn count(words: &[String]) -> Option<usize> {
+    const NUMBERS: [&str; 12] =
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    let [word] = words else { return None };
+    word.parse().ok().or_else(|| NUMBERS.iter().position(|number| number == word).map(|place| place + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(question: &str) -> Understood {
+        understand(question).unwrap_or_else(|| panic!("not understood: {question}"))
+    }
+
+    #[test]
+    fn questions_for_a_way_name_their_goal_and_conditions() {
+        for (question, goal, without, with, lacking) in [
+            ("How do I make tea?", "make tea", "", "", ""),
+            ("How can we make tea without the kettle?", "make tea", "kettle", "", ""),
+            ("How to make tea without using the kettle or the microwave", "make tea", "kettle|microwave", "", ""),
+            ("What are the steps to change a tyre?", "change a tyre", "", "", ""),
+            ("How do I make a salad with a knife instead of the grater?", "make a salad", "grater", "knife", ""),
+            ("How do you make tea only with the pot?", "make tea", "", "pot", ""),
+            ("The bowl is broken, how can I make fruit salad?", "make fruit salad", "", "", "bowl"),
+            ("How can I make fruit salad if the bowl is broken?", "make fruit salad", "", "", "bowl"),
+            ("How can I make tea if there is no kettle?", "make tea", "", "", "kettle"),
+            ("Can I make tea without milk?", "make tea", "milk", "", ""),
+            ("We ran out of milk. How do I make porridge?", "make porridge", "", "", "milk"),
+            ("How do I put the book in the shelf?", "put the book in the shelf", "", "", ""),
+            ("How do I make tea, but without the kettle?", "make tea", "kettle", "", ""),
+        ] {
+            let found = read(question);
+            assert_eq!(found.asked, Asked::Ways, "{question}");
+            assert_eq!(found.goal.as_deref(), Some(goal), "{question}");
+            assert_eq!(found.without.join("|"), without, "{question}");
+            assert_eq!(found.with.join("|"), with, "{question}");
+            assert_eq!(found.lacking.join("|"), lacking, "{question}");
+        }
+        let few = read("How do I make tea in at most three steps?");
+        assert_eq!((few.goal.as_deref(), few.max_steps), (Some("make tea"), Some(3)));
+        let order = read("How do I make tea with the milk before the water?");
+        assert_eq!(order.before, [("the milk".to_owned(), "the water".to_owned())]);
+    }
+
+    #[test]
+    fn questions_for_the_next_step_name_who_and_what_is_done() {
+        for (question, goal, person, done) in [
+            ("What should Jack do next?", None, Some("jack"), ""),
+            ("What do I do next?", None, None, ""),
+            ("What comes next?", None, None, ""),
+            ("What is the next step for making tea?", Some("making tea"), None, ""),
+            ("What should Anna do next to make tea?", Some("make tea"), Some("anna"), ""),
+            ("What comes after boiling the water when making tea?", Some("making tea"), None, "boiling the water"),
+            ("I have boiled the water. What should I do next to make tea?", Some("make tea"), None, "boiled the water"),
+            ("What's next?", None, None, ""),
+        ] {
+            let found = read(question);
+            assert_eq!(found.asked, Asked::Next, "{question}");
+            assert_eq!(found.goal.as_deref(), goal, "{question}");
+            assert_eq!(found.person.as_deref(), person, "{question}");
+            assert_eq!(found.done.join("|"), done, "{question}");
+        }
+    }
+
+    #[test]
+    fn questions_for_what_is_missing_and_what_is_needed() {
+        for (question, asked, goal) in [
+            ("What do I still need for fruit salad?", Asked::Missing, Some("fruit salad")),
+            ("What do I still need to make tea?", Asked::Missing, Some("make tea")),
+            ("What is still missing for the fruit salad?", Asked::Missing, Some("the fruit salad")),
+            ("What is left to do to make tea?", Asked::Missing, Some("make tea")),
+            ("What does Jack still have to do?", Asked::Missing, None),
+            ("What do I need for fruit salad?", Asked::Things, Some("fruit salad")),
+            ("Which tools do we need to make tea?", Asked::Things, Some("make tea")),
+        ] {
+            let found = read(question);
+            assert_eq!((found.asked, found.goal.as_deref()), (asked, goal), "{question}");
+        }
+    }
+
+    #[test]
+    fn questions_for_habits_name_who_and_when() {
+        for (question, person, daytime) in [
+            ("What does Anna usually do in the morning?", "anna", Some(Daytime::Morning)),
+            ("What does Anna Lee normally do?", "anna lee", None),
+            ("What does Ben do every evening?", "ben", Some(Daytime::Evening)),
+            ("What does Ben usually do on Mondays?", "ben", Some(Daytime::Weekday(0))),
+            ("What are Anna's habits?", "anna", None),
+            ("What is Anna's morning routine?", "anna", Some(Daytime::Morning)),
+        ] {
+            let found = read(question);
+            assert_eq!((found.asked, found.person.as_deref()), (Asked::Habits(daytime), Some(person)), "{question}");
+        }
+    }
+
+    #[test]
+    fn other_questions_are_left_to_others() {
+        for question in [
+            "What was on the table?",
+            "Who left without an umbrella?",
+            "What did Anna do next to the river?",
+            "What does Anna usually drink?",
+            "What does Anna usually do when the bell rings?",
+            "Can I make tea?",
+            "How did Jolene feel?",
+            "Where are my keys?",
+            "",
+        ] {
+            assert_eq!(understand(question), None, "{question}");
+        }
+    }
+}

@@ -1,0 +1,593 @@
+//! From an event to what it says: rules for English.
+//!
+//! The rules read simple statements: a subject, a verb of the lexicon, an object, a place. What they cannot read they leave
+//! to search; questions, wishes, plans and commands are no facts. `docs/decisions.md` says what they are measured on.
+
+use super::claim::{Attribute, Claim, Conclusion, Stance};
+use super::context::{Context, Mention};
+use super::lexicon::{Act, SHADES, act, effect, is_colour, state_group};
+use super::text::{ARTICLES, Noun, OWNERS, PLACE_WORDS, Token, noun_words, sentences, tokens};
+use crate::episodic::anchors::AnchorId;
+use crate::index::stem;
+use crate::ports::Statement;
+use crate::{Event, EventId, Kind, Origin, Value};
+
+/// Longest value that is kept, in characters.
+const MAX_VALUE: usize = 160;
+/// Most conclusions of one event.
+const MAX_CONCLUSIONS: usize = 32;
+/// Attributes that say how an event was told, not how the world is.
+const NOT_FACTS: &[&str] = &["session", "task", "place", "objects", "counts", "signal", "duration_s", "confidence"];
+/// A sentence that holds one of them before its verb tells of no fact.
+const UNREAL: &[&str] = &[
+    "will", "would", "should", "could", "might", "may", "can", "must", "if", "maybe", "perhaps", "probably", "unless",
+    "let", "lets", "please", "want", "wants", "wanted", "hope", "hopes", "wish", "plan", "plans", "need", "needs",
+    "going", "gonna", "think", "thinks", "guess", "suppose", "who", "what", "where", "when", "why", "how", "which",
+    "would", "shall", "imagine", "pretend", "almost", "nearly", "try", "tries", "tried", "supposed", "rather",
+];
+const FILLERS: &[&str] = &[
+    "now",
+    "still",
+    "currently",
+    "really",
+    "very",
+    "always",
+    "back",
+    "also",
+    "already",
+    "just",
+    "probably",
+    "again",
+    "finally",
+    "both",
+    "all",
+    "quite",
+    "so",
+    "usually",
+    "often",
+    "once",
+    "recently",
+    "actually",
+    "even",
+    "too",
+];
+/// They begin a new clause.
+const JOINTS: &[&str] = &["and", "but", "because", "so", "while", "then", "although", "though", "whereas"];
+
+/// Reads what an event says and remembers in `context` whom and what it named.
+///
+/// `heard` is who speaks, by the voice, where the event does not name the speaker.
+pub(crate) fn conclusions(event: &Event, heard: Option<AnchorId>, context: &mut Context) -> Vec<Conclusion> {
+    let derived = event.attributes.get("derived").is_some_and(|flag| *flag == Value::Bool(true));
+    let only_sensed = event.origin == Origin::Perceived && !matches!(event.kind, Kind::Text | Kind::Caption);
+    if derived || only_sensed || event.kind == Kind::Sound {
+        return Vec::new();
+    }
+    let named = event.entity.as_deref().and_then(Noun::named);
+    let speaker = named.or_else(|| heard.filter(|_| event.kind == Kind::Text).map(Noun::heard));
+    if let Some(speaker) = &speaker {
+        // First, so that "she" in an answer is whom the event speaks of before it is who spoke.
+        let person = !matches!(event.kind, Kind::Object | Kind::State);
+        let (at, noun) = (event.span.start.as_micros(), speaker.clone());
+        context.mention(&event.source, Mention { event: event.id, at, noun, person });
+    }
+    let mut reading = Reading { event, speaker: speaker.clone(), context, found: Vec::new() };
+    reading.attributes();
+    let text = event.text.as_str();
+    let spoken = matches!(event.kind, Kind::Text);
+    for sentence in sentences(text) {
+        if !sentence.asks {
+            reading.sentence(&sentence.tokens, spoken);
+        }
+    }
+    let mut found = reading.found;
+    found.truncate(MAX_CONCLUSIONS);
+    found
+}
+
+/// What a language model read out of an event.
+pub(crate) fn stated(event: &Event, statement: &Statement) -> Option<Conclusion> {
+    let attribute = match statement.attribute.trim().to_lowercase().as_str() {
+        "" => return None,
+        "place" | "location" => Attribute::Place,
+        "colour" | "color" => Attribute::Colour,
+        other => Attribute::Named(stems(other)),
+    };
+    let value: String = statement.value.trim().chars().take(MAX_VALUE).collect();
+    let value = if attribute == Attribute::Place { place_in_words(&value) } else { value };
+    if value.is_empty() {
+        return None;
+    }
+    Some(Conclusion {
+        subject: Noun::named(&statement.subject)?,
+        attribute,
+        claim: Claim {
+            from: event.span.start.as_micros(),
+            event: event.id,
+            until: None,
+            context: None,
+            stance: if statement.holds { Stance::Affirms } else { Stance::Denies },
+            value: value.into(),
+            place: None,
+        },
+    })
+}
+
+struct Reading<'a> {
+    event: &'a Event,
+    /// Who spoke or acted; of a state, what it is about.
+    speaker: Option<Noun>,
+    context: &'a mut Context,
+    found: Vec<Conclusion>,
+}
+
+/// A subject, as far as it is known, and the event that tells who it is.
+#[derive(Clone)]
+struct Named {
+    noun: Noun,
+    told_by: Option<EventId>,
+}
+
+impl Reading<'_> {
+    fn conclude(&mut self, subject: &Named, attribute: Attribute, stance: Stance, value: &str, place: Option<&str>) {
+        let until = (self.event.span.end > self.event.span.start).then(|| self.event.span.end.as_micros());
+        // Only a told state says how long it holds; the end of speech is not the end of what was said.
+        let until = until.filter(|_| self.event.kind == Kind::State);
+        let shortened = |text: &str| -> Box<str> { text.chars().take(MAX_VALUE).collect::<String>().into() };
+        self.found.push(Conclusion {
+            subject: subject.noun.clone(),
+            attribute,
+            claim: Claim {
+                from: self.event.span.start.as_micros(),
+                event: self.event.id,
+                until,
+                context: subject.told_by,
+                stance,
+                value: shortened(value),
+                place: place.map(shortened),
+            },
+        });
+    }
+
+    /// What the attributes of a told observation say about its entity.
+    fn attributes(&mut self) {
+        let event = self.event;
+        let thing = || (event.kind == Kind::Object).then(|| short_noun(&event.text)).flatten();
+        let Some(noun) = self.speaker.clone().or_else(thing) else { return };
+        let subject = Named { noun, told_by: None };
+        if let Some(place) = event.attributes.get("place").and_then(Value::as_text) {
+            self.conclude(&subject, Attribute::Place, Stance::Affirms, &place_in_words(place), None);
+        }
+        if event.kind != Kind::State && event.kind != Kind::Object && event.kind != Kind::Entity {
+            return;
+        }
+        for (name, value) in &event.attributes {
+            if NOT_FACTS.contains(&name.as_str()) {
+                continue;
+            }
+            let Some(value) = scalar(value) else { continue };
+            let attribute = match name.as_str() {
+                "color" | "colour" => Attribute::Colour,
+                "location" | "position" => Attribute::Place,
+                _ => Attribute::Named(stems(name)),
+            };
+            let value = if attribute == Attribute::Place { place_in_words(&value) } else { value };
+            self.conclude(&subject, attribute, Stance::Affirms, &value, None);
+        }
+    }
+
+    /// Reads a sentence clause by clause; a clause without a subject goes on with the one before it.
+    fn sentence(&mut self, tokens: &[Token], spoken: bool) {
+        let mut from = 0;
+        // What is done without a subject is done by the entity; in speech it is a command.
+        let mut subject = if spoken { None } else { self.speaker.clone().map(|noun| Named { noun, told_by: None }) };
+        while from < tokens.len() {
+            let joint = |at: usize| at > from && (tokens[at].is_one_of(JOINTS) || tokens[at].pause);
+            let end = (from + 1..tokens.len()).find(|at| joint(*at)).unwrap_or(tokens.len());
+            let clause = &tokens[from..end];
+            // The month of May is no modal verb.
+            let unreal = |(at, token): (usize, &Token)| token.is_one_of(UNREAL) && (at == 0 || !token.is_capitalised());
+            let unreal = clause.iter().take(8).enumerate().any(unreal);
+            if unreal {
+                // "If it rains, the door is open": what follows is no fact either.
+                return;
+            }
+            subject = self.clause(clause, subject.as_ref()).or(subject);
+            from = end;
+            while tokens.get(from).is_some_and(|token| token.is_one_of(JOINTS)) {
+                from += 1;
+            }
+        }
+    }
+
+    /// Reads a clause and returns its subject.
+    fn clause(&mut self, clause: &[Token], before: Option<&Named>) -> Option<Named> {
+        let start = clause.iter().position(|token| !token.is_one_of(FILLERS) && !token.is_one_of(GREETINGS))?;
+        let clause = &clause[start..];
+        if clause.first()?.is("there") && clause.get(1).is_some_and(is_being) {
+            return self.there(clause);
+        }
+        for verb in 0..clause.len().min(8) {
+            let token = &clause[verb];
+            let being = is_being(token) || verb > 0 && clause[verb - 1].apostrophe_s && starts_complement(token);
+            let doing = verb_of(token);
+            if !being && doing.is_none() {
+                continue;
+            }
+            let contracted = being && !is_being(token);
+            let subject = if verb == 0 { before.cloned() } else { self.subject(&clause[..verb], contracted) };
+            let Some(subject) = subject else { continue };
+            let rest = &clause[if contracted { verb } else { verb + 1 }..];
+            let known = self.found.len();
+            if being {
+                self.being(&subject, rest);
+            } else if let Some((verb, act)) = doing {
+                self.doing(&subject, &verb, act, token, rest);
+            }
+            if self.found.len() > known || being {
+                let mention = Mention {
+                    event: self.event.id,
+                    at: self.event.span.start.as_micros(),
+                    person: subject.noun.name,
+                    noun: subject.noun.clone(),
+                };
+                if subject.told_by.is_none() && self.speaker.as_ref() != Some(&subject.noun) {
+                    self.context.mention(&self.event.source, mention);
+                }
+                return Some(subject);
+            }
+        }
+        None
+    }
+
+    /// "There is a cup on the table."
+    fn there(&mut self, clause: &[Token]) -> Option<Named> {
+        let negated = clause.get(2).is_some_and(|token| token.is_one_of(&["no", "not"]));
+        let (words, end) = noun_words(clause, if negated { 3 } else { 2 });
+        let noun = Noun::of(&words, None)?;
+        let (place, _) = self.place(&clause[end..])?;
+        let subject = Named { noun, told_by: None };
+        let stance = if negated { Stance::Denies } else { Stance::Affirms };
+        self.conclude(&subject, Attribute::Place, stance, &place, None);
+        Some(subject)
+    }
+
+    /// Whom or what the words before a verb name. All of them must belong to it.
+    fn subject(&self, words: &[Token], contracted: bool) -> Option<Named> {
+        let mut words = words;
+        while words.last().is_some_and(|token| token.is_one_of(FILLERS) || token.is_one_of(&["has", "have", "had"])) {
+            words = &words[..words.len() - 1];
+        }
+        let (named, end) = self.named(words, 0, contracted)?;
+        (end == words.len()).then_some(named)
+    }
+
+    /// The person or thing that begins at `from`, and where its words end.
+    fn named(&self, tokens: &[Token], from: usize, contracted: bool) -> Option<(Named, usize)> {
+        let token = tokens.get(from)?;
+        let at = self.event.span.start.as_micros();
+        let speaker = self.speaker.as_ref();
+        if token.is_one_of(&["i", "me"]) {
+            return Some((Named { noun: speaker?.clone(), told_by: None }, from + 1));
+        }
+        let owner = if token.is("my") {
+            speaker.map(|noun| Named { noun: noun.clone(), told_by: None })
+        } else {
+            let resolved = self.context.resolve(&token.lower, &self.event.source, at, speaker);
+            resolved.map(|found| Named { noun: found.noun.clone(), told_by: Some(found.event) })
+        };
+        let owns = token.is_one_of(OWNERS) && !(token.is("her") && tokens.len() == from + 1);
+        if !owns && let Some(named) = owner {
+            return Some((named, from + 1));
+        }
+        let (words, end) = noun_words(tokens, from);
+        let mut noun = Noun::of(&words, owner.as_ref().filter(|_| owns).map(|owner| &owner.noun))?;
+        if contracted {
+            noun.shown = noun.shown.trim_end_matches("'s").to_owned();
+        }
+        // An article before it, and it is no name.
+        noun.name &= !token.is_one_of(ARTICLES) && !token.is_one_of(OWNERS);
+        Some((Named { noun, told_by: owner.filter(|_| owns).and_then(|owner| owner.told_by) }, end))
+    }
+
+    /// A phrase that says where, as it is shown, and where it ends.
+    fn place(&self, tokens: &[Token]) -> Option<(String, usize)> {
+        let mut at = 0;
+        let mut shown = String::new();
+        while let Some(token) = tokens.get(at) {
+            if !token.is_one_of(PLACE_WORDS) || at > 0 && token.pause {
+                break;
+            }
+            let begin = at;
+            let mut words = vec![token.lower.as_str()];
+            at += 1;
+            while tokens.get(at).is_some_and(|token| token.is_one_of(&["to", "of", "front", "top", "left", "right"])) {
+                words.push(tokens[at].lower.as_str());
+                at += 1;
+            }
+            if token.is_one_of(&["upstairs", "downstairs"]) {
+                push_words(&mut shown, words.into_iter());
+                continue;
+            }
+            let article = tokens.get(at).filter(|token| token.is_one_of(ARTICLES) || token.is_one_of(OWNERS));
+            let Some((named, end)) = self.named(tokens, at, false) else {
+                at = begin;
+                break;
+            };
+            push_words(&mut shown, words.into_iter());
+            if let Some(article) = article.filter(|article| !article.is_one_of(OWNERS)) {
+                push_words(&mut shown, std::iter::once(article.lower.as_str()));
+            }
+            push_words(&mut shown, std::iter::once(named.noun.shown.as_str()));
+            at = end;
+        }
+        (!shown.is_empty()).then_some((shown, at))
+    }
+
+    /// What stands after "is".
+    fn being(&mut self, subject: &Named, rest: &[Token]) {
+        let mut at = 0;
+        let mut stance = Stance::Affirms;
+        while let Some(token) = rest.get(at) {
+            if token.is("no") && rest.get(at + 1).is_some_and(|next| next.is("longer")) {
+                stance = Stance::Ends;
+                at += 1;
+            } else if token.is_one_of(&["not", "never"]) {
+                stance = Stance::Denies;
+            } else if !token.is_one_of(FILLERS) {
+                break;
+            }
+            at += 1;
+        }
+        let over = rest.iter().any(|token| token.is("anymore"))
+            || rest.windows(2).any(|pair| pair[0].is("any") && pair[1].is_one_of(&["more", "longer"]));
+        if over && stance == Stance::Denies {
+            stance = Stance::Ends;
+        }
+        let rest = &rest[at..];
+        let Some(first) = rest.first() else { return };
+        let lower = first.lower.as_str();
+        let ends = |at: usize| {
+            rest.get(at).is_none_or(|next| !next.lower.chars().all(char::is_alphabetic) || next.is_one_of(CLOSERS))
+        };
+        if rest.len() == 1 && first.is_one_of(&["on", "off"]) {
+            self.conclude(subject, Attribute::State("power".into()), stance, lower, None);
+        } else if first.is_one_of(PLACE_WORDS) {
+            if let Some((place, _)) = self.place(rest).filter(|(place, _)| place != "in view") {
+                self.conclude(subject, Attribute::Place, stance, &place, None);
+            }
+        } else if is_colour(lower) && ends(1) {
+            self.conclude(subject, Attribute::Colour, stance, lower, None);
+        } else if SHADES.contains(&lower) && rest.get(1).is_some_and(|next| is_colour(&next.lower)) && ends(2) {
+            let value = format!("{lower} {}", rest[1].lower);
+            self.conclude(subject, Attribute::Colour, stance, &value, None);
+        } else if let Some(group) = state_group(lower).filter(|_| ends(1)) {
+            self.conclude(subject, Attribute::State(group.into()), stance, lower, None);
+        } else if first.is_one_of(&["called", "named"]) {
+            let value = shown(&rest[1..]);
+            self.conclude(subject, Attribute::Named("name".into()), stance, &value, None);
+        } else if let Some((verb, act)) = verb_of(first) {
+            self.passive(subject, &verb, act, rest);
+        } else {
+            self.equation(subject, rest, stance);
+        }
+    }
+
+    /// "Anna's birthday is the fourth of May", "Anna is a nurse".
+    fn equation(&mut self, subject: &Named, rest: &[Token], stance: Stance) {
+        let value = shown(rest);
+        if value.is_empty() || rest.len() > 8 {
+            return;
+        }
+        if let Some((owner, attribute)) = owned(&subject.noun) {
+            let owner = Named { noun: owner, told_by: subject.told_by };
+            self.conclude(&owner, Attribute::Named(attribute), stance, &value, None);
+        } else if subject.noun.name && rest[0].is_one_of(&["a", "an", "the"]) {
+            let attribute = Attribute::Relation("be".into(), stems(&value));
+            self.conclude(subject, attribute, stance, &value, None);
+        }
+    }
+
+    /// "The bowl was washed by Anna", "the mug was put in the cupboard".
+    fn passive(&mut self, object: &Named, verb: &str, act: Act, rest: &[Token]) {
+        let by = rest.iter().position(|token| token.is("by"));
+        let actor = by.and_then(|by| self.named(rest, by + 1, false)).map(|(actor, _)| actor);
+        let rest = &rest[1..by.unwrap_or(rest.len())];
+        let place = rest.iter().position(|token| token.is_one_of(PLACE_WORDS)).and_then(|at| self.place(&rest[at..]));
+        let place = place.map(|(place, _)| place);
+        let who = actor.as_ref().map_or("", |actor| actor.noun.shown.as_str());
+        match (act, place.as_deref()) {
+            (Act::Put | Act::Take, Some(place)) => {
+                self.conclude(object, Attribute::Place, Stance::Affirms, settled(place).as_str(), None);
+            }
+            (Act::Go | Act::Stay | Act::Relation | Act::State, _) => return,
+            _ => {}
+        }
+        self.conclude(object, Attribute::Deed(verb.into()), Stance::Affirms, who, place.as_deref());
+        self.effect(object, verb, rest);
+    }
+
+    fn effect(&mut self, object: &Named, verb: &str, rest: &[Token]) {
+        let particle = rest.iter().find(|token| token.is_one_of(&["on", "off"])).map(|token| token.lower.as_str());
+        let Some(state) = effect(verb, particle) else { return };
+        let Some(group) = state_group(state) else { return };
+        self.conclude(object, Attribute::State(group.into()), Stance::Affirms, state, None);
+    }
+
+    /// What stands after any other verb.
+    fn doing(&mut self, subject: &Named, verb: &str, act: Act, token: &Token, rest: &[Token]) {
+        let negated = rest.first().is_some_and(|token| token.is("not"));
+        if negated || token.is_one_of(&["left", "right"]) && rest.is_empty() {
+            return;
+        }
+        match act {
+            Act::Go => self.going(subject, rest),
+            Act::Stay => {
+                if let Some((place, _)) = self.place(rest) {
+                    self.conclude(subject, Attribute::Place, Stance::Affirms, &place, None);
+                }
+            }
+            Act::State => {
+                if let Some((place, _)) = self.place(rest) {
+                    self.conclude(subject, Attribute::Named(verb.into()), Stance::Affirms, &place, None);
+                }
+            }
+            Act::Relation => {
+                let (words, _) = noun_words(rest, 0);
+                let Some(noun) = Noun::of(&words, None).filter(|_| subject.noun.name) else { return };
+                let attribute = Attribute::Relation(verb.into(), noun.key);
+                self.conclude(subject, attribute, Stance::Affirms, &noun.shown, None);
+            }
+            Act::Put | Act::Take | Act::Deed => self.handling(subject, verb, act, rest),
+        }
+    }
+
+    fn going(&mut self, subject: &Named, rest: &[Token]) {
+        let at = rest.iter().position(|token| !token.is_one_of(FILLERS) && !token.is_one_of(PARTICLES));
+        let Some(at) = at else { return };
+        if let Some((place, _)) = self.place(&rest[at..]).filter(|_| rest[at].is_one_of(TOWARDS)) {
+            self.conclude(subject, Attribute::Place, Stance::Affirms, &settled(&place), None);
+        }
+    }
+
+    /// Something is done to an object: who did it, where the object is then, how it is then.
+    fn handling(&mut self, subject: &Named, verb: &str, act: Act, rest: &[Token]) {
+        let skip = rest.iter().take_while(|token| token.is_one_of(PARTICLES)).count();
+        let Some((object, end)) = self.named(rest, skip, false) else {
+            if act == Act::Put {
+                self.going(subject, rest);
+            }
+            return;
+        };
+        let after = &rest[end..];
+        let at = after.iter().position(|token| token.is_one_of(PLACE_WORDS) && !token.is("by") || token.is("from"));
+        let place = at.and_then(|at| self.place(&after[at..])).map(|(place, _)| place);
+        let from = after.iter().any(|token| token.is("from"));
+        match (act, &place) {
+            // "Left the kitchen", "left the mug": without a place it was the place, or nothing is known.
+            (Act::Put, None) if verb == "leav" => {
+                let value = format!("in the {}", object.noun.shown);
+                self.conclude(subject, Attribute::Place, Stance::Ends, &value, None);
+                return;
+            }
+            (Act::Put, Some(place)) => {
+                self.conclude(&object, Attribute::Place, Stance::Affirms, &settled(place), None);
+            }
+            (Act::Take, Some(place)) if !from => {
+                self.conclude(&object, Attribute::Place, Stance::Affirms, &settled(place), None);
+            }
+            (Act::Take, _) if subject.noun.name || self.speaker.as_ref() == Some(&subject.noun) => {
+                let value = format!("with {}", subject.noun.shown);
+                self.conclude(&object, Attribute::Place, Stance::Affirms, &value, None);
+            }
+            _ => {}
+        }
+        let attribute = Attribute::Deed(verb.into());
+        self.conclude(&object, attribute, Stance::Affirms, &subject.noun.shown, place.as_deref());
+        let particles: Vec<Token> = rest[..skip].iter().chain(after).cloned().collect();
+        self.effect(&object, verb, &particles);
+        if object.told_by.is_none() {
+            let at = self.event.span.start.as_micros();
+            let person = object.noun.name;
+            let mention = Mention { event: self.event.id, at, noun: object.noun, person };
+            self.context.mention(&self.event.source, mention);
+        }
+    }
+}
+
+const GREETINGS: &[&str] =
+    &["yes", "no", "ok", "okay", "oh", "well", "hey", "hi", "hello", "today", "yesterday", "right"];
+/// A complement of one word ends before them.
+const CLOSERS: &[&str] =
+    &["and", "but", "now", "again", "today", "because", "since", "already", "too", "anymore", "any", "for", "in", "on"];
+const PARTICLES: &[&str] = &["up", "down", "away", "back", "out", "off", "on", "over"];
+const TOWARDS: &[&str] = &["to", "into", "in", "at", "inside", "outside", "upstairs", "downstairs", "on", "onto"];
+
+fn is_being(token: &Token) -> bool {
+    token.is_one_of(&["is", "are", "was", "were", "am"])
+}
+
+/// Whether a word after `'s` shows that it means "is".
+fn starts_complement(token: &Token) -> bool {
+    token.is_one_of(PLACE_WORDS)
+        || token.is_one_of(&["not", "now", "still", "a", "an", "the", "called"])
+        || is_colour(&token.lower)
+        || state_group(&token.lower).is_some()
+}
+
+/// The stem of a verb of the lexicon and what it does.
+pub(super) fn verb_of(token: &Token) -> Option<(String, Act)> {
+    let stem = stem(&token.lower);
+    let act = act(&stem)?;
+    let running = token.lower.ends_with("ing");
+    (!running).then_some((stem, act))
+}
+
+/// "Anna's birthday" and "birthday of Anna": whose, and the stems of what.
+pub(super) fn owned(noun: &Noun) -> Option<(Noun, String)> {
+    let (owner, attribute) = noun.shown.split_once("'s ")?;
+    Some((Noun::named(owner)?, stems(attribute)))
+}
+
+pub(super) fn stems(text: &str) -> String {
+    let stems: Vec<String> = tokens(&text.replace('_', " "))
+        .iter()
+        .filter(|token| !token.is_one_of(ARTICLES))
+        .map(|token| stem(&token.lower))
+        .collect();
+    stems.join(" ")
+}
+
+fn shown(tokens: &[Token]) -> String {
+    let mut text = String::new();
+    push_words(&mut text, tokens.iter().map(|token| token.text.as_str()));
+    text
+}
+
+fn push_words<'a>(text: &mut String, words: impl Iterator<Item = &'a str>) {
+    for word in words {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+}
+
+/// Where something is after it was brought there.
+fn settled(place: &str) -> String {
+    for (towards, there) in [("into ", "in "), ("onto ", "on "), ("to the ", "in the "), ("to ", "at ")] {
+        if let Some(rest) = place.strip_prefix(towards) {
+            return format!("{there}{rest}");
+        }
+    }
+    place.to_owned()
+}
+
+/// The attribute `place` as a phrase.
+fn place_in_words(place: &str) -> String {
+    let place = place.trim();
+    let first = tokens(place).into_iter().next();
+    match first {
+        Some(first) if first.is_one_of(PLACE_WORDS) => place.to_owned(),
+        Some(first) if first.is_capitalised() || first.is_one_of(ARTICLES) => format!("in {place}"),
+        _ => format!("in the {place}"),
+    }
+}
+
+/// A text that only names a thing.
+fn short_noun(text: &str) -> Option<Noun> {
+    let tokens = tokens(text);
+    let (words, end) = noun_words(&tokens, 0);
+    (end == tokens.len()).then(|| Noun::of(&words, None)).flatten()
+}
+
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::Text(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+        Value::Bool(true) => Some("yes".into()),
+        Value::Bool(false) => Some("no".into()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}

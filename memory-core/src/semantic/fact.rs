@@ -1,0 +1,179 @@
+//! From the claims of one topic to its facts: reinforced, weakened, superseded, each with the time for which it held.
+//!
+//! NS-Mem, Algorithm 1, weakens a node whenever another one is dissimilar, and then loses the new one. Here a claim about
+//! the same attribute of the same subject either says the same (the fact is reinforced, +1), or denies it (weakened, −1, and
+//! gone at 0), or says something else, which supersedes the old fact from then on. Nothing else touches a fact.
+//!
+//! Facts are a function of their topic's claims, so a claim that is withdrawn leaves no trace, and the order in which events
+//! were committed does not matter where their times differ.
+
+use super::claim::{Attribute, Claim, FactKind, Stance};
+use super::extract::stems;
+use crate::{EventId, Timestamp};
+
+/// Occurrences of one deed by one person this close are one, told twice, microseconds.
+const ONE_OCCURRENCE: i64 = 60 * 1_000_000;
+
+/// Something that is held to be so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// What kind of knowledge it is.
+    pub kind: FactKind,
+    /// What it is about, as it is shown: "blue mug".
+    pub subject: String,
+    /// What it tells of its subject: "place", "colour", an attribute's name, a verb's stem.
+    pub attribute: String,
+    /// The value: "in the dishwasher", "red"; of a deed, who did it, or nothing.
+    pub value: String,
+    /// Where it was, of deeds.
+    pub place: Option<String>,
+    /// From when on it held.
+    pub since: Timestamp,
+    /// Until when; `None` while it holds.
+    pub until: Option<Timestamp>,
+    /// When it was last told.
+    pub last: Timestamp,
+    /// How often it was affirmed less how often it was denied; at least 1.
+    pub weight: u32,
+    /// The events that affirm it, newest last.
+    pub evidence: Vec<EventId>,
+}
+
+impl Fact {
+    /// Whether it held at some time within `[start, end]`.
+    pub fn held_within(&self, start: Timestamp, end: Timestamp) -> bool {
+        self.since <= end && self.until.is_none_or(|until| until > start)
+    }
+}
+
+/// An interval in the making.
+struct Open<'a> {
+    claims: Vec<&'a Claim>,
+    value: &'a str,
+    stems: Vec<String>,
+    place: Option<&'a str>,
+    denials: u32,
+    until: Option<i64>,
+}
+
+impl Open<'_> {
+    fn since(&self) -> i64 {
+        self.claims.first().map_or(0, |claim| claim.from)
+    }
+
+    fn fact(&self, kind: FactKind, subject: &str, attribute: &str) -> Fact {
+        let affirmed = u32::try_from(self.claims.len()).unwrap_or(u32::MAX);
+        Fact {
+            kind,
+            subject: subject.into(),
+            attribute: attribute.into(),
+            value: self.value.into(),
+            place: self.place.map(str::to_owned),
+            since: Timestamp::from_micros(self.since()),
+            until: self.until.map(Timestamp::from_micros),
+            last: Timestamp::from_micros(self.claims.last().map_or(0, |claim| claim.from)),
+            weight: affirmed.saturating_sub(self.denials),
+            evidence: self.claims.iter().map(|claim| claim.event).collect(),
+        }
+    }
+}
+
+/// The facts of a topic, in order of time. `claims` are sorted.
+pub(crate) fn facts<'a>(subject: &str, attribute: &Attribute, claims: impl Iterator<Item = &'a Claim>) -> Vec<Fact> {
+    let intervals = match attribute.kind() {
+        FactKind::Deed => occurrences(claims),
+        _ => intervals(claims),
+    };
+    intervals.iter().map(|open| open.fact(attribute.kind(), subject, attribute.name())).collect()
+}
+
+/// One value at a time.
+fn intervals<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
+    let mut done: Vec<Open<'a>> = Vec::new();
+    let mut current: Option<Open<'a>> = None;
+    for claim in claims {
+        // What was told to end is over before anything later is looked at.
+        if current.as_ref().is_some_and(|open| open.until.is_some_and(|until| until < claim.from)) {
+            done.extend(current.take());
+        }
+        let stems = value_stems(&claim.value);
+        let same = current.as_ref().is_some_and(|open| says_the_same(&open.stems, &stems));
+        match (claim.stance, current.as_mut().filter(|_| same)) {
+            (Stance::Affirms, Some(open)) => {
+                open.claims.push(claim);
+                if stems.len() > open.stems.len() {
+                    (open.value, open.stems) = (&claim.value, stems);
+                }
+                open.until = claim.until.or(open.until.filter(|until| *until > claim.from));
+            }
+            (Stance::Affirms, None) => {
+                if let Some(mut old) = current.take() {
+                    old.until = Some(claim.from);
+                    done.push(old);
+                }
+                current = Some(Open {
+                    claims: vec![claim],
+                    value: &claim.value,
+                    stems,
+                    place: claim.place.as_deref(),
+                    denials: 0,
+                    until: claim.until,
+                });
+            }
+            (Stance::Ends, Some(open)) => {
+                open.until = Some(claim.from);
+                done.extend(current.take());
+            }
+            (Stance::Denies, Some(open)) => {
+                open.denials += 1;
+                if open.denials as usize >= open.claims.len() {
+                    current = None;
+                }
+            }
+            // Nobody said that it was so.
+            (Stance::Ends | Stance::Denies, None) => {}
+        }
+    }
+    done.extend(current);
+    // Of two that began at one moment the later told one holds.
+    done.retain(|open| open.until.is_none_or(|until| until > open.since()));
+    done
+}
+
+/// Every occurrence for itself; two that are told of one moment by one person are one.
+fn occurrences<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
+    let mut found: Vec<Open<'a>> = Vec::new();
+    for claim in claims.filter(|claim| claim.stance == Stance::Affirms) {
+        let same = found.iter_mut().rev().find(|open| {
+            let last = open.claims.last().map_or(i64::MIN, |claim| claim.from);
+            open.value == &*claim.value && claim.from.saturating_sub(last) <= ONE_OCCURRENCE
+        });
+        match same {
+            Some(open) => open.claims.push(claim),
+            None => found.push(Open {
+                claims: vec![claim],
+                value: &claim.value,
+                stems: Vec::new(),
+                place: claim.place.as_deref(),
+                denials: 0,
+                until: Some(claim.until.unwrap_or(claim.from)),
+            }),
+        }
+    }
+    found
+}
+
+/// The words of a value that tell it from others: "in the kitchen" and "the kitchen" are one place.
+fn value_stems(value: &str) -> Vec<String> {
+    const ALIKE: &[&str] = &["in", "on", "at", "into", "onto", "to", "insid", "within"];
+    stems(value).split(' ').filter(|stem| !ALIKE.contains(stem)).map(str::to_owned).collect()
+}
+
+/// Whether one value only says more precisely what the other says.
+fn says_the_same(a: &[String], b: &[String]) -> bool {
+    let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    if few.is_empty() {
+        return many.is_empty();
+    }
+    few.iter().all(|stem| many.contains(stem))
+}

@@ -1,0 +1,161 @@
+//! Everything that is held to be so: topics with their claims.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::claim::{Attribute, Claim, Conclusion, TopicKey};
+use super::fact::{self, Fact};
+use crate::EventId;
+use crate::learning::{Sharded, Spread, spread_bytes};
+
+/// Claims that a topic keeps: the latest in time. What is older is still found as events.
+pub(crate) const MAX_CLAIMS: usize = 256;
+
+/// The claims about one attribute of one subject.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Topic {
+    /// Sorted by time, then by commit; each with the subject as its event shows it.
+    claims: Vec<(Claim, Box<str>)>,
+    /// Whether there were more.
+    truncated: bool,
+}
+
+impl Topic {
+    fn add(&mut self, claim: Claim, shown: &str) {
+        let entry = (claim, Box::from(shown));
+        let Err(place) = self.claims.binary_search(&entry) else { return };
+        self.claims.insert(place, entry);
+        if self.claims.len() > MAX_CLAIMS {
+            self.claims.remove(0);
+            self.truncated = true;
+        }
+    }
+
+    /// As the latest claim shows the subject.
+    pub fn shown(&self) -> &str {
+        self.claims.last().map_or("", |(_, shown)| shown)
+    }
+
+    pub fn claims(&self) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().map(|(claim, _)| claim)
+    }
+}
+
+impl Spread for Arc<TopicKey> {
+    fn spread(&self) -> u64 {
+        spread_bytes(self.head.as_bytes())
+    }
+}
+
+/// All topics. Clones share what neither has changed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Facts {
+    topics: Sharded<Arc<TopicKey>, Arc<Topic>>,
+    /// Which topics have a claim that an event made or gave the context of.
+    by_event: Sharded<u64, Arc<[Arc<TopicKey>]>>,
+    /// Topics that changed since they were last asked for.
+    changed: BTreeSet<Arc<TopicKey>>,
+}
+
+impl PartialEq for Facts {
+    fn eq(&self, other: &Self) -> bool {
+        self.topics == other.topics
+    }
+}
+
+impl Facts {
+    /// Takes in what an event says.
+    pub fn add(&mut self, conclusion: Conclusion) {
+        let key = Arc::new(conclusion.topic());
+        let shard = self.topics.shard_mut(key.spread());
+        let key = shard.get_key_value(&key).map_or(key, |(known, _)| Arc::clone(known));
+        let events = [Some(conclusion.claim.event), conclusion.claim.context];
+        let topic = shard.entry(Arc::clone(&key)).or_default();
+        Arc::make_mut(topic).add(conclusion.claim, &conclusion.subject.shown);
+        for event in events.into_iter().flatten() {
+            self.refer(event, &key);
+        }
+        self.changed.insert(key);
+    }
+
+    fn refer(&mut self, event: EventId, key: &Arc<TopicKey>) {
+        let keys = self.by_event.get(&event.0).map_or(&[][..], |keys| keys);
+        if !keys.contains(key) {
+            let keys = keys.iter().chain([key]).map(Arc::clone).collect();
+            self.by_event.insert(event.0, keys);
+        }
+    }
+
+    /// Takes back what hidden events said; `true` if what is left is what would have been learnt without them.
+    pub fn withdraw(&mut self, hidden: &[EventId]) -> bool {
+        let mut exact = true;
+        let mut affected: BTreeSet<Arc<TopicKey>> = BTreeSet::new();
+        for event in hidden {
+            affected.extend(self.by_event.remove(&event.0).iter().flat_map(|keys| keys.iter().map(Arc::clone)));
+        }
+        let is_hidden = |event: EventId| hidden.binary_search(&event).is_ok();
+        for key in affected {
+            let shard = self.topics.shard_mut(key.spread());
+            let Some(topic) = shard.get_mut(&key) else { continue };
+            let topic = Arc::make_mut(topic);
+            // Claims that an older one made room for are not kept anywhere.
+            exact &= !topic.truncated;
+            topic.claims.retain(|(claim, _)| {
+                // Who "he" is must be read again where the event that told it is gone.
+                let unsettled = claim.context.is_some_and(is_hidden);
+                exact &= !unsettled || is_hidden(claim.event);
+                !unsettled && !is_hidden(claim.event)
+            });
+            if topic.claims.is_empty() {
+                shard.remove(&key);
+            }
+            self.changed.insert(key);
+        }
+        exact
+    }
+
+    /// Topics whose subject is looked up by `head`.
+    pub fn topics(&self, head: &str) -> impl Iterator<Item = (&TopicKey, &Topic)> {
+        let shard = self.topics.shard(spread_bytes(head.as_bytes()));
+        let first = TopicKey { head: head.to_owned(), subject: String::new(), attribute: Attribute::Place };
+        let head = first.head.clone();
+        shard
+            .range(Arc::new(first)..)
+            .take_while(move |(key, _)| key.head == head)
+            .map(|(key, topic)| (&**key, &**topic))
+    }
+
+    /// The facts of a topic.
+    pub fn of(key: &TopicKey, topic: &Topic) -> Vec<Fact> {
+        fact::facts(topic.shown(), &key.attribute, topic.claims())
+    }
+
+    /// How many topics there are.
+    pub fn len(&self) -> usize {
+        self.topics.len()
+    }
+
+    /// Every topic, sorted.
+    pub fn all(&self) -> BTreeMap<&TopicKey, &Topic> {
+        self.topics.iter().map(|(key, topic)| (&**key, &**topic)).collect()
+    }
+
+    /// The topics that changed since the last call, with their rows; no row is for one that is gone.
+    pub fn take_changed(&mut self) -> Vec<(Arc<TopicKey>, Option<Arc<Topic>>)> {
+        let changed = std::mem::take(&mut self.changed);
+        changed.into_iter().map(|key| (Arc::clone(&key), self.topics.get(&key).map(Arc::clone))).collect()
+    }
+
+    /// Takes back in what was kept.
+    pub fn restore(&mut self, key: TopicKey, topic: Topic) {
+        let key = Arc::new(key);
+        let events: BTreeSet<EventId> =
+            topic.claims().flat_map(|claim| [Some(claim.event), claim.context]).flatten().collect();
+        for event in events {
+            self.refer(event, &key);
+        }
+        self.topics.insert(key, Arc::new(topic));
+    }
+}

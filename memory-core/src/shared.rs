@@ -1,0 +1,27 @@
+//! A value whose clones share it until one of them changes it.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// Cheap to clone; changing it copies it if another clone is there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Shared<T>(Arc<T>);
+
+impl<T: Clone> Shared<T> {
+    pub fn new(value: T) -> Self {
+        Self(Arc::new(value))
+    }
+
+    /// The value, to be changed.
+    pub fn change(&mut self) -> &mut T {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}

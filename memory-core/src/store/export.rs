@@ -1,0 +1,148 @@
+//! What is remembered, as it was told and perceived.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use redb::{ReadOnlyTable, ReadTransaction};
+
+use super::engine::Store;
+use super::failure::{Failure, Result, if_sound};
+use super::records::{EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Space};
+use super::tables::{self, EPISODES, EVENTS, ReadTables, SPACES, VECTORS};
+use super::vectors::{open_space, open_vector, sensed_of};
+use crate::{
+    Boundary, EventId, Exported, MaintenanceError, Observation, Origin, Perceived, PerceivedEvent, SensedEmbedding,
+    StreamSpan, Told,
+};
+
+impl Store {
+    pub(crate) fn export(
+        &self,
+        visit: &mut dyn FnMut(Exported) -> Result<(), MaintenanceError>,
+    ) -> Result<(), MaintenanceError> {
+        let _alone = self.alone()?;
+        let snapshot = self.database.read()?;
+        let reader = Reader::new(&snapshot)?;
+        let mut segments = BTreeSet::new();
+        let events = snapshot.open_table(EVENTS).map_err(Failure::from)?;
+        for entry in events.range::<u64>(..).map_err(Failure::from)? {
+            let (key, value) = entry.map_err(Failure::from)?;
+            let id = key.value();
+            let row = if_sound(tables::open_numbered(EVENT, id, value.value()))?;
+            let Some(EventRow::Live(body)) = row else { continue };
+            let exported = match body.origin {
+                Origin::Told => if_sound(told(id, body))?,
+                Origin::Perceived if segments.insert(body.episode) => reader.segment(body.episode)?,
+                Origin::Perceived => None,
+            };
+            exported.map_or(Ok(()), &mut *visit)?;
+        }
+        let episodes = snapshot.open_table(EPISODES).map_err(Failure::from)?;
+        for entry in episodes.range::<u64>(..).map_err(Failure::from)? {
+            let (key, value) = entry.map_err(Failure::from)?;
+            let id = key.value();
+            let row = if_sound(tables::open_numbered(EPISODE, id, value.value()))?;
+            let perceived = matches!(row, Some(EpisodeRow::Live(body)) if body.origin == Origin::Perceived);
+            if perceived && !segments.contains(&id) {
+                reader.segment(id)?.map_or(Ok(()), &mut *visit)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A told event as it was told. Its own time is known, also where its sender did not say it.
+fn told(id: u64, body: EventBody) -> Result<Exported> {
+    let event = body.into_event(id, None)?;
+    let told = Told {
+        id: event.sender_id,
+        kind: event.kind,
+        text: event.text,
+        at: Some(event.span.start),
+        until: (event.span.end != event.span.start).then_some(event.span.end),
+        source: event.source,
+        entity: event.entity,
+        attributes: event.attributes,
+        confidence: Some(event.confidence),
+        redelivered: false,
+    };
+    Ok(Exported { observation: Observation::Told(told), events: vec![EventId(id)] })
+}
+
+struct Reader {
+    tables: ReadTables,
+    vectors: ReadOnlyTable<(u32, u64), &'static [u8]>,
+    /// Spaces of the senses.
+    spaces: BTreeMap<u32, Space>,
+}
+
+impl Reader {
+    fn new(snapshot: &ReadTransaction) -> Result<Self> {
+        let mut spaces = BTreeMap::new();
+        for entry in snapshot.open_table(SPACES)?.range::<u32>(..)? {
+            let (key, value) = entry?;
+            let space = open_space(key.value(), value.value())?;
+            if sensed_of(&space).is_some() {
+                spaces.insert(key.value(), space);
+            }
+        }
+        Ok(Self { tables: ReadTables::open(snapshot)?, vectors: snapshot.open_table(VECTORS)?, spaces })
+    }
+
+    /// A segment with what was perceived in it; what was told meanwhile is told by itself.
+    fn segment(&self, id: u64) -> Result<Option<Exported>> {
+        let Some((id, body)) = if_sound(self.tables.live_episode(id))?.flatten() else { return Ok(None) };
+        let mut events = Vec::new();
+        let mut perceived = Vec::new();
+        for member in self.tables.members_of(id)? {
+            let Some(event) = if_sound(self.tables.live_event(member))?.flatten() else { continue };
+            if event.origin == Origin::Perceived
+                && let Some(event) = if_sound(self.event(member, event, &body))?
+            {
+                events.push(EventId(member));
+                perceived.push(event);
+            }
+        }
+        let episode = body.to_episode(id, Vec::new());
+        let segment = Perceived {
+            source: episode.source,
+            session: episode.session.unwrap_or_default(),
+            start: episode.span.start,
+            end: episode.span.end,
+            stream: episode.stream.unwrap_or(NO_STREAM),
+            boundary: body.boundary.unwrap_or(Boundary::End),
+            events: perceived,
+            media: episode.media,
+            degraded: episode.degraded,
+        };
+        Ok(Some(Exported { observation: Observation::Perceived(segment), events }))
+    }
+
+    fn event(&self, id: u64, body: EventBody, episode: &EpisodeBody) -> Result<PerceivedEvent> {
+        let event = body.into_event(id, Some(episode))?;
+        let mut embeddings = Vec::new();
+        for (number, space) in &self.spaces {
+            let Some(sealed) = self.vectors.get((*number, id))? else { continue };
+            let vector = open_vector(*number, id, space.dimensions, sealed.value())?;
+            let name = space.name.split_once(':').map_or("", |(_, name)| name);
+            embeddings.extend(sensed_of(space).map(|sensed| SensedEmbedding {
+                sensed,
+                space: name.to_owned(),
+                vector: vector.into_iter().map(f32::from).collect(),
+            }));
+        }
+        Ok(PerceivedEvent {
+            kind: event.kind,
+            modality: event.modality,
+            text: event.text,
+            start: event.span.start,
+            end: event.span.end,
+            stream: event.stream.unwrap_or(NO_STREAM),
+            entity: event.entity,
+            attributes: event.attributes,
+            confidence: event.confidence,
+            embeddings,
+        })
+    }
+}
+
+const NO_STREAM: StreamSpan = StreamSpan { start: std::time::Duration::ZERO, end: std::time::Duration::ZERO };

@@ -1,0 +1,362 @@
+//! What was learnt, in the table `learnt`, and the slices in which learning goes on.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use redb::{ReadTransaction, ReadableTable};
+
+use super::draft::Draft;
+use super::engine::Store;
+use super::envelope::{self, MAX_PAYLOAD, RecordType};
+use super::failure::{Failure, Result, if_sound};
+use super::noted::Noted;
+use super::records::Space;
+use super::tables::{LEARNT, SPACES, VECTORS};
+use super::vectors::{open_space, open_vector, sensed_of};
+use super::view::View;
+use super::writer::Writer;
+use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
+use crate::learning::{Learnt, Lesson, Part, Row, SensedVector, Withdrawal};
+use crate::logic::Phi;
+use crate::ports::{FactExtractor, TextEmbedder};
+use crate::{EventId, Kind, NamingError, ObserveError, Origin, PendingWork, ReadError};
+
+/// Most news that wait for somebody to take them; the oldest go first.
+const MAX_NEWS: usize = 1024;
+
+/// The record type of a part. The version is that of the payload.
+const fn record(part: Part) -> RecordType {
+    RecordType { table: "learnt", tag: 16 + part.number(), version: 1 }
+}
+
+/// A new fold that will take the place of one from which something was withdrawn.
+pub(crate) struct Refold {
+    learnt: Learnt,
+    /// Of the writer when the fold began.
+    epoch: u64,
+}
+
+/// Reads what was learnt. It follows from the events, so damage is told and learnt again.
+pub(crate) fn load(transaction: &ReadTransaction) -> Result<Learnt> {
+    let mut learnt = Learnt::default();
+    let table = match transaction.open_table(LEARNT) {
+        Ok(table) => table,
+        // A store from before there was learning: it begins with the first event.
+        Err(redb::TableError::TableDoesNotExist(_)) => return Ok(learnt),
+        Err(error) => return Err(error.into()),
+    };
+    let mut damaged = false;
+    for entry in table.iter()? {
+        let (key, value) = entry?;
+        let (part, key) = key.value();
+        if let Err(detail) = restore(&mut learnt, part, key, value.value()) {
+            tracing::error!(part, detail, "a learnt record is damaged; everything is learnt again");
+            damaged = true;
+        }
+    }
+    if let Err(detail) = learnt.finish_restoring() {
+        tracing::error!(detail, "learnt procedures are damaged; everything is learnt again");
+        damaged = true;
+    }
+    if damaged {
+        learnt.set_stale();
+    }
+    Ok(learnt)
+}
+
+fn restore(learnt: &mut Learnt, part: u8, key: &[u8], sealed: &[u8]) -> std::result::Result<(), String> {
+    let part = Part::of(part).ok_or_else(|| format!("there is no part {part}"))?;
+    learnt.restore(part, key, envelope::open_bytes(record(part), key, sealed)?)
+}
+
+/// Verifies every row and says what is wrong.
+pub(crate) fn check(transaction: &ReadTransaction, problem: &mut impl FnMut(String)) -> Result<u64> {
+    let table = match transaction.open_table(LEARNT) {
+        Ok(table) => table,
+        Err(redb::TableError::TableDoesNotExist(_)) => return Ok(0),
+        Err(error) => return Err(error.into()),
+    };
+    let mut learnt = Learnt::default();
+    let mut records = 0;
+    for entry in table.iter()? {
+        let (key, value) = entry?;
+        let (part, key) = key.value();
+        records += 1;
+        if let Err(detail) = restore(&mut learnt, part, key, value.value()) {
+            problem(format!("record ({part}, {key:02x?}) of learnt: {detail}; it is learnt again on the next start"));
+        }
+    }
+    if let Err(detail) = learnt.finish_restoring() {
+        problem(format!("learnt: {detail}"));
+    }
+    let events = transaction.open_table(super::tables::EVENTS)?;
+    for event in learnt.evidence() {
+        if !matches!(super::tables::event_row(&events, event.0), Ok(Some(super::records::EventRow::Live(_)))) {
+            problem(format!("learnt: something goes back to event {event}, which is not visible"));
+        }
+    }
+    Ok(records)
+}
+
+/// Writes rows; a table holds what the state holds.
+pub(crate) fn write(table: &mut Noted<'_, (u8, &'static [u8]), &'static [u8]>, rows: &[Row]) -> Result<()> {
+    for Row { part, key, payload } in rows {
+        let place = (part.number(), key.as_slice());
+        match payload {
+            Some(payload) if payload.len() <= MAX_PAYLOAD => {
+                table.insert(place, envelope::seal_bytes(record(*part), key, payload).as_slice())?;
+            }
+            Some(payload) => {
+                return Err(Failure::Store(format!("a learnt record has {} bytes", payload.len())));
+            }
+            None => drop(table.remove(place)?),
+        }
+    }
+    Ok(())
+}
+
+impl Draft<'_> {
+    /// Takes back what the events taught that this transaction hides; the state without them, if there are any.
+    pub(crate) fn withdraw(&mut self, learnt: &Learnt) -> Result<Option<Learnt>> {
+        if self.changes.hidden.is_empty() && self.forgotten_names.is_empty() {
+            return Ok(None);
+        }
+        let mut vectors = Vec::new();
+        for (number, event, sealed) in std::mem::take(&mut self.hidden_vectors) {
+            let Some(space) = self.tables.spaces.get(number)? else { continue };
+            let Some(space) = if_sound(open_space(number, space.value()))? else { continue };
+            let Some(sensed) = sensed_of(&space) else { continue };
+            if let Some(vector) = if_sound(open_vector(number, event, space.dimensions, &sealed))? {
+                vectors.push((EventId(event), SensedVector { sensed, space: space.name, vector }));
+            }
+        }
+        let names = std::mem::take(&mut self.forgotten_names);
+        let mut next = learnt.clone();
+        next.withdraw(&Withdrawal { events: self.changes.hidden.clone(), vectors, names });
+        write(&mut self.tables.learnt, &next.take_rows())?;
+        Ok(Some(next))
+    }
+}
+
+impl Store {
+    /// Learns from the next events after the cursor, at most `limit`, or goes on with a new fold if nothing is pending.
+    pub(crate) fn learn_pending(&self, limit: usize) -> Result<PendingWork, ObserveError> {
+        let (learnt, epoch, embedder) = {
+            let writer = self.writer();
+            let embedder = writer.space.as_ref().map(|space| Arc::clone(&space.embedder));
+            (Arc::clone(&writer.learnt), writer.learnt_epoch, embedder)
+        };
+        let phi = |text: &str| phi(embedder.as_deref(), text);
+        let lessons = self.read_lessons(learnt.cursor(), limit)?;
+        if !lessons.is_empty() {
+            let mut next = (*learnt).clone();
+            lessons.iter().for_each(|lesson| next.learn(lesson, &phi));
+            let rows = next.take_rows();
+            return self.commit_learnt(next, epoch, &rows);
+        }
+        if !learnt.is_stale() {
+            return Ok(self.writer().pending_work());
+        }
+        self.refold(&learnt, epoch, limit, &phi)
+    }
+
+    /// Goes on with the new fold, and lets it take over once it has seen everything.
+    fn refold(&self, learnt: &Learnt, epoch: u64, limit: usize, phi: &Phi<'_>) -> Result<PendingWork, ObserveError> {
+        let mut refold = self.refold.lock();
+        let mut fold = match refold.take() {
+            Some(fold) if fold.epoch == epoch => fold,
+            _ => Refold { learnt: learnt.begin_again(), epoch },
+        };
+        let lessons = self.read_lessons(fold.learnt.cursor(), limit)?;
+        lessons.iter().for_each(|lesson| fold.learnt.learn(lesson, phi));
+        if lessons.len() == limit {
+            *refold = Some(fold);
+            return Ok(self.writer().pending_work());
+        }
+        fold.learnt.finish_fold();
+        // Only what differs is written.
+        let old: BTreeMap<(u8, Vec<u8>), Vec<u8>> = rows_by_key(learnt);
+        let new = rows_by_key(&fold.learnt);
+        let mut rows = Vec::new();
+        for (place, payload) in &new {
+            if old.get(place) != Some(payload) {
+                rows.push(row(place, Some(payload.clone())));
+            }
+        }
+        rows.extend(old.keys().filter(|place| !new.contains_key(*place)).map(|place| row(place, None)));
+        let mut next = fold.learnt;
+        next.take_rows();
+        // What is found again is no news.
+        next.take_news();
+        self.commit_learnt(next, epoch, &rows)
+    }
+
+    /// Commits a state that was learnt while the writer's epoch was `epoch`, unless something was hidden meanwhile.
+    fn commit_learnt(&self, mut next: Learnt, epoch: u64, rows: &[Row]) -> Result<PendingWork, ObserveError> {
+        let mut writer = self.writer();
+        if writer.learnt_epoch != epoch {
+            return Ok(writer.pending_work());
+        }
+        self.write_learnt(&mut writer, rows, false)?;
+        self.add_news(next.take_news());
+        writer.learnt = Arc::new(next);
+        self.publish(&writer);
+        Ok(writer.pending_work())
+    }
+
+    /// One transaction for rows alone.
+    fn write_learnt(&self, writer: &mut Writer, rows: &[Row], durable: bool) -> Result<()> {
+        let mut transaction = self.begin(writer)?;
+        let mut written = || -> Result<()> {
+            if !durable {
+                transaction.wait_for_no_disk()?;
+            }
+            let mut table = transaction.open_table(LEARNT)?;
+            write(&mut table, rows)
+        };
+        match written() {
+            Ok(()) => transaction.commit().map_err(|error| self.failed(writer, error.into())),
+            Err(failure) => {
+                drop(transaction);
+                Err(self.failed(writer, failure))
+            }
+        }
+    }
+
+    /// Has everything learnt anew from the events.
+    pub(crate) fn relearn(&self) -> Result<(), ObserveError> {
+        let mut writer = self.writer();
+        let mut next = (*writer.learnt).clone();
+        next.set_stale();
+        let rows = next.take_rows();
+        self.write_learnt(&mut writer, &rows, true)?;
+        writer.learnt = Arc::new(next);
+        writer.learnt_epoch += 1;
+        self.publish(&writer);
+        Ok(())
+    }
+
+    /// Takes in what a person tells about an entity, durably.
+    pub(crate) fn name_entity(&self, request: &NamingRequest) -> Result<Vec<Person>, NamingError> {
+        let mut events = Vec::new();
+        if let NamingRequest::Split { others, .. } = request {
+            events.extend(others.iter().filter_map(|other| other.strip_prefix("ev-")?.parse().ok()).map(EventId));
+        }
+        let mut vectors = Vec::new();
+        for event in events {
+            let before = EventId(event.0.saturating_sub(1));
+            let lesson =
+                self.lessons(before, 1).map_err(ReadError::from)?.into_iter().find(|one| one.event.id == event);
+            vectors.extend(lesson.into_iter().flat_map(|one| one.vectors).map(|vector| (event, vector)));
+        }
+        let mut writer = self.writer();
+        let mut next = (*writer.learnt).clone();
+        let persons = next.name(request, &vectors).map_err(NamingError::Invalid)?;
+        let rows = next.take_rows();
+        self.write_learnt(&mut writer, &rows, true).map_err(ObserveError::from)?;
+        self.add_news(next.take_news());
+        writer.learnt = Arc::new(next);
+        writer.learnt_epoch += 1;
+        self.publish(&writer);
+        Ok(persons)
+    }
+
+    fn add_news(&self, news: Vec<EntityNews>) {
+        let mut waiting = self.news.lock();
+        waiting.extend(news);
+        let beyond = waiting.len().saturating_sub(MAX_NEWS);
+        waiting.drain(..beyond);
+    }
+
+    /// What listeners should hear of since the last call.
+    pub(crate) fn take_news(&self) -> Vec<EntityNews> {
+        std::mem::take(&mut *self.news.lock())
+    }
+
+    /// Lessons with what a language model reads out of them.
+    fn read_lessons(&self, after: EventId, limit: usize) -> Result<Vec<Lesson>> {
+        let mut lessons = self.lessons(after, limit)?;
+        let extractor = self.fact_extractor.lock().clone();
+        if let Some(extractor) = extractor {
+            for lesson in lessons.iter_mut().filter(|lesson| matches!(lesson.event.kind, Kind::Text | Kind::Caption)) {
+                match extractor.extract(&lesson.event) {
+                    Ok(statements) => lesson.statements = statements,
+                    Err(error) => tracing::warn!(%error, event = %lesson.event.id, "only the rules read this event"),
+                }
+            }
+        }
+        Ok(lessons)
+    }
+
+    pub(crate) fn set_fact_extractor(&self, extractor: Option<Arc<dyn FactExtractor>>) {
+        *self.fact_extractor.lock() = extractor;
+    }
+
+    /// Visible events after `after` with their vectors of the senses.
+    fn lessons(&self, after: EventId, limit: usize) -> Result<Vec<Lesson>> {
+        let view = self.view()?;
+        let events = view.list_events(Some(after), limit)?;
+        if events.iter().all(|event| event.origin == Origin::Told) {
+            return Ok(events
+                .into_iter()
+                .map(|event| Lesson { event, vectors: Vec::new(), statements: Vec::new() })
+                .collect());
+        }
+        let transaction = self.database.read()?;
+        let spaces = sensed_spaces(&transaction)?;
+        let table = transaction.open_table(VECTORS)?;
+        let mut lessons = Vec::with_capacity(events.len());
+        for event in events {
+            let mut vectors = Vec::new();
+            for (number, sensed, space) in &spaces {
+                let Some(value) = table.get((*number, event.id.0))? else { continue };
+                let vector = if_sound(open_vector(*number, event.id.0, space.dimensions, value.value()))?;
+                vectors.extend(vector.map(|vector| SensedVector {
+                    sensed: *sensed,
+                    space: space.name.clone(),
+                    vector,
+                }));
+            }
+            lessons.push(Lesson { event, vectors, statements: Vec::new() });
+        }
+        Ok(lessons)
+    }
+}
+
+/// One text's vector; none if φ is away or fails, which costs the procedures a little of their grouping.
+fn phi(embedder: Option<&dyn TextEmbedder>, text: &str) -> Option<Vec<f32>> {
+    let vectors = embedder?.embed(&[text]);
+    match vectors {
+        Ok(mut vectors) => vectors.pop(),
+        Err(error) => {
+            tracing::debug!(%error, "a step is learnt without its vector");
+            None
+        }
+    }
+}
+
+/// The numbered spaces of the senses.
+fn sensed_spaces(transaction: &ReadTransaction) -> Result<Vec<(u32, crate::Sensed, Space)>> {
+    let mut spaces = Vec::new();
+    for entry in transaction.open_table(SPACES)?.iter()? {
+        let (key, value) = entry?;
+        let space = open_space(key.value(), value.value())?;
+        spaces.extend(sensed_of(&space).map(|sensed| (key.value(), sensed, space)));
+    }
+    Ok(spaces)
+}
+
+fn rows_by_key(learnt: &Learnt) -> BTreeMap<(u8, Vec<u8>), Vec<u8>> {
+    learnt.all_rows().filter_map(|row| Some(((row.part.number(), row.key), row.payload?))).collect()
+}
+
+fn row((part, key): &(u8, Vec<u8>), payload: Option<Vec<u8>>) -> Row {
+    Row { part: Part::of(*part).expect("rows have known parts"), key: key.clone(), payload }
+}
+
+impl View {
+    /// What was learnt, as this reader sees it.
+    pub(crate) fn learnt(&self) -> &Learnt {
+        &self.published.learnt
+    }
+}

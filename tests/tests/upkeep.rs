@@ -1,0 +1,193 @@
+//! Forgetting for real, backing up, moving to another machine, exporting and importing: as a person does it.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use engram_tests::{Agent, Broker, Finished, Stage, evidence_ids};
+use serde_json::{Value, json};
+
+const SECRET: &str = "The xylophone is under the floorboards.";
+
+/// Whether any file in a directory holds these bytes.
+fn holds(directory: &Path, words: &[u8]) -> Result<bool> {
+    for entry in std::fs::read_dir(directory).with_context(|| directory.display().to_string())? {
+        let path = entry?.path();
+        let found = if path.is_dir() {
+            holds(&path, words)?
+        } else {
+            std::fs::read(&path)?.windows(words.len()).any(|window| window.eq_ignore_ascii_case(words))
+        };
+        if found {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn told(stage: &Stage) -> Result<()> {
+    stage.tell("mug", "Anna put the blue mug on the shelf.")?;
+    let reply = stage.observe(json!([
+        {"id": "secret", "text": SECRET, "source": "asr", "entity": "Zebulon", "at": "2026-11-20T09:00:00Z"},
+        {"text": "The window was open.", "source": "asr", "at": "2026-11-20T10:00:00Z"},
+    ]))?;
+    ensure!(reply["accepted"] == 2, "{reply}");
+    Ok(())
+}
+
+#[track_caller]
+fn succeeded(ended: &Finished) {
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+}
+
+fn with_forgetting(builder: engram_tests::AgentBuilder) -> engram_tests::AgentBuilder {
+    builder.set("mqtt.allow.forget", true).set("mqtt.allow.restore", true)
+}
+
+#[test]
+fn what_is_forgotten_and_compacted_is_nowhere_in_the_data_directory() -> Result<()> {
+    let mut stage = Stage::with("upkeep", with_forgetting)?;
+    told(&stage)?;
+    let data = stage.agent.data_dir();
+    assert!(holds(&data, b"xylophone")? && holds(&data, b"zebulon")?, "it was stored");
+    let forgotten = stage.command("forget", json!({"entity": "Zebulon"}))?;
+    assert_eq!(forgotten["events"], 1, "{forgotten}");
+    let done = stage.command("compact", json!({}))?;
+    assert_eq!(done["state"], "succeeded", "{done}");
+    assert!(done["bytes_before"].as_u64() > Some(0) && done["bytes_after"].as_u64() > Some(0), "{done}");
+    for words in [&b"xylophone"[..], b"floorboards", b"zebulon"] {
+        assert!(!holds(&data, words)?, "{} is still there", String::from_utf8_lossy(words));
+    }
+    assert_eq!(stage.ask("Where is the xylophone?")?["route"], "none");
+    assert_eq!(evidence_ids(&stage.ask("Where is the blue mug?")?)[..1], ["mug"]);
+    let again =
+        stage.observe(json!({"id": "secret", "text": SECRET, "source": "asr", "at": "2026-11-20T09:00:00Z"}))?;
+    assert_eq!(again["accepted"], 0, "what is forgotten stays forgotten: {again}");
+    // Also where the agent is not running, on the command line.
+    stage.agent.stop()?;
+    succeeded(&stage.agent.engram(&["compact"])?);
+    stage.check()
+}
+
+#[test]
+fn a_backup_made_while_it_runs_moves_the_memory_to_another_machine() -> Result<()> {
+    let stage = Stage::start("upkeep")?;
+    told(&stage)?;
+    let elsewhere = tempfile::tempdir()?;
+    let file = elsewhere.path().join("robot.backup");
+    let name = file.to_string_lossy().into_owned();
+    succeeded(&stage.agent.engram(&["backup", &name])?);
+    let exists = stage.agent.engram(&["backup", &name])?;
+    assert_ne!(exists.code, Some(0), "a backup is not replaced by accident");
+    stage.tell("later", "This was told after the backup.")?;
+
+    let broker = Broker::start()?;
+    let client = broker.client()?;
+    let folder = tempfile::tempdir()?;
+    let mut other = Agent::builder(&broker, "other").folder(folder.path()).start(&client)?;
+    other.stop()?;
+    let restored = other.engram(&["restore", &name, "--json"])?;
+    succeeded(&restored);
+    other.restart(&client)?;
+    let answer = client.ask("other", "Where is the blue mug?")?;
+    assert_eq!(evidence_ids(&answer)[..1], ["mug"], "{answer}");
+    let page = client.command("other", "list", json!({}))?;
+    assert!(!page.to_string().contains("after the backup"), "{page}");
+
+    // A damaged and a foreign file change nothing.
+    other.stop()?;
+    let mut bytes = std::fs::read(&file)?;
+    bytes.truncate(bytes.len() - 9);
+    std::fs::write(&file, &bytes)?;
+    let cut = other.engram(&["restore", &name])?;
+    assert!(cut.code == Some(6) && cut.stderr.contains("cut off"), "{:?} {}", cut.code, cut.stderr);
+    std::fs::write(&file, "a shopping list")?;
+    let foreign = other.engram(&["restore", &name])?;
+    assert!(foreign.code == Some(6) && foreign.stderr.contains("no backup of engram"), "{}", foreign.stderr);
+    succeeded(&other.engram(&["check"])?);
+    other.restart(&client)?;
+    assert_eq!(evidence_ids(&client.ask("other", "Where is the blue mug?")?)[..1], ["mug"]);
+    Ok(())
+}
+
+#[test]
+fn commands_back_up_and_restore_a_running_robot_and_stay_in_their_directory() -> Result<()> {
+    let stage = Stage::with("upkeep", with_forgetting)?;
+    told(&stage)?;
+    let correlation = stage.client.request_later("engram/upkeep/cmd/backup", r#"{"file": "one.backup"}"#)?;
+    let executing = stage.client.reply_that(&correlation, engram_tests::SOON, |reply| reply["state"] == "executing")?;
+    assert_eq!(executing["state"], "executing");
+    let done = stage.client.reply(&correlation, engram_tests::SOON)?;
+    assert_eq!((&done["state"], &done["events"]), (&json!("succeeded"), &json!(3)), "{done}");
+    let file = done["file"].as_str().unwrap_or_default().to_owned();
+    assert!(Path::new(&file).starts_with(stage.agent.data_dir()), "{file}");
+
+    stage.tell("later", "This was told after the backup.")?;
+    let restored = stage.command("restore", json!({"file": "one.backup"}))?;
+    assert_eq!((&restored["state"], &restored["events"]), (&json!("succeeded"), &json!(3)), "{restored}");
+    assert_eq!(evidence_ids(&stage.ask("Where is the blue mug?")?)[..1], ["mug"]);
+    assert!(!stage.remembered_ids()?.contains("later"));
+    stage.tell("next", "Life goes on.")?;
+
+    std::fs::write(Path::new(&file).with_file_name("list"), "a shopping list")?;
+    let foreign = stage.command("restore", json!({"file": "list"}))?;
+    assert_eq!(foreign["state"], "failed", "{foreign}");
+    assert_eq!(foreign["error"]["code"], "bad_request", "{foreign}");
+    for name in ["../one.backup", "/etc/passwd", "a/b", ".hidden", ""] {
+        for command in ["backup", "restore"] {
+            let refused = stage.command(command, json!({"file": name}))?;
+            assert_eq!(refused["error"]["code"], "bad_request", "{command} {name}: {refused}");
+        }
+    }
+    assert!(stage.remembered_ids()?.contains("next"));
+    Ok(())
+}
+
+#[test]
+fn restoring_is_denied_on_a_broker_without_authentication() -> Result<()> {
+    let stage = Stage::start("upkeep")?;
+    stage.command("backup", json!({"file": "one.backup"}))?;
+    let refused = stage.command("restore", json!({"file": "one.backup"}))?;
+    assert_eq!(refused["error"]["code"], "forbidden", "{refused}");
+    Ok(())
+}
+
+#[test]
+fn an_export_is_imported_once_however_often() -> Result<()> {
+    let mut stage = Stage::start("upkeep")?;
+    told(&stage)?;
+    let elsewhere = tempfile::tempdir()?;
+    let dir = elsewhere.path().join("export");
+    let name = dir.to_string_lossy().into_owned();
+    succeeded(&stage.agent.engram(&["export", &name])?);
+    let lines = std::fs::read_to_string(dir.join("memory.jsonl"))?;
+    assert_eq!(lines.lines().count(), 4, "{lines}");
+    for line in lines.lines() {
+        serde_json::from_str::<Value>(line)?;
+    }
+
+    let broker = Broker::start()?;
+    let client = broker.client()?;
+    let folder = tempfile::tempdir()?;
+    let mut other = Agent::builder(&broker, "other").folder(folder.path()).start(&client)?;
+    let busy = other.engram(&["import", &name])?;
+    assert!(busy.code == Some(4) && busy.stderr.contains("in use"), "{:?} {}", busy.code, busy.stderr);
+    other.stop()?;
+    for expected in [(3, 0), (0, 3)] {
+        let imported = other.engram(&["import", &name, "--json"])?;
+        succeeded(&imported);
+        let report: Value = serde_json::from_str(&imported.stdout)?;
+        assert_eq!((report["accepted"].as_i64(), report["duplicates"].as_i64()), (Some(expected.0), Some(expected.1)));
+    }
+    other.restart(&client)?;
+    assert_eq!(evidence_ids(&client.ask("other", "Where is the blue mug?")?)[..1], ["mug"]);
+    // The memory that it comes from knows all of it.
+    stage.agent.stop()?;
+    let imported = stage.agent.engram(&["import", &name, "--json"])?;
+    let report: Value = serde_json::from_str(&imported.stdout)?;
+    assert_eq!((report["accepted"].as_i64(), report["duplicates"].as_i64()), (Some(0), Some(3)), "{report}");
+
+    std::fs::write(dir.join("memory.jsonl"), "{\"type\": \"told\"}\n")?;
+    let wrong = other.engram(&["import", &name])?;
+    assert_ne!(wrong.code, Some(0));
+    Ok(())
+}
