@@ -93,6 +93,8 @@ pub struct Offline {
     events: Vec<Event>,
     search: Arc<dyn Search>,
     embedder: Option<Arc<VectorFile>>,
+    /// Whether the first candidates are weighed by their vectors, as the store does, or by signatures alone.
+    pub exact: bool,
     clock: SystemClock,
     zone: jiff::tz::TimeZone,
 }
@@ -111,7 +113,7 @@ impl Offline {
             index.embed(&vectors.collect::<Vec<_>>());
         }
         let search = index.snapshot();
-        Self { events, search, embedder, clock: SystemClock::new(), zone: jiff::tz::TimeZone::UTC }
+        Self { events, search, embedder, exact: true, clock: SystemClock::new(), zone: jiff::tz::TimeZone::UTC }
     }
 
     /// How many events have a vector.
@@ -135,6 +137,11 @@ impl Reader for Offline {
 
     fn embedder(&self) -> Option<&dyn TextEmbedder> {
         self.embedder.as_deref().map(|embedder| embedder as &dyn TextEmbedder)
+    }
+
+    fn vector(&self, id: EventId) -> Option<Vec<i16>> {
+        let embedder = self.embedder.as_ref().filter(|_| self.exact)?;
+        quantise(embedder.look_up(&passage(&self.event(id).ok()??))?)
     }
 
     fn absent_roles(&self) -> &[AbsentRole] {

@@ -158,6 +158,17 @@ pub struct Hit {
     pub context: f32,
     /// Cosine with the question, if both have an embedding, as their signatures tell it.
     pub cosine: Option<f32>,
+    /// How much the score changes with that cosine.
+    pub of_cosine: f32,
+}
+
+impl Hit {
+    /// Puts a better known cosine in the place of the signature's.
+    pub fn correct(&mut self, cosine: f32) {
+        if let Some(estimate) = self.cosine.replace(cosine) {
+            self.score += self.of_cosine * (cosine - estimate);
+        }
+    }
 }
 
 /// How common a term is.

@@ -11,6 +11,7 @@ mod confidence;
 mod facts;
 mod fitness;
 mod lexicon;
+mod nearest;
 mod options;
 mod question;
 mod reader;
@@ -298,7 +299,7 @@ fn option_cosines(vectors: &[Vec<f32>], hard: Option<TimeSpan>, reader: &dyn Rea
             limit: 5,
             ..crate::index::SearchQuery::default()
         };
-        let hits = reader.search().search(&query);
+        let hits = nearest::search(reader, query);
         hits.iter().filter_map(|hit| hit.cosine).reduce(f32::max)
     };
     vectors.iter().map(nearest).collect()

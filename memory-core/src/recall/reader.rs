@@ -30,20 +30,23 @@ pub trait Reader: Send + Sync {
     /// φ, if there is one.
     fn embedder(&self) -> Option<&dyn TextEmbedder>;
 
+    /// The stored embedding of an event in φ's space; `None` if there is none, or it cannot be read.
+    fn vector(&self, id: EventId) -> Option<Vec<i16>>;
+
     /// Encoder roles that no model fills.
     fn absent_roles(&self) -> &[AbsentRole];
 
     /// Visible events that have no embedding in φ's space yet.
     fn pending_embeddings(&self) -> u64;
 
-    /// The procedures that were learnt from the events, up to some event; `None` where nothing learns.
-    fn procedures(&self) -> Option<&Procedures> {
-        None
-    }
-
     /// What was learnt from the events, up to some event; `None` where nothing learns.
     fn learnt(&self) -> Option<&Learnt> {
         None
+    }
+
+    /// The procedures among it.
+    fn procedures(&self) -> Option<&Procedures> {
+        self.learnt().map(Learnt::procedures)
     }
 
     /// Visible events that nothing was learnt from yet.

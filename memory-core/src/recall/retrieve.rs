@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::fitness::{self, rank};
 use super::question::{Content, Occurrence, Question, Terms, terms_of, terms_of_event};
 use super::relation::{Order, Relation};
-use super::{Reader, lexicon};
+use super::{Reader, lexicon, nearest};
 use crate::index::{Hit, SearchQuery, term_of, words};
 use crate::{Event, EventId, Kind, Modality, Origin, QuestionModality, ReadError, Route, TimeSpan, TraceStep, Value};
 
@@ -220,12 +220,12 @@ impl Retriever<'_> {
             limit: self.limit.max(READ),
             ..SearchQuery::default()
         };
-        let mut hits = self.reader.search().search(&query);
+        let mut hits = nearest::search(self.reader, query.clone());
         if let Some(target) = self.question.target {
             // Those of the sense that is asked for are candidates even where many others lie nearer.
             let of_sense = SearchQuery { modality: Some(target), ..query };
             let known: HashSet<EventId> = hits.iter().map(|hit| hit.id).collect();
-            let more = self.reader.search().search(&of_sense);
+            let more = nearest::search(self.reader, of_sense);
             hits.extend(more.into_iter().filter(|hit| !known.contains(&hit.id)));
             hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         }
@@ -519,7 +519,7 @@ impl Retriever<'_> {
             limit: if sense.is_some() { SIGHTINGS } else { READ },
             ..SearchQuery::default()
         };
-        let hits = self.reader.search().search(&query);
+        let hits = nearest::search(self.reader, query);
         let mut found = self.read_words(&hits, &content, SIGHTINGS)?;
         let meant =
             |one: &Found| one.coverage >= CUE_COVERAGE || one.cosine.is_some_and(|cosine| cosine >= SAME_MEANING + 0.1);

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use redb::{ReadOnlyTable, ReadTransaction};
+use redb::ReadTransaction;
 
 use super::engine::Store;
 use super::failure::{Failure, Result, if_sound};
 use super::records::{EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Space};
-use super::tables::{self, EPISODES, EVENTS, ReadTables, SPACES, VECTORS};
+use super::tables::{self, EPISODES, EVENTS, ReadTables, SPACES};
 use super::vectors::{open_space, open_vector, sensed_of};
 use crate::{
     Boundary, EventId, Exported, MaintenanceError, Observation, Origin, Perceived, PerceivedEvent, SensedEmbedding,
@@ -70,7 +70,6 @@ fn told(id: u64, body: EventBody) -> Result<Exported> {
 
 struct Reader {
     tables: ReadTables,
-    vectors: ReadOnlyTable<(u32, u64), &'static [u8]>,
     /// Spaces of the senses.
     spaces: BTreeMap<u32, Space>,
 }
@@ -85,7 +84,7 @@ impl Reader {
                 spaces.insert(key.value(), space);
             }
         }
-        Ok(Self { tables: ReadTables::open(snapshot)?, vectors: snapshot.open_table(VECTORS)?, spaces })
+        Ok(Self { tables: ReadTables::open(snapshot)?, spaces })
     }
 
     /// A segment with what was perceived in it; what was told meanwhile is told by itself.
@@ -121,7 +120,7 @@ impl Reader {
         let event = body.into_event(id, Some(episode))?;
         let mut embeddings = Vec::new();
         for (number, space) in &self.spaces {
-            let Some(sealed) = self.vectors.get((*number, id))? else { continue };
+            let Some(sealed) = self.tables.vectors.get((*number, id))? else { continue };
             let vector = open_vector(*number, id, space.dimensions, sealed.value())?;
             let name = space.name.split_once(':').map_or("", |(_, name)| name);
             embeddings.extend(sensed_of(space).map(|sensed| SensedEmbedding {

@@ -123,6 +123,7 @@ pub(crate) struct ReadTables {
     pub episodes: ReadOnlyTable<u64, Bytes>,
     pub members: ReadOnlyTable<(u64, u64), ()>,
     pub facets: ReadOnlyTable<(u8, &'static str, u64), (u64, i64, i64)>,
+    pub vectors: ReadOnlyTable<(u32, u64), Bytes>,
 }
 
 impl ReadTables {
@@ -132,6 +133,7 @@ impl ReadTables {
             episodes: transaction.open_table(EPISODES)?,
             members: transaction.open_table(MEMBERS)?,
             facets: transaction.open_table(FACETS)?,
+            vectors: transaction.open_table(VECTORS)?,
         })
     }
 

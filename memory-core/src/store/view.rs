@@ -6,10 +6,10 @@ use super::failure::{Failure, Result, if_sound};
 use super::published::Published;
 use super::records::{EVENT, EpisodeBody, EventRow, fold};
 use super::tables::{self, ENTITY, PLACE, ReadTables};
+use super::vectors;
 use crate::episodic::{SUMMARY_EVENTS, summarize};
 use crate::index::Search;
 use crate::learning::Learnt;
-use crate::logic::Procedures;
 use crate::ports::TextEmbedder;
 use crate::recall::Reader;
 use crate::{
@@ -214,6 +214,13 @@ impl Reader for View {
         self.published.embedder.as_deref()
     }
 
+    fn vector(&self, id: EventId) -> Option<Vec<i16>> {
+        let (number, dimensions) = self.published.space?;
+        // A damaged vector is told and made again where the space is taken into use; here the signature stands for it.
+        let row = self.tables.vectors.get((number, id.0)).ok()??;
+        vectors::open_vector(number, id.0, dimensions, row.value()).ok()
+    }
+
     fn absent_roles(&self) -> &[AbsentRole] {
         &self.published.absent
     }
@@ -224,10 +231,6 @@ impl Reader for View {
 
     fn pending_lessons(&self) -> u64 {
         self.published.stats.pending_lessons
-    }
-
-    fn procedures(&self) -> Option<&Procedures> {
-        Some(self.published.learnt.procedures())
     }
 
     fn learnt(&self) -> Option<&Learnt> {

@@ -166,7 +166,9 @@ impl Writer {
 
     /// What readers are to see from now on.
     pub(crate) fn publish(&self) -> Published {
+        let numbered = |space: &SpaceInUse| space.number.map(|number| (number, space.space.dimensions));
         Published {
+            space: self.space.as_ref().and_then(numbered),
             search: self.index.snapshot(),
             stats: Stats {
                 observations: self.head.observations,

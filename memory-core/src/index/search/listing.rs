@@ -47,7 +47,7 @@ pub(super) fn in_order_of_time(query: &SearchQuery, filter: &Filter<'_>, state: 
     found.sort_unstable();
     let hit = |(_, ordinal)| {
         let Entry { id, episode, .. } = state.entries.get(ordinal);
-        Hit { id, episode, score: 0.0, lexical: 0.0, context: 0.0, cosine: None }
+        Hit { id, episode, score: 0.0, lexical: 0.0, context: 0.0, cosine: None, of_cosine: 0.0 }
     };
     found.into_iter().map(hit).collect()
 }

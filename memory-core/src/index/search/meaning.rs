@@ -37,9 +37,9 @@ impl<'a> Meaning<'a> {
         self.cosines.get(usize::from(distance)).copied()
     }
 
-    /// Cosine of the question with the weighted sum of a document's vector and its neighbours'. The length of that sum is
-    /// estimated from how similar neighbours usually are.
-    pub fn context_cosine(&self, first: u32, place: u16, links: SegmentLinks<'_>) -> Option<f32> {
+    /// Cosine of the question with the weighted sum of a document's vector and its neighbours', and the share of the
+    /// document's own cosine in it. The length of that sum is estimated from how similar neighbours usually are.
+    pub fn context_cosine(&self, first: u32, place: u16, links: SegmentLinks<'_>) -> Option<(f32, f32)> {
         let own = self.cosine(first + u32::from(place))?;
         let (mut sum, mut weights, mut squares) = (own, VECTOR_WINDOW[0], VECTOR_WINDOW[0] * VECTOR_WINDOW[0]);
         links.for_each_neighbour(place, &mut |neighbour, distance| {
@@ -53,7 +53,8 @@ impl<'a> Meaning<'a> {
                 squares += weight * weight;
             }
         });
-        Some(sum / (squares * (1.0 - NEIGHBOUR_COSINE) + weights * weights * NEIGHBOUR_COSINE).sqrt())
+        let length = (squares * (1.0 - NEIGHBOUR_COSINE) + weights * weights * NEIGHBOUR_COSINE).sqrt();
+        Some((sum / length, VECTOR_WINDOW[0] / length))
     }
 
     /// Those of the documents in `mask` that are scored for their meaning, in order: the nearest ones and their neighbours. Of

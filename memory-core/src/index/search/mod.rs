@@ -204,7 +204,7 @@ impl Snapshot {
         let most_meaning = near
             .iter()
             .filter_map(|ordinal| context_cosine(&segments[(ordinal / SEGMENT) as usize], (ordinal % SEGMENT) as u16))
-            .fold(0.0, f32::max)
+            .fold(0.0, |most: f32, (dense, _)| most.max(dense))
             * fusion.dense.max(0.0);
         let most_beside = most_meaning + bonus.most();
 
@@ -233,7 +233,7 @@ impl Snapshot {
                         continue;
                     }
                 }
-                let dense = context_cosine(segment, one.place).unwrap_or(0.0);
+                let dense = context_cosine(segment, one.place).map_or(0.0, |(dense, _)| dense);
                 let score = words + fusion.dense * dense + bonus.of_document(ordinal);
                 best.offer(Candidate { ordinal, score, own: one.own, context: one.context });
             }
@@ -242,6 +242,7 @@ impl Snapshot {
             .into_iter()
             .map(|one| {
                 let entry = state.entries.get(one.ordinal);
+                let (segment, place) = (&segments[(one.ordinal / SEGMENT) as usize], (one.ordinal % SEGMENT) as u16);
                 Hit {
                     id: entry.id,
                     episode: entry.episode,
@@ -249,6 +250,7 @@ impl Snapshot {
                     lexical: one.own,
                     context: one.context,
                     cosine: meaning.as_ref().and_then(|meaning| meaning.cosine(one.ordinal)),
+                    of_cosine: context_cosine(segment, place).map_or(0.0, |(_, own)| fusion.dense * own),
                 }
             })
             .collect()

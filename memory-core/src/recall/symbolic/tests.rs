@@ -40,6 +40,10 @@ impl Reader for Kitchen {
         None
     }
 
+    fn vector(&self, _: EventId) -> Option<Vec<i16>> {
+        None
+    }
+
     fn absent_roles(&self) -> &[AbsentRole] {
         &[]
     }
