@@ -1,9 +1,9 @@
 //! Evidence recall on the LoCoMo conversations, in process: what `tests/score locomo` measures over MQTT, in seconds.
 //!
-//! - `locomo [--vectors FILE [--missing FILE]] [--rows] [--fusion OWN,CONTEXT,DENSE,ENTITY,NEAR,PHRASE]`: the table. The texts that the file of
-//!   vectors lacks go into the file after `--missing`, for `embed` of `drivers`.
+//! - `locomo [--vectors FILE [--missing FILE]] [--rows] [--signatures] [--fusion OWN,CONTEXT,DENSE,ENTITY,NEAR,PHRASE]`: the table. The texts that the file of
+//!   vectors lacks go into the file after `--missing`, for `embed` of `drivers`. With `--signatures` no vector is read for an answer.
 //! - `locomo nested --vectors FILE [--draws N]`: nested leave-one-conversation-out. N weightings are drawn at random around the defaults; for
-//!   each conversation the one that is best on all *others* is taken and scored on it. Prints the one that is best on all, too.
+//!   each conversation the one that is best on all *others* is taken and scored on it, by signatures alone. Prints the one that is best on all, too.
 //!
 //! Each after `cargo run --release -p memory-core --example locomo --`.
 
@@ -91,8 +91,10 @@ impl Conversation {
         Ok(Self { name: folder.display().to_string(), events: events.collect::<Result<_, Failure>>()?, asked })
     }
 
-    fn memory(&self, embedder: Option<&Arc<VectorFile>>, options: IndexOptions) -> Offline {
-        Offline::new(self.events.clone(), embedder.cloned(), options)
+    fn memory(&self, embedder: Option<&Arc<VectorFile>>, options: IndexOptions, exact: bool) -> Offline {
+        let mut memory = Offline::new(self.events.clone(), embedder.cloned(), options);
+        memory.exact = exact;
+        memory
     }
 }
 
@@ -135,7 +137,8 @@ fn main() -> Result<(), Failure> {
         let draws = value("--draws").map_or(Ok(200), |draws| draws.parse())?;
         return nested(&conversations, embedder.as_ref(), options, draws);
     }
-    table(&conversations, embedder.as_ref(), options, arguments.iter().any(|argument| argument == "--rows"))?;
+    let given = |name: &str| arguments.iter().any(|argument| argument == name);
+    table(&conversations, embedder.as_ref(), options, given("--rows"), !given("--signatures"))?;
     if let (Some(embedder), Some(path)) = (embedder, value("--missing")) {
         embedder.write_missing(Path::new(path))?;
     }
@@ -147,11 +150,12 @@ fn table(
     embedder: Option<&Arc<VectorFile>>,
     options: IndexOptions,
     rows: bool,
+    exact: bool,
 ) -> Result<(), Failure> {
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
     let (mut times, mut adversarial, mut declined) = (Vec::new(), 0, 0);
     for conversation in conversations {
-        let memory = conversation.memory(embedder, options);
+        let memory = conversation.memory(embedder, options, exact);
         for one in &conversation.asked.questions {
             let query = Query { question: one.question.clone(), top_k: 50, trace: rows, ..Query::default() };
             let started = Instant::now();
@@ -235,7 +239,7 @@ fn nested(
         let options = IndexOptions { fusion: drawn(place, options.fusion), ..options };
         let mut of_weighting = Vec::with_capacity(conversations.len());
         for conversation in conversations {
-            let memory = conversation.memory(embedder, options);
+            let memory = conversation.memory(embedder, options, false);
             let mut sum = [0.0; DEPTHS.len()];
             for one in &conversation.asked.questions {
                 let query = Query { question: one.question.clone(), top_k: 50, ..Query::default() };

@@ -41,7 +41,15 @@ pub(super) fn ranked(
         let entry = entries.get(ordinal);
         #[expect(clippy::cast_precision_loss, reason = "a few keywords")]
         let share = matched as f32 / keywords.len().max(1) as f32;
-        Hit { id: entry.id, episode: entry.episode, score: share, lexical: share, context: 0.0, cosine: None, of_cosine: 0.0 }
+        Hit {
+            id: entry.id,
+            episode: entry.episode,
+            score: share,
+            lexical: share,
+            context: 0.0,
+            cosine: None,
+            of_cosine: 0.0,
+        }
     };
     ranked.into_iter().map(hit).collect()
 }
