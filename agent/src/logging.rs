@@ -11,7 +11,7 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{EnvFilter, Layer, Registry};
+use tracing_subscriber::{EnvFilter, Layer, Registry, reload};
 
 use crate::config::{LogConfig, LogFormat};
 
@@ -83,12 +83,42 @@ pub fn catch_panics() {
     }));
 }
 
+/// Changes what is logged while the program runs. Clones change the same.
+#[derive(Debug, Clone)]
+pub struct LogLevel(reload::Handle<EnvFilter, Registry>);
+
+impl LogLevel {
+    /// The filter, and what changes it.
+    ///
+    /// # Errors
+    /// If the filter cannot be read.
+    pub fn of(filter: &str) -> anyhow::Result<(Self, reload::Layer<EnvFilter, Registry>)> {
+        let (layer, handle) = reload::Layer::new(EnvFilter::try_new(filter)?);
+        Ok((Self(handle), layer))
+    }
+
+    /// # Errors
+    /// If the filter cannot be read, or logging has ended.
+    pub fn set(&self, filter: &str) -> anyhow::Result<()> {
+        Ok(self.0.reload(EnvFilter::try_new(filter)?)?)
+    }
+}
+
+/// Logging that was started.
+#[derive(Debug, Clone)]
+pub struct Log {
+    /// The last thing that went wrong.
+    pub last_error: LastError,
+    /// What is logged.
+    pub level: LogLevel,
+}
+
 /// Starts logging. Called once, before anything is said.
 ///
 /// # Errors
 /// If the filter cannot be read, or the journal is asked for and is not there.
-pub fn start(config: &LogConfig) -> anyhow::Result<LastError> {
-    let filter = EnvFilter::try_new(&config.level)?;
+pub fn start(config: &LogConfig) -> anyhow::Result<Log> {
+    let (level, filter) = LogLevel::of(&config.level)?;
     let journal = || tracing_journald::layer().map(|layer| layer.with_syslog_identifier("engram".to_owned()).boxed());
     let text = || {
         tracing_subscriber::fmt::layer()
@@ -108,7 +138,7 @@ pub fn start(config: &LogConfig) -> anyhow::Result<LastError> {
     };
     let last_error = LastError::default();
     tracing_subscriber::registry().with(layer.with_filter(filter)).with(last_error.clone()).try_init()?;
-    Ok(last_error)
+    Ok(Log { last_error, level })
 }
 
 #[cfg(test)]

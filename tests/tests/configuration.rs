@@ -2,8 +2,10 @@
 
 use std::net::TcpListener;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use engram_tests::{Agent, Broker, SOON, Stage, engram_command, run_to_end};
+use rustix::process::Signal;
+use serde_json::json;
 
 #[test]
 fn a_typo_is_named_with_its_line_and_what_was_probably_meant() -> Result<()> {
@@ -57,5 +59,40 @@ fn a_metrics_port_in_use_ends_a_strict_start() -> Result<()> {
     let status = agent.process().wait(SOON)?;
     assert!(status.code().is_some_and(|code| code != 0), "{status}");
     assert!(agent.output().contains(&address), "{}", agent.output());
+    Ok(())
+}
+
+#[test]
+fn a_hangup_takes_changed_sources_into_use_and_names_what_needs_a_restart() -> Result<()> {
+    let mut stage = Stage::with("reloaded", |builder| builder.source("door", "test").source("yard", "test"))?;
+    let running = |report: &serde_json::Value, name: &str| report["sources"][name]["state"] == "running";
+    stage.agent.health(&stage.client, SOON, |report| running(report, "door") && running(report, "yard"))?;
+
+    let file = stage.agent.config_file().to_owned();
+    let written = std::fs::read_to_string(&file)?;
+    let mut wanted: toml::Table = written.parse()?;
+    let sources = wanted["sources"].as_table_mut().context("sources")?;
+    let yard = sources.remove("yard").context("yard")?;
+    sources.insert("hall".to_owned(), yard);
+    wanted.insert("log".to_owned(), toml::Value::Table("level = \"debug\"".parse()?));
+    wanted.insert("memory".to_owned(), toml::Value::Table("cache_mib = 32".parse()?));
+    std::fs::write(&file, toml::to_string(&wanted)?)?;
+    stage.agent.process().signal(Signal::HUP)?;
+
+    let report = stage.agent.health(&stage.client, SOON, |report| running(report, "hall"))?;
+    assert!(report["sources"]["yard"].is_null() && running(&report, "door"), "{report}");
+    assert!(report["degraded"].to_string().contains("needs a restart: memory.cache_mib"), "{report}");
+    let reply = stage.command("reload", json!({}))?;
+    assert_eq!((&reply["applied"], &reply["restart"]), (&json!([]), &json!(["memory.cache_mib"])), "{reply}");
+
+    // A mistake changes nothing and is named.
+    std::fs::write(&file, "robott = \"x\"\n")?;
+    let refused = stage.command("reload", json!({}))?;
+    assert!(refused["error"]["message"].as_str().is_some_and(|text| text.contains("robott")), "{refused}");
+    std::fs::write(&file, written)?;
+    let reply = stage.command("reload", json!({}))?;
+    assert_eq!(reply["applied"], json!(["log.level", "sources.hall", "sources.yard"]), "{reply}");
+    stage.agent.health(&stage.client, SOON, |report| running(report, "yard") && report["sources"]["hall"].is_null())?;
+    stage.agent.stop()?;
     Ok(())
 }

@@ -25,7 +25,7 @@ use clap::CommandFactory;
 use crate::cli::{Cli, Command, GlobalArgs};
 use crate::config::{LayerSources, Loaded, Origin, load};
 use crate::exit::{Exit, Failure, OrExit};
-use crate::logging::{self, LastError};
+use crate::logging::{self, Log};
 use crate::output::Output;
 
 /// Runs a command and says on stderr why it failed, if it did.
@@ -88,18 +88,18 @@ fn execute(cli: Cli, output: Output) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// [`Exit::Config`] if it cannot be used.
-fn prepare(global: &GlobalArgs, quiet: bool) -> Result<(Loaded, LastError), Failure> {
+fn prepare(global: &GlobalArgs, quiet: bool) -> Result<(Loaded, Log), Failure> {
     prepare_layers(&global.layers(), quiet)
 }
 
-fn prepare_layers(layers: &LayerSources, quiet: bool) -> Result<(Loaded, LastError), Failure> {
+fn prepare_layers(layers: &LayerSources, quiet: bool) -> Result<(Loaded, Log), Failure> {
     let mut loaded = load(layers).or_exit(Exit::Config)?;
     let level_of_a_command = matches!(loaded.origin("log.level"), Origin::Flag(_) | Origin::Environment(_));
     if quiet && !level_of_a_command {
         loaded.config.log.level = "warn".to_owned();
     }
-    let last_error = logging::start(&loaded.config.log).or_exit(Exit::Config)?;
-    Ok((loaded, last_error))
+    let log = logging::start(&loaded.config.log).or_exit(Exit::Config)?;
+    Ok((loaded, log))
 }
 
 /// Runs the MQTT part of a command that is otherwise plain code.

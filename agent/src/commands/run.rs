@@ -15,7 +15,7 @@ use crate::senses::source_spec;
 pub fn run(args: &RunArgs, global: &GlobalArgs) -> Result<Exit, Failure> {
     let mut layers = global.layers();
     add_sources(&mut layers, args)?;
-    let (loaded, last_error) = super::prepare_layers(&layers, false)?;
+    let (loaded, log) = super::prepare_layers(&layers, false)?;
     if args.exit_at_end {
         let mut sources = loaded.config.sources.iter().filter(|(_, source)| source.enabled);
         let ends = |name: &str, source| source_spec(name, source).is_ok_and(|spec| !spec.is_live());
@@ -24,7 +24,8 @@ pub fn run(args: &RunArgs, global: &GlobalArgs) -> Result<Exit, Failure> {
             return Err(Failure::new(Exit::Usage, message));
         }
     }
-    daemon::run(&loaded, RunOptions { exit_at_end: args.exit_at_end, strict: args.strict }, last_error)
+    let options = RunOptions { exit_at_end: args.exit_at_end, strict: args.strict };
+    daemon::run(&loaded, layers, options, log)
 }
 
 /// `--source` takes the place of the configured sources; each gets a name that reads well in evidence.

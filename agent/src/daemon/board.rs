@@ -58,6 +58,12 @@ impl Board {
         self.changed.notify_one();
     }
 
+    /// Takes a source away.
+    pub fn without_source(&self, name: &str) {
+        self.state.lock().sources.remove(name);
+        self.changed.notify_one();
+    }
+
     /// The state of every source.
     pub fn sources(&self) -> BTreeMap<String, SourceHealth> {
         let probes = self.state.lock().sources.clone();
@@ -89,6 +95,12 @@ impl Board {
             Some(reason) => state.degraded.insert(what.to_owned(), reason),
             None => state.degraded.remove(what),
         };
+    }
+
+    /// What is missing of something, if it is.
+    #[cfg(test)]
+    pub(super) fn note_of(&self, what: &str) -> Option<String> {
+        self.state.lock().degraded.get(what).cloned()
     }
 
     /// Waits until something was written.

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::board::Board;
 use crate::config::mqtt::MqttConfig;
 use crate::exit::{Exit, Failure};
-use crate::mqtt::{FrontDoor, Identity, MqttCounters, MqttError, RecordingControl, serve};
+use crate::mqtt::{ConfigurationControl, FrontDoor, Identity, MqttCounters, MqttError, RecordingControl, serve};
 use crate::service::MemoryService;
 
 /// First pause before the front door is opened again after a panic; it doubles.
@@ -23,6 +23,7 @@ pub struct FrontDoorParts {
     pub service: MemoryService,
     pub health: watch::Receiver<crate::health::HealthReport>,
     pub recording: Arc<dyn RecordingControl>,
+    pub configuration: Arc<dyn ConfigurationControl>,
     pub clock: Arc<dyn memory_core::Clock>,
     pub zone: jiff::tz::TimeZone,
     pub media: crate::media::MediaLinks,
@@ -38,6 +39,7 @@ impl FrontDoorParts {
             service: self.service.clone(),
             health: self.health.clone(),
             recording: Arc::clone(&self.recording),
+            configuration: Arc::clone(&self.configuration),
             clock: Arc::clone(&self.clock),
             zone: self.zone.clone(),
             media: self.media.clone(),

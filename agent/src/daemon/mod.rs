@@ -15,6 +15,7 @@ mod front_door;
 mod health_loop;
 mod perceiving;
 mod recording;
+mod reload;
 mod signals;
 mod systemd;
 
@@ -29,10 +30,11 @@ use tokio_util::sync::CancellationToken;
 pub use board::{Board, SourceProbe, free_bytes};
 use perceiving::{End, Perceiving};
 pub use recording::{PauseSource, Recording};
+use reload::Reloader;
 
-use crate::config::{Directories, Loaded};
+use crate::config::{Directories, LayerSources, Loaded};
 use crate::exit::{Exit, Failure, OrExit};
-use crate::logging::LastError;
+use crate::logging::Log;
 use crate::media::{MediaLinks, MediaServer};
 use crate::mqtt::{Identity, MqttCounters};
 use crate::service::{MemoryService, ServiceOptions};
@@ -57,24 +59,24 @@ const DRAIN_FRONT_DOOR: Duration = Duration::from_secs(10);
 /// How long `--strict` waits for the broker.
 const STRICT_BROKER: Duration = Duration::from_secs(10);
 
-/// Runs until a signal, the end of all files with `exit_at_end`, or a broken store.
+/// Runs until a signal, the end of all files with `exit_at_end`, or a broken store. `layers` are what `loaded` was made from.
 ///
 /// # Errors
 /// See the exit codes.
-pub fn run(loaded: &Loaded, options: RunOptions, last_error: LastError) -> Result<Exit, Failure> {
+pub fn run(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: Log) -> Result<Exit, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("engram-async")
         .enable_all()
         .build()
         .or_exit(Exit::Internal)?;
-    let outcome = runtime.block_on(Box::pin(serve(loaded, options, last_error)));
+    let outcome = runtime.block_on(Box::pin(serve(loaded, layers, options, log)));
     // A device that blocks in the kernel must not keep the program from ending.
     runtime.shutdown_timeout(Duration::from_secs(1));
     outcome
 }
 
-async fn serve(loaded: &Loaded, options: RunOptions, last_error: LastError) -> Result<Exit, Failure> {
+async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: Log) -> Result<Exit, Failure> {
     let config = &loaded.config;
     logging::catch_panics();
     let stop = CancellationToken::new();
@@ -93,7 +95,8 @@ async fn serve(loaded: &Loaded, options: RunOptions, last_error: LastError) -> R
         directory = %directories.memory.display(), episodes = stats.episodes, events = stats.events, "memory is open"
     );
     let instance = memory.instance().to_owned();
-    let board = Arc::new(Board::new(Arc::clone(&clock), instance.clone(), directories.data.clone(), last_error));
+    let board = Arc::new(Board::new(Arc::clone(&clock), instance.clone(), directories.data.clone(), log.last_error));
+    let reloader = Arc::new(Reloader::new(layers, config.clone(), log.level, Arc::clone(&board)));
     let recording = Arc::new(Recording::restore(memory.clone(), Arc::clone(&board)).or_exit(Exit::Store)?);
     let compaction = &config.memory.compaction;
     let service_options = ServiceOptions {
@@ -138,6 +141,7 @@ async fn serve(loaded: &Loaded, options: RunOptions, last_error: LastError) -> R
         service: service.clone(),
         health: watched,
         recording: Arc::clone(&recording) as _,
+        configuration: Arc::clone(&reloader) as _,
         clock: Arc::clone(&clock),
         zone,
         media: MediaLinks::new(Arc::clone(&archive), &config.recording.server),
@@ -165,6 +169,8 @@ async fn serve(loaded: &Loaded, options: RunOptions, last_error: LastError) -> R
         Arc::clone(&clock),
         config.recording.enabled.then_some(archive),
     )?;
+    reloader.serve_sources(perceiving.clone());
+    reloader.watch().or_exit(Exit::Internal)?;
     let files_end = async {
         match options.exit_at_end {
             true => perceiving.ended().await,

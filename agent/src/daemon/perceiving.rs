@@ -10,7 +10,7 @@ use memory_core::Clock;
 use parking_lot::{Condvar, Mutex};
 
 use super::{Board, Recording};
-use crate::config::Config;
+use crate::config::{Config, SourceConfig};
 use crate::exit::{Failure, OrExit};
 use crate::senses::{Source, encoders};
 use crate::service::MemoryService;
@@ -41,12 +41,16 @@ struct Shared {
     /// Where live sources are recorded, if they are.
     archive: Option<Arc<Archive>>,
     state: Mutex<State>,
-    /// Notified when `stopped` is set.
+    /// Notified when `stopped` or `wanted` is set.
     stopping: Condvar,
 }
 
 #[derive(Default)]
 struct State {
+    /// As configured.
+    configured: BTreeMap<String, SourceConfig>,
+    /// What a reload wants instead; the supervisor does it.
+    wanted: Option<BTreeMap<String, SourceConfig>>,
     sources: BTreeMap<String, Source>,
     /// How many sources were not started yet.
     awaited: usize,
@@ -85,7 +89,7 @@ impl Perceiving {
             clock,
             encoders,
             archive,
-            state: Mutex::new(State { awaited, ..State::default() }),
+            state: Mutex::new(State { configured: config.sources.clone(), awaited, ..State::default() }),
             stopping: Condvar::new(),
         };
         let perceiving = Self { shared: Arc::new(shared) };
@@ -105,20 +109,20 @@ impl Perceiving {
     /// would be perceived with fewer encoders than their end.
     fn start_all(&self) {
         let shared = &self.shared;
-        let (files, live): (Vec<_>, Vec<_>) = shared
-            .config
-            .sources
+        // A reload meanwhile waits until all of these are started.
+        let configured = shared.state.lock().configured.clone();
+        let (files, live): (Vec<_>, Vec<_>) = configured
             .iter()
             .filter(|(_, source)| source.enabled)
             .partition(|(name, source)| crate::senses::source_spec(name, source).is_ok_and(|spec| !spec.is_live()));
-        for (name, _) in live {
-            self.start_source(name);
+        for (name, source) in live {
+            self.start_source(name, source);
         }
         shared.encoders.wait_ready();
         shared.service.set_text_embedder(shared.encoders.text_embedder());
         self.tell_roles();
-        for (name, _) in files {
-            self.start_source(name);
+        for (name, source) in files {
+            self.start_source(name, source);
         }
     }
 
@@ -132,7 +136,8 @@ impl Perceiving {
     /// itself is capture's to mend.
     fn watch(&self) {
         let mut pauses: BTreeMap<String, (Duration, Instant)> = BTreeMap::new();
-        while !self.wait(WATCH) {
+        while !self.wait_for_reload(WATCH) {
+            self.follow_reload();
             let dead: Vec<Source> = {
                 let state = self.shared.state.lock();
                 let dead = state.sources.values().filter(|source| !source.is_file() && source.has_panicked());
@@ -149,15 +154,17 @@ impl Perceiving {
                 *due = now + *pause;
                 source.stop();
                 tracing::warn!(source = name, "starting the source again");
-                self.start_source(&name);
+                let configured = self.shared.state.lock().configured.get(&name).cloned();
+                if let Some(configured) = configured {
+                    self.start_source(&name, &configured);
+                }
             }
         }
     }
 
     /// Starts one source and keeps trying where the system gives no threads.
-    fn start_source(&self, name: &str) {
+    fn start_source(&self, name: &str, source: &SourceConfig) {
         let shared = &self.shared;
-        let Some(source) = shared.config.sources.get(name) else { return };
         let mut backoff = BACKOFF;
         loop {
             let started = Source::start(
@@ -184,11 +191,58 @@ impl Perceiving {
         }
     }
 
+    /// Wants other sources: those that differ are stopped or started soon; the others go on without a gap.
+    pub fn reconfigure(&self, wanted: BTreeMap<String, SourceConfig>) {
+        self.shared.state.lock().wanted = Some(wanted);
+        self.shared.stopping.notify_all();
+    }
+
+    fn follow_reload(&self) {
+        let shared = &self.shared;
+        let (ended, begun) = {
+            let mut state = shared.state.lock();
+            let Some(wanted) = state.wanted.take() else { return };
+            let configured = std::mem::replace(&mut state.configured, wanted.clone());
+            let runs = |sources: &BTreeMap<String, SourceConfig>, name: &str| {
+                sources.get(name).filter(|source| source.enabled).cloned()
+            };
+            let differ = |name: &&String| runs(&configured, name) != runs(&wanted, name);
+            let ended: Vec<(String, Option<Source>)> =
+                configured.keys().filter(differ).map(|name| (name.clone(), state.sources.remove(name))).collect();
+            let begun: Vec<(String, SourceConfig)> =
+                wanted.keys().filter(differ).filter_map(|name| Some((name.clone(), runs(&wanted, name)?))).collect();
+            state.awaited += begun.len();
+            (ended, begun)
+        };
+        for (name, source) in ended {
+            shared.recording.remove(&name);
+            // Its open segment is handed on before another takes its name.
+            if let Some(source) = source {
+                source.stop();
+            }
+            shared.board.without_source(&name);
+            shared.board.degraded(&format!("source {name}"), None);
+            tracing::info!(source = name, "source stopped");
+        }
+        for (name, source) in begun {
+            self.start_source(&name, &source);
+        }
+    }
+
     /// Waits for `pause`; `true` as soon as everything is to stop.
     fn wait(&self, pause: Duration) -> bool {
+        self.wait_while(pause, |_| true)
+    }
+
+    /// The same, but it ends early where other sources are wanted.
+    fn wait_for_reload(&self, pause: Duration) -> bool {
+        self.wait_while(pause, |state| state.wanted.is_none())
+    }
+
+    fn wait_while(&self, pause: Duration, idle: impl Fn(&State) -> bool) -> bool {
         let until = Instant::now() + pause;
         let mut state = self.shared.state.lock();
-        while !state.stopped {
+        while !state.stopped && idle(&state) {
             if self.shared.stopping.wait_until(&mut state, until).timed_out() {
                 break;
             }

@@ -46,6 +46,11 @@ impl Recording {
         state.sources.insert(name.to_owned(), source);
     }
 
+    /// Takes a source away.
+    pub fn remove(&self, name: &str) {
+        self.state.lock().sources.remove(name);
+    }
+
     fn switch(&self, state: &mut State, paused: bool) {
         state.paused = paused;
         for source in state.sources.values() {

@@ -15,6 +15,15 @@ pub fn ready() {
     notify(&[NotifyState::Ready]);
 }
 
+/// The daemon reads its configuration again; [`ready`] ends it.
+pub fn reloading() {
+    let reloading = NotifyState::Reloading;
+    match NotifyState::monotonic_usec_now() {
+        Ok(now) => notify(&[reloading, now]),
+        Err(_) => notify(&[reloading]),
+    }
+}
+
 /// The daemon drains.
 pub fn stopping() {
     notify(&[NotifyState::Stopping, NotifyState::Status("draining")]);

@@ -27,6 +27,7 @@ pub enum Name {
     NameEntity,
     Pause,
     Procedure,
+    Reload,
     Restore,
     Resume,
 }
@@ -35,7 +36,7 @@ pub enum Name {
 const MAX_PAGE: u64 = 200;
 
 impl Name {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Backup,
         Self::Compact,
         Self::Export,
@@ -46,6 +47,7 @@ impl Name {
         Self::NameEntity,
         Self::Pause,
         Self::Procedure,
+        Self::Reload,
         Self::Restore,
         Self::Resume,
     ];
@@ -62,6 +64,7 @@ impl Name {
             Self::NameEntity => "name_entity",
             Self::Pause => "pause",
             Self::Procedure => "procedure",
+            Self::Reload => "reload",
             Self::Restore => "restore",
             Self::Resume => "resume",
         }

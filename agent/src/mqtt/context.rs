@@ -16,7 +16,7 @@ use super::limits::TokenBucket;
 use super::outbox::Outbox;
 use super::reply::{Route, Router};
 use super::topics::{ReplyPolicy, Topics};
-use super::{FrontDoor, Identity, MqttCounters, MqttError, RecordingControl};
+use super::{ConfigurationControl, FrontDoor, Identity, MqttCounters, MqttError, RecordingControl};
 use crate::config::mqtt::MqttConfig;
 use crate::media::MediaLinks;
 use crate::service::MemoryService;
@@ -39,6 +39,7 @@ pub struct Context {
     pub identity: Identity,
     pub service: MemoryService,
     pub recording: Arc<dyn RecordingControl>,
+    pub configuration: Arc<dyn ConfigurationControl>,
     /// Recording was paused or resumed.
     pub recording_changed: Notify,
     pub clock: Arc<dyn Clock>,
@@ -60,7 +61,19 @@ impl Context {
     pub fn new(
         door: FrontDoor,
     ) -> Result<(Self, tokio::sync::watch::Receiver<crate::health::HealthReport>), MqttError> {
-        let FrontDoor { config, identity, service, health, recording, clock, zone, media, counters, backups } = door;
+        let FrontDoor {
+            config,
+            identity,
+            service,
+            health,
+            recording,
+            configuration,
+            clock,
+            zone,
+            media,
+            counters,
+            backups,
+        } = door;
         let topics = Topics::new(&config.root, &identity.robot)
             .map_err(|error| MqttError::RobotName { robot: identity.robot.clone(), error })?;
         let now = clock.monotonic();
@@ -80,6 +93,7 @@ impl Context {
             identity,
             service,
             recording,
+            configuration,
             clock,
             zone,
             media,

@@ -65,6 +65,24 @@ pub trait RecordingControl: Send + Sync {
     fn paused(&self) -> bool;
 }
 
+/// Takes a changed configuration into use (`cmd/reload`).
+pub trait ConfigurationControl: Send + Sync {
+    /// Reads the configuration again and applies what can be while the program runs.
+    ///
+    /// # Errors
+    /// What is wrong with it; nothing was applied.
+    fn reload(&self) -> Result<Reloaded, String>;
+}
+
+/// What came of reading the configuration again: keys that changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Reloaded {
+    /// Those in use now.
+    pub applied: Vec<String>,
+    /// Those that wait for a restart.
+    pub restart: Vec<String>,
+}
+
 /// Why the front door closed for good. A broker that is away or refuses the password is no reason: that is retried.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -110,6 +128,8 @@ pub struct FrontDoor {
     pub health: watch::Receiver<HealthReport>,
     /// Pauses and resumes recording.
     pub recording: Arc<dyn RecordingControl>,
+    /// Takes a changed configuration into use.
+    pub configuration: Arc<dyn ConfigurationControl>,
     /// The injected clock.
     pub clock: Arc<dyn Clock>,
     /// Zone in which times are written.

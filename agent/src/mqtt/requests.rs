@@ -210,6 +210,7 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
             Ok(procedure::render(&reply, &context.zone))
         }
         Name::Pause | Name::Resume => set_recording(context, name == Name::Pause).await,
+        Name::Reload => reload(context).await,
         Name::Instance => Ok(json!({
             "instance": context.identity.instance,
             "robot": context.identity.robot,
@@ -219,6 +220,15 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
         Name::Backup | Name::Compact | Name::Export | Name::Restore | Name::Forget => {
             Err(Refusal::new(Code::Internal, "the command came over the wrong connection"))
         }
+    }
+}
+
+async fn reload(context: &Context) -> Result<Value, Refusal> {
+    let configuration = Arc::clone(&context.configuration);
+    match tokio::task::spawn_blocking(move || configuration.reload()).await {
+        Ok(Ok(reloaded)) => Ok(json!({"state": "succeeded", "applied": reloaded.applied, "restart": reloaded.restart})),
+        Ok(Err(why)) => Err(Refusal::bad(why)),
+        Err(panic) => Err(Refusal::new(Code::Internal, panic.to_string())),
     }
 }
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use agent::config::mqtt::MqttConfig;
 use agent::health::HealthReport;
-use agent::mqtt::{FrontDoor, Identity, MqttCounters, MqttError, RecordingControl, serve};
+use agent::mqtt::{
+    ConfigurationControl, FrontDoor, Identity, MqttCounters, MqttError, RecordingControl, Reloaded, serve,
+};
 use agent::service::{MemoryService, ServiceOptions, ServiceThreads};
 use anyhow::{Context, Result, bail};
 use engram_tests::{Broker, eventually};
@@ -31,6 +33,15 @@ pub fn topic(leaf: &str) -> String {
 #[derive(Default)]
 pub struct Switch {
     paused: AtomicBool,
+}
+
+/// A configuration that never changes.
+struct Unchanged;
+
+impl ConfigurationControl for Unchanged {
+    fn reload(&self) -> std::result::Result<Reloaded, String> {
+        Ok(Reloaded::default())
+    }
 }
 
 impl RecordingControl for Switch {
@@ -105,6 +116,7 @@ impl Robot {
             service: service.clone(),
             health: reports,
             recording: Arc::clone(&recording) as Arc<dyn RecordingControl>,
+            configuration: Arc::new(Unchanged),
             clock,
             zone: jiff::tz::TimeZone::UTC,
             media: agent::media::MediaLinks::default(),
