@@ -449,6 +449,10 @@ pub struct DoctorArgs {
     /// How long one source may take to deliver, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = positive_seconds)]
     pub timeout: f64,
+    /// Write a report for whoever helps, as readable JSON: findings, machine, configuration, health, warnings. No secrets,
+    /// nothing remembered.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "engram-report.json")]
+    pub report: Option<PathBuf>,
 }
 
 /// `engram models`.

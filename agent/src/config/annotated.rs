@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value as Json, json};
 use toml::Value;
 
-use super::{Loaded, Origin, schema};
+use super::{Config, Loaded, Origin, schema};
 
 const HIDDEN: &str = "<hidden>";
 
@@ -26,6 +26,26 @@ pub fn origins_json(loaded: &Loaded) -> Json {
         origins.insert(key.to_owned(), json!(loaded.origin(key).to_string()));
     });
     json!({ "config": effective, "origins": origins, "files": loaded.files })
+}
+
+/// Every secret of a configuration, also those in the files that it names and those within addresses.
+pub fn secrets(config: &Config) -> Vec<String> {
+    let mut secrets = Vec::new();
+    collect_secrets("", &Value::try_from(config).expect("a configuration made of TOML types is TOML"), &mut secrets);
+    secrets
+}
+
+fn collect_secrets(key: &str, value: &Value, secrets: &mut Vec<String>) {
+    match value {
+        Value::Table(entries) => entries.iter().for_each(|(key, inner)| collect_secrets(key, inner, secrets)),
+        Value::Array(items) => items.iter().for_each(|item| collect_secrets(key, item, secrets)),
+        Value::String(text) if is_secret(key) => secrets.push(text.clone()),
+        Value::String(path) if key.strip_suffix("_file").is_some_and(is_secret) => {
+            secrets.extend(std::fs::read_to_string(path).map(|text| text.trim_end().to_owned()));
+        }
+        Value::String(text) => secrets.extend(password_within(text).map(str::to_owned)),
+        _ => {}
+    }
 }
 
 fn effective(loaded: &Loaded) -> Value {
@@ -55,11 +75,16 @@ fn is_secret(key: &str) -> bool {
 
 /// `rtsp://user:secret@host/` without the secret.
 fn without_password(text: &str) -> Option<String> {
-    let (scheme, rest) = text.split_once("://")?;
+    let password = password_within(text)?;
+    let (before, after) = text.split_once(&format!(":{password}@"))?;
+    Some(format!("{before}:{HIDDEN}@{after}"))
+}
+
+fn password_within(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("://")?;
     let authority = rest.split(['/', '?', '#', ' ']).next()?;
     let (credentials, _) = authority.rsplit_once('@')?;
-    let (user, _) = credentials.split_once(':')?;
-    Some(format!("{scheme}://{user}:{HIDDEN}@{}", &rest[credentials.len() + 1..]))
+    Some(credentials.split_once(':')?.1)
 }
 
 fn for_each_leaf(prefix: &str, value: &Value, visit: &mut impl FnMut(&str, &Value)) {

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-pub use annotated::{annotated_toml, origins_json};
+pub use annotated::{annotated_toml, origins_json, secrets};
 pub use directories::{Directories, default_data_dir};
 pub use layers::{ENVIRONMENT_PREFIX, Node, Origin};
 pub use schema::{closest, schema};

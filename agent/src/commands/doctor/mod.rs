@@ -1,6 +1,8 @@
 //! `engram doctor`: what keeps this machine from working well, and what to do about it.
 
 mod broker;
+mod bundle;
+mod device;
 mod models;
 mod sources;
 mod system;
@@ -63,17 +65,30 @@ impl Finding {
 /// [`Exit::Internal`] if the program itself fails; a finding is no error.
 pub fn run(args: &DoctorArgs, global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
     let mut report = Report { findings: Vec::new(), output };
-    let loaded = match config::load(&global.layers()) {
-        Ok(loaded) => loaded,
+    let loaded = config::load(&global.layers());
+    match &loaded {
+        Ok(loaded) => examine(loaded, args, &mut report)?,
         Err(error) => {
             for problem in &error.problems {
                 let fix =
                     problem.hint.clone().unwrap_or_else(|| "correct it; config/engram.toml explains every key".into());
                 report.say(Finding::error("configuration", problem.to_string(), fix));
             }
-            return Ok(report.finish());
         }
-    };
+    }
+    if let Some(path) = &args.report {
+        bundle::write(path, &bundle::bundle(&loaded, &report.findings)).map_err(|error| {
+            Failure::new(Exit::Internal, format!("the report cannot be written to {}: {error}", path.display()))
+        })?;
+        let shown = path.display();
+        report.note(format!(
+            "\nreport: {shown} (read it before you send it: no secrets and no memories, but names and paths)"
+        ));
+    }
+    Ok(report.finish())
+}
+
+fn examine(loaded: &config::Loaded, args: &DoctorArgs, report: &mut Report) -> Result<(), Failure> {
     let files: Vec<String> = loaded.files.iter().map(|file| file.display().to_string()).collect();
     let said = if files.is_empty() { "embedded defaults, no file".to_owned() } else { files.join(", ") };
     report.say(Finding::ok("configuration", said));
@@ -82,13 +97,14 @@ pub fn run(args: &DoctorArgs, global: &GlobalArgs, output: Output) -> Result<Exi
     log.level = "error".to_owned();
     crate::logging::start(&log).map_err(|error| Failure { exit: Exit::Config, error })?;
 
-    system::examine(&loaded.config, &mut report);
-    models::examine(&loaded.config, &mut report);
-    sources::examine(&loaded.config, std::time::Duration::from_secs_f64(args.timeout), &mut report);
+    system::examine(&loaded.config, report);
+    device::examine(report);
+    models::examine(&loaded.config, report);
+    sources::examine(&loaded.config, std::time::Duration::from_secs_f64(args.timeout), report);
     if !args.no_broker {
-        block_on(broker::examine(&loaded.config, &mut report));
+        block_on(broker::examine(&loaded.config, report));
     }
-    Ok(report.finish())
+    Ok(())
 }
 
 /// Collects findings and prints them for people as they come.
@@ -113,6 +129,13 @@ impl Report {
             }
         }
         self.findings.push(finding);
+    }
+
+    /// A line for people.
+    fn note(&self, line: impl AsRef<str>) {
+        if !self.output.json {
+            self.output.text(line);
+        }
     }
 
     fn finish(self) -> Exit {
