@@ -23,13 +23,15 @@ fn a_typo_is_named_with_its_line_and_what_was_probably_meant() -> Result<()> {
 }
 
 #[test]
-fn the_annotated_configuration_is_valid() -> Result<()> {
+fn the_configurations_that_are_shipped_are_valid() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let shipped = engram_tests::repository().join("config/engram.toml");
-    let mut command = engram_command()?;
-    command.arg("--config").arg(&shipped).arg("--data-dir").arg(folder.path()).args(["config", "check"]);
-    let ended = run_to_end(&mut command, SOON)?;
-    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    for name in ["engram.toml", "jetson.toml", "demo.toml"] {
+        let shipped = engram_tests::repository().join("config").join(name);
+        let mut command = engram_command()?;
+        command.arg("--config").arg(&shipped).arg("--data-dir").arg(folder.path()).args(["config", "check"]);
+        let ended = run_to_end(&mut command, SOON)?;
+        assert_eq!(ended.code, Some(0), "{name}: {}{}", ended.stdout, ended.stderr);
+    }
     Ok(())
 }
 
