@@ -1,4 +1,4 @@
-//! The meaning's share: signatures near the question's.
+//! The meaning's share: documents whose signatures lie near the question.
 
 use super::EXACT;
 use super::filter::Mask;
@@ -6,35 +6,30 @@ use crate::index::compressed::State;
 use crate::index::entries::SegmentLinks;
 use crate::index::fusion::{NEIGHBOUR_COSINE, VECTOR_WINDOW};
 use crate::index::postings::SEGMENT;
-use crate::index::signature::{cosine_of_distance, quantise};
+use crate::index::signature::{Estimator, quantise};
 
 /// How many documents a first look, at 128 bits, leaves for a second one.
 const FIRST_LOOK: usize = 4_096;
 /// How many of those that are nearest in meaning are scored, together with their neighbours.
 const NEAREST: usize = 512;
 
-/// The question's signature and how near each document's is.
+/// The question and how near each document is.
 pub(super) struct Meaning<'a> {
     state: &'a State,
-    question: Box<[u64]>,
-    /// The cosine of each distance.
-    cosines: Vec<f32>,
+    question: Estimator,
 }
 
 impl<'a> Meaning<'a> {
     /// `None` if nothing can be compared.
     pub fn of(embedding: &[f32], state: &'a State) -> Option<Self> {
         let planes = state.planes.as_ref().filter(|_| !state.signatures.is_empty())?;
-        let question = planes.signature(&quantise(embedding)?)?;
-        let bits = planes.options().bits();
-        let cosines = (0..=bits).map(|distance| cosine_of_distance(distance, bits)).collect();
-        Some(Self { state, question, cosines })
+        let question = Estimator::of(planes, &quantise(embedding)?)?;
+        Some(Self { state, question })
     }
 
-    /// Cosine of the question with a document, as their signatures tell it.
+    /// Cosine of the question with a document, as its signature tells it.
     pub fn cosine(&self, ordinal: u32) -> Option<f32> {
-        let distance = self.state.signatures.distance(&self.question, ordinal)?;
-        self.cosines.get(usize::from(distance)).copied()
+        self.state.signatures.cosine(&self.question, ordinal)
     }
 
     /// Cosine of the question with the weighted sum of a document's vector and its neighbours', and the share of the
@@ -68,13 +63,10 @@ impl<'a> Meaning<'a> {
                 None => (0..total).filter(has).collect(),
             };
         }
-        let mut near: Vec<(u16, u32)> = self
-            .at_first_look(mask)
-            .into_iter()
-            .filter_map(|ordinal| Some((self.state.signatures.distance(&self.question, ordinal)?, ordinal)))
-            .collect();
+        let mut near: Vec<(f32, u32)> =
+            self.at_first_look(mask).into_iter().filter_map(|ordinal| Some((self.cosine(ordinal)?, ordinal))).collect();
         if near.len() > NEAREST {
-            near.select_nth_unstable(NEAREST - 1);
+            near.select_nth_unstable_by(NEAREST - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             near.truncate(NEAREST);
         }
         let mut candidates = Vec::with_capacity(near.len() * 3);
@@ -97,7 +89,7 @@ impl<'a> Meaning<'a> {
     fn at_first_look(&self, mask: Option<&Mask>) -> Vec<u32> {
         let passes = |ordinal: u32| mask.is_none_or(|mask| mask.contains(ordinal));
         let mut distances = Vec::with_capacity(self.state.entries.len() as usize);
-        self.state.signatures.for_each_block(&self.question, true, &mut |first, block| {
+        self.state.signatures.for_each_block(self.question.signature(), true, &mut |first, block| {
             distances.resize(first as usize, u8::MAX);
             distances.extend(block.iter().map(|distance| u8::try_from(*distance).unwrap_or(u8::MAX)));
         });

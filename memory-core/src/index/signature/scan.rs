@@ -27,10 +27,3 @@ pub(super) fn add_distances(lanes: &[Lane], query: &[u64], distances: &mut [[u16
         }
     }
 }
-
-/// In how many bits one signature of a group differs from `query`.
-#[multiversion::multiversion(targets("x86_64+popcnt"))]
-pub(super) fn lane_distance(group: &[Lane], query: &[u64], lane: usize) -> u16 {
-    let differing: u32 = group.iter().zip(query).map(|(lanes, word)| (lanes[lane % LANES] ^ word).count_ones()).sum();
-    u16::try_from(differing).expect("a signature has at most 1,024 bits")
-}

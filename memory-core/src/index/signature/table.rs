@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::index::packing::{take, words_of};
 
-use super::scan::{LANES, Lane, add_distances, lane_distance};
+use super::Estimator;
+use super::scan::{LANES, Lane, add_distances};
 
 /// Documents of a block.
 pub(in crate::index) const BLOCK: usize = 1024;
@@ -154,15 +155,20 @@ impl SignatureTable {
         self.blocks.get(block).and_then(Option::as_ref).is_some_and(|block| block.has(place))
     }
 
-    /// In how many bits a document's signature differs from `query`, which is as long as the table's.
-    pub(in crate::index) fn distance(&self, query: &[u64], ordinal: u32) -> Option<u16> {
+    /// The cosine of the question with a document, as its signature tells it.
+    pub(in crate::index) fn cosine(&self, question: &Estimator, ordinal: u32) -> Option<f32> {
         let (block, place) = split(ordinal);
         let block = self.blocks.get(block)?.as_ref().filter(|block| block.has(place))?;
+        if question.signature().len() != self.words {
+            return None;
+        }
         let (group, lane) = (place / LANES, place % LANES);
-        let (head, tail) = query.split_at_checked(self.head_words())?;
-        let head_lanes = &block.head[group * head.len()..(group + 1) * head.len()];
-        let tail_lanes = block.tail.get(group * tail.len()..(group + 1) * tail.len())?;
-        Some(lane_distance(head_lanes, head, lane) + lane_distance(tail_lanes, tail, lane))
+        let (head_words, tail_words) = (self.head_words(), self.words - self.head_words());
+        let head = &block.head[group * head_words..(group + 1) * head_words];
+        let tail = &block.tail[group * tail_words..(group + 1) * tail_words];
+        let of_lane = |lanes: &'_ Lane| lanes[lane];
+        let sum = question.add(0, head.iter().map(of_lane)) + question.add(head_words, tail.iter().map(of_lane));
+        Some(question.cosine(sum))
     }
 
     /// Calls `visit` with the first ordinal of every block that has signatures and the distances of its documents to `query`:
