@@ -42,8 +42,9 @@ pub use memory::{
 };
 pub use observation::{Boundary, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told};
 pub use procedure::{
-    Alternatives, EdgeDetail, LikelyStep, OtherThing, PictureFormat, ProcedureDetail, ProcedureError, ProcedureReply,
-    ProcedureRequest, ProcedureSummary, Remark, SessionEvidence, StepDetail, Way, Ways, WhichProcedure,
+    Alternatives, EdgeDetail, LikelyStep, OtherThing, PictureFormat, ProcedureChange, ProcedureDetail, ProcedureError,
+    ProcedureNews, ProcedureReply, ProcedureRequest, ProcedureSummary, Remark, SessionEvidence, StepDetail, Way, Ways,
+    WhichProcedure,
 };
 pub use query::{AbsentRole, Answer, Elapsed, Evidence, Intent, Query, QueryError, QuestionModality, Route, TraceStep};
 pub use semantic::{Fact, FactKind};

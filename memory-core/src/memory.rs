@@ -10,7 +10,7 @@ use crate::semantic::Fact;
 use crate::store::Store;
 use crate::{
     AbsentRole, Answer, Clock, Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, ForgetError,
-    MaintenanceError, NamingError, Observation, ObserveError, OpenError, ProcedureError, ProcedureReply,
+    MaintenanceError, NamingError, Observation, ObserveError, OpenError, ProcedureError, ProcedureNews, ProcedureReply,
     ProcedureRequest, Query, QueryError, ReadError, TimeSpan, Timestamp,
 };
 
@@ -340,7 +340,13 @@ impl Memory {
 
     /// What was learnt of persons since the last call, oldest first; of what nobody takes, the oldest goes.
     pub fn take_entity_news(&self) -> Vec<EntityNews> {
-        self.store.take_news()
+        self.store.take_entity_news()
+    }
+
+    /// What became of procedures since the last call: of each that changed, its present state. Of what nobody takes, the
+    /// oldest goes.
+    pub fn take_procedure_news(&self) -> Vec<ProcedureNews> {
+        self.store.take_procedure_news()
     }
 
     /// Hides events at once and everywhere, durably.

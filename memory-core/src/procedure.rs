@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use crate::logic::ProcedureId;
+use serde::Serialize;
+
 use crate::logic::query::{Constraints, Part};
+use crate::logic::{Procedure, ProcedureId};
 use crate::{ReadError, TimeSpan};
 
 /// Which procedure is meant. An id wins over a goal.
@@ -123,6 +125,20 @@ pub struct ProcedureSummary {
     pub sessions: usize,
     /// The sessions; of lists, none.
     pub evidence: Vec<SessionEvidence>,
+}
+
+impl ProcedureSummary {
+    /// What a list tells of a procedure.
+    pub(crate) fn of(procedure: &Procedure) -> Self {
+        Self {
+            id: procedure.id(),
+            goal: procedure.goal().to_owned(),
+            named: procedure.is_named(),
+            steps: procedure.steps().iter().filter(|step| step.count > 0).count(),
+            sessions: procedure.sessions(),
+            evidence: Vec::new(),
+        }
+    }
 }
 
 /// A step in its context.
@@ -265,6 +281,29 @@ pub enum ProcedureReply {
         /// The picture.
         picture: String,
     },
+}
+
+/// Something about a procedure that listeners hear of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcedureNews {
+    /// Its id.
+    pub id: ProcedureId,
+    /// What became of it.
+    pub change: ProcedureChange,
+    /// What a list tells of it, without its sessions; `None` of one that is no more.
+    pub now: Option<ProcedureSummary>,
+}
+
+/// What became of a procedure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProcedureChange {
+    /// Its goal was told for the first time, or verification let it pass.
+    New,
+    /// It was done again, or its goal, its steps or their order changed.
+    Update,
+    /// It is no procedure any more: what showed it was forgotten or turned out to be another one.
+    End,
 }
 
 /// Why a request about procedures has no answer.

@@ -12,6 +12,11 @@ impl<T: Clone> Shared<T> {
         Self(Arc::new(value))
     }
 
+    /// Whether both are clones of one value that neither has changed.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// The value, to be changed.
     pub fn change(&mut self) -> &mut T {
         Arc::make_mut(&mut self.0)

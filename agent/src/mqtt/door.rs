@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::EntityNews;
+use memory_core::{EntityNews, ProcedureNews};
 use serde_json::json;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -13,11 +13,11 @@ use super::MqttError;
 use super::beat::{self, Beat};
 use super::client::{Backoff, End, EndKind, Gone, Link, LinkOptions, Publication, Reliability, Sender};
 use super::context::{CONNECTION_ASK, CONNECTION_IN, Context, RIGHTS_ASK, RIGHTS_IN, STORAGE};
-use super::entities;
 use super::ingest::{self, Ended, Ingest};
 use super::presence::{Claim, OFFLINE, ONLINE, STOPPED, claim, yields_to};
 use super::requests::{Dispatcher, Sign};
 use super::topics::{ClientRole, Outbound};
+use super::{entities, procedure};
 use crate::health::HealthReport;
 use crate::service::EpisodeEvent;
 
@@ -168,6 +168,7 @@ pub struct AskConnection {
 struct Happenings {
     episodes: broadcast::Receiver<EpisodeEvent>,
     entities: broadcast::Receiver<EntityNews>,
+    procedures: broadcast::Receiver<ProcedureNews>,
 }
 
 /// How a connection ended.
@@ -182,6 +183,7 @@ impl AskConnection {
         let mut happenings = Happenings {
             episodes: self.context.service.episode_events(),
             entities: self.context.service.entity_events(),
+            procedures: self.context.service.procedure_events(),
         };
         while !self.shutdown.is_cancelled() {
             let (to_session, mut signs) = mpsc::channel(SIGNS);
@@ -312,6 +314,15 @@ impl AskConnection {
                     }
                     Err(broadcast::error::RecvError::Lagged(missed)) => context.counters.events_dropped.add(missed),
                     Err(broadcast::error::RecvError::Closed) => happenings.entities = context.service.entity_events(),
+                },
+                event = happenings.procedures.recv() => match event {
+                    Ok(news) => {
+                        context.outbox.announce(context.topics.outbound(Outbound::Procedure), &procedure::news(&news));
+                    }
+                    Err(broadcast::error::RecvError::Lagged(missed)) => context.counters.events_dropped.add(missed),
+                    Err(broadcast::error::RecvError::Closed) => {
+                        happenings.procedures = context.service.procedure_events();
+                    }
                 },
                 () = tokio::time::sleep_until(beat.due()) => {
                     let report = self.health.borrow_and_update().clone();

@@ -3,8 +3,8 @@
 use jiff::tz::TimeZone;
 use memory_core::logic::query::{Constraints, Part, Phrase};
 use memory_core::{
-    Alternatives, LikelyStep, PictureFormat, ProcedureDetail, ProcedureReply, ProcedureRequest, ProcedureSummary,
-    Remark, SessionEvidence, StepDetail, Ways, WhichProcedure,
+    Alternatives, LikelyStep, PictureFormat, ProcedureDetail, ProcedureNews, ProcedureReply, ProcedureRequest,
+    ProcedureSummary, Remark, SessionEvidence, StepDetail, Ways, WhichProcedure,
 };
 use serde_json::{Map, Value, json};
 
@@ -169,6 +169,16 @@ pub fn render(reply: &ProcedureReply, zone: &TimeZone) -> Value {
             json!({"format": format, "picture": picture})
         }
     }
+}
+
+/// The payload of `…/event/procedure`.
+pub fn news(news: &ProcedureNews) -> Value {
+    let mut body =
+        Map::from_iter([("type".to_owned(), json!(news.change)), ("id".to_owned(), news.id.to_string().into())]);
+    if let Some(Value::Object(now)) = news.now.as_ref().map(|now| summary(now, None)) {
+        body.extend(now);
+    }
+    body.into()
 }
 
 /// Six digits are more than any count supports, and shorter.

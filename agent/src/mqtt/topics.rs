@@ -92,6 +92,8 @@ pub enum Outbound {
     Episode,
     /// Persons that are recognised, named, merged and split.
     Entity,
+    /// Procedures that are learnt, changed and given up.
+    Procedure,
 }
 
 /// Which of the two connections, or which client of this program.
@@ -166,6 +168,7 @@ impl Topics {
             Outbound::Rejected => "event/rejected",
             Outbound::Episode => "event/episode",
             Outbound::Entity => "event/entity",
+            Outbound::Procedure => "event/procedure",
         })
     }
 

@@ -27,8 +27,8 @@ use std::time::Duration;
 use memory_core::ports::{PerceptionSink, PortError, TextEmbedder};
 use memory_core::{
     Answer, Clock, EntityNews, Episode, EpisodeFilter, EpisodeId, Event, ForgetReply, ForgetRequest, Memory,
-    NamingError, NamingRequest, Observation, Outcome, Page, Perceived, Person, ProcedureError, ProcedureReply,
-    ProcedureRequest, Query, ReadError, Timestamp,
+    NamingError, NamingRequest, Observation, Outcome, Page, Perceived, Person, ProcedureError, ProcedureNews,
+    ProcedureReply, ProcedureRequest, Query, ReadError, Timestamp,
 };
 use tokio::sync::{broadcast, oneshot};
 
@@ -42,6 +42,8 @@ use writer::{WriteJob, Writer};
 
 /// News of persons that a listener may fall behind by.
 const ENTITY_EVENTS: usize = 256;
+/// The same of procedures: those of a house fit.
+const PROCEDURE_EVENTS: usize = 1024;
 
 /// Sizes and waits of the service.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,6 +167,7 @@ struct Shared {
     pool: Arc<RecallPool>,
     jobs: Arc<jobs::Signal>,
     entity_events: broadcast::Sender<EntityNews>,
+    procedure_events: broadcast::Sender<ProcedureNews>,
     questions: Arc<Questions>,
     default_budget: Duration,
 }
@@ -192,6 +195,7 @@ impl MemoryService {
         let questions = Arc::new(Questions::new(Arc::clone(&clock)));
         let jobs = Arc::new(jobs::Signal::new());
         let entity_events = broadcast::Sender::new(ENTITY_EVENTS);
+        let procedure_events = broadcast::Sender::new(PROCEDURE_EVENTS);
         let writer = Arc::new(Writer::new(&options));
         let pool = Arc::new(RecallPool::new(options.recall_queue));
         let shared = Arc::new(Shared {
@@ -201,6 +205,7 @@ impl MemoryService {
             pool: Arc::clone(&pool),
             jobs: Arc::clone(&jobs),
             entity_events: entity_events.clone(),
+            procedure_events: procedure_events.clone(),
             questions: Arc::clone(&questions),
             default_budget: options.default_budget,
         });
@@ -239,8 +244,14 @@ impl MemoryService {
             Box::new(move || {
                 let ingesting = || writer.queue.gauge().depth > 0;
                 // Nobody listening is no failure.
-                let announce = |news| drop(entity_events.send(news));
-                let around = jobs::Surroundings { questions: &questions, ingesting: &ingesting, announce: &announce };
+                let of_person = |news| drop(entity_events.send(news));
+                let of_procedure = |news| drop(procedure_events.send(news));
+                let around = jobs::Surroundings {
+                    questions: &questions,
+                    ingesting: &ingesting,
+                    of_person: &of_person,
+                    of_procedure: &of_procedure,
+                };
                 jobs::run(&memory, &options, clock.as_ref(), &jobs, &around);
             }),
         )?;
@@ -382,6 +393,11 @@ impl MemoryService {
     /// Persons that are recognised, named, merged and split, from now on. A slow listener loses the oldest.
     pub fn entity_events(&self) -> broadcast::Receiver<EntityNews> {
         self.shared.entity_events.subscribe()
+    }
+
+    /// Procedures that are learnt, changed and given up, from now on. A slow listener loses the oldest.
+    pub fn procedure_events(&self) -> broadcast::Receiver<ProcedureNews> {
+        self.shared.procedure_events.subscribe()
     }
 
     /// Names, merges or splits persons, durably.

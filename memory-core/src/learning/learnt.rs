@@ -10,7 +10,7 @@ use crate::logic::{LogicOptions, Phi, Procedures, RowKey, actions_of};
 use crate::ports::Statement;
 use crate::semantic::{self, Context, Fact, FactKind, Facts, Noun, Topic, TopicKey};
 use crate::shared::Shared;
-use crate::{Event, EventId, FactFilter, Sensed};
+use crate::{Event, EventId, FactFilter, ProcedureNews, Sensed};
 
 /// Facts of a list that names no limit.
 const USUAL_FACTS: usize = 100;
@@ -233,7 +233,15 @@ impl Learnt {
         self.head_changed = true;
     }
 
-    /// News for those who listen, since the last call.
+    /// What became of procedures since `before`.
+    pub(crate) fn procedure_news(&self, before: &Self) -> Vec<ProcedureNews> {
+        if self.procedures.is_same(&before.procedures) {
+            return Vec::new();
+        }
+        self.procedures.news_since(&before.procedures)
+    }
+
+    /// News of persons for those who listen, since the last call.
     pub(crate) fn take_news(&mut self) -> Vec<EntityNews> {
         self.anchors.take_news()
     }

@@ -13,10 +13,15 @@
 //! - *Snapshot.* Readers see one immutable state, published with the index.
 
 mod learnt;
+mod news;
 mod rows;
 mod sharded;
 
 pub use learnt::Learnt;
 pub(crate) use learnt::{Lesson, SensedVector, Withdrawal};
+pub(crate) use news::News;
 pub(crate) use rows::{Part, Row};
+#[cfg(test)]
+mod ceiling_tests;
+
 pub(crate) use sharded::{Sharded, Spread, spread_bytes};

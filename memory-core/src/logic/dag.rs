@@ -74,6 +74,8 @@ pub struct Dag {
     free: Vec<NodeId>,
     /// The next position in the topological order.
     next: u32,
+    /// How many edges there are.
+    edges: usize,
 }
 
 impl Default for Dag {
@@ -89,11 +91,13 @@ impl Dag {
     pub const GOAL: NodeId = NodeId(1);
     /// More nodes are not made: a procedure of more contexts than this is noise, and every copy costs memory.
     pub const MAX_NODES: usize = 4_096;
+    /// More edges are not made, but for the last one of a run to GOAL: the graph is one row, which has a ceiling.
+    pub const MAX_EDGES: usize = 65_536;
 
     /// A graph of START and GOAL without an edge.
     pub fn new() -> Self {
         let end = |position| Node { step: None, occurrence: 0, visits: 0, position, out: Vec::new(), back: Vec::new() };
-        Self { nodes: vec![end(0), end(u32::MAX)], copies: BTreeMap::new(), free: Vec::new(), next: 1 }
+        Self { nodes: vec![end(0), end(u32::MAX)], copies: BTreeMap::new(), free: Vec::new(), next: 1, edges: 0 }
     }
 
     /// The node of that number, if it is in use.
@@ -160,7 +164,8 @@ impl Dag {
 
     /// Adds a finished run; `false`, and nothing changed, if the graph is full or the run is empty.
     pub fn add(&mut self, run: &[StepId]) -> bool {
-        if run.is_empty() || self.len() + run.len() > Self::MAX_NODES && self.path(run).is_none() {
+        let has_room = self.len() + run.len() <= Self::MAX_NODES && self.edges + run.len() <= Self::MAX_EDGES;
+        if run.is_empty() || !has_room && self.path(run).is_none() {
             return false;
         }
         let mut at = Self::START;
@@ -179,7 +184,8 @@ impl Dag {
     /// Gives the node of the step; `None`, with nothing changed, if the graph is full.
     pub fn extend(&mut self, last: Option<NodeId>, step: StepId, occurrence: u16) -> Option<NodeId> {
         let from = last.unwrap_or(Self::START);
-        if self.len() >= Self::MAX_NODES && self.successor(from, step, occurrence).is_none() {
+        let is_full = self.len() >= Self::MAX_NODES || self.edges >= Self::MAX_EDGES;
+        if is_full && self.successor(from, step, occurrence).is_none() {
             return None;
         }
         match last {
@@ -314,6 +320,7 @@ impl Dag {
             Ok(at) => out[at].count = out[at].count.saturating_add(1),
             Err(at) => {
                 out.insert(at, Edge { to, count: 1 });
+                self.edges += 1;
                 let back = &mut self.nodes[to.0 as usize].back;
                 if let Err(at) = back.binary_search(&from) {
                     back.insert(at, from);
@@ -333,6 +340,7 @@ impl Dag {
         out[at].count -= 1;
         if out[at].count == 0 {
             out.remove(at);
+            self.edges = self.edges.saturating_sub(1);
             let back = &mut self.nodes[to.0 as usize].back;
             if let Ok(at) = back.binary_search(&from) {
                 back.remove(at);

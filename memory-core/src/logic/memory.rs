@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::bounds;
 use super::lexicon::Lexicon;
 use super::rows::RowKey;
 use super::sessions::{Place, Sessions};
 use super::{Action, Embedding, LogicOptions, Procedure, ProcedureId, Prototype, StepId, normalise};
-use crate::EventId;
 use crate::ports::ProcedureJudge;
 use crate::shared::Shared;
+use crate::{EventId, ProcedureChange, ProcedureNews, ProcedureSummary};
 
 /// φ as the logic layer asks for it: one text, in normalised form, to one vector; `None` where there is no φ or no vector
 /// yet. Asked once per text that is new to a procedure. The fold is deterministic if φ is.
@@ -85,9 +86,38 @@ impl Procedures {
 
     /// The established procedure of that goal; case, spaces and final punctuation do not matter.
     pub fn by_goal(&self, goal: &str) -> Option<&Procedure> {
-        let goal = normalise(goal);
+        let goal = normalise(&bounds::name(goal));
         let named = self.by_goal.get(&goal).and_then(|id| self.get(*id));
         named.or_else(|| self.iter().find(|procedure| normalise(procedure.goal()) == goal))
+    }
+
+    /// What became of the established procedures since `before`, by id. What the two share is not looked at.
+    pub(crate) fn news_since(&self, before: &Self) -> Vec<ProcedureNews> {
+        let ids: BTreeSet<ProcedureId> = self.procedures.keys().chain(before.procedures.keys()).copied().collect();
+        let mut news = Vec::new();
+        for id in ids {
+            let (old, new) = (before.procedures.get(&id), self.procedures.get(&id));
+            if let (Some(old), Some(new)) = (old, new)
+                && old.is_same(new)
+            {
+                continue;
+            }
+            let shown = |procedure: Option<&Shared<Procedure>>| {
+                procedure
+                    .filter(|procedure| procedure.is_established())
+                    .map(|procedure| ProcedureSummary::of(procedure))
+            };
+            let (was, is) = (shown(old), shown(new));
+            let same_graph = || old.map(|old| old.dag()) == new.map(|new| new.dag());
+            let change = match (&was, &is) {
+                (None, Some(_)) => ProcedureChange::New,
+                (Some(_), None) => ProcedureChange::End,
+                (Some(was), Some(is)) if was != is || !same_graph() => ProcedureChange::Update,
+                _ => continue,
+            };
+            news.push(ProcedureNews { id, change, now: is });
+        }
+        news
     }
 
     /// Number of sessions.
@@ -103,6 +133,7 @@ impl Procedures {
         if normalise(&action.text).is_empty() {
             return None;
         }
+        let action = &*bounds::within(action);
         let goal = action.goal.as_deref().filter(|goal| !normalise(goal).is_empty());
         self.dirty.insert(RowKey::ROOT);
         let (run, name, mut id) = match self.sessions.place(action, &self.options) {

@@ -7,6 +7,7 @@
 mod action;
 mod alignment;
 mod beta;
+mod bounds;
 mod chain;
 mod dag;
 pub mod draw;

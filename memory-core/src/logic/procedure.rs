@@ -69,6 +69,8 @@ pub struct Procedure {
     pub(super) by_key: BTreeMap<String, StepId>,
     pub(super) names: Vec<String>,
     pub(super) by_name: BTreeMap<String, u32>,
+    /// What the names weigh.
+    pub(super) name_bytes: usize,
     pub(super) dag: Dag,
     pub(super) runs: BTreeMap<EventId, Run>,
 }
@@ -89,6 +91,7 @@ impl Procedure {
             by_key: BTreeMap::new(),
             names: Vec::new(),
             by_name: BTreeMap::new(),
+            name_bytes: 0,
             dag: Dag::new(),
             runs: BTreeMap::new(),
         }

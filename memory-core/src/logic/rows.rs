@@ -220,10 +220,9 @@ impl Procedures {
                     let mut procedure = Procedure::new(id, head.goal, head.named);
                     (procedure.score, procedure.reviewed) = (head.score, head.reviewed);
                     (procedure.index, procedure.dag) = (head.index, head.dag);
-                    for (number, name) in head.names.iter().enumerate() {
-                        procedure.by_name.insert(name.clone(), number as u32);
+                    for name in head.names {
+                        procedure.add_name(name);
                     }
-                    procedure.names = head.names;
                     memory.procedures.insert(id, Shared::new(procedure));
                 }
                 Part::Step(step) => {

@@ -13,7 +13,7 @@ const REACH: i64 = 5 * 60 * 1_000_000;
 /// Mentions that a source keeps.
 const MENTIONS: usize = 8;
 /// Sources that are kept; beyond it the one that was silent for longest goes.
-const SOURCES: usize = 64;
+const SOURCES: usize = 32;
 
 /// Somebody or something that an event named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

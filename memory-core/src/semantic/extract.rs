@@ -91,9 +91,9 @@ pub(crate) fn stated(event: &Event, statement: &Statement) -> Option<Conclusion>
         "" => return None,
         "place" | "location" => Attribute::Place,
         "colour" | "color" => Attribute::Colour,
-        other => Attribute::Named(stems(other)),
+        other => Attribute::Named(stems(&shortened(other))),
     };
-    let value: String = statement.value.trim().chars().take(MAX_VALUE).collect();
+    let value = shortened(statement.value.trim());
     let value = if attribute == Attribute::Place { place_in_words(&value) } else { value };
     if value.is_empty() {
         return None;
@@ -111,6 +111,11 @@ pub(crate) fn stated(event: &Event, statement: &Statement) -> Option<Conclusion>
             place: None,
         },
     })
+}
+
+/// What is kept of a value or of an attribute's name.
+fn shortened(text: &str) -> String {
+    text.chars().take(MAX_VALUE).collect()
 }
 
 struct Reading<'a> {
@@ -133,7 +138,6 @@ impl Reading<'_> {
         let until = (self.event.span.end > self.event.span.start).then(|| self.event.span.end.as_micros());
         // Only a told state says how long it holds; the end of speech is not the end of what was said.
         let until = until.filter(|_| self.event.kind == Kind::State);
-        let shortened = |text: &str| -> Box<str> { text.chars().take(MAX_VALUE).collect::<String>().into() };
         self.found.push(Conclusion {
             subject: subject.noun.clone(),
             attribute,
@@ -143,8 +147,8 @@ impl Reading<'_> {
                 until,
                 context: subject.told_by,
                 stance,
-                value: shortened(value),
-                place: place.map(shortened),
+                value: shortened(value).into(),
+                place: place.map(|place| shortened(place).into()),
             },
         });
     }
@@ -169,7 +173,7 @@ impl Reading<'_> {
             let attribute = match name.as_str() {
                 "color" | "colour" => Attribute::Colour,
                 "location" | "position" => Attribute::Place,
-                _ => Attribute::Named(stems(name)),
+                _ => Attribute::Named(stems(&shortened(name))),
             };
             let value = if attribute == Attribute::Place { place_in_words(&value) } else { value };
             self.conclude(&subject, attribute, Stance::Affirms, &value, None);
@@ -383,7 +387,7 @@ impl Reading<'_> {
             let owner = Named { noun: owner, told_by: subject.told_by };
             self.conclude(&owner, Attribute::Named(attribute), stance, &value, None);
         } else if subject.noun.name && rest[0].is_one_of(&["a", "an", "the"]) {
-            let attribute = Attribute::Relation("be".into(), stems(&value));
+            let attribute = Attribute::Relation("be".into(), stems(&shortened(&value)));
             self.conclude(subject, attribute, stance, &value, None);
         }
     }

@@ -18,6 +18,7 @@ pub(crate) struct Token {
 
 impl Token {
     fn new(text: &str, pause: bool) -> Self {
+        let text = text.char_indices().nth(MAX_WORD).map_or(text, |(end, _)| &text[..end]);
         Self { text: text.into(), lower: text.to_lowercase(), apostrophe_s: false, pause }
     }
 
@@ -42,6 +43,8 @@ pub(crate) struct Sentence {
     pub asks: bool,
 }
 
+/// Longer words are cut, characters: they are numbers or keys, and what is learnt of them is kept in rows with a ceiling.
+const MAX_WORD: usize = 64;
 /// Most words of a sentence that are looked at; the rules read simple sentences.
 const MAX_WORDS: usize = 60;
 /// Most sentences of a text.

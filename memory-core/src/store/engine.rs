@@ -20,8 +20,8 @@ use super::tables::{self, META, PURGES, ReadTables, SETTINGS, WriteTables};
 use super::vectors::{self, SpaceInUse};
 use super::view::View;
 use super::writer::Writer;
-use crate::episodic::anchors::EntityNews;
 use crate::index::passage;
+use crate::learning::News;
 use crate::ports::{FactExtractor, TextEmbedder};
 use crate::{
     AbsentRole, Clock, EventId, ForgetError, ForgetReply, ForgetRequest, ForgottenRecording, MaintenanceError,
@@ -41,8 +41,8 @@ pub(crate) struct Store {
     pub(super) refold: Mutex<Option<Refold>>,
     /// Reads facts beside the rules, where there is one.
     pub(super) fact_extractor: Mutex<Option<Arc<dyn FactExtractor>>>,
-    /// What was learnt of persons and nobody has taken yet.
-    pub(super) news: Mutex<Vec<EntityNews>>,
+    /// What was learnt and nobody was told yet.
+    pub(super) news: Mutex<News>,
     options: MemoryOptions,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) instance: String,
@@ -170,7 +170,8 @@ impl Store {
         let value = match drafted() {
             Ok((value, Ok((head, changes, learnt)))) => {
                 transaction.commit().map_err(|error| self.failed(writer, error.into()))?;
-                if let Some(learnt) = learnt {
+                if let Some(mut learnt) = learnt {
+                    self.add_news(&writer.learnt, &mut learnt);
                     writer.learnt = Arc::new(learnt);
                     writer.learnt_epoch += 1;
                 }

@@ -19,10 +19,11 @@ use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
 use crate::learning::{Learnt, Lesson, Part, Row, SensedVector, Withdrawal};
 use crate::logic::Phi;
 use crate::ports::{FactExtractor, TextEmbedder};
-use crate::{EventId, Kind, NamingError, ObserveError, Origin, PendingWork, ReadError};
+use crate::{EventId, Kind, NamingError, ObserveError, Origin, PendingWork, ProcedureNews, ReadError};
 
-/// Most news that wait for somebody to take them; the oldest go first.
-const MAX_NEWS: usize = 1024;
+/// Most bytes of a row of what is learnt.
+#[cfg(test)]
+pub(crate) const MAX_LEARNT_ROW: usize = MAX_PAYLOAD;
 
 /// The record type of a part. The version is that of the payload.
 const fn record(part: Part) -> RecordType {
@@ -198,7 +199,7 @@ impl Store {
             return Ok(writer.pending_work());
         }
         self.write_learnt(&mut writer, rows, false)?;
-        self.add_news(next.take_news());
+        self.add_news(&writer.learnt, &mut next);
         writer.learnt = Arc::new(next);
         self.publish(&writer);
         Ok(writer.pending_work())
@@ -254,23 +255,29 @@ impl Store {
         let persons = next.name(request, &vectors).map_err(NamingError::Invalid)?;
         let rows = next.take_rows();
         self.write_learnt(&mut writer, &rows, true).map_err(ObserveError::from)?;
-        self.add_news(next.take_news());
+        self.add_news(&writer.learnt, &mut next);
         writer.learnt = Arc::new(next);
         writer.learnt_epoch += 1;
         self.publish(&writer);
         Ok(persons)
     }
 
-    fn add_news(&self, news: Vec<EntityNews>) {
-        let mut waiting = self.news.lock();
-        waiting.extend(news);
-        let beyond = waiting.len().saturating_sub(MAX_NEWS);
-        waiting.drain(..beyond);
+    /// Notes what listeners should hear of when `next` takes the place of `before`.
+    pub(super) fn add_news(&self, before: &Learnt, next: &mut Learnt) {
+        let (entities, procedures) = (next.take_news(), next.procedure_news(before));
+        let mut news = self.news.lock();
+        news.add_entities(entities);
+        news.add_procedures(procedures);
     }
 
-    /// What listeners should hear of since the last call.
-    pub(crate) fn take_news(&self) -> Vec<EntityNews> {
-        std::mem::take(&mut *self.news.lock())
+    /// News of persons since the last call.
+    pub(crate) fn take_entity_news(&self) -> Vec<EntityNews> {
+        self.news.lock().take_entities()
+    }
+
+    /// News of procedures since the last call.
+    pub(crate) fn take_procedure_news(&self) -> Vec<ProcedureNews> {
+        self.news.lock().take_procedures()
     }
 
     /// Lessons with what a language model reads out of them.

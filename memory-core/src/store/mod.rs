@@ -90,4 +90,6 @@ pub use storage::{Blob, DirStorage, FILE_NAME, Storage};
 
 pub(crate) use engine::Store;
 pub(crate) use failure::is_full;
+#[cfg(test)]
+pub(crate) use learned::MAX_LEARNT_ROW;
 pub(crate) use records::{EpisodeBody, EventBody, decode_attributes};

@@ -6,7 +6,7 @@ mod signal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use memory_core::{Clock, EntityNews, Memory};
+use memory_core::{Clock, EntityNews, Memory, ProcedureNews};
 
 use super::ServiceOptions;
 use super::pool::panic_message;
@@ -30,7 +30,9 @@ pub struct Surroundings<'a> {
     /// Whether the writer has something to do.
     pub ingesting: &'a dyn Fn() -> bool,
     /// Hears what was learnt of persons.
-    pub announce: &'a dyn Fn(EntityNews),
+    pub of_person: &'a dyn Fn(EntityNews),
+    /// Hears what was learnt of procedures.
+    pub of_procedure: &'a dyn Fn(ProcedureNews),
 }
 
 /// Body of the thread.
@@ -52,7 +54,8 @@ pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal:
                 around.questions.wait_for_quiet(options.job_quiet, options.job_patience);
                 worked |= job.slice(memory, options.job_slice, clock, signal);
             }
-            memory.take_entity_news().into_iter().for_each(around.announce);
+            memory.take_entity_news().into_iter().for_each(around.of_person);
+            memory.take_procedure_news().into_iter().for_each(around.of_procedure);
             if !worked {
                 break;
             }

@@ -73,6 +73,8 @@ pub(crate) struct Anchor {
 const MEETINGS: usize = 64;
 /// Events kept per told name.
 const VOTES: usize = 32;
+/// Names that events told for one anchor; more are noise, and an anchor is one row, which has a ceiling.
+const NAMES: usize = 64;
 
 impl Anchor {
     pub fn new(sensed: Sensed, space: &str, dimensions: usize) -> Self {
@@ -119,8 +121,9 @@ impl Anchor {
             _ => {}
         }
         self.aliases.extend(other.aliases);
+        self.aliases.truncate(NAMES);
         for (name, events) in other.votes {
-            self.votes.entry(name).or_default().extend(events);
+            events.into_iter().for_each(|event| self.vote(&name, event));
         }
         self.told_same = self.told_same.or(other.told_same);
         self.told_apart.extend(other.told_apart);
@@ -141,6 +144,9 @@ impl Anchor {
     }
 
     pub fn vote(&mut self, name: &str, event: EventId) {
+        if self.votes.len() >= NAMES && !self.votes.contains_key(name) {
+            return;
+        }
         let events = self.votes.entry(name.into()).or_default();
         if events.len() < VOTES && !events.contains(&event) {
             events.push(event);

@@ -62,13 +62,34 @@ impl TryFrom<Graph> for Dag {
             }
         }
         free.reverse();
-        Ok(Self { nodes, copies, free, next: graph.next })
+        let edges = nodes.iter().map(|node| node.out.len()).sum();
+        Ok(Self { nodes, copies, free, next: graph.next, edges })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::{Dag, StepId};
+
+    /// Four hundred steps, any two of which somebody does one after the other.
+    #[test]
+    fn a_graph_that_is_full_of_edges_refuses_more_and_stays_below_the_ceiling_of_its_row() {
+        let mut dag = Dag::new();
+        let mut refused = 0;
+        for first in 0..400 {
+            for second in first + 1..400 {
+                refused += usize::from(!dag.add(&[StepId(first), StepId(second)]));
+            }
+        }
+        let edges: usize = dag.nodes().iter().map(|(_, node)| node.edges().len()).sum();
+        assert!(refused > 0 && edges <= Dag::MAX_EDGES + dag.len(), "{refused} refused, {edges} edges");
+        let bytes = postcard::to_stdvec(&dag).unwrap();
+        assert!(bytes.len() < 700_000, "{} bytes", bytes.len());
+        let mut again: Dag = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(again, dag);
+        assert!(!again.add(&[StepId(398), StepId(399), StepId(0)]), "it is as full as it was");
+        assert!(again.add(&[StepId(0), StepId(1)]), "what is there is counted on");
+    }
 
     #[test]
     fn a_graph_is_read_back_as_it_was_and_a_damaged_one_refused() {

@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::Procedure;
+use crate::logic::bounds;
 use crate::logic::prototype::BETA;
 use crate::logic::run::{Record, Role, Run, names_of};
 use crate::logic::{Action, Dag, Embedding, Prototype, StepId, normalise};
 use crate::{EventId, TimeSpan};
-
-/// Longer texts of actions and names are cut here, characters: an action is a phrase, and every wording is kept.
-const MAX_TEXT: usize = 256;
 
 /// The cosine to the index below which an observation does not move it (δ of NS-Mem 4.2.2).
 pub(in crate::logic) const GATE: f32 = 0.5;
@@ -33,7 +31,7 @@ impl Procedure {
         let run = first.event;
         self.open(session, run, Some(session.to_owned()));
         for action in actions {
-            self.grow(run, action, None, 1.0);
+            self.grow(run, &bounds::within(action), None, 1.0);
         }
         true
     }
@@ -53,10 +51,14 @@ impl Procedure {
         phi: Option<Embedding>,
         alignment: f32,
     ) -> Growth {
-        let text: String = action.text.trim().chars().take(MAX_TEXT).collect();
+        let text = action.text.trim().to_owned();
         let step = self.intern_step(run, &text, action, phi, alignment);
         let wording = self.intern_wording(text, action.named.then(|| action.source.clone()), step);
         let record = self.record(wording, action);
+        // As it will be taken back: without what found no room.
+        let Some(told) = self.runs.get(&run).map(|open| self.action(open, &record)) else {
+            return Growth { step, first_in_run: false, repetition: true };
+        };
         let Some(open) = self.runs.get_mut(&run) else {
             return Growth { step, first_in_run: false, repetition: true };
         };
@@ -67,7 +69,7 @@ impl Procedure {
         }
         let first_in_run = !open.steps.contains(&step);
         let known = &mut self.steps[step.0 as usize];
-        known.observe(action);
+        known.observe(&told);
         known.sessions += u32::from(first_in_run);
         let at = open.records.partition_point(|told| told.start <= record.start);
         if at == open.records.len() {
@@ -137,9 +139,12 @@ impl Procedure {
     }
 
     fn record(&mut self, wording: u32, action: &Action) -> Record {
-        let names = names_of(action).map(|(role, name)| (role, self.intern_name(name))).collect();
-        let source = self.intern_name(&action.source);
-        let goal = action.goal.as_deref().map(|goal| self.intern_name(goal));
+        let things = |role| !matches!(role, Role::Person);
+        let names =
+            names_of(action).filter_map(|(role, name)| Some((role, self.intern_name(name, things(role))?))).collect();
+        // A full table has the procedure's first source.
+        let source = self.intern_name(&action.source, false).unwrap_or(0);
+        let goal = action.goal.as_deref().and_then(|goal| self.intern_name(goal, false));
         Record {
             source,
             goal,
@@ -153,14 +158,24 @@ impl Procedure {
         }
     }
 
-    fn intern_name(&mut self, name: &str) -> u32 {
-        let name: String = name.chars().take(MAX_TEXT).collect();
-        if let Some(number) = self.by_name.get(&name) {
-            return *number;
+    /// The number of a name; `None` if it is new and the procedure has no room for it.
+    fn intern_name(&mut self, name: &str, of_thing: bool) -> Option<u32> {
+        if let Some(number) = self.by_name.get(name) {
+            return Some(*number);
         }
+        let most = if of_thing { bounds::NAMES_OF_THINGS } else { bounds::ALL_NAMES };
+        if self.name_bytes + name.len() + bounds::NAME_OVERHEAD > most {
+            return None;
+        }
+        Some(self.add_name(name.to_owned()))
+    }
+
+    /// Gives a name the next number.
+    pub(in crate::logic) fn add_name(&mut self, name: String) -> u32 {
         let number = self.names.len() as u32;
-        self.names.push(name.clone());
-        self.by_name.insert(name, number);
+        self.name_bytes += name.len() + bounds::NAME_OVERHEAD;
+        self.by_name.insert(name.clone(), number);
+        self.names.push(name);
         number
     }
 

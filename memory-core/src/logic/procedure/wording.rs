@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Procedure, Wording};
 use crate::EventId;
+use crate::logic::bounds;
 use crate::logic::memory::Phi;
 use crate::logic::verify::undoes;
 use crate::logic::{Action, Dag, Embedding, Step, StepId, normalise};
@@ -20,6 +21,11 @@ impl Procedure {
                 wording.source = source;
             }
             return *number;
+        }
+        let key = normalise(&text);
+        let alike = |(_, wording): &(usize, &Wording)| wording.step == step && normalise(&wording.text) == key;
+        if let Some((known, _)) = self.wordings.iter().enumerate().filter(alike).nth(bounds::SPELLINGS - 1) {
+            return known as u32;
         }
         let number = self.wordings.len() as u32;
         self.by_wording.insert(text.clone(), number);
@@ -59,7 +65,7 @@ impl Procedure {
         for (number, step) in self.steps.iter().enumerate().filter(|(_, step)| step.count > 0) {
             let id = StepId(number as u32);
             let own = action.named && self.vocabularies(step).contains(action.source.as_str());
-            if own || done.contains(&id) || undoes(key, step.key()) {
+            if own || done.contains(&id) || step.wordings.len() >= bounds::WORDINGS || undoes(key, step.key()) {
                 continue;
             }
             let cosine = step.embedding.as_ref().and_then(|embedding| embedding.cosine(phi));
@@ -82,7 +88,8 @@ impl Procedure {
     /// More words for a step; those that mean another one already keep their meaning.
     pub(in crate::logic) fn alias(&mut self, step: StepId, wordings: Vec<String>) {
         for key in wordings {
-            if !self.by_key.contains_key(&key) {
+            let room = self.steps[step.0 as usize].wordings.len() < bounds::WORDINGS;
+            if room && !self.by_key.contains_key(&key) {
                 self.by_key.insert(key.clone(), step);
                 self.steps[step.0 as usize].wordings.push(key);
             }

@@ -33,7 +33,7 @@ pub fn serve(request: &ProcedureRequest, reader: &dyn Reader) -> Result<Procedur
     match request {
         ProcedureRequest::List { goal_like, max } => {
             let found = query::list(known.procedures(), goal_like.as_deref().map(short).transpose()?);
-            Ok(ProcedureReply::List(found.into_iter().take(amount(*max)).map(summary).collect()))
+            Ok(ProcedureReply::List(found.into_iter().take(amount(*max)).map(ProcedureSummary::of).collect()))
         }
         ProcedureRequest::Get(which) => Ok(ProcedureReply::Procedure(detail(known.find(which)?, reader)?)),
         ProcedureRequest::Paths { of, constraints, done, max } => {
@@ -75,7 +75,7 @@ pub fn serve(request: &ProcedureRequest, reader: &dyn Reader) -> Result<Procedur
             let summaries = found.into_iter().take(MOST).map(|behaviour| {
                 let evidence = sessions(&behaviour.runs, reader)?;
                 let own = behaviour.runs.len();
-                Ok(ProcedureSummary { sessions: own, evidence, ..summary(behaviour.procedure) })
+                Ok(ProcedureSummary { sessions: own, evidence, ..ProcedureSummary::of(behaviour.procedure) })
             });
             Ok(ProcedureReply::Behaviours(summaries.collect::<Result<_, ProcedureError>>()?))
         }
@@ -211,17 +211,6 @@ fn alternatives(
     })
 }
 
-fn summary(procedure: &Procedure) -> ProcedureSummary {
-    ProcedureSummary {
-        id: procedure.id(),
-        goal: procedure.goal().to_owned(),
-        named: procedure.is_named(),
-        steps: procedure.steps().iter().filter(|step| step.count > 0).count(),
-        sessions: procedure.runs().len(),
-        evidence: Vec::new(),
-    }
-}
-
 fn detail(procedure: &Procedure, reader: &dyn Reader) -> Result<ProcedureDetail, ProcedureError> {
     let dag = procedure.dag();
     let id = |node: NodeId| match node {
@@ -256,7 +245,7 @@ fn detail(procedure: &Procedure, reader: &dyn Reader) -> Result<ProcedureDetail,
     });
     let runs: Vec<&Run> = procedure.runs().collect();
     Ok(ProcedureDetail {
-        summary: ProcedureSummary { evidence: sessions(&runs, reader)?, ..summary(procedure) },
+        summary: ProcedureSummary { evidence: sessions(&runs, reader)?, ..ProcedureSummary::of(procedure) },
         steps: steps.collect(),
         edges: edges.collect(),
     })
