@@ -553,6 +553,30 @@ pub enum BenchCommand {
     },
     /// Size and speed of the compressed index, on entries recombined from real texts.
     Index(IndexBenchArgs),
+    /// Next steps, ways, grouping and mining on told sessions with questions, and what learning costs.
+    Procedures(ProceduresBenchArgs),
+}
+
+/// `engram bench procedures`.
+#[derive(Debug, Clone, Args)]
+pub struct ProceduresBenchArgs {
+    /// Directory with `observations_train.jsonl` and `queries_SPLIT.json`.
+    pub dir: PathBuf,
+    /// Which questions.
+    #[arg(long, value_name = "SPLIT", default_value = "dev")]
+    pub split: String,
+    /// Topics of facts in the made household.
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub facts: u64,
+    /// Procedures in it, each with thirty sessions.
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub procedures: u64,
+    /// Also use the text embedding model, where one is installed.
+    #[arg(long)]
+    pub embed: bool,
+    /// Write sessions and mined patterns into this file, a line of JSON for each goal, to compare with another program.
+    #[arg(long, value_name = "FILE")]
+    pub patterns: Option<PathBuf>,
 }
 
 /// `engram bench index`.

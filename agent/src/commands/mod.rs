@@ -4,6 +4,7 @@ mod answer_text;
 mod ask;
 mod bench;
 mod bench_index;
+mod bench_procedures;
 mod check;
 mod clip;
 mod config;

@@ -13,6 +13,7 @@
 //! - *Snapshot.* Readers see one immutable state, published with the index.
 
 mod learnt;
+pub mod measure;
 mod news;
 mod rows;
 mod sharded;

@@ -1,0 +1,75 @@
+//! Closed patterns at 20 % support, goal by goal, as the PyPI package `prefixspan` is timed with.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::Workload;
+use super::quality::timed;
+use crate::Clock;
+use crate::logic::{Mining, Output, Patterns};
+
+/// The least of so many rounds counts.
+const ROUNDS: usize = 5;
+
+/// The sessions of a goal and what was mined from them, for another implementation to compare with.
+#[derive(Debug, Clone, Serialize)]
+pub struct Mined {
+    /// The fewest sessions of a pattern.
+    pub support: u32,
+    /// The sessions, as numbers of steps.
+    pub sequences: Vec<Vec<u32>>,
+    /// Every frequent pattern with its support.
+    pub all: Vec<(u32, Vec<u32>)>,
+    /// The closed ones.
+    pub closed: Vec<(u32, Vec<u32>)>,
+    /// How long the closed patterns of all goals together took, milliseconds.
+    pub ms: f64,
+}
+
+/// How many closed patterns there are, and how long finding them takes.
+pub(super) fn measure(workload: &Workload, clock: &dyn Clock) -> (usize, Duration) {
+    let goals = workload.sequences();
+    let rounds =
+        (0..ROUNDS).map(|_| timed(clock, || goals.iter().map(|goal| closed(goal).mine(goal)).collect::<Vec<_>>()));
+    let (found, took) = rounds.min_by_key(|(_, took)| *took).unwrap_or_default();
+    (found.iter().map(|found| found.patterns.len()).sum(), took)
+}
+
+fn closed(sessions: &[Vec<u32>]) -> Mining {
+    let sessions = u32::try_from(sessions.len()).unwrap_or(u32::MAX);
+    Mining { min_support: sessions.div_ceil(5).max(2), ..Mining::default() }
+}
+
+impl Workload {
+    /// The sessions of each goal.
+    fn sequences(&self) -> Vec<Vec<Vec<u32>>> {
+        let mut items: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut goals: BTreeMap<&str, BTreeMap<&str, Vec<u32>>> = BTreeMap::new();
+        for action in &self.actions {
+            let (Some(goal), Some(session)) = (&action.goal, &action.session) else { continue };
+            let next = u32::try_from(items.len()).unwrap_or(u32::MAX);
+            let item = *items.entry(&action.text).or_insert(next);
+            goals.entry(goal).or_default().entry(session).or_default().push(item);
+        }
+        goals.into_values().map(|sessions| sessions.into_values().collect()).collect()
+    }
+
+    /// What is mined from each goal's sessions. `took`: how long that was measured to take.
+    pub fn mined(&self, took: Duration) -> Vec<Mined> {
+        let pairs = |found: Patterns| found.patterns.into_iter().map(|one| (one.support, one.items)).collect();
+        let mined = |sequences: Vec<Vec<u32>>| {
+            let options = closed(&sequences);
+            let all = Mining { output: Output::All, ..options.clone() };
+            Mined {
+                support: options.min_support,
+                all: pairs(all.mine(&sequences)),
+                closed: pairs(options.mine(&sequences)),
+                sequences,
+                ms: took.as_secs_f64() * 1e3,
+            }
+        };
+        self.sequences().into_iter().map(mined).collect()
+    }
+}

@@ -1,0 +1,77 @@
+//! What was measured, for people.
+
+use std::time::Duration;
+
+use super::{Figures, Times};
+
+impl Figures {
+    /// For people.
+    pub fn table(&self) -> String {
+        let (quality, cost) = (&self.quality, &self.cost);
+        let (actions, sessions, procedures) = quality.learnt;
+        let mut lines = vec![
+            format!("{actions} actions, {sessions} sessions, {procedures} procedures"),
+            format!(
+                "  rows                         {:.2} MB, the largest {:.1} kB",
+                megabytes(quality.row_bytes),
+                1e3 * megabytes(quality.largest_row)
+            ),
+            format!("  one action                   {}", words(quality.action)),
+            format!(
+                "  next step of {:<16}top-1 {:.4}, top-5 {:.4}; {}",
+                quality.asked,
+                quality.next.0,
+                quality.next.1,
+                words(quality.next_times)
+            ),
+            format!(
+                "  ways without a step          {} returned, soundness {:.3}, coverage {:.3}; {}",
+                quality.ways,
+                quality.soundness,
+                quality.coverage,
+                words(quality.way_times)
+            ),
+            format!(
+                "  {} sessions without goals   {} groups, adjusted Rand index {:.3}; verified: precision {:.3}, recall {:.3}; {}",
+                quality.grouped.0,
+                quality.grouped.1,
+                quality.rand_index,
+                quality.verified.0,
+                quality.verified.1,
+                words(quality.goalless)
+            ),
+            format!("  closed patterns              {} in {:.2} ms", self.mining.0, ms(self.mining.1)),
+            format!(
+                "{} facts and {} procedures of {} sessions",
+                cost.plan.facts,
+                cost.plan.procedures,
+                cost.plan.procedures * cost.plan.sessions
+            ),
+            format!(
+                "  resident                     {}",
+                cost.resident.map_or("unknown here".to_owned(), |bytes| format!("{:.0} MB", megabytes(bytes as usize)))
+            ),
+            format!("  one more action              {}", words(cost.action)),
+            format!("  the same, rows made          {}", words(cost.lesson)),
+        ];
+        for graph in &cost.graphs {
+            lines.push(format!("{} steps, {}: {} nodes", graph.steps, graph.name, graph.nodes));
+            lines.extend(graph.queries.iter().map(|(query, times)| format!("  {query:<29}{}", words(*times))));
+        }
+        lines.join("\n")
+    }
+}
+
+fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+#[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+fn megabytes(bytes: usize) -> f64 {
+    bytes as f64 / 1e6
+}
+
+fn words(times: Times) -> String {
+    let Times { mean, p50, p95, worst } = times;
+    format!("mean {:.3} ms, p50 {:.3}, p95 {:.3}, worst {:.2}", ms(mean), ms(p50), ms(p95), ms(worst))
+}
