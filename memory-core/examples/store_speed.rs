@@ -2,9 +2,12 @@
 //!
 //! ```text
 //! cargo run --release -p memory-core --example store_speed -- [EPISODES] [DIR]
+//! cargo run --release -p memory-core --example store_speed -- again DIR
 //! ```
 //!
-//! The memory is written by a second process, which is killed in the middle of its work.
+//! The memory is written by a second process, which is killed in the middle of its work: when one in 32 of the events came
+//! after the index was saved, which is as much as a running agent leaves. `again` measures a directory that is there, and
+//! writes to it. Every opening is a process of its own.
 
 // A measurement is told on standard output.
 #![allow(clippy::print_stdout)]
@@ -14,11 +17,11 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use memory_core::ports::{PortError, TextEmbedder};
 use memory_core::store::DirStorage;
-use memory_core::{Memory, MemoryOptions, Observation, SystemClock, Timestamp, Told};
+use memory_core::{Memory, MemoryOptions, Observation, Query, SaveIndex, SystemClock, Timestamp, Told};
 
 const BATCH: u64 = 64;
 const DIMENSIONS: usize = 384;
@@ -53,17 +56,20 @@ impl TextEmbedder for Noise {
 fn main() -> Outcome {
     let mut args = std::env::args().skip(1);
     let first = args.next().unwrap_or_else(|| "100000".into());
-    if first == "write" {
-        let dir = args.next().ok_or("write DIR EPISODES")?;
-        return write(Path::new(&dir), args.next().ok_or("write DIR EPISODES")?.parse()?);
+    let dir = args.next().map_or_else(
+        || std::env::temp_dir().join(format!("engram-store-{}", std::process::id())),
+        std::path::PathBuf::from,
+    );
+    match first.as_str() {
+        "write" => write(&dir, args.next().ok_or("write DIR EPISODES")?.parse()?),
+        "open" => opened(&dir, &args.next().ok_or("open DIR WHAT")?),
+        "again" => measure(&dir, 0),
+        episodes => {
+            let result = measure(&dir, episodes.parse()?);
+            std::fs::remove_dir_all(&dir)?;
+            result
+        }
     }
-    let episodes: u64 = first.parse()?;
-    let dir = args
-        .next()
-        .map_or_else(|| std::env::temp_dir().join(format!("engram-store-{}", std::process::id())), Into::into);
-    let result = measure(&dir, episodes);
-    std::fs::remove_dir_all(&dir)?;
-    result
 }
 
 /// Two events an episode, each episode a minute and a half after the one before.
@@ -101,26 +107,71 @@ fn open(dir: &Path) -> Outcome<Memory> {
     Ok(Memory::open(Arc::new(DirStorage::new(dir)), options, Arc::new(SystemClock::new()))?)
 }
 
-/// Writes until it is killed; says when there are enough episodes.
+/// Brings the memory to so many episodes, saves its index, writes one in 32 more and goes on until it is killed.
 fn write(dir: &Path, episodes: u64) -> Outcome {
     let memory = open(dir)?;
     memory.set_text_embedder(Some(Arc::new(Noise)));
-    let begin = Instant::now();
-    let mut n = 0;
+    let mut n = memory.stats().last_event;
+    let begin = n;
+    let since = Instant::now();
     while n < episodes * 2 {
         memory.observe((n..n + BATCH).map(observation).collect())?;
         n += BATCH;
     }
-    let seconds = begin.elapsed().as_secs_f64();
-    println!("observed {n} in batches of {BATCH}: {:.0}/s", f64::from(u32::try_from(n)?) / seconds);
-    let begin = Instant::now();
+    tell_rate("observed", n - begin, since);
+    let since = Instant::now();
+    let pending = memory.stats().pending_embeddings;
     while memory.embed_pending(512)?.embeddings > 0 {}
-    println!("stored {n} vectors: {:.0}/s", f64::from(u32::try_from(n)?) / begin.elapsed().as_secs_f64());
+    tell_rate("stored vectors", pending, since);
+    if let Some(saved) = memory.save_index(SaveIndex::Now)? {
+        println!(
+            "saved the index of {} events: {} MiB in {:.2} s",
+            saved.events,
+            saved.bytes >> 20,
+            saved.took.as_secs_f64()
+        );
+    }
+    let later = n / 32;
+    for end in (0..later).step_by(usize::try_from(BATCH)?) {
+        memory.observe((n + end..n + end + BATCH).map(observation).collect())?;
+    }
+    while memory.embed_pending(512)?.embeddings > 0 {}
     println!("enough");
     loop {
-        memory.observe((n..n + BATCH).map(observation).collect())?;
         n += BATCH;
+        memory.observe((n + later..n + later + BATCH).map(observation).collect())?;
     }
+}
+
+fn tell_rate(what: &str, count: u64, since: Instant) {
+    let rate = Duration::from_secs(count).as_secs_f64() / since.elapsed().as_secs_f64();
+    println!("{what}: {count} in batches, {rate:.0}/s");
+}
+
+/// Opens the memory and asks it something.
+fn opened(dir: &Path, what: &str) -> Outcome {
+    let (begin, work) = (Instant::now(), processor_seconds());
+    let memory = open(dir)?;
+    let opened = begin.elapsed();
+    memory.set_text_embedder(Some(Arc::new(Noise)));
+    let with_vectors = begin.elapsed();
+    let query = Query { question: "Where is the blue mug?".into(), ..Query::default() };
+    let evidence = memory.ask(&query)?.evidence.len();
+    let (answered, worked) = (begin.elapsed(), processor_seconds() - work);
+    let stats = memory.stats();
+    println!(
+        "{what}: {} events, {} without a vector: open after {:.2} s, with vectors {:.2} s, first answer ({evidence} of evidence) {:.2} s; \
+         {worked:.2} s of processor; store {} MiB",
+        stats.events,
+        stats.pending_embeddings,
+        opened.as_secs_f64(),
+        with_vectors.as_secs_f64(),
+        answered.as_secs_f64(),
+        stats.disk_bytes >> 20
+    );
+    // As a program does that ends.
+    memory.save_index(SaveIndex::AtEnd)?;
+    Ok(())
 }
 
 /// Processor time of this process, which a busy machine does not stretch; zero where the system does not say.
@@ -132,10 +183,13 @@ fn processor_seconds() -> f64 {
 }
 
 fn measure(dir: &Path, episodes: u64) -> Outcome {
-    let mut writer = Command::new(std::env::current_exe()?)
-        .args(["write".as_ref(), dir.as_os_str(), episodes.to_string().as_ref()])
-        .stdout(Stdio::piped())
-        .spawn()?;
+    let program = std::env::current_exe()?;
+    let run = |command: &str, argument: &str| {
+        let mut process = Command::new(&program);
+        process.args([command.as_ref(), dir.as_os_str(), argument.as_ref()]);
+        process
+    };
+    let mut writer = run("write", &episodes.to_string()).stdout(Stdio::piped()).spawn()?;
     let output = writer.stdout.take().ok_or("the writer has no output")?;
     for line in BufReader::new(output).lines() {
         let line = line?;
@@ -147,24 +201,17 @@ fn measure(dir: &Path, episodes: u64) -> Outcome {
     writer.kill()?;
     writer.wait()?;
 
-    for (what, with_vectors) in [("after kill -9", true), ("after a clean end", true), ("without its vectors", false)] {
-        let (begin, work) = (Instant::now(), processor_seconds());
-        let memory = open(dir)?;
-        let (opened, worked) = (begin.elapsed(), processor_seconds() - work);
-        if with_vectors {
-            memory.set_text_embedder(Some(Arc::new(Noise)));
-        }
-        let stats = memory.stats();
-        println!(
-            "opened {} episodes, {} events {what}: {:.2} s ({worked:.2} s of processor), with vectors {:.2} s ({:.2} s); {} MiB on disk",
-            stats.episodes,
-            stats.events,
-            opened.as_secs_f64(),
-            begin.elapsed().as_secs_f64(),
-            processor_seconds() - work,
-            stats.disk_bytes >> 20
-        );
+    for what in ["after kill -9", "after a clean end", "once more"] {
+        run("open", what).status()?;
     }
+    let index = std::fs::read_dir(dir)?
+        .filter_map(Result::ok)
+        .find(|file| file.file_name().to_string_lossy().ends_with(".snapshot"));
+    if let Some(index) = index {
+        println!("the saved index has {} MiB", index.metadata()?.len() >> 20);
+        std::fs::remove_file(index.path())?;
+    }
+    run("open", "without its index").status()?;
     let memory = open(dir)?;
     let begin = Instant::now();
     let report = memory.check()?;

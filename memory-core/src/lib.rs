@@ -38,7 +38,7 @@ pub use error::{ForgetError, MaintenanceError, NamingError, ObserveError, OpenEr
 pub use event::{Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, Kind, Modality, Origin};
 pub use memory::{
     BackupReply, CheckReport, CompactReply, EpisodeFilter, Exported, FactFilter, ForgetReply, ForgetRequest,
-    ForgottenRecording, Memory, MemoryOptions, Outcome, Page, PendingWork, Stats,
+    ForgottenRecording, IndexSaved, Memory, MemoryOptions, Outcome, Page, PendingWork, SaveIndex, Stats,
 };
 pub use observation::{Boundary, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told};
 pub use procedure::{

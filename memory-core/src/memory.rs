@@ -197,6 +197,28 @@ pub struct CompactReply {
     pub blocked: Duration,
 }
 
+/// When the index is to be saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SaveIndex {
+    /// At once.
+    Now,
+    /// If enough of it is new, and the last time is some minutes ago.
+    IfDue,
+    /// If enough of it is new that a program which is about to end should not leave it to the next one.
+    AtEnd,
+}
+
+/// What was saved of the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct IndexSaved {
+    /// Length of the file.
+    pub bytes: u64,
+    /// Visible events in it.
+    pub events: u64,
+    /// How long it took.
+    pub took: Duration,
+}
+
 /// What is in a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BackupReply {
@@ -381,6 +403,16 @@ impl Memory {
     /// See [`MaintenanceError`]; the memory is then as it was.
     pub fn compact(&self) -> Result<CompactReply, MaintenanceError> {
         self.store.compact()
+    }
+
+    /// Saves the index beside the store, so that the next opening reads it instead of building it from every event, while
+    /// readers and writer go on. `None` if it is not time, or somebody else is at it. Call from a background thread, and
+    /// when the program ends.
+    ///
+    /// # Errors
+    /// See [`MaintenanceError`]; the memory is as it was, and what was saved before is still there.
+    pub fn save_index(&self, when: SaveIndex) -> Result<Option<IndexSaved>, MaintenanceError> {
+        self.store.save_index(when)
     }
 
     /// Writes one consistent state of the whole memory, while readers and writer go on. The file is whole only if this

@@ -30,7 +30,7 @@ use super::matrix::WaveletMatrix;
 use super::packing::take;
 use super::postings::{Chunk, PackedPostings, Postings, SEGMENT};
 use super::search::Snapshot;
-use super::section::{Fields, SectionError, read_section, write_section};
+use super::section::{Fields, SectionError, read_section, section_start, write_section};
 use super::signature::{Planes, SignatureOptions, SignatureTable};
 use super::terms::TermStream;
 use super::vocabulary::Vocabulary;
@@ -45,6 +45,9 @@ const HIDDEN: &str = "IXHI";
 const SEGMENTS: &str = "IXSG";
 const TAIL: &str = "IXTL";
 const SIGNATURES: &str = "IXSI";
+/// With these the term stream and the content begin.
+const TERMS: &str = "WMHD";
+const CONTENT: &str = "CTHD";
 
 /// Longest payload of a section of `count` things of up to `each` bytes.
 fn most(count: usize, each: u64) -> u64 {
@@ -121,48 +124,96 @@ impl CompressedIndex {
     /// [`SectionError`] if the bytes are damaged, end early, contradict themselves, or were made with other options than
     /// `options` (its weights aside, which are not part of an index).
     pub fn read_snapshot(options: IndexOptions, input: &mut dyn Read) -> Result<Self, SectionError> {
-        let (mut state, len, dimensions) = read_head(options, input)?;
-        let bytes = read_section(input, VOCABULARY, most(1 << 24, 8))?;
-        state.vocabulary = vocabulary_of(&bytes).ok_or_else(|| wrong(VOCABULARY, "no list of terms"))?;
-        let bytes = read_section(input, NAMES, most(len as usize, 32))?;
-        (state.sources, state.entities) = names_of(&bytes)?;
-        let bytes = read_section(input, ENTRIES, most(len as usize, 128))?;
-        let names = (state.sources.all().len(), state.entities.all().len());
-        state.entries = entries_of(&bytes, len, names).ok_or_else(|| wrong(ENTRIES, "entries that cannot be"))?;
-        let bytes = read_section(input, LINKS, most(len as usize, 4))?;
-        state.links = links_of(&bytes, len).ok_or_else(|| wrong(LINKS, "links that cannot be"))?;
-        let bytes = read_section(input, HIDDEN, most(len as usize + (1 << 24), 8))?;
-        (state.hidden, state.hidden_holding) = hidden_of(&bytes, len, state.vocabulary.len())
-            .ok_or_else(|| wrong(HIDDEN, "documents that are not there"))?;
-        let mut full = Vec::new();
-        for _ in 0..len / SEGMENT {
-            let bytes = read_section(input, SEGMENTS, 1 << 31)?;
-            let mut rest = bytes.as_slice();
-            let packed = PackedPostings::decode(&mut rest, state.vocabulary.len()).filter(|_| rest.is_empty());
-            full.push(Arc::new(packed.ok_or_else(|| wrong(SEGMENTS, "postings that cannot be"))?));
-        }
-        let bytes = read_section(input, TAIL, 1 << 33)?;
-        let tail = Chunk::decode(&bytes, len % SEGMENT, state.vocabulary.len());
-        state.postings = Postings::new(full, tail.ok_or_else(|| wrong(TAIL, "postings that cannot be"))?);
-        let words = options.signature.words();
-        let bytes = read_section(input, SIGNATURES, most(len as usize + BLOCK, words as u64 * 8 + 1))?;
-        if dimensions > 0 {
-            state.planes = Some(Arc::new(Planes::new(options.signature, dimensions)));
-        }
-        let words = if dimensions > 0 { words } else { 0 };
-        state.signatures =
-            SignatureTable::decode(&bytes, words, len).ok_or_else(|| wrong(SIGNATURES, "signatures that cannot be"))?;
-        let matrix = WaveletMatrix::decode(input)?;
-        let ends = len == 0 || state.entries.get(len - 1).terms_at <= matrix.len() as u64;
-        if matrix.view().sigma() > state.vocabulary.len().max(1) || !ends {
+        let state = read_state(options, input)?;
+        let terms = WaveletMatrix::decode(input)?;
+        Self::assemble(options, state, terms, ContentStore::decode(input)?)
+    }
+
+    /// The same from bytes at hand, to their end; its three parts are decoded at the same time.
+    ///
+    /// # Errors
+    /// As [`read_snapshot`](Self::read_snapshot), and if something follows the index.
+    pub fn read_snapshot_bytes(options: IndexOptions, bytes: &[u8]) -> Result<Self, SectionError> {
+        let terms_at = section_start(bytes, 0, TERMS);
+        let content_at = terms_at.and_then(|at| section_start(bytes, at, CONTENT));
+        let (Some(terms_at), Some(content_at)) = (terms_at, content_at) else {
+            // One after the other, so that the error says which section is missing.
+            return Self::read_snapshot(options, &mut &*bytes);
+        };
+        let (state, rest) = bytes.split_at(terms_at);
+        let (terms, content) = rest.split_at(content_at - terms_at);
+        std::thread::scope(|scope| {
+            let terms = scope.spawn(move || whole(terms, |input| WaveletMatrix::decode(input)));
+            let content = scope.spawn(move || whole(content, |input| ContentStore::decode(input)));
+            let state = whole(state, |input| read_state(options, input));
+            Self::assemble(options, state?, joined(terms)?, joined(content)?)
+        })
+    }
+
+    /// Puts the parts together, if they are of one index.
+    fn assemble(
+        options: IndexOptions,
+        state: State,
+        terms: WaveletMatrix,
+        content: ContentStore,
+    ) -> Result<Self, SectionError> {
+        let len = state.entries.len();
+        let ends = len == 0 || state.entries.get(len - 1).terms_at <= terms.len() as u64;
+        if terms.view().sigma() > state.vocabulary.len().max(1) || !ends {
             return Err(wrong(HEAD, "the term stream is of another index"));
         }
-        let content = ContentStore::decode(input)?;
         if content.len() > len as usize {
             return Err(wrong(HEAD, "the content is of another index"));
         }
-        Ok(Self::of(options, state, TermStream::of(matrix), content))
+        Ok(Self::of(options, state, TermStream::of(terms), content))
     }
+}
+
+fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Reads one part, which must take all of its bytes.
+fn whole<T>(bytes: &[u8], read: impl FnOnce(&mut dyn Read) -> Result<T, SectionError>) -> Result<T, SectionError> {
+    let mut rest = bytes;
+    let part = read(&mut rest)?;
+    if rest.is_empty() { Ok(part) } else { Err(wrong(HEAD, "something follows a part of the index")) }
+}
+
+/// Everything but the term stream and the content.
+fn read_state(options: IndexOptions, input: &mut dyn Read) -> Result<State, SectionError> {
+    let (mut state, len, dimensions) = read_head(options, input)?;
+    let bytes = read_section(input, VOCABULARY, most(1 << 24, 8))?;
+    state.vocabulary = vocabulary_of(&bytes).ok_or_else(|| wrong(VOCABULARY, "no list of terms"))?;
+    let bytes = read_section(input, NAMES, most(len as usize, 32))?;
+    (state.sources, state.entities) = names_of(&bytes)?;
+    let bytes = read_section(input, ENTRIES, most(len as usize, 128))?;
+    let names = (state.sources.all().len(), state.entities.all().len());
+    state.entries = entries_of(&bytes, len, names).ok_or_else(|| wrong(ENTRIES, "entries that cannot be"))?;
+    let bytes = read_section(input, LINKS, most(len as usize, 4))?;
+    state.links = links_of(&bytes, len).ok_or_else(|| wrong(LINKS, "links that cannot be"))?;
+    let bytes = read_section(input, HIDDEN, most(len as usize + (1 << 24), 8))?;
+    (state.hidden, state.hidden_holding) =
+        hidden_of(&bytes, len, state.vocabulary.len()).ok_or_else(|| wrong(HIDDEN, "documents that are not there"))?;
+    let mut full = Vec::new();
+    for _ in 0..len / SEGMENT {
+        let bytes = read_section(input, SEGMENTS, 1 << 31)?;
+        let mut rest = bytes.as_slice();
+        let packed = PackedPostings::decode(&mut rest, state.vocabulary.len()).filter(|_| rest.is_empty());
+        full.push(Arc::new(packed.ok_or_else(|| wrong(SEGMENTS, "postings that cannot be"))?));
+    }
+    let bytes = read_section(input, TAIL, 1 << 33)?;
+    let tail = Chunk::decode(&bytes, len % SEGMENT, state.vocabulary.len());
+    state.postings = Postings::new(full, tail.ok_or_else(|| wrong(TAIL, "postings that cannot be"))?);
+    let words = options.signature.words();
+    let bytes = read_section(input, SIGNATURES, most(len as usize + BLOCK, words as u64 * 8 + 1))?;
+    if dimensions > 0 {
+        state.planes = Some(Arc::new(Planes::new(options.signature, dimensions)));
+    }
+    let words = if dimensions > 0 { words } else { 0 };
+    state.signatures =
+        SignatureTable::decode(&bytes, words, len).ok_or_else(|| wrong(SIGNATURES, "signatures that cannot be"))?;
+    Ok(state)
 }
 
 fn wrong(tag: &'static str, reason: &str) -> SectionError {
@@ -237,19 +288,18 @@ fn names_of(bytes: &[u8]) -> Result<(SourceNames, EntityNames), SectionError> {
     Ok((SourceNames::new(sources), EntityNames::new(entities)))
 }
 
-fn entries_of(bytes: &[u8], len: u32, (sources, entities): (usize, usize)) -> Option<EntryTable> {
+fn entries_of(bytes: &[u8], len: u32, names: (usize, usize)) -> Option<EntryTable> {
     let mut rest = bytes;
     let mut table = EntryTable::default();
-    let mut before: Option<Entry> = None;
-    for first in (0..len).step_by(BLOCK) {
-        for entry in PackedEntries::decode_entries(&mut rest, (len - first).min(BLOCK as u32) as usize)? {
-            let grows = before.is_none_or(|before| before.id < entry.id && before.terms_at <= entry.terms_at);
-            let known = (entry.source as usize) < sources && entry.entity.is_none_or(|it| (it as usize) < entities);
-            if !grows || !known {
-                return None;
-            }
-            table.push(entry);
-            before = Some(entry);
+    let mut last = None;
+    for first in (0..len as usize).step_by(BLOCK) {
+        let count = (len as usize - first).min(BLOCK);
+        let block = PackedEntries::decode(&mut rest, count)?;
+        last = block.follows(count, last, names)?;
+        if count == BLOCK {
+            table.push_packed(block);
+        } else {
+            block.entries(count).for_each(|entry| table.push(entry));
         }
     }
     rest.is_empty().then_some(table)

@@ -220,6 +220,8 @@ pub trait Search: Send + Sync {
     /// # Errors
     /// What the writer says.
     fn write_snapshot(&self, out: &mut dyn std::io::Write) -> std::io::Result<()>;
+    /// Calls `visit` with every visible document, in order of ids, and whether it has a vector.
+    fn for_each_visible(&self, visit: &mut dyn FnMut(EventId, bool));
     /// How many visible documents there are.
     fn len(&self) -> usize;
     /// How many of them have a vector.

@@ -118,6 +118,19 @@ pub fn read_section(input: &mut dyn Read, tag: &'static str, most: u64) -> Resul
     Ok(payload)
 }
 
+/// Where the first section `tag` at or behind `from` begins, going from section to section; only lengths are looked at.
+pub(super) fn section_start(bytes: &[u8], from: usize, tag: &'static str) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let header = bytes.get(at..)?.first_chunk::<HEADER>()?;
+        if header[..4] == *tag.as_bytes() {
+            return Some(at);
+        }
+        let length = u64::from_le_bytes(header[4..].try_into().expect("eight bytes"));
+        at = at.checked_add(HEADER + 4)?.checked_add(usize::try_from(length).ok()?)?;
+    }
+}
+
 fn checksum(header: &[u8], payload: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(header);

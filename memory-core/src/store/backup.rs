@@ -28,13 +28,16 @@ use super::records::{HEAD, Head};
 use super::tables::{self, EVENTS, MEMBERS, META};
 use super::vectors::SpaceInUse;
 use super::writer::Writer;
-use crate::{BackupReply, MaintenanceError};
+use crate::{BackupReply, MaintenanceError, SaveIndex};
 
 const BACKUP: Kind = Kind { magic: b"ENGRBKUP", version: 1, name: "backup" };
 
 const TABLE: u8 = 1;
 const ROW: u8 = 2;
 const END: u8 = 3;
+
+/// Formats of stores whose rows are those of the present one, but for the format itself.
+const READABLE: std::ops::RangeInclusive<u32> = 2..=tables::FORMAT;
 
 /// Longest key and value that are read.
 const MAX_PART: usize = 64 << 20;
@@ -123,7 +126,8 @@ impl Store {
         }
         // Memory follows whichever is the present one now.
         let snapshot = self.database.read()?;
-        let mut recovered = Writer::recover(&snapshot, self.clock.as_ref())?;
+        let place = self.database.saved_index(&self.instance);
+        let mut recovered = Writer::open(&snapshot, self.clock.as_ref(), &place)?;
         recovered.absent = std::sync::Arc::clone(&writer.absent);
         recovered.learnt_epoch = writer.learnt_epoch + 1;
         if let Some(space) = writer.space.take() {
@@ -131,7 +135,9 @@ impl Store {
         }
         *writer = recovered;
         self.publish(&writer);
+        drop(writer);
         replaced?;
+        self.save_index_if_due(SaveIndex::AtEnd);
         Ok(reply)
     }
 }
@@ -145,8 +151,8 @@ fn build(input: &mut dyn Read, made: &redb::Database, instance: Option<&str>) ->
     let (header, container) = ContainerReader::begin(BACKUP, input).map_err(unusable)?;
     let header: Header =
         envelope::decode(&header).map_err(|detail| MaintenanceError::Unusable(format!("its header: {detail}")))?;
-    if header.format != tables::FORMAT {
-        let message = format!("it was made of format {}, and this engram reads {}", header.format, tables::FORMAT);
+    if !READABLE.contains(&header.format) {
+        let message = format!("it was made of format {}, and this engram reads {READABLE:?}", header.format);
         return Err(MaintenanceError::Unusable(message));
     }
     let mut rows = RowReader { container, hash: Sha256::new() };
@@ -175,9 +181,12 @@ fn build(input: &mut dyn Read, made: &redb::Database, instance: Option<&str>) ->
     for table in TABLES {
         drop(table.open(&transaction)?);
     }
-    if let Some(instance) = instance {
+    {
         let mut meta = transaction.open_table(META).map_err(Failure::from)?;
-        meta.insert("instance", tables::seal_text("instance", instance).as_slice()).map_err(Failure::from)?;
+        meta.insert("format", tables::sealed_format().as_slice()).map_err(Failure::from)?;
+        if let Some(instance) = instance {
+            meta.insert("instance", tables::seal_text("instance", instance).as_slice()).map_err(Failure::from)?;
+        }
     }
     transaction.commit().map_err(Failure::from)?;
 

@@ -7,7 +7,9 @@ use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
 use super::failure::Result;
 use super::learned;
-use super::records::{EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, FORGOTTEN_KEY, fold};
+use super::records::{
+    CHANGE, Change, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, FORGOTTEN_KEY, fold,
+};
 use super::tables::{self, ENTITY, PLACE, ReadTables};
 use super::vectors;
 use crate::{CheckReport, Origin};
@@ -22,7 +24,7 @@ type Part<'t> = fn(&mut Check<'t>) -> Result<()>;
 pub(crate) fn check<'t>(transaction: &'t ReadTransaction) -> Result<CheckReport> {
     let mut check = Check { transaction, report: CheckReport::default(), untold: 0, live: Live::default() };
     // Pages that contradict each other make redb panic; what it was reading is what is damaged.
-    let parts: [(&str, Part<'t>); 7] = [
+    let parts: [(&str, Part<'t>); 8] = [
         ("events", Check::events),
         ("episodes", Check::episodes),
         ("the tables that lead to events", Check::references),
@@ -30,6 +32,7 @@ pub(crate) fn check<'t>(transaction: &'t ReadTransaction) -> Result<CheckReport>
         ("vectors", Check::vectors),
         ("what was learnt", Check::learnt),
         ("settings", Check::texts),
+        ("changes", Check::changes),
     ];
     for (what, part) in parts {
         match catch_unwind(AssertUnwindSafe(|| part(&mut check))) {
@@ -275,6 +278,17 @@ impl Check<'_> {
         let mut problems = Vec::new();
         self.report.records += learned::check(self.transaction, &mut |problem| problems.push(problem))?;
         problems.into_iter().for_each(|problem| self.problem(problem));
+        Ok(())
+    }
+
+    /// These count as no records: where one does not decode, the index is built anew at the next opening.
+    fn changes(&mut self) -> Result<()> {
+        for entry in self.transaction.open_table(tables::CHANGES)?.iter()? {
+            let (key, value) = entry?;
+            if let Err(failure) = tables::open_numbered::<Change>(CHANGE, key.value(), value.value()) {
+                self.problem(tables::describe(failure));
+            }
+        }
         Ok(())
     }
 

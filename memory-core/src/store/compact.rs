@@ -5,7 +5,7 @@
 //! 3. The noted rows are brought up to date, in rounds that become shorter, and all of it is synced.
 //! 4. Under the writer's lock: the last round, the counters, a sync; then the manifest is renamed.
 //! 5. The old file is removed. The index is rebuilt from the new one in the background of readers and writer, because
-//!    it too holds words of what was forgotten.
+//!    it too holds words of what was forgotten. Then it is saved; the file of the old one went with its generation.
 //!
 //! Whatever fails before the manifest is renamed leaves the old generation as it was and removes the new one.
 
@@ -20,12 +20,13 @@ use super::database::ChangedKeys;
 use super::engine::Store;
 use super::envelope;
 use super::failure::{Failure, Result};
+use super::index_seat::Change;
 use super::live_rows::LiveRows;
 use super::records::{HEAD, Head};
 use super::tables::{self, EVENTS, MEMBERS, META};
 use super::vectors::SpaceInUse;
 use super::writer::Writer;
-use crate::{CompactReply, MaintenanceError};
+use crate::{CompactReply, MaintenanceError, SaveIndex};
 
 /// Rows that the last round may have: they are copied while the writer waits.
 const LAST_ROUND: usize = 2_000;
@@ -62,6 +63,7 @@ impl Store {
         self.database.forget_changes();
         let (rows, blocked) = outcome?;
         self.reindex()?;
+        self.save_index_if_due(SaveIndex::AtEnd);
         Ok(CompactReply {
             bytes_before,
             bytes_after: self.database.disk_bytes(),
@@ -171,13 +173,13 @@ impl Store {
 
     /// Builds the index anew from the tables while readers and writer go on, and puts it in the place of the old one.
     pub(crate) fn reindex(&self) -> Result<()> {
-        let (snapshot, embedder) = {
+        let (snapshot, embedder, generation) = {
             let mut writer = self.writer.lock();
             writer.index.record();
             let embedder = writer.space.as_ref().map(|space| std::sync::Arc::clone(&space.embedder));
-            (self.database.read()?, embedder)
+            (self.database.read()?, embedder, self.database.generation())
         };
-        let rebuilt = Writer::recover(&snapshot, self.clock.as_ref()).and_then(|mut fresh| {
+        let rebuilt = Writer::rebuild(&snapshot, self.clock.as_ref(), generation).and_then(|mut fresh| {
             if let Some(embedder) = embedder {
                 fresh.use_space(SpaceInUse::new(embedder), &snapshot)?;
             }
@@ -185,9 +187,15 @@ impl Store {
         });
         let mut writer = self.writer.lock();
         let recorded = writer.index.stop_recording();
-        let mut fresh = rebuilt?.index;
+        let mut fresh = rebuilt?;
+        // Of a space that was taken into use meanwhile, the writer knows.
+        if !recorded.iter().any(|change| matches!(change, Change::UseSpace(_))) {
+            writer.indexed_space = fresh.indexed_space.take();
+        }
+        let mut fresh = fresh.index;
         fresh.replay(recorded);
         writer.index = fresh;
+        writer.saved = None;
         self.publish(&writer);
         Ok(())
     }

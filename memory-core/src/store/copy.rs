@@ -46,6 +46,7 @@ pub(crate) const TABLES: &[&dyn AnyTable] = &[
     &tables::PURGES,
     &tables::LEARNT,
     &tables::SETTINGS,
+    &tables::CHANGES,
 ];
 
 /// The table of this name.

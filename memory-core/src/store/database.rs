@@ -16,6 +16,7 @@ use super::backend::Backend;
 use super::failure::{Failure, Result};
 use super::generation::{self, Generation};
 use super::noted::Noted;
+use super::saved_index::Place;
 use super::storage::Storage;
 use super::tables;
 use crate::OpenError;
@@ -162,6 +163,11 @@ impl Database {
     /// The present generation.
     pub(crate) fn generation(&self) -> Generation {
         self.open.read().generation
+    }
+
+    /// Where the index of the present generation is saved.
+    pub(crate) fn saved_index<'s>(&'s self, instance: &'s str) -> Place<'s> {
+        Place { storage: self.storage(), generation: self.generation(), instance }
     }
 
     /// The present generation's file, for messages.

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::envelope::{self, MAX_PAYLOAD};
 use super::records::{
-    EPISODE, EVENT, EpisodeRow, EventBody, EventRow, HEAD, Head, HeadOfFormat1, PURGE, Purge, SPACE, Space, TEXT,
-    VECTOR, decode_attributes,
+    CHANGE, Change, EPISODE, EVENT, EpisodeRow, EventBody, EventRow, HEAD, Head, HeadOfFormat1, PURGE, Purge, SPACE,
+    Space, TEXT, VECTOR, decode_attributes,
 };
 use crate::{Kind, Modality, Origin};
 
@@ -39,13 +39,14 @@ fn decode_everything(payload: &[u8]) {
     drop(envelope::decode::<HeadOfFormat1>(payload));
     drop(envelope::decode::<Purge>(payload));
     drop(envelope::decode::<Space>(payload));
+    drop(envelope::decode::<Change>(payload));
     drop(envelope::decode::<String>(payload));
 }
 
 proptest! {
     #[test]
     fn arbitrary_bytes_are_refused_or_read_but_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..512)) {
-        for record in [EVENT, EPISODE, HEAD, SPACE, VECTOR, TEXT, PURGE] {
+        for record in [EVENT, EPISODE, HEAD, SPACE, VECTOR, TEXT, PURGE, CHANGE] {
             prop_assert!(envelope::open_bytes(record, b"key", &bytes).is_err());
             // With an envelope that fits, only the payload is arbitrary.
             let sealed = envelope::seal_bytes(record, b"key", &bytes);
@@ -287,7 +288,7 @@ mod check {
             transaction.open_table(META).unwrap().insert("format", format.as_slice()).unwrap();
         });
         let error = open(&storage).err().unwrap();
-        assert!(matches!(error, OpenError::TooNew { found: 7, supported: 2, .. }), "{error}");
+        assert!(matches!(error, OpenError::TooNew { found: 7, supported: 3, .. }), "{error}");
         assert!(error.to_string().contains("install the newer engram"));
     }
 

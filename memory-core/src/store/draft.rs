@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use redb::ReadableTable;
 
 use super::admit::SpaceVector;
+use super::changes;
 use super::failure::{Failure, Result, if_sound};
 use super::records::{Digest, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Head, fold};
 use super::tables::{self, ENTITY, PLACE, WriteTables};
@@ -21,6 +22,8 @@ pub(crate) struct Changes {
     pub moved: Vec<(EventId, EpisodeId)>,
     /// Documents that are not to be seen any more.
     pub hidden: Vec<EventId>,
+    /// Hashes of their entities' names.
+    pub hidden_entities: Vec<u64>,
     /// Folded entity names and by how much their counts of visible events change.
     pub entities: BTreeMap<String, i64>,
     /// Told observations that only their content identifies.
@@ -74,6 +77,7 @@ impl<'t> Draft<'t> {
             self.tables.put_episode(id, &EpisodeRow::Live(body))?;
         }
         self.tables.put_head(&self.head)?;
+        changes::note(&mut self.tables.changes, &self.changes)?;
         Ok((self.head, self.changes))
     }
 
@@ -164,6 +168,7 @@ impl<'t> Draft<'t> {
         self.head.events -= 1;
         self.head.hidden += 1;
         self.changes.hidden.push(EventId(id));
+        self.changes.hidden_entities.push(changes::entity_hash(body.entity.as_deref()));
         if let Some(entity) = &body.entity {
             *self.changes.entities.entry(fold(entity)).or_default() -= 1;
         }

@@ -15,6 +15,7 @@ use super::forget;
 use super::learned::{self, Refold};
 use super::published::Published;
 use super::records::Purge;
+use super::saving::SavingState;
 use super::storage::Storage;
 use super::tables::{self, META, PURGES, ReadTables, SETTINGS, WriteTables};
 use super::vectors::{self, SpaceInUse};
@@ -50,6 +51,8 @@ pub(crate) struct Store {
     maintenance: Mutex<()>,
     /// No compaction goes on.
     pub(super) stopping: AtomicBool,
+    /// Held while the index is saved.
+    pub(super) saving: Mutex<SavingState>,
 }
 
 impl Store {
@@ -62,9 +65,9 @@ impl Store {
         let damaged = |failure| OpenError::Damaged { path: database.path(), detail: tables::describe(failure) };
         let recover = || -> Result<(Writer, String)> {
             let transaction = database.read()?;
-            let writer = Writer::recover(&transaction, clock.as_ref())?;
             let instance = tables::text(&transaction.open_table(META)?, "instance")?
                 .ok_or_else(|| Failure::damaged("meta", "instance", "missing"))?;
+            let writer = Writer::open(&transaction, clock.as_ref(), &database.saved_index(&instance))?;
             Ok((writer, instance))
         };
         let (writer, instance) = match catch_unwind(AssertUnwindSafe(recover)) {
@@ -84,6 +87,7 @@ impl Store {
             instance,
             maintenance: Mutex::default(),
             stopping: AtomicBool::new(false),
+            saving: Mutex::default(),
         })
     }
 
@@ -227,7 +231,8 @@ impl Store {
         let transaction = self.database.read()?;
         let head = tables::head(&transaction.open_table(META)?)?;
         if head != writer.head {
-            let mut recovered = Writer::recover(&transaction, self.clock.as_ref())?;
+            let place = self.database.saved_index(&self.instance);
+            let mut recovered = Writer::open(&transaction, self.clock.as_ref(), &place)?;
             recovered.absent = Arc::clone(&writer.absent);
             if let Some(space) = writer.space.take() {
                 recovered.use_space(SpaceInUse::new(space.embedder), &transaction)?;
@@ -305,6 +310,9 @@ impl Store {
             }
             if let Some(in_use) = &mut writer.space {
                 in_use.number = Some(number);
+            }
+            if let Some(indexed) = &mut writer.indexed_space {
+                indexed.number = Some(number);
             }
             writer.index.embed(&embedded);
             self.published.store(Arc::new(writer.publish()));

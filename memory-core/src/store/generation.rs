@@ -3,6 +3,7 @@
 //! ```text
 //! memory.redb       generation 0, of a store that was never compacted
 //! memory-3.redb     generation 3
+//! index-3.snapshot  its index as it was saved
 //! manifest          names the present generation; missing while it is 0
 //! manifest.new      a manifest that is not whole yet
 //! ```
@@ -24,6 +25,7 @@
 
 use std::io::{self, Read};
 
+use super::saved_index;
 use super::storage::{FILE_NAME, Storage, TEMPORARY, replace};
 use crate::OpenError;
 
@@ -109,11 +111,12 @@ pub(crate) fn enthrone(storage: &dyn Storage, generation: Generation) -> io::Res
     replace(storage, MANIFEST, &encode(generation))
 }
 
-/// Removes every generation but the present one, and what was never finished.
+/// Removes every generation but the present one with the index that was saved of it, and what was never finished.
 pub(crate) fn remove_others(storage: &dyn Storage, present: Generation) -> io::Result<()> {
     let mut removed = false;
     for name in storage.names()? {
-        let other = Generation::of_file(&name).is_some_and(|generation| generation != present);
+        let of = Generation::of_file(&name).or_else(|| saved_index::of_file(&name));
+        let other = of.is_some_and(|generation| generation != present);
         if other || name.ends_with(TEMPORARY) {
             storage.remove(&name)?;
             removed = true;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::generation::Generation;
 use crate::index::{Document, Index, Search};
 use crate::{EpisodeId, EventId};
 
@@ -9,6 +10,10 @@ use crate::{EpisodeId, EventId};
 pub(crate) struct IndexSeat {
     index: Box<dyn Index>,
     recorded: Option<Vec<Change>>,
+    /// Of the store whose rows it was built from, and which holds everything in it.
+    generation: Generation,
+    /// How many changes no file has.
+    unsaved: u64,
 }
 
 /// One change of an index.
@@ -21,8 +26,32 @@ pub(crate) enum Change {
 }
 
 impl IndexSeat {
-    pub(crate) fn new(index: Box<dyn Index>) -> Self {
-        Self { index, recorded: None }
+    pub(crate) fn new(index: Box<dyn Index>, generation: Generation) -> Self {
+        Self { index, recorded: None, generation, unsaved: 0 }
+    }
+
+    pub(crate) fn generation(&self) -> Generation {
+        self.generation
+    }
+
+    /// How many changes no file has.
+    pub(crate) fn unsaved(&self) -> u64 {
+        self.unsaved
+    }
+
+    /// They are about to be saved.
+    pub(crate) fn take_unsaved(&mut self) -> u64 {
+        std::mem::take(&mut self.unsaved)
+    }
+
+    /// They were not saved after all.
+    pub(crate) fn add_unsaved(&mut self, changes: u64) {
+        self.unsaved += changes;
+    }
+
+    /// Whether changes are recorded for another index.
+    pub(crate) fn is_recording(&self) -> bool {
+        self.recorded.is_some()
     }
 
     /// Records every change from now on.
@@ -48,34 +77,35 @@ impl IndexSeat {
         }
     }
 
-    fn note(&mut self, change: impl FnOnce() -> Change) {
+    fn note(&mut self, count: usize, change: impl FnOnce() -> Change) {
+        self.unsaved += count as u64;
         if let Some(recorded) = &mut self.recorded {
             recorded.push(change());
         }
     }
 
     pub(crate) fn append(&mut self, documents: &[Document]) {
-        self.note(|| Change::Append(documents.to_vec()));
+        self.note(documents.len(), || Change::Append(documents.to_vec()));
         self.index.append(documents);
     }
 
     pub(crate) fn use_space(&mut self, dimensions: usize) {
-        self.note(|| Change::UseSpace(dimensions));
+        self.note(0, || Change::UseSpace(dimensions));
         self.index.use_space(dimensions);
     }
 
     pub(crate) fn embed(&mut self, vectors: &[(EventId, Vec<i16>)]) {
-        self.note(|| Change::Embed(vectors.to_vec()));
+        self.note(vectors.len(), || Change::Embed(vectors.to_vec()));
         self.index.embed(vectors);
     }
 
     pub(crate) fn hide(&mut self, ids: &[EventId]) {
-        self.note(|| Change::Hide(ids.to_vec()));
+        self.note(ids.len(), || Change::Hide(ids.to_vec()));
         self.index.hide(ids);
     }
 
     pub(crate) fn regroup(&mut self, moves: &[(EventId, EpisodeId)]) {
-        self.note(|| Change::Regroup(moves.to_vec()));
+        self.note(moves.len(), || Change::Regroup(moves.to_vec()));
         self.index.regroup(moves);
     }
 

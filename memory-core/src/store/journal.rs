@@ -50,6 +50,12 @@ impl Journal {
         }
     }
 
+    /// Every entry with its age at the monotonic time `now`, oldest first.
+    pub(crate) fn recent(&self, now: Duration) -> Vec<(Digest, EventId, Duration)> {
+        let entry = |(at, digest, event): &(Duration, Digest, EventId)| (*digest, *event, now.saturating_sub(*at));
+        self.order.iter().map(entry).collect()
+    }
+
     /// Whether an observation of an earlier run is young enough. One that seems to come from the future was told before
     /// the wall clock was set back, and counts as young.
     pub(crate) fn is_recent(received: Timestamp, now: Timestamp) -> bool {

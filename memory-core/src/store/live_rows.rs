@@ -117,6 +117,8 @@ impl LiveRows {
             "segments" if plain(key) && leads_to.is_some_and(|id| get(&self.episodes, id) == Fate::Forgotten) => {
                 Some((Cow::Owned(forgotten_key(key).to_vec()), Cow::Owned(0_u64.to_le_bytes().to_vec())))
             }
+            // They belong to indexes that were saved of this generation.
+            "changes" => None,
             "streams" if leads_to.is_some_and(|id| get(&self.episodes, id) != Fate::Live) => None,
             _ => as_it_is(),
         }

@@ -49,6 +49,7 @@
 mod admit;
 mod backend;
 mod backup;
+mod changes;
 mod check;
 mod compact;
 mod container;
@@ -74,6 +75,11 @@ mod noted;
 mod perceived;
 mod published;
 mod records;
+mod resume;
+mod saved_index;
+#[cfg(test)]
+mod saved_tests;
+mod saving;
 mod storage;
 mod tables;
 mod told;

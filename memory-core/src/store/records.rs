@@ -22,6 +22,8 @@ pub(crate) const TEXT: RecordType = RecordType { table: "settings", tag: 6, vers
 
 pub(crate) const PURGE: RecordType = RecordType { table: "purges", tag: 7, version: 1 };
 
+pub(crate) const CHANGE: RecordType = RecordType { table: "changes", tag: 8, version: 1 };
+
 /// The first 16 bytes of the SHA-256 of a told content.
 pub(crate) type Digest = [u8; 16];
 
@@ -48,6 +50,29 @@ pub(crate) struct Head {
     pub stale_bytes: u64,
     /// When the first event was forgotten in this generation, wall clock: its words may still be in freed pages.
     pub forgotten_since: Option<i64>,
+}
+
+/// A row of `changes`: what an index that was saved before must learn of events that it holds. New events and new vectors
+/// are found by their numbers and are not told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Change {
+    /// An index was saved that knows of everything before.
+    Saved {
+        /// The same as in its file: no other index has it.
+        token: u64,
+    },
+    /// Events were hidden, with the hash of their entity's folded name (0: none), or moved to another episode.
+    Events {
+        /// Event and hash.
+        hidden: Vec<(u64, u64)>,
+        /// Event and episode, in order of the moves.
+        moved: Vec<(u64, u64)>,
+    },
+    /// The vectors of these spaces were dropped.
+    Dropped {
+        /// Numbers of the spaces.
+        spaces: Vec<u32>,
+    },
 }
 
 /// What format 1 had instead of [`Head`].

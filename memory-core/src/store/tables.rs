@@ -46,13 +46,17 @@ pub(crate) const SETTINGS: TableDefinition<'_, &str, Bytes> = TableDefinition::n
 /// (part, key) → what was learnt; see [`crate::learning`].
 pub(crate) const LEARNT: TableDefinition<'_, (u8, Bytes), Bytes> = TableDefinition::new("learnt");
 
+/// Number → [`super::records::Change`]: what changed since the index was saved. The last row always stays, so that no number
+/// is used twice.
+pub(crate) const CHANGES: TableDefinition<'_, u64, Bytes> = TableDefinition::new("changes");
+
 /// Facet of `FACETS`: the entity.
 pub(crate) const ENTITY: u8 = 1;
 /// Facet of `FACETS`: the attribute `place`.
 pub(crate) const PLACE: u8 = 2;
 
 /// The format that is written. Reading goes up to it.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 const FORMAT_MAGIC: &[u8; 4] = b"ENGR";
 
 /// Every table but the settings, open for one write transaction.
@@ -71,6 +75,7 @@ pub(crate) struct WriteTables<'t> {
     pub vectors: Noted<'t, (u32, u64), Bytes>,
     pub purges: Noted<'t, u64, Bytes>,
     pub learnt: Noted<'t, (u8, Bytes), Bytes>,
+    pub changes: Noted<'t, u64, Bytes>,
 }
 
 impl<'t> WriteTables<'t> {
@@ -90,6 +95,7 @@ impl<'t> WriteTables<'t> {
             vectors: transaction.open_table(VECTORS)?,
             purges: transaction.open_table(PURGES)?,
             learnt: transaction.open_table(LEARNT)?,
+            changes: transaction.open_table(CHANGES)?,
         })
     }
 
@@ -105,9 +111,7 @@ impl<'t> WriteTables<'t> {
     }
 
     fn put_format(&mut self) -> Result<()> {
-        let mut format = FORMAT_MAGIC.to_vec();
-        format.extend_from_slice(&FORMAT.to_le_bytes());
-        self.meta.insert("format", format.as_slice())?;
+        self.meta.insert("format", sealed_format().as_slice())?;
         Ok(())
     }
 
@@ -115,6 +119,13 @@ impl<'t> WriteTables<'t> {
         self.meta.insert("head", envelope::seal(HEAD, b"head", head).as_slice())?;
         Ok(())
     }
+}
+
+/// What the row `format` says.
+pub(crate) fn sealed_format() -> Vec<u8> {
+    let mut format = FORMAT_MAGIC.to_vec();
+    format.extend_from_slice(&FORMAT.to_le_bytes());
+    format
 }
 
 /// The tables that questions and lists read, open for one snapshot.
@@ -230,7 +241,7 @@ pub(crate) fn prepare(database: &Database) -> Result<(), OpenError> {
     let damaged = |failure: Failure| OpenError::Damaged { path: path(), detail: describe(failure) };
     let written = match format(database).map_err(damaged)? {
         Some(FORMAT) => return Ok(()),
-        Some(1) => upgrade(database),
+        Some(old @ 1..FORMAT) => upgrade(database, old),
         Some(found) if found > FORMAT => return Err(OpenError::TooNew { path: path(), found, supported: FORMAT }),
         Some(found) => {
             return Err(OpenError::Damaged { path: path(), detail: format!("format {found} does not exist") });
@@ -245,21 +256,24 @@ pub(crate) fn prepare(database: &Database) -> Result<(), OpenError> {
     })
 }
 
-/// From format 1, whose head did not count what compaction gives back. Keys of what was forgotten stay readable until then.
-fn upgrade(database: &Database) -> Result<()> {
+/// From format 1, whose head did not count what compaction gives back, and where keys of what was forgotten stay readable
+/// until then; and from format 2, which noted no changes.
+fn upgrade(database: &Database, from: u32) -> Result<()> {
     let transaction = database.write()?;
     {
         let mut tables = WriteTables::open(&transaction)?;
-        let old: HeadOfFormat1 = {
-            let value = tables.meta.get("head")?.ok_or_else(|| Failure::damaged(HEAD.table, "head", "missing"))?;
-            envelope::open(HEAD_1, b"head", value.value())
-                .map_err(|detail| Failure::damaged(HEAD.table, "head", detail))?
-        };
-        tables.put_head(&old.into())?;
+        if from == 1 {
+            let old: HeadOfFormat1 = {
+                let value = tables.meta.get("head")?.ok_or_else(|| Failure::damaged(HEAD.table, "head", "missing"))?;
+                envelope::open(HEAD_1, b"head", value.value())
+                    .map_err(|detail| Failure::damaged(HEAD.table, "head", detail))?
+            };
+            tables.put_head(&old.into())?;
+        }
         tables.put_format()?;
     }
     transaction.commit()?;
-    tracing::info!(from = 1, to = FORMAT, "the store was brought to this format");
+    tracing::info!(from, to = FORMAT, "the store was brought to this format");
     Ok(())
 }
 

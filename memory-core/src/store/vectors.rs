@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use redb::{ReadTransaction, ReadableTable};
 
+use super::changes;
 use super::envelope;
 use super::failure::{Failure, Result};
-use super::records::{SPACE, Space, VECTOR};
+use super::records::{Change, SPACE, Space, VECTOR};
 use super::tables::{self, SPACES, VECTORS, WriteTables};
 use super::writer::Writer;
 use crate::ports::TextEmbedder;
@@ -34,36 +35,75 @@ impl SpaceInUse {
     }
 }
 
+/// The space whose signatures an index has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IndexedSpace {
+    pub space: Space,
+    /// What the tables call it, once it has vectors. A space that was dropped and comes again has another one, or the row that
+    /// told of it in `changes`.
+    pub number: Option<u32>,
+}
+
 impl Writer {
-    /// Takes a space into use: its vectors are loaded, and what has none becomes pending.
+    /// Takes a space into use: its vectors are loaded, and what has none becomes pending. Of an index that has
+    /// signatures of it already, only those that it lacks.
     pub(crate) fn use_space(&mut self, mut space: SpaceInUse, transaction: &ReadTransaction) -> Result<()> {
-        self.index.use_space(space.embedder.dimensions());
-        self.pending = self.live.clone();
         space.number = find_space(&transaction.open_table(SPACES)?, &space.space)?;
+        let indexed = IndexedSpace { space: space.space.clone(), number: space.number };
+        // An index that is built meanwhile to take this one's place must hear of everything.
+        let known = self.indexed_space.as_ref() == Some(&indexed) && !self.index.is_recording();
+        self.pending = self.live.clone();
         let number = space.number;
         let dimensions = space.space.dimensions;
         self.space = Some(space);
+        if known {
+            self.index.snapshot().for_each_visible(&mut |event, embedded| {
+                if embedded {
+                    self.pending.remove(event.0);
+                }
+            });
+        } else {
+            self.index.use_space(usize::try_from(dimensions).unwrap_or(usize::MAX));
+            self.indexed_space = Some(indexed);
+        }
         let Some(number) = number else { return Ok(()) };
 
-        let mut loaded = Vec::with_capacity(LOAD_CHUNK);
         let table = transaction.open_table(VECTORS)?;
+        if known && self.pending.len().saturating_mul(4) < self.live.len() {
+            return self.load_pending(number, dimensions, &table);
+        }
+        let mut loaded = Vec::with_capacity(LOAD_CHUNK);
         for entry in table.range((number, 0)..=(number, u64::MAX))? {
             let (key, value) = entry?;
             let (_, event) = key.value();
-            if !self.live.contains(event) {
+            // Neither hidden nor known already.
+            if !self.pending.contains(event) {
                 continue;
             }
-            match open_vector(number, event, dimensions, value.value()) {
-                Ok(vector) => loaded.push((EventId(event), vector)),
-                // It stays pending and is embedded again, which repairs it.
-                Err(failure) => {
-                    tracing::warn!(
-                        problem = tables::describe(failure),
-                        "a stored embedding is damaged; it is made again"
-                    );
-                    continue;
-                }
+            let Some(vector) = sound_vector(number, event, dimensions, value.value()) else { continue };
+            loaded.push((EventId(event), vector));
+            self.pending.remove(event);
+            if loaded.len() == LOAD_CHUNK {
+                self.index.embed(&loaded);
+                loaded.clear();
             }
+        }
+        self.index.embed(&loaded);
+        Ok(())
+    }
+
+    /// Looks the vectors of pending events up one by one: they are few.
+    fn load_pending(
+        &mut self,
+        number: u32,
+        dimensions: u32,
+        table: &impl ReadableTable<(u32, u64), &'static [u8]>,
+    ) -> Result<()> {
+        let mut loaded = Vec::with_capacity(LOAD_CHUNK);
+        for event in self.pending.newest(usize::MAX) {
+            let Some(value) = table.get((number, event))? else { continue };
+            let Some(vector) = sound_vector(number, event, dimensions, value.value()) else { continue };
+            loaded.push((EventId(event), vector));
             self.pending.remove(event);
             if loaded.len() == LOAD_CHUNK {
                 self.index.embed(&loaded);
@@ -78,6 +118,17 @@ impl Writer {
     pub(crate) fn leave_space(&mut self) {
         self.space = None;
         self.pending = self.live.clone();
+    }
+}
+
+/// A vector; one that is damaged is told, stays pending and is embedded again, which repairs it.
+fn sound_vector(space: u32, event: u64, dimensions: u32, sealed: &[u8]) -> Option<Vec<i16>> {
+    match open_vector(space, event, dimensions, sealed) {
+        Ok(vector) => Some(vector),
+        Err(failure) => {
+            tracing::warn!(problem = tables::describe(failure), "a stored embedding is damaged; it is made again");
+            None
+        }
     }
 }
 
@@ -112,10 +163,14 @@ pub(crate) fn drop_others(tables: &mut WriteTables<'_>, keep: u32) -> Result<()>
             others.push(number);
         }
     }
-    for other in others {
+    if others.is_empty() {
+        return Ok(());
+    }
+    for &other in &others {
         tables.vectors.remove_range((other, 0)..=(other, u64::MAX))?;
         tables.spaces.remove(other)?;
     }
+    changes::push(&mut tables.changes, &Change::Dropped { spaces: others })?;
     Ok(())
 }
 

@@ -1,28 +1,34 @@
-//! What the one writer keeps in memory. All of it is rebuilt from the tables.
+//! What the one writer keeps in memory. All of it can be rebuilt from the tables.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
-use redb::ReadableTable;
+use redb::ReadTransaction;
 
 use super::draft::Changes;
 use super::event_set::EventSet;
 use super::failure::{Failure, Result};
+use super::generation::Generation;
 use super::index_seat::IndexSeat;
 use super::journal::Journal;
 use super::learned;
 use super::published::Published;
 use super::records::{Digest, EVENT, EpisodeBody, EventRow, Head};
+use super::resume::resume;
+use super::saved_index::{Place, Unfit};
 use super::tables::{self, ENTITY, META, ReadTables};
-use super::vectors::SpaceInUse;
+use super::vectors::{IndexedSpace, SpaceInUse};
 use crate::index::{CompressedIndex, Document, IndexOptions};
 use crate::learning::Learnt;
 use crate::{AbsentRole, Clock, EventId, Origin, PendingWork, Stats, Timestamp};
 
 /// How many documents are handed to the index at once while it is rebuilt.
 const REBUILD_CHUNK: usize = 4096;
+
+/// Events from which on it is worth a line in the log that the index was built anew.
+const WORTH_TELLING: u64 = 1024;
 
 /// How many chunks may be decoded before they are indexed.
 const CHUNKS_AHEAD: usize = 4;
@@ -52,35 +58,65 @@ pub(crate) struct Writer {
     /// Grows whenever something was hidden or named: what was learnt meanwhile is learnt again.
     pub learnt_epoch: u64,
     /// Folded entity names with their counts of visible events.
-    entities: BTreeMap<String, u64>,
+    pub entities: BTreeMap<String, u64>,
     duplicates: u64,
-    /// Records that did not decode when the memory was opened.
-    damaged: u64,
+    /// Records that did not decode when the index was built.
+    pub damaged: u64,
+    /// The space whose signatures the index has, in use or not.
+    pub indexed_space: Option<IndexedSpace>,
+    /// The row in `changes` of the index that was saved last.
+    pub saved: Option<u64>,
 }
 
 impl Writer {
-    /// Rebuilds everything from the tables. A damaged record costs itself and nothing else.
-    pub(crate) fn recover(transaction: &redb::ReadTransaction, clock: &dyn Clock) -> Result<Self> {
-        let head = tables::head(&transaction.open_table(META)?)?;
+    /// Goes on from the index that was saved, or rebuilds everything from the tables where there is none that fits.
+    pub(crate) fn open(transaction: &ReadTransaction, clock: &dyn Clock, place: &Place<'_>) -> Result<Self> {
+        std::thread::scope(|scope| {
+            let learnt = scope.spawn(|| learned::load(transaction));
+            let mut writer = match resume(transaction, clock, place)? {
+                Ok(writer) => writer,
+                Err(unfit) => {
+                    let writer = Self::rebuild(transaction, clock, place.generation)?;
+                    if writer.live.len() >= WORTH_TELLING || !matches!(unfit, Unfit::Missing) {
+                        let events = writer.live.len();
+                        tracing::info!(events, why = %unfit, "the index was built anew, not read from its file");
+                    }
+                    writer
+                }
+            };
+            writer.learnt = Arc::new(joined(learnt)?);
+            Ok(writer)
+        })
+    }
+
+    /// Builds everything from the tables but what was learnt. A damaged record costs itself and nothing else.
+    pub(crate) fn rebuild(transaction: &ReadTransaction, clock: &dyn Clock, generation: Generation) -> Result<Self> {
         let tables = ReadTables::open(transaction)?;
-        let mut writer = Self {
-            head,
-            index: IndexSeat::new(Box::new(CompressedIndex::new(IndexOptions::default()))),
+        let mut writer = Self::with(transaction, CompressedIndex::new(index_options()), generation)?;
+        writer.recover_entities(&tables)?;
+        writer.recover_events(&tables, clock, 0, &mut |_| {})?;
+        writer.pending = writer.live.clone();
+        Ok(writer)
+    }
+
+    /// A writer whose index knows of no event that is not in `index`.
+    pub(super) fn with(transaction: &ReadTransaction, index: CompressedIndex, generation: Generation) -> Result<Self> {
+        Ok(Self {
+            head: tables::head(&transaction.open_table(META)?)?,
+            index: IndexSeat::new(Box::new(index), generation),
             journal: Journal::default(),
             live: EventSet::default(),
             pending: EventSet::default(),
             space: None,
             absent: Arc::from([]),
-            learnt: Arc::new(learned::load(transaction)?),
+            learnt: Arc::default(),
             learnt_epoch: 0,
             entities: BTreeMap::new(),
             duplicates: 0,
             damaged: 0,
-        };
-        writer.recover_entities(&tables)?;
-        writer.recover_events(&tables, clock)?;
-        writer.pending = writer.live.clone();
-        Ok(writer)
+            indexed_space: None,
+            saved: None,
+        })
     }
 
     fn recover_entities(&mut self, tables: &ReadTables) -> Result<()> {
@@ -100,23 +136,32 @@ impl Writer {
         Ok(())
     }
 
-    /// Reads and decodes in one thread and indexes in this one: opening takes as long as the slower of the two.
-    fn recover_events(&mut self, tables: &ReadTables, clock: &dyn Clock) -> Result<()> {
+    /// Takes in every visible event after `after`, and shows its document to `visit`. Reads and decodes in one thread and
+    /// indexes in this one: it takes as long as the slower of the two.
+    pub(super) fn recover_events(
+        &mut self,
+        tables: &ReadTables,
+        clock: &dyn Clock,
+        after: u64,
+        visit: &mut dyn FnMut(&Document),
+    ) -> Result<()> {
         let now = clock.now();
         let monotonic = clock.monotonic();
         std::thread::scope(|scope| {
             let (sender, receiver) = std::sync::mpsc::sync_channel(CHUNKS_AHEAD);
-            let reader = scope.spawn(move || read_events(tables, now, &sender));
+            let reader = scope.spawn(move || read_events(tables, after, now, &sender));
             for chunk in receiver {
                 let Recovered { documents, unkeyed, damaged } = chunk;
-                documents.iter().for_each(|document| self.live.insert(document.id.0));
+                for document in &documents {
+                    self.live.insert(document.id.0);
+                    visit(document);
+                }
                 self.index.append(&documents);
                 // Their age in this run's monotonic time is not known: it counts from now, so they are kept a little longer.
                 self.journal.extend(unkeyed, monotonic);
                 self.damaged += damaged;
             }
-            // A panic is redb's answer to pages that contradict each other; whoever opens the store tells it as damage.
-            reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            joined(reader)
         })
     }
 
@@ -195,12 +240,23 @@ impl Writer {
     }
 }
 
-/// Sends every visible event in order of ids. A damaged record is told and left out.
-fn read_events(tables: &ReadTables, now: Timestamp, sender: &SyncSender<Recovered>) -> Result<()> {
+/// How every index of a store is made.
+pub(super) fn index_options() -> IndexOptions {
+    IndexOptions::default()
+}
+
+/// What a thread found. A panic is redb's answer to pages that contradict each other; whoever opens the store tells it as
+/// damage.
+pub(super) fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Sends every visible event after `after`, in order of ids. A damaged record is told and left out.
+fn read_events(tables: &ReadTables, after: u64, now: Timestamp, sender: &SyncSender<Recovered>) -> Result<()> {
     let mut chunk = Recovered::default();
     // Events of one episode mostly follow each other.
     let mut episode: Option<(u64, Option<EpisodeBody>)> = None;
-    for entry in tables.events.iter()? {
+    for entry in tables.events.range(after.saturating_add(1)..)? {
         let (key, value) = entry?;
         let id = key.value();
         let body = match tables::open_numbered(EVENT, id, value.value()) {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use memory_core::store::fault::FaultStorage;
 use memory_core::store::{DirStorage, Image, MemoryStorage};
 use memory_core::{
-    EpisodeFilter, ForgetRequest, MaintenanceError, Memory, Observation, Outcome, Query, TimeSpan, Told,
+    EpisodeFilter, ForgetRequest, MaintenanceError, Memory, Observation, Outcome, Query, SaveIndex, TimeSpan, Told,
 };
 
 use crate::crash::{images, open, script, visible};
@@ -64,6 +64,7 @@ fn what_was_forgotten_is_nowhere_after_compaction() {
     for word in GONE {
         assert!(bench.storage.image().contains(word.as_bytes()), "`{word}` was stored");
     }
+    bench.memory.save_index(SaveIndex::Now).unwrap().unwrap();
     forget_the_secret(&bench.memory);
     let before = visible(&bench.memory);
     let reply = bench.memory.compact().unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use memory_core::store::Storage;
 use memory_core::store::fault::{FaultStorage, PowerCut, Survival};
 use memory_core::store::{Image, MemoryStorage};
-use memory_core::{EpisodeFilter, ForgetRequest, ManualClock, Memory, Observation, ObserveError, Told};
+use memory_core::{EpisodeFilter, ForgetRequest, ManualClock, Memory, Observation, ObserveError, SaveIndex, Told};
 
 use crate::embeddings::LetterCounts;
 use crate::support::{at, keyed, open_on, segment, told, told_at, with_session};
@@ -47,6 +47,7 @@ pub fn open(storage: impl Storage + 'static) -> Memory {
 pub type Step = Box<dyn Fn(&Memory)>;
 
 pub fn script() -> Vec<Step> {
+    let save_index = || -> Step { Box::new(|memory| assert!(memory.save_index(SaveIndex::Now).unwrap().is_some())) };
     let observe =
         |batch: Vec<Observation>| -> Step { Box::new(move |memory| drop(memory.observe(batch.clone()).unwrap())) };
     let tell = |told: Vec<Told>| observe(told.into_iter().map(Observation::Told).collect());
@@ -59,6 +60,7 @@ pub fn script() -> Vec<Step> {
         Box::new(|memory| {
             memory.embed_pending(50).unwrap();
         }),
+        save_index(),
         tell(vec![keyed("a", "the mug is blue", 1)]),
         Box::new(|memory| memory.set_setting("recording", "paused").unwrap()),
         tell(vec![told_at("later", 500), with_session(told_at("pour", 500), "tea")]),
@@ -69,6 +71,7 @@ pub fn script() -> Vec<Step> {
         Box::new(|memory| {
             memory.embed_pending(500).unwrap();
         }),
+        save_index(),
         observe(vec![Observation::Perceived(segment(504, 512, &["a hat"]))]),
         tell((0..300).map(|n| keyed(&format!("d{n}"), &"words ".repeat(30), 5000 + 100 * n)).collect()),
         Box::new(|memory| {

@@ -112,7 +112,7 @@ fn this_version_reads_what_it_writes() {
 
 #[test]
 fn a_store_of_every_format_is_read_also_after_compaction() {
-    for format in 1..=2 {
+    for format in 1..=3 {
         let image = unpack(&std::fs::read(fixture(format)).unwrap());
         assert_written(&open_on(Arc::new(MemoryStorage::from_image(image.clone())), &clock()), 2);
 
@@ -132,5 +132,5 @@ fn a_store_of_every_format_is_read_also_after_compaction() {
 fn write_the_fixture() {
     let storage = MemoryStorage::new();
     write(&open_on(Arc::new(storage.clone()), &clock()));
-    std::fs::write(fixture(2), pack(&storage.image().files[FILE_NAME])).unwrap();
+    std::fs::write(fixture(3), pack(&storage.image().files[FILE_NAME])).unwrap();
 }

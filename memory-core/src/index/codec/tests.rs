@@ -26,7 +26,11 @@ fn document(id: u64) -> Document {
 }
 
 fn index(documents: u64) -> CompressedIndex {
-    let mut index = CompressedIndex::new(IndexOptions::default());
+    index_with(IndexOptions::default(), documents)
+}
+
+fn index_with(options: IndexOptions, documents: u64) -> CompressedIndex {
+    let mut index = CompressedIndex::new(options);
     for first in (1..=documents).step_by(512) {
         index.append(&(first..=documents.min(first + 511)).map(document).collect::<Vec<_>>());
     }
@@ -44,7 +48,10 @@ fn bytes_of(index: &CompressedIndex) -> Vec<u8> {
 }
 
 fn read(bytes: &[u8]) -> Result<CompressedIndex, SectionError> {
-    CompressedIndex::read_snapshot(IndexOptions::default(), &mut &*bytes)
+    let one_by_one = CompressedIndex::read_snapshot(IndexOptions::default(), &mut &*bytes);
+    let at_once = CompressedIndex::read_snapshot_bytes(IndexOptions::default(), bytes);
+    assert!(one_by_one.is_ok() || at_once.is_err(), "what is read at once can be read one by one");
+    at_once
 }
 
 fn answers(search: &dyn Search) -> Vec<Vec<super::super::Hit>> {
@@ -105,6 +112,40 @@ fn an_index_made_with_other_options_is_refused() {
 }
 
 #[test]
+fn what_follows_an_index_is_an_error() {
+    let mut bytes = bytes_of(&index(12));
+    bytes.push(0);
+    assert!(read(&bytes).is_err());
+}
+
+fn fixture() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/index-1.sections")
+}
+
+/// One of everything but a full segment; short signatures, so that the file is small.
+fn index_of_fixture() -> CompressedIndex {
+    let signature = SignatureOptions::new(64, 7).unwrap();
+    index_with(IndexOptions { signature, ..IndexOptions::default() }, 1_100)
+}
+
+/// A test that fails here says that a new version of the format is needed.
+#[test]
+fn an_index_of_version_1_is_read_and_written_again_byte_for_byte() {
+    let stored = std::fs::read(fixture()).unwrap();
+    let back = CompressedIndex::read_snapshot_bytes(index_of_fixture().options, &stored).unwrap();
+    assert!(bytes_of(&back) == stored, "the bytes are other ones");
+    assert_eq!(answers(&*back.snapshot()), answers(&*index_of_fixture().snapshot()));
+    assert_eq!(back.snapshot().text(EventId(1_099)).as_deref(), Some(TEXTS[1_099 % 5]));
+}
+
+/// Run once, when a version is new: `cargo test -p memory-core --lib -- --ignored write_the_index_fixture`.
+#[test]
+#[ignore = "writes the fixture of the newest version"]
+fn write_the_index_fixture() {
+    std::fs::write(fixture(), bytes_of(&index_of_fixture())).unwrap();
+}
+
+#[test]
 fn every_cut_is_an_error() {
     let bytes = bytes_of(&index(12));
     for len in (0..bytes.len()).step_by(7) {
@@ -129,6 +170,21 @@ fn reseal(bytes: &mut [u8]) {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn a_flipped_bit_or_a_cut_is_an_error(at in any::<prop::sample::Index>(), bit in 0..8_u8) {
+        let bytes = bytes_of(&index(60));
+        let at = at.index(bytes.len());
+        prop_assert!(read(&bytes[..at]).is_err());
+        let mut flipped = bytes;
+        flipped[at] ^= 1 << bit;
+        prop_assert!(read(&flipped).is_err());
+    }
+
+    #[test]
+    fn arbitrary_bytes_are_an_error(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        prop_assert!(read(&bytes).is_err());
+    }
 
     #[test]
     fn damage_behind_fitting_checksums_is_an_error_or_an_index_that_answers(

@@ -155,18 +155,22 @@ impl Packed {
     fn get(&self, place: usize) -> Entry {
         let (kind, modality) = sorts(self.sorts.get(place));
         let span = self.span(place);
-        let since = self.since_session.get(place);
         Entry {
             id: EventId(self.ids.get(place).cast_unsigned()),
             episode: EpisodeId(self.episodes.get(place).cast_unsigned()),
             kind,
             modality,
             span,
-            session_start: (since > 0).then(|| Timestamp::from_micros(span.start.as_micros().wrapping_sub(since - 1))),
+            session_start: self.session_start_at(place, span.start),
             source: narrow(self.sources.get(place)),
             entity: self.entity(place),
             terms_at: self.terms_at.get(place).cast_unsigned(),
         }
+    }
+
+    fn session_start_at(&self, place: usize, start: Timestamp) -> Option<Timestamp> {
+        let since = self.since_session.get(place);
+        (since > 0).then(|| Timestamp::from_micros(start.as_micros().wrapping_sub(since - 1)))
     }
 
     fn entity(&self, place: usize) -> Option<u32> {
@@ -218,10 +222,10 @@ impl Packed {
         self.columns().iter().for_each(|column| column.encode(out));
     }
 
-    /// Reads `count` entries off the front of `bytes`. `None` if there are none, or one that cannot be.
-    pub fn decode_entries(bytes: &mut &[u8], count: usize) -> Option<Vec<Entry>> {
+    /// Reads the columns of `count` entries off the front of `bytes`. `None` if there are none, or one that cannot be.
+    pub fn decode(bytes: &mut &[u8], count: usize) -> Option<Self> {
         let mut next = || Column::decode(bytes, count);
-        let columns = Self {
+        let mut packed = Self {
             ids: next()?,
             episodes: next()?,
             sorts: next()?,
@@ -231,16 +235,49 @@ impl Packed {
             sources: next()?,
             entities: next()?,
             terms_at: next()?,
-            end: Timestamp::from_micros(0),
+            end: Timestamp::from_micros(i64::MIN),
             session_start: None,
         };
-        let sound = |place: usize| {
-            let names = [columns.sources.get(place), columns.entities.get(place) - 1];
-            known_sort(columns.sorts.get(place))
-                && names.iter().all(|name| (-1..i64::from(u32::MAX)).contains(name))
-                && names[0] >= 0
-        };
-        (0..count).all(sound).then(|| (0..count).map(|place| columns.get(place)).collect())
+        for place in 0..count {
+            let named = [packed.sources.get(place), packed.entities.get(place)]
+                .iter()
+                .all(|number| (0..=i64::from(u32::MAX)).contains(number));
+            if !named || !known_sort(packed.sorts.get(place)) {
+                return None;
+            }
+            let span = packed.span(place);
+            packed.end = packed.end.max(span.end);
+            packed.session_start = packed.session_start.max(packed.session_start_at(place, span.start));
+        }
+        Some(packed)
+    }
+
+    /// Entries up to `count`.
+    pub fn entries(&self, count: usize) -> impl Iterator<Item = Entry> {
+        (0..count).map(|place| self.get(place))
+    }
+
+    /// Whether ids and places in the term stream grow from `before`, and every source and entity is among so many. Then the last id and
+    /// place.
+    pub fn follows(
+        &self,
+        count: usize,
+        before: Option<(EventId, u64)>,
+        (sources, entities): (usize, usize),
+    ) -> Option<Option<(EventId, u64)>> {
+        let mut last = before;
+        for place in 0..count {
+            let (id, terms_at) =
+                (EventId(self.ids.get(place).cast_unsigned()), self.terms_at.get(place).cast_unsigned());
+            let grows = last.is_none_or(|(before, terms_before)| before < id && terms_before <= terms_at);
+            let known = (narrow(self.sources.get(place)) as usize) < sources
+                && self.entity(place).is_none_or(|entity| (entity as usize) < entities);
+            if !grows || !known {
+                return None;
+            }
+            last = Some((id, terms_at));
+        }
+        Some(last)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::block::Packed;
 use super::{BLOCK, Block, Entry};
 use crate::{EpisodeId, EventId, TimeSpan};
 
@@ -32,6 +33,13 @@ impl EntryTable {
         }
     }
 
+    /// Appends a full block that was packed before; only full ones may be before it.
+    pub fn push_packed(&mut self, block: Packed) {
+        debug_assert_eq!(self.len as usize % BLOCK, 0, "full blocks come first");
+        Arc::make_mut(&mut self.blocks).push(Block::Packed(Arc::new(block)));
+        self.len += u32::try_from(BLOCK).expect("1,024");
+    }
+
     /// The blocks, of which the last may be open.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
@@ -40,6 +48,11 @@ impl EntryTable {
     pub fn get(&self, ordinal: u32) -> Entry {
         let (block, place) = split(ordinal);
         self.blocks[block].get(place)
+    }
+
+    pub fn id(&self, ordinal: u32) -> EventId {
+        let (block, place) = split(ordinal);
+        self.blocks[block].id(place)
     }
 
     pub fn span(&self, ordinal: u32) -> TimeSpan {
@@ -166,8 +179,9 @@ mod tests {
         fn packed_entries_are_the_entries_also_from_bytes(entries in entries()) {
             let mut bytes = Vec::new();
             Packed::of(&entries).encode(&mut bytes);
-            let decoded = Packed::decode_entries(&mut bytes.as_slice(), entries.len());
-            prop_assert_eq!(decoded, Some(entries));
+            let decoded = Packed::decode(&mut bytes.as_slice(), entries.len()).unwrap();
+            prop_assert_eq!(&decoded, &Packed::of(&entries));
+            prop_assert_eq!(decoded.entries(entries.len()).collect::<Vec<_>>(), entries);
         }
 
         #[test]
@@ -180,7 +194,10 @@ mod tests {
                 let at = at.index(bytes.len());
                 bytes[at] = byte;
             }
-            let _decoded_or_not = Packed::decode_entries(&mut bytes.as_slice(), entries.len());
+            if let Some(packed) = Packed::decode(&mut bytes.as_slice(), entries.len()) {
+                let _names_that_may_be_unknown = packed.follows(entries.len(), None, (7, 7));
+                prop_assert_eq!(packed.entries(entries.len()).count(), entries.len());
+            }
         }
     }
 

@@ -88,6 +88,14 @@ impl Search for Snapshot {
         self.encode(out)
     }
 
+    fn for_each_visible(&self, visit: &mut dyn FnMut(EventId, bool)) {
+        for ordinal in 0..self.state.entries.len() {
+            if !self.state.hidden.contains(ordinal) {
+                visit(self.state.entries.id(ordinal), self.state.signatures.has(ordinal));
+            }
+        }
+    }
+
     fn len(&self) -> usize {
         self.visible_count() as usize
     }
