@@ -1,9 +1,9 @@
-//! The thread that compacts the memory by itself, while nobody asks.
+//! The thread that compacts the memory by itself, while nobody asks, and saves its index now and then.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use memory_core::{Clock, Memory};
+use memory_core::{Clock, Memory, SaveIndex};
 
 use super::questions::Questions;
 use crate::upkeep::{Automatic, AutomaticOptions};
@@ -20,6 +20,7 @@ pub fn run(memory: &Memory, options: AutomaticOptions, clock: &dyn Clock, questi
     let mut automatic = Automatic::new(options);
     while stop.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
         if automatic.reason(&memory.stats(), clock).is_none() {
+            save_index(memory, SaveIndex::IfDue);
             continue;
         }
         questions.wait_for_quiet(QUIET, PATIENCE);
@@ -27,5 +28,16 @@ pub fn run(memory: &Memory, options: AutomaticOptions, clock: &dyn Clock, questi
         if let Some(why) = automatic.reason(&memory.stats(), clock) {
             automatic.compact(memory, clock, why);
         }
+    }
+}
+
+/// Saves the index if it is time; a failure costs time at the next start.
+pub fn save_index(memory: &Memory, when: SaveIndex) {
+    match memory.save_index(when) {
+        Ok(Some(saved)) => {
+            tracing::debug!(bytes = saved.bytes, events = saved.events, took = ?saved.took, "the index was saved");
+        }
+        Ok(None) => {}
+        Err(error) => tracing::warn!(%error, "the next start may have to build the index anew"),
     }
 }

@@ -28,7 +28,7 @@ use memory_core::ports::{PerceptionSink, PortError, TextEmbedder};
 use memory_core::{
     Answer, Clock, EntityNews, Episode, EpisodeFilter, EpisodeId, Event, ForgetReply, ForgetRequest, Memory,
     NamingError, NamingRequest, Observation, Outcome, Page, Perceived, Person, ProcedureError, ProcedureNews,
-    ProcedureReply, ProcedureRequest, Query, ReadError, Timestamp,
+    ProcedureReply, ProcedureRequest, Query, ReadError, SaveIndex, Timestamp,
 };
 use tokio::sync::{broadcast, oneshot};
 
@@ -496,8 +496,8 @@ pub struct ServiceCounters {
 }
 
 impl ServiceThreads {
-    /// Takes nothing new, finishes what is queued, and stops the threads. A thread that is not done at the deadline is
-    /// left to the end of the process and named in the log.
+    /// Takes nothing new, finishes what is queued, stops the threads, and saves the index for the next start. A thread that
+    /// is not done at the deadline is left to the end of the process and named in the log.
     pub fn drain(self, deadline: Duration) {
         let until = std::time::Instant::now() + deadline;
         drop(self.stop_compaction);
@@ -517,5 +517,6 @@ impl ServiceThreads {
                 tracing::error!(thread = name, "panicked");
             }
         }
+        compaction::save_index(&self.shared.memory, SaveIndex::AtEnd);
     }
 }
