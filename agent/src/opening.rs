@@ -48,8 +48,10 @@ pub fn memory(config: &Config, clock: Arc<dyn Clock>) -> Result<Memory, Failure>
         max_bytes: config.memory.max_mib.map(|mib| mib << 20),
         cache_bytes: usize::try_from(config.memory.cache_mib << 20).unwrap_or(usize::MAX),
     };
-    Memory::open(Arc::new(DirStorage::new(directory)), options, clock)
-        .map_err(|error| Failure { exit: Exit::Store, error: error.into() })
+    let memory = Memory::open(Arc::new(DirStorage::new(directory)), options, clock)
+        .map_err(|error| Failure { exit: Exit::Store, error: error.into() })?;
+    memory.set_learning_options(config.learning.options());
+    Ok(memory)
 }
 
 /// Opens a memory that must be there already: asking must not make an empty one.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
+use crate::learning::LearningOptions;
 use crate::ports::{FactExtractor, TextEmbedder};
 use crate::semantic::Fact;
 use crate::store::Store;
@@ -316,6 +317,11 @@ impl Memory {
     /// [`relearn`](Self::relearn) reads everything again.
     pub fn set_fact_extractor(&self, extractor: Option<Arc<dyn FactExtractor>>) {
         self.store.set_fact_extractor(extractor);
+    }
+
+    /// Sets what learning goes by from now on; what was learnt stays until it is learnt again.
+    pub fn set_learning_options(&self, options: LearningOptions) {
+        self.store.set_learning_options(options);
     }
 
     /// Learns from up to `limit` events after those that it has learnt from, and returns what is still pending. Call from one

@@ -20,8 +20,8 @@ pub use directories::{Directories, default_data_dir};
 pub use layers::{ENVIRONMENT_PREFIX, Node, Origin};
 pub use schema::{closest, schema};
 pub use sections::{
-    Accelerator, BackupConfig, CompactionConfig, LogConfig, LogFormat, MediaServerConfig, MemoryConfig, MetricsConfig,
-    ModelsConfig, RecordingConfig, SHORTEST_TOKEN, SegmentsConfig, SourceConfig, Speed,
+    Accelerator, BackupConfig, CompactionConfig, LearningConfig, LogConfig, LogFormat, MediaServerConfig, MemoryConfig,
+    MetricsConfig, ModelsConfig, RecordingConfig, SHORTEST_TOKEN, SegmentsConfig, SourceConfig, Speed,
 };
 
 use mqtt::MqttConfig;
@@ -40,6 +40,8 @@ pub struct Config {
     pub data_dir: Option<PathBuf>,
     /// The store.
     pub memory: MemoryConfig,
+    /// How persons and procedures are learnt.
+    pub learning: LearningConfig,
     /// Backups and exports that come by MQTT.
     pub backup: BackupConfig,
     /// The senses, by name.

@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use memory_core::learning::LearningOptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +57,42 @@ pub struct BackupConfig {
 impl Default for MemoryConfig {
     fn default() -> Self {
         Self { max_mib: None, cache_mib: 64, time_zone: None, compaction: CompactionConfig::default() }
+    }
+}
+
+/// `[learning]`: persons and procedures. What was learnt before a change stays.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LearningConfig {
+    /// A pause of so many minutes ends a stretch of actions that nobody named as a session.
+    #[schemars(range(min = 1, max = 1440))]
+    pub session_gap_min: u64,
+    /// The fewest sessions that make a procedure whose goal nobody told.
+    #[schemars(range(min = 2, max = 1000))]
+    pub min_sessions: usize,
+    /// The mean cosine from which on a face belongs to a person who was seen often. It belongs to the face embedding model.
+    #[schemars(range(min = 0.05, max = 0.95))]
+    pub same_face: f64,
+    /// The same of voices.
+    #[schemars(range(min = 0.05, max = 0.95))]
+    pub same_voice: f64,
+}
+
+impl LearningConfig {
+    /// As the memory takes it.
+    pub fn options(&self) -> LearningOptions {
+        LearningOptions {
+            gap: Duration::from_secs(self.session_gap_min * 60),
+            min_sessions: self.min_sessions,
+            same_person: (self.same_face, self.same_voice),
+        }
+    }
+}
+
+impl Default for LearningConfig {
+    fn default() -> Self {
+        let LearningOptions { gap, min_sessions, same_person } = LearningOptions::default();
+        Self { session_gap_min: gap.as_secs() / 60, min_sessions, same_face: same_person.0, same_voice: same_person.1 }
     }
 }
 

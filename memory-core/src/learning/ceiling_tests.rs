@@ -1,6 +1,7 @@
 //! Whatever is told, no learnt row grows beyond what the store takes.
 
 use super::{Learnt, Lesson};
+use crate::episodic::anchors::NamingRequest;
 use crate::store::MAX_LEARNT_ROW;
 use crate::{Attributes, EpisodeId, Event, EventId, Kind, Origin, TimeSpan, Timestamp, Value};
 
@@ -100,5 +101,17 @@ fn facts_with_endless_subjects_attributes_and_values_fit_their_rows() {
         learnt.learn(&lesson(number, Kind::State, text, &entity, &attributes), &|_| None);
     }
     assert!(learnt.facts().len() > 2);
+    check(&learnt);
+}
+
+#[test]
+fn endless_further_names_are_refused_before_their_row_is_full() {
+    let mut learnt = Learnt::default();
+    let refused = (0..10_000).find_map(|number| {
+        let name =
+            NamingRequest::Name { entity: format!("{number}{}", "m".repeat(200)), name: format!("Anna {number}") };
+        learnt.name(&name, &[]).err()
+    });
+    assert!(refused.is_some_and(|message| message.contains("forget some")));
     check(&learnt);
 }

@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::LearningOptions;
 use super::rows::{Part, Row, decode};
-use crate::episodic::anchors::{AnchorId, AnchorRow, Anchors, EntityNews, Margin, Naming, NamingRequest, Person, fold};
+use crate::episodic::anchors::{
+    AnchorId, AnchorRow, Anchors, EntityNews, Margin, Naming, NamingRequest, Person, Told, fold,
+};
 use crate::logic::{LogicOptions, Phi, Procedures, RowKey, actions_of};
 use crate::ports::Statement;
 use crate::semantic::{self, Context, Fact, FactKind, Facts, Noun, Topic, TopicKey};
@@ -14,6 +17,8 @@ use crate::{Event, EventId, FactFilter, ProcedureNews, Sensed};
 
 /// Facts of a list that names no limit.
 const USUAL_FACTS: usize = 100;
+/// Most bytes of further names: they are in the row of the head, which has a ceiling.
+const MAX_ALIAS_BYTES: usize = 96 << 10;
 /// Most namings that are kept.
 const MAX_NAMINGS: usize = 65_536;
 
@@ -49,6 +54,7 @@ pub(crate) struct Withdrawal {
 /// Everything that was learnt up to a cursor. Clones share what neither has changed.
 #[derive(Clone, Default)]
 pub struct Learnt {
+    options: LearningOptions,
     head: Head,
     facts: Facts,
     anchors: Anchors,
@@ -104,6 +110,15 @@ impl Learnt {
     /// The procedures.
     pub fn procedures(&self) -> &Procedures {
         &self.procedures
+    }
+
+    /// Goes by these options from now on.
+    pub(crate) fn follow(&mut self, options: LearningOptions) {
+        if self.options != options {
+            self.options = options;
+            self.anchors.set_same_person(options.same_person);
+            self.procedures.change().set_options(options.logic());
+        }
     }
 
     /// An empty state from which everything is folded anew; what people told is kept.
@@ -167,6 +182,10 @@ impl Learnt {
         let told = self.anchors.read(request)?;
         if self.namings.len() + told.len() > MAX_NAMINGS {
             return Err(format!("{MAX_NAMINGS} names, merges and splits were told; forget some first"));
+        }
+        let more: usize = told.iter().map(Told::alias_bytes).sum();
+        if more > 0 && self.anchors.alias_bytes() + more > MAX_ALIAS_BYTES {
+            return Err("too many further names of persons were told; forget some first".into());
         }
         for told in told {
             let naming = Naming { after: self.head.cursor, told };

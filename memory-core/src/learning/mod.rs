@@ -15,12 +15,14 @@
 mod learnt;
 pub mod measure;
 mod news;
+mod options;
 mod rows;
 mod sharded;
 
 pub use learnt::Learnt;
 pub(crate) use learnt::{Lesson, SensedVector, Withdrawal};
 pub(crate) use news::News;
+pub use options::LearningOptions;
 pub(crate) use rows::{Part, Row};
 #[cfg(test)]
 mod ceiling_tests;

@@ -69,6 +69,11 @@ impl Procedures {
         &self.options
     }
 
+    /// Goes by other options from now on.
+    pub(crate) fn set_options(&mut self, options: LogicOptions) {
+        self.options = options;
+    }
+
     /// Every established procedure, by id. Candidates are left out.
     pub fn iter(&self) -> impl Iterator<Item = &Procedure> {
         self.procedures.values().map(|procedure| &**procedure).filter(|procedure| procedure.is_established())

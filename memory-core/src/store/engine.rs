@@ -22,7 +22,7 @@ use super::vectors::{self, SpaceInUse};
 use super::view::View;
 use super::writer::Writer;
 use crate::index::passage;
-use crate::learning::News;
+use crate::learning::{LearningOptions, News};
 use crate::ports::{FactExtractor, TextEmbedder};
 use crate::{
     AbsentRole, Clock, EventId, ForgetError, ForgetReply, ForgetRequest, ForgottenRecording, MaintenanceError,
@@ -42,6 +42,8 @@ pub(crate) struct Store {
     pub(super) refold: Mutex<Option<Refold>>,
     /// Reads facts beside the rules, where there is one.
     pub(super) fact_extractor: Mutex<Option<Arc<dyn FactExtractor>>>,
+    /// What learning goes by.
+    pub(super) learning_options: Mutex<LearningOptions>,
     /// What was learnt and nobody was told yet.
     pub(super) news: Mutex<News>,
     options: MemoryOptions,
@@ -81,6 +83,7 @@ impl Store {
             published,
             refold: Mutex::new(None),
             fact_extractor: Mutex::new(None),
+            learning_options: Mutex::default(),
             news: Mutex::default(),
             options,
             clock,
@@ -167,7 +170,7 @@ impl Store {
             if !draft.dirty {
                 return Ok((value, Err(draft.changes.duplicates)));
             }
-            let learnt = draft.withdraw(&writer.learnt)?;
+            let learnt = draft.withdraw(&writer.learnt, *self.learning_options.lock())?;
             let (head, changes) = draft.finish()?;
             Ok((value, Ok((head, changes, learnt))))
         };

@@ -16,7 +16,7 @@ use super::vectors::{open_space, open_vector, sensed_of};
 use super::view::View;
 use super::writer::Writer;
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
-use crate::learning::{Learnt, Lesson, Part, Row, SensedVector, Withdrawal};
+use crate::learning::{LearningOptions, Learnt, Lesson, Part, Row, SensedVector, Withdrawal};
 use crate::logic::Phi;
 use crate::ports::{FactExtractor, TextEmbedder};
 use crate::{EventId, Kind, NamingError, ObserveError, Origin, PendingWork, ProcedureNews, ReadError};
@@ -118,7 +118,7 @@ pub(crate) fn write(table: &mut Noted<'_, (u8, &'static [u8]), &'static [u8]>, r
 
 impl Draft<'_> {
     /// Takes back what the events taught that this transaction hides; the state without them, if there are any.
-    pub(crate) fn withdraw(&mut self, learnt: &Learnt) -> Result<Option<Learnt>> {
+    pub(crate) fn withdraw(&mut self, learnt: &Learnt, options: LearningOptions) -> Result<Option<Learnt>> {
         if self.changes.hidden.is_empty() && self.forgotten_names.is_empty() {
             return Ok(None);
         }
@@ -133,6 +133,7 @@ impl Draft<'_> {
         }
         let names = std::mem::take(&mut self.forgotten_names);
         let mut next = learnt.clone();
+        next.follow(options);
         next.withdraw(&Withdrawal { events: self.changes.hidden.clone(), vectors, names });
         write(&mut self.tables.learnt, &next.take_rows())?;
         Ok(Some(next))
@@ -151,6 +152,7 @@ impl Store {
         let lessons = self.read_lessons(learnt.cursor(), limit)?;
         if !lessons.is_empty() {
             let mut next = (*learnt).clone();
+            next.follow(*self.learning_options.lock());
             lessons.iter().for_each(|lesson| next.learn(lesson, &phi));
             let rows = next.take_rows();
             return self.commit_learnt(next, epoch, &rows);
@@ -168,6 +170,7 @@ impl Store {
             Some(fold) if fold.epoch == epoch => fold,
             _ => Refold { learnt: learnt.begin_again(), epoch },
         };
+        fold.learnt.follow(*self.learning_options.lock());
         let lessons = self.read_lessons(fold.learnt.cursor(), limit)?;
         lessons.iter().for_each(|lesson| fold.learnt.learn(lesson, phi));
         if lessons.len() == limit {
@@ -297,6 +300,10 @@ impl Store {
 
     pub(crate) fn set_fact_extractor(&self, extractor: Option<Arc<dyn FactExtractor>>) {
         *self.fact_extractor.lock() = extractor;
+    }
+
+    pub(crate) fn set_learning_options(&self, options: LearningOptions) {
+        *self.learning_options.lock() = options;
     }
 
     /// Visible events after `after` with their vectors of the senses.

@@ -1,8 +1,11 @@
 //! What is learnt from events: kept, withdrawn, and learnt anew.
 
+use std::time::Duration;
+
+use memory_core::learning::LearningOptions;
 use memory_core::{
-    EntityChange, Fact, FactFilter, ForgetRequest, Kind, NamingRequest, Perceived, Person, Query, Route, Sensed,
-    SensedEmbedding, Told,
+    EntityChange, Fact, FactFilter, ForgetRequest, Kind, NamingRequest, Perceived, Person, ProcedureChange, Query,
+    Route, Sensed, SensedEmbedding, Told,
 };
 
 use crate::support::{Bench, accepted, at, keyed, segment, told_at, with_session};
@@ -282,6 +285,53 @@ fn procedures_are_learnt_kept_and_withdrawn() {
     bench.learn();
     bench.assert_clean();
     assert!(bench.memory.check().unwrap().records < rows);
+}
+
+/// Somebody clears the table, without a goal or a session, after a pause.
+fn clear_table(bench: &Bench, begin: i64) {
+    for (at, text) in ["take the plates", "rinse the plates", "wipe the table"].into_iter().enumerate() {
+        let told = told_at(text, begin + at as i64 * 20);
+        accepted(bench.tell(Told { kind: Kind::Action, entity: Some("Anna".into()), ..told }));
+    }
+}
+
+fn procedure_news(bench: &Bench) -> Vec<(ProcedureChange, Option<usize>)> {
+    bench.learn();
+    let news = bench.memory.take_procedure_news();
+    news.into_iter().map(|news| (news.change, news.now.map(|now| now.sessions))).collect()
+}
+
+#[test]
+fn news_of_procedures_tell_what_became_of_them_and_nothing_is_news_twice() {
+    let mut bench = Bench::new();
+    clear_table(&bench, 0);
+    assert_eq!(procedure_news(&bench), [], "one session is no procedure");
+    clear_table(&bench, 3_600);
+    assert_eq!(procedure_news(&bench), [(ProcedureChange::New, Some(2))]);
+    clear_table(&bench, 7_200);
+    assert_eq!(procedure_news(&bench), [(ProcedureChange::Update, Some(3))]);
+    bench.memory.relearn().unwrap();
+    assert_eq!(procedure_news(&bench), [], "what is found again is no news");
+    bench.reopen();
+    assert_eq!(procedure_news(&bench), []);
+    bench.memory.forget(&ForgetRequest::Entity("Anna".into())).unwrap();
+    assert_eq!(procedure_news(&bench), [(ProcedureChange::End, None)]);
+}
+
+#[test]
+fn learning_goes_by_its_options() {
+    let bench = Bench::new();
+    let usual = LearningOptions::default();
+    bench.memory.set_learning_options(LearningOptions { min_sessions: 3, ..usual });
+    clear_table(&bench, 0);
+    clear_table(&bench, 3_600);
+    assert_eq!(procedure_news(&bench), [], "two sessions are too few");
+    clear_table(&bench, 7_200);
+    assert_eq!(procedure_news(&bench), [(ProcedureChange::New, Some(3))]);
+    // With a gap of three hours all of it was one session, which is what learning anew finds.
+    bench.memory.set_learning_options(LearningOptions { gap: Duration::from_hours(3), ..usual });
+    bench.memory.relearn().unwrap();
+    assert_eq!(procedure_news(&bench), [(ProcedureChange::End, None)]);
 }
 
 /// Knows one sentence of German.

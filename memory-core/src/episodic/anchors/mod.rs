@@ -29,8 +29,8 @@ use crate::learning::{Lesson, SensedVector, Sharded};
 use crate::{EventId, Sensed};
 pub use anchor::AnchorId;
 use anchor::{Anchor, product, track_number};
-pub(crate) use naming::Naming;
 pub use naming::NamingRequest;
+pub(crate) use naming::{Naming, Told};
 pub use person::Person;
 pub(crate) use person::fold;
 pub(crate) use tracks::Recent;
@@ -41,6 +41,9 @@ const MAX_ANCHORS: usize = 4096;
 /// Most news that are kept for listeners.
 const NEWS: usize = 256;
 
+/// The threshold for many tracks, of faces and of voices, unless it is configured.
+pub(crate) const SAME_PERSON: (f64, f64) = (0.42, 0.48);
+
 /// The mean cosine from which on a track belongs to an anchor of `count` tracks, and two anchors are one (then `count` is that
 /// of the larger one).
 ///
@@ -48,8 +51,9 @@ const NEWS: usize = 256;
 /// of look-alikes (.3 and .35). The mean of few says less, and one look-alike among two draws the others after it, so they
 /// must be nearer; a person whose first tracks founded two anchors is one again once either has grown. `docs/benchmarks.md`
 /// has what that gives.
-fn threshold(sensed: Sensed, count: u32) -> f32 {
-    let many = if sensed == Sensed::Voice { 0.48 } else { 0.42 };
+fn threshold(same: (f64, f64), sensed: Sensed, count: u32) -> f32 {
+    #[expect(clippy::cast_possible_truncation, reason = "a cosine")]
+    let many = if sensed == Sensed::Voice { same.1 } else { same.0 } as f32;
     #[expect(clippy::cast_precision_loss, reason = "a little less of very little")]
     let few = 0.12 / count.max(1) as f32;
     many + few
@@ -90,8 +94,10 @@ pub enum EntityChange {
 }
 
 /// All anchors. Clones share what neither has changed.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Anchors {
+    /// See [`threshold`].
+    same: (f64, f64),
     rows: Arc<BTreeMap<AnchorId, Arc<AnchorRow>>>,
     /// Means of the live ones, to compare with.
     means: Arc<BTreeMap<AnchorId, Arc<[i16]>>>,
@@ -105,6 +111,22 @@ pub(crate) struct Anchors {
     news: Vec<EntityNews>,
 }
 
+impl Default for Anchors {
+    fn default() -> Self {
+        Self {
+            same: SAME_PERSON,
+            rows: Arc::default(),
+            means: Arc::default(),
+            tracks: Sharded::default(),
+            recent: Vec::new(),
+            aliases: BTreeMap::new(),
+            changed: BTreeSet::new(),
+            changed_tracks: BTreeSet::new(),
+            news: Vec::new(),
+        }
+    }
+}
+
 impl PartialEq for Anchors {
     fn eq(&self, other: &Self) -> bool {
         let same = self.rows == other.rows && self.tracks == other.tracks;
@@ -113,6 +135,11 @@ impl PartialEq for Anchors {
 }
 
 impl Anchors {
+    /// Sets what counts as one person from now on, of faces and of voices.
+    pub fn set_same_person(&mut self, same: (f64, f64)) {
+        self.same = same;
+    }
+
     /// Takes in the faces and the voices of an event; the person who is heard, or else seen.
     pub fn learn(&mut self, lesson: &Lesson) -> Option<AnchorId> {
         let mut whom = None;
@@ -163,7 +190,7 @@ impl Anchors {
                 nearest = Some((similarity, *id, anchor.count));
             }
         }
-        let near = nearest.filter(|(similarity, _, count)| *similarity >= threshold(vector.sensed, *count));
+        let near = nearest.filter(|(similarity, _, count)| *similarity >= threshold(self.same, vector.sensed, *count));
         near.map(|(_, id, _)| id)
     }
 
@@ -201,7 +228,7 @@ impl Anchors {
                 .map(|(other, mean)| (product(own, mean), *other))
                 .filter(|(similarity, other)| {
                     let count = self.live(*other).map_or(0, |other| other.count).max(anchor.count);
-                    *similarity >= threshold(anchor.sensed, count) && !self.are_apart(id, *other)
+                    *similarity >= threshold(self.same, anchor.sensed, count) && !self.are_apart(id, *other)
                 })
                 .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
             let Some((_, other)) = nearest else { break };
@@ -361,6 +388,11 @@ impl Anchors {
     /// What goes with the cursor: the latest tracks and the further names.
     pub fn margin(&self) -> Margin {
         Margin { recent: self.recent.clone(), aliases: self.aliases.clone() }
+    }
+
+    /// What further names take.
+    pub fn alias_bytes(&self) -> usize {
+        self.aliases.iter().map(|(name, meant)| name.len() + meant.len() + naming::ALIAS_OVERHEAD).sum()
     }
 
     pub fn restore_margin(&mut self, margin: Margin) {

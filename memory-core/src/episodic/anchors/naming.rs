@@ -74,6 +74,16 @@ pub(crate) struct Target {
     pub witnesses: Vec<EventId>,
 }
 
+impl Told {
+    /// What a further name takes where further names are kept.
+    pub fn alias_bytes(&self) -> usize {
+        if let Self::Alias { name, other } = self { name.len() + other.len() + ALIAS_OVERHEAD } else { 0 }
+    }
+}
+
+/// The lengths of two names.
+pub(super) const ALIAS_OVERHEAD: usize = 4;
+
 impl Naming {
     /// Whether it has one of these folded names in it.
     pub fn has_name(&self, folded: &[String]) -> bool {
