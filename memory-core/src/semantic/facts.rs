@@ -55,6 +55,9 @@ pub(crate) struct Facts {
     topics: Sharded<Arc<TopicKey>, Arc<Topic>>,
     /// Which topics have a claim that an event made or gave the context of.
     by_event: Sharded<u64, Arc<[Arc<TopicKey>]>>,
+    /// Topics were restored, and `by_event` does not know of them yet: only who changes something needs it, and opening a
+    /// memory should not wait for it.
+    unreferred: bool,
     /// Topics that changed since they were last asked for.
     changed: BTreeSet<Arc<TopicKey>>,
 }
@@ -68,6 +71,7 @@ impl PartialEq for Facts {
 impl Facts {
     /// Takes in what an event says.
     pub fn add(&mut self, conclusion: Conclusion) {
+        self.refer_all();
         let key = Arc::new(conclusion.topic());
         let shard = self.topics.shard_mut(key.spread());
         let key = shard.get_key_value(&key).map_or(key, |(known, _)| Arc::clone(known));
@@ -90,6 +94,7 @@ impl Facts {
 
     /// Takes back what hidden events said; `true` if what is left is what would have been learnt without them.
     pub fn withdraw(&mut self, hidden: &[EventId]) -> bool {
+        self.refer_all();
         let mut exact = true;
         let mut affected: BTreeSet<Arc<TopicKey>> = BTreeSet::new();
         for event in hidden {
@@ -150,12 +155,21 @@ impl Facts {
 
     /// Takes back in what was kept.
     pub fn restore(&mut self, key: TopicKey, topic: Topic) {
-        let key = Arc::new(key);
-        let events: BTreeSet<EventId> =
-            topic.claims().flat_map(|claim| [Some(claim.event), claim.context]).flatten().collect();
-        for event in events {
-            self.refer(event, &key);
+        self.topics.insert(Arc::new(key), Arc::new(topic));
+        self.unreferred = true;
+    }
+
+    /// Brings `by_event` up to what was restored.
+    fn refer_all(&mut self) {
+        if !std::mem::take(&mut self.unreferred) {
+            return;
         }
-        self.topics.insert(key, Arc::new(topic));
+        for (key, topic) in self.topics.clone().iter() {
+            let events: BTreeSet<EventId> =
+                topic.claims().flat_map(|claim| [Some(claim.event), claim.context]).flatten().collect();
+            for event in events {
+                self.refer(event, key);
+            }
+        }
     }
 }

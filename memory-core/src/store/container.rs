@@ -1,4 +1,4 @@
-//! The frame around backups and index snapshots: files that are written once, from their begin to their end, and read
+//! The frame around backups: files that are written once, from their begin to their end, and read
 //! back only if all of it is there.
 //!
 //! ```text

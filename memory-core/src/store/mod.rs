@@ -14,7 +14,8 @@
 //!
 //! 1. *One transaction.* Every change of the tables that must be seen together is one transaction; nothing outside of the
 //!    file has to agree with it. What memory holds besides (index, pending embeddings, journal, counts) is computed from
-//!    the tables when they are opened, by the same functions that keep it up to date.
+//!    the tables when they are opened, by the same functions that keep it up to date; or read from where the index was saved
+//!    (`saved_index`), and brought up to date from the tables.
 //! 2. *Ids.* Events and episodes are numbered from 1 in order of commit. A number is never used twice: a hidden event
 //!    keeps its row.
 //! 3. *Visible.* An event is visible if its row is `Live`. `members`, `facets`, `told_times` and the vectors name visible
@@ -37,7 +38,9 @@
 //!   is found to be a duplicate by its key or by the journal.
 //! - *After the commit, before the acknowledgement:* as the case above.
 //! - *On opening:* the allocator's state was saved with the commit (quick repair), so no page is walked. The index is
-//!   rebuilt from the visible events; events without a vector in φ's space are pending again.
+//!   read from its file and learns what came after it; where there is none that fits, it is rebuilt from the visible events. Events
+//!   without a vector in φ's space are pending again.
+//! - *While the index is saved:* the old file is there, or the new one. Neither is needed.
 //! - *While it is compacted, or a backup is restored:* the new generation is a file of its own, which nothing names until it
 //!   is whole and synced. Then the manifest is renamed, and only when that is durable the old file is removed.
 //! - *While the file is made:* a file without redb's magic number was never written to and is made anew.

@@ -523,3 +523,57 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn it_is_saved_while_others_tell_forget_embed_and_compact() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let storage = MemoryStorage::new();
+    let store = with_space(storage.clone(), Some(SPACES[0]));
+    store.observe((0..300).map(|n| told("asr", None, 40 * n, TEXTS[0], Some(NAMES[0]))).collect()).unwrap();
+    let done = AtomicBool::new(false);
+    let until_done = |work: &dyn Fn(i64)| {
+        let mut round = 0;
+        while !done.load(Ordering::SeqCst) || round == 0 {
+            work(round);
+            round += 1;
+        }
+    };
+    std::thread::scope(|scope| {
+        let (store, until_done) = (&store, &until_done);
+        scope.spawn(move || {
+            until_done(&|round| {
+                let seconds = 20_000 + 10 * round;
+                let text = TEXTS[usize::try_from(round % 6).unwrap()];
+                let told = [
+                    told("asr", Some(1), 19_000, &format!("{text} {round}"), Some(NAMES[1])),
+                    told("tasks", None, seconds, text, Some(NAMES[2])),
+                ];
+                store.observe(told.into()).unwrap();
+                if round % 7 == 0 {
+                    store.observe(vec![segment(seconds - 30, 9, &["a cup"])]).unwrap();
+                    store.forget(&ForgetRequest::Span(TimeSpan::new(at(seconds - 20), at(seconds - 10)))).unwrap();
+                }
+                store.embed_pending(3).unwrap();
+            })
+        });
+        // `None` where a compaction was faster.
+        scope.spawn(move || until_done(&|_| assert!(store.save_index(SaveIndex::Now).is_ok())));
+        for _ in 0..4 {
+            assert!(store.compact().unwrap().rows > 300);
+        }
+        done.store(true, Ordering::SeqCst);
+    });
+    store.save_index(SaveIndex::Now).unwrap().unwrap();
+    store.observe(vec![told("asr", None, 90_000, TEXTS[4], None)]).unwrap();
+
+    let image = storage.image();
+    let names: Vec<_> = image.files.keys().filter(|name| !name.ends_with(".redb")).collect();
+    assert_eq!(names, ["index-4.snapshot", "manifest"]);
+    let read = with_space(MemoryStorage::from_image(image.clone()), Some(SPACES[0]));
+    let built = with_space(MemoryStorage::from_image(without_index(&image)), Some(SPACES[0]));
+    assert!(read.writer().saved.is_some());
+    assert_eq!(seen(&read), seen(&built));
+    assert_eq!(seen(&read), seen(&store));
+    assert_eq!(read.check().unwrap().problems, Vec::<String>::new());
+}
