@@ -17,8 +17,12 @@ pub use signal::{JobProgress, Kind, Signal};
 const SMALLEST_SLICE: usize = 4;
 /// A slice never has more.
 const LARGEST_SLICE: usize = 256;
-/// The same of learning, which is quicker.
-const LARGEST_LESSON: usize = 4096;
+/// The same of learning, which is quicker. Its slices hold no lock while they learn, so the smallest is as large as pays for
+/// its commit: on a machine that is busy with other things, four events at a time would never catch up.
+const LESSONS: (usize, usize) = (64, 4096);
+/// While something is taken in, learning does a slice this often, about a seventh of the time: whoever loads a year sees it
+/// being learnt, and ingest, which waits for no slice, shares the processor with no more than that.
+const BESIDE_INGEST: Duration = Duration::from_millis(200);
 /// Looks for work that nobody announced this often.
 const IDLE: Duration = Duration::from_secs(1);
 /// Longest pause after failures.
@@ -46,8 +50,7 @@ pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal:
                     return;
                 }
                 let now = clock.monotonic();
-                let makes_way =
-                    job.kind == Kind::Learning && now < job.last + options.job_patience && (around.ingesting)();
+                let makes_way = job.kind == Kind::Learning && now < job.last + BESIDE_INGEST && (around.ingesting)();
                 if makes_way || now < job.not_before || job.pending(memory) == 0 {
                     continue;
                 }
@@ -59,6 +62,16 @@ pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal:
             if !worked {
                 break;
             }
+        }
+    }
+}
+
+impl Kind {
+    /// Fewest and most events of a slice.
+    fn sizes(self) -> (usize, usize) {
+        match self {
+            Self::Learning => LESSONS,
+            Self::Embedding => (SMALLEST_SLICE, LARGEST_SLICE),
         }
     }
 }
@@ -77,7 +90,7 @@ struct Job {
 impl Job {
     fn new(kind: Kind) -> Self {
         let zero = Duration::ZERO;
-        Self { kind, size: 4 * SMALLEST_SLICE, not_before: zero, backoff: IDLE, last: zero }
+        Self { kind, size: 4 * kind.sizes().0, not_before: zero, backoff: IDLE, last: zero }
     }
 
     /// What is left to do, in events.
@@ -103,8 +116,7 @@ impl Job {
                 // Commits add to what is pending meanwhile, so this counts too few rather than too many.
                 let done = before.saturating_sub(left);
                 signal.note_done(self.kind, done);
-                let largest = if self.kind == Kind::Learning { LARGEST_LESSON } else { LARGEST_SLICE };
-                self.size = next_slice(self.size, self.last.saturating_sub(begin), wanted, largest);
+                self.size = next_slice(self.size, self.last.saturating_sub(begin), wanted, self.kind.sizes());
                 self.backoff = IDLE;
                 // Without an embedder nothing ever becomes less; a new fold goes on though nothing is pending.
                 done > 0 || self.kind == Kind::Learning && memory.stats().relearning
@@ -133,7 +145,7 @@ impl Job {
 }
 
 /// Halves or doubles towards the time that a slice should take.
-fn next_slice(slice: usize, took: Duration, wanted: Duration, largest: usize) -> usize {
+fn next_slice(slice: usize, took: Duration, wanted: Duration, (smallest, largest): (usize, usize)) -> usize {
     let next = if took > wanted * 3 / 2 {
         slice / 2
     } else if took < wanted / 2 {
@@ -141,7 +153,7 @@ fn next_slice(slice: usize, took: Duration, wanted: Duration, largest: usize) ->
     } else {
         slice
     };
-    next.clamp(SMALLEST_SLICE, largest)
+    next.clamp(smallest, largest)
 }
 
 #[cfg(test)]
@@ -151,11 +163,12 @@ mod tests {
     #[test]
     fn the_slice_follows_the_time_it_takes() {
         let wanted = Duration::from_millis(30);
-        let next = |slice, took| next_slice(slice, took, wanted, LARGEST_SLICE);
+        let next = |slice, took| next_slice(slice, took, wanted, Kind::Embedding.sizes());
         assert_eq!(next(16, Duration::from_millis(5)), 32);
         assert_eq!(next(16, Duration::from_millis(30)), 16);
         assert_eq!(next(16, Duration::from_millis(100)), 8);
         assert_eq!(next(4, Duration::from_secs(1)), 4);
         assert_eq!(next(256, Duration::ZERO), 256);
+        assert_eq!(next_slice(64, Duration::from_secs(1), wanted, Kind::Learning.sizes()), 64);
     }
 }
