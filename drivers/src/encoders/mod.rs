@@ -17,6 +17,7 @@ mod picture;
 mod roles;
 mod scene;
 mod sounds;
+mod speech;
 mod text_embedding;
 mod trial;
 mod vector;
@@ -36,6 +37,9 @@ pub(crate) use picture::overlap;
 pub use roles::{Accelerator, EncoderOptions, Encoders, Filled, RoleState, RoleStatus, try_model};
 pub use scene::{ImageClassifier, ImageEmbedder, ImageEncoder, SceneClasses, SceneClassifier};
 pub use sounds::{SoundClassifier, SoundDetector, SoundInterval, SoundScores, SoundThresholds, Yamnet};
+#[cfg(feature = "whisper")]
+pub use speech::Whisper;
+pub use speech::{SpeechRecogniser, SpokenWord};
 pub use text_embedding::SentenceEncoder;
 pub use trial::{Trial, trials};
 pub use vector::VectorEncoder;

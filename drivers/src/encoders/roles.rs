@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::{
     Backend, CtcTextReader, DbTextDetector, EncoderError, FaceDetector, FastestDet, ImageClassifier, ImageEmbedder,
     ImageEncoder, JointEncoder, ObjectDetector, OnnxRuntime, SceneClassifier, SentenceEncoder, SileroVad,
-    SoundClassifier, SpeakerEncoder, SpectralVoice, TextDetector, TextReader, VoiceActivity, VoiceEmbedder, Yamnet,
-    YuNet, trials,
+    SoundClassifier, SpeakerEncoder, SpectralVoice, SpeechRecogniser, TextDetector, TextReader, VoiceActivity,
+    VoiceEmbedder, Yamnet, YuNet, speech, trials,
 };
-use crate::models::{Availability, InstalledModel, InstalledModels, Role};
+use crate::models::{Availability, InstalledModel, InstalledModels, ModelEntry, Role};
 
 /// What runs an encoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -124,6 +124,7 @@ pub struct Filled {
     /// Takes faces turned upright, 112 by 112.
     pub face_embedding: Option<Arc<dyn ImageEmbedder>>,
     pub voice_embedding: Option<Arc<dyn VoiceEmbedder>>,
+    pub speech_recognition: Option<Arc<dyn SpeechRecogniser>>,
     pub joint: Option<Arc<JointEncoder>>,
     pub text_detection: Option<Arc<dyn TextDetector>>,
     pub text_recognition: Option<Arc<dyn TextReader>>,
@@ -144,7 +145,8 @@ impl Filled {
             Role::JointImageText => self.joint.is_some(),
             Role::TextDetection => self.text_detection.is_some(),
             Role::TextRecognition => self.text_recognition.is_some(),
-            Role::SpeechRecognition | Role::Captions => false,
+            Role::SpeechRecognition => self.speech_recognition.is_some(),
+            Role::Captions => false,
         }
     }
 }
@@ -169,11 +171,11 @@ impl Encoders {
         {
             let mut slots = encoders.shared.slots.lock();
             for role in Role::ALL {
-                let model = models.catalogue().model(role).map(|entry| entry.name.as_str());
-                let status = if model.is_some() {
-                    RoleStatus::new(RoleState::Loading, model, None)
-                } else {
-                    RoleStatus::new(RoleState::Absent, None, Some("no model fills this role".to_owned()))
+                let status = match models.catalogue().model(role).map(|entry| (entry.name.as_str(), runs(entry))) {
+                    Some((model, Ok(()))) => RoleStatus::new(RoleState::Loading, Some(model), None),
+                    // Nobody is told to pull a model that nothing here can run.
+                    Some((_, Err(reason))) => RoleStatus::new(RoleState::Absent, None, Some(reason)),
+                    None => RoleStatus::new(RoleState::Absent, None, Some("no model fills this role".to_owned())),
                 };
                 slots.status.insert(role, status);
             }
@@ -216,6 +218,11 @@ impl Encoders {
     /// φ, if it is ready.
     pub fn text_embedder(&self) -> Option<Arc<dyn TextEmbedder>> {
         self.shared.slots.lock().filled.text_embedding.clone()
+    }
+
+    /// The texts' side of the space that pictures and texts share, if it is ready.
+    pub fn picture_texts(&self) -> Option<Arc<dyn TextEmbedder>> {
+        self.shared.slots.lock().filled.joint.as_ref().map(|joint| joint.text())
     }
 
     /// Every encoder that is ready.
@@ -302,7 +309,7 @@ fn load_all(models: &InstalledModels, options: &EncoderOptions, loading: &Loadin
     let mut roles: Vec<Role> = Role::ALL.into_iter().filter(|role| *role != Role::TextEmbedding).collect();
     roles.push(Role::TextEmbedding);
     for role in roles {
-        if models.catalogue().model(role).is_none() {
+        if models.catalogue().model(role).is_none_or(|entry| runs(entry).is_err()) {
             continue;
         }
         let accelerator = options.roles.get(&role).copied().unwrap_or(options.accelerator);
@@ -312,6 +319,11 @@ fn load_all(models: &InstalledModels, options: &EncoderOptions, loading: &Loadin
             Availability::Found(installed) if installed.entry.runtime == BUILTIN => built_in(&installed)
                 .map(|install| (install, "built in"))
                 .map_err(|message| (RoleState::Failed, message)),
+            Availability::Found(installed) if installed.entry.runtime == speech::WHISPER => {
+                recogniser(&installed, options)
+                    .map(|install| (install, "whisper.cpp"))
+                    .map_err(|error| (RoleState::Failed, error.to_string()))
+            }
             Availability::Found(installed) => match &backend {
                 Err(reason) => Err(reason.clone()),
                 Ok(backend) => check_accelerator(accelerator)
@@ -338,6 +350,19 @@ fn check_accelerator(accelerator: Accelerator) -> Result<(), String> {
 /// What `runtime` says of what is part of the program.
 const BUILTIN: &str = "builtin";
 
+/// Whether this program can run a model at all.
+fn runs(entry: &ModelEntry) -> Result<(), String> {
+    if entry.runtime == speech::WHISPER { speech::available() } else { Ok(()) }
+}
+
+fn recogniser(installed: &InstalledModel, options: &EncoderOptions) -> Result<Install, EncoderError> {
+    if installed.entry.role != Role::SpeechRecognition {
+        return Err(EncoderError::Entry(format!("whisper.cpp fills no role `{}`", installed.entry.role)));
+    }
+    let encoder = speech::load(installed, options.threads)?;
+    Ok(Box::new(move |filled| filled.speech_recognition = Some(encoder)))
+}
+
 fn built_in(installed: &InstalledModel) -> Result<Install, String> {
     match installed.entry.role {
         Role::VoiceEmbedding => {
@@ -348,13 +373,19 @@ fn built_in(installed: &InstalledModel) -> Result<Install, String> {
     }
 }
 
-/// Loads one model and runs its trials: whether it would serve, and what it says.
+/// Loads one model and runs its trials: whether it would serve, and what it says. `backend` runs the graphs of the runtime
+/// `onnx`; others need none.
 ///
 /// # Errors
 /// If it cannot be loaded, or what it gives makes no sense.
-pub fn try_model(installed: &InstalledModel, backend: &dyn Backend) -> Result<Vec<String>, String> {
-    let install = load_role(installed.entry.role, installed, backend, &EncoderOptions::default())
-        .map_err(|error| error.to_string())?;
+pub fn try_model(installed: &InstalledModel, backend: Option<&dyn Backend>) -> Result<Vec<String>, String> {
+    let options = EncoderOptions::default();
+    let install = match (installed.entry.runtime.as_str(), backend) {
+        (speech::WHISPER, _) => recogniser(installed, &options),
+        (_, Some(backend)) => load_role(installed.entry.role, installed, backend, &options),
+        (runtime, None) => Err(EncoderError::Entry(format!("nothing here runs models of the runtime `{runtime}`"))),
+    };
+    let install = install.map_err(|error| error.to_string())?;
     let mut filled = Filled::default();
     install(&mut filled);
     trials(&filled).iter().map(super::Trial::run).collect()

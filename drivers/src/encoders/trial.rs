@@ -177,6 +177,17 @@ pub fn trials(filled: &Filled) -> Vec<Trial> {
             two_vectors([embed(2)?, embed(2)?], &embed(7)?, other.dimensions())
         }));
     }
+    if let Some(model) = filled.speech_recognition.clone() {
+        let (other, samples) = (Arc::clone(&model), voice(2));
+        let once = move || model.encode(&samples).map(drop).map_err(text);
+        trials.push(Trial::new(Role::SpeechRecognition, "2 s of sound", once, move || {
+            let words = other.encode(&vec![0.0; 32_000]).map_err(text)?;
+            match words.as_slice() {
+                [] => Ok("no words in silence".to_owned()),
+                [first, ..] => Err(format!("hears {} words in silence, the first is `{}`", words.len(), first.text)),
+            }
+        }));
+    }
     if let Some(model) = filled.joint.clone() {
         let (other, rgb) = (Arc::clone(&model), pattern(0));
         let once = move || model.encode(&picture(&rgb)).map(drop).map_err(text);

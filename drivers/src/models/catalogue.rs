@@ -83,7 +83,8 @@ pub struct ModelEntry {
     pub name: String,
     /// Of the weights.
     pub licence: String,
-    /// What runs it: `onnx`, or `builtin` for what is part of the program and needs no file.
+    /// What runs it: `onnx`, `whisper` for ggml models of whisper.cpp, or `builtin` for what is part of the program and
+    /// needs no file.
     pub runtime: String,
     /// Whether it belongs to the default profile, or is pulled only where it is asked for by its role.
     #[serde(default = "yes")]
@@ -318,12 +319,14 @@ impl Catalogue {
                 return Err(refuse(format!("two models for the role `{}`: keep one", model.role)));
             }
             match (model.runtime.as_str(), model.graph()) {
-                ("onnx", Some(_)) => {}
+                ("onnx" | "whisper", Some(_)) => {}
                 // Part of the program: nothing is loaded.
                 ("builtin", _) => {}
-                ("onnx", None) => return Err(refuse(format!("{}: no file with part = \"graph\"", model.name))),
+                ("onnx" | "whisper", None) => {
+                    return Err(refuse(format!("{}: no file with part = \"graph\"", model.name)));
+                }
                 (runtime, _) => {
-                    let known = "expected `onnx` or `builtin`";
+                    let known = "expected `onnx`, `whisper` or `builtin`";
                     return Err(refuse(format!("{}: runtime `{runtime}` is not known, {known}", model.name)));
                 }
             }

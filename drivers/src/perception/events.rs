@@ -22,6 +22,8 @@ const SPEECH_PAUSE: Duration = Duration::from_secs(1);
 const SHORTEST_SPEECH: Duration = Duration::from_millis(250);
 /// Speech of which subtitles cover more than this part is told by them.
 const COVERED: f64 = 0.5;
+/// What is told of speech without its words.
+pub(super) const SPEAKING: &str = "Someone is speaking.";
 /// How sure a scene is of which only the colours are told.
 const UNNAMED_SCENE: f32 = 0.5;
 
@@ -198,7 +200,7 @@ fn speech_events(
         }
     }
     let event = |stretch: SpeechInterval| {
-        let text = "Someone is speaking.".to_owned();
+        let text = SPEAKING.to_owned();
         let mut event = anchor.event(Kind::Sound, Modality::Audio, text, stretch.start, stretch.end);
         event.attributes.insert("duration_s".to_owned(), seconds(stretch.start, stretch.end));
         event.confidence = stretch.probability.clamp(0.0, 1.0);

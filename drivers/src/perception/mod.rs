@@ -19,6 +19,7 @@ mod signal;
 mod sounds;
 mod tracks;
 mod voices;
+mod words;
 mod writing;
 
 pub use perceiver::{Media, Perceiver, PerceiverConfig, PerceptionCounters, PerceptionCounts};

@@ -4,16 +4,19 @@ use std::time::Duration;
 
 use memory_core::ports::PerceptionSink;
 use memory_core::segment::{Luma, Segment, Segmenter, SegmenterConfig};
-use memory_core::{Boundary, Modality, Perceived, Sensed, SensedEmbedding, StreamSpan, Timestamp};
+use memory_core::{
+    Boundary, Kind, Modality, Perceived, PerceivedEvent, Sensed, SensedEmbedding, StreamSpan, Timestamp,
+};
 use parking_lot::Mutex;
 
 use super::colours::Palette;
-use super::events::{Gathered, WallAnchor, events};
+use super::events::{Gathered, SPEAKING, WallAnchor, events};
 use super::scenes::SceneLog;
 use super::signal::{PictureSignal, SoundSignal};
 use super::sounds::{Heard, heard};
 use super::tracks::{ObjectLog, SeenFace, mean};
 use super::voices::{VoiceLog, Voices};
+use super::words::{Stretch, WordsBehind};
 use super::writing::WritingLog;
 use crate::capture::{AudioBlock, Frame, MediaConsumer, Subtitle};
 use crate::encoders::{
@@ -122,6 +125,7 @@ pub struct Perceiver {
     counters: Arc<PerceptionCounters>,
     luma: Luma,
     session: Option<Session>,
+    behind: WordsBehind,
 }
 
 /// One capture session.
@@ -157,7 +161,15 @@ struct Session {
 impl Perceiver {
     /// A perceiver that waits for its first session. Encoders that become ready later are used from then on.
     pub fn new(config: PerceiverConfig, encoders: Encoders, sink: Arc<dyn PerceptionSink>) -> Self {
-        Self { config, encoders, sink, counters: Arc::default(), luma: Luma::default(), session: None }
+        Self {
+            config,
+            encoders,
+            sink,
+            counters: Arc::default(),
+            luma: Luma::default(),
+            session: None,
+            behind: WordsBehind::default(),
+        }
     }
 
     /// Its counters, for `health`.
@@ -195,7 +207,7 @@ impl Perceiver {
     fn listen(&mut self, block: &AudioBlock<'_>) {
         let Some(session) = &mut self.session else { return };
         let filled = self.encoders.filled();
-        if filled.voice_embedding.is_some() {
+        if filled.voice_embedding.is_some() || filled.speech_recognition.is_some() {
             session.voices.push(block.stream, block.samples);
         }
         if session.speech.is_none() {
@@ -228,22 +240,35 @@ impl Perceiver {
         while let Some(segment) = self.session.as_mut().and_then(|session| session.segmenter.poll()) {
             self.hand_on(&segment, segment.end);
         }
+        self.deliver(false);
     }
 
-    /// Hands `segment` on, with the subtitles that start before `subtitles_until`.
+    /// Hands `segment` on as soon as it has its words, with the subtitles that start before `subtitles_until`.
     fn hand_on(&mut self, segment: &Segment, subtitles_until: Duration) {
         let Some(session) = &mut self.session else { return };
         let perceived = session.perceive(segment, subtitles_until, &self.config, &self.encoders);
-        let count = perceived.events.len() as u64;
-        match self.sink.perceived(perceived) {
-            Ok(_) => {
-                let mut counts = self.counters.counts.lock();
-                counts.segments += 1;
-                counts.events += count;
-            }
-            Err(error) => {
-                tracing::error!(source = self.config.source, %error, "a segment was lost");
-                self.counters.lose("segment not taken", Some(error.to_string()));
+        let recogniser = self.encoders.filled().speech_recognition;
+        let stretches = recogniser.is_some().then(|| session.wordless(&perceived)).unwrap_or_default();
+        if let Err(error) = self.behind.push(perceived, stretches, recogniser) {
+            tracing::warn!(source = self.config.source, %error, "no thread to recognise speech");
+            self.counters.lose("speech not recognised", Some(error.to_string()));
+        }
+    }
+
+    /// Hands on the segments that have their words, in order; with `all`, every segment.
+    fn deliver(&mut self, all: bool) {
+        while let Some(perceived) = self.behind.pop(all) {
+            let count = perceived.events.len() as u64;
+            match self.sink.perceived(perceived) {
+                Ok(_) => {
+                    let mut counts = self.counters.counts.lock();
+                    counts.segments += 1;
+                    counts.events += count;
+                }
+                Err(error) => {
+                    tracing::error!(source = self.config.source, %error, "a segment was lost");
+                    self.counters.lose("segment not taken", Some(error.to_string()));
+                }
             }
         }
     }
@@ -356,6 +381,17 @@ impl Session {
                 Err(error) => failed.push((Role::TextRecognition, error)),
             }
         }
+    }
+
+    /// The sound of the speech that a segment tells of without its words.
+    fn wordless(&self, perceived: &Perceived) -> Vec<Stretch> {
+        let speech = |event: &PerceivedEvent| event.kind == Kind::Sound && event.text == SPEAKING;
+        let told = perceived.events.iter().enumerate().filter(|(_, event)| speech(event));
+        told.filter_map(|(at, event)| {
+            let samples = self.voices.between(event.stream.start, event.stream.end)?;
+            Some(Stretch { event: at, samples })
+        })
+        .collect()
     }
 
     fn perceive(
@@ -501,6 +537,7 @@ impl MediaConsumer for Perceiver {
             let last = at + 1 == segments.len();
             self.hand_on(segment, if last { Duration::MAX } else { segment.end });
         }
+        self.deliver(true);
         self.session = None;
     }
 

@@ -1,4 +1,4 @@
-//! Whose voice is heard: the sound of a segment's speech, kept until its vectors are made.
+//! Whose voice is heard: the sound of a segment's speech, kept until its vectors and its words are made.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -68,7 +68,8 @@ impl VoiceLog {
         voices
     }
 
-    fn between(&self, start: Duration, end: Duration) -> Option<Vec<f32>> {
+    /// The sound between two times; `None` where nothing of it is kept.
+    pub fn between(&self, start: Duration, end: Duration) -> Option<Vec<f32>> {
         let at = |time: Duration| (time.saturating_sub(self.begin).as_micros() * u128::from(RATE) / 1_000_000) as usize;
         if start < self.begin {
             return None;

@@ -35,14 +35,20 @@ pub fn add(args: &AddArgs, config: &ModelsConfig, output: Output) -> Result<Exit
         return Err(refuse(format!("the entry is for the role `{}`, not `{role}`", template.role)));
     }
     let runtime = match models.runtime_library() {
-        Availability::Found(library) => OnnxRuntime::open(&library).or_exit(Exit::Source)?,
+        _ if template.runtime != "onnx" => None,
+        Availability::Found(library) => Some(OnnxRuntime::open(&library).or_exit(Exit::Source)?),
         Availability::Absent(reason) | Availability::Damaged(reason) => return Err(refuse(reason)),
     };
-    let found = runtime.describe(&args.graph).or_exit(Exit::Source)?;
+    // Only graphs of ONNX describe themselves.
+    let found = match &runtime {
+        Some(runtime) => runtime.describe(&args.graph).or_exit(Exit::Source)?,
+        None => GraphTensors { inputs: template.inputs.clone(), outputs: template.outputs.clone() },
+    };
     let entry = entry(args, template, &found).map_err(refuse)?;
     let trial = InstalledModel { files: given_files(args), entry: entry.clone() };
     let trial = with_kept_files(trial, &models)?;
-    let said = try_model(&trial, &runtime)
+    let backend = runtime.as_ref().map(|runtime| runtime as &dyn Backend);
+    let said = try_model(&trial, backend)
         .map_err(|reason| refuse(format!("{} does not serve as `{role}`: {reason}", args.graph.display())))?;
 
     std::fs::create_dir_all(&directory).or_exit(Exit::Store)?;

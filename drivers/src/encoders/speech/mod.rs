@@ -1,0 +1,93 @@
+//! What is said.
+
+#[cfg(feature = "whisper")]
+mod whisper;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+#[cfg(feature = "whisper")]
+pub use whisper::Whisper;
+
+use super::{Encoder, EncoderError};
+use crate::models::InstalledModel;
+
+/// What `runtime` says of models that whisper.cpp runs.
+pub(super) const WHISPER: &str = "whisper";
+
+/// A word, and when it was said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpokenWord {
+    /// As it is written, with its punctuation.
+    pub text: String,
+    /// From the begin of the samples.
+    pub start: Duration,
+    /// From the begin of the samples.
+    pub end: Duration,
+    /// 0 to 1.
+    pub confidence: f32,
+}
+
+/// Writes down a stretch of speech, 16 kHz in -1 to 1, of at most half a minute. No words where it hears none.
+pub trait SpeechRecogniser: Encoder<[f32], Vec<SpokenWord>> {}
+
+/// Whether this program can run models of the runtime `whisper`, and if not, what to do.
+///
+/// # Errors
+/// If it was built without.
+pub(super) fn available() -> Result<(), String> {
+    if cfg!(feature = "whisper") {
+        return Ok(());
+    }
+    Err("this engram was built without speech recognition: build it with `--features whisper`, or publish what your own \
+         recogniser hears to `observe`"
+        .to_owned())
+}
+
+/// Loads a model of whisper.cpp.
+///
+/// # Errors
+/// If this program was built without it, or the model cannot be used.
+pub(super) fn load(installed: &InstalledModel, threads: usize) -> Result<Arc<dyn SpeechRecogniser>, EncoderError> {
+    available().map_err(EncoderError::Entry)?;
+    #[cfg(feature = "whisper")]
+    return Ok(Arc::new(Whisper::load(installed, threads)?));
+    #[cfg(not(feature = "whisper"))]
+    Err(EncoderError::Entry(format!("{}: no runtime for {threads} threads", installed.entry.name)))
+}
+
+/// Takes out what a model remarks and nobody says, such as `[BLANK_AUDIO]` or `(upbeat music)`.
+#[cfg(any(feature = "whisper", test))]
+fn without_remarks(words: &mut Vec<SpokenWord>) {
+    let mut inside = false;
+    words.retain(|word| {
+        let begins = word.text.starts_with(['[', '(', '♪']);
+        let ends = word.text.trim_end_matches(['.', ',', '!', '?']).ends_with([']', ')', '♪']);
+        let remark = inside || begins;
+        inside = remark && !ends;
+        !remark
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remarks_of_the_model_are_not_what_was_said() {
+        let said = |text: &str| {
+            let word = |text: &str| SpokenWord {
+                text: text.to_owned(),
+                start: Duration::ZERO,
+                end: Duration::ZERO,
+                confidence: 1.0,
+            };
+            let mut words: Vec<SpokenWord> = text.split(' ').map(word).collect();
+            without_remarks(&mut words);
+            words.iter().map(|word| word.text.clone()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(said("[BLANK_AUDIO]"), "");
+        assert_eq!(said("(upbeat music) Good morning. (door closes)"), "Good morning.");
+        assert_eq!(said("Good morning."), "Good morning.");
+    }
+}

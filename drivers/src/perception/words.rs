@@ -1,0 +1,168 @@
+//! What was said in a segment, written down behind it.
+//!
+//! Recognising takes longer than a camera may be kept waiting. A thread of its own does it, while the segment waits, with
+//! those that follow it, in order; few may wait, and then the source does.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::time::Duration;
+
+use memory_core::{Kind, Perceived, PerceivedEvent, StreamSpan, Value};
+
+use crate::encoders::{SpeechRecogniser, SpokenWord};
+use crate::models::Role;
+
+/// Segments that may wait: the source waits for the first one where another would come.
+const WAITING: usize = 4;
+
+/// A stretch of speech to write down.
+pub(super) struct Stretch {
+    /// Which event of the segment told of it.
+    pub event: usize,
+    pub samples: Vec<f32>,
+}
+
+struct Job {
+    recogniser: Arc<dyn SpeechRecogniser>,
+    stretches: Vec<Stretch>,
+    reply: SyncSender<Vec<Written>>,
+}
+
+/// What became of a stretch.
+type Written = (usize, Result<Vec<SpokenWord>, String>);
+
+struct Waiting {
+    segment: Perceived,
+    /// `None` if there is nothing to write down.
+    words: Option<Receiver<Vec<Written>>>,
+}
+
+/// The segments that wait for their words.
+#[derive(Default)]
+pub(super) struct WordsBehind {
+    jobs: Option<SyncSender<Job>>,
+    waiting: VecDeque<Waiting>,
+}
+
+impl WordsBehind {
+    /// Takes a segment with the stretches whose words it lacks. An error is that of a thread that could not be made: the
+    /// segment then stays without.
+    pub fn push(
+        &mut self,
+        segment: Perceived,
+        stretches: Vec<Stretch>,
+        recogniser: Option<Arc<dyn SpeechRecogniser>>,
+    ) -> std::io::Result<()> {
+        let mut waiting = Waiting { segment, words: None };
+        let mut outcome = Ok(());
+        if let (Some(recogniser), false) = (recogniser, stretches.is_empty()) {
+            match self.worker() {
+                Ok(jobs) => {
+                    let (reply, words) = sync_channel(1);
+                    // It fails only if the thread is gone; then so is `reply`, and the segment waits for nothing.
+                    if jobs.send(Job { recogniser, stretches, reply }).is_err() {
+                        self.jobs = None;
+                    }
+                    waiting.words = Some(words);
+                }
+                Err(error) => outcome = Err(error),
+            }
+        }
+        self.waiting.push_back(waiting);
+        outcome
+    }
+
+    /// The next segment that has its words. With `all`, or where too many wait, it is waited for.
+    pub fn pop(&mut self, all: bool) -> Option<Perceived> {
+        let wait = all || self.waiting.len() > WAITING;
+        let first = self.waiting.front()?;
+        let written = match &first.words {
+            None => Vec::new(),
+            Some(words) if wait => words.recv().unwrap_or_else(|_| lost()),
+            Some(words) => match words.try_recv() {
+                Ok(written) => written,
+                Err(TryRecvError::Empty) => return None,
+                Err(TryRecvError::Disconnected) => lost(),
+            },
+        };
+        let Waiting { mut segment, .. } = self.waiting.pop_front()?;
+        write_down(&mut segment, written);
+        Some(segment)
+    }
+
+    fn worker(&mut self) -> std::io::Result<SyncSender<Job>> {
+        if let Some(jobs) = &self.jobs {
+            return Ok(jobs.clone());
+        }
+        let (jobs, wanted) = sync_channel::<Job>(WAITING);
+        std::thread::Builder::new().name("recognise-speech".to_owned()).spawn(move || {
+            for Job { recogniser, stretches, reply } in wanted {
+                let one = |stretch: &Stretch| {
+                    (stretch.event, recogniser.encode(&stretch.samples).map_err(|error| error.to_string()))
+                };
+                // Nobody waits for it once its source is gone.
+                drop(reply.send(stretches.iter().map(one).collect()));
+            }
+        })?;
+        Ok(self.jobs.insert(jobs).clone())
+    }
+}
+
+/// What is told where the thread broke off.
+fn lost() -> Vec<Written> {
+    vec![(usize::MAX, Err("recognising broke off".to_owned()))]
+}
+
+/// Puts what was said in place of the events that told that somebody spoke.
+fn write_down(segment: &mut Perceived, written: Vec<Written>) {
+    let mut said: Vec<(usize, Vec<PerceivedEvent>)> = Vec::new();
+    for (at, outcome) in written {
+        match outcome {
+            Ok(words) => {
+                let Some(event) = segment.events.get(at) else { continue };
+                let sentences = sentences(&words).map(|sentence| told(event, sentence)).collect::<Vec<_>>();
+                said.push((at, sentences));
+            }
+            Err(error) => {
+                let line = format!("{}: {error}", Role::SpeechRecognition);
+                if !segment.degraded.contains(&line) {
+                    segment.degraded.push(line);
+                }
+            }
+        }
+    }
+    // Without words the event stays: somebody spoke, whatever it was.
+    for (at, sentences) in said.into_iter().rev().filter(|(_, sentences)| !sentences.is_empty()) {
+        segment.events.splice(at..=at, sentences);
+    }
+    segment.events.sort_by_key(|event| event.stream.start);
+}
+
+/// Words up to the end of a sentence.
+fn sentences(words: &[SpokenWord]) -> impl Iterator<Item = &[SpokenWord]> {
+    words.split_inclusive(|word| word.text.ends_with(['.', '!', '?', '…']))
+}
+
+/// A sentence as an event, with the times of its words and the voice of the stretch that it is from.
+fn told(stretch: &PerceivedEvent, words: &[SpokenWord]) -> PerceivedEvent {
+    let text = words.iter().map(|word| word.text.trim()).collect::<Vec<_>>().join(" ");
+    let first = words.first().map_or(Duration::ZERO, |word| word.start);
+    let last = words.last().map_or(first, |word| word.end).max(first);
+    let end = stretch.stream.end;
+    let at = |offset: Duration| (stretch.stream.start + offset).min(end);
+    let stream = StreamSpan { start: at(first), end: at(last) };
+    let wall = |time: Duration| stretch.start.saturating_add(time.saturating_sub(stretch.stream.start));
+    let mut event = PerceivedEvent {
+        kind: Kind::Text,
+        text,
+        start: wall(stream.start),
+        end: wall(stream.end),
+        stream,
+        confidence: (words.iter().map(|word| word.confidence).sum::<f32>() / words.len().max(1) as f32).clamp(0.0, 1.0),
+        ..stretch.clone()
+    };
+    event.attributes.clear();
+    event.attributes.insert("recognised".to_owned(), Value::Bool(true));
+    event
+}
