@@ -360,3 +360,42 @@ fn large_pictures_are_scaled_down_and_small_ones_are_left() {
         assert_eq!(record.frames().len(), 5);
     }
 }
+
+#[test]
+fn pictures_of_odd_sizes_and_formats_are_delivered_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    for (format, width, height, encoder, name) in [
+        ("I420", 97, 61, "jpegenc ! avimux", "odd.avi"),
+        ("I420", 16, 1200, "jpegenc ! avimux", "thin.avi"),
+        ("Y444_10LE", 321, 241, "x264enc speed-preset=ultrafast ! h264parse ! matroskamux", "deep.mkv"),
+        ("GRAY8", 33, 17, "jpegenc ! avimux", "grey.avi"),
+    ] {
+        let path = folder.path().join(name);
+        make(&format!(
+            "videotestsrc num-buffers=5 ! video/x-raw,format={format},width={width},height={height},framerate=25/1 ! {encoder} ! filesink location={}",
+            path.display()
+        ));
+        let (status, record) = play(SourceSpec::file("film", &path));
+        assert_eq!((status.state, status.error), (SourceState::Ended, None), "{name}");
+        assert_eq!(record.frames().len(), 5, "{name}");
+        assert!(status.dropped.is_empty(), "{name}: {:?}", status.dropped);
+    }
+}
+
+#[test]
+fn eight_channels_are_heard_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("eight.wav");
+    make(&format!(
+        "audiotestsrc num-buffers=50 samplesperbuffer=960 ! audio/x-raw,format=S16LE,rate=48000,channels=8,channel-mask=(bitmask)0xc3f ! wavenc ! filesink location={}",
+        path.display()
+    ));
+    let (status, record) = play(SourceSpec::file("array", &path));
+    assert_eq!((status.state, status.error), (SourceState::Ended, None));
+    assert!(record.samples().abs_diff(16_000) < 800, "a second at 16 kHz: {}", record.samples());
+    let loudest = record.calls().iter().fold(0.0_f32, |most, call| match call {
+        Call::Audio { samples, .. } => samples.iter().fold(most, |most, sample| most.max(sample.abs())),
+        _ => most,
+    });
+    assert!(loudest > 0.05, "none of the channels is lost: {loudest}");
+}

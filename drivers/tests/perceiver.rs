@@ -346,3 +346,27 @@ fn a_signal_that_fails_is_an_event_and_a_good_one_is_not() {
     assert_eq!(told[1].stream, StreamSpan { start: seconds(6.0), end: seconds(8.0) });
     assert!(told[0].text.starts_with("The picture is black") && told[1].text.starts_with("There is no sound"));
 }
+
+#[test]
+fn an_hour_of_silence_before_a_black_camera_is_told_and_nothing_of_it_is_lost() {
+    let sink = Arc::new(Sink::default());
+    let mut perceiver = perceiver(Encoders::ready(Filled::default()), &sink);
+    perceiver.begin("night", START);
+    let (black, silence) = (picture(0), vec![0.0; 16_000]);
+    for second in 0..3600_u64 {
+        let stream = Duration::from_secs(second);
+        let wall = START.saturating_add(stream);
+        perceiver.frame(Frame { stream, wall, width: W, height: H, rgb: &black });
+        perceiver.audio(AudioBlock { stream, wall, samples: &silence });
+    }
+    perceiver.end(seconds(3600.0));
+    let segments = segments(&sink);
+    assert_eq!((segments[0].stream.start, segments[segments.len() - 1].stream.end), (Duration::ZERO, seconds(3600.0)));
+    assert!(segments.windows(2).all(|pair| pair[0].stream.end == pair[1].stream.start));
+    for segment in &segments {
+        let told = texts(segment);
+        assert!(told.iter().any(|text| text.starts_with("The picture is black")), "{told:?}");
+        assert!(told.iter().any(|text| text.starts_with("There is no sound")), "{told:?}");
+    }
+    assert_eq!(perceiver.counters().read().lost, std::collections::BTreeMap::new());
+}
