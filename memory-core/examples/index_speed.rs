@@ -1,7 +1,9 @@
 //! Size and speed of the index, without building the program: what `engram bench index` measures.
 //!
 //! `cargo run --release -p memory-core --example index_speed -- [--vectors FILE] [--entries N[,N…]] [--queries N] [--no-scan]
-//! [--picture FILE]`
+//! [--picture FILE] [--processor-time]`
+//!
+//! With `--processor-time` the times are the thread's processor time: what a machine at rest would take, also where others work.
 
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a program that prints figures")]
 
@@ -10,9 +12,11 @@ mod offline;
 
 use std::path::Path;
 
-use memory_core::SystemClock;
+use std::time::Duration;
+
 use memory_core::index::measure::{Plan, Told, Workload, measure, picture};
 use memory_core::ports::TextEmbedder;
+use memory_core::{Clock, SystemClock, Timestamp};
 use offline::{VectorFile, shared};
 
 type Failure = Box<dyn std::error::Error>;
@@ -50,6 +54,20 @@ fn workload(vectors: Option<&VectorFile>) -> Result<Workload, Failure> {
     Workload::new(told, questions).ok_or_else(|| "no texts with vectors".into())
 }
 
+/// Processor time of this thread.
+struct ProcessorClock;
+
+impl Clock for ProcessorClock {
+    fn now(&self) -> Timestamp {
+        SystemClock::new().now()
+    }
+
+    fn monotonic(&self) -> Duration {
+        let spent = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::new(spent.tv_sec.unsigned_abs(), u32::try_from(spent.tv_nsec).unwrap_or(0))
+    }
+}
+
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let value =
@@ -58,10 +76,12 @@ fn main() -> Result<(), Failure> {
     let workload = workload(vectors.as_ref())?;
     let queries = value("--queries").map_or(Ok(200), |count| count.parse())?;
     let scan = !arguments.iter().any(|argument| argument == "--no-scan");
+    let processor = arguments.iter().any(|argument| argument == "--processor-time");
+    let clock: Box<dyn Clock> = if processor { Box::new(ProcessorClock) } else { Box::new(SystemClock::new()) };
     let mut all = Vec::new();
     for entries in value("--entries").map_or("100000", String::as_str).split(',') {
         let plan = Plan { entries: entries.parse()?, queries, scan };
-        let figures = measure(&workload, plan, &SystemClock::new(), &mut |step| eprintln!("{entries} entries: {step}"));
+        let figures = measure(&workload, plan, &*clock, &mut |step| eprintln!("{entries} entries: {step}"));
         println!("{}", figures.table());
         all.push(figures);
     }

@@ -1,7 +1,8 @@
 //! Evidence recall on the LoCoMo conversations, in process: what `tests/score locomo` measures over MQTT, in seconds.
 //!
-//! - `locomo [--vectors FILE [--missing FILE]] [--rows] [--signatures] [--fusion OWN,CONTEXT,DENSE,ENTITY,NEAR,PHRASE]`: the table. The texts that the file of
-//!   vectors lacks go into the file after `--missing`, for `embed` of `drivers`. With `--signatures` no vector is read for an answer.
+//! - `locomo [--vectors FILE [--missing FILE]] [--rows] [--signatures] [--token-signatures] [--fusion OWN,CONTEXT,DENSE,ENTITY,NEAR,PHRASE]`: the table. The texts that the file of
+//!   vectors lacks go into the file after `--missing`, for `embed` of `drivers`. With `--signatures` no vector is read for an answer; with `--token-signatures`
+//!   the paper's are all that is searched.
 //! - `locomo nested --vectors FILE [--draws N]`: nested leave-one-conversation-out. N weightings are drawn at random around the defaults; for
 //!   each conversation the one that is best on all *others* is taken and scored on it, by signatures alone. Prints the one that is best on all, too.
 //!
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use memory_core::index::{Fusion, IndexOptions};
+use memory_core::index::{Fusion, IndexOptions, TokenSignatureOptions};
 use memory_core::{
     Answer, Attributes, EpisodeId, Event, EventId, Kind, Modality, Origin, Query, Route, TimeSpan, Timestamp, Value,
     recall,
@@ -126,6 +127,9 @@ fn main() -> Result<(), Failure> {
     if let Some(weights) = value("--fusion") {
         let weights: Vec<f32> = weights.split(',').map(str::parse).collect::<Result<_, _>>()?;
         options.fusion = fusion(weights.try_into().map_err(|_| format!("--fusion takes {WEIGHTS} numbers"))?);
+    }
+    if arguments.iter().any(|argument| argument == "--token-signatures") {
+        options.token_signatures = Some(TokenSignatureOptions::default());
     }
     let embedder = value("--vectors").map(|path| VectorFile::read(Path::new(path))).transpose()?.map(Arc::new);
     let mut folders: Vec<PathBuf> = std::fs::read_dir(shared().join("bench/locomo/dev"))?

@@ -3,10 +3,10 @@
 //! A document's neighbours are the events of its source before and after it, if they are near in time and lie in the same
 //! segment; so scoring one segment never looks into another.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use super::NONE;
+use super::{Lines, NONE};
 use crate::index::postings::SEGMENT;
 
 /// The links of one segment. Each is set once: those of a document when it comes, and `next` when its later neighbour comes.
@@ -18,12 +18,14 @@ struct Segment {
     next: Box<[AtomicU16]>,
     /// How many terms it holds, up to 65,535.
     length: Box<[AtomicU16]>,
+    /// Of a full segment, from the first search on.
+    lines: OnceLock<Arc<Lines>>,
 }
 
 impl Segment {
     fn new(capacity: usize) -> Self {
         let numbers = || (0..capacity).map(|_| AtomicU16::new(0)).collect();
-        Self { previous: numbers(), next: numbers(), length: numbers() }
+        Self { previous: numbers(), next: numbers(), length: numbers(), lines: OnceLock::new() }
     }
 
     fn copy(&self, capacity: usize) -> Self {
@@ -99,7 +101,8 @@ impl Links {
 
     /// Bytes that they take.
     pub fn bytes(&self) -> usize {
-        self.segments.iter().map(|segment| segment.length.len() * 6).sum()
+        let lines = |segment: &Segment| segment.lines.get().map_or(0, |lines| lines.bytes());
+        self.segments.iter().map(|segment| segment.length.len() * 6 + lines(segment)).sum()
     }
 }
 
@@ -112,17 +115,30 @@ pub(in crate::index) struct SegmentLinks<'a> {
 }
 
 impl SegmentLinks<'_> {
+    /// How many documents.
+    pub fn count(self) -> usize {
+        usize::from(self.last) + 1
+    }
+
+    /// The documents in lines. Those of a full segment are kept.
+    pub fn lines(self) -> Arc<Lines> {
+        let lines = || Arc::new(Lines::of(self));
+        if self.count() == SEGMENT as usize { self.links.lines.get_or_init(lines).clone() } else { lines() }
+    }
+
     /// How many terms a document holds, up to 65,535.
     pub fn length(self, place: u16) -> u16 {
         self.links.length[usize::from(place)].load(Ordering::Relaxed)
     }
 
-    fn previous(self, place: u16) -> Option<u16> {
+    /// Its earlier neighbour.
+    pub fn previous(self, place: u16) -> Option<u16> {
         let apart = self.links.previous[usize::from(place)].load(Ordering::Relaxed);
         (apart > 0).then(|| place - apart)
     }
 
-    fn next(self, place: u16) -> Option<u16> {
+    /// Its later neighbour.
+    pub fn next(self, place: u16) -> Option<u16> {
         let apart = self.links.next[usize::from(place)].load(Ordering::Relaxed);
         if apart == 0 {
             return None;

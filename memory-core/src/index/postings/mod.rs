@@ -95,7 +95,7 @@ impl Postings {
 
     /// How many documents hold a symbol.
     pub fn count(&self, symbol: u32) -> u32 {
-        self.segments().filter_map(|segment| segment.bound(symbol)).map(|bound| bound.count).sum()
+        self.segments().map(|segment| segment.count(symbol)).sum()
     }
 
     /// Bytes that they take.
@@ -111,6 +111,14 @@ impl SegmentPostings<'_> {
         match self {
             Self::Full(packed) => packed.for_each(symbol, visit),
             Self::Tail(chunks) => chunks.iter().for_each(|chunk| chunk.for_each(symbol, visit)),
+        }
+    }
+
+    /// How many documents hold a symbol.
+    fn count(&self, symbol: u32) -> u32 {
+        match self {
+            Self::Full(packed) => packed.count(symbol),
+            Self::Tail(chunks) => chunks.iter().map(|chunk| chunk.count(symbol)).sum(),
         }
     }
 

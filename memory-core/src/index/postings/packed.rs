@@ -98,6 +98,14 @@ impl Packed {
         }
     }
 
+    /// How many documents hold a symbol.
+    pub fn count(&self, symbol: u32) -> u32 {
+        self.list(symbol).map_or(0, |place| match place & SINGLE {
+            0 => u32::try_from(self.count_at(&mut (place as usize))).expect("a segment has 65,536 documents"),
+            _ => 1,
+        })
+    }
+
     /// How many documents hold a symbol, and what bounds their scores.
     pub fn bound(&self, symbol: u32) -> Option<ListBound> {
         let place = self.list(symbol)?;

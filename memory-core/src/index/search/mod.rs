@@ -2,25 +2,24 @@
 
 mod best;
 mod filter;
+mod kernels;
 mod keywords;
 mod listing;
 mod meaning;
 mod names;
 mod phrases;
+mod ranking;
 mod words;
 
 use std::collections::HashSet;
 
-use best::{Best, Candidate};
 use filter::{Filter, Mask};
-use meaning::Meaning;
-use words::{Group, Means, Segment, Workspace};
+use words::{Group, Means};
 
 use super::analysis::{TermId, is_stop_word, term_of};
 use super::compressed::{IndexOptions, State};
 use super::content::ContentView;
-use super::fusion::{self, K1};
-use super::postings::SEGMENT;
+use super::fusion;
 use super::terms::Terms;
 use super::token_signatures::TokenSignatureView;
 use super::{Hit, Search, SearchQuery, TermStatistics};
@@ -163,105 +162,6 @@ impl Snapshot {
             Group { symbols, documents, own: 0.0, context: 0.0 }
         };
         terms.into_iter().map(group).filter(|group| group.documents > 0).collect()
-    }
-
-    /// What each group is worth: its inverse document frequency as a share of all.
-    fn weigh(&self, groups: &mut [Group], segments: &[Segment<'_>], space: &mut Workspace) {
-        let visible = self.visible_count();
-        let (mut own, mut context) = (f32::MIN_POSITIVE, f32::MIN_POSITIVE);
-        for group in groups.iter_mut() {
-            let around = match segments {
-                [only] if self.is_small() => only.around(group, space),
-                _ => documents_around(group.documents, visible),
-            };
-            group.own = fusion::idf(group.documents, visible);
-            group.context = fusion::idf(around, visible);
-            own += group.own * (K1 + 1.0);
-            context += group.context * (K1 + 1.0);
-        }
-        for group in groups {
-            group.own /= own;
-            group.context /= context;
-        }
-    }
-
-    fn ranked(&self, query: &SearchQuery, mut groups: Vec<Group>, mask: Option<&Mask>) -> Vec<Hit> {
-        let state = &self.state;
-        let (fusion, means) = (&self.options.fusion, self.means());
-        let postings: Vec<_> = state.postings.segments().collect();
-        let segments: Vec<Segment<'_>> = (0_u32..)
-            .zip(&postings)
-            .map(|(at, postings)| Segment {
-                postings,
-                links: state.links.segment(at as usize),
-                first: at * SEGMENT,
-                state,
-                means,
-            })
-            .collect();
-        let mut space = Workspace::new((state.entries.len().min(SEGMENT)) as usize);
-        self.weigh(&mut groups, &segments, &mut space);
-
-        let meaning = query.embedding.as_deref().and_then(|embedding| Meaning::of(embedding, state));
-        let near = meaning.as_ref().map_or_else(Vec::new, |meaning| meaning.candidates(mask, query.exhaustive));
-        let bonus = names::Bonus::of(query, self);
-        let context_cosine = |segment: &Segment<'_>, place: u16| {
-            meaning.as_ref().and_then(|meaning| meaning.context_cosine(segment.first, place, segment.links))
-        };
-        // The nearest in meaning bound what meaning can add to any other.
-        let most_meaning = near
-            .iter()
-            .filter_map(|ordinal| context_cosine(&segments[(ordinal / SEGMENT) as usize], (ordinal % SEGMENT) as u16))
-            .fold(0.0, |most: f32, (dense, _)| most.max(dense))
-            * fusion.dense.max(0.0);
-        let most_beside = most_meaning + bonus.most();
-
-        let mut best = Best::new(query.limit);
-        for segment in &segments {
-            if mask.is_some_and(|mask| !mask.any_in(segment.first, segment.first.saturating_add(SEGMENT))) {
-                continue;
-            }
-            let of_segment = |ordinal: &&u32| **ordinal / SEGMENT == segment.first / SEGMENT;
-            let begin = near.partition_point(|ordinal| *ordinal < segment.first);
-            let wanted: Vec<u16> =
-                near[begin..].iter().take_while(of_segment).map(|ordinal| (ordinal % SEGMENT) as u16).collect();
-            let needed = if query.exhaustive { f32::NEG_INFINITY } else { best.threshold() - most_beside };
-            let mut scored = segment.score(&groups, &wanted, needed, fusion, &mut space);
-            if let Some(mask) = mask {
-                scored.retain(|one| mask.contains(segment.first + u32::from(one.place)));
-            }
-            // The best by words first: they raise the threshold for the others.
-            scored.sort_unstable_by(|a, b| b.words(fusion).total_cmp(&a.words(fusion)).then(a.place.cmp(&b.place)));
-            for one in scored {
-                let ordinal = segment.first + u32::from(one.place);
-                let words = one.words(fusion);
-                if words + most_beside < best.threshold() {
-                    // So do all that follow, but for those that are wanted for their meaning.
-                    if near.binary_search(&ordinal).is_err() {
-                        continue;
-                    }
-                }
-                let dense = context_cosine(segment, one.place).map_or(0.0, |(dense, _)| dense);
-                let score = words + fusion.dense * dense + bonus.of_document(ordinal);
-                best.offer(Candidate { ordinal, score, own: one.own, context: one.context });
-            }
-        }
-        best.finish()
-            .into_iter()
-            .map(|one| {
-                let entry = state.entries.get(one.ordinal);
-                let (segment, place) = (&segments[(one.ordinal / SEGMENT) as usize], (one.ordinal % SEGMENT) as u16);
-                Hit {
-                    id: entry.id,
-                    episode: entry.episode,
-                    score: one.score,
-                    lexical: one.own,
-                    context: one.context,
-                    cosine: meaning.as_ref().and_then(|meaning| meaning.cosine(one.ordinal)),
-                    of_cosine: context_cosine(segment, place).map_or(0.0, |(_, own)| fusion.dense * own),
-                }
-            })
-            .collect()
     }
 }
 

@@ -3,14 +3,18 @@
 //! In the context a term counts three times as often where it stands, twice at the neighbours and once at theirs; that is
 //! BM25 over a text in which the neighbours' words were repeated so.
 //!
-//! Terms are taken by the most that they can add. As soon as the rest together cannot lift a document over what is needed,
-//! no further documents are looked for: the rest is only counted where a term was found before (MaxScore, Turtle and Flood
-//! 1995), with bounds from the packed blocks of each segment. Both are exact.
+//! A segment's frequencies of the question's terms are laid out by position, neighbours side by side, and scored strip by strip:
+//! a window is then a sum of shifted arrays, and sixteen documents cost as much as one. What a strip can reach at most follows from the
+//! terms within its reach; one that cannot reach what is needed is left out (Mallia, Suel and Tonellotto, "block-max pruning", SIGIR 2024).
+//! That is exact.
 
+use std::sync::Arc;
+
+use super::kernels::{self, Norms, Scores};
 use crate::index::compressed::State;
-use crate::index::entries::SegmentLinks;
+use crate::index::entries::{Lines, MARGIN, STRIP, SegmentLinks, padded, reach};
 use crate::index::fusion::{self, Fusion, TERM_WINDOW};
-use crate::index::postings::{Posting, SEGMENT, SegmentPostings};
+use crate::index::postings::{SEGMENT, SegmentPostings};
 
 /// A word of the question: symbols of which any stands for all, and what it is worth.
 #[derive(Debug, Clone)]
@@ -36,36 +40,40 @@ pub(super) struct Scored {
     pub place: u16,
     pub own: f32,
     pub context: f32,
+    /// The words' share of the fused score.
+    pub words: f32,
 }
 
-impl Scored {
-    /// The words' share of the fused score.
-    pub fn words(self, fusion: &Fusion) -> f32 {
-        fusion.own * self.own + fusion.context * self.context
-    }
+/// A document that is scored whatever its words, and what else it scores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Wanted {
+    pub ordinal: u32,
+    /// What meaning adds.
+    pub meaning: f32,
 }
 
 /// Working memory for a segment, used again for the next.
 pub(super) struct Workspace {
-    own: Vec<f32>,
-    context: Vec<f32>,
-    /// Weighted frequencies of the term at hand.
-    counts: Vec<u16>,
-    touched: Vec<u16>,
-    seen: Vec<bool>,
-    postings: Vec<Posting>,
+    /// By group: how often each document of the segment at hand holds it, with margins; empty if none does.
+    frequencies: Vec<Vec<u8>>,
+    /// Arrays that are not in use, all zero.
+    spare: Vec<Vec<u8>>,
+    norms: Norms,
+    scores: Scores,
+    fused: [f32; STRIP],
+    counts: [u16; STRIP],
 }
 
 impl Workspace {
-    /// For segments of up to `places` documents.
-    pub fn new(places: usize) -> Self {
+    pub fn new() -> Self {
+        let zero = [0.0; STRIP];
         Self {
-            own: vec![0.0; places],
-            context: vec![0.0; places],
-            counts: vec![0; places],
-            touched: Vec::new(),
-            seen: vec![false; places],
-            postings: Vec::new(),
+            frequencies: Vec::new(),
+            spare: Vec::new(),
+            norms: Norms { own: zero, context: zero },
+            scores: Scores { own: zero, context: zero },
+            fused: zero,
+            counts: [0; STRIP],
         }
     }
 }
@@ -80,196 +88,186 @@ pub(super) struct Segment<'a> {
     pub means: Means,
 }
 
+/// What a strip of documents is asked.
+pub(super) trait Visitor {
+    /// What a document needs by its words to be visited.
+    fn needed(&self) -> f32;
+    /// Takes a document that has it, and has a word.
+    fn visit(&mut self, segment: &Segment<'_>, scored: Scored);
+    /// What a wanted document needs by its words and its meaning.
+    fn needed_of_wanted(&self) -> f32;
+    /// Takes a wanted document that has it.
+    fn visit_wanted(&mut self, segment: &Segment<'_>, scored: Scored, wanted: Wanted);
+}
+
 impl Segment<'_> {
-    /// The documents of the segment that can reach `needed` by their words (all that hold a word if that is no more than
-    /// zero) and those in `wanted`, which are sorted, with their scores.
+    /// Scores every document that can reach what `visitor` needs. `wanted` are documents of this segment.
     pub fn score(
         &self,
         groups: &[Group],
-        wanted: &[u16],
-        needed: f32,
+        wanted: &[Wanted],
         fusion: &Fusion,
         space: &mut Workspace,
-    ) -> Vec<Scored> {
-        let mut bounded: Vec<(&Group, f32)> =
-            groups.iter().filter_map(|group| Some((group, self.bound(group, fusion)?))).collect();
-        bounded.sort_by(|a, b| b.1.total_cmp(&a.1));
-        // What the groups from a place on can add together.
-        let mut rest: Vec<f32> = vec![0.0; bounded.len() + 1];
-        for (at, (_, bound)) in bounded.iter().enumerate().rev() {
-            rest[at] = rest[at + 1] + bound;
+        visitor: &mut impl Visitor,
+    ) {
+        let bound = 1e-4 + groups.iter().map(|group| self.bound(group, fusion)).sum::<f32>();
+        let most_wanted = wanted.iter().map(|one| one.meaning).fold(f32::NEG_INFINITY, f32::max);
+        if bound < visitor.needed() && bound + most_wanted < visitor.needed_of_wanted() {
+            return;
         }
-        let leading = (0..bounded.len()).find(|at| rest[*at] < needed).unwrap_or(bounded.len());
+        let lines = self.load(groups, space);
+        let mut wanted: Vec<(usize, Wanted)> = wanted
+            .iter()
+            .map(|one| (lines.position(u16::try_from(one.ordinal % SEGMENT).expect("below 65,536")), *one))
+            .collect();
+        wanted.sort_unstable_by_key(|(position, _)| *position);
+        let mut wanted = wanted.as_slice();
+        for strip in 0..lines.count().div_ceil(STRIP) {
+            let (here, later) =
+                wanted.split_at(wanted.partition_point(|(position, _)| *position < (strip + 1) * STRIP));
+            wanted = later;
+            self.score_strip(&lines, strip, groups, here, fusion, space, visitor);
+        }
+    }
 
-        let mut found: Vec<u16> = wanted.to_vec();
-        wanted.iter().for_each(|place| space.seen[usize::from(*place)] = true);
-        for (group, _) in &bounded[..leading] {
-            self.add_everywhere(group, space, &mut found);
-        }
-        // A hair below, so that rounding never decides.
-        let needed = needed - 1e-4;
-        for (at, (group, _)) in bounded.iter().enumerate().skip(leading) {
-            let hopeful = |place: u16, space: &Workspace| {
-                let at_place = usize::from(place);
-                fusion.own * space.own[at_place] + fusion.context * space.context[at_place] + rest[at] >= needed
-                    || wanted.binary_search(&place).is_ok()
-            };
-            found.retain(|place| {
-                let stays = hopeful(*place, space);
-                if !stays {
-                    space.clear(*place);
+    #[expect(clippy::too_many_arguments, reason = "the body of a loop")]
+    fn score_strip(
+        &self,
+        lines: &Lines,
+        strip: usize,
+        groups: &[Group],
+        wanted: &[(usize, Wanted)],
+        fusion: &Fusion,
+        space: &mut Workspace,
+        visitor: &mut impl Visitor,
+    ) {
+        let mut bound = 0.0;
+        let mut within = 0_u64;
+        for (at, (group, frequencies)) in groups.iter().zip(&space.frequencies).enumerate() {
+            if !frequencies.is_empty() {
+                let most = kernels::most_frequent(reach(frequencies, strip));
+                if most > 0 {
+                    within |= 1 << at.min(63);
+                    bound += group.bound(most.into(), 0, self.means, fusion);
                 }
-                stays
-            });
-            self.add_where_found(group, space, &found);
-        }
-        let mut scored = Vec::with_capacity(found.len());
-        for place in found {
-            let at = usize::from(place);
-            let one = Scored { place, own: space.own[at], context: space.context[at] };
-            space.clear(place);
-            if one.words(fusion) >= needed || wanted.binary_search(&place).is_ok() {
-                scored.push(one);
             }
         }
-        scored
+        // A hair above, so that rounding never decides.
+        let bound = bound + 1e-4;
+        let most_wanted = wanted.iter().map(|(_, one)| one.meaning).fold(f32::NEG_INFINITY, f32::max);
+        let by_words = within != 0 && bound >= visitor.needed();
+        if !by_words && (wanted.is_empty() || bound + most_wanted < visitor.needed_of_wanted()) {
+            return;
+        }
+        let linked = lines.linked(strip);
+        let Means { own, context } = self.means;
+        kernels::norms(lines.lengths(strip), linked, own, context, &mut space.norms);
+        (space.scores.own, space.scores.context) = ([0.0; STRIP], [0.0; STRIP]);
+        for (at, (group, frequencies)) in groups.iter().zip(&space.frequencies).enumerate() {
+            if within >> at.min(63) & 1 == 1 && !frequencies.is_empty() {
+                let frequencies = reach(frequencies, strip);
+                kernels::in_context(frequencies, linked, &mut space.counts);
+                kernels::add(frequencies, &space.counts, &space.norms, (group.own, group.context), &mut space.scores);
+            }
+        }
+        kernels::fuse(&space.scores, fusion.own, fusion.context, &mut space.fused);
+        let scored = |at: usize| Scored {
+            place: lines.place(strip * STRIP + at),
+            own: space.scores.own[at],
+            context: space.scores.context[at],
+            words: space.fused[at],
+        };
+        for (position, one) in wanted {
+            let scored = scored(position % STRIP);
+            if scored.words + one.meaning >= visitor.needed_of_wanted() {
+                visitor.visit_wanted(self, scored, *one);
+            }
+        }
+        if !by_words {
+            return;
+        }
+        let mut wanted = wanted.iter().map(|(position, _)| position % STRIP).peekable();
+        let last = (lines.count() - strip * STRIP).min(STRIP);
+        for first in (0..last).step_by(16) {
+            let needed = visitor.needed();
+            let end = last.min(first + 16);
+            if !space.fused[first..end].iter().any(|words| *words >= needed) {
+                continue;
+            }
+            for at in first..end {
+                while wanted.next_if(|wanted| *wanted < at).is_some() {}
+                let words = space.scores.context[at] > 0.0;
+                if words && space.fused[at] >= needed && wanted.peek() != Some(&at) {
+                    visitor.visit(self, scored(at));
+                }
+            }
+        }
+    }
+
+    /// The most that a group can add to the score of a document of the segment.
+    fn bound(&self, group: &Group, fusion: &Fusion) -> f32 {
+        let bounds = group.symbols.iter().filter_map(|symbol| self.postings.bound(*symbol));
+        let (most, shortest) = bounds.fold((0_u16, u8::MAX), |(most, shortest), bound| {
+            (most.saturating_add(bound.most_frequent.into()), shortest.min(bound.shortest))
+        });
+        if most == 0 { 0.0 } else { group.bound(most, shortest, self.means, fusion) }
     }
 
     /// How many documents have a document with a term of the group in their window.
     pub fn around(&self, group: &Group, space: &mut Workspace) -> u32 {
-        self.read(group, space);
-        self.spread(space);
-        let around = u32::try_from(space.touched.len()).expect("a segment has 65,536 places");
-        for place in std::mem::take(&mut space.touched) {
-            space.counts[usize::from(place)] = 0;
+        let lines = self.load(std::slice::from_ref(group), space);
+        let Some(frequencies) = space.frequencies.first().filter(|frequencies| !frequencies.is_empty()) else {
+            return 0;
+        };
+        let mut around = 0;
+        for strip in 0..lines.count().div_ceil(STRIP) {
+            kernels::in_context(reach(frequencies, strip), lines.linked(strip), &mut space.counts);
+            around += space.counts.iter().map(|count| u32::from(*count > 0)).sum::<u32>();
         }
         around
     }
 
-    /// The most that a group can add to a document's share of the fused score; `None` if no document holds it.
-    fn bound(&self, group: &Group, fusion: &Fusion) -> Option<f32> {
-        let bounds = group.symbols.iter().filter_map(|symbol| self.postings.bound(*symbol));
-        let (frequency, shortest) = bounds.fold((0_u32, u8::MAX), |(frequency, shortest), bound| {
-            (frequency + u32::from(bound.most_frequent), shortest.min(bound.shortest))
-        });
-        if frequency == 0 {
-            return None;
+    /// Lays out the visible postings of every group.
+    fn load(&self, groups: &[Group], space: &mut Workspace) -> Arc<Lines> {
+        let lines = self.links.lines();
+        for mut used in space.frequencies.drain(..) {
+            if !used.is_empty() {
+                used.fill(0);
+                space.spare.push(used);
+            }
         }
-        #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
-        let frequency = frequency as f32;
-        let own = fusion::saturation(frequency, f32::from(shortest), self.means.own);
+        let hides = self.state.hidden.any_in(self.first..self.first + SEGMENT);
+        for group in groups {
+            let mut frequencies = space.spare.pop().unwrap_or_default();
+            frequencies.resize(padded(lines.count()), 0);
+            let mut any = false;
+            for symbol in &group.symbols {
+                self.postings.for_each(*symbol, &mut |posting| {
+                    if !hides || !self.state.hidden.contains(self.first + u32::from(posting.place)) {
+                        let frequency = &mut frequencies[MARGIN + lines.position(posting.place)];
+                        *frequency = frequency.saturating_add(posting.frequency);
+                        any = true;
+                    }
+                });
+            }
+            if any {
+                space.frequencies.push(frequencies);
+            } else {
+                space.spare.push(frequencies);
+                space.frequencies.push(Vec::new());
+            }
+        }
+        lines
+    }
+}
+
+impl Group {
+    /// The most that the group can add to a document's share of the fused score, within reach of frequencies up to `most`, where
+    /// the documents that hold it have at least `shortest` terms.
+    fn bound(&self, most: u16, shortest: u8, means: Means, fusion: &Fusion) -> f32 {
         let around: f32 = TERM_WINDOW[0] + 2.0 * (TERM_WINDOW[1] + TERM_WINDOW[2]);
-        let context = fusion::saturation(around * frequency, 0.0, self.means.context);
-        Some(fusion.own * group.own * own + fusion.context * group.context * context)
-    }
-
-    /// Reads the visible postings of a group.
-    fn read(&self, group: &Group, space: &mut Workspace) {
-        let postings = &mut space.postings;
-        postings.clear();
-        for symbol in &group.symbols {
-            self.postings.for_each(*symbol, &mut |posting| postings.push(posting));
-        }
-        if group.symbols.len() > 1 {
-            postings.sort_unstable_by_key(|posting| posting.place);
-            postings.dedup_by(|next, kept| {
-                let same = next.place == kept.place;
-                if same {
-                    kept.frequency = kept.frequency.saturating_add(next.frequency);
-                }
-                same
-            });
-        }
-        if self.state.hidden.any_in(self.first..self.first + SEGMENT) {
-            postings.retain(|posting| !self.state.hidden.contains(self.first + u32::from(posting.place)));
-        }
-    }
-
-    /// Spreads the postings that were read over the windows of their documents, into `counts` and `touched`.
-    fn spread(&self, space: &mut Workspace) {
-        let (counts, touched) = (&mut space.counts, &mut space.touched);
-        touched.clear();
-        let mut add = |place: u16, amount: u16| {
-            let count = &mut counts[usize::from(place)];
-            if *count == 0 {
-                touched.push(place);
-            }
-            *count += amount;
-        };
-        for posting in &space.postings {
-            let frequency = u16::from(posting.frequency);
-            add(posting.place, WINDOW[0] * frequency);
-            self.links.for_each_neighbour(posting.place, &mut |neighbour, distance| {
-                add(neighbour, WINDOW[distance] * frequency);
-            });
-        }
-    }
-
-    fn add_everywhere(&self, group: &Group, space: &mut Workspace, found: &mut Vec<u16>) {
-        self.read(group, space);
-        for posting in &space.postings {
-            let length = f32::from(self.links.length(posting.place));
-            space.own[usize::from(posting.place)] +=
-                group.own * fusion::saturation(f32::from(posting.frequency), length, self.means.own);
-        }
-        self.spread(space);
-        for place in &space.touched {
-            let at = usize::from(*place);
-            let frequency = f32::from(std::mem::take(&mut space.counts[at]));
-            space.context[at] +=
-                group.context * fusion::saturation(frequency, self.context_length(*place), self.means.context);
-            if !std::mem::replace(&mut space.seen[at], true) {
-                found.push(*place);
-            }
-        }
-    }
-
-    fn add_where_found(&self, group: &Group, space: &mut Workspace, found: &[u16]) {
-        self.read(group, space);
-        for posting in &space.postings {
-            space.counts[usize::from(posting.place)] = posting.frequency.into();
-        }
-        for place in found {
-            let at = usize::from(*place);
-            let own = space.counts[at];
-            let mut frequency = WINDOW[0] * own;
-            self.links.for_each_neighbour(*place, &mut |neighbour, distance| {
-                frequency += WINDOW[distance] * space.counts[usize::from(neighbour)];
-            });
-            if own > 0 {
-                let length = f32::from(self.links.length(*place));
-                space.own[at] += group.own * fusion::saturation(f32::from(own), length, self.means.own);
-            }
-            if frequency > 0 {
-                let length = self.context_length(*place);
-                space.context[at] +=
-                    group.context * fusion::saturation(f32::from(frequency), length, self.means.context);
-            }
-        }
-        for posting in &space.postings {
-            space.counts[usize::from(posting.place)] = 0;
-        }
-    }
-
-    /// How long a document is with its neighbours, weighted.
-    fn context_length(&self, place: u16) -> f32 {
-        let mut length = u32::from(WINDOW[0]) * u32::from(self.links.length(place));
-        self.links.for_each_neighbour(place, &mut |neighbour, distance| {
-            length += u32::from(WINDOW[distance]) * u32::from(self.links.length(neighbour));
-        });
-        #[expect(clippy::cast_precision_loss, reason = "lengths are capped, and the loss is below the model's own")]
-        let length = length as f32;
-        length
+        let own = fusion::saturation(f32::from(most), f32::from(shortest), means.own);
+        let context = fusion::saturation(around * f32::from(most), 0.0, means.context);
+        fusion.own.max(0.0) * self.own * own + fusion.context.max(0.0) * self.context * context
     }
 }
-
-impl Workspace {
-    fn clear(&mut self, place: u16) {
-        let at = usize::from(place);
-        (self.own[at], self.context[at], self.seen[at]) = (0.0, 0.0, false);
-    }
-}
-
-/// [`TERM_WINDOW`] in whole numbers.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "3, 2 and 1")]
-const WINDOW: [u16; 3] = [TERM_WINDOW[0] as u16, TERM_WINDOW[1] as u16, TERM_WINDOW[2] as u16];

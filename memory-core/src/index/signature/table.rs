@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use crate::index::packing::{take, words_of};
 
-use super::Estimator;
 use super::scan::{LANES, Lane, add_distances};
+use super::{Estimator, HEAD_BITS, WORD_BITS};
 
 /// Documents of a block.
 pub(in crate::index) const BLOCK: usize = 1024;
 const GROUPS: usize = BLOCK / LANES;
 /// Words at the beginning of a signature that lie apart, so that a first look reads only them.
-const HEAD_WORDS: usize = 2;
+const HEAD_WORDS: usize = HEAD_BITS / WORD_BITS;
 
 /// Distance to a document without a signature.
 pub(in crate::index) const ABSENT: u16 = u16::MAX;
@@ -149,12 +149,6 @@ impl SignatureTable {
         rest.is_empty().then_some(table)
     }
 
-    /// Whether a document has a signature.
-    pub(in crate::index) fn has(&self, ordinal: u32) -> bool {
-        let (block, place) = split(ordinal);
-        self.blocks.get(block).and_then(Option::as_ref).is_some_and(|block| block.has(place))
-    }
-
     /// The cosine of the question with a document, as its signature tells it.
     pub(in crate::index) fn cosine(&self, question: &Estimator, ordinal: u32) -> Option<f32> {
         let (block, place) = split(ordinal);
@@ -171,19 +165,29 @@ impl SignatureTable {
         Some(question.cosine(sum))
     }
 
+    /// The sum for the first 128 bits of a document's signature: greater the nearer it is.
+    pub(in crate::index) fn head_sum(&self, question: &Estimator, ordinal: u32) -> Option<i32> {
+        let (block, place) = split(ordinal);
+        let block = self.blocks.get(block)?.as_ref().filter(|block| block.has(place))?;
+        let (group, lane) = (place / LANES, place % LANES);
+        let head = &block.head[group * self.head_words()..(group + 1) * self.head_words()];
+        (question.signature().len() == self.words).then(|| question.add(0, head.iter().map(|words| words[lane])))
+    }
+
     /// Calls `visit` with the first ordinal of every block that has signatures and the distances of its documents to `query`:
-    /// in all bits, or in the first 128 only. [`ABSENT`] where there is no signature.
+    /// in all bits, or in the first 128 only; of one in `step` blocks. [`ABSENT`] where there is no signature.
     pub(in crate::index) fn for_each_block(
         &self,
         query: &[u64],
         first_look: bool,
+        step: usize,
         visit: &mut impl FnMut(u32, &BlockDistances),
     ) {
         if query.len() != self.words || self.words == 0 {
             return;
         }
         let (head, tail) = query.split_at(self.head_words());
-        for (place, block) in self.blocks.iter().enumerate() {
+        for (place, block) in self.blocks.iter().enumerate().step_by(step) {
             let Some(block) = block else { continue };
             let mut distances = [0_u16; BLOCK];
             let (groups, _) = distances.as_chunks_mut::<LANES>();
@@ -208,7 +212,7 @@ impl SignatureTable {
     /// Exact: every signature is compared.
     pub fn nearest(&self, query: &[u64], limit: usize, radius: usize) -> Vec<(u32, u16)> {
         let mut nearest = Nearest::new(limit, u16::try_from(radius).unwrap_or(ABSENT - 1).min(ABSENT - 1));
-        self.for_each_block(query, false, &mut |first, distances| nearest.offer(first, distances));
+        self.for_each_block(query, false, 1, &mut |first, distances| nearest.offer(first, distances));
         nearest.finish()
     }
 }

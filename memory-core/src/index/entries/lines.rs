@@ -1,0 +1,159 @@
+//! The documents of a segment in an order in which neighbours in time stand side by side, so that windows are sums of shifted
+//! arrays.
+//!
+//! With one source that is the order of places itself. Arrays begin with [`MARGIN`] empty entries and end with as many behind a
+//! whole number of [`STRIP`]s: whoever walks strip by strip may look beyond either end.
+
+use super::links::SegmentLinks;
+
+/// How far a window reaches to each side.
+pub(in crate::index) const MARGIN: usize = 2;
+/// Positions that are scored together.
+pub(in crate::index) const STRIP: usize = 256;
+/// A strip with what its windows reach.
+pub(in crate::index) const REACH: usize = STRIP + 2 * MARGIN;
+
+/// Documents in an order of lines: runs in which each is the neighbour of the one before.
+#[derive(Debug)]
+pub(in crate::index) struct Lines {
+    count: usize,
+    /// All ones where a document is the neighbour of the one at the position before.
+    linked: Box<[u8]>,
+    /// How many terms each holds.
+    lengths: Box<[u16]>,
+    /// Places by position and positions by place, where they differ.
+    orders: Option<(Box<[u16]>, Box<[u16]>)>,
+}
+
+/// Length of an array for `count` documents.
+pub(in crate::index) fn padded(count: usize) -> usize {
+    count.div_ceil(STRIP) * STRIP + 2 * MARGIN
+}
+
+impl Lines {
+    pub fn of(links: SegmentLinks<'_>) -> Self {
+        let count = links.count();
+        let mut lines =
+            Self { count, linked: vec![0; padded(count)].into(), lengths: vec![0; padded(count)].into(), orders: None };
+        let place_of = |place: usize| u16::try_from(place).expect("a segment has 65,536 places");
+        let plain = (0..count).all(|place| {
+            let before = links.previous(place_of(place));
+            before.is_none_or(|before| usize::from(before) + 1 == place)
+        });
+        if plain {
+            for place in 0..count {
+                lines.put(place, place_of(place), links.previous(place_of(place)).is_some(), links);
+            }
+            return lines;
+        }
+        let (mut places, mut positions) = (Vec::with_capacity(count), vec![0_u16; count]);
+        for begin in (0..count).map(place_of) {
+            if links.previous(begin).is_some_and(|before| links.next(before) == Some(begin)) {
+                continue;
+            }
+            let mut at = Some(begin);
+            while let Some(place) = at {
+                lines.put(places.len(), place, place != begin, links);
+                positions[usize::from(place)] = place_of(places.len());
+                places.push(place);
+                at = links.next(place).filter(|next| links.previous(*next) == Some(place));
+            }
+        }
+        lines.orders = Some((places.into(), positions.into()));
+        lines
+    }
+
+    fn put(&mut self, position: usize, place: u16, linked: bool, links: SegmentLinks<'_>) {
+        self.linked[MARGIN + position] = if linked { u8::MAX } else { 0 };
+        self.lengths[MARGIN + position] = links.length(place);
+    }
+
+    /// How many documents.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Where the document at a place stands.
+    pub fn position(&self, place: u16) -> usize {
+        match &self.orders {
+            None => usize::from(place),
+            Some((_, positions)) => usize::from(positions[usize::from(place)]),
+        }
+    }
+
+    /// Which document stands at a position.
+    pub fn place(&self, position: usize) -> u16 {
+        match &self.orders {
+            None => u16::try_from(position).expect("a segment has 65,536 places"),
+            Some((places, _)) => places[position],
+        }
+    }
+
+    /// Links of a strip and what its windows reach.
+    pub fn linked(&self, strip: usize) -> &[u8; REACH] {
+        reach(&self.linked, strip)
+    }
+
+    /// Lengths of a strip and of what its windows reach.
+    pub fn lengths(&self, strip: usize) -> &[u16; REACH] {
+        reach(&self.lengths, strip)
+    }
+
+    /// Bytes that they take.
+    pub fn bytes(&self) -> usize {
+        self.linked.len() * 3 + if self.orders.is_some() { self.count * 4 } else { 0 }
+    }
+}
+
+/// A strip of an array with margins.
+pub(in crate::index) fn reach<T>(array: &[T], strip: usize) -> &[T; REACH] {
+    array[strip * STRIP..].first_chunk().expect("arrays hold whole strips and their margins")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::super::{Links, NONE};
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn neighbours_stand_side_by_side_whatever_the_sources(sources in prop::collection::vec((0_u32..4, any::<bool>()), 1..700)) {
+            let mut links = Links::default();
+            let mut last = BTreeMap::new();
+            for (ordinal, (source, pause)) in (0_u32..).zip(&sources) {
+                let previous = last.insert(*source, ordinal).filter(|_| !pause).unwrap_or(NONE);
+                links.push(previous, u16::try_from(ordinal).unwrap());
+            }
+            let segment = links.segment(0);
+            let lines = Lines::of(segment);
+            prop_assert_eq!(lines.count(), sources.len());
+            for place in 0..u16::try_from(sources.len()).unwrap() {
+                let position = lines.position(place);
+                prop_assert_eq!(lines.place(position), place);
+                let (strip, at) = (position / STRIP, MARGIN + position % STRIP);
+                let (linked, lengths) = (lines.linked(strip), lines.lengths(strip));
+                prop_assert_eq!(lengths[at], place);
+                let mut expected = Vec::new();
+                segment.for_each_neighbour(place, &mut |neighbour, distance| expected.push((neighbour, distance)));
+                let mut found = Vec::new();
+                if linked[at] != 0 {
+                    found.push((lines.place(position - 1), 1));
+                    if linked[at - 1] != 0 {
+                        found.push((lines.place(position - 2), 2));
+                    }
+                }
+                if linked[at + 1] != 0 {
+                    found.push((lines.place(position + 1), 1));
+                    if linked[at + 2] != 0 {
+                        found.push((lines.place(position + 2), 2));
+                    }
+                }
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+}
