@@ -248,7 +248,7 @@ impl Perceiver {
         let Some(session) = &mut self.session else { return };
         let perceived = session.perceive(segment, subtitles_until, &self.config, &self.encoders);
         let recogniser = self.encoders.filled().speech_recognition;
-        let stretches = recogniser.is_some().then(|| session.wordless(&perceived)).unwrap_or_default();
+        let stretches = if recogniser.is_some() { session.wordless(&perceived) } else { Vec::new() };
         if let Err(error) = self.behind.push(perceived, stretches, recogniser) {
             tracing::warn!(source = self.config.source, %error, "no thread to recognise speech");
             self.counters.lose("speech not recognised", Some(error.to_string()));

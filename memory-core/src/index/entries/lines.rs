@@ -13,6 +13,9 @@ pub(in crate::index) const STRIP: usize = 256;
 /// A strip with what its windows reach.
 pub(in crate::index) const REACH: usize = STRIP + 2 * MARGIN;
 
+/// Places by position, and positions by place.
+type Orders = (Box<[u16]>, Box<[u16]>);
+
 /// Documents in an order of lines: runs in which each is the neighbour of the one before.
 #[derive(Debug)]
 pub(in crate::index) struct Lines {
@@ -21,8 +24,8 @@ pub(in crate::index) struct Lines {
     linked: Box<[u8]>,
     /// How many terms each holds.
     lengths: Box<[u16]>,
-    /// Places by position and positions by place, where they differ.
-    orders: Option<(Box<[u16]>, Box<[u16]>)>,
+    /// Where places and positions differ.
+    orders: Option<Orders>,
 }
 
 /// Length of an array for `count` documents.

@@ -98,6 +98,12 @@ impl SignatureTable {
         }
     }
 
+    /// Whether a document has one.
+    pub(in crate::index) fn has(&self, ordinal: u32) -> bool {
+        let (block, place) = split(ordinal);
+        self.blocks.get(block).and_then(Option::as_ref).is_some_and(|block| block.has(place))
+    }
+
     /// The signature of a document.
     pub fn get(&self, ordinal: u32) -> Option<Box<[u64]>> {
         let (block, place) = split(ordinal);

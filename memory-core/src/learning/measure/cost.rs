@@ -173,7 +173,7 @@ fn actions(procedures: &mut Procedures, plan: Plan, mut event: u64, around: &Sur
 fn in_order(around: &Surroundings<'_>) -> Graph {
     let sessions = (0..LONG_SESSIONS).map(|session| {
         let mut steps: Vec<u64> = (0..LONG_STEPS as u64).filter(|step| (step * 7 + session) % 11 != 0).collect();
-        for at in (0..steps.len() - 1).step_by(5).filter(|at| (*at as u64 / 5 + session) % 7 == 0) {
+        for at in (0..steps.len() - 1).step_by(5).filter(|at| (*at as u64 / 5 + session).is_multiple_of(7)) {
             steps.swap(at, at + 1);
         }
         steps
