@@ -68,14 +68,14 @@ pub(super) fn add(
     (weight_own, weight_context): (f32, f32),
     scores: &mut Scores,
 ) {
-    for at in 0..STRIP {
-        let (own, count) = (f32::from(frequencies[at + MARGIN]), f32::from(counts[at]));
+    for (at, count) in counts.iter().enumerate() {
+        let (own, count) = (f32::from(frequencies[at + MARGIN]), f32::from(*count));
         scores.own[at] += weight_own * (own * (K1 + 1.0) / (own + norms.own[at]));
         scores.context[at] += weight_context * (count * (K1 + 1.0) / (count + norms.context[at]));
     }
 }
 
-/// The fused scores of a strip, and the largest of them.
+/// The fused scores of a strip.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
 pub(super) fn fuse(scores: &Scores, own: f32, context: f32, fused: &mut [f32; STRIP]) {
     for (fused, (one, other)) in fused.iter_mut().zip(scores.own.iter().zip(&scores.context)) {

@@ -158,7 +158,7 @@ impl<'a> Meaning<'a> {
         signatures.for_each_block(question, true, 1, &mut |first, block| {
             for (first, eight) in (first..).step_by(8).zip(block.as_chunks::<8>().0) {
                 // Almost no eight hold one that is near.
-                if eight.iter().fold(false, |any, distance| any | (*distance <= farthest)) {
+                if eight.iter().fold(u16::MAX, |least, distance| least.min(*distance)) <= farthest {
                     let all = (first..).zip(eight).filter(|(_, distance)| **distance <= farthest);
                     near.extend(all.map(|(ordinal, _)| ordinal).filter(|ordinal| passes(*ordinal)));
                 }
