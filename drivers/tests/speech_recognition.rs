@@ -105,8 +105,8 @@ fn heard(length: f64, loudness: impl Fn(f64) -> f32) -> Vec<Perceived> {
         perceiver.audio(AudioBlock { stream, wall: START.saturating_add(stream), samples: &samples });
     }
     perceiver.end(Duration::from_secs_f64(length));
-    let segments = sink.0.lock().unwrap().clone();
-    segments
+    let mut segments = sink.0.lock().unwrap();
+    std::mem::take(&mut *segments)
 }
 
 #[test]
