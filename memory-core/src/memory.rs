@@ -300,6 +300,12 @@ impl Memory {
         self.store.set_text_embedder(embedder);
     }
 
+    /// Gives the memory the texts' side of a model that places pictures and texts in one space, or takes it away. Questions
+    /// then find scenes by what they look like.
+    pub fn set_picture_texts(&self, embedder: Option<Arc<dyn TextEmbedder>>) {
+        self.store.set_picture_texts(embedder);
+    }
+
     /// Tells the memory which encoder roles are absent; answers they would have served name them.
     pub fn set_absent_roles(&self, roles: Vec<AbsentRole>) {
         self.store.set_absent_roles(roles);

@@ -19,10 +19,11 @@ use crate::service::Committed;
 /// Lets the memory understand questions by meaning, if a model for that is installed. Without one words must do, and the
 /// answer says so.
 pub fn give_text_embedder(memory: &Memory, config: &Config) {
-    match encoders::load(&config.models, Some(&[Role::TextEmbedding])) {
+    match encoders::load(&config.models, Some(&[Role::TextEmbedding, Role::JointImageText])) {
         Ok(loaded) => {
             loaded.wait_ready();
             memory.set_text_embedder(loaded.text_embedder());
+            memory.set_picture_texts(loaded.picture_texts());
             let absent = loaded.absent_roles();
             memory
                 .set_absent_roles(absent.into_iter().filter(|role| role.role == Role::TextEmbedding.name()).collect());

@@ -120,6 +120,7 @@ impl Perceiving {
         }
         shared.encoders.wait_ready();
         shared.service.set_text_embedder(shared.encoders.text_embedder());
+        shared.service.memory().set_picture_texts(shared.encoders.picture_texts());
         self.tell_roles();
         for (name, source) in files {
             self.start_source(name, source);

@@ -246,6 +246,12 @@ pub(super) fn longest(question: &str) -> bool {
     (most_of && names_whole) || holds(&words, &[&["for", "the", "longest"], &["the", "longest", "time"]])
 }
 
+/// Whether a question is about a place as such, and not about something that happened there.
+pub(super) fn of_place(question: &str) -> bool {
+    let place = ["place", "places", "room", "rooms", "location", "locations", "visit", "visited", "visits", "spot"];
+    words(question).any(|word| place.contains(&word.as_str()))
+}
+
 /// What the answer should look like.
 pub(super) fn form(question: &str) -> Form {
     let words: Vec<String> = words(question).collect();

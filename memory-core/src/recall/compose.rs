@@ -20,7 +20,7 @@ pub(super) fn compose(question: &Question, retrieval: &Retrieval, now: &Zoned) -
     let best = retrieval.found.first()?;
     let text = match (&retrieval.way, question.form) {
         (_, Form::Count) => {
-            let times = occurrences(&retrieval.found);
+            let times = counted(retrieval);
             format!("{}: {}.", count_in_words(times.len()), list(times.iter().map(|at| moment(*at, now))))
         }
         (Way::Listing, _) => listing(&retrieval.found, now),
@@ -140,8 +140,14 @@ fn relation<'a>(placed: impl Iterator<Item = &'a Found>, cue: &Event, order: Ord
     format!("{} That was {}, {relation} {cue_told}.", texts.join(" "), moment(cue.span.start, now))
 }
 
+/// The begins of what a question for a number counts, in order of time.
+pub(super) fn counted(retrieval: &Retrieval) -> Vec<Timestamp> {
+    let known = retrieval.counted.as_ref().map(|counted| counted.begins.clone());
+    known.unwrap_or_else(|| occurrences(&retrieval.found))
+}
+
 /// The begins of separate occurrences among candidates that hold as much of the question as the best, in order of time.
-pub(super) fn occurrences(found: &[Found]) -> Vec<Timestamp> {
+fn occurrences(found: &[Found]) -> Vec<Timestamp> {
     let most = found.iter().fold(0.0_f32, |most, one| most.max(one.coverage));
     let mut spans: Vec<TimeSpan> =
         found.iter().filter(|one| one.coverage >= 0.9 * most).map(|one| one.event.span).collect();

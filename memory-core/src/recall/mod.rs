@@ -13,10 +13,12 @@ mod fitness;
 mod lexicon;
 mod nearest;
 mod options;
+mod places;
 mod question;
 mod reader;
 mod relation;
 mod retrieve;
+mod sight;
 mod symbolic;
 mod time_words;
 

@@ -24,7 +24,7 @@ pub(super) fn search(reader: &dyn Reader, query: SearchQuery) -> Vec<Hit> {
 }
 
 /// `None` if they have no common length, or one has no direction.
-fn cosine(question: &[f32], vector: &[i16]) -> Option<f32> {
+pub(super) fn cosine(question: &[f32], vector: &[i16]) -> Option<f32> {
     if question.len() != vector.len() {
         return None;
     }

@@ -2,7 +2,8 @@
 
 use super::Reader;
 use super::classify::Form;
-use super::compose::occurrences;
+use super::compose::counted;
+use super::places::COUNTED;
 use super::question::{Content, Question, terms_of_event};
 use super::retrieve::{Retrieval, Way};
 use super::time_words::number;
@@ -12,9 +13,6 @@ use crate::index::{SearchQuery, words};
 const ELSEWHERE: f32 = 0.3;
 /// What speaks for an option whose meaning is near, at most.
 const MEANING: f32 = 0.6;
-
-/// How much of a question an event must hold to be counted.
-const COUNTED: f32 = 0.4;
 
 /// The choice.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,8 +33,8 @@ pub(super) fn choose(
     reader: &dyn Reader,
     cosines: &[Option<f32>],
 ) -> Choice {
-    let counted = (question.form == Form::Count && retrieval.found.iter().any(|one| one.coverage >= COUNTED))
-        .then(|| occurrences(&retrieval.found).len());
+    let known = retrieval.counted.is_some() || retrieval.found.iter().any(|one| one.coverage >= COUNTED);
+    let counted = (question.form == Form::Count && known).then(|| counted(retrieval).len());
     let supports: Vec<f32> = options
         .iter()
         .enumerate()
@@ -46,7 +44,7 @@ pub(super) fn choose(
             {
                 return f32::from(u8::from(i64::try_from(counted) == Ok(number)));
             }
-            in_evidence(option, retrieval, reader)
+            in_evidence(question, option, retrieval, reader)
                 + ELSEWHERE * in_memory(question, option, reader)
                 + cosines.get(place).copied().flatten().map_or(0.0, |cosine| MEANING * cosine.max(0.0).powi(2))
         })
@@ -61,8 +59,11 @@ pub(super) fn choose(
 }
 
 /// How much of an option's content the evidence holds, the better the evidence the more.
-fn in_evidence(option: &str, retrieval: &Retrieval, reader: &dyn Reader) -> f32 {
+fn in_evidence(question: &Question, option: &str, retrieval: &Retrieval, reader: &dyn Reader) -> f32 {
     let content = Content::whole(option, reader.search());
+    if question.longest && retrieval.way == Way::Listing {
+        return for_the_time(&content, retrieval);
+    }
     let top = retrieval.found.first().map_or(1.0, |best| best.score).max(f32::MIN_POSITIVE);
     let by_time = matches!(retrieval.way, Way::Relation { .. } | Way::Listing);
     let mut best = 0.0_f32;
@@ -78,6 +79,16 @@ fn in_evidence(option: &str, retrieval: &Retrieval, reader: &dyn Reader) -> f32 
         best = best.max(weight * content.told_by(&one.terms));
     }
     best
+}
+
+/// How much of an option's content was there for how much of the time.
+fn for_the_time(content: &Content, retrieval: &Retrieval) -> f32 {
+    let rows = retrieval.found.iter().map(|one| {
+        let seconds = one.event.span.end.since(one.event.span.start).as_secs_f32();
+        (seconds * content.told_by(&one.terms), seconds)
+    });
+    let (held, all) = rows.fold((0.0, 0.0), |sum: (f32, f32), row| (sum.0 + row.0, sum.1 + row.1));
+    if all > 0.0 { held / all } else { 0.0 }
 }
 
 /// How much of an option's content some memory that also fits the question holds.

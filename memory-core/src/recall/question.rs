@@ -141,6 +141,8 @@ pub(super) struct Question {
     pub occurrence: Option<Occurrence>,
     /// Whether it asks for what was there for the longest time.
     pub longest: bool,
+    /// Whether it is about a place as such.
+    pub of_place: bool,
 }
 
 /// Which of several occurrences.
@@ -180,6 +182,7 @@ impl Question {
             content: if longest { Content::default() } else { Content::of(&timeless, search) },
             occurrence: occurrence(text),
             longest,
+            of_place: classify::of_place(text),
             phrases,
             timeless,
             relation,

@@ -4,7 +4,7 @@ use crate::index::Search;
 use crate::learning::Learnt;
 use crate::logic::Procedures;
 use crate::ports::TextEmbedder;
-use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError};
+use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, Sensed};
 
 /// One consistent view of the memory, taken for one question and dropped with it.
 ///
@@ -30,8 +30,19 @@ pub trait Reader: Send + Sync {
     /// φ, if there is one.
     fn embedder(&self) -> Option<&dyn TextEmbedder>;
 
+    /// Texts in the space of pictures, if a model places both in one.
+    fn picture_texts(&self) -> Option<&dyn TextEmbedder> {
+        None
+    }
+
     /// The stored embedding of an event in φ's space; `None` if there is none, or it cannot be read.
     fn vector(&self, id: EventId) -> Option<Vec<i16>>;
+
+    /// The vectors of one sense and space that came with events; `None` for an event that has none there.
+    fn sensed_vectors(&self, ids: &[EventId], sensed: Sensed, space: &str) -> Vec<Option<Vec<i16>>> {
+        let (_, _) = (sensed, space);
+        vec![None; ids.len()]
+    }
 
     /// Encoder roles that no model fills.
     fn absent_roles(&self) -> &[AbsentRole];

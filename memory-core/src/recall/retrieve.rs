@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use super::fitness::{self, rank};
+use super::places::Places;
 use super::question::{Content, Occurrence, Question, Terms, terms_of, terms_of_event};
 use super::relation::{Order, Relation};
 use super::{Reader, lexicon, nearest};
 use crate::index::{Hit, SearchQuery, term_of, words};
-use crate::{Event, EventId, Kind, Modality, Origin, QuestionModality, ReadError, Route, TimeSpan, TraceStep, Value};
+use crate::{
+    Event, EventId, Kind, Modality, Origin, QuestionModality, ReadError, Route, TimeSpan, Timestamp, TraceStep, Value,
+};
 
 /// How far a cue reaches on both sides when something happened meanwhile.
 const WIDENED: Duration = Duration::from_secs(2);
@@ -100,7 +103,17 @@ pub(super) struct Retrieval {
     pub way: Way,
     /// Whether the question's time words were obeyed (or there were none).
     pub in_time: bool,
+    /// What a question for a number counts, where that is known better than by the candidates.
+    pub counted: Option<Counted>,
     pub trace: Vec<TraceStep>,
+}
+
+/// What is counted.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Counted {
+    pub begins: Vec<Timestamp>,
+    /// Whether memory knows nothing that was named, and these are only what the question most likely means.
+    pub guessed: bool,
 }
 
 impl Retrieval {
@@ -171,15 +184,17 @@ impl Retriever<'_> {
             if self.question.content.is_empty() {
                 trace.push(step("time", format!("everything between {} and {}", span.start, span.end)));
                 let found = self.listing(span, self.question.target)?;
-                return Ok(Retrieval { found, way: Way::Listing, in_time: true, trace });
+                return Ok(Retrieval { found, way: Way::Listing, in_time: true, counted: None, trace });
             }
-            let found = self.search(&self.question.timeless, Some(span), vec![])?;
+            let found = self.search(&self.question.timeless, Some(span), vec![], &mut trace)?;
             let holds = |found: &Found| {
                 found.coverage >= BOUND_COVERAGE || found.cosine.is_some_and(|cosine| cosine >= SAME_MEANING)
             };
             if found.iter().take(5).any(holds) {
                 trace.push(step("time", format!("searched between {} and {}", span.start, span.end)));
-                return Ok(Retrieval { found, way: Way::Search, in_time: true, trace });
+                let mut found = found;
+                let counted = self.by_visits(&mut found)?;
+                return Ok(Retrieval { found, way: Way::Search, in_time: true, counted, trace });
             }
             // A part of the session is short, and the question wants what was seen or heard in it, whatever it calls it.
             if let Some(target) = self.question.target.filter(|_| self.question.phrases.iter().any(|it| it.of_session))
@@ -187,7 +202,7 @@ impl Retriever<'_> {
                 let found = self.within(span, target)?;
                 if !found.is_empty() {
                     trace.push(step("time", format!("of that sense between {} and {}", span.start, span.end)));
-                    return Ok(Retrieval { found, way: Way::Search, in_time: true, trace });
+                    return Ok(Retrieval { found, way: Way::Search, in_time: true, counted: None, trace });
                 }
             }
             trace.push(step("time", format!("nothing fitting between {} and {}", span.start, span.end)));
@@ -196,21 +211,29 @@ impl Retriever<'_> {
             && let Some(found) = self.longest()?
         {
             trace.push(step("longest", format!("{} scenes that look alike", found.len())));
-            return Ok(Retrieval { found, way: Way::Listing, in_time: true, trace });
+            return Ok(Retrieval { found, way: Way::Listing, in_time: true, counted: None, trace });
         }
         let near = self.question.near();
         if self.question.content.is_empty() && !bounded {
             let span = near.first().map(|(span, _)| *span).or(self.hard);
             let found = self.newest(span)?;
             trace.push(step("time", "no words to search by: the latest events".into()));
-            return Ok(Retrieval { found, way: Way::Listing, in_time: true, trace });
+            return Ok(Retrieval { found, way: Way::Listing, in_time: true, counted: None, trace });
         }
-        let found = self.search(&self.question.text, self.hard, near)?;
+        let mut found = self.search(&self.question.text, self.hard, near, &mut trace)?;
         trace.push(step("search", format!("{} candidates by words and meaning", found.len())));
-        Ok(Retrieval { found, way: Way::Search, in_time: !bounded, trace })
+        let counted = self.by_visits(&mut found)?;
+        trace.extend(counted.iter().map(|counted| step("visits", format!("{} to the place", counted.begins.len()))));
+        Ok(Retrieval { found, way: Way::Search, in_time: !bounded, counted, trace })
     }
 
-    fn search(&self, text: &str, span: Option<TimeSpan>, near: Vec<(TimeSpan, f32)>) -> Result<Vec<Found>, ReadError> {
+    fn search(
+        &self,
+        text: &str,
+        span: Option<TimeSpan>,
+        near: Vec<(TimeSpan, f32)>,
+        trace: &mut Vec<TraceStep>,
+    ) -> Result<Vec<Found>, ReadError> {
         let query = SearchQuery {
             text: text.into(),
             alternatives: self.classes(text),
@@ -253,6 +276,7 @@ impl Retriever<'_> {
         if self.question.target.is_some() || self.question.category.is_some() {
             rank(&mut found);
         }
+        self.by_sight(&self.question.timeless, span.or(self.hard), &mut found, trace)?;
         if let Some(occurrence) = self.question.occurrence {
             prefer(occurrence, &mut found);
         }
@@ -264,6 +288,10 @@ impl Retriever<'_> {
     fn longest(&self) -> Result<Option<Vec<Found>>, ReadError> {
         let search = self.reader.search();
         let span = self.hard.or_else(|| search.session(None));
+        if let Some(places) = Places::of(self.reader, span)? {
+            let scenes = places.longest().into_iter().take(self.limit.max(READ));
+            return Ok(Some(scenes.map(|event| self.scene(event)).collect()));
+        }
         let query = SearchQuery { span, kinds: vec![Kind::Caption], limit: SCENES, ..SearchQuery::default() };
         let mut looks: BTreeMap<String, (Duration, Vec<Event>)> = BTreeMap::new();
         for hit in search.search(&query) {
@@ -277,13 +305,15 @@ impl Retriever<'_> {
         let most = looks.into_values().max_by_key(|(length, _)| *length);
         Ok(most.map(|(_, mut events)| {
             events.sort_by_key(|event| (std::cmp::Reverse(event.span.end.since(event.span.start)), event.id));
-            let found = events.into_iter().take(self.limit.max(READ)).map(|event| {
-                let terms = terms_of_event(&event);
-                let coverage = self.question.content.coverage(&terms);
-                Found { event, score: 1.0, cosine: None, terms, coverage }
-            });
-            found.collect()
+            events.into_iter().take(self.limit.max(READ)).map(|event| self.scene(event)).collect()
         }))
+    }
+
+    /// A candidate that is as good as any.
+    fn scene(&self, event: Event) -> Found {
+        let terms = terms_of_event(&event);
+        let coverage = self.question.content.coverage(&terms);
+        Found { event, score: 1.0, cosine: None, terms, coverage }
     }
 
     /// What was seen or heard in a part of the session, the firmest first.
@@ -463,7 +493,7 @@ impl Retriever<'_> {
         let placed = found.iter().map(|one| one.event.id).collect();
         found.insert(at, cue);
         let way = Way::Relation { cue: Box::new(event), order, placed, weak };
-        let retrieval = Retrieval { found, way, in_time: true, trace: vec![] };
+        let retrieval = Retrieval { found, way, in_time: true, counted: None, trace: vec![] };
         Ok(Some(Placed { retrieval, asks_for_content: !main.is_empty() }))
     }
 

@@ -129,6 +129,7 @@ impl Store {
         let place = self.database.saved_index(&self.instance);
         let mut recovered = Writer::open(&snapshot, self.clock.as_ref(), &place)?;
         recovered.absent = std::sync::Arc::clone(&writer.absent);
+        recovered.picture_texts.clone_from(&writer.picture_texts);
         recovered.learnt_epoch = writer.learnt_epoch + 1;
         if let Some(space) = writer.space.take() {
             recovered.use_space(SpaceInUse::new(space.embedder), &snapshot)?;

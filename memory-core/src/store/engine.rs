@@ -237,6 +237,7 @@ impl Store {
             let place = self.database.saved_index(&self.instance);
             let mut recovered = Writer::open(&transaction, self.clock.as_ref(), &place)?;
             recovered.absent = Arc::clone(&writer.absent);
+            recovered.picture_texts.clone_from(&writer.picture_texts);
             if let Some(space) = writer.space.take() {
                 recovered.use_space(SpaceInUse::new(space.embedder), &transaction)?;
             }
@@ -264,6 +265,12 @@ impl Store {
     pub(crate) fn set_absent_roles(&self, roles: Vec<AbsentRole>) {
         let mut writer = self.writer.lock();
         writer.absent = roles.into();
+        self.published.store(Arc::new(writer.publish()));
+    }
+
+    pub(crate) fn set_picture_texts(&self, embedder: Option<Arc<dyn TextEmbedder>>) {
+        let mut writer = self.writer.lock();
+        writer.picture_texts = embedder;
         self.published.store(Arc::new(writer.publish()));
     }
 

@@ -15,6 +15,8 @@ pub(crate) struct Published {
     /// Number and dimensions of φ's space, once it has vectors.
     pub space: Option<(u32, u32)>,
     pub embedder: Option<Arc<dyn TextEmbedder>>,
+    /// Texts in the space of pictures.
+    pub picture_texts: Option<Arc<dyn TextEmbedder>>,
     pub absent: Arc<[AbsentRole]>,
     pub learnt: Arc<Learnt>,
 }

@@ -135,6 +135,7 @@ pub(crate) struct ReadTables {
     pub members: ReadOnlyTable<(u64, u64), ()>,
     pub facets: ReadOnlyTable<(u8, &'static str, u64), (u64, i64, i64)>,
     pub vectors: ReadOnlyTable<(u32, u64), Bytes>,
+    pub spaces: ReadOnlyTable<u32, Bytes>,
 }
 
 impl ReadTables {
@@ -145,6 +146,7 @@ impl ReadTables {
             members: transaction.open_table(MEMBERS)?,
             facets: transaction.open_table(FACETS)?,
             vectors: transaction.open_table(VECTORS)?,
+            spaces: transaction.open_table(SPACES)?,
         })
     }
 

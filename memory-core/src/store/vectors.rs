@@ -143,6 +143,23 @@ fn find_space(table: &impl ReadableTable<u32, &'static [u8]>, wanted: &Space) ->
     Ok(None)
 }
 
+/// The number and the dimensions of a space of the senses; `None` if nothing was ever perceived in it.
+pub(crate) fn find_sensed(
+    table: &impl ReadableTable<u32, &'static [u8]>,
+    sensed: Sensed,
+    name: &str,
+) -> Result<Option<(u32, u32)>> {
+    let wanted = sensed_space(sensed, name);
+    for entry in table.iter()? {
+        let (key, value) = entry?;
+        let space = open_space(key.value(), value.value())?;
+        if space.name == wanted {
+            return Ok(Some((key.value(), space.dimensions)));
+        }
+    }
+    Ok(None)
+}
+
 /// The number of a space, which it is given with its first vector.
 pub(crate) fn number_of(tables: &mut WriteTables<'_>, space: &Space) -> Result<u32> {
     if let Some(number) = find_space(&*tables.spaces, space)? {

@@ -14,7 +14,7 @@ use crate::ports::TextEmbedder;
 use crate::recall::Reader;
 use crate::{
     AbsentRole, Clock, Entity, Episode, EpisodeFilter, EpisodeId, EpisodeSummary, Event, EventId, Page, ReadError,
-    TimeSpan, Timestamp,
+    Sensed, TimeSpan, Timestamp,
 };
 
 /// Episodes of a page where the filter says nothing.
@@ -219,6 +219,22 @@ impl Reader for View {
         // A damaged vector is told and made again where the space is taken into use; here the signature stands for it.
         let row = self.tables.vectors.get((number, id.0)).ok()??;
         vectors::open_vector(number, id.0, dimensions, row.value()).ok()
+    }
+
+    fn picture_texts(&self) -> Option<&dyn TextEmbedder> {
+        self.published.picture_texts.as_deref()
+    }
+
+    fn sensed_vectors(&self, ids: &[EventId], sensed: Sensed, space: &str) -> Vec<Option<Vec<i16>>> {
+        let nothing = || vec![None; ids.len()];
+        let Ok(Some((number, dimensions))) = vectors::find_sensed(&self.tables.spaces, sensed, space) else {
+            return nothing();
+        };
+        let vector = |id: &EventId| {
+            let row = self.tables.vectors.get((number, id.0)).ok()??;
+            vectors::open_vector(number, id.0, dimensions, row.value()).ok()
+        };
+        ids.iter().map(vector).collect()
     }
 
     fn absent_roles(&self) -> &[AbsentRole] {

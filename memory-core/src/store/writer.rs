@@ -22,6 +22,7 @@ use super::tables::{self, ENTITY, META, ReadTables};
 use super::vectors::{IndexedSpace, SpaceInUse};
 use crate::index::{CompressedIndex, Document, IndexOptions};
 use crate::learning::Learnt;
+use crate::ports::TextEmbedder;
 use crate::{AbsentRole, Clock, EventId, Origin, PendingWork, Stats, Timestamp};
 
 /// How many documents are handed to the index at once while it is rebuilt.
@@ -53,6 +54,8 @@ pub(crate) struct Writer {
     /// φ and its space.
     pub space: Option<SpaceInUse>,
     pub absent: Arc<[AbsentRole]>,
+    /// Texts in the space of pictures.
+    pub picture_texts: Option<Arc<dyn TextEmbedder>>,
     /// What was learnt up to its cursor.
     pub learnt: Arc<Learnt>,
     /// Grows whenever something was hidden or named: what was learnt meanwhile is learnt again.
@@ -108,6 +111,7 @@ impl Writer {
             live: EventSet::default(),
             pending: EventSet::default(),
             space: None,
+            picture_texts: None,
             absent: Arc::from([]),
             learnt: Arc::default(),
             learnt_epoch: 0,
@@ -235,6 +239,7 @@ impl Writer {
             },
             embedder: self.space.as_ref().map(|space| Arc::clone(&space.embedder)),
             absent: Arc::clone(&self.absent),
+            picture_texts: self.picture_texts.clone(),
             learnt: Arc::clone(&self.learnt),
         }
     }

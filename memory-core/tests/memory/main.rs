@@ -17,3 +17,4 @@ mod learning;
 mod observe;
 mod properties;
 mod reading;
+mod sight;
