@@ -41,8 +41,8 @@ impl Reloader {
 
     /// Where changed sources go. Until it is known, sources need a restart.
     pub fn serve_sources(&self, perceiving: Perceiving) {
-        // Called once; a second one would change nothing.
-        let _ = self.perceiving.set(perceiving);
+        // Called once; a second one changes nothing.
+        self.perceiving.get_or_init(|| perceiving);
     }
 
     /// Reloads at every SIGHUP, for as long as the daemon runs.
@@ -55,8 +55,10 @@ impl Reloader {
             while hangup.recv().await.is_some() {
                 let reloader = Arc::clone(&self);
                 systemd::reloading();
-                // What comes of it is logged and in health.
-                let _ = tokio::task::spawn_blocking(move || reloader.reload()).await;
+                // What comes of it is logged and in health; here only a panic is left to tell.
+                if let Err(panic) = tokio::task::spawn_blocking(move || reloader.reload()).await {
+                    tracing::error!(%panic, "the configuration could not be reloaded");
+                }
                 systemd::ready();
             }
         });
