@@ -19,6 +19,12 @@ pub(crate) fn spread_bytes(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
+impl Spread for String {
+    fn spread(&self) -> u64 {
+        spread_bytes(self.as_bytes())
+    }
+}
+
 impl Spread for u64 {
     fn spread(&self) -> u64 {
         *self
