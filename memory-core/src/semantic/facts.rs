@@ -26,6 +26,10 @@ impl Topic {
     fn add(&mut self, claim: Claim, shown: &str) {
         let entry = (claim, Box::from(shown));
         let Err(place) = self.claims.binary_search(&entry) else { return };
+        // Most topics have one claim; the four that a vector begins with would be most of what a fact takes.
+        if self.claims.len() == self.claims.capacity() {
+            self.claims.reserve_exact(1 + self.claims.len() / 2);
+        }
         self.claims.insert(place, entry);
         if self.claims.len() > MAX_CLAIMS {
             self.claims.remove(0);
@@ -49,12 +53,28 @@ impl Spread for Arc<TopicKey> {
     }
 }
 
+/// The topics that an event has to do with; nearly always one.
+#[derive(Debug, Clone)]
+enum Topics {
+    One(Arc<TopicKey>),
+    Several(Arc<[Arc<TopicKey>]>),
+}
+
+impl Topics {
+    fn as_slice(&self) -> &[Arc<TopicKey>] {
+        match self {
+            Self::One(key) => std::slice::from_ref(key),
+            Self::Several(keys) => keys,
+        }
+    }
+}
+
 /// All topics. Clones share what neither has changed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
     topics: Sharded<Arc<TopicKey>, Arc<Topic>>,
     /// Which topics have a claim that an event made or gave the context of.
-    by_event: Sharded<u64, Arc<[Arc<TopicKey>]>>,
+    by_event: Sharded<u64, Topics>,
     /// Topics were restored, and `by_event` does not know of them yet: only who changes something needs it, and opening a
     /// memory should not wait for it.
     unreferred: bool,
@@ -85,11 +105,12 @@ impl Facts {
     }
 
     fn refer(&mut self, event: EventId, key: &Arc<TopicKey>) {
-        let keys = self.by_event.get(&event.0).map_or(&[][..], |keys| keys);
-        if !keys.contains(key) {
-            let keys = keys.iter().chain([key]).map(Arc::clone).collect();
-            self.by_event.insert(event.0, keys);
-        }
+        let topics = match self.by_event.get(&event.0) {
+            None => Topics::One(Arc::clone(key)),
+            Some(known) if known.as_slice().contains(key) => return,
+            Some(known) => Topics::Several(known.as_slice().iter().chain([key]).map(Arc::clone).collect()),
+        };
+        self.by_event.insert(event.0, topics);
     }
 
     /// Takes back what hidden events said; `true` if what is left is what would have been learnt without them.
@@ -98,7 +119,8 @@ impl Facts {
         let mut exact = true;
         let mut affected: BTreeSet<Arc<TopicKey>> = BTreeSet::new();
         for event in hidden {
-            affected.extend(self.by_event.remove(&event.0).iter().flat_map(|keys| keys.iter().map(Arc::clone)));
+            let topics = self.by_event.remove(&event.0);
+            affected.extend(topics.iter().flat_map(|topics| topics.as_slice().iter().map(Arc::clone)));
         }
         let is_hidden = |event: EventId| hidden.binary_search(&event).is_ok();
         for key in affected {

@@ -46,7 +46,7 @@ pub(crate) struct Store {
     pub(super) learning_options: Mutex<LearningOptions>,
     /// What was learnt and nobody was told yet.
     pub(super) news: Mutex<News>,
-    options: MemoryOptions,
+    pub(super) options: MemoryOptions,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) instance: String,
     /// Held by compaction, backup and restoring: one of them at a time.
@@ -256,6 +256,7 @@ impl Store {
     fn check_ceiling(&self) -> Result<(), ObserveError> {
         let Some(ceiling) = self.options.max_bytes else { return Ok(()) };
         let taken = self.database.disk_bytes();
+        self.make_room(taken, ceiling);
         if taken < ceiling {
             return Ok(());
         }

@@ -69,7 +69,7 @@ impl Store {
             let took = self.clock.monotonic().saturating_sub(begin);
             return Ok(Some(IndexSaved { bytes, events: saving.search.len() as u64, took }));
         }
-        // A compaction has removed it already.
+        // A compaction may have removed it already.
         let _gone_or_not = self.database.storage().remove(&saved_index::new_name(generation));
         self.writer.lock().index.add_unsaved(unsaved);
         named.map(|_| None)
@@ -125,7 +125,8 @@ impl Store {
         })
     }
 
-    /// Puts the whole and synced file in its place; not if the store has gone on to another generation meanwhile.
+    /// Puts the whole and synced file in its place; not if the store has gone on to another generation meanwhile, or the two
+    /// together would pass the ceiling: a cache takes no room from memories.
     fn name_it(&self, generation: Generation, number: u64) -> Result<bool, MaintenanceError> {
         let storage = self.database.storage();
         {
@@ -134,6 +135,11 @@ impl Store {
                 return Ok(false);
             }
             let (new, name) = (saved_index::new_name(generation), saved_index::file_name(generation));
+            let together = self.database.disk_bytes().saturating_add(storage.disk_bytes(&new).unwrap_or(0));
+            if self.options.max_bytes.is_some_and(|ceiling| together > ceiling) {
+                tracing::debug!(together, "the index is not saved: there is no room for it below the ceiling");
+                return Ok(false);
+            }
             storage.rename(&new, &name).map_err(saving_failed)?;
         }
         storage.sync().map_err(saving_failed)?;
@@ -142,6 +148,20 @@ impl Store {
             writer.saved = Some(number);
         }
         Ok(true)
+    }
+}
+
+impl Store {
+    /// Gives up the saved index once it and the store together reach the ceiling.
+    pub(super) fn make_room(&self, taken: u64, ceiling: u64) {
+        let name = saved_index::file_name(self.database.generation());
+        let storage = self.database.storage();
+        if storage.disk_bytes(&name).is_ok_and(|saved| taken.saturating_add(saved) >= ceiling) {
+            match storage.remove(&name) {
+                Ok(()) => tracing::debug!("the saved index gave its room to the store"),
+                Err(error) => tracing::warn!(%error, "the saved index is in the way and cannot be removed"),
+            }
+        }
     }
 }
 

@@ -57,6 +57,8 @@ pub(super) fn triples(procedure: &Procedure) -> BTreeSet<Triple> {
 /// A beginning of a path, as a link to the one it extends.
 struct Beginning {
     node: NodeId,
+    /// What the node stands for; `None` of START and GOAL.
+    step: Option<StepId>,
     progress: Progress,
     before: Option<usize>,
     steps: usize,
@@ -95,6 +97,9 @@ pub(super) struct Search<'a> {
     done: &'a [StepId],
     rule: Rule,
     triples: &'a BTreeSet<Triple>,
+    /// Steps that a path of the graph might meet again: those of several nodes, and those that were done before. No path
+    /// comes to any other step twice, as none comes to a node twice.
+    recurrent: BTreeSet<StepId>,
     /// By node: what lies ahead at each progress, sorted by progress.
     ahead: Vec<Vec<(Progress, Ahead)>>,
     /// The probability of the best path that fulfils the conditions.
@@ -117,23 +122,32 @@ impl<'a> Search<'a> {
         let ahead = look_ahead(dag, conditions, from, rule)?;
         let (beginnings, queue) = (Vec::new(), BinaryHeap::new());
         let progress = Progress::default();
+        let recurrent = recurrent(dag, done);
+        let best = 0.0;
         let mut search =
-            Self { dag, conditions, done, rule, triples, ahead, best: 0.0, beginnings, queue, cut_short: false };
+            Self { dag, conditions, done, rule, triples, recurrent, ahead, best, beginnings, queue, cut_short: false };
         search.best = search.ahead(from, progress).map_or(0.0, |ahead| ahead.best);
-        search.add(Beginning { node: from, progress, before: None, steps: 0, regret: 1.0 });
+        search.add(Beginning { node: from, step: None, progress, before: None, steps: 0, regret: 1.0 });
         Ok(search)
     }
 
-    /// Whether the rule lets a step (`None`: GOAL) follow what was done so far.
-    fn may_follow(&self, so_far: &[StepId], next: Option<(StepId, u16)>) -> bool {
+    /// The steps of a beginning and what was done before it, the latest first.
+    fn back(&self, number: usize) -> impl Iterator<Item = StepId> + '_ {
+        let links = std::iter::successors(Some(number), |number| self.beginnings[*number].before);
+        links.filter_map(|number| self.beginnings[number].step).chain(self.done.iter().rev().copied())
+    }
+
+    /// Whether the rule lets a step (`None`: GOAL) follow a beginning.
+    fn may_follow(&self, number: usize, next: Option<(StepId, u16)>) -> bool {
         if let Some((step, occurrence)) = next {
-            let times = self.done.iter().chain(so_far).filter(|other| **other == step).count();
+            let may_recur = self.recurrent.contains(&step);
+            let times = if may_recur { self.back(number).filter(|other| *other == step).count() } else { 0 };
             // The n-th time stands at a node of the n-th occurrence; see `Dag`.
             if usize::from(occurrence) != times + 1 || (self.rule != Rule::Any && times > 0) {
                 return false;
             }
         }
-        let mut back = so_far.iter().rev().chain(self.done.iter().rev()).copied();
+        let mut back = self.back(number);
         match back.next() {
             Some(last) if self.rule == Rule::Habitual => {
                 self.triples.contains(&(back.next(), last, next.map(|(step, _)| step)))
@@ -159,14 +173,8 @@ impl<'a> Search<'a> {
     }
 
     /// The steps of a beginning, in order.
-    fn steps(&self, mut number: usize) -> Vec<StepId> {
-        let mut steps = Vec::with_capacity(self.beginnings[number].steps);
-        loop {
-            let beginning = &self.beginnings[number];
-            let Some(before) = beginning.before else { break };
-            steps.extend(self.dag.node(beginning.node).and_then(|node| node.step));
-            number = before;
-        }
+    fn steps(&self, number: usize) -> Vec<StepId> {
+        let mut steps: Vec<StepId> = self.back(number).take(self.beginnings[number].steps).collect();
         steps.reverse();
         steps
     }
@@ -179,9 +187,8 @@ impl Iterator for Search<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         while let Some(Ranked(_, _, Reverse(number))) = self.queue.pop() {
             let Beginning { node, progress, steps, regret, .. } = self.beginnings[number];
-            let so_far = self.steps(number);
             if node == Dag::GOAL {
-                return Some((so_far, regret * self.best));
+                return Some((self.steps(number), regret * self.best));
             }
             if self.beginnings.len() >= MOST_BEGINNINGS {
                 self.cut_short = true;
@@ -190,7 +197,7 @@ impl Iterator for Search<'_> {
             let Some(here) = self.ahead(node, progress) else { continue };
             for (edge, share) in self.dag.transitions(node) {
                 let Some(to) = self.dag.node(edge.to) else { continue };
-                if !self.may_follow(&so_far, to.step.map(|step| (step, to.occurrence))) {
+                if !self.may_follow(number, to.step.map(|step| (step, to.occurrence))) {
                     continue;
                 }
                 let next = to.step.map_or(Some(progress), |step| self.conditions.enter(progress, step));
@@ -198,6 +205,7 @@ impl Iterator for Search<'_> {
                 let Some(ahead) = self.ahead(edge.to, progress) else { continue };
                 self.add(Beginning {
                     node: edge.to,
+                    step: to.step,
                     progress,
                     before: Some(number),
                     steps: steps + usize::from(to.step.is_some()),
@@ -208,6 +216,13 @@ impl Iterator for Search<'_> {
         }
         None
     }
+}
+
+fn recurrent(dag: &Dag, done: &[StepId]) -> BTreeSet<StepId> {
+    let mut recurrent: BTreeSet<StepId> = done.iter().copied().collect();
+    let mut seen = BTreeSet::new();
+    recurrent.extend(dag.nodes().iter().filter_map(|(_, node)| node.step).filter(|step| !seen.insert(*step)));
+    recurrent
 }
 
 /// What lies ahead of every node at every progress with which a path from `from` can reach it.
