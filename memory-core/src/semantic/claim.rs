@@ -25,13 +25,13 @@ pub(crate) enum Attribute {
     Place,
     Colour,
     /// A group of states that exclude each other.
-    State(String),
+    State(Box<str>),
     /// Any attribute with one value at a time, by its stems.
-    Named(String),
+    Named(Box<str>),
     /// A verb's stem and the value's stems: several hold at a time, each for itself.
-    Relation(String, String),
+    Relation(Box<str>, Box<str>),
     /// A verb's stem; the subject is what it was done to.
-    Deed(String),
+    Deed(Box<str>),
 }
 
 impl Attribute {
@@ -59,9 +59,9 @@ impl Attribute {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct TopicKey {
     /// The stem by which the subject is looked up; first, so that topics of one head lie together.
-    pub head: String,
+    pub head: Box<str>,
     /// All stems of the subject.
-    pub subject: String,
+    pub subject: Box<str>,
     pub attribute: Attribute,
 }
 
@@ -104,8 +104,8 @@ pub(crate) struct Conclusion {
 impl Conclusion {
     pub fn topic(&self) -> TopicKey {
         TopicKey {
-            head: self.subject.head.clone(),
-            subject: self.subject.key.clone(),
+            head: self.subject.head.as_str().into(),
+            subject: self.subject.key.as_str().into(),
             attribute: self.attribute.clone(),
         }
     }

@@ -91,7 +91,7 @@ pub(crate) fn stated(event: &Event, statement: &Statement) -> Option<Conclusion>
         "" => return None,
         "place" | "location" => Attribute::Place,
         "colour" | "color" => Attribute::Colour,
-        other => Attribute::Named(stems(&shortened(other))),
+        other => Attribute::Named(stems(&shortened(other)).into()),
     };
     let value = shortened(statement.value.trim());
     let value = if attribute == Attribute::Place { place_in_words(&value) } else { value };
@@ -173,7 +173,7 @@ impl Reading<'_> {
             let attribute = match name.as_str() {
                 "color" | "colour" => Attribute::Colour,
                 "location" | "position" => Attribute::Place,
-                _ => Attribute::Named(stems(&shortened(name))),
+                _ => Attribute::Named(stems(&shortened(name)).into()),
             };
             let value = if attribute == Attribute::Place { place_in_words(&value) } else { value };
             self.conclude(&subject, attribute, Stance::Affirms, &value, None);
@@ -385,9 +385,9 @@ impl Reading<'_> {
         }
         if let Some((owner, attribute)) = owned(&subject.noun) {
             let owner = Named { noun: owner, told_by: subject.told_by };
-            self.conclude(&owner, Attribute::Named(attribute), stance, &value, None);
+            self.conclude(&owner, Attribute::Named(attribute.into()), stance, &value, None);
         } else if subject.noun.name && rest[0].is_one_of(&["a", "an", "the"]) {
-            let attribute = Attribute::Relation("be".into(), stems(&shortened(&value)));
+            let attribute = Attribute::Relation("be".into(), stems(&shortened(&value)).into());
             self.conclude(subject, attribute, stance, &value, None);
         }
     }
@@ -439,7 +439,7 @@ impl Reading<'_> {
             Act::Relation => {
                 let (words, _) = noun_words(rest, 0);
                 let Some(noun) = Noun::of(&words, None).filter(|_| subject.noun.name) else { return };
-                let attribute = Attribute::Relation(verb.into(), noun.key);
+                let attribute = Attribute::Relation(verb.into(), noun.key.into());
                 self.conclude(subject, attribute, Stance::Affirms, &noun.shown, None);
             }
             Act::Put | Act::Take | Act::Deed => self.handling(subject, verb, act, rest),

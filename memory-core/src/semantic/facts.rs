@@ -146,7 +146,7 @@ impl Facts {
     /// Topics whose subject is looked up by `head`.
     pub fn topics(&self, head: &str) -> impl Iterator<Item = (&TopicKey, &Topic)> {
         let shard = self.topics.shard(spread_bytes(head.as_bytes()));
-        let first = TopicKey { head: head.to_owned(), subject: String::new(), attribute: Attribute::Place };
+        let first = TopicKey { head: head.into(), subject: "".into(), attribute: Attribute::Place };
         let head = first.head.clone();
         shard
             .range(Arc::new(first)..)

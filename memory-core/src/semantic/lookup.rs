@@ -243,10 +243,10 @@ impl Facts {
         wanted.extend(called);
         let fits = |key: &TopicKey| match (&question.ask, &key.attribute) {
             (Ask::Place, Attribute::Place) | (Ask::Colour, Attribute::Colour) => true,
-            (Ask::State { group, .. }, Attribute::State(own)) => own == group,
-            (Ask::Named(name), Attribute::Named(own)) => own == name,
-            (Ask::Relation(verb), Attribute::Relation(own, _)) => own == verb,
-            (Ask::Who(verb) | Ask::When(verb, _), Attribute::Deed(own)) => own == verb,
+            (Ask::State { group, .. }, Attribute::State(own)) => **own == **group,
+            (Ask::Named(name), Attribute::Named(own)) => **own == **name,
+            (Ask::Relation(verb), Attribute::Relation(own, _)) => **own == **verb,
+            (Ask::Who(verb) | Ask::When(verb, _), Attribute::Deed(own)) => **own == **verb,
             _ => false,
         };
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
@@ -259,7 +259,7 @@ impl Facts {
                 let own = words(&key.subject);
                 if asked.iter().all(|word| own.contains(word)) {
                     // Names of one person are one subject, and so is one that holds several relations.
-                    let subject = if called.is_empty() { key.subject.clone() } else { String::new() };
+                    let subject = if called.is_empty() { key.subject.to_string() } else { String::new() };
                     match subjects.iter_mut().find(|(known, _)| *known == subject) {
                         Some((_, topics)) if !topics.iter().any(|(known, _)| *known == key) => {
                             topics.push((key, topic))

@@ -1,7 +1,7 @@
 //! The most probable paths of a graph under conditions, best first.
 //!
 //! What lies ahead of each (node, progress of the conditions) is worked out once, backwards through the graph: the
-//! probability of the best completion and the fewest steps of any. With it the search never follows a beginning that
+//! probability of the best completion, by how many steps it may take at most. With it the search never follows a beginning that
 //! cannot be completed within the conditions, and takes the completions in order of probability: A* with an exact bound.
 //! Only what a [`Rule`] asks of a path is not in the bound; that, and nothing else, can make it turn back, and the number
 //! of beginnings it looks at is limited.
@@ -10,20 +10,20 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, BinaryHeap};
 
 use super::constraint::{Conditions, ConstraintError, Progress};
-use crate::logic::{Dag, NodeId, Procedure, StepId};
+use crate::logic::{Dag, Node, NodeId, Procedure, StepId};
 
 /// Most pairs of a node and a progress.
 const MOST_STATES: usize = 1 << 18;
 /// Most beginnings that one search looks at.
 const MOST_BEGINNINGS: usize = 20_000;
 
-/// What lies ahead.
-#[derive(Debug, Clone, Copy)]
-struct Ahead {
-    /// The probability of the best completion; 0 if there is none.
-    best: f64,
-    /// The fewest steps of any completion.
-    fewest: usize,
+/// What lies ahead: steps, and the probability of the best completion that takes no more. Both grow; those are left out that
+/// no path can choose, as its beginning leaves it more steps or fewer.
+type Ahead = Vec<(usize, f64)>;
+
+/// The best of them within so many steps.
+fn best_within(ahead: &Ahead, steps: usize) -> Option<f64> {
+    ahead[..ahead.partition_point(|(takes, _)| *takes <= steps)].last().map(|(_, best)| *best)
 }
 
 /// What a path must be beyond its conditions, from strict to lax.
@@ -126,7 +126,7 @@ impl<'a> Search<'a> {
         let best = 0.0;
         let mut search =
             Self { dag, conditions, done, rule, triples, recurrent, ahead, best, beginnings, queue, cut_short: false };
-        search.best = search.ahead(from, progress).map_or(0.0, |ahead| ahead.best);
+        search.best = search.ahead(from, progress, 0).unwrap_or(0.0);
         search.add(Beginning { node: from, step: None, progress, before: None, steps: 0, regret: 1.0 });
         Ok(search)
     }
@@ -156,17 +156,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn ahead(&self, node: NodeId, progress: Progress) -> Option<Ahead> {
+    /// The probability of the best completion after so many steps; `None` if there is none within the conditions.
+    fn ahead(&self, node: NodeId, progress: Progress, steps: usize) -> Option<f64> {
         let states = self.ahead.get(node.0 as usize)?;
         let at = states.binary_search_by_key(&progress, |(progress, _)| *progress).ok()?;
-        Some(states[at].1).filter(|ahead| ahead.best > 0.0)
+        best_within(&states[at].1, self.conditions.max_steps().checked_sub(steps)?)
     }
 
     fn add(&mut self, beginning: Beginning) {
-        let Some(ahead) = self.ahead(beginning.node, beginning.progress) else { return };
-        if beginning.steps.saturating_add(ahead.fewest) > self.conditions.max_steps() {
-            return;
-        }
         let number = self.beginnings.len();
         self.queue.push(Ranked(beginning.regret, beginning.steps, Reverse(number)));
         self.beginnings.push(beginning);
@@ -194,7 +191,7 @@ impl Iterator for Search<'_> {
                 self.cut_short = true;
                 return None;
             }
-            let Some(here) = self.ahead(node, progress) else { continue };
+            let Some(here) = self.ahead(node, progress, steps) else { continue };
             for (edge, share) in self.dag.transitions(node) {
                 let Some(to) = self.dag.node(edge.to) else { continue };
                 if !self.may_follow(number, to.step.map(|step| (step, to.occurrence))) {
@@ -202,15 +199,16 @@ impl Iterator for Search<'_> {
                 }
                 let next = to.step.map_or(Some(progress), |step| self.conditions.enter(progress, step));
                 let Some(progress) = next else { continue };
-                let Some(ahead) = self.ahead(edge.to, progress) else { continue };
+                let steps = steps + usize::from(to.step.is_some());
+                let Some(there) = self.ahead(edge.to, progress, steps) else { continue };
                 self.add(Beginning {
                     node: edge.to,
                     step: to.step,
                     progress,
                     before: Some(number),
-                    steps: steps + usize::from(to.step.is_some()),
+                    steps,
                     // The best way on has exactly this quotient of 1: equals stay equal, and nothing underflows.
-                    regret: regret * (share * ahead.best / here.best),
+                    regret: regret * (share * there / here),
                 });
             }
         }
@@ -258,31 +256,61 @@ fn look_ahead(
         }
         progress[id.0 as usize] = here;
     }
+    let max = conditions.max_steps();
+    let before = steps_before(dag, &nodes, from, slots);
     let mut ahead: Vec<Vec<(Progress, Ahead)>> = vec![Vec::new(); slots];
     for (id, node) in nodes.iter().rev() {
+        let Some((shortest, longest)) = before[id.0 as usize] else { continue };
         let found = progress[id.0 as usize].iter().map(|at| {
-            let mut here = Ahead { best: 0.0, fewest: usize::MAX };
             if *id == Dag::GOAL {
-                if conditions.accepts(*at) {
-                    here = Ahead { best: 1.0, fewest: 0 };
-                }
-                return (*at, here);
+                return (*at, if conditions.accepts(*at) { vec![(0, 1.0)] } else { Vec::new() });
             }
             debug_assert!(node.step.is_some() || *id == Dag::START, "only START and GOAL stand for no step");
+            let mut ways = Vec::new();
             for (edge, share) in dag.transitions(*id) {
                 let Some(to) = next(*at, edge.to) else { continue };
                 let there = &ahead[edge.to.0 as usize];
                 let Ok(place) = there.binary_search_by_key(&to, |(progress, _)| *progress) else { continue };
-                let there = there[place].1;
-                if there.best > 0.0 {
-                    here.best = here.best.max(share * there.best);
-                    here.fewest = here.fewest.min(there.fewest + usize::from(edge.to != Dag::GOAL));
-                }
+                let step = usize::from(edge.to != Dag::GOAL);
+                ways.extend(there[place].1.iter().map(|(steps, best)| (steps + step, share * best)));
             }
-            (*at, here)
+            (*at, best_by_steps(ways, max.saturating_sub(longest), max.checked_sub(shortest)))
         });
         let found: Vec<_> = found.collect();
         ahead[id.0 as usize] = found;
     }
     Ok(ahead)
+}
+
+/// The fewest and the most steps with which a path from `from` comes to each node; `None` where none does.
+fn steps_before(dag: &Dag, nodes: &[(NodeId, &Node)], from: NodeId, slots: usize) -> Vec<Option<(usize, usize)>> {
+    let mut before: Vec<Option<(usize, usize)>> = vec![None; slots];
+    before[from.0 as usize] = Some((0, 0));
+    for (id, node) in nodes {
+        let Some((shortest, longest)) = before[id.0 as usize] else { continue };
+        for edge in node.edges() {
+            let step = usize::from(dag.node(edge.to).is_some_and(|to| to.step.is_some()));
+            let (shortest, longest) = (shortest + step, longest + step);
+            let known = &mut before[edge.to.0 as usize];
+            *known = Some(known.map_or((shortest, longest), |(least, most)| (least.min(shortest), most.max(longest))));
+        }
+    }
+    before
+}
+
+/// Of completions with their steps those that are the best within some number of steps, from `always` (which every path
+/// has left) to `most` (which none exceeds; `None`: no path gets here in time).
+fn best_by_steps(mut ways: Ahead, always: usize, most: Option<usize>) -> Ahead {
+    ways.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    let mut kept = Ahead::new();
+    for (steps, best) in ways {
+        if most.is_none_or(|most| steps > most) || kept.last().is_some_and(|(_, other)| *other >= best) {
+            continue;
+        }
+        if steps <= always {
+            kept.clear();
+        }
+        kept.push((steps, best));
+    }
+    kept
 }
