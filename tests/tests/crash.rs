@@ -1,4 +1,5 @@
-//! kill -9 at fifty moments (`ENGRAM_KILLS` for fewer) while observations pour in.
+//! kill -9 at fifty moments (`ENGRAM_KILLS` for fewer) while observations pour in, each within a quarter of a second after the
+//! agent is online (`ENGRAM_LIFE_MS` for longer lives: an emulated program has answered nothing by then).
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -25,6 +26,7 @@ fn batch(number: u32) -> Value {
 #[test]
 fn kills_at_random_moments_lose_nothing_that_was_accepted() -> Result<()> {
     let kills = std::env::var("ENGRAM_KILLS").map_or(Ok(50), |kills| kills.parse())?;
+    let longest = std::env::var("ENGRAM_LIFE_MS").map_or(Ok(250), |longest| longest.parse::<u64>())?;
     let mut random = Random::seeded(50);
     let mut stage = Stage::start("crash")?;
     let mut sent: BTreeMap<u32, String> = BTreeMap::new();
@@ -33,7 +35,7 @@ fn kills_at_random_moments_lose_nothing_that_was_accepted() -> Result<()> {
         if kill > 0 {
             stage.agent.restart(&stage.client)?;
         }
-        let life = Duration::from_micros(2_000 + random.below(250_000));
+        let life = Duration::from_micros(2_000 + random.below(longest * 1_000));
         let begin = Instant::now();
         let open = |sent: &BTreeMap<u32, String>, stage: &Stage| {
             sent.values().rev().take(4 * WINDOW).filter(|id| stage.client.try_reply(id).is_none()).count()
