@@ -91,14 +91,12 @@ fn a_raw_source_is_recorded_in_chunks_that_play_and_a_pause_leaves_nothing() {
     source.resume();
     wait_for("another chunk", || chunks(folder.path(), "cam").len() > before.len());
     source.stop();
-    let mut all = 0;
     for path in &before {
         let (pictures, sound) = played(path);
-        // How many there are depends on how busy the machine is, and when the pause came.
-        assert!(!pictures.is_empty() && sound, "{}: {} pictures, sound {sound}", path.display(), pictures.len());
-        all += pictures.len();
+        // The pause may have come right after the begin of the last one.
+        let least = if Some(path) == before.last() { 1 } else { 20 };
+        assert!(pictures.len() >= least && sound, "{}: {} pictures, sound {sound}", path.display(), pictures.len());
     }
-    assert!(all >= 20, "{all} pictures in {before:?}");
     let during_pause = TimeSpan::new(paused_at.saturating_add(ms(100)), paused_at.saturating_add(ms(600)));
     assert_eq!(archive.covering(Some("cam"), during_pause), vec![]);
     let reopened = Archive::open(folder.path(), LIMITS).unwrap();
