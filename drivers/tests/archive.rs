@@ -48,11 +48,12 @@ fn played(path: &Path) -> (Vec<(Duration, u8)>, bool) {
     (pictures, sound)
 }
 
+/// The chunks in the order of time: the milliseconds at the end of a name have no leading zeros.
 fn chunks(folder: &Path, source: &str) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder.join(source))
         .map(|entries| entries.map(|entry| entry.unwrap().path()).collect())
         .unwrap_or_default();
-    found.sort();
+    found.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
     found
 }
 

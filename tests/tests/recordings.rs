@@ -46,12 +46,13 @@ fn recorded_episode(stage: &Stage) -> Result<Value> {
     })
 }
 
+/// In the order of time: the milliseconds at the end of a name have no leading zeros.
 fn chunks(stage: &Stage) -> Vec<PathBuf> {
     let folder = stage.agent.data_dir().join("media/eye");
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
         .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
         .unwrap_or_default();
-    found.sort();
+    found.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
     found
 }
 
