@@ -1,5 +1,6 @@
 //! The meaning's share: documents whose signatures lie near the question.
 
+use std::cell::Cell;
 use std::cmp::Ordering;
 
 use super::EXACT;
@@ -20,7 +21,11 @@ const SAMPLED: usize = 16;
 const ENOUGH: usize = 16_384;
 /// So many of the documents that are scored for their meaning may be better in context than any that is not: those have no near
 /// neighbour either.
-const BEYOND: usize = 128;
+const BEYOND: usize = 112;
+/// A document and its cosine, if it has one.
+type Recent = (u32, Option<f32>);
+/// Cosines that are kept.
+const RECENT: usize = 64;
 /// Twice the standard error of a cosine in context that the first bits tell.
 const HEAD_ERROR: f32 = 0.17;
 
@@ -36,6 +41,8 @@ pub(super) struct Near {
 pub(super) struct Meaning<'a> {
     state: &'a State,
     question: Estimator,
+    /// Cosines that were looked up lately: those that are asked for in context are mostly each other's neighbours.
+    recent: Box<[Cell<Recent>; RECENT]>,
 }
 
 impl<'a> Meaning<'a> {
@@ -43,12 +50,16 @@ impl<'a> Meaning<'a> {
     pub fn of(embedding: &[f32], state: &'a State) -> Option<Self> {
         let planes = state.planes.as_ref().filter(|_| !state.signatures.is_empty())?;
         let question = Estimator::of(planes, &quantise(embedding)?)?;
-        Some(Self { state, question })
+        Some(Self { state, question, recent: Box::new([const { Cell::new((u32::MAX, None)) }; RECENT]) })
     }
 
     /// Cosine of the question with a document, as its signature tells it.
     pub fn cosine(&self, ordinal: u32) -> Option<f32> {
-        self.state.signatures.cosine(&self.question, ordinal)
+        let place = &self.recent[ordinal as usize % RECENT];
+        if place.get().0 != ordinal {
+            place.set((ordinal, self.state.signatures.cosine(&self.question, ordinal)));
+        }
+        place.get().1
     }
 
     /// Cosine of the question with the weighted sum of a document's vector and its neighbours', and the share of the

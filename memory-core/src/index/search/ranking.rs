@@ -123,6 +123,8 @@ impl Ranking<'_> {
     /// Weighs the documents that wait.
     fn settle(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
+        let needed = self.needed();
+        pending.retain(|(_, scored)| scored.words >= needed);
         pending.sort_unstable_by(|(a, one), (b, other)| other.words.total_cmp(&one.words).then(a.cmp(b)));
         for (ordinal, scored) in pending.drain(..) {
             if scored.words < self.needed() {

@@ -121,12 +121,18 @@ impl Segment<'_> {
             .map(|one| (lines.position(u16::try_from(one.ordinal % SEGMENT).expect("below 65,536")), *one))
             .collect();
         wanted.sort_unstable_by_key(|(position, _)| *position);
-        let mut wanted = wanted.as_slice();
+        let mut strips: Vec<(usize, &[(usize, Wanted)])> = Vec::with_capacity(lines.count().div_ceil(STRIP));
+        let mut rest = wanted.as_slice();
         for strip in 0..lines.count().div_ceil(STRIP) {
-            let (here, later) =
-                wanted.split_at(wanted.partition_point(|(position, _)| *position < (strip + 1) * STRIP));
-            wanted = later;
-            self.score_strip(&lines, strip, groups, here, fusion, space, visitor);
+            let here;
+            (here, rest) = rest.split_at(rest.partition_point(|(position, _)| *position < (strip + 1) * STRIP));
+            strips.push((strip, here));
+        }
+        // Those with the most promising first: what they reach, the others need.
+        for promising in [true, false] {
+            for (strip, here) in strips.iter().filter(|(_, here)| here.is_empty() != promising) {
+                self.score_strip(&lines, *strip, groups, here, fusion, space, visitor);
+            }
         }
     }
 

@@ -7,19 +7,22 @@
 
 use std::f64::consts::PI;
 
-use super::Planes;
 use super::planes::signature_of;
+use super::scan::sum_of_set;
+use super::{Planes, WORD_BITS};
 
 /// Bits of a first look.
 pub(in crate::index) const HEAD_BITS: usize = 128;
-/// The largest product after scaling: eight of them fit an i16.
-const LARGEST: i64 = 4_095;
+/// Bits of a product after scaling, its sign among them: their error is a twentieth of that of a stored sign.
+const BITS: usize = 5;
+const LARGEST: i64 = (1 << (BITS - 1)) - 1;
 
 /// A question ready to be compared with signatures.
 pub(in crate::index) struct Estimator {
     signature: Box<[u64]>,
-    /// For each byte of a signature: the sum of the scaled products of its bits, by the value of the byte.
-    sums: Box<[[i16; 256]]>,
+    /// Its products with the hyperplanes, for all words and for the first.
+    whole: Products,
+    head: Products,
     /// From a sum over all bits to a cosine, and from one over the first bits.
     scale: f32,
     head_scale: f32,
@@ -30,33 +33,19 @@ impl Estimator {
     pub fn of(planes: &Planes, question: &[i16]) -> Option<Self> {
         let products = planes.project(question)?;
         let largest = products.iter().map(|product| product.abs()).max().unwrap_or(0).max(1);
-        #[expect(clippy::cast_possible_truncation, reason = "below 4,096")]
-        let scaled: Vec<i16> = products.iter().map(|product| (product * LARGEST / largest) as i16).collect();
-        let sums = scaled
-            .as_chunks::<8>()
-            .0
-            .iter()
-            .map(|eight| {
-                // All bits clear, then each value from the one that lacks its lowest bit.
-                let mut sums = [0_i16; 256];
-                sums[0] = -eight.iter().sum::<i16>();
-                for value in 1..256_usize {
-                    sums[value] = sums[value & (value - 1)] + 2 * eight[value.trailing_zeros() as usize];
-                }
-                sums
-            })
-            .collect();
+        let scaled: Vec<i64> = products.iter().map(|product| rounded(product * LARGEST, largest)).collect();
         // A sign takes the part √(2/π) of a normally distributed product along, on average.
-        let squares: i64 = scaled.iter().map(|product| i64::from(*product) * i64::from(*product)).sum();
-        #[expect(clippy::cast_precision_loss, reason = "at most 1,024 squares of 24 bits")]
+        let squares: i64 = scaled.iter().map(|product| product * product).sum();
+        #[expect(clippy::cast_precision_loss, reason = "at most 1,024 squares of 8 bits")]
         let length = (squares.max(1) as f64 * scaled.len() as f64 * 2.0 / PI).sqrt();
-        let head = scaled.iter().take(HEAD_BITS).map(|product| f64::from(*product) * f64::from(*product)).sum::<f64>();
+        let head = scaled.iter().take(HEAD_BITS).map(|product| product * product).sum::<i64>();
         #[expect(clippy::cast_precision_loss, reason = "as above")]
-        let head_length = head.max(1.0) * (2.0 / PI * scaled.len() as f64 / squares.max(1) as f64).sqrt();
+        let head_length = head.max(1) as f64 * (2.0 / PI * scaled.len() as f64 / squares.max(1) as f64).sqrt();
         #[expect(clippy::cast_possible_truncation, reason = "factors")]
         Some(Self {
             signature: signature_of(&products),
-            sums,
+            whole: Products::of(&scaled),
+            head: Products::of(&scaled[..scaled.len().min(HEAD_BITS)]),
             scale: length.recip() as f32,
             head_scale: head_length.recip() as f32,
         })
@@ -67,30 +56,58 @@ impl Estimator {
         &self.signature
     }
 
-    /// The share of the words from `first` on in the sum of a signature.
-    pub fn add(&self, first: usize, words: impl Iterator<Item = u64>) -> i32 {
-        let mut sum = 0;
-        for (word, sums) in words.zip(self.sums[first * 8..].as_chunks::<8>().0) {
-            for (byte, sums) in word.to_le_bytes().into_iter().zip(sums) {
-                sum += i32::from(sums[usize::from(byte)]);
-            }
-        }
-        sum
+    /// The sum over a signature: each product with the sign that its bit tells.
+    pub fn sum(&self, signature: &[u64]) -> i32 {
+        self.whole.sum(signature)
+    }
+
+    /// The same over the words of the first [`HEAD_BITS`].
+    pub fn head_sum(&self, words: &[u64]) -> i32 {
+        self.head.sum(words)
     }
 
     /// The cosine that a sum over the first [`HEAD_BITS`] stands for, with a standard error of about .11.
     pub fn cosine_of_head(&self, sum: i32) -> f32 {
-        #[expect(clippy::cast_precision_loss, reason = "below 2^23")]
+        #[expect(clippy::cast_precision_loss, reason = "below 2^15")]
         let cosine = sum as f32 * self.head_scale;
         cosine
     }
 
     /// The cosine that a sum over all words stands for.
     pub fn cosine(&self, sum: i32) -> f32 {
-        #[expect(clippy::cast_precision_loss, reason = "below 2^23")]
+        #[expect(clippy::cast_precision_loss, reason = "below 2^15")]
         let cosine = sum as f32 * self.scale;
         cosine.clamp(-1.0, 1.0)
     }
+}
+
+/// Scaled products with some hyperplanes, bit by bit.
+struct Products {
+    /// Bit b of every product in plane b, which has a bit for each hyperplane.
+    planes: Box<[u64]>,
+    total: i32,
+}
+
+impl Products {
+    fn of(scaled: &[i64]) -> Self {
+        let words = scaled.len() / WORD_BITS;
+        let mut planes = vec![0; words * BITS];
+        for (at, product) in scaled.iter().enumerate() {
+            for bit in 0..BITS {
+                planes[bit * words + at / WORD_BITS] |= (product.cast_unsigned() >> bit & 1) << (at % WORD_BITS);
+            }
+        }
+        Self { planes: planes.into(), total: scaled.iter().map(|product| i32::try_from(*product).unwrap_or(0)).sum() }
+    }
+
+    fn sum(&self, words: &[u64]) -> i32 {
+        2 * sum_of_set(words, &self.planes) - self.total
+    }
+}
+
+/// The quotient, to the nearest whole number.
+fn rounded(dividend: i64, divisor: i64) -> i64 {
+    (2 * dividend + dividend.signum() * divisor) / (2 * divisor)
 }
 
 #[cfg(test)]
@@ -117,7 +134,7 @@ mod tests {
             let exact = dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt();
             let question = Estimator::of(&planes, &quantise(&a).unwrap()).unwrap();
             let stored = planes.signature(&quantise(&b).unwrap()).unwrap();
-            let estimated = question.cosine(question.add(0, stored.iter().copied()));
+            let estimated = question.cosine(question.sum(&stored));
             let differing: u32 = stored.iter().zip(question.signature()).map(|(a, b)| (a ^ b).count_ones()).sum();
             one_sided += (estimated - exact).powi(2);
             two_sided += (cosine_of_distance(differing as usize, 512) - exact).powi(2);
@@ -144,7 +161,7 @@ mod tests {
             let exact = dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt();
             let question = Estimator::of(&planes, &quantise(&a).unwrap()).unwrap();
             let stored = planes.signature(&quantise(&b).unwrap()).unwrap();
-            squares += (question.cosine_of_head(question.add(0, stored.iter().copied().take(2))) - exact).powi(2);
+            squares += (question.cosine_of_head(question.head_sum(&stored[..2])) - exact).powi(2);
         }
         let error = (squares / 200.0).sqrt();
         assert!(error < 0.13, "{error}");
@@ -157,8 +174,7 @@ mod tests {
         let stored = quantise(&vector(&mut state)).unwrap();
         let opposite: Vec<i16> = stored.iter().map(|component| -component).collect();
         let question = Estimator::of(&planes, &stored).unwrap();
-        let cosine =
-            |vector: &[i16]| question.cosine(question.add(0, planes.signature(vector).unwrap().iter().copied()));
+        let cosine = |vector: &[i16]| question.cosine(question.sum(&planes.signature(vector).unwrap()));
         assert!(cosine(&stored) > 0.9 && cosine(&opposite) < -0.9, "{} {}", cosine(&stored), cosine(&opposite));
         assert!(Estimator::of(&planes, &[0; 384]).is_none() && Estimator::of(&planes, &[1; 3]).is_none());
     }

@@ -27,3 +27,82 @@ pub(super) fn add_distances(lanes: &[Lane], query: &[u64], distances: &mut [[u16
         }
     }
 }
+
+/// The sum of those numbers whose bits are set in `words`. Plane b holds bit b of every number, as two's complement, in as many
+/// words.
+pub(super) fn sum_of_set(words: &[u64], planes: &[u64]) -> i32 {
+    if let Ok(words) = <&[u64; 8]>::try_from(words) {
+        sum_of_eight(words, planes.as_chunks().0)
+    } else if let Ok(words) = <&[u64; 2]>::try_from(words) {
+        sum_of_two(words, planes.as_chunks().0)
+    } else {
+        sum_of_any(words, planes)
+    }
+}
+
+#[multiversion::multiversion(targets("x86_64+popcnt"))]
+fn sum_of_eight(words: &[u64; 8], planes: &[[u64; 8]]) -> i32 {
+    let (mut sum, mut count) = (0, 0);
+    for (bit, plane) in planes.iter().enumerate() {
+        count = 0;
+        for at in 0..8 {
+            count += (words[at] & plane[at]).count_ones();
+        }
+        count <<= bit;
+        sum += count;
+    }
+    negated_last(sum, count)
+}
+
+#[multiversion::multiversion(targets("x86_64+popcnt"))]
+fn sum_of_two(words: &[u64; 2], planes: &[[u64; 2]]) -> i32 {
+    let (mut sum, mut count) = (0, 0);
+    for (bit, plane) in planes.iter().enumerate() {
+        count = ((words[0] & plane[0]).count_ones() + (words[1] & plane[1]).count_ones()) << bit;
+        sum += count;
+    }
+    negated_last(sum, count)
+}
+
+#[multiversion::multiversion(targets("x86_64+popcnt"))]
+fn sum_of_any(words: &[u64], planes: &[u64]) -> i32 {
+    let (mut sum, mut count) = (0, 0);
+    for (bit, plane) in planes.chunks_exact(words.len()).enumerate() {
+        count = 0;
+        for (word, plane) in words.iter().zip(plane) {
+            count += (word & plane).count_ones();
+        }
+        count <<= bit;
+        sum += count;
+    }
+    negated_last(sum, count)
+}
+
+/// The highest bit of two's complement counts less than nothing.
+fn negated_last(sum: u32, last: u32) -> i32 {
+    sum.cast_signed() - 2 * last.cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_sum_of_numbers_that_are_set_is_that_of_a_model(
+            words in prop::collection::vec(any::<u64>(), 1..=16), numbers in prop::collection::vec(-16_i32..16, 1024),
+        ) {
+            let mut planes = vec![0_u64; 5 * words.len()];
+            let mut expected = 0;
+            for (at, number) in numbers.iter().enumerate().take(64 * words.len()) {
+                for bit in 0..5 {
+                    planes[bit * words.len() + at / 64] |= u64::from(number.cast_unsigned() >> bit & 1) << (at % 64);
+                }
+                expected += if words[at / 64] >> (at % 64) & 1 == 1 { *number } else { 0 };
+            }
+            prop_assert_eq!(sum_of_set(&words, &planes), expected);
+        }
+    }
+}

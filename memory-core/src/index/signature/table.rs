@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::index::packing::{take, words_of};
 
 use super::scan::{LANES, Lane, add_distances};
-use super::{Estimator, HEAD_BITS, WORD_BITS};
+use super::{Estimator, HEAD_BITS, MOST_BITS, WORD_BITS};
 
 /// Documents of a block.
 pub(in crate::index) const BLOCK: usize = 1024;
@@ -27,6 +27,17 @@ struct Block {
 impl Block {
     fn has(&self, place: usize) -> bool {
         self.present[place / 64] >> (place % 64) & 1 == 1
+    }
+
+    /// Copies the first words of a signature, as many as `words` has.
+    fn copy_into(&self, place: usize, words: &mut [u64]) {
+        let (group, lane) = (place / LANES, place % LANES);
+        let of = |lanes: &'_ [Lane]| lanes.len() / GROUPS;
+        let head = self.head[group * of(&self.head)..(group + 1) * of(&self.head)].iter();
+        let tail = self.tail[group * of(&self.tail)..(group + 1) * of(&self.tail)].iter();
+        for (word, lanes) in words.iter_mut().zip(head.chain(tail)) {
+            *word = lanes[lane];
+        }
     }
 }
 
@@ -108,11 +119,9 @@ impl SignatureTable {
     pub fn get(&self, ordinal: u32) -> Option<Box<[u64]>> {
         let (block, place) = split(ordinal);
         let block = self.blocks.get(block)?.as_ref().filter(|block| block.has(place))?;
-        let (group, lane) = (place / LANES, place % LANES);
-        let (head_words, tail_words) = (self.head_words(), self.words - self.head_words());
-        let head = block.head[group * head_words..(group + 1) * head_words].iter();
-        let tail = block.tail[group * tail_words..(group + 1) * tail_words].iter();
-        Some(head.chain(tail).map(|words| words[lane]).collect())
+        let mut words = vec![0; self.words];
+        block.copy_into(place, &mut words);
+        Some(words.into())
     }
 
     /// Appends the blocks to `out`: number, presence, words.
@@ -162,22 +171,20 @@ impl SignatureTable {
         if question.signature().len() != self.words {
             return None;
         }
-        let (group, lane) = (place / LANES, place % LANES);
-        let (head_words, tail_words) = (self.head_words(), self.words - self.head_words());
-        let head = &block.head[group * head_words..(group + 1) * head_words];
-        let tail = &block.tail[group * tail_words..(group + 1) * tail_words];
-        let of_lane = |lanes: &'_ Lane| lanes[lane];
-        let sum = question.add(0, head.iter().map(of_lane)) + question.add(head_words, tail.iter().map(of_lane));
-        Some(question.cosine(sum))
+        let mut signature = [0; MOST_BITS / WORD_BITS];
+        let signature = &mut signature[..self.words];
+        block.copy_into(place, signature);
+        Some(question.cosine(question.sum(signature)))
     }
 
     /// The sum for the first 128 bits of a document's signature: greater the nearer it is.
     pub(in crate::index) fn head_sum(&self, question: &Estimator, ordinal: u32) -> Option<i32> {
         let (block, place) = split(ordinal);
         let block = self.blocks.get(block)?.as_ref().filter(|block| block.has(place))?;
-        let (group, lane) = (place / LANES, place % LANES);
-        let head = &block.head[group * self.head_words()..(group + 1) * self.head_words()];
-        (question.signature().len() == self.words).then(|| question.add(0, head.iter().map(|words| words[lane])))
+        let mut head = [0; HEAD_WORDS];
+        let head = &mut head[..self.head_words()];
+        block.copy_into(place, head);
+        (question.signature().len() == self.words).then(|| question.head_sum(head))
     }
 
     /// Calls `visit` with the first ordinal of every block that has signatures and the distances of its documents to `query`:
