@@ -48,6 +48,15 @@ fn drivers_know_no_program_and_no_broker() -> Result<()> {
     assert_free_of("drivers", &["agent", "rumqttc", "axum", "clap"])
 }
 
+/// The stand-ins for NVIDIA's libraries are full of `unsafe`, and for tests alone.
+#[test]
+fn the_program_is_made_of_no_stand_in() -> Result<()> {
+    for package in ["drivers", "agent"] {
+        assert_free_of(package, &["fakes", "fake"])?;
+    }
+    Ok(())
+}
+
 #[test]
 fn the_check_sees_what_is_there() -> Result<()> {
     let names = dependencies("agent")?;
@@ -74,7 +83,7 @@ fn every_crate_takes_the_shared_lints() -> Result<()> {
 }
 
 #[test]
-fn unsafe_code_is_allowed_in_one_module_of_drivers_at_most() -> Result<()> {
+fn unsafe_code_is_allowed_in_one_module_of_drivers() -> Result<()> {
     let mut allowing = Vec::new();
     let mut seen = 0;
     for name in CRATES {
@@ -88,11 +97,7 @@ fn unsafe_code_is_allowed_in_one_module_of_drivers_at_most() -> Result<()> {
         }
     }
     assert!(seen > 30, "only {seen} source files were looked at");
-    assert!(allowing.len() <= 1, "`unsafe` belongs in one module, not in {allowing:?}");
-    assert!(
-        allowing.iter().all(|path| path.starts_with("drivers")),
-        "`unsafe` belongs in drivers, not in {allowing:?}"
-    );
+    assert_eq!(allowing, [Path::new("drivers/src/encoders/ffi/mod.rs")], "`unsafe` belongs in this module");
     Ok(())
 }
 
@@ -100,7 +105,10 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))? {
         let path = entry?.path();
-        if path.is_dir() && !path.ends_with("target") && !path.ends_with("peers") {
+        // Peers are another workspace. Stand-ins for foreign libraries are called through C++ tables and made of `unsafe`;
+        // that the program depends on none of them is checked above.
+        let apart = ["target", "peers", "fakes"].iter().any(|name| path.ends_with(name));
+        if path.is_dir() && !apart {
             found.extend(sources(&path)?);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);

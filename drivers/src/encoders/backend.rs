@@ -111,4 +111,13 @@ pub enum BackendError {
         /// What the runtime says.
         message: String,
     },
+    /// TensorRT does not serve.
+    #[cfg(feature = "tensorrt")]
+    #[error("{model}: {source}")]
+    TensorRt {
+        /// Which model.
+        model: String,
+        /// At which stage, and what to do.
+        source: super::tensorrt::TensorRtError,
+    },
 }

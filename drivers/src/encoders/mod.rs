@@ -1,7 +1,7 @@
 //! Encoders: what turns text, pictures and sound into what the memory keeps.
 //!
 //! An [`Encoder`] fills a [`Role`](crate::models::Role): it prepares its input, runs a [`Graph`] and reads what came out. A
-//! graph runs on a [`Backend`]; [`OnnxRuntime`] is the one there is. [`Encoders`] loads every role of the catalogue on a
+//! graph runs on a [`Backend`]: [`OnnxRuntime`], or TensorRT itself (`tensorrt`). [`Encoders`] loads every role of the catalogue on a
 //! thread of its own, each independently of the others, and says what became of it.
 //!
 //! Encoders are shared by all sources and block: call them from worker threads. Each runs one graph at a time and waits
@@ -10,6 +10,7 @@
 mod backend;
 mod encoder;
 mod faces;
+mod ffi;
 mod joint;
 mod objects;
 mod onnxruntime;
@@ -18,6 +19,8 @@ mod roles;
 mod scene;
 mod sounds;
 mod speech;
+#[cfg(feature = "tensorrt")]
+pub mod tensorrt;
 mod text_embedding;
 mod trial;
 mod vector;

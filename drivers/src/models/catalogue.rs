@@ -110,6 +110,9 @@ pub struct ModelEntry {
     /// What it must give.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub text_outputs: Vec<TensorSpec>,
+    /// How large the inputs get whose shape the graph leaves open, for backends that must know it before they run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shapes: Vec<ShapeRange>,
     /// Thresholds and limits, by name.
     #[serde(default)]
     pub parameters: BTreeMap<String, f32>,
@@ -223,6 +226,20 @@ pub struct DebianSource {
 pub struct MirrorSource {
     /// From what and how they were made.
     pub mirror: String,
+}
+
+/// The shapes that one input may have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShapeRange {
+    /// As the graph names the input; empty for the one at this place.
+    pub name: String,
+    /// The smallest.
+    pub min: Vec<i64>,
+    /// The one to be fast with.
+    pub opt: Vec<i64>,
+    /// The largest.
+    pub max: Vec<i64>,
 }
 
 /// Name, element type and shape of a tensor at the border of a graph.

@@ -3,14 +3,11 @@
 //! `ort` panics where it meets something else, so nothing of it is called before this has passed. The checks that need no
 //! foreign code come first: a file that is no library, or one for another processor, is never handed to the loader.
 
-#![allow(unsafe_code)]
-
-use std::ffi::{CStr, c_char, c_void};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use crate::encoders::ffi::onnxruntime;
 
 /// The C API that the build asks for: the `api-17` feature of `ort`.
 const API_VERSION: u32 = 17;
@@ -101,45 +98,16 @@ pub enum LibraryError {
     },
 }
 
-/// `struct OrtApiBase` of onnxruntime_c_api.h; its layout is the library's promise for all versions.
-#[repr(C)]
-struct ApiBase {
-    get_api: unsafe extern "C" fn(version: u32) -> *const c_void,
-    get_version_string: unsafe extern "C" fn() -> *const c_char,
-}
-
 /// Checks the library and returns its version. The library stays loaded.
 pub(super) fn check(path: &Path, minimum: &str) -> Result<String, LibraryError> {
     check_header(path)?;
-    let named = || path.to_path_buf();
-    // SAFETY: loading runs the library's initialisers, which is the trust the user gave by naming it or the catalogue by
-    // pinning its sha256; the header above says that it is a shared library for this processor.
-    let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
-        .map_err(|error| LibraryError::Refused { path: named(), message: loader_message(&error) })?;
-    // SAFETY: the symbol of this name has this type in every ONNX Runtime since 1.0; in no other library is it expected.
-    let get_api_base = unsafe { library.get::<unsafe extern "C" fn() -> *const ApiBase>(b"OrtGetApiBase\0") }
-        .map_err(|_| LibraryError::OtherLibrary { path: named() })?;
-    // SAFETY: the function takes nothing and returns a pointer to a constant of the library, or null.
-    let base = unsafe { get_api_base().as_ref() }.ok_or_else(|| LibraryError::NoVersion { path: named() })?;
-    // SAFETY: `base` is the library's own table, both of whose entries are set.
-    let version = unsafe { (base.get_version_string)() };
-    if version.is_null() {
-        return Err(LibraryError::NoVersion { path: named() });
+    let no_version = || LibraryError::NoVersion { path: path.to_path_buf() };
+    let told = onnxruntime::ask(path, API_VERSION)?;
+    let version = told.version.ok_or_else(no_version)?;
+    let found = number(&version).ok_or_else(no_version)?;
+    if found < number(minimum).unwrap_or_default() || !told.has_api {
+        return Err(LibraryError::TooOld { path: path.to_path_buf(), found: version, minimum: minimum.to_owned() });
     }
-    // SAFETY: not null, and the library promises a terminated string that lives as long as it does.
-    let version = unsafe { CStr::from_ptr(version) };
-    let version = version.to_str().map_err(|_| LibraryError::NoVersion { path: named() })?.to_owned();
-    let too_old = || LibraryError::TooOld { path: named(), found: version.clone(), minimum: minimum.to_owned() };
-    if number(&version).ok_or_else(|| LibraryError::NoVersion { path: named() })? < number(minimum).unwrap_or_default()
-    {
-        return Err(too_old());
-    }
-    // SAFETY: as above; a version that the library does not have gives null.
-    if unsafe { (base.get_api)(API_VERSION) }.is_null() {
-        return Err(too_old());
-    }
-    // Never unloaded: its threads and thread-local destructors outlive any use of it.
-    std::mem::forget(library);
     Ok(version)
 }
 
@@ -152,15 +120,10 @@ fn number(version: &str) -> Option<(u32, u32, u32)> {
     Some((parts.next()??, parts.next()??, parts.next().flatten().unwrap_or(0)))
 }
 
-/// The loader's own words; `libloading` wraps them.
-fn loader_message(error: &libloading::Error) -> String {
-    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
-}
-
 const MACHINES: [(u16, &str); 4] = [(62, "x86_64"), (183, "aarch64"), (40, "arm"), (243, "riscv64")];
 
 /// Reads the ELF header: a whole 64-bit little-endian shared object for this processor.
-fn check_header(path: &Path) -> Result<(), LibraryError> {
+pub(in crate::encoders) fn check_header(path: &Path) -> Result<(), LibraryError> {
     const HEADER: usize = 64;
     const CLASS_64: u8 = 2;
     const LITTLE_ENDIAN: u8 = 1;

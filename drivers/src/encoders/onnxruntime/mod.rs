@@ -13,6 +13,8 @@ use ort::value::{TensorElementType, TensorRef, ValueType};
 use parking_lot::Mutex;
 
 pub use library::LibraryError;
+#[cfg(feature = "tensorrt")]
+pub(super) use library::check_header;
 
 use super::{Backend, BackendError, Graph, GraphTensors, Tensor, TensorView};
 use crate::models::{ElementType, InstalledModel, ModelEntry, RuntimeLibrary, TensorSpec};
