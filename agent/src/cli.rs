@@ -133,6 +133,10 @@ pub enum Command {
     /// Print the manual page (roff).
     #[command(hide = true)]
     Man,
+    /// The builder's own process (its requests and answers are between programs).
+    #[cfg(feature = "tensorrt")]
+    #[command(hide = true)]
+    BuildEngine,
 }
 
 /// How files are played; shared by `run` and `replay`.
@@ -473,12 +477,27 @@ pub enum ModelsCommand {
     Verify,
     /// Say for each installed model whether its output is sane; exit code 8 if one's is not.
     Test,
-    /// Measure every encoder and print one table.
+    /// Build TensorRT's engines ahead of time; on a small board this takes minutes each.
+    #[cfg(feature = "tensorrt")]
+    Build(BuildArgs),
+    /// Measure every encoder on every backend that is there and print one table.
     Bench {
         /// Runs of each.
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
         rounds: u32,
     },
+}
+
+/// `engram models build`.
+#[cfg(feature = "tensorrt")]
+#[derive(Debug, Clone, Args)]
+pub struct BuildArgs {
+    /// Only for these roles, such as `objects`; without any, every model that TensorRT can build.
+    #[arg(value_name = "ROLE")]
+    pub roles: Vec<String>,
+    /// Build engines anew that are there already.
+    #[arg(long)]
+    pub fresh: bool,
 }
 
 /// `engram models pull`.

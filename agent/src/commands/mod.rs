@@ -5,6 +5,8 @@ mod ask;
 mod bench;
 mod bench_index;
 mod bench_procedures;
+#[cfg(feature = "tensorrt")]
+mod build_engine;
 mod check;
 mod clip;
 mod config;
@@ -64,6 +66,8 @@ fn execute(cli: Cli, output: Output) -> Result<Exit, Failure> {
             output.text(man::page().or_exit(Exit::Internal)?.trim_end());
             Ok(Exit::Ok)
         }
+        #[cfg(feature = "tensorrt")]
+        Command::BuildEngine => build_engine::run(),
         Command::Run(args) => run::run(&args, &cli.global),
         Command::Ask(args) => ask::run(&args, &cli.global, output),
         Command::Observe(args) => observe::run(&args, &cli.global, output),

@@ -7,6 +7,7 @@ mod layers;
 pub mod mqtt;
 mod schema;
 mod sections;
+mod tensorrt;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ pub use sections::{
     Accelerator, BackupConfig, CompactionConfig, LearningConfig, LogConfig, LogFormat, MediaServerConfig, MemoryConfig,
     MetricsConfig, ModelsConfig, RecordingConfig, SHORTEST_TOKEN, SegmentsConfig, SourceConfig, Speed,
 };
+pub use tensorrt::{EnginePrecision, TensorRtConfig, TensorRtRoad};
 
 use mqtt::MqttConfig;
 
@@ -218,11 +220,15 @@ pub fn load(sources: &LayerSources) -> Result<Loaded, ConfigError> {
     if !problems.is_empty() {
         return Err(ConfigError { problems });
     }
-    let config: Config = layers
+    let mut config: Config = layers
         .to_value()
         .try_into()
         .map_err(|error: toml::de::Error| ConfigError { problems: vec![value_problem(&error, &layers)] })?;
     let problems = validate(&config, &layers);
+    // Whoever moves the data directory moves what is built for this machine with it.
+    if let Some(data) = &config.data_dir {
+        config.models.tensorrt.cache.get_or_insert_with(|| data.join("engines"));
+    }
     if problems.is_empty() { Ok(Loaded { config, layers, files }) } else { Err(ConfigError { problems }) }
 }
 

@@ -8,6 +8,8 @@ use memory_core::learning::LearningOptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::TensorRtConfig;
+
 /// `[memory]`: the store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -237,6 +239,8 @@ pub struct ModelsConfig {
     pub threads: usize,
     /// Roles that stay empty though a model is there, such as `objects`.
     pub disabled: Vec<String>,
+    /// How TensorRT is found and what it builds.
+    pub tensorrt: TensorRtConfig,
 }
 
 impl Default for ModelsConfig {
@@ -249,6 +253,7 @@ impl Default for ModelsConfig {
             backends: std::collections::BTreeMap::new(),
             threads: 2,
             disabled: Vec::new(),
+            tensorrt: TensorRtConfig::default(),
         }
     }
 }

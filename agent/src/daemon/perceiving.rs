@@ -137,8 +137,15 @@ impl Perceiving {
     /// itself is capture's to mend.
     fn watch(&self) {
         let mut pauses: BTreeMap<String, (Duration, Instant)> = BTreeMap::new();
+        let mut roles = self.shared.encoders.status();
         while !self.wait_for_reload(WATCH) {
             self.follow_reload();
+            // An engine that was built, or could not be.
+            let now = self.shared.encoders.status();
+            if now != roles {
+                roles = now;
+                self.tell_roles();
+            }
             let dead: Vec<Source> = {
                 let state = self.shared.state.lock();
                 let dead = state.sources.values().filter(|source| !source.is_file() && source.has_panicked());

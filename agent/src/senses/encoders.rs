@@ -1,8 +1,14 @@
 //! The encoders of this machine, as the configuration wants them.
 
 use std::collections::BTreeMap;
+#[cfg(feature = "tensorrt")]
+use std::path::PathBuf;
+#[cfg(feature = "tensorrt")]
+use std::time::Duration;
 
-use drivers::encoders::{Accelerator, EncoderOptions, Encoders, RoleState, RoleStatus};
+#[cfg(feature = "tensorrt")]
+use drivers::encoders::tensorrt::{BuilderCommand, Precision, TensorRtOptions};
+use drivers::encoders::{Accelerator, EncoderOptions, Encoders, Road, RoleState, RoleStatus};
 use drivers::models::{Catalogue, InstalledModels, Role};
 
 use crate::config::{self, ModelsConfig};
@@ -15,6 +21,16 @@ use crate::health::ModelHealth;
 /// [`Exit::Config`] if the manifest cannot be used.
 pub fn load(config: &ModelsConfig, only: Option<&[Role]>) -> Result<Encoders, Failure> {
     Encoders::load(installed(config, only)?, options(config)).or_exit(Exit::Internal)
+}
+
+/// Begins to load the encoders on this backend, whatever the configuration says of backends. Engines are built before it is
+/// ready.
+///
+/// # Errors
+/// [`Exit::Config`] if the manifest cannot be used.
+pub fn load_on(config: &ModelsConfig, accelerator: Accelerator) -> Result<Encoders, Failure> {
+    let options = EncoderOptions { accelerator, roles: BTreeMap::new(), wait_for_engines: true, ..options(config) };
+    Encoders::load(installed(config, None)?, options).or_exit(Exit::Internal)
 }
 
 /// What is installed, without loading anything.
@@ -41,7 +57,47 @@ pub fn installed(config: &ModelsConfig, only: Option<&[Role]>) -> Result<Install
 fn options(config: &ModelsConfig) -> EncoderOptions {
     let roles =
         config.backends.iter().filter_map(|(name, backend)| Some((role(name)?, accelerator(*backend)))).collect();
-    EncoderOptions { accelerator: accelerator(config.backend), roles, threads: config.threads }
+    EncoderOptions {
+        accelerator: accelerator(config.backend),
+        roles,
+        threads: config.threads,
+        road: match config.tensorrt.road {
+            config::TensorRtRoad::Auto => Road::Auto,
+            config::TensorRtRoad::OnnxRuntime => Road::OnnxRuntime,
+            config::TensorRtRoad::Native => Road::Native,
+        },
+        wait_for_engines: false,
+        #[cfg(feature = "tensorrt")]
+        tensorrt: Some(tensorrt(config)),
+    }
+}
+
+/// What TensorRT is told. Its builder is this program.
+#[cfg(feature = "tensorrt")]
+pub fn tensorrt(config: &ModelsConfig) -> TensorRtOptions {
+    let configured = &config.tensorrt;
+    let builder = BuilderCommand {
+        program: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("engram")),
+        arguments: vec!["build-engine".to_owned()],
+    };
+    let cache = configured.cache.clone().unwrap_or_else(|| config::default_data_dir().join("engines"));
+    TensorRtOptions {
+        library: configured.library.clone(),
+        parser: configured.parser.clone(),
+        driver: configured.driver.clone(),
+        allow_rtx: configured.allow_rtx,
+        device: configured.device,
+        precision: match configured.precision {
+            config::EnginePrecision::Fp32 => Precision::Fp32,
+            config::EnginePrecision::Fp16 => Precision::Fp16,
+            config::EnginePrecision::Int8 => Precision::Int8,
+        },
+        dla: configured.dla,
+        workspace_mib: configured.workspace_mib,
+        cache_mib: configured.cache_mib,
+        patience: Duration::from_secs(configured.patience_min * 60),
+        ..TensorRtOptions::new(cache, builder)
+    }
 }
 
 fn role(name: &str) -> Option<Role> {

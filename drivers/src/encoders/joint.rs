@@ -21,6 +21,15 @@ impl JointEncoder {
     /// If one of them cannot be loaded, or the entry lacks the files or tensors of the text side.
     pub fn load(installed: &InstalledModel, backend: &dyn Backend, threads: usize) -> Result<Self, EncoderError> {
         let image = ImageEncoder::load(installed, backend, threads)?;
+        let text = Self::text_side(installed)?;
+        Ok(Self { image, text: Arc::new(SentenceEncoder::load(&text, backend, threads)?) })
+    }
+
+    /// The network for texts as a model of its own.
+    ///
+    /// # Errors
+    /// If the entry lacks its file or tensors.
+    pub fn text_side(installed: &InstalledModel) -> Result<InstalledModel, EncoderError> {
         // The text side is a sentence encoder of its own, which looks for its network under the same name.
         let lacks = |what: &str| EncoderError::Entry(format!("{}: the catalogue lacks {what}", installed.entry.name));
         let mut text = installed.clone();
@@ -31,7 +40,7 @@ impl JointEncoder {
         if text.entry.inputs.len() != 2 || text.entry.outputs.len() != 1 {
             return Err(lacks("two `text_inputs` (tokens and mask) and one of `text_outputs`"));
         }
-        Ok(Self { image, text: Arc::new(SentenceEncoder::load(&text, backend, threads)?) })
+        Ok(text)
     }
 
     /// The text side, for questions.

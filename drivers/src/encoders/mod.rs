@@ -7,11 +7,13 @@
 //! Encoders are shared by all sources and block: call them from worker threads. Each runs one graph at a time and waits
 //! for no queue, so what they hold is bounded by one batch.
 
+mod acceleration;
 mod backend;
 mod encoder;
 mod faces;
 mod ffi;
 mod joint;
+mod loading;
 mod objects;
 mod onnxruntime;
 mod picture;
@@ -26,25 +28,29 @@ mod trial;
 mod vector;
 mod voice_activity;
 mod voices;
+#[cfg(feature = "tensorrt")]
+mod warming;
 mod writing;
 
+pub use acceleration::{Accelerator, Road};
 pub use backend::{Backend, BackendError, Graph, GraphTensors, Tensor, TensorView};
 pub use encoder::{Encoder, EncoderError};
 pub(crate) use faces::{ALIGNED, aligned};
 pub use faces::{Face, FaceDetector, YuNet};
 pub use joint::JointEncoder;
+pub use loading::try_model;
 pub use objects::{Detection, FastestDet, ObjectDetector};
-pub use onnxruntime::{LibraryError, OnnxRuntime};
+pub use onnxruntime::{LibraryError, OnnxRuntime, Provider};
 pub use picture::Picture;
 pub(crate) use picture::overlap;
-pub use roles::{Accelerator, EncoderOptions, Encoders, Filled, RoleState, RoleStatus, try_model};
+pub use roles::{EncoderOptions, Encoders, Filled, RoleState, RoleStatus};
 pub use scene::{ImageClassifier, ImageEmbedder, ImageEncoder, SceneClasses, SceneClassifier};
 pub use sounds::{SoundClassifier, SoundDetector, SoundInterval, SoundScores, SoundThresholds, Yamnet};
 #[cfg(feature = "whisper")]
 pub use speech::Whisper;
 pub use speech::{SpeechRecogniser, SpokenWord};
 pub use text_embedding::SentenceEncoder;
-pub use trial::{Trial, trials};
+pub use trial::{Trial, batches, trials};
 pub use vector::VectorEncoder;
 pub use voice_activity::{
     SileroVad, SpeechDetector, SpeechInterval, SpeechThresholds, VoiceActivity, VoiceState, VoiceStep, VoiceWindow,

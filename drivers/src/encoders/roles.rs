@@ -1,45 +1,19 @@
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use memory_core::ports::TextEmbedder;
 use memory_core::{AbsentRole, Modality};
 use parking_lot::{Condvar, Mutex};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::loading::{Loading, load_all, runs};
+#[cfg(feature = "tensorrt")]
+use super::tensorrt::TensorRtOptions;
 use super::{
-    Backend, CtcTextReader, DbTextDetector, EncoderError, FaceDetector, FastestDet, ImageClassifier, ImageEmbedder,
-    ImageEncoder, JointEncoder, ObjectDetector, OnnxRuntime, SceneClassifier, SentenceEncoder, SileroVad,
-    SoundClassifier, SpeakerEncoder, SpectralVoice, SpeechRecogniser, TextDetector, TextReader, VoiceActivity,
-    VoiceEmbedder, Yamnet, YuNet, speech, trials,
+    Accelerator, FaceDetector, ImageEmbedder, JointEncoder, ObjectDetector, Road, SceneClassifier, SoundClassifier,
+    SpeechRecogniser, TextDetector, TextReader, VoiceActivity, VoiceEmbedder,
 };
-use crate::models::{Availability, InstalledModel, InstalledModels, ModelEntry, Role};
-
-/// What runs an encoder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Accelerator {
-    /// The best there is; said in `health`.
-    #[default]
-    Auto,
-    /// The processor.
-    Cpu,
-    /// An NVIDIA GPU through ONNX Runtime's CUDA provider.
-    Cuda,
-    /// An NVIDIA GPU or DLA through TensorRT.
-    TensorRt,
-}
-
-impl fmt::Display for Accelerator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
-            Self::Cpu => "cpu",
-            Self::Cuda => "cuda",
-            Self::TensorRt => "tensorrt",
-        })
-    }
-}
+use crate::models::{InstalledModels, Role};
 
 /// How encoders are loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,12 +24,27 @@ pub struct EncoderOptions {
     pub roles: BTreeMap<Role, Accelerator>,
     /// Threads that one run may use, 1 or 2.
     pub threads: usize,
+    /// How TensorRT is reached.
+    pub road: Road,
+    /// Whether a role waits for its engine instead of being served by the processor until it is built.
+    pub wait_for_engines: bool,
+    /// What TensorRT is told; without it, it is not looked for.
+    #[cfg(feature = "tensorrt")]
+    pub tensorrt: Option<TensorRtOptions>,
 }
 
 impl Default for EncoderOptions {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(2));
-        Self { accelerator: Accelerator::default(), roles: BTreeMap::new(), threads }
+        Self {
+            accelerator: Accelerator::default(),
+            roles: BTreeMap::new(),
+            threads,
+            road: Road::default(),
+            wait_for_engines: false,
+            #[cfg(feature = "tensorrt")]
+            tensorrt: None,
+        }
     }
 }
 
@@ -82,7 +71,7 @@ pub struct RoleStatus {
     pub model: Option<String>,
     /// What runs it, for instance `onnxruntime-cpu 1.31.1`.
     pub backend: Option<String>,
-    /// Why it cannot be used.
+    /// Why it cannot be used; of a role that can, why it does not run on what was wanted, or not yet.
     pub reason: Option<String>,
 }
 
@@ -99,15 +88,15 @@ pub struct Encoders {
 }
 
 #[derive(Default)]
-struct Shared {
-    slots: Mutex<Slots>,
-    settled: Condvar,
+pub(super) struct Shared {
+    pub(super) slots: Mutex<Slots>,
+    pub(super) settled: Condvar,
 }
 
 #[derive(Default)]
-struct Slots {
-    status: BTreeMap<Role, RoleStatus>,
-    filled: Filled,
+pub(super) struct Slots {
+    pub(super) status: BTreeMap<Role, RoleStatus>,
+    pub(super) filled: Filled,
 }
 
 /// The encoders that are ready, by role.
@@ -157,9 +146,6 @@ impl Slots {
     }
 }
 
-/// Puts a loaded encoder into its slot.
-type Install = Box<dyn FnOnce(&mut Filled) + Send>;
-
 impl Encoders {
     /// Begins to load every role on a thread of its own and returns at once. A role that cannot be loaded is told by
     /// [`status`](Self::status) and keeps no other from being loaded.
@@ -183,7 +169,7 @@ impl Encoders {
         let loading = Loading(Arc::clone(&encoders.shared));
         std::thread::Builder::new()
             .name("load-encoders".to_owned())
-            .spawn(move || load_all(&models, &options, &loading))?;
+            .spawn(move || load_all(&models, &options, loading))?;
         Ok(encoders)
     }
 
@@ -259,203 +245,6 @@ fn reason(status: &RoleStatus) -> String {
     }
 }
 
-/// The loading thread's hold on the slots. What is still loading when it ends, however it ends, has failed: nobody waits
-/// for a thread that is gone.
-struct Loading(Arc<Shared>);
-
-impl Drop for Loading {
-    fn drop(&mut self) {
-        let mut slots = self.0.slots.lock();
-        for status in slots.status.values_mut().filter(|status| status.state == RoleState::Loading) {
-            status.state = RoleState::Failed;
-            status.reason = Some("loading broke off".to_owned());
-        }
-        drop(slots);
-        self.0.settled.notify_all();
-    }
-}
-
-impl Loading {
-    fn settle(&self, role: Role, outcome: Result<(Install, &str), (RoleState, String)>) {
-        let mut slots = self.0.slots.lock();
-        let model = slots.status.get(&role).and_then(|status| status.model.clone());
-        let mut status = RoleStatus { state: RoleState::Ready, model, backend: None, reason: None };
-        match outcome {
-            Ok((install, backend)) => {
-                tracing::info!(%role, model = status.model, backend, "encoder ready");
-                status.backend = Some(backend.to_owned());
-                install(&mut slots.filled);
-            }
-            Err((state, reason)) => {
-                tracing::warn!(%role, model = status.model, reason, "encoder not available");
-                (status.state, status.reason) = (state, Some(reason));
-            }
-        }
-        slots.status.insert(role, status);
-        drop(slots);
-        self.0.settled.notify_all();
-    }
-}
-
-fn load_all(models: &InstalledModels, options: &EncoderOptions, loading: &Loading) {
-    let backend = match models.runtime_library() {
-        Availability::Found(library) => {
-            OnnxRuntime::open(&library).map_err(|error| (RoleState::Failed, error.to_string()))
-        }
-        Availability::Absent(reason) => Err((RoleState::Absent, reason)),
-        Availability::Damaged(reason) => Err((RoleState::Failed, reason)),
-    };
-    // The small ones first: they are what a camera that is running already waits for.
-    let mut roles: Vec<Role> = Role::ALL.into_iter().filter(|role| *role != Role::TextEmbedding).collect();
-    roles.push(Role::TextEmbedding);
-    for role in roles {
-        if models.catalogue().model(role).is_none_or(|entry| runs(entry).is_err()) {
-            continue;
-        }
-        let accelerator = options.roles.get(&role).copied().unwrap_or(options.accelerator);
-        let outcome = match models.model(role) {
-            Availability::Absent(reason) => Err((RoleState::Absent, reason)),
-            Availability::Damaged(reason) => Err((RoleState::Failed, reason)),
-            Availability::Found(installed) if installed.entry.runtime == BUILTIN => built_in(&installed)
-                .map(|install| (install, "built in"))
-                .map_err(|message| (RoleState::Failed, message)),
-            Availability::Found(installed) if installed.entry.runtime == speech::WHISPER => {
-                recogniser(&installed, options)
-                    .map(|install| (install, "whisper.cpp"))
-                    .map_err(|error| (RoleState::Failed, error.to_string()))
-            }
-            Availability::Found(installed) => match &backend {
-                Err(reason) => Err(reason.clone()),
-                Ok(backend) => check_accelerator(accelerator)
-                    .and_then(|()| load_role(role, &installed, backend, options).map_err(|error| error.to_string()))
-                    .map(|install| (install, backend.name()))
-                    .map_err(|message| (RoleState::Failed, message)),
-            },
-        };
-        loading.settle(role, outcome);
-    }
-}
-
-/// Something that was asked for and is not there is an error, not a slow success.
-fn check_accelerator(accelerator: Accelerator) -> Result<(), String> {
-    match accelerator {
-        Accelerator::Auto | Accelerator::Cpu => Ok(()),
-        Accelerator::Cuda | Accelerator::TensorRt => Err(format!(
-            "the backend `{accelerator}` was asked for and this version of Engram runs encoders on the CPU only: set it to \
-             `auto` or `cpu`"
-        )),
-    }
-}
-
-/// What `runtime` says of what is part of the program.
-const BUILTIN: &str = "builtin";
-
-/// Whether this program can run a model at all.
-fn runs(entry: &ModelEntry) -> Result<(), String> {
-    if entry.runtime == speech::WHISPER { speech::available() } else { Ok(()) }
-}
-
-fn recogniser(installed: &InstalledModel, options: &EncoderOptions) -> Result<Install, EncoderError> {
-    if installed.entry.role != Role::SpeechRecognition {
-        return Err(EncoderError::Entry(format!("whisper.cpp fills no role `{}`", installed.entry.role)));
-    }
-    let encoder = speech::load(installed, options.threads)?;
-    Ok(Box::new(move |filled| filled.speech_recognition = Some(encoder)))
-}
-
-fn built_in(installed: &InstalledModel) -> Result<Install, String> {
-    match installed.entry.role {
-        Role::VoiceEmbedding => {
-            let encoder = Arc::new(SpectralVoice::new(&installed.entry).map_err(|error| error.to_string())?);
-            Ok(Box::new(move |filled| filled.voice_embedding = Some(encoder)))
-        }
-        other => Err(format!("nothing is built in for the role `{other}`")),
-    }
-}
-
-/// Loads one model and runs its trials: whether it would serve, and what it says. `backend` runs the graphs of the runtime
-/// `onnx`; others need none.
-///
-/// # Errors
-/// If it cannot be loaded, or what it gives makes no sense.
-pub fn try_model(installed: &InstalledModel, backend: Option<&dyn Backend>) -> Result<Vec<String>, String> {
-    let options = EncoderOptions::default();
-    let install = match (installed.entry.runtime.as_str(), backend) {
-        (speech::WHISPER, _) => recogniser(installed, &options),
-        (_, Some(backend)) => load_role(installed.entry.role, installed, backend, &options),
-        (runtime, None) => Err(EncoderError::Entry(format!("nothing here runs models of the runtime `{runtime}`"))),
-    };
-    let install = install.map_err(|error| error.to_string())?;
-    let mut filled = Filled::default();
-    install(&mut filled);
-    trials(&filled).iter().map(super::Trial::run).collect()
-}
-
-fn load_role(
-    role: Role,
-    installed: &InstalledModel,
-    backend: &dyn Backend,
-    options: &EncoderOptions,
-) -> Result<Install, EncoderError> {
-    // Only texts come in batches. A window of 32 ms is over before a second thread has woken up, and a picture a second
-    // is no reason to take a second core from the robot.
-    let one = 1;
-    Ok(match role {
-        Role::TextEmbedding => {
-            let encoder = Arc::new(SentenceEncoder::load(installed, backend, options.threads)?);
-            Box::new(move |filled| filled.text_embedding = Some(encoder))
-        }
-        Role::Objects => {
-            let encoder = Arc::new(FastestDet::load(installed, backend, one)?);
-            Box::new(move |filled| filled.objects = Some(encoder))
-        }
-        Role::VoiceActivity => {
-            let encoder = Arc::new(SileroVad::load(installed, backend, one)?);
-            Box::new(move |filled| filled.voice_activity = Some(encoder))
-        }
-        Role::SoundEvents => {
-            let encoder = Arc::new(Yamnet::load(installed, backend, one)?);
-            Box::new(move |filled| filled.sound_events = Some(encoder))
-        }
-        Role::Faces => {
-            let encoder = Arc::new(YuNet::load(installed, backend, one)?);
-            Box::new(move |filled| filled.faces = Some(encoder))
-        }
-        Role::SceneClasses => {
-            let encoder = Arc::new(ImageClassifier::load(installed, backend, one)?);
-            Box::new(move |filled| filled.scene_classes = Some(encoder))
-        }
-        Role::ImageEmbedding => {
-            let encoder = Arc::new(ImageEncoder::load(installed, backend, one)?);
-            Box::new(move |filled| filled.image_embedding = Some(encoder))
-        }
-        Role::FaceEmbedding => {
-            let encoder = Arc::new(ImageEncoder::load(installed, backend, one)?);
-            Box::new(move |filled| filled.face_embedding = Some(encoder))
-        }
-        Role::VoiceEmbedding => {
-            let encoder = Arc::new(SpeakerEncoder::load(installed, backend, one)?);
-            Box::new(move |filled| filled.voice_embedding = Some(encoder))
-        }
-        Role::JointImageText => {
-            let encoder = Arc::new(JointEncoder::load(installed, backend, options.threads)?);
-            Box::new(move |filled| filled.joint = Some(encoder))
-        }
-        Role::TextDetection => {
-            let encoder = Arc::new(DbTextDetector::load(installed, backend, one)?);
-            Box::new(move |filled| filled.text_detection = Some(encoder))
-        }
-        Role::TextRecognition => {
-            let encoder = Arc::new(CtcTextReader::load(installed, backend, one)?);
-            Box::new(move |filled| filled.text_recognition = Some(encoder))
-        }
-        other @ (Role::SpeechRecognition | Role::Captions) => {
-            let message = format!("this version of Engram has no encoder for the role `{other}`");
-            return Err(EncoderError::Entry(message));
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -508,14 +297,5 @@ mod tests {
         assert!(loader.join().is_err());
         encoders.wait_ready();
         assert_eq!(encoders.status()[&Role::Objects].state, RoleState::Failed);
-    }
-
-    #[test]
-    fn an_accelerator_that_was_asked_for_and_is_not_there_is_an_error() {
-        for accelerator in [Accelerator::Cuda, Accelerator::TensorRt] {
-            let error = check_accelerator(accelerator).unwrap_err();
-            assert!(error.contains(&accelerator.to_string()), "{error}");
-        }
-        assert!(check_accelerator(Accelerator::Auto).is_ok());
     }
 }

@@ -221,6 +221,18 @@ pub fn trials(filled: &Filled) -> Vec<Trial> {
     trials
 }
 
+/// Texts in batches of 2, 4 and 8, for whoever takes the time: the one thing that comes in batches.
+pub fn batches(filled: &Filled) -> Vec<Trial> {
+    let Some(model) = &filled.text_embedding else { return Vec::new() };
+    let batch = |count: usize, input: &'static str| {
+        let (model, other) = (Arc::clone(model), Arc::clone(model));
+        let texts = vec![QUESTION; count];
+        let once = move || model.embed(&texts).map(drop).map_err(text);
+        Trial::new(Role::TextEmbedding, input, once, move || check_texts(&*other))
+    };
+    vec![batch(2, "two questions"), batch(4, "four questions"), batch(8, "eight questions")]
+}
+
 fn check_joint(model: &JointEncoder) -> Result<String, String> {
     let filled = |colour: [u8; 3]| colour.repeat((WIDTH * HEIGHT) as usize);
     let seen = |rgb: &[u8]| model.encode(&picture(rgb)).map_err(text);

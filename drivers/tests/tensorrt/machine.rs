@@ -115,6 +115,28 @@ impl Machine {
         self.installed(&model, element)
     }
 
+    /// A detector of one class: its six channels are the picture's three, twice.
+    pub fn detector(&self) -> InstalledModel {
+        let border = |name: &str, channels: i64| Border {
+            name: name.to_owned(),
+            element: onnx::F32,
+            shape: vec![1, channels, 8, 8],
+        };
+        let model = Model {
+            nodes: vec![Node {
+                kind: "Concat".to_owned(),
+                inputs: vec!["x".to_owned(), "x".to_owned()],
+                outputs: vec!["y".to_owned()],
+            }],
+            inputs: vec![border("x", 3)],
+            outputs: vec![border("y", 6)],
+            ..Model::default()
+        };
+        let mut installed = self.installed(&model, ElementType::F32);
+        installed.entry.labels = vec!["thing".to_owned()];
+        installed
+    }
+
     fn installed(&self, model: &Model, element: ElementType) -> InstalledModel {
         let path = self.path("model.onnx");
         fs::write(&path, model.write()).unwrap();

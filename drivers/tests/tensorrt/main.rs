@@ -7,6 +7,8 @@
 mod building;
 mod finding;
 mod machine;
+mod roles;
+
 mod running;
 
 #[test]

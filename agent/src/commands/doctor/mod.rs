@@ -1,5 +1,7 @@
 //! `engram doctor`: what keeps this machine from working well, and what to do about it.
 
+#[cfg(feature = "tensorrt")]
+mod accelerator;
 mod broker;
 mod bundle;
 mod device;
@@ -99,6 +101,8 @@ fn examine(loaded: &config::Loaded, args: &DoctorArgs, report: &mut Report) -> R
 
     system::examine(&loaded.config, report);
     device::examine(report);
+    #[cfg(feature = "tensorrt")]
+    accelerator::examine(&loaded.config, report);
     models::examine(&loaded.config, report);
     sources::examine(&loaded.config, std::time::Duration::from_secs_f64(args.timeout), report);
     if !args.no_broker {

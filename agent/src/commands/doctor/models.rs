@@ -22,7 +22,15 @@ pub fn examine(config: &Config, report: &mut Report) {
         let model = status.model.clone().unwrap_or_default();
         report.say(match status.state {
             RoleState::Ready => {
-                Finding::ok(check, format!("{model} on {}", status.backend.unwrap_or_else(|| "the CPU".into())))
+                let backend = status.backend.unwrap_or_else(|| "the CPU".into());
+                match status.reason {
+                    None => Finding::ok(check, format!("{model} on {backend}")),
+                    Some(note) => Finding::warning(
+                        check,
+                        format!("{model} on {backend}: {note}"),
+                        "engram models build builds engines and says what keeps it from that; or name `cpu` in [models.backends]",
+                    ),
+                }
             }
             // Nobody can install what there is no model for.
             _ if status.model.is_none() => Finding::ok(check, format!("none ({reason}); answers name what they lack")),

@@ -2,6 +2,8 @@
 
 mod add;
 mod bench;
+#[cfg(feature = "tensorrt")]
+mod build;
 mod list;
 mod pull;
 mod test;
@@ -31,6 +33,8 @@ pub fn run(command: &ModelsCommand, global: &GlobalArgs, output: Output) -> Resu
         ModelsCommand::Remove { role } => add::remove(role, config, output),
         ModelsCommand::Verify => verify::run(config, output),
         ModelsCommand::Test => test::run(config, output),
+        #[cfg(feature = "tensorrt")]
+        ModelsCommand::Build(args) => build::run(args, config, output),
         ModelsCommand::Bench { rounds } => bench::run(config, *rounds, output),
     }
 }

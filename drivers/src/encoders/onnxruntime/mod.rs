@@ -1,6 +1,7 @@
 //! ONNX Runtime, loaded from a path at run time.
 
 mod library;
+mod provider;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -15,16 +16,18 @@ use parking_lot::Mutex;
 pub use library::LibraryError;
 #[cfg(feature = "tensorrt")]
 pub(super) use library::check_header;
+pub use provider::Provider;
 
 use super::{Backend, BackendError, Graph, GraphTensors, Tensor, TensorView};
-use crate::models::{ElementType, InstalledModel, ModelEntry, RuntimeLibrary, TensorSpec};
+use crate::models::{ElementType, InstalledModel, ModelEntry, RuntimeLibrary, ShapeRange, TensorSpec};
 
-/// The processor's own execution of ONNX graphs.
+/// ONNX graphs on the processor, or on what one of the library's providers drives.
 #[derive(Debug, Clone)]
 pub struct OnnxRuntime {
     environment: Environment,
     path: PathBuf,
     name: String,
+    provider: Option<Provider>,
 }
 
 /// The library allows one environment per process and none after it was dropped, so the first one is kept for good.
@@ -57,9 +60,16 @@ impl OnnxRuntime {
             .build()
             .map_err(|error| start(error.to_string()))?;
         environment.set_log_level(LogLevel::Warning);
-        let runtime = Self { environment, name: format!("onnxruntime-cpu {version}"), path: path.clone() };
+        let runtime =
+            Self { environment, name: format!("onnxruntime-cpu {version}"), path: path.clone(), provider: None };
         *opened = Some(runtime.clone());
         Ok(runtime)
+    }
+
+    /// The same library with one of its accelerators; `None` if it was built without.
+    pub fn with_provider(&self, provider: Provider) -> Option<Self> {
+        let name = self.name.replacen("-cpu", &format!("-{}", provider.name()), 1);
+        provider.is_built_in().then(|| Self { name, provider: Some(provider), ..self.clone() })
     }
 }
 
@@ -82,7 +92,7 @@ impl Backend for OnnxRuntime {
             model: entry.name.clone(),
             message: "the entry names no graph".to_owned(),
         })?;
-        let session = self.session(graph, threads).map_err(|message| BackendError::Load {
+        let session = self.session(graph, threads, &entry.shapes).map_err(|message| BackendError::Load {
             model: entry.name.clone(),
             message: format!("{}: {message}", graph.display()),
         })?;
@@ -93,7 +103,7 @@ impl Backend for OnnxRuntime {
 
     fn describe(&self, graph: &Path) -> Result<GraphTensors, BackendError> {
         let failed = |message: String| BackendError::Load { model: graph.display().to_string(), message };
-        let session = self.session(graph, 1).map_err(failed)?;
+        let session = self.session(graph, 1, &[]).map_err(failed)?;
         let specs = |outlets: &[ort::value::Outlet]| outlets.iter().filter_map(spec).collect();
         Ok(GraphTensors { inputs: specs(session.inputs()), outputs: specs(session.outputs()) })
     }
@@ -112,8 +122,9 @@ fn spec(outlet: &ort::value::Outlet) -> Option<TensorSpec> {
 }
 
 impl OnnxRuntime {
-    fn session(&self, graph: &Path, threads: usize) -> Result<Session, String> {
+    fn session(&self, graph: &Path, threads: usize, shapes: &[ShapeRange]) -> Result<Session, String> {
         let text = |error: ort::Error<ort::session::builder::SessionBuilder>| error.to_string();
+        let providers = self.provider.as_ref().map(|provider| provider.dispatch(shapes)).unwrap_or_default();
         Session::builder(&self.environment)
             .map_err(|error| error.to_string())?
             .with_log_level(LogLevel::Warning)
@@ -125,6 +136,8 @@ impl OnnxRuntime {
             .map_err(text)?
             // Shapes of text batches vary: a memory plan per shape would be kept for each.
             .with_memory_pattern(false)
+            .map_err(text)?
+            .with_execution_providers(providers)
             .map_err(text)?
             .commit_from_file(graph)
             .map_err(|error| error.to_string())

@@ -64,6 +64,10 @@ pub fn work(input: &mut dyn Read, output: &mut dyn Write) -> std::io::Result<()>
     if let Err(error) = rustix::process::nice(15) {
         tracing::debug!(%error, "the builder keeps its priority");
     }
+    // Where memory runs out, the builder goes and not the memory of the robot, whose unit has a lower score.
+    if let Err(error) = fs::write("/proc/self/oom_score_adj", "500") {
+        tracing::debug!(%error, "the builder keeps its place in the order of who goes first");
+    }
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     let mut text = String::new();
     input.read_to_string(&mut text)?;

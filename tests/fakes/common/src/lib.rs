@@ -5,6 +5,7 @@
 //! the file `switches` beside it, one `name=value` a line; `ENGRAM_FAKE_SWITCHES` (separated by commas) goes before the file.
 
 #![allow(unsafe_op_in_unsafe_fn)] // Called through virtual tables: every function here is the unsafe of its caller.
+#![allow(clippy::needless_borrow)] // References to what raw pointers lead to are made where they can be seen.
 
 pub mod abi;
 pub mod nvinfer;

@@ -1,7 +1,7 @@
 //! TensorRT's objects, as far as an application builds an engine from ONNX and runs it.
 //!
 //! Switches (`crate::switch`): `version=NUMBER`; `runtime=null|bogus`; `epoch=TEXT`, which a plan must share to be taken;
-//! `plan=bad`, which no runtime takes; `build=fail|oom|crash|hang`; `enqueue=fail`; `numbers=wrong`. Every build adds a line
+//! `plan=bad`, which no runtime takes; `build=fail|oom|crash|hang|wait`; `enqueue=fail`; `numbers=wrong`. Every build adds a line
 //! to the file `builds` beside the library.
 
 use std::collections::BTreeMap;
@@ -356,6 +356,9 @@ impl Context {
     unsafe fn shape(&self, name: *const c_char) -> Vec<i64> {
         let engine = &*self.engine;
         let Some((border, input)) = engine.border(name) else { return vec![-1] };
+        if !border.shape.contains(&-1) {
+            return border.shape.clone();
+        }
         let source = if input { Some(border.name.as_str()) } else { engine.model.source(&border.name) };
         source.and_then(|name| self.shapes.get(name)).cloned().unwrap_or_else(|| border.shape.clone())
     }
@@ -656,6 +659,12 @@ unsafe extern "C" fn build(this: This<Builder>, network: *mut c_void, config: *m
         Some("hang") => loop {
             std::thread::park();
         },
+        // Until somebody puts the file `go` beside the library.
+        Some("wait") => {
+            while !folder_of(library().home).is_some_and(|folder| folder.join("go").exists()) {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+        }
         _ => {}
     }
     let mut shapes = Shapes::new();

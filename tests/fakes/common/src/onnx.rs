@@ -1,5 +1,5 @@
 //! As much of ONNX as the stand-ins understand and tests write: chains of elementwise operators on tensors of one shape, with
-//! constants of one element or of the last dimension's size.
+//! constants of one element or of the last dimension's size; and tensors joined along their second dimension.
 
 use std::collections::BTreeMap;
 
@@ -109,7 +109,7 @@ impl Model {
 
     /// The operators that are not understood.
     pub fn unknown(&self) -> Vec<&str> {
-        let known = ["Identity", "Relu", "Mul", "Add"];
+        let known = ["Identity", "Relu", "Mul", "Add", "Concat"];
         self.nodes.iter().map(|node| node.kind.as_str()).filter(|kind| !known.contains(kind)).collect()
     }
 
@@ -122,6 +122,13 @@ impl Model {
         }
         for node in &self.nodes {
             let (last, first) = values.get(node.inputs.first()?.as_str())?.clone();
+            if node.kind == "Concat" {
+                // The first dimension is 1, so what is joined lies one behind the other.
+                let parts = node.inputs.iter().map(|name| values.get(name.as_str()).map(|(_, part)| part.clone()));
+                let joined = parts.collect::<Option<Vec<_>>>()?.concat();
+                values.insert(node.outputs.first()?, (last, joined));
+                continue;
+            }
             let second = node.inputs.get(1).and_then(|name| self.constants.get(name));
             let with =
                 |at: usize| second.map(|values| f64::from(values[if values.len() == 1 { 0 } else { at % last }]));
@@ -161,6 +168,13 @@ impl Model {
             node.inputs.iter().for_each(|name| put(&mut out, 1, name.as_bytes()));
             node.outputs.iter().for_each(|name| put(&mut out, 2, name.as_bytes()));
             put(&mut out, 4, node.kind.as_bytes());
+            if node.kind == "Concat" {
+                let mut axis = Vec::new();
+                put(&mut axis, 1, b"axis");
+                put_number(&mut axis, 3, 1);
+                put_number(&mut axis, 20, 2);
+                put(&mut out, 5, &axis);
+            }
             put(&mut graph, 1, &out);
         }
         put(&mut graph, 2, b"fake");

@@ -62,6 +62,11 @@ impl IoTensor {
     }
 }
 
+/// Writes the elements of the input at a place.
+type Fill<'a> = dyn FnMut(usize, &mut [u8]) -> Result<(), TensorRtError> + 'a;
+/// Gets place, shape and elements of an output.
+type Take<'a> = dyn FnMut(usize, &[i64], &[u8]) -> Result<(), TensorRtError> + 'a;
+
 /// An engine with one context to run it, on a stream of its own.
 pub(in crate::encoders) struct Execution {
     /// One per tensor; made when its size is known, and made anew for larger ones. In front of the context, so that they are
@@ -138,13 +143,12 @@ impl Execution {
         &self.tensors
     }
 
-    /// Runs it once. `shapes`: those of the inputs, by their place among all tensors. `fill` writes the elements of the input
-    /// at a place; `take` gets place, shape and elements of every output.
+    /// Runs it once. `shapes`: those of the inputs, by their place among all tensors.
     pub(in crate::encoders) fn run(
         &mut self,
         shapes: &[(usize, Vec<i64>)],
-        fill: &mut dyn FnMut(usize, &mut [u8]) -> Result<(), TensorRtError>,
-        take: &mut dyn FnMut(usize, &[i64], &[u8]) -> Result<(), TensorRtError>,
+        fill: &mut Fill<'_>,
+        take: &mut Take<'_>,
     ) -> Result<(), TensorRtError> {
         self.device.activate()?;
         logger::forget_said();

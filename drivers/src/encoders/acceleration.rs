@@ -1,0 +1,225 @@
+//! What runs a role: the processor, or what the machine has besides.
+//!
+//! `auto` takes TensorRT (ONNX Runtime's own provider if the installed library has it, else the native road), and the
+//! processor where neither serves; what is there and does not serve is said. What is named is used, or its role fails.
+
+use std::cell::OnceCell;
+use std::fmt;
+#[cfg(feature = "tensorrt")]
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "tensorrt")]
+use super::tensorrt::{Precision, TensorRt};
+use super::{EncoderOptions, OnnxRuntime, Provider};
+use crate::models::{ModelEntry, Role};
+
+/// What runs an encoder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Accelerator {
+    /// The best there is; said in `health`.
+    #[default]
+    Auto,
+    /// The processor.
+    Cpu,
+    /// An NVIDIA GPU through ONNX Runtime's CUDA provider.
+    Cuda,
+    /// An NVIDIA GPU or DLA through TensorRT.
+    TensorRt,
+}
+
+impl fmt::Display for Accelerator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Cpu => "cpu",
+            Self::Cuda => "cuda",
+            Self::TensorRt => "tensorrt",
+        })
+    }
+}
+
+/// How TensorRT is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Road {
+    /// Through ONNX Runtime if the installed library can, else natively.
+    #[default]
+    Auto,
+    /// Through ONNX Runtime only.
+    OnnxRuntime,
+    /// Natively only.
+    Native,
+}
+
+/// One way to run a model.
+pub(super) enum Way {
+    /// A session of ONNX Runtime.
+    OnnxRuntime(OnnxRuntime),
+    /// An engine of our own.
+    #[cfg(feature = "tensorrt")]
+    Native(Arc<TensorRt>),
+}
+
+/// What is to be tried for a role, best first.
+pub(super) struct Ways {
+    pub ways: Vec<Way>,
+    /// Whether the processor serves where nothing of it works.
+    pub processor: bool,
+    /// Why something better is not among them.
+    pub note: Option<String>,
+}
+
+/// Knows what the machine has. TensorRT is looked for once, when a role may want it.
+pub(super) struct Accelerators<'a> {
+    options: &'a EncoderOptions,
+    runtime: Option<&'a OnnxRuntime>,
+    #[cfg(feature = "tensorrt")]
+    native: OnceCell<Result<Arc<TensorRt>, super::tensorrt::TensorRtError>>,
+    #[cfg(not(feature = "tensorrt"))]
+    native: OnceCell<()>,
+}
+
+impl<'a> Accelerators<'a> {
+    pub(super) fn new(options: &'a EncoderOptions, runtime: Option<&'a OnnxRuntime>) -> Self {
+        Self { options, runtime, native: OnceCell::new() }
+    }
+
+    /// The ways for a role.
+    ///
+    /// # Errors
+    /// If what was named for it cannot be had; the text says what to do.
+    pub(super) fn ways(&self, role: Role, entry: &ModelEntry) -> Result<Ways, String> {
+        let of_role = self.options.roles.get(&role).copied();
+        let wanted = of_role.unwrap_or(self.options.accelerator);
+        let processor = |note| Ways { ways: Vec::new(), processor: true, note };
+        match wanted {
+            Accelerator::Cpu => Ok(processor(None)),
+            Accelerator::Cuda => {
+                let provider = Provider::Cuda { device: self.device() };
+                let cuda = self.runtime.and_then(|runtime| runtime.with_provider(provider)).ok_or_else(|| {
+                    refuse(wanted, "the installed ONNX Runtime has no CUDA: name one that has in models.onnxruntime")
+                })?;
+                Ok(Ways { ways: vec![Way::OnnxRuntime(cuda)], processor: false, note: None })
+            }
+            Accelerator::Auto | Accelerator::TensorRt if !entry.tensorrt => {
+                let why = format!("the catalogue says that TensorRT cannot build {}", entry.name);
+                match (wanted, of_role) {
+                    (Accelerator::TensorRt, Some(_)) => Err(refuse(wanted, &why)),
+                    (Accelerator::TensorRt, None) => Ok(processor(Some(why))),
+                    _ => Ok(processor(None)),
+                }
+            }
+            Accelerator::Auto | Accelerator::TensorRt => {
+                let named = wanted == Accelerator::TensorRt;
+                let mut ways: Vec<Way> = self.through_runtime().map(Way::OnnxRuntime).into_iter().collect();
+                let missing = self.natively(&mut ways, named);
+                if named && ways.is_empty() {
+                    let why = missing.unwrap_or_else(|| "the installed ONNX Runtime has no TensorRT".to_owned());
+                    return Err(refuse(wanted, &why));
+                }
+                let note = missing.filter(|_| ways.is_empty()).map(|why| format!("TensorRT is not used: {why}"));
+                Ok(Ways { ways, processor: !named, note })
+            }
+        }
+    }
+}
+
+fn refuse(wanted: Accelerator, why: &str) -> String {
+    format!("the backend `{wanted}` was asked for and cannot be used: {why}; or set it to `auto` or `cpu`")
+}
+
+#[cfg(feature = "tensorrt")]
+impl Accelerators<'_> {
+    fn device(&self) -> i32 {
+        self.options.tensorrt.as_ref().map_or(0, |options| options.device)
+    }
+
+    fn through_runtime(&self) -> Option<OnnxRuntime> {
+        let options = self.options.tensorrt.as_ref().filter(|_| self.options.road != Road::Native)?;
+        let cache = options.cache.join("onnxruntime");
+        let provider = Provider::TensorRt {
+            device: options.device,
+            fp16: options.precision != Precision::Fp32,
+            int8: options.precision == Precision::Int8,
+            dla: options.dla.and_then(|core| u32::try_from(core).ok()),
+            workspace: usize::try_from(options.workspace_mib << 20).unwrap_or(usize::MAX),
+            cache: cache.clone(),
+        };
+        let runtime = self.runtime?.with_provider(provider)?;
+        if let Err(error) = std::fs::create_dir_all(&cache) {
+            tracing::warn!(directory = %cache.display(), %error, "engines cannot be kept: they are built at every start");
+        }
+        Some(runtime)
+    }
+
+    /// Adds the native road, or says why not; on a machine that has nothing of it there is nothing to say unless it was
+    /// `named`.
+    fn natively(&self, ways: &mut Vec<Way>, named: bool) -> Option<String> {
+        let options = self.options.tensorrt.as_ref().filter(|_| self.options.road != Road::OnnxRuntime)?;
+        match self.native.get_or_init(|| TensorRt::open(options.clone()).map(Arc::new)) {
+            Ok(native) => {
+                ways.push(Way::Native(Arc::clone(native)));
+                None
+            }
+            Err(error) if error.is_absent() && !named => None,
+            Err(error) => Some(error.to_string()),
+        }
+    }
+}
+
+#[cfg(not(feature = "tensorrt"))]
+impl Accelerators<'_> {
+    fn device(&self) -> i32 {
+        0
+    }
+
+    fn through_runtime(&self) -> Option<OnnxRuntime> {
+        None
+    }
+
+    fn natively(&self, _: &mut Vec<Way>, named: bool) -> Option<String> {
+        self.native.get_or_init(|| ());
+        named.then(|| "this program was built without the feature `tensorrt`".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::Catalogue;
+
+    fn ways(options: &EncoderOptions, role: Role) -> Result<Ways, String> {
+        let catalogue = Catalogue::load(None).unwrap();
+        Accelerators::new(options, None).ways(role, catalogue.model(role).unwrap())
+    }
+
+    #[test]
+    fn an_accelerator_that_was_asked_for_and_is_not_there_is_an_error() {
+        for accelerator in [Accelerator::Cuda, Accelerator::TensorRt] {
+            let options = EncoderOptions { accelerator, ..EncoderOptions::default() };
+            let error = ways(&options, Role::Objects).err().unwrap();
+            assert!(error.contains(&format!("`{accelerator}`")) && error.contains("`cpu`"), "{error}");
+        }
+    }
+
+    #[test]
+    fn auto_on_a_machine_without_anything_is_the_processor_without_a_word() {
+        let ways = ways(&EncoderOptions::default(), Role::Objects).unwrap();
+        assert!(ways.ways.is_empty() && ways.processor);
+    }
+
+    #[test]
+    fn a_model_that_tensorrt_cannot_build_runs_on_the_processor_unless_it_was_named_for_the_role() {
+        let mut options = EncoderOptions { accelerator: Accelerator::TensorRt, ..EncoderOptions::default() };
+        let chosen = ways(&options, Role::SceneClasses).unwrap();
+        assert!(chosen.ways.is_empty() && chosen.processor);
+        assert!(chosen.note.unwrap().contains("MobileNetV2"));
+        options.roles.insert(Role::SceneClasses, Accelerator::TensorRt);
+        assert!(ways(&options, Role::SceneClasses).err().unwrap().contains("MobileNetV2"));
+        options.roles.insert(Role::SceneClasses, Accelerator::Cpu);
+        assert!(ways(&options, Role::SceneClasses).unwrap().note.is_none());
+    }
+}
