@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use memory_core::ports::TextEmbedder;
 use memory_core::{AbsentRole, Modality};
@@ -194,6 +195,18 @@ impl Encoders {
         while slots.loading() {
             self.shared.settled.wait(&mut slots);
         }
+    }
+
+    /// Blocks until the roles are as `wanted`; `false` if `patience` ends first.
+    pub fn wait_for(&self, patience: Duration, wanted: impl Fn(&BTreeMap<Role, RoleStatus>) -> bool) -> bool {
+        let end = Instant::now() + patience;
+        let mut slots = self.shared.slots.lock();
+        while !wanted(&slots.status) {
+            if self.shared.settled.wait_until(&mut slots, end).timed_out() {
+                return wanted(&slots.status);
+            }
+        }
+        true
     }
 
     /// Every role, those without a model too.

@@ -54,10 +54,13 @@ impl Machine {
     }
 
     pub fn options(&self) -> TensorRtOptions {
-        let builder = BuilderCommand {
-            program: std::env::current_exe().unwrap(),
-            arguments: ["--ignored", "--exact", "the_builder", "--nocapture"].map(str::to_owned).to_vec(),
-        };
+        // Under an emulator a program cannot start itself by itself.
+        let runner = std::env::var("ENGRAM_RUNNER").unwrap_or_default();
+        let this = std::env::current_exe().unwrap().display().to_string();
+        let mut words = runner.split_whitespace().chain([this.as_str()]).map(str::to_owned);
+        let program = PathBuf::from(words.next().unwrap());
+        let arguments = ["--ignored", "--exact", "the_builder", "--nocapture"].map(str::to_owned);
+        let builder = BuilderCommand { program, arguments: words.chain(arguments).collect() };
         TensorRtOptions {
             library: Some(self.library()),
             driver: Some(self.path("libcuda.so.1")),

@@ -8,6 +8,7 @@ mod building;
 mod finding;
 mod machine;
 mod roles;
+mod rtx;
 
 mod running;
 

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout)] // Tests say what they skip.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use drivers::encoders::{Accelerator, Detection, EncoderOptions, Encoders, Picture, Road, RoleState, RoleStatus};
 use drivers::models::{Availability, Catalogue, InstalledModels, Part, Role, file_digest};
@@ -46,15 +46,9 @@ fn status(encoders: &Encoders) -> RoleStatus {
 
 /// Waits for a status; what builds does so in a process of its own.
 fn until(encoders: &Encoders, wanted: impl Fn(&RoleStatus) -> bool) -> RoleStatus {
-    let begin = Instant::now();
-    loop {
-        let now = status(encoders);
-        if wanted(&now) {
-            return now;
-        }
-        assert!(begin.elapsed() < DEADLINE, "{now:?}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    let came = encoders.wait_for(DEADLINE, |roles| roles.get(&Role::Objects).is_some_and(&wanted));
+    assert!(came, "{:?}", status(encoders));
+    status(encoders)
 }
 
 fn seen(encoders: &Encoders) -> Result<Vec<Detection>, String> {
@@ -69,6 +63,8 @@ fn the_processor_serves_until_the_engine_is_built_and_the_next_start_has_it() {
     let Some(models) = models(&machine) else { return };
     machine.open().unwrap();
     machine.switches("build=wait");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, machine.path("go"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
     let first = encoders(&machine, &models, Accelerator::Auto);
     let early = until(&first, |status| status.reason.as_ref().is_some_and(|reason| reason.contains("(building)")));
     assert_eq!(early.state, RoleState::Ready);

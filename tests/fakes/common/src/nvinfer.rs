@@ -659,11 +659,10 @@ unsafe extern "C" fn build(this: This<Builder>, network: *mut c_void, config: *m
         Some("hang") => loop {
             std::thread::park();
         },
-        // Until somebody puts the file `go` beside the library.
+        // Until somebody writes into the pipe `go` beside the library.
         Some("wait") => {
-            while !folder_of(library().home).is_some_and(|folder| folder.join("go").exists()) {
-                std::thread::sleep(std::time::Duration::from_millis(5));
-            }
+            let go = folder_of(library().home).map(|folder| std::fs::read(folder.join("go")));
+            assert!(go.is_some_and(|go| go.is_ok()), "a pipe `go` is there");
         }
         _ => {}
     }

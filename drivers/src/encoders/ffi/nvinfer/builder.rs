@@ -186,7 +186,7 @@ fn parse(slots: &Slots, parser: &Owned, request: &BuildRequest<'_>) -> Result<()
             let Some(error) = object(method::<ErrorAt>(parser, slots.parse_error)(parser, at)) else { continue };
             let text = method::<unsafe extern "C" fn(Object) -> *const c_char>(error, ERROR_DESCRIPTION)(error);
             if object(text.cast_mut().cast()).is_some() {
-                problems.push(CStr::from_ptr(text).to_string_lossy().into_owned());
+                problems.push(logger::one_line(CStr::from_ptr(text)));
             }
         }
     }

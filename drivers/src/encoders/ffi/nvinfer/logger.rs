@@ -80,7 +80,7 @@ unsafe extern "C" fn log(_: *mut c_void, severity: c_int, message: *const c_char
         return;
     }
     // SAFETY: the library hands over a terminated text that lives for the call.
-    let text = unsafe { CStr::from_ptr(message) }.to_string_lossy();
+    let text = one_line(unsafe { CStr::from_ptr(message) });
     match severity {
         0 | 1 => {
             tracing::debug!("tensorrt: {text}");
@@ -88,11 +88,16 @@ unsafe extern "C" fn log(_: *mut c_void, severity: c_int, message: *const c_char
             if said.len() == KEPT {
                 said.pop_front();
             }
-            said.push_back(text.into_owned());
+            said.push_back(text);
         }
         2 => tracing::debug!("tensorrt: {text}"),
         _ => tracing::trace!("tensorrt: {text}"),
     }
+}
+
+/// A text of the library's as part of a sentence.
+pub(super) fn one_line(text: &CStr) -> String {
+    text.to_string_lossy().trim().replace('\n', "; ")
 }
 
 /// The library never deletes its logger; the slots must be callable all the same.
