@@ -80,7 +80,7 @@ pub struct ModelHealth {
     pub model: Option<String>,
     /// What runs it, for instance `onnxruntime-cpu 1.31.1`.
     pub backend: Option<String>,
-    /// Why it is absent or failed.
+    /// Why it is absent or failed; of one that is ready, why it does not run on what was wanted, or not yet.
     pub reason: Option<String>,
 }
 
