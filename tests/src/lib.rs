@@ -13,8 +13,10 @@ mod client;
 mod deadline;
 mod environment;
 pub mod media;
+mod notifications;
 mod numbers;
 mod process;
+pub mod sandbox;
 mod stage;
 
 pub use agent::{Agent, AgentBuilder};
@@ -23,6 +25,7 @@ pub use certificates::Certificates;
 pub use client::{Client, Message, Reply};
 pub use deadline::{eventually, until};
 pub use environment::{engram, engram_command, fixtures_dir, free_port, models_dir, repository, shared, skipped};
+pub use notifications::Notifications;
 pub use numbers::Random;
 pub use process::{Finished, Process, run_to_end};
 pub use stage::{SOON, Stage, evidence_ids};
