@@ -21,4 +21,5 @@ pub mod output;
 pub mod senses;
 pub mod service;
 pub mod upkeep;
+pub mod watchdog;
 pub mod when;

@@ -29,6 +29,7 @@ pub struct FrontDoorParts {
     pub media: crate::media::MediaLinks,
     pub counters: Arc<MqttCounters>,
     pub backups: std::path::PathBuf,
+    pub watchdog: Arc<crate::watchdog::Watchdog>,
 }
 
 impl FrontDoorParts {
@@ -45,6 +46,7 @@ impl FrontDoorParts {
             media: self.media.clone(),
             counters: Arc::clone(&self.counters),
             backups: self.backups.clone(),
+            watchdog: Arc::clone(&self.watchdog),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The heartbeat: makes the health report, feeds systemd's watchdog, and notices a store that no longer answers.
+//! The heartbeat: makes the health report, feeds systemd's watchdog while every loop ticks, and notices a store that no
+//! longer answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,11 +13,14 @@ use super::systemd;
 use crate::health::HealthReport;
 use crate::mqtt::MqttCounters;
 use crate::service::MemoryService;
+use crate::watchdog::{Stalled, Watchdog};
 
 /// How often the report is made though nothing announced a change.
 const BEAT: Duration = Duration::from_secs(1);
 /// How long the store may fail to answer before the program ends, for systemd to start it afresh.
 const STORE_PATIENCE: Duration = Duration::from_secs(30);
+/// What health calls loops that are stuck.
+const LOOPS: &str = "loops";
 
 /// The report of this moment.
 pub fn report(board: &Board, service: &MemoryService, counters: &MqttCounters, archive: &Archive) -> HealthReport {
@@ -39,19 +43,23 @@ pub async fn run(
     service: MemoryService,
     counters: Arc<MqttCounters>,
     archive: Arc<Archive>,
+    watchdog: Arc<Watchdog>,
 ) -> String {
     let mut beat = tokio::time::interval(BEAT);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let watched = systemd::watchdog().is_some();
     let mut last_answer = Instant::now();
     let mut last_status = String::new();
+    let mut loops = Loops::default();
     loop {
         tokio::select! {
             _ = beat.tick() => {
                 match store_answers(&service).await {
                     Ok(()) => {
                         last_answer = Instant::now();
-                        if watched {
+                        let all_tick = loops.look(watchdog.stalled());
+                        board.note(LOOPS, loops.problem());
+                        if watched && all_tick {
                             systemd::alive();
                         }
                     }
@@ -64,7 +72,7 @@ pub async fn run(
             () = board.changed() => {}
         }
         let report = report(&board, &service, &counters, &archive);
-        let status = status_line(&report);
+        let status = status_line(&report, &loops);
         if status != last_status {
             systemd::status(&status);
             last_status = status;
@@ -85,7 +93,33 @@ async fn store_answers(service: &MemoryService) -> Result<(), String> {
     }
 }
 
-fn status_line(report: &HealthReport) -> String {
+/// What is known of the loops, from one beat to the next.
+#[derive(Default)]
+struct Loops {
+    stalled: Vec<String>,
+}
+
+impl Loops {
+    /// Takes in which loops are stuck and logs what has changed; `true` if none is, so that the watchdog may be fed.
+    fn look(&mut self, stalled: Vec<Stalled>) -> bool {
+        for Stalled { name, silence } in stalled.iter().filter(|stalled| !self.stalled.contains(&stalled.name)) {
+            tracing::error!(name, silent_s = silence.as_secs(), "a loop is stuck; systemd's watchdog is not fed");
+        }
+        let stalled: Vec<String> = stalled.into_iter().map(|stalled| stalled.name).collect();
+        for name in self.stalled.iter().filter(|name| !stalled.contains(name)) {
+            tracing::warn!(name, "the loop goes on");
+        }
+        self.stalled = stalled;
+        self.stalled.is_empty()
+    }
+
+    /// As health and the status line say it.
+    fn problem(&self) -> Option<String> {
+        (!self.stalled.is_empty()).then(|| format!("stuck: {}", self.stalled.join(", ")))
+    }
+}
+
+fn status_line(report: &HealthReport, loops: &Loops) -> String {
     let running = report.sources.values().filter(|source| source.state == "running").count();
     let mut line = format!(
         "{} episodes, {} events; {running} of {} sources running",
@@ -99,5 +133,40 @@ fn status_line(report: &HealthReport) -> String {
     if !report.degraded.is_empty() {
         line.push_str(&format!("; degraded: {}", report.degraded.len()));
     }
+    if let Some(problem) = loops.problem() {
+        line.push_str(&format!("; {problem}"));
+    }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use memory_core::{ManualClock, Timestamp};
+
+    use super::*;
+    use crate::watchdog::PATIENCE;
+
+    #[test]
+    fn a_stuck_loop_withholds_the_watchdog_and_is_named_in_the_status_line() {
+        let clock = Arc::new(ManualClock::at(Timestamp::from_micros(0)));
+        let watchdog = Watchdog::new(clock.clone());
+        let (client, writer) = (watchdog.heartbeat("mqtt in"), watchdog.heartbeat("memory writer"));
+        let mut loops = Loops::default();
+        let line = |loops: &Loops| status_line(&HealthReport::default(), loops);
+        assert!(loops.look(watchdog.stalled()));
+        assert_eq!(line(&loops), "0 episodes, 0 events; 0 of 0 sources running");
+
+        clock.advance(PATIENCE + Duration::from_secs(1));
+        client.tick();
+        assert!(!loops.look(watchdog.stalled()), "fed although the writer is stuck");
+        assert!(line(&loops).ends_with("; stuck: memory writer"), "{}", line(&loops));
+        clock.advance(PATIENCE + Duration::from_secs(1));
+        assert!(!loops.look(watchdog.stalled()));
+        assert!(line(&loops).ends_with("; stuck: mqtt in, memory writer"), "{}", line(&loops));
+
+        client.tick();
+        writer.tick();
+        assert!(loops.look(watchdog.stalled()));
+        assert_eq!(loops.problem(), None);
+    }
 }

@@ -39,6 +39,7 @@ use crate::media::{MediaLinks, MediaServer};
 use crate::mqtt::{Identity, MqttCounters};
 use crate::service::{MemoryService, ServiceOptions};
 use crate::upkeep::AutomaticOptions;
+use crate::watchdog::Watchdog;
 use crate::{logging, media, metrics, opening};
 
 /// How the daemon runs, beyond the configuration.
@@ -112,6 +113,12 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     let (service, threads) =
         MemoryService::start(memory, service_options, Arc::clone(&clock)).or_exit(Exit::Internal)?;
 
+    let watchdog = Watchdog::new(Arc::clone(&clock));
+    let _writer = {
+        let service = service.clone();
+        watchdog.watch("memory writer", Arc::new(move || Some(service.writer_silence())))
+    };
+
     let archive = media::archive(config)?;
     {
         // First what a kill kept from being deleted, then whatever is forgotten from now on.
@@ -133,6 +140,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         service.clone(),
         Arc::clone(&counters),
         Arc::clone(&archive),
+        Arc::clone(&watchdog),
     ));
 
     let door = front_door::FrontDoorParts {
@@ -147,6 +155,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         media: MediaLinks::new(Arc::clone(&archive), &config.recording.server),
         counters,
         backups: directories.backups.clone(),
+        watchdog: Arc::clone(&watchdog),
     };
     let close_door = CancellationToken::new();
     let (online, is_online) = watch::channel(false);
@@ -168,6 +177,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         Arc::clone(&board),
         Arc::clone(&clock),
         config.recording.enabled.then_some(archive),
+        watchdog,
     )?;
     reloader.serve_sources(perceiving.clone());
     reloader.watch().or_exit(Exit::Internal)?;

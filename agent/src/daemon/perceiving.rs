@@ -14,6 +14,7 @@ use crate::config::{Config, SourceConfig};
 use crate::exit::{Failure, OrExit};
 use crate::senses::{Source, encoders};
 use crate::service::MemoryService;
+use crate::watchdog::{Heartbeat, TICK, Watchdog, Watched};
 
 /// How often a file is looked at for its end.
 const LOOK: Duration = Duration::from_millis(100);
@@ -40,6 +41,9 @@ struct Shared {
     encoders: Encoders,
     /// Where live sources are recorded, if they are.
     archive: Option<Arc<Archive>>,
+    watchdog: Arc<Watchdog>,
+    /// Of the supervisor.
+    heartbeat: Heartbeat,
     state: Mutex<State>,
     /// Notified when `stopped` or `wanted` is set.
     stopping: Condvar,
@@ -52,6 +56,8 @@ struct State {
     /// What a reload wants instead; the supervisor does it.
     wanted: Option<BTreeMap<String, SourceConfig>>,
     sources: BTreeMap<String, Source>,
+    /// The watchdog's eyes on them.
+    watched: BTreeMap<String, Watched>,
     /// How many sources were not started yet.
     awaited: usize,
     stopped: bool,
@@ -78,6 +84,7 @@ impl Perceiving {
         board: Arc<Board>,
         clock: Arc<dyn Clock>,
         archive: Option<Arc<Archive>>,
+        watchdog: Arc<Watchdog>,
     ) -> Result<Self, Failure> {
         let encoders = encoders::load(&config.models, None)?;
         let awaited = config.sources.values().filter(|source| source.enabled).count();
@@ -89,6 +96,8 @@ impl Perceiving {
             clock,
             encoders,
             archive,
+            heartbeat: watchdog.heartbeat("sources"),
+            watchdog,
             state: Mutex::new(State { configured: config.sources.clone(), awaited, ..State::default() }),
             stopping: Condvar::new(),
         };
@@ -118,7 +127,10 @@ impl Perceiving {
         for (name, source) in live {
             self.start_source(name, source);
         }
-        shared.encoders.wait_ready();
+        // Loading may take minutes where an engine is built.
+        while !shared.encoders.wait_ready_within(TICK) {
+            shared.heartbeat.tick();
+        }
         shared.service.set_text_embedder(shared.encoders.text_embedder());
         shared.service.memory().set_picture_texts(shared.encoders.picture_texts());
         self.tell_roles();
@@ -217,6 +229,7 @@ impl Perceiving {
             let differ = |name: &&String| runs(&configured, name) != runs(&wanted, name);
             let ended: Vec<(String, Option<Source>)> =
                 configured.keys().filter(differ).map(|name| (name.clone(), state.sources.remove(name))).collect();
+            ended.iter().for_each(|(name, _)| drop(state.watched.remove(name)));
             let begun: Vec<(String, SourceConfig)> =
                 wanted.keys().filter(differ).filter_map(|name| Some((name.clone(), runs(&wanted, name)?))).collect();
             state.awaited += begun.len();
@@ -251,9 +264,12 @@ impl Perceiving {
         let until = Instant::now() + pause;
         let mut state = self.shared.state.lock();
         while !state.stopped && idle(&state) {
-            if self.shared.stopping.wait_until(&mut state, until).timed_out() {
+            self.shared.heartbeat.tick();
+            let now = Instant::now();
+            if now >= until {
                 break;
             }
+            self.shared.stopping.wait_until(&mut state, until.min(now + TICK));
         }
         state.stopped
     }
@@ -272,6 +288,9 @@ impl Perceiving {
         shared.recording.add(&name, Box::new(move |paused| switch.pause(paused)));
         let probe = source.clone();
         shared.board.source(&name, Arc::new(move || probe.health()));
+        let silent = source.clone();
+        let watched = self.shared.watchdog.watch(&format!("source {name}"), Arc::new(move || silent.silence()));
+        state.watched.insert(name.clone(), watched);
         tracing::info!(source = name, "source started");
         if state.sources.insert(name, source).is_none() {
             state.awaited -= 1;

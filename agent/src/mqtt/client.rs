@@ -3,6 +3,7 @@
 //! packet id may mean another message.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,6 +19,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::MqttError;
 use crate::config::mqtt::MqttConfig;
+use crate::watchdog::Watchdog;
 
 /// How long the broker may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -46,7 +48,7 @@ struct Credentials {
 }
 
 /// What a connection is for.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct LinkOptions {
     /// Stable where the session is kept.
     pub client_id: String,
@@ -56,6 +58,8 @@ pub struct LinkOptions {
     pub receive_maximum: Option<u16>,
     /// Published by the broker, retained, when the connection breaks.
     pub will: Option<(String, &'static str)>,
+    /// Watches the event loop, under this name.
+    pub watched: Option<(Arc<Watchdog>, &'static str)>,
     /// Acknowledgements by hand that may wait for the event loop.
     pub acknowledgements: usize,
 }
@@ -200,6 +204,7 @@ impl Broker {
     /// See [`End`].
     pub async fn connect(&self, options: LinkOptions, receiver: impl Receive) -> Result<Link, End> {
         let requests = REQUESTS + options.acknowledgements;
+        let heartbeat = options.watched.as_ref().map(|(watchdog, name)| watchdog.heartbeat(name));
         let options = self.options(options).map_err(|message| End { kind: EndKind::Refused, message })?;
         let manual = options.ack_mode() == AckMode::Manual;
         let (client, events) = AsyncClient::builder(options)
@@ -213,7 +218,13 @@ impl Broker {
             accepted: Some(accepted),
             place: [self.host.as_str(), &self.port.to_string()].join(":"),
         };
-        let mut pump = AbortOnDropHandle::new(tokio::spawn(pump.run(receiver)));
+        let running = async move {
+            match heartbeat {
+                Some(heartbeat) => heartbeat.beside(pump.run(receiver)).await,
+                None => pump.run(receiver).await,
+            }
+        };
+        let mut pump = AbortOnDropHandle::new(tokio::spawn(running));
         match acceptance.await {
             Ok(Accepted { session_present, max_packet }) => {
                 Ok(Link { sender: Sender { client, max_packet }, session_present, pump })

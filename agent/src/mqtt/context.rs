@@ -20,6 +20,7 @@ use super::{ConfigurationControl, FrontDoor, Identity, MqttCounters, MqttError, 
 use crate::config::mqtt::MqttConfig;
 use crate::media::MediaLinks;
 use crate::service::MemoryService;
+use crate::watchdog::Watchdog;
 
 /// Parts of the front door that can be in trouble.
 pub const CONNECTION_IN: &str = "connection in";
@@ -47,6 +48,7 @@ pub struct Context {
     pub media: MediaLinks,
     pub counters: Arc<MqttCounters>,
     pub backups: std::path::PathBuf,
+    pub watchdog: Arc<Watchdog>,
     pub outbox: Outbox,
     /// Questions and commands under way.
     pub requests: TaskTracker,
@@ -73,6 +75,7 @@ impl Context {
             media,
             counters,
             backups,
+            watchdog,
         } = door;
         let topics = Topics::new(&config.root, &identity.robot)
             .map_err(|error| MqttError::RobotName { robot: identity.robot.clone(), error })?;
@@ -99,6 +102,7 @@ impl Context {
             media,
             counters,
             backups,
+            watchdog,
         };
         Ok((context, health))
     }

@@ -83,6 +83,7 @@ impl InConnection {
             keep_session: Some(Duration::from_secs(u64::from(context.config.session_expiry_h) * 3600)),
             receive_maximum: Some(limits.unacknowledged),
             will: None,
+            watched: Some((Arc::clone(&context.watchdog), "mqtt in events")),
             acknowledgements: ingest::ROOM,
         };
         let connected = tokio::select! {
@@ -240,6 +241,7 @@ impl AskConnection {
             keep_session: None,
             receive_maximum: None,
             will: Some((topics.outbound(Outbound::Status), OFFLINE)),
+            watched: Some((Arc::clone(&self.context.watchdog), "mqtt ask events")),
             acknowledgements: 0,
         }
     }

@@ -36,6 +36,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::config::mqtt::MqttConfig;
 use crate::health::HealthReport;
 use crate::service::MemoryService;
+use crate::watchdog::Watchdog;
 pub use counters::{Counter, MqttCounters};
 
 /// Who this engram is on the broker.
@@ -140,6 +141,8 @@ pub struct FrontDoor {
     pub counters: Arc<MqttCounters>,
     /// Where backups and exports are, which no command leads out of.
     pub backups: std::path::PathBuf,
+    /// Watches the two clients and their event loops.
+    pub watchdog: Arc<Watchdog>,
 }
 
 /// The commands there are.
@@ -168,7 +171,10 @@ pub async fn serve(door: FrontDoor, shutdown: CancellationToken, online: watch::
         subscribed: observing,
         stop: stop_in.clone(),
     };
-    let in_connection = AbortOnDropHandle::new(tokio::spawn(in_connection.run()));
+    let heartbeat = context.watchdog.heartbeat("mqtt in");
+    let in_connection =
+        AbortOnDropHandle::new(tokio::spawn(async move { heartbeat.beside(in_connection.run()).await }));
+    let heartbeat = context.watchdog.heartbeat("mqtt ask");
     let ask = door::AskConnection { context, health, claimed, subscribed, shutdown, online, stop_in, in_connection };
-    ask.run().await
+    heartbeat.beside(ask.run()).await
 }

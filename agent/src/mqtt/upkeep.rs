@@ -56,6 +56,8 @@ pub async fn run(context: &Context, command: LongCommand) -> Value {
     let memory = context.service.memory().clone();
     let (backups, now) = (context.backups.clone(), context.clock.now());
     let restoring = matches!(command, LongCommand::Restore { .. });
+    // What is told waits until the whole backup was read, and that is no fault of the writer.
+    let _excuse = restoring.then(|| context.watchdog.excuse());
     let done = tokio::task::spawn_blocking(move || work(&memory, &backups, command, now)).await;
     if restoring {
         context.service.memory_replaced();

@@ -73,6 +73,11 @@ impl Source {
         self.handle.status()
     }
 
+    /// How long ago its thread ticked; `None` once it has nothing to do any more.
+    pub fn silence(&self) -> Option<std::time::Duration> {
+        self.status().silence
+    }
+
     /// Whether a fault of the program ended it, so that starting it again may help.
     pub fn has_panicked(&self) -> bool {
         self.handle.has_panicked()

@@ -48,6 +48,7 @@ pub struct OpenEpisodes {
 }
 
 impl OpenEpisodes {
+    #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }

@@ -196,7 +196,7 @@ impl MemoryService {
         let jobs = Arc::new(jobs::Signal::new());
         let entity_events = broadcast::Sender::new(ENTITY_EVENTS);
         let procedure_events = broadcast::Sender::new(PROCEDURE_EVENTS);
-        let writer = Arc::new(Writer::new(&options));
+        let writer = Arc::new(Writer::new(&options, Arc::clone(&clock)));
         let pool = Arc::new(RecallPool::new(options.recall_queue));
         let shared = Arc::new(Shared {
             memory: memory.clone(),
@@ -433,6 +433,11 @@ impl MemoryService {
         counters.embedding = self.shared.jobs.progress(jobs::Kind::Embedding);
         counters.learning = self.shared.jobs.progress(jobs::Kind::Learning);
         counters
+    }
+
+    /// How long ago the writer's thread ticked, which it does while it waits too. A commit is one tick.
+    pub fn writer_silence(&self) -> Duration {
+        self.shared.writer.pulse.silence()
     }
 
     /// Sets what is done after something was forgotten and before that is answered; once.

@@ -1,7 +1,7 @@
 //! The single writer: collects what waits, commits it as one transaction, answers each batch.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use memory_core::{Clock, ForgetError, ForgetReply, ForgetRequest, Memory, Observation, ObserveError, Outcome};
@@ -13,11 +13,12 @@ use super::jobs::Signal;
 use super::pool::panic_message;
 use super::queue::BoundedQueue;
 use super::{Committed, ForgetFailure, ObserveFailure, ServiceCounters, ServiceOptions};
+use crate::watchdog::Pulse;
 
 /// Episode events that a listener may lag behind.
 const EPISODE_EVENTS: usize = 1024;
 
-/// How often idle episodes are looked at while any is open.
+/// How often it shows that it is not stuck, and idle episodes are looked at.
 const TICK: Duration = Duration::from_secs(1);
 
 /// One thing to write.
@@ -39,10 +40,12 @@ pub struct Writer {
     counters: Mutex<ServiceCounters>,
     /// What is done after something was forgotten, before that is answered.
     pub after_forgetting: OnceLock<AfterForgetting>,
+    /// When its thread ticked.
+    pub pulse: Arc<Pulse>,
 }
 
 impl Writer {
-    pub fn new(options: &ServiceOptions) -> Self {
+    pub fn new(options: &ServiceOptions, clock: Arc<dyn Clock>) -> Self {
         Self {
             queue: BoundedQueue::new(options.writer_queue),
             episode_events: broadcast::Sender::new(EPISODE_EVENTS),
@@ -50,6 +53,7 @@ impl Writer {
             linger: options.commit_linger,
             counters: Mutex::default(),
             after_forgetting: OnceLock::new(),
+            pulse: Arc::new(Pulse::new(clock)),
         }
     }
 
@@ -62,8 +66,8 @@ impl Writer {
         let mut open = OpenEpisodes::default();
         let mut held: Option<WriteJob> = None;
         loop {
-            let patience = (!open.is_empty()).then_some(TICK);
-            let Some(job) = held.take().or_else(|| self.queue.pop(patience)) else {
+            self.pulse.tick();
+            let Some(job) = held.take().or_else(|| self.queue.pop(Some(TICK))) else {
                 if self.queue.is_done() {
                     break;
                 }

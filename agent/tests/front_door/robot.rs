@@ -110,6 +110,7 @@ impl Robot {
         let shutdown = CancellationToken::new();
         let counters = Arc::new(MqttCounters::default());
         let recording = Arc::new(Switch::default());
+        let watchdog = agent::watchdog::Watchdog::new(Arc::clone(&clock));
         let door = FrontDoor {
             config,
             identity,
@@ -122,6 +123,7 @@ impl Robot {
             media: agent::media::MediaLinks::default(),
             counters: Arc::clone(&counters),
             backups: std::env::temp_dir(),
+            watchdog,
         };
         let serving = runtime.spawn(serve(door, shutdown.clone(), online_sender));
         Ok(Self {

@@ -54,6 +54,9 @@ pub struct SourceStatus {
     pub session: Option<String>,
     /// Time since the last picture came (the last sound, where there are no pictures).
     pub age: Option<Duration>,
+    /// Time since its thread last showed that it is not stuck, which it does in backoff and while it is paused too; `None`
+    /// once it has nothing to do any more.
+    pub silence: Option<Duration>,
     /// Pictures that came in a second, of late; not all of them are wanted.
     pub fps: f64,
     /// How often it was restarted.
@@ -71,6 +74,9 @@ pub struct SourceStatus {
     /// How far the session has come, in stream time.
     pub position: Duration,
 }
+
+/// How often a thread that waits shows that it is not stuck.
+const TICK: Duration = Duration::from_secs(1);
 
 /// Reasons for a loss.
 #[derive(Debug, Clone, Copy)]
@@ -122,6 +128,8 @@ pub(super) struct Shared {
     /// Monotonic microseconds plus one; 0 is never.
     last_video: AtomicU64,
     last_audio: AtomicU64,
+    /// When the worker ticked, as above.
+    ticked: AtomicU64,
     expects_video: AtomicBool,
     restarts: AtomicU64,
     pub(super) panicked: AtomicBool,
@@ -135,7 +143,7 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(name: &str, kind: &'static str, clock: std::sync::Arc<dyn Clock>) -> Self {
-        Self {
+        let shared = Self {
             name: name.to_owned(),
             kind,
             clock,
@@ -146,6 +154,7 @@ impl Shared {
             arrived_video: AtomicU64::new(0),
             last_video: AtomicU64::new(0),
             last_audio: AtomicU64::new(0),
+            ticked: AtomicU64::new(0),
             expects_video: AtomicBool::new(true),
             restarts: AtomicU64::new(0),
             panicked: AtomicBool::new(false),
@@ -155,7 +164,14 @@ impl Shared {
             audio_micros: AtomicU64::new(0),
             subtitles: AtomicU64::new(0),
             position_micros: AtomicU64::new(0),
-        }
+        };
+        shared.tick();
+        shared
+    }
+
+    /// The worker is not stuck.
+    fn tick(&self) {
+        self.ticked.store(self.stamp(), Ordering::Relaxed);
     }
 
     pub(super) fn clock(&self) -> &dyn Clock {
@@ -195,6 +211,7 @@ impl Shared {
     }
 
     pub(super) fn enter(&self, state: SourceState, error: Option<String>) {
+        self.tick();
         let mut told = self.told.lock();
         told.state = state;
         if error.is_some() || state == SourceState::Running {
@@ -209,6 +226,7 @@ impl Shared {
 
     /// Brings the measured rate up to date; called by the worker about every 100 ms.
     pub(super) fn measure(&self) {
+        self.tick();
         let (now, count) = (self.clock.monotonic(), self.arrived_video.load(Ordering::Relaxed));
         let rate = &mut self.told.lock().rate;
         let elapsed = now.saturating_sub(rate.since);
@@ -248,9 +266,12 @@ impl Shared {
         let deadline = std::time::Instant::now() + time;
         let mut told = self.told.lock();
         while !(self.stop_wanted() || self.pause_wanted() || ready()) {
-            if self.changed.wait_until(&mut told, deadline).timed_out() {
+            self.tick();
+            let now = std::time::Instant::now();
+            if now >= deadline {
                 return;
             }
+            self.changed.wait_until(&mut told, deadline.min(now + TICK));
         }
     }
 
@@ -258,7 +279,8 @@ impl Shared {
     pub(super) fn wait_resumed(&self) {
         let mut told = self.told.lock();
         while self.pause_wanted() && !self.stop_wanted() {
-            self.changed.wait(&mut told);
+            self.tick();
+            self.changed.wait_for(&mut told, TICK);
         }
     }
 
@@ -284,6 +306,8 @@ impl Shared {
         let expects_video = self.expects_video.load(Ordering::Relaxed);
         let now = self.clock.monotonic();
         let told = self.told.lock();
+        let over = matches!(told.state, SourceState::Ended | SourceState::Failed);
+        let ticked = Duration::from_micros(load(&self.ticked).saturating_sub(1));
         SourceStatus {
             name: self.name.clone(),
             kind: self.kind,
@@ -291,6 +315,7 @@ impl Shared {
             error: told.error.clone(),
             session: told.session.clone(),
             age: self.last_arrival(expects_video).map(|at| now.saturating_sub(at)),
+            silence: (!over).then(|| now.saturating_sub(ticked)),
             fps: if told.state == SourceState::Running { told.rate.fps } else { 0.0 },
             restarts: load(&self.restarts),
             dropped: Loss::ALL
@@ -304,5 +329,58 @@ impl Shared {
             subtitles: load(&self.subtitles),
             position: Duration::from_micros(load(&self.position_micros)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use memory_core::{ManualClock, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn a_worker_that_waits_out_a_backoff_or_a_pause_is_not_silent() {
+        let clock = Arc::new(ManualClock::at(Timestamp::from_micros(0)));
+        let shared = Arc::new(Shared::new("cam", "test", clock.clone()));
+        let worker = std::thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                shared.enter(SourceState::Backoff, Some("gone".into()));
+                shared.wait(Duration::from_secs(3600), || false);
+                shared.enter(SourceState::Paused, None);
+                shared.wait_resumed();
+                shared.enter(SourceState::Ended, None);
+            }
+        });
+        let ticks = |state: SourceState| {
+            let deadline = std::time::Instant::now() + Duration::from_secs(60);
+            clock.advance(Duration::from_secs(600));
+            while shared.status().state != state || shared.status().silence != Some(Duration::ZERO) {
+                assert!(std::time::Instant::now() < deadline, "{:?}", shared.status());
+                shared.wait_ended(Some(Duration::from_millis(20)));
+            }
+        };
+        ticks(SourceState::Backoff);
+        ticks(SourceState::Backoff);
+        shared.wish_pause(true);
+        ticks(SourceState::Paused);
+        ticks(SourceState::Paused);
+        shared.wish_pause(false);
+        worker.join().unwrap();
+        clock.advance(Duration::from_secs(600));
+        assert_eq!(shared.status().silence, None, "it is over and not missed");
+    }
+
+    #[test]
+    fn a_worker_that_is_stuck_is_silent() {
+        let clock = Arc::new(ManualClock::at(Timestamp::from_micros(0)));
+        let shared = Shared::new("cam", "test", clock.clone());
+        shared.enter(SourceState::Running, None);
+        clock.advance(Duration::from_secs(70));
+        // Pictures that come say nothing about the thread that is to take them.
+        shared.video_arrived();
+        assert_eq!(shared.status().silence, Some(Duration::from_secs(70)));
     }
 }

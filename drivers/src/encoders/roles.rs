@@ -209,6 +209,15 @@ impl Encoders {
         true
     }
 
+    /// The same for at most `time`; says whether they are.
+    pub fn wait_ready_within(&self, time: Duration) -> bool {
+        let mut slots = self.shared.slots.lock();
+        if slots.loading() {
+            self.shared.settled.wait_for(&mut slots, time);
+        }
+        !slots.loading()
+    }
+
     /// Every role, those without a model too.
     pub fn status(&self) -> BTreeMap<Role, RoleStatus> {
         self.shared.slots.lock().status.clone()
