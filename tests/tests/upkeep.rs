@@ -191,3 +191,24 @@ fn an_export_is_imported_once_however_often() -> Result<()> {
     assert_ne!(wrong.code, Some(0));
     Ok(())
 }
+
+#[test]
+fn a_snapshot_is_beside_the_store_and_read_after_a_kill() -> Result<()> {
+    let mut stage = Stage::start("saver")?;
+    let saved = |stage: &Stage| stage.agent.data_dir().join("memory/index-0.snapshot");
+    stage.tell("mug", "Anna put the blue mug on the shelf.")?;
+    assert!(!saved(&stage).exists(), "so little is not saved by itself");
+    let done = stage.command("snapshot", json!({}))?;
+    assert_eq!((&done["state"], &done["events"]), (&json!("succeeded"), &json!(1)), "{done}");
+    assert_eq!(done["bytes"].as_u64(), Some(saved(&stage).metadata()?.len()), "{done}");
+    // What came after it is found as well.
+    stage.tell("keys", "Ben put the keys into the bowl.")?;
+    stage.agent.kill()?;
+    stage.agent.restart(&stage.client)?;
+    for (question, id) in [("Where is the blue mug?", "mug"), ("Where are the keys?", "keys")] {
+        let answer = stage.ask(question)?;
+        assert_eq!(evidence_ids(&answer).first().map(String::as_str), Some(id), "{answer}");
+    }
+    stage.agent.stop()?;
+    stage.check()
+}

@@ -30,13 +30,14 @@ pub enum Name {
     Reload,
     Restore,
     Resume,
+    Snapshot,
 }
 
 /// Most episodes of one page.
 const MAX_PAGE: u64 = 200;
 
 impl Name {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Backup,
         Self::Compact,
         Self::Export,
@@ -50,6 +51,7 @@ impl Name {
         Self::Reload,
         Self::Restore,
         Self::Resume,
+        Self::Snapshot,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -67,6 +69,7 @@ impl Name {
             Self::Reload => "reload",
             Self::Restore => "restore",
             Self::Resume => "resume",
+            Self::Snapshot => "snapshot",
         }
     }
 
@@ -82,7 +85,7 @@ impl Name {
 
     /// Whether it takes long enough to say first that it has begun.
     pub const fn is_long(self) -> bool {
-        matches!(self, Self::Backup | Self::Compact | Self::Export | Self::Restore)
+        matches!(self, Self::Backup | Self::Compact | Self::Export | Self::Restore | Self::Snapshot)
     }
 
     /// # Errors

@@ -217,7 +217,7 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
             "version": context.identity.version,
         })),
         // Long commands are done by now, and `forget` comes over `…-in`, in its order among the observations.
-        Name::Backup | Name::Compact | Name::Export | Name::Restore | Name::Forget => {
+        Name::Backup | Name::Compact | Name::Export | Name::Restore | Name::Snapshot | Name::Forget => {
             Err(Refusal::new(Code::Internal, "the command came over the wrong connection"))
         }
     }

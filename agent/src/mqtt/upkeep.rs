@@ -1,11 +1,11 @@
-//! The commands that take long: `backup`, `compact`, `export` and `restore`.
+//! The commands that take long: `backup`, `compact`, `export`, `restore` and `snapshot`.
 //!
 //! They say `executing` once nothing about the request is wrong, and `succeeded` or `failed` in the end. The work is done on
 //! a thread of its own. Files are named, never their directories: all of them are in one configured directory.
 
 use std::path::PathBuf;
 
-use memory_core::{MaintenanceError, Memory, Timestamp};
+use memory_core::{MaintenanceError, Memory, SaveIndex, Timestamp};
 use serde_json::{Value, json};
 
 use super::commands::Name;
@@ -20,6 +20,7 @@ pub enum LongCommand {
     Compact,
     Export { dir: PathBuf },
     Restore { file: PathBuf },
+    Snapshot,
 }
 
 /// Reads a command.
@@ -47,6 +48,7 @@ pub fn read(context: &Context, name: Name, fields: Fields<'_>) -> Result<LongCom
             }
             LongCommand::Restore { file }
         }
+        Name::Snapshot => LongCommand::Snapshot,
         _ => LongCommand::Compact,
     })
 }
@@ -80,7 +82,7 @@ fn work(
     command: LongCommand,
     now: Timestamp,
 ) -> Result<Value, UpkeepError> {
-    if !matches!(command, LongCommand::Compact) {
+    if !matches!(command, LongCommand::Compact | LongCommand::Snapshot) {
         upkeep::make_private(backups)?;
     }
     Ok(match command {
@@ -89,6 +91,11 @@ fn work(
             json!({"file": file, "events": done.events, "seq": done.seq, "bytes": done.bytes})
         }
         LongCommand::Compact => compacted(&memory.compact()?),
+        LongCommand::Snapshot => {
+            // Nothing comes of it while another is being saved, or a compaction has not ended.
+            let done = memory.save_index(SaveIndex::Now)?.ok_or(MaintenanceError::Busy)?;
+            json!({"events": done.events, "bytes": done.bytes, "took_ms": done.took.as_millis() as u64})
+        }
         LongCommand::Export { dir } => {
             let done = upkeep::export(memory, &dir, now)?;
             json!({
