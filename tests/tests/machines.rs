@@ -44,6 +44,16 @@ fn host(variable: &str) -> Result<Command> {
     Ok(Command::new(program))
 }
 
+/// A program of the other machine, through the runner that starts such.
+fn other(variable: &str) -> Result<Command> {
+    let program = std::env::var(variable).with_context(|| format!("{variable} names the other machine's program"))?;
+    let runner = std::env::var("ENGRAM_RUNNER").unwrap_or_default();
+    let mut words = runner.split_whitespace().chain([program.as_str()]);
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
+    Ok(command)
+}
+
 #[test]
 fn a_film_is_remembered_and_asked_about_over_tls() -> Result<()> {
     let clip = media::talk()?;
@@ -97,6 +107,58 @@ fn a_memory_made_on_one_machine_opens_on_the_other_and_answers_the_same() -> Res
     Ok(())
 }
 
+/// So many events are in the memory that `save_index` makes.
+const EVENTS: usize = 3_000;
+
+/// The saved index beside the store: its sections in order, without the first, which holds a random token and the time.
+fn saved_index(store: &Path) -> Result<Vec<(String, Vec<u8>)>> {
+    let mut files: Vec<_> = std::fs::read_dir(store)?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "snapshot"))
+        .collect();
+    ensure!(files.len() == 1, "one saved index is beside the store, not {files:?}");
+    let bytes = std::fs::read(files.remove(0))?;
+    let mut rest = bytes.as_slice();
+    let mut sections = Vec::new();
+    // Tag, length, payload, checksum.
+    while !rest.is_empty() {
+        let tag = String::from_utf8(rest.get(..4).context("a tag")?.to_vec())?;
+        let length = u64::from_le_bytes(rest.get(4..12).context("a length")?.try_into()?);
+        let end = 12 + usize::try_from(length)? + 4;
+        sections.push((tag, rest.get(..end).context("a whole section")?.to_vec()));
+        rest = &rest[end..];
+    }
+    ensure!(sections.first().is_some_and(|(tag, _)| tag == "SVHD"), "the saved index has another form");
+    Ok(sections.split_off(1))
+}
+
+#[test]
+#[ignore = "needs the programs of two machines: cross/test"]
+fn the_index_and_its_signatures_are_the_same_bytes_for_the_same_stored_embeddings() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (here, there) = (folder.path().join("here"), folder.path().join("there"));
+    let run = |command: &mut Command, what: &str, store: &Path| -> Result<()> {
+        let ended = run_to_end(command.arg(what).arg(store), COMMAND)?;
+        ensure!(ended.code == Some(0), "{what} ended with {:?}:\n{}{}", ended.code, ended.stdout, ended.stderr);
+        Ok(())
+    };
+    run(&mut host("ENGRAM_HOST_SAVE_INDEX")?, "make", &here)?;
+    let copied = run_to_end(Command::new("cp").arg("-r").args([&here, &there]), COMMAND)?;
+    ensure!(copied.code == Some(0), "{}", copied.stderr);
+    run(&mut host("ENGRAM_HOST_SAVE_INDEX")?, "save", &here)?;
+    run(&mut other("ENGRAM_SAVE_INDEX")?, "save", &there)?;
+    let (ours, theirs) = (saved_index(&here)?, saved_index(&there)?);
+    let signatures = ours.iter().find(|(tag, _)| tag == "IXSI").map_or(0, |(_, section)| section.len());
+    let least = EVENTS * SignatureOptions::default().bits() / 8;
+    assert!(signatures > least, "{signatures} bytes are no signatures of {EVENTS} events");
+    let tags = |sections: &[(String, Vec<u8>)]| sections.iter().map(|(tag, _)| tag.clone()).collect::<Vec<_>>();
+    assert_eq!(tags(&ours), tags(&theirs));
+    for ((tag, mine), (_, yours)) in ours.iter().zip(&theirs) {
+        assert!(mine == yours, "section {tag} differs: {} and {} bytes", mine.len(), yours.len());
+    }
+    Ok(())
+}
+
 #[test]
 #[ignore = "needs the programs of two machines and the models: cross/test"]
 fn embeddings_agree_and_equal_embeddings_have_equal_signatures() -> Result<()> {
@@ -110,10 +172,7 @@ fn embeddings_agree_and_equal_embeddings_have_equal_signatures() -> Result<()> {
         ensure!(ended.code == Some(0), "{}{}", ended.stdout, ended.stderr);
         read_vectors(&std::fs::read(&file)?).context("a file of vectors")
     };
-    let mut runner = std::env::var("ENGRAM_RUNNER")?.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    runner.push(std::env::var("ENGRAM_EMBED")?);
-    let mut emulated = Command::new(&runner[0]);
-    emulated.args(&runner[1..]);
+    let mut emulated = other("ENGRAM_EMBED")?;
     // Both look for models in the user's data; the other's ONNX Runtime is of its own kind.
     emulated.env("XDG_DATA_HOME", std::env::var("ENGRAM_OTHER_DATA")?);
     let ours = vectors(host("ENGRAM_HOST_EMBED")?, "host")?;

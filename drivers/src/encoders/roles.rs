@@ -209,7 +209,7 @@ impl Encoders {
         true
     }
 
-    /// The same for at most `time`; says whether they are.
+    /// Blocks for at most `time` until no role is being loaded; says whether none is.
     pub fn wait_ready_within(&self, time: Duration) -> bool {
         let mut slots = self.shared.slots.lock();
         if slots.loading() {
