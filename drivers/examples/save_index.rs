@@ -60,7 +60,7 @@ fn told(number: u64) -> Observation {
         at: Some(Timestamp::from_micros(at)),
         until: None,
         source: "test".to_owned(),
-        entity: (number % 3 == 0).then(|| format!("Person {}", number % 7)),
+        entity: number.is_multiple_of(3).then(|| format!("Person {}", number % 7)),
         attributes: Default::default(),
         confidence: None,
         redelivered: false,

@@ -176,5 +176,5 @@ pub async fn serve(door: FrontDoor, shutdown: CancellationToken, online: watch::
         AbortOnDropHandle::new(tokio::spawn(async move { heartbeat.beside(in_connection.run()).await }));
     let heartbeat = context.watchdog.heartbeat("mqtt ask");
     let ask = door::AskConnection { context, health, claimed, subscribed, shutdown, online, stop_in, in_connection };
-    heartbeat.beside(ask.run()).await
+    heartbeat.beside(Box::pin(ask.run())).await
 }
