@@ -222,6 +222,10 @@ impl Sandbox {
             // bubblewrap sets it always; the test looks at the running program.
             "NoNewPrivileges" if yes => {}
             "CapabilityBoundingSet" | "AmbientCapabilities" if value.is_empty() => self.add(["--cap-drop", "ALL"]),
+            "Environment" => {
+                let (name, value) = value.split_once('=').with_context(|| format!("Environment={value}"))?;
+                self.add(["--setenv", name, value]);
+            }
             "UMask" => self.limits.push_str(&format!("umask {value}; ")),
             "LimitNOFILE" => self.limits.push_str(&format!("ulimit -n {value}; ")),
             "StateDirectory" => self.directory(key, "/var/lib", value, "--bind")?,
