@@ -63,6 +63,8 @@ pub struct SourceHealth {
     pub fps: f64,
     /// How often it was restarted.
     pub restarts: u64,
+    /// How often a live source stood still and went on by itself.
+    pub gaps: u64,
     /// Dropped, by reason.
     pub dropped: BTreeMap<String, u64>,
     /// Segments handed to the memory.

@@ -138,6 +138,8 @@ impl Collector for Reading {
         gauge(&mut encoder, "source_fps", "Frames a second delivered lately", fps)?;
         let restarts = sources().map(|(labels, source)| (labels, source.restarts)).collect();
         counter(&mut encoder, "source_restarts", "How often the source was restarted", restarts)?;
+        let gaps = sources().map(|(labels, source)| (labels, source.gaps)).collect();
+        counter(&mut encoder, "source_gaps", "How often the source stood still and went on by itself", gaps)?;
         let segments = sources().map(|(labels, source)| (labels, source.segments)).collect();
         counter(&mut encoder, "source_segments", "Segments handed to the memory", segments)?;
         let mut dropped = Vec::new();

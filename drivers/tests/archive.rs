@@ -10,10 +10,7 @@ use std::time::Duration;
 
 use drivers::archive::{Archive, ArchiveLimits, ClipError, Part, Recorder, clip};
 use drivers::capture::{SourceHandle, SourceKind, SourceSpec};
-use gstreamer as gst;
-use gstreamer::prelude::*;
-use gstreamer_app as gst_app;
-use media::{DEADLINE, Record};
+use media::{DEADLINE, Record, chunks, played};
 use memory_core::Clock;
 use memory_core::{SystemClock, TimeSpan};
 
@@ -23,39 +20,6 @@ fn ms(n: u64) -> Duration {
 
 const LIMITS: ArchiveLimits =
     ArchiveLimits { budget_bytes: 1 << 30, keep_free_bytes: 0, chunk: Duration::from_secs(2) };
-
-/// The grey of each picture of a file with its time, and whether it has sound.
-fn played(path: &Path) -> (Vec<(Duration, u8)>, bool) {
-    gst::init().unwrap();
-    let description = format!(
-        "filesrc location={} ! decodebin name=d \
-         d. ! queue ! videoconvert ! videoscale ! video/x-raw,format=GRAY8,width=16,height=16 ! appsink name=v sync=false \
-         d. ! queue ! audioconvert ! fakesink name=a sync=false",
-        path.display()
-    );
-    let pipeline = gst::parse::launch(&description).unwrap().downcast::<gst::Pipeline>().unwrap();
-    let sink = pipeline.by_name("v").unwrap().downcast::<gst_app::AppSink>().unwrap();
-    pipeline.set_state(gst::State::Playing).unwrap();
-    let mut pictures = Vec::new();
-    while let Some(sample) = sink.try_pull_sample(gst::ClockTime::from_seconds(20)) {
-        let buffer = sample.buffer().unwrap();
-        let at = Duration::from_nanos(buffer.pts().unwrap().nseconds());
-        pictures.push((at, buffer.map_readable().unwrap()[136]));
-    }
-    assert!(sink.is_eos(), "{} plays to its end", path.display());
-    let sound = pipeline.by_name("a").unwrap().static_pad("sink").unwrap().current_caps().is_some();
-    pipeline.set_state(gst::State::Null).unwrap();
-    (pictures, sound)
-}
-
-/// The chunks in the order of time: the milliseconds at the end of a name have no leading zeros.
-fn chunks(folder: &Path, source: &str) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = std::fs::read_dir(folder.join(source))
-        .map(|entries| entries.map(|entry| entry.unwrap().path()).collect())
-        .unwrap_or_default();
-    found.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
-    found
-}
 
 fn wait_for(what: &str, condition: impl Fn() -> bool) {
     let begin = std::time::Instant::now();

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drivers::capture::{CameraFormat, SourceKind, SourceSpec, SourceState, plugins_report, probe};
-use gstreamer as gst;
-use gstreamer::prelude::*;
-use media::{Call, JumpingClock, NetworkCamera, await_status, check_contract, start, start_with};
+use media::{Call, JumpingClock, NetworkCamera, Peer, await_status, check_contract, start, start_with};
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -171,29 +169,6 @@ fn a_jump_of_the_wall_clock_shifts_nothing_and_begins_a_session_with_the_right_t
     assert!((jump - 3600.0).abs() < 1.0, "{starts:?}");
     let frames = record.frames();
     assert!(frames.windows(2).all(|pair| pair[1].0 > pair[0].0 && pair[1].0 - pair[0].0 < Duration::from_secs(5)));
-}
-
-/// Another program that offers its pictures in shared memory.
-struct Peer(gst::Element);
-
-impl Peer {
-    fn start(socket: &std::path::Path) -> Self {
-        gst::init().expect("GStreamer starts");
-        let peer = gst::parse::launch(&format!(
-            "videotestsrc is-live=true ! video/x-raw,format=I420,width=64,height=48,framerate=25/1 ! \
-             shmsink socket-path={} wait-for-connection=false shm-size=4000000",
-            socket.display()
-        ))
-        .expect("the peer's pipeline is valid");
-        peer.set_state(gst::State::Playing).expect("the peer starts");
-        Self(peer)
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        self.0.set_state(gst::State::Null).expect("the peer stops");
-    }
 }
 
 #[test]

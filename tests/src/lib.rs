@@ -8,6 +8,7 @@
 
 mod agent;
 mod broker;
+mod camera;
 mod certificates;
 mod client;
 mod deadline;
@@ -21,6 +22,7 @@ mod stage;
 
 pub use agent::{Agent, AgentBuilder};
 pub use broker::{Broker, BrokerBuilder};
+pub use camera::NetworkCamera;
 pub use certificates::Certificates;
 pub use client::{Client, Message, Reply};
 pub use deadline::{eventually, until};

@@ -147,6 +147,8 @@ pub struct SourceConfig {
     pub latency_ms: u64,
     /// What a `shm` peer sends, as GStreamer caps.
     pub caps: Option<String>,
+    /// Address of the sound server of `pulse`, such as `unix:/run/user/1000/pulse/native`. Without it, the user's own.
+    pub server: Option<String>,
     /// A live source that delivers nothing for so long is restarted, seconds.
     #[schemars(range(min = 0.5, max = 600.0))]
     pub watchdog_s: f64,
@@ -169,6 +171,7 @@ impl Default for SourceConfig {
             max_width: 640,
             latency_ms: 200,
             caps: None,
+            server: None,
             watchdog_s: 5.0,
         }
     }

@@ -72,6 +72,8 @@ fn steady(report: &HealthReport) -> HealthReport {
         source.frame_age_s = None;
         source.fps = 0.0;
         source.segments = 0;
+        // One that is away is tried every other second; that it is away was news once.
+        source.restarts = 0;
         source.dropped.clear();
     }
     steady

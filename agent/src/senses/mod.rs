@@ -129,6 +129,7 @@ impl Source {
                 .map(|age| (age.as_secs_f64() * 1e3).round() / 1e3),
             fps: (status.fps * 10.0).round() / 10.0,
             restarts: status.restarts,
+            gaps: status.gaps,
             dropped,
             segments: counts.segments,
             error: status.error.or(counts.last_error),

@@ -55,7 +55,9 @@ fn kind(source: &SourceConfig) -> Result<SourceKind, String> {
             SourceKind::Argus { sensor, format }
         }
         "alsa" => SourceKind::Alsa { device: if rest.is_empty() { "default".to_owned() } else { rest.to_owned() } },
-        "pulse" => SourceKind::Pulse { device: (!rest.is_empty()).then(|| rest.to_owned()) },
+        "pulse" => {
+            SourceKind::Pulse { device: (!rest.is_empty()).then(|| rest.to_owned()), server: source.server.clone() }
+        }
         "shm" => {
             needed("shm:/run/camera.sock")?;
             // On the command line the caps follow the socket; in the configuration they have a key.

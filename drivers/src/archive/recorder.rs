@@ -11,6 +11,7 @@ use memory_core::Timestamp;
 use super::library::Archive;
 use super::name::ChunkName;
 use super::writer::ChunkWriter;
+use crate::capture::holes::Holes;
 
 /// Samples that may wait for the disk: some seconds. What comes when they are full is dropped and counted.
 const QUEUE: usize = 512;
@@ -88,6 +89,7 @@ impl Recorder {
                 expected: Vec::new(),
                 waiting: Vec::new(),
                 open: None,
+                holes: Holes::default(),
                 rest: None,
             }
             .run(&messages);
@@ -137,6 +139,8 @@ struct Recording {
     /// Samples before the first chunk, or the next after a failure, can begin.
     waiting: Vec<Sample>,
     open: Option<Open>,
+    /// Of both tracks together.
+    holes: Holes,
     /// Nothing is written before.
     rest: Option<std::time::Instant>,
 }
@@ -186,11 +190,18 @@ impl Recording {
     fn end(&mut self) {
         self.close();
         self.session = None;
+        self.holes = Holes::default();
         self.expected.clear();
         self.waiting.clear();
     }
 
     fn take(&mut self, sample: Sample) {
+        // A chunk shows what lies between its ends: no player could tell a hole from a still picture.
+        let broken_off = self.holes.arrived(sample.shown, Duration::ZERO);
+        if broken_off.is_some() {
+            self.close();
+            self.waiting.clear();
+        }
         if let Some(open) = &self.open {
             if self.parts_before(open, &sample) {
                 self.close();

@@ -12,6 +12,7 @@ use memory_core::Timestamp;
 use super::delivery::{Delivery, FrameGate};
 use super::error::CaptureError;
 use super::file::read_samples;
+use super::holes::{HOLE, Holes};
 use super::picture::PictureConverter;
 use super::pipelines::{LivePipeline, Running, build, described};
 use super::slots::SlotQueue;
@@ -116,7 +117,7 @@ pub(super) fn record(
 fn take_pictures(sink: &gst_app::AppSink, max_width: u32, shared: &Arc<Shared>, queues: &Arc<Queues>) {
     let (shared, queues) = (Arc::clone(shared), Arc::clone(queues));
     let mut converter = PictureConverter::new(max_width);
-    let mut gate = FrameGate::default();
+    let (mut gate, mut holes, mut hole) = (FrameGate::default(), Holes::default(), None);
     sink.set_callbacks(
         gst_app::AppSinkCallbacks::builder()
             .new_sample(move |sink| {
@@ -126,7 +127,9 @@ fn take_pictures(sink: &gst_app::AppSink, max_width: u32, shared: &Arc<Shared>, 
                     shared.count(Loss::DecodeError);
                     return Ok(gst::FlowSuccess::Ok);
                 };
-                if !gate.wants(stream) {
+                hole = hole.or(holes.arrived(stream, Duration::ZERO));
+                // The first picture after a hole says where the stream goes on, so it is always wanted.
+                if hole.is_none() && !gate.wants(stream) {
                     shared.skipped.fetch_add(1, Ordering::Relaxed);
                     return Ok(gst::FlowSuccess::Ok);
                 }
@@ -134,7 +137,7 @@ fn take_pictures(sink: &gst_app::AppSink, max_width: u32, shared: &Arc<Shared>, 
                     shared.count(Loss::DecodeError);
                     return Ok(gst::FlowSuccess::Ok);
                 };
-                let evicted = queues.pictures.push(stream, shared.clock().monotonic(), |slot| {
+                let evicted = queues.pictures.push(stream, shared.clock().monotonic(), hole.take(), |slot| {
                     (slot.width, slot.height) = (width, height);
                     slot.rgb.clear();
                     slot.rgb.extend_from_slice(rgb);
@@ -152,6 +155,7 @@ fn take_pictures(sink: &gst_app::AppSink, max_width: u32, shared: &Arc<Shared>, 
 
 fn take_sound(sink: &gst_app::AppSink, shared: &Arc<Shared>, queues: &Arc<Queues>) {
     let (shared, queues) = (Arc::clone(shared), Arc::clone(queues));
+    let mut holes = Holes::default();
     sink.set_callbacks(
         gst_app::AppSinkCallbacks::builder()
             .new_sample(move |sink| {
@@ -162,7 +166,8 @@ fn take_sound(sink: &gst_app::AppSink, shared: &Arc<Shared>, queues: &Arc<Queues
                     return Ok(gst::FlowSuccess::Ok);
                 };
                 let mut readable = true;
-                let evicted = queues.sounds.push(stream, shared.clock().monotonic(), |slot| {
+                let hole = holes.arrived(stream, sample.buffer().map_or(Duration::ZERO, length));
+                let evicted = queues.sounds.push(stream, shared.clock().monotonic(), hole, |slot| {
                     readable = read_samples(&sample, slot);
                 });
                 if !readable {
@@ -187,6 +192,11 @@ fn running_time(sink: &gst_app::AppSink, sample: &gst::SampleRef) -> Option<Dura
     Some(Duration::from_nanos(at.nseconds()))
 }
 
+/// How long a buffer of mono sound at 16 kHz lasts.
+fn length(buffer: &gst::BufferRef) -> Duration {
+    Duration::from_secs(buffer.size() as u64) / (4 * 16_000)
+}
+
 /// The running time of this moment.
 fn now(element: &gst::Element) -> Option<gst::ClockTime> {
     element.clock()?.time().checked_sub(element.base_time()?)
@@ -208,6 +218,9 @@ struct Session<'a, 'b> {
 impl Session<'_, '_> {
     fn run(&mut self, pipeline: &gst::Pipeline) -> Result<Lived, CaptureError> {
         let bus = pipeline.bus();
+        // Not the clock of a sound card: that one stands still with its device, and runs away from the wall clock by seconds
+        // a day.
+        pipeline.use_clock(Some(&gst::SystemClock::obtain()));
         let clock = self.shared.clock();
         let opened = clock.monotonic();
         if let Err(error) = pipeline.set_state(gst::State::Playing) {
@@ -249,8 +262,9 @@ impl Session<'_, '_> {
         }
         if !self.delivery.is_open() {
             let Some(start) = self.start else { return false };
-            self.delivery.begin(&format!("{}-{start}", self.spec.name), start, Duration::ZERO);
+            self.begin(start, Duration::ZERO);
         }
+        self.part_at_hole(turn);
         match turn {
             Turn::Picture => {
                 let Self { queues, delivery, .. } = self;
@@ -267,6 +281,26 @@ impl Session<'_, '_> {
             Turn::Wait(_) => {}
         }
         true
+    }
+
+    fn begin(&mut self, start: Timestamp, from: Duration) {
+        self.delivery.begin(&format!("{}-{start}", self.spec.name), start, from);
+    }
+
+    /// Where the source stood still, what came before ends: nothing that lasts is remembered across a hole.
+    fn part_at_hole(&mut self, turn: Turn) {
+        let head = if turn == Turn::Picture { self.queues.pictures.head() } else { self.queues.sounds.head() };
+        let (Some(start), Some(head)) = (self.start, head) else { return };
+        let Some(broken_off) = head.hole else { return };
+        // While the other stream goes on there is something to perceive, and no hole.
+        let end = self.delivery.position().max(broken_off);
+        let hole = head.stream.saturating_sub(end);
+        if hole > HOLE {
+            tracing::warn!(source = %self.spec.name, seconds = hole.as_secs_f64(), "a source stood still and goes on");
+            self.shared.stood_still();
+            self.delivery.lasts_until(end);
+            self.begin(start, head.stream);
+        }
     }
 
     /// Whose turn it is. A head waits for the other queue's, unless that is known to come later or takes too long.
@@ -310,7 +344,7 @@ impl Session<'_, '_> {
             self.record_from(start);
             let from = self.delivery.reached();
             if self.delivery.is_open() {
-                self.delivery.begin(&format!("{}-{start}", self.spec.name), start, from);
+                self.begin(start, from);
             }
         }
     }

@@ -9,12 +9,14 @@
 //!
 //! Stream time is the pipeline's running time. The wall clock is read once, when a session begins; the wall-clock time of
 //! everything in the session is that reading plus stream time, whatever the wall clock does meanwhile. If it jumps under a
-//! live source, the session ends and the next one, on the same stream time, begins with the new wall clock.
+//! live source, the session ends and the next one, on the same stream time, begins with the new wall clock. If a live source
+//! stands still and goes on, its consumer hears an end where it broke off, and then the same session again.
 
 mod delivery;
 pub(crate) mod elements;
 mod error;
 mod file;
+pub(crate) mod holes;
 mod live;
 mod picture;
 pub(crate) mod pipelines;
@@ -79,7 +81,8 @@ pub struct Subtitle {
 /// Takes what a source delivers. All calls of one source come from one thread, in order of stream time.
 pub trait MediaConsumer: Send {
     /// A new capture session begins. `start` is the wall-clock time of stream time zero. The first media may come later than
-    /// zero: after a pause a file goes on where it stood, with the session it had.
+    /// zero: after a pause a file goes on where it stood, and after a hole in its stream a live source, with the session it
+    /// had.
     fn begin(&mut self, session: &str, start: Timestamp);
     /// A picture.
     fn frame(&mut self, frame: Frame<'_>);

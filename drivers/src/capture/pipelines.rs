@@ -27,8 +27,8 @@ pub(super) fn described(spec: &SourceSpec) -> String {
         SourceKind::V4l2 { device, .. } => format!("camera {}", device.display()),
         SourceKind::Argus { sensor, .. } => format!("camera sensor {sensor}"),
         SourceKind::Alsa { device } => format!("microphone {device}"),
-        SourceKind::Pulse { device: Some(device) } => format!("microphone {device}"),
-        SourceKind::Pulse { device: None } => "the default microphone".into(),
+        SourceKind::Pulse { device: Some(device), .. } => format!("microphone {device}"),
+        SourceKind::Pulse { device: None, .. } => "the default microphone".into(),
         SourceKind::Test => "the test source".into(),
         SourceKind::Shm { socket, .. } => format!("shared memory {}", socket.display()),
         SourceKind::Pipeline { .. } => format!("the pipeline of source `{}`", spec.name),
@@ -130,11 +130,13 @@ fn build_plain(spec: &SourceSpec, recorder: Option<&Recorder>) -> Result<LivePip
             source.set_property("device", device);
             audio = Some(microphone(&pipeline, &source).map_err(|error| broken(&error))??);
         }
-        SourceKind::Pulse { device } => {
+        SourceKind::Pulse { device, server } => {
             let source = make("pulsesrc")?;
             source.set_property("client-name", "engram");
-            if let Some(device) = device {
-                source.set_property("device", device);
+            for (property, value) in [("device", device), ("server", server)] {
+                if let Some(value) = value {
+                    source.set_property(property, value);
+                }
             }
             audio = Some(microphone(&pipeline, &source).map_err(|error| broken(&error))??);
         }

@@ -22,6 +22,8 @@ pub(super) struct Entry {
     pub(super) stream: Duration,
     /// Monotonic time at which it came.
     pub(super) arrived: Duration,
+    /// After a hole in the stream: where that broke off.
+    pub(super) hole: Option<Duration>,
 }
 
 struct Order<const N: usize> {
@@ -41,19 +43,27 @@ impl<S: Default, const N: usize> SlotQueue<S, N> {
     }
 
     /// Fills a slot by `fill`; says whether another one was evicted for it.
-    pub(super) fn push(&self, stream: Duration, arrived: Duration, fill: impl FnOnce(&mut S)) -> bool {
-        let (slot, evicted) = {
+    pub(super) fn push(
+        &self,
+        stream: Duration,
+        arrived: Duration,
+        hole: Option<Duration>,
+        fill: impl FnOnce(&mut S),
+    ) -> bool {
+        let mut entry = Entry { slot: 0, stream, arrived, hole };
+        let evicted = {
             let mut order = self.order.lock();
-            match order.free.pop() {
-                Some(slot) => (slot, false),
-                None => {
-                    let oldest = order.ready.pop_front().expect("with no slot free, at least one is ready");
-                    (oldest.slot, true)
-                }
-            }
+            let free = order.free.pop();
+            entry.slot = free.unwrap_or_else(|| {
+                let oldest = order.ready.pop_front().expect("with no slot free, at least one is ready");
+                // The hole is before whatever comes next now.
+                let next = order.ready.front_mut().unwrap_or(&mut entry);
+                next.hole = oldest.hole.or(next.hole);
+                oldest.slot
+            });
+            free.is_none()
         };
-        fill(&mut self.slots[slot].lock());
-        let entry = Entry { slot, stream, arrived };
+        fill(&mut self.slots[entry.slot].lock());
         self.order.lock().ready.push_back(entry).expect("the deque holds as many entries as there are slots");
         evicted
     }
@@ -90,8 +100,8 @@ mod tests {
     fn entries_come_out_in_order_and_slots_are_used_again() {
         let queue = SlotQueue::<u64, 3>::new();
         for round in 0..10 {
-            assert!(!queue.push(at(2 * round), at(0), |slot| *slot = 2 * round));
-            assert!(!queue.push(at(2 * round + 1), at(0), |slot| *slot = 2 * round + 1));
+            assert!(!queue.push(at(2 * round), at(0), None, |slot| *slot = 2 * round));
+            assert!(!queue.push(at(2 * round + 1), at(0), None, |slot| *slot = 2 * round + 1));
             for expected in [2 * round, 2 * round + 1] {
                 assert_eq!(queue.pop(|entry, slot| (entry.stream, *slot)), Some((at(expected), expected)));
             }
@@ -102,7 +112,7 @@ mod tests {
     #[test]
     fn the_oldest_gives_way_and_the_newest_stays() {
         let queue = SlotQueue::<u64, 4>::new();
-        let evictions = (0..10).filter(|&n| queue.push(at(n), at(n), |slot| *slot = n)).count();
+        let evictions = (0..10).filter(|&n| queue.push(at(n), at(n), None, |slot| *slot = n)).count();
         assert_eq!(evictions, 6);
         assert_eq!(queue.len(), 4);
         assert_eq!(queue.head().map(|entry| entry.stream), Some(at(6)));
@@ -111,12 +121,23 @@ mod tests {
     }
 
     #[test]
+    fn a_hole_stays_known_when_what_came_after_it_gives_way() {
+        let queue = SlotQueue::<u64, 3>::new();
+        queue.push(at(0), at(0), None, |_| ());
+        queue.push(at(9), at(9), Some(at(1)), |_| ());
+        for n in 10..14 {
+            queue.push(at(n), at(n), None, |_| ());
+        }
+        assert_eq!(queue.head().map(|entry| (entry.stream, entry.hole)), Some((at(11), Some(at(1)))));
+    }
+
+    #[test]
     fn the_slot_that_is_being_read_is_never_overwritten() {
         let queue = SlotQueue::<u64, 3>::new();
-        queue.push(at(0), at(0), |slot| *slot = 100);
+        queue.push(at(0), at(0), None, |slot| *slot = 100);
         let seen = queue.pop(|_, slot| {
             for n in 1..=20 {
-                queue.push(at(n), at(n), |slot| *slot = n);
+                queue.push(at(n), at(n), None, |slot| *slot = n);
             }
             *slot
         });

@@ -152,6 +152,7 @@ fn work(spec: &SourceSpec, consumer: &mut dyn MediaConsumer, shared: &Arc<Shared
     let mut delivery = Delivery::new(consumer, shared);
     let queues = spec.is_live().then(|| Arc::new(Queues::new()));
     let mut failures = 0_u32;
+    let (mut retrying, mut said) = (false, String::new());
     let mut next_start = None;
     loop {
         if shared.stop_wanted() {
@@ -160,9 +161,13 @@ fn work(spec: &SourceSpec, consumer: &mut dyn MediaConsumer, shared: &Arc<Shared
         if shared.pause_wanted() {
             shared.enter(SourceState::Paused, None);
             shared.wait_resumed();
+            retrying = false;
             continue;
         }
-        shared.enter(SourceState::Starting, None);
+        // One that fails again and again is in trouble all the while, and not in turns.
+        if !retrying {
+            shared.enter(SourceState::Starting, None);
+        }
         let began = shared.clock().monotonic();
         let attempt = match (&spec.kind, &queues) {
             (SourceKind::File(file), _) => {
@@ -202,8 +207,14 @@ fn work(spec: &SourceSpec, consumer: &mut dyn MediaConsumer, shared: &Arc<Shared
         }
         let delay = backoff(spec, failures);
         failures = failures.saturating_add(1);
-        tracing::warn!(source = %spec.name, %error, retry_s = delay.as_secs_f64(), "a source failed and is restarted");
-        shared.enter(SourceState::Backoff, Some(error.to_string()));
+        let error = error.to_string();
+        // The same again, and again: said ever more rarely, since a camera may be away for days.
+        if error != said || failures.is_power_of_two() {
+            tracing::warn!(source = %spec.name, error, failures, retry_s = delay.as_secs_f64(), "a source failed and is restarted");
+        }
+        said.clone_from(&error);
+        shared.enter(SourceState::Backoff, Some(error));
+        retrying = true;
         shared.wait(delay, || false);
         shared.restarted();
     }
@@ -220,10 +231,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_from_half_a_second_to_half_a_minute() {
+    fn waits_double_from_half_a_second_to_two() {
         let spec = SourceSpec::new("cam", SourceKind::Test);
-        let waits: Vec<f64> = (0..8).map(|failures| backoff(&spec, failures).as_secs_f64()).collect();
-        assert_eq!(waits, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]);
+        let waits: Vec<f64> = (0..5).map(|failures| backoff(&spec, failures).as_secs_f64()).collect();
+        assert_eq!(waits, [0.5, 1.0, 2.0, 2.0, 2.0]);
         assert_eq!(backoff(&spec, u32::MAX), spec.backoff_max);
     }
 }

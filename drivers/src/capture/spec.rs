@@ -24,7 +24,8 @@ pub struct SourceSpec {
     pub watchdog: Duration,
     /// Wait before the first restart; doubled with every failure that follows. 0.5 s.
     pub backoff_min: Duration,
-    /// Longest wait between restarts. 30 s.
+    /// Longest wait between restarts. 2 s: a device that returns is to be seen again within five, and an attempt that finds
+    /// nothing costs some milliseconds.
     pub backoff_max: Duration,
 }
 
@@ -39,7 +40,7 @@ impl SourceSpec {
             max_width: 640,
             watchdog: Duration::from_secs(5),
             backoff_min: Duration::from_millis(500),
-            backoff_max: Duration::from_secs(30),
+            backoff_max: Duration::from_secs(2),
         }
     }
 
@@ -90,6 +91,8 @@ pub enum SourceKind {
     Pulse {
         /// The server's default where absent.
         device: Option<String>,
+        /// Its address, for instance `unix:/run/user/1000/pulse/native`; the user's own server where absent.
+        server: Option<String>,
     },
     /// A drawn picture and a ticking sound, to try things without a camera.
     Test,

@@ -17,7 +17,7 @@ pub enum SourceState {
     Running,
     /// Stopped on request, for instance for privacy.
     Paused,
-    /// Failed, and waiting to be restarted.
+    /// Failed, and is tried again and again; until it delivers.
     Backoff,
     /// The file is done, or the source was stopped.
     Ended,
@@ -61,6 +61,8 @@ pub struct SourceStatus {
     pub fps: f64,
     /// How often it was restarted.
     pub restarts: u64,
+    /// How often it stood still and went on by itself.
+    pub gaps: u64,
     /// What was lost, by reason: `queue_full`, `audio_queue_full`, `late`, `decode_error`, `subtitle_beyond_end`.
     pub dropped: BTreeMap<&'static str, u64>,
     /// Pictures handed to the consumer.
@@ -132,6 +134,7 @@ pub(super) struct Shared {
     ticked: AtomicU64,
     expects_video: AtomicBool,
     restarts: AtomicU64,
+    gaps: AtomicU64,
     pub(super) panicked: AtomicBool,
     dropped: [AtomicU64; Loss::ALL.len()],
     pub(super) frames: AtomicU64,
@@ -157,6 +160,7 @@ impl Shared {
             ticked: AtomicU64::new(0),
             expects_video: AtomicBool::new(true),
             restarts: AtomicU64::new(0),
+            gaps: AtomicU64::new(0),
             panicked: AtomicBool::new(false),
             dropped: Default::default(),
             frames: AtomicU64::new(0),
@@ -184,6 +188,10 @@ impl Shared {
 
     pub(super) fn restarted(&self) {
         self.restarts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn stood_still(&self) {
+        self.gaps.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A new attempt begins: ages count from now, and are those of the media that this attempt has.
@@ -318,6 +326,7 @@ impl Shared {
             silence: (!over).then(|| now.saturating_sub(ticked)),
             fps: if told.state == SourceState::Running { told.rate.fps } else { 0.0 },
             restarts: load(&self.restarts),
+            gaps: load(&self.gaps),
             dropped: Loss::ALL
                 .iter()
                 .map(|&(reason, name)| (name, load(&self.dropped[reason as usize])))

@@ -1,5 +1,7 @@
 //! Clips made on the spot, and a consumer that writes down what it is given.
-#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses its own part")]
+
+mod peers;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,8 +11,11 @@ use std::time::{Duration, Instant};
 use drivers::capture::{AudioBlock, Frame, MediaConsumer, SourceHandle, SourceSpec, SourceStatus, Subtitle};
 use gstreamer as gst;
 use gstreamer::prelude::*;
+use gstreamer_app as gst_app;
 use memory_core::{Clock, SystemClock, Timestamp};
 use parking_lot::{Condvar, Mutex};
+
+pub use peers::{Microphone, NetworkCamera, Peer};
 
 /// Longer than anything here takes on a loaded machine; only a failure waits so long.
 pub const DEADLINE: Duration = Duration::from_secs(60);
@@ -58,6 +63,74 @@ pub fn muxer(name: &str) -> &'static str {
         Some("mov") => "qtmux",
         _ => "mp4mux faststart=true",
     }
+}
+
+/// The grey of each picture of a file with its time, and whether it has sound.
+pub fn played(path: &Path) -> (Vec<(Duration, u8)>, bool) {
+    gst::init().expect("a recording");
+    let description = format!(
+        "filesrc location={} ! decodebin name=d \
+         d. ! queue ! videoconvert ! videoscale ! video/x-raw,format=GRAY8,width=16,height=16 ! appsink name=v sync=false \
+         d. ! queue ! audioconvert ! fakesink name=a sync=false async=false",
+        path.display()
+    );
+    let pipeline =
+        gst::parse::launch(&description).expect("a recording").downcast::<gst::Pipeline>().expect("a recording");
+    let sink = pipeline.by_name("v").expect("a recording").downcast::<gst_app::AppSink>().expect("a recording");
+    pipeline.set_state(gst::State::Playing).expect("a recording");
+    let mut pictures = Vec::new();
+    while let Some(sample) = sink.try_pull_sample(gst::ClockTime::from_seconds(20)) {
+        let buffer = sample.buffer().expect("a recording");
+        let at = Duration::from_nanos(buffer.pts().expect("a recording").nseconds());
+        pictures.push((at, buffer.map_readable().expect("a recording")[136]));
+    }
+    assert!(sink.is_eos(), "{} plays to its end", path.display());
+    let sound =
+        pipeline.by_name("a").expect("a recording").static_pad("sink").expect("a recording").current_caps().is_some();
+    pipeline.set_state(gst::State::Null).expect("a recording");
+    (pictures, sound)
+}
+
+/// The chunks in the order of time: the milliseconds at the end of a name have no leading zeros.
+pub fn chunks(folder: &Path, source: &str) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder.join(source))
+        .map(|entries| entries.map(|entry| entry.expect("a recording").path()).collect())
+        .unwrap_or_default();
+    found.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+    found
+}
+
+/// The times of the blocks of sound in a file without pictures.
+pub fn heard(path: &Path) -> Vec<Duration> {
+    gst::init().expect("GStreamer starts");
+    let description =
+        format!("filesrc location={} ! decodebin ! appsink name=a sync=false caps=audio/x-raw", path.display());
+    let pipeline = gst::parse::launch(&description).expect("valid").downcast::<gst::Pipeline>().expect("a pipeline");
+    let sink = pipeline.by_name("a").expect("named").downcast::<gst_app::AppSink>().expect("an appsink");
+    pipeline.set_state(gst::State::Playing).expect("it plays");
+    let samples = std::iter::from_fn(|| sink.try_pull_sample(gst::ClockTime::from_seconds(20)));
+    let times = samples.map(|sample| {
+        let at = sample.buffer().and_then(|buffer| buffer.pts()).expect("sound has a time");
+        Duration::from_nanos(at.nseconds())
+    });
+    let times = times.collect();
+    assert!(sink.is_eos(), "{} plays to its end", path.display());
+    pipeline.set_state(gst::State::Null).expect("it stops");
+    times
+}
+
+/// Width and height of a file's pictures.
+pub fn size_of(path: &Path) -> (i32, i32) {
+    gst::init().expect("GStreamer starts");
+    let description =
+        format!("filesrc location={} ! decodebin ! appsink name=v sync=false caps=video/x-raw", path.display());
+    let pipeline = gst::parse::launch(&description).expect("valid").downcast::<gst::Pipeline>().expect("a pipeline");
+    let sink = pipeline.by_name("v").expect("named").downcast::<gst_app::AppSink>().expect("an appsink");
+    pipeline.set_state(gst::State::Playing).expect("it plays");
+    let sample = sink.try_pull_sample(gst::ClockTime::from_seconds(20)).expect("a picture");
+    pipeline.set_state(gst::State::Null).expect("it stops");
+    let caps = sample.caps().and_then(|caps| caps.structure(0)).expect("a picture has caps");
+    (caps.get("width").expect("a width"), caps.get("height").expect("a height"))
 }
 
 /// One call of the consumer.
@@ -277,33 +350,5 @@ impl Clock for JumpingClock {
 
     fn monotonic(&self) -> Duration {
         self.inner.monotonic()
-    }
-}
-
-/// A network camera in a process of its own, so that it can die.
-pub struct NetworkCamera(std::process::Child);
-
-impl NetworkCamera {
-    /// `None` where no RTSP server is installed.
-    pub fn start(port: u16) -> Option<(Self, u16)> {
-        let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/media/rtsp_server.py");
-        let mut child = std::process::Command::new("python3")
-            .arg(script)
-            .arg(port.to_string())
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::null())
-            .spawn()
-            .ok()?;
-        let mut line = String::new();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take()?), &mut line).ok()?;
-        let camera = Self(child);
-        Some((camera, line.trim().parse().ok()?))
-    }
-}
-
-impl Drop for NetworkCamera {
-    fn drop(&mut self) {
-        self.0.kill().expect("it can be killed");
-        self.0.wait().expect("it was started here");
     }
 }
