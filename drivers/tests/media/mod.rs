@@ -300,6 +300,16 @@ pub fn await_status(source: &SourceHandle, what: &str, holds: impl Fn(&SourceSta
     }
 }
 
+/// Waits until something is so that nobody announces.
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + DEADLINE;
+    let (_quiet, never) = std::sync::mpsc::sync_channel::<()>(0);
+    while !holds() {
+        assert!(Instant::now() < deadline, "never: {what}");
+        let _timeout = never.recv_timeout(Duration::from_millis(50));
+    }
+}
+
 /// What [`MediaConsumer`] promises: sessions begin and end in turn, and inside one, stream time never goes back.
 pub fn check_contract(calls: &[Call]) {
     let mut open: Option<(Timestamp, Duration)> = None;

@@ -1,4 +1,5 @@
-"""A network camera on 127.0.0.1: a drawn picture and a tone, H.264 with A-law at /camera and with Opus at /opus.
+"""A network camera on 127.0.0.1: a drawn picture and a tone, H.264 with A-law at /camera and with Opus at /opus; at
+/short it hangs up after a moment.
 
 usage: rtsp_server.py PORT (0 picks a free one)
 
@@ -62,17 +63,19 @@ def obey(stream, _):
 server = GstRtspServer.RTSPServer()
 server.set_address("127.0.0.1")
 server.set_service(sys.argv[1])
-for path, sound in (
-    ("/camera", "audio/x-raw,rate=8000 ! alawenc ! rtppcmapay name=pay1 pt=8"),
-    ("/opus", "opusenc ! rtpopuspay name=pay1 pt=97"),
+OPUS = "opusenc ! rtpopuspay name=pay1 pt=97"
+for path, pictures, sounds, sound in (
+    ("/camera", -1, -1, "audio/x-raw,rate=8000 ! alawenc ! rtppcmapay name=pay1 pt=8"),
+    ("/opus", -1, -1, OPUS),
+    ("/short", 2, 2, OPUS),
 ):
     factory = GstRtspServer.RTSPMediaFactory()
     factory.set_launch(
-        "( videotestsrc is-live=true ! capsfilter name=size ! x264enc speed-preset=ultrafast tune=zerolatency"
+        "( videotestsrc is-live=true num-buffers=%d ! capsfilter name=size ! x264enc speed-preset=ultrafast tune=zerolatency"
         " key-int-max=25 ! rtph264pay config-interval=-1 name=pay0 pt=96"
-        " audiotestsrc is-live=true ! audioconvert ! audioresample ! " + sound + " )"
+        " audiotestsrc is-live=true num-buffers=%d ! audioconvert ! audioresample ! %s )" % (pictures, sounds, sound)
     )
-    factory.set_shared(True)
+    factory.set_shared(pictures < 0)
     factory.connect("media-configure", configured)
     server.get_mount_points().add_factory(path, factory)
 if server.attach(None) == 0:
