@@ -25,6 +25,8 @@ pub struct HealthReport {
     pub queues: BTreeMap<String, QueueHealth>,
     /// Free and used bytes.
     pub disk: DiskHealth,
+    /// Heat and load, and what is left out for them.
+    pub thermal: ThermalHealth,
     /// Counters of the MQTT door: rejected, duplicates, limited and so on.
     pub mqtt: BTreeMap<String, u64>,
     /// What is missing, as `role: reason`.
@@ -61,6 +63,8 @@ pub struct SourceHealth {
     pub frame_age_s: Option<f64>,
     /// Frames a second delivered lately.
     pub fps: f64,
+    /// Of these, frames a second that were looked at lately.
+    pub sampled_fps: f64,
     /// How often it was restarted.
     pub restarts: u64,
     /// How often a live source stood still and went on by itself.
@@ -83,6 +87,23 @@ pub struct ModelHealth {
     /// What runs it, for instance `onnxruntime-cpu 1.31.1`.
     pub backend: Option<String>,
     /// Why it is absent or failed; of one that is ready, why it does not run on what was wanted, or not yet.
+    pub reason: Option<String>,
+}
+
+/// Heat and load.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct ThermalHealth {
+    /// `normal`, `warm`, `hot`, or `off`.
+    pub state: String,
+    /// The hottest zone.
+    pub zone: Option<String>,
+    /// Its temperature, °C.
+    pub celsius: Option<f64>,
+    /// Programs that want a processor, a processor, in the last minute.
+    pub load: Option<f64>,
+    /// Share of the configured pictures and of background work that is done.
+    pub share: f64,
+    /// Why it is not `normal`.
     pub reason: Option<String>,
 }
 

@@ -20,6 +20,7 @@ pub mod opening;
 pub mod output;
 pub mod senses;
 pub mod service;
+pub mod thermal;
 pub mod upkeep;
 pub mod watchdog;
 pub mod when;

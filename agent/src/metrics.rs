@@ -136,6 +136,8 @@ impl Collector for Reading {
         gauge(&mut encoder, "source_frame_age_seconds", "Since the last frame or block", ages)?;
         let fps = sources().map(|(labels, source)| (labels, source.fps)).collect();
         gauge(&mut encoder, "source_fps", "Frames a second delivered lately", fps)?;
+        let sampled = sources().map(|(labels, source)| (labels, source.sampled_fps)).collect();
+        gauge(&mut encoder, "source_sampled_fps", "Frames a second looked at lately", sampled)?;
         let restarts = sources().map(|(labels, source)| (labels, source.restarts)).collect();
         counter(&mut encoder, "source_restarts", "How often the source was restarted", restarts)?;
         let gaps = sources().map(|(labels, source)| (labels, source.gaps)).collect();
@@ -151,6 +153,13 @@ impl Collector for Reading {
             }
         }
         counter(&mut encoder, "source_dropped", "Frames and blocks dropped, by reason", dropped)?;
+
+        let thermal = &report.thermal;
+        let measured = |value: Option<f64>| value.map(|value| (none(), value)).into_iter().collect();
+        gauge(&mut encoder, "thermal_celsius", "Temperature of the hottest zone", measured(thermal.celsius))?;
+        gauge(&mut encoder, "load", "Programs that want a processor, a processor", measured(thermal.load))?;
+        let share = "Share of the configured pictures and of background work that is done";
+        gauge(&mut encoder, "work_share", share, one(thermal.share))?;
 
         let ready = report.models.iter().map(|(role, model)| {
             (vec![("role", role.clone()), ("state", model.state.clone())], f64::from(u8::from(model.state == "ready")))

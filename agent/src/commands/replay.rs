@@ -130,6 +130,7 @@ fn play(
         Arc::clone(clock),
         false,
         None,
+        drivers::perception::Pace::default(),
     )
     .map_err(|message| Failure::new(Exit::Source, message))?;
     let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();

@@ -8,6 +8,7 @@ pub mod mqtt;
 mod schema;
 mod sections;
 mod tensorrt;
+mod thermal;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ pub use sections::{
     MetricsConfig, ModelsConfig, RecordingConfig, SHORTEST_TOKEN, SegmentsConfig, SourceConfig, Speed,
 };
 pub use tensorrt::{EnginePrecision, TensorRtConfig, TensorRtRoad};
+
+pub use thermal::ThermalConfig;
 
 use mqtt::MqttConfig;
 
@@ -56,6 +59,8 @@ pub struct Config {
     pub mqtt: MqttConfig,
     /// The media archive.
     pub recording: RecordingConfig,
+    /// Heat and load.
+    pub thermal: ThermalConfig,
     /// Prometheus and health over HTTP.
     pub metrics: MetricsConfig,
     /// What is said on stderr or in the journal.
@@ -356,6 +361,9 @@ fn validate(config: &Config, layers: &Node) -> Vec<Problem> {
     }
     for (key, message) in config.mqtt.problems() {
         say(&format!("mqtt.{key}"), message, None);
+    }
+    for (key, message) in config.thermal.problems() {
+        say(&format!("thermal.{key}"), message, None);
     }
     for (key, message) in config.recording.server.problems() {
         say(&format!("recording.server.{key}"), message, None);

@@ -9,7 +9,7 @@ use memory_core::Clock;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::health::{DiskHealth, HealthReport, MemoryHealth, ModelHealth, QueueHealth, SourceHealth};
+use crate::health::{DiskHealth, HealthReport, MemoryHealth, ModelHealth, QueueHealth, SourceHealth, ThermalHealth};
 use crate::logging::LastError;
 
 /// Tells the state of one source.
@@ -35,6 +35,7 @@ struct State {
     sources: BTreeMap<String, SourceProbe>,
     models: BTreeMap<String, ModelHealth>,
     degraded: BTreeMap<String, String>,
+    thermal: ThermalHealth,
 }
 
 impl Board {
@@ -74,6 +75,16 @@ impl Board {
     pub fn models(&self, models: BTreeMap<String, ModelHealth>) {
         self.state.lock().models = models;
         self.changed.notify_one();
+    }
+
+    /// How hot and how busy the machine is. Only another state is news.
+    pub fn thermal(&self, thermal: ThermalHealth) {
+        let off = thermal.state == "off";
+        self.note("pictures", thermal.reason.clone().filter(|_| !off));
+        let before = std::mem::replace(&mut self.state.lock().thermal, thermal.clone());
+        if before.state != thermal.state {
+            self.changed.notify_one();
+        }
     }
 
     /// Recording is paused or goes on.
@@ -159,6 +170,7 @@ impl Board {
             models: state.models.clone(),
             queues,
             disk,
+            thermal: state.thermal.clone(),
             mqtt,
             degraded,
             last_error: self.last_error.get(),

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drivers::archive::Archive;
+use drivers::perception::Pace;
 use memory_core::{Clock, SystemClock};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -40,7 +41,7 @@ use crate::mqtt::{Identity, MqttCounters};
 use crate::service::{MemoryService, ServiceOptions};
 use crate::upkeep::AutomaticOptions;
 use crate::watchdog::Watchdog;
-use crate::{logging, media, metrics, opening};
+use crate::{logging, media, metrics, opening, thermal};
 
 /// How the daemon runs, beyond the configuration.
 #[derive(Debug, Clone, Copy, Default)]
@@ -99,6 +100,14 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     let board = Arc::new(Board::new(Arc::clone(&clock), instance.clone(), directories.data.clone(), log.last_error));
     let reloader = Arc::new(Reloader::new(layers, config.clone(), log.level, Arc::clone(&board)));
     let recording = Arc::new(Recording::restore(memory.clone(), Arc::clone(&board)).or_exit(Exit::Store)?);
+    let pace = Pace::default();
+    let _thermal = {
+        let machine = thermal::Machine::new(config.thermal.zones_dir.clone());
+        let board = Arc::clone(&board);
+        let tell = Box::new(move |health| board.thermal(health));
+        thermal::Watch::start(config.thermal.clone(), Box::new(machine), Arc::clone(&clock), pace.clone(), tell)
+            .or_exit(Exit::Internal)?
+    };
     let compaction = &config.memory.compaction;
     let service_options = ServiceOptions {
         compaction: AutomaticOptions {
@@ -108,6 +117,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
             max_bytes: config.memory.max_mib.map(|mib| mib << 20),
         },
         default_budget: Duration::from_millis(config.mqtt.limits.default_deadline_ms),
+        pace: pace.clone(),
         ..ServiceOptions::default()
     };
     let (service, threads) =
@@ -178,6 +188,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         Arc::clone(&clock),
         config.recording.enabled.then_some(archive),
         watchdog,
+        pace,
     )?;
     reloader.serve_sources(perceiving.clone());
     reloader.watch().or_exit(Exit::Internal)?;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use drivers::archive::Archive;
 use drivers::encoders::Encoders;
+use drivers::perception::Pace;
 use memory_core::Clock;
 use parking_lot::{Condvar, Mutex};
 
@@ -44,6 +45,8 @@ struct Shared {
     watchdog: Arc<Watchdog>,
     /// Of the supervisor.
     heartbeat: Heartbeat,
+    /// What live sources follow.
+    pace: Pace,
     state: Mutex<State>,
     /// Notified when `stopped` or `wanted` is set.
     stopping: Condvar,
@@ -85,6 +88,7 @@ impl Perceiving {
         clock: Arc<dyn Clock>,
         archive: Option<Arc<Archive>>,
         watchdog: Arc<Watchdog>,
+        pace: Pace,
     ) -> Result<Self, Failure> {
         let encoders = encoders::load(&config.models, None)?;
         let awaited = config.sources.values().filter(|source| source.enabled).count();
@@ -98,6 +102,7 @@ impl Perceiving {
             archive,
             heartbeat: watchdog.heartbeat("sources"),
             watchdog,
+            pace,
             state: Mutex::new(State { configured: config.sources.clone(), awaited, ..State::default() }),
             stopping: Condvar::new(),
         };
@@ -196,6 +201,7 @@ impl Perceiving {
                 Arc::clone(&shared.clock),
                 true,
                 shared.archive.clone(),
+                shared.pace.clone(),
             );
             match started {
                 Ok(source) => return self.adopt(source),

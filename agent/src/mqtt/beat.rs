@@ -68,9 +68,11 @@ fn steady(report: &HealthReport) -> HealthReport {
     steady.queues.clear();
     steady.disk = DiskHealth::default();
     steady.mqtt.clear();
+    (steady.thermal.celsius, steady.thermal.load, steady.thermal.zone) = (None, None, None);
     for source in steady.sources.values_mut() {
         source.frame_age_s = None;
         source.fps = 0.0;
+        source.sampled_fps = 0.0;
         source.segments = 0;
         // One that is away is tried every other second; that it is away was news once.
         source.restarts = 0;

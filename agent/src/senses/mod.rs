@@ -8,7 +8,7 @@ use std::sync::Arc;
 use drivers::archive::{Archive, Recorder};
 use drivers::capture::{SourceHandle, SourceKind, SourceSpec, SourceState, SourceStatus};
 use drivers::encoders::Encoders;
-use drivers::perception::{Media, Perceiver, PerceiverConfig, PerceptionCounters};
+use drivers::perception::{Media, Pace, Perceiver, PerceiverConfig, PerceptionCounters};
 use memory_core::Clock;
 use memory_core::ports::PerceptionSink;
 use memory_core::segment::SegmenterConfig;
@@ -30,7 +30,7 @@ pub struct Source {
 
 impl Source {
     /// Starts a source that feeds `sink`; with `paused`, nothing is opened before it is resumed. With an archive, a live
-    /// source is recorded there.
+    /// source is recorded there. A live source follows `pace`; of a file nothing is left out.
     ///
     /// # Errors
     /// If its uri cannot be read or no thread can be made. A device that is away is no error: it is waited for.
@@ -44,11 +44,15 @@ impl Source {
         clock: Arc<dyn Clock>,
         paused: bool,
         archive: Option<Arc<Archive>>,
+        pace: Pace,
     ) -> Result<Self, String> {
         let spec = source_spec(name, source)?;
         let is_file = !spec.is_live();
         let mut config = PerceiverConfig::new(name, segmenter(segments, is_file && source.speed == Speed::Max));
         config.media = media(&spec, archive.is_some());
+        if !is_file {
+            config.pace = pace;
+        }
         let recorder = archive.filter(|_| !is_file).map(|archive| Recorder::start(archive, name)).transpose();
         let recorder = recorder.map_err(|error| format!("the thread that records does not start: {error}"))?;
         let perceiver = Perceiver::new(config, encoders, sink);
@@ -128,6 +132,7 @@ impl Source {
                 .flatten()
                 .map(|age| (age.as_secs_f64() * 1e3).round() / 1e3),
             fps: (status.fps * 10.0).round() / 10.0,
+            sampled_fps: (status.sampled_fps * 10.0).round() / 10.0,
             restarts: status.restarts,
             gaps: status.gaps,
             dropped,

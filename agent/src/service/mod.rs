@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use drivers::perception::Pace;
 use memory_core::ports::{PerceptionSink, PortError, TextEmbedder};
 use memory_core::{
     Answer, Clock, EntityNews, Episode, EpisodeFilter, EpisodeId, Event, ForgetReply, ForgetRequest, Memory,
@@ -68,6 +69,8 @@ pub struct ServiceOptions {
     pub job_patience: Duration,
     /// When the memory is compacted by itself.
     pub compaction: AutomaticOptions,
+    /// What the jobs follow.
+    pub pace: Pace,
 }
 
 impl Default for ServiceOptions {
@@ -84,6 +87,7 @@ impl Default for ServiceOptions {
             job_quiet: Duration::from_millis(20),
             job_patience: Duration::from_secs(1),
             compaction: AutomaticOptions::default(),
+            pace: Pace::default(),
         }
     }
 }

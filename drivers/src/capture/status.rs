@@ -59,6 +59,8 @@ pub struct SourceStatus {
     pub silence: Option<Duration>,
     /// Pictures that came in a second, of late; not all of them are wanted.
     pub fps: f64,
+    /// Pictures handed to the consumer in a second, of late.
+    pub sampled_fps: f64,
     /// How often it was restarted.
     pub restarts: u64,
     /// How often it stood still and went on by itself.
@@ -106,14 +108,25 @@ struct Told {
     error: Option<String>,
     session: Option<String>,
     rate: Rate,
+    sampled: Rate,
 }
 
-/// Counts what arrives, over stretches of about a second.
+/// Counts over stretches of about a second.
 #[derive(Debug, Default)]
 struct Rate {
     since: Duration,
     count: u64,
     fps: f64,
+}
+
+impl Rate {
+    fn measure(&mut self, now: Duration, count: u64) {
+        let elapsed = now.saturating_sub(self.since);
+        if elapsed >= Duration::from_secs(1) {
+            self.fps = count.saturating_sub(self.count) as f64 / elapsed.as_secs_f64();
+            (self.since, self.count) = (now, count);
+        }
+    }
 }
 
 /// Shared by the worker, the streaming threads of the pipeline and whoever asks.
@@ -150,7 +163,13 @@ impl Shared {
             name: name.to_owned(),
             kind,
             clock,
-            told: Mutex::new(Told { state: SourceState::Starting, error: None, session: None, rate: Rate::default() }),
+            told: Mutex::new(Told {
+                state: SourceState::Starting,
+                error: None,
+                session: None,
+                rate: Rate::default(),
+                sampled: Rate::default(),
+            }),
             stop: AtomicBool::new(false),
             pause: AtomicBool::new(false),
             changed: Condvar::new(),
@@ -232,16 +251,13 @@ impl Shared {
         self.told.lock().session = Some(session.to_owned());
     }
 
-    /// Brings the measured rate up to date; called by the worker about every 100 ms.
+    /// Brings the measured rates up to date; called by the worker about every 100 ms.
     pub(super) fn measure(&self) {
         self.tick();
-        let (now, count) = (self.clock.monotonic(), self.arrived_video.load(Ordering::Relaxed));
-        let rate = &mut self.told.lock().rate;
-        let elapsed = now.saturating_sub(rate.since);
-        if elapsed >= Duration::from_secs(1) {
-            rate.fps = (count - rate.count) as f64 / elapsed.as_secs_f64();
-            (rate.since, rate.count) = (now, count);
-        }
+        let now = self.clock.monotonic();
+        let mut told = self.told.lock();
+        told.rate.measure(now, self.arrived_video.load(Ordering::Relaxed));
+        told.sampled.measure(now, self.frames.load(Ordering::Relaxed));
     }
 
     pub(super) fn wish_pause(&self, pause: bool) {
@@ -325,6 +341,7 @@ impl Shared {
             age: self.last_arrival(expects_video).map(|at| now.saturating_sub(at)),
             silence: (!over).then(|| now.saturating_sub(ticked)),
             fps: if told.state == SourceState::Running { told.rate.fps } else { 0.0 },
+            sampled_fps: if told.state == SourceState::Running { told.sampled.fps } else { 0.0 },
             restarts: load(&self.restarts),
             gaps: load(&self.gaps),
             dropped: Loss::ALL

@@ -12,6 +12,7 @@
 
 mod colours;
 mod events;
+mod pace;
 mod perceiver;
 mod scenes;
 mod sentence;
@@ -22,4 +23,5 @@ mod voices;
 mod words;
 mod writing;
 
+pub use pace::Pace;
 pub use perceiver::{Media, Perceiver, PerceiverConfig, PerceptionCounters, PerceptionCounts};

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 
 use super::colours::Palette;
 use super::events::{Gathered, SPEAKING, WallAnchor, events};
+use super::pace::Pace;
 use super::scenes::SceneLog;
 use super::signal::{PictureSignal, SoundSignal};
 use super::sounds::{Heard, heard};
@@ -46,6 +47,8 @@ pub struct PerceiverConfig {
     pub most_interval: Duration,
     /// Where the recording is.
     pub media: Media,
+    /// How much of all that is looked at now.
+    pub pace: Pace,
 }
 
 impl PerceiverConfig {
@@ -57,6 +60,7 @@ impl PerceiverConfig {
             least_interval: Duration::from_millis(500),
             most_interval: Duration::from_secs(1),
             media: Media::None,
+            pace: Pace::default(),
         }
     }
 }
@@ -179,9 +183,10 @@ impl Perceiver {
 
     fn look(&mut self, frame: &Frame<'_>, new: bool) {
         let Some(session) = &mut self.session else { return };
+        let [least, most, still] =
+            [self.config.least_interval, self.config.most_interval, STILL].map(|usual| self.config.pace.stretch(usual));
         let since = session.looked.map(|looked| frame.stream.saturating_sub(looked));
-        let due = since
-            .is_none_or(|since| since >= self.config.most_interval || (new && since >= self.config.least_interval));
+        let due = since.is_none_or(|since| since >= most || (new && since >= least));
         if !due {
             return;
         }
@@ -192,7 +197,7 @@ impl Perceiver {
         let encoded = session.look(frame.stream, &picture, &filled, &mut failed);
         // What is costly sees only what is new, and a still view every few seconds.
         let since = session.looked_closely.map(|looked| frame.stream.saturating_sub(looked));
-        if since.is_none_or(|since| since >= STILL || (new && since >= self.config.most_interval)) {
+        if since.is_none_or(|since| since >= still || (new && since >= most)) {
             session.looked_closely = Some(frame.stream);
             session.look_closely(frame.stream, &picture, &filled, &mut failed);
         }
@@ -542,6 +547,8 @@ impl MediaConsumer for Perceiver {
     }
 
     fn frame_interval(&self) -> Duration {
-        self.session.as_ref().map_or(Duration::from_millis(100), |session| session.segmenter.frame_interval())
+        let usual =
+            self.session.as_ref().map_or(Duration::from_millis(100), |session| session.segmenter.frame_interval());
+        self.config.pace.stretch(usual)
     }
 }

@@ -7,18 +7,16 @@ use std::process::{Command, Stdio};
 use serde_json::{Map, Value, json};
 
 use super::{Finding, Report};
+use crate::config::{Config, ThermalConfig};
+use crate::thermal::zones;
 
-/// Boards of this kind begin to slow down a few degrees above.
-const HOT_C: f64 = 85.0;
-/// Zones of a board that are not there report nonsense.
-const SENSIBLE_C: std::ops::Range<f64> = -40.0..150.0;
 const THERMAL: &str = "/sys/class/thermal";
 /// Devices that a group opens.
 const DEVICES: [(&str, &str, &str); 3] =
     [("/dev", "video", "cameras"), ("/dev/snd", "pcm", "microphones"), ("/dev/dri", "render", "accelerators")];
 
-pub fn examine(report: &mut Report) {
-    temperature(Path::new(THERMAL), report);
+pub fn examine(config: &Config, report: &mut Report) {
+    temperature(&config.thermal, report);
     power(report);
     permissions(report);
 }
@@ -47,28 +45,14 @@ pub fn describe() -> Value {
     })
 }
 
-/// Every thermal zone that reports something sensible, in °C.
-fn zones(directory: &Path) -> Vec<(String, f64)> {
-    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
-    let mut zones: Vec<(String, f64)> = entries
-        .flatten()
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with("thermal_zone"))
-        .filter_map(|entry| {
-            let read = |name: &str| read_to_string(entry.path().join(name)).ok().map(|text| text.trim().to_owned());
-            let celsius = read("temp")?.parse::<f64>().ok()? / 1000.0;
-            Some((read("type")?, celsius))
-        })
-        .filter(|(_, celsius)| SENSIBLE_C.contains(celsius))
-        .collect();
-    zones.sort_by(|a, b| a.0.cmp(&b.0));
-    zones
-}
-
-fn temperature(directory: &Path, report: &mut Report) {
-    let zones = zones(directory);
-    let Some((name, celsius)) = zones.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { return };
-    let found = format!("{celsius:.0} °C at {name}");
-    report.say(if *celsius >= HOT_C {
+fn temperature(config: &ThermalConfig, report: &mut Report) {
+    let zones = zones(&config.zones_dir);
+    let Some((name, celsius)) = zones.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else {
+        let found = format!("no thermal zone in {}: heat changes nothing", config.zones_dir.display());
+        return report.say(Finding::ok("temperature", found));
+    };
+    let found = format!("{celsius:.0} °C at {name}; less is looked at from {:.0} °C on", config.warm_c);
+    report.say(if *celsius >= config.warm_c {
         let step = "give it air or a fan, or choose a smaller power mode: the board slows down to cool";
         Finding::warning("temperature", found, step)
     } else {
@@ -118,24 +102,5 @@ fn permissions(report: &mut Report) {
                 "sudo usermod -aG video,audio,render $USER and log in again; the service's user is in these groups",
             )
         });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn zones_that_report_nonsense_are_passed_over() {
-        let directory = tempfile::tempdir().unwrap();
-        for (zone, kind, temp) in [("0", "cpu-thermal", "48500\n"), ("1", "gpu-thermal", "-256000"), ("2", "soc", "x")]
-        {
-            let path = directory.path().join(format!("thermal_zone{zone}"));
-            std::fs::create_dir(&path).unwrap();
-            std::fs::write(path.join("type"), kind).unwrap();
-            std::fs::write(path.join("temp"), temp).unwrap();
-        }
-        std::fs::create_dir(directory.path().join("cooling_device0")).unwrap();
-        assert_eq!(zones(directory.path()), [("cpu-thermal".to_owned(), 48.5)]);
     }
 }

@@ -100,7 +100,7 @@ fn examine(loaded: &config::Loaded, args: &DoctorArgs, report: &mut Report) -> R
     crate::logging::start(&log).map_err(|error| Failure { exit: Exit::Config, error })?;
 
     system::examine(&loaded.config, report);
-    device::examine(report);
+    device::examine(&loaded.config, report);
     #[cfg(feature = "tensorrt")]
     accelerator::examine(&loaded.config, report);
     models::examine(&loaded.config, report);

@@ -55,7 +55,9 @@ pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal:
                     continue;
                 }
                 around.questions.wait_for_quiet(options.job_quiet, options.job_patience);
+                let begin = clock.monotonic();
                 worked |= job.slice(memory, options.job_slice, clock, signal);
+                signal.rest(options.pace.rest(job.last.saturating_sub(begin)));
             }
             memory.take_entity_news().into_iter().for_each(around.of_person);
             memory.take_procedure_news().into_iter().for_each(around.of_procedure);

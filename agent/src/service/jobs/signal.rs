@@ -78,6 +78,13 @@ impl Signal {
         progress.error.replace(error).is_none()
     }
 
+    /// Waits until the time is over or it is time to stop.
+    pub(super) fn rest(&self, time: Duration) {
+        let until = Instant::now() + time;
+        let mut state = self.state.lock();
+        while !(time.is_zero() || state.stopped || self.changed.wait_until(&mut state, until).timed_out()) {}
+    }
+
     /// Waits to be woken; `false` when it is time to stop.
     pub(super) fn wait(&self, patience: Duration) -> bool {
         let until = Instant::now() + patience;

@@ -1,0 +1,89 @@
+//! `[thermal]`. The comments here are the descriptions in `engram config schema`.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::thermal::Level;
+
+/// `[thermal]`: what is left out while the machine is too hot or too busy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ThermalConfig {
+    /// Whether anything is left out. Without a thermal zone it never is.
+    pub enabled: bool,
+    /// Where the kernel shows the thermal zones.
+    pub zones_dir: PathBuf,
+    /// How often they are read, seconds.
+    #[schemars(range(min = 0.05, max = 300.0))]
+    pub interval_s: f64,
+    /// From this temperature of the hottest zone on the machine is warm, °C.
+    #[schemars(range(min = 20.0, max = 120.0))]
+    pub warm_c: f64,
+    /// And hot, °C.
+    #[schemars(range(min = 20.0, max = 120.0))]
+    pub hot_c: f64,
+    /// So much cooler it has to get to be that no more, °C.
+    #[schemars(range(min = 0.0, max = 50.0))]
+    pub hysteresis_c: f64,
+    /// From this load on (programs that want a processor, a processor, in a minute) it counts as warm.
+    #[schemars(range(min = 0.1, max = 1000.0))]
+    pub warm_load: f64,
+    /// And as hot.
+    #[schemars(range(min = 0.1, max = 1000.0))]
+    pub hot_load: f64,
+    /// It has to stay cooler, or less busy, for so long, seconds.
+    #[schemars(range(min = 0.0, max = 3600.0))]
+    pub hold_s: f64,
+    /// Share of the pictures of live sources, and of background work, that is done while warm.
+    #[schemars(range(min = 0.01, max = 1.0))]
+    pub warm_share: f64,
+    /// And while hot.
+    #[schemars(range(min = 0.01, max = 1.0))]
+    pub hot_share: f64,
+}
+
+impl Default for ThermalConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            zones_dir: PathBuf::from("/sys/class/thermal"),
+            interval_s: 5.0,
+            warm_c: 75.0,
+            hot_c: 85.0,
+            hysteresis_c: 5.0,
+            warm_load: 2.0,
+            hot_load: 4.0,
+            hold_s: 30.0,
+            warm_share: 0.5,
+            hot_share: 0.25,
+        }
+    }
+}
+
+impl ThermalConfig {
+    /// How much is done at a level.
+    pub fn share(&self, level: Level) -> f64 {
+        match level {
+            Level::Normal => 1.0,
+            Level::Warm => self.warm_share,
+            Level::Hot => self.hot_share,
+        }
+    }
+
+    /// What is wrong beyond types and ranges: the key below `thermal`, and what to do.
+    pub fn problems(&self) -> Vec<(&'static str, String)> {
+        let mut problems = Vec::new();
+        if self.hot_c < self.warm_c {
+            problems.push(("hot_c", "must not be below `thermal.warm_c`".to_owned()));
+        }
+        if self.hot_load < self.warm_load {
+            problems.push(("hot_load", "must not be below `thermal.warm_load`".to_owned()));
+        }
+        if self.hot_share > self.warm_share {
+            problems.push(("hot_share", "must not be above `thermal.warm_share`".to_owned()));
+        }
+        problems
+    }
+}
