@@ -35,7 +35,8 @@ const ELEMENTS: &[(&str, &str, &str)] = &[
     ("opusenc", "gstreamer1.0-plugins-base", "recordings of sound"),
     ("x264enc", "gstreamer1.0-plugins-ugly", "recordings of raw pictures, and clips"),
     ("nvarguscamerasrc", "nvidia-l4t-gstreamer", "kind `argus`"),
-    ("nvvidconv", "nvidia-l4t-gstreamer", "kind `argus`"),
+    ("nvvidconv", "nvidia-l4t-gstreamer", "kind `argus`, and H.264 in hardware"),
+    ("nvv4l2decoder", "nvidia-l4t-gstreamer", "H.264 in hardware"),
 ];
 
 /// Whether an element that a source can need is installed.

@@ -15,6 +15,7 @@ use gstreamer_app as gst_app;
 use memory_core::Timestamp;
 use parking_lot::Mutex;
 
+use super::board_memory;
 use super::delivery::{Delivery, FrameGate};
 use super::elements::{chain, make, set_if_present};
 use super::error::CaptureError;
@@ -224,7 +225,7 @@ fn build(
         .map_err(|error| CaptureError::Broke { what: file.path.display().to_string(), reason: error.to_string() })?;
 
     // What nobody wants is not decoded.
-    let (video, audio) = (spec.video, spec.audio);
+    let (video, audio, max_width) = (spec.video, spec.audio, spec.max_width);
     decode.connect("autoplug-continue", false, move |values| {
         let unwanted = demuxed(values).is_some_and(|media| {
             !is_audio_or_video(&media)
@@ -236,7 +237,7 @@ fn build(
     let (weak, pads, waker) = (pipeline.downgrade(), Arc::clone(found), Arc::clone(shared));
     decode.connect_pad_added(move |_, pad| {
         let Some(pipeline) = weak.upgrade() else { return };
-        if let Err(error) = add_stream(&pipeline, pad, &pads, (video, audio), &waker) {
+        if let Err(error) = add_stream(&pipeline, pad, &pads, (video, audio), max_width, &waker) {
             tracing::warn!(%error, "a stream of the file cannot be played and is left out");
         }
     });
@@ -254,6 +255,7 @@ fn add_stream(
     pad: &gst::Pad,
     found: &Arc<Mutex<Found>>,
     (video, audio): (bool, bool),
+    max_width: u32,
     shared: &Arc<Shared>,
 ) -> Result<(), String> {
     let media = media_of(pad);
@@ -262,11 +264,7 @@ fn add_stream(
     let (branch, kind) = if media == "video/x-raw" && video && state.video.is_none() {
         let sink = video_sink();
         state.video = Some(sink.clone());
-        let mut branch = Vec::new();
-        let on_the_gpu = pad.current_caps().and_then(|caps| caps.features(0).map(|f| f.contains("memory:NVMM")));
-        if on_the_gpu == Some(true) {
-            branch.push(made("nvvidconv")?);
-        }
+        let mut branch = board_memory::to_plain(pad, max_width).map_err(|error| error.to_string())?;
         branch.push(made("videoconvert")?);
         // Phones store pictures as the sensor lies and say how to turn them.
         if let Ok(flip) = make("videoflip") {

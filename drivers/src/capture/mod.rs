@@ -12,6 +12,7 @@
 //! live source, the session ends and the next one, on the same stream time, begins with the new wall clock. If a live source
 //! stands still and goes on, its consumer hears an end where it broke off, and then the same session again.
 
+mod board_memory;
 mod delivery;
 pub(crate) mod elements;
 mod error;

@@ -7,6 +7,7 @@ use gstreamer as gst;
 use gstreamer::prelude::*;
 use gstreamer_app as gst_app;
 
+use super::board_memory;
 use super::elements::{chain, make, set_if_present};
 use super::error::CaptureError;
 use super::spec::{CameraFormat, SourceKind, SourceSpec};
@@ -89,7 +90,7 @@ fn build_plain(spec: &SourceSpec, recorder: Option<&Recorder>) -> Result<LivePip
             });
             pipeline.add(&source).map_err(|error| broken(&error))?;
             (video, audio) = (spec.video.then(video_sink), spec.audio.then(audio_sink));
-            link_when_known(&pipeline, &source, video.clone(), audio.clone())?;
+            link_when_known(&pipeline, &source, spec.max_width, video.clone(), audio.clone())?;
         }
         SourceKind::V4l2 { device, format } => {
             let (source, filter, decode) = (make("v4l2src")?, make("capsfilter")?, make("decodebin")?);
@@ -106,7 +107,7 @@ fn build_plain(spec: &SourceSpec, recorder: Option<&Recorder>) -> Result<LivePip
                 }
             }
             video = Some(video_sink());
-            link_when_known(&pipeline, &decode, video.clone(), None)?;
+            link_when_known(&pipeline, &decode, spec.max_width, video.clone(), None)?;
         }
         SourceKind::Argus { sensor, format } => {
             let (source, filter, scale, out) =
@@ -268,6 +269,7 @@ fn microphone(pipeline: &gst::Pipeline, source: &gst::Element) -> Linked<gst_app
 fn link_when_known(
     pipeline: &gst::Pipeline,
     decode: &gst::Element,
+    max_width: u32,
     video: Option<gst_app::AppSink>,
     audio: Option<gst_app::AppSink>,
 ) -> Result<(), CaptureError> {
@@ -287,7 +289,13 @@ fn link_when_known(
             if name.starts_with("video/")
                 && let Some(sink) = waiting.0.take()
             {
-                vec![sink.upcast()]
+                // A hardware decoder's pictures cannot be linked to a sink in plain memory.
+                let mut branch = board_memory::to_plain(pad, max_width).unwrap_or_else(|error| {
+                    tracing::error!(%error, "the pictures of a hardware decoder cannot be read");
+                    Vec::new()
+                });
+                branch.push(sink.upcast());
+                branch
             } else if name.starts_with("audio/")
                 && let Some((sink, (convert, resample))) = waiting.1.take()
             {
@@ -322,7 +330,7 @@ fn recorded_rtsp(
     set_if_present(&source, "latency", &latency.as_millis().to_string());
     set_if_present(&source, "drop-on-latency", "true");
     pipeline.add(&source).map_err(|error| broken(&error))?;
-    let (weak, recorder) = (pipeline.downgrade(), recorder.clone());
+    let (weak, recorder, max_width) = (pipeline.downgrade(), recorder.clone(), spec.max_width);
     let waiting = parking_lot::Mutex::new((video, audio));
     source.connect_pad_added(move |_, pad| {
         let Some(pipeline) = weak.upgrade() else { return };
@@ -340,7 +348,7 @@ fn recorded_rtsp(
             let swallow: Vec<gst::Element> = make("fakesink").into_iter().collect();
             attach(pipeline.upcast_ref(), pad, &swallow)
         } else {
-            parted(&pipeline, pad, (video, audio), &recorder)
+            parted(&pipeline, pad, max_width, (video, audio), &recorder)
         };
         if let Err(error) = linked {
             tracing::warn!(stream = media, %error, "a stream cannot be linked and is left out");
@@ -353,12 +361,13 @@ fn recorded_rtsp(
 fn parted(
     pipeline: &gst::Pipeline,
     pad: &gst::Pad,
+    max_width: u32,
     (video, audio): (Option<gst_app::AppSink>, Option<gst_app::AppSink>),
     recorder: &Recorder,
 ) -> Result<(), String> {
     let made = |name: &str| make(name).map_err(|error| error.to_string());
     let (tee, queue, decode) = (made("tee")?, made("queue")?, made("decodebin")?);
-    link_when_known(pipeline, &decode, video, audio).map_err(|error| error.to_string())?;
+    link_when_known(pipeline, &decode, max_width, video, audio).map_err(|error| error.to_string())?;
     watch(pipeline.upcast_ref(), &tee, recorder);
     attach(pipeline.upcast_ref(), pad, &[tee, queue, decode])
 }
