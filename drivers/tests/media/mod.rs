@@ -1,4 +1,5 @@
 //! Clips made on the spot, and a consumer that writes down what it is given.
+#![allow(clippy::print_stdout, reason = "what is skipped is said where the person runs it")]
 #![allow(dead_code, unused_imports, reason = "each test binary uses its own part")]
 
 mod peers;
