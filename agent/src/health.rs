@@ -27,6 +27,8 @@ pub struct HealthReport {
     pub disk: DiskHealth,
     /// Heat and load, and what is left out for them.
     pub thermal: ThermalHealth,
+    /// Memory of the program.
+    pub process: ProcessHealth,
     /// Counters of the MQTT door: rejected, duplicates, limited and so on.
     pub mqtt: BTreeMap<String, u64>,
     /// What is missing, as `role: reason`.
@@ -105,6 +107,17 @@ pub struct ThermalHealth {
     pub share: f64,
     /// Why it is not `normal`.
     pub reason: Option<String>,
+}
+
+/// Memory of the program, MiB.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct ProcessHealth {
+    /// In memory.
+    pub resident_mib: u64,
+    /// Swapped out.
+    pub swapped_mib: u64,
+    /// What both together should stay below.
+    pub ceiling_mib: u64,
 }
 
 /// One queue.

@@ -161,6 +161,11 @@ impl Collector for Reading {
         let share = "Share of the configured pictures and of background work that is done";
         gauge(&mut encoder, "work_share", share, one(thermal.share))?;
 
+        let process = &report.process;
+        gauge(&mut encoder, "resident_mib", "Memory of the program", one(process.resident_mib as f64))?;
+        gauge(&mut encoder, "swapped_mib", "Of it, swapped out", one(process.swapped_mib as f64))?;
+        gauge(&mut encoder, "ceiling_mib", "What both should stay below", one(process.ceiling_mib as f64))?;
+
         let ready = report.models.iter().map(|(role, model)| {
             (vec![("role", role.clone()), ("state", model.state.clone())], f64::from(u8::from(model.state == "ready")))
         });

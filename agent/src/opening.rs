@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 use memory_core::store::DirStorage;
 use memory_core::{Clock, Memory, MemoryOptions};
 
+use crate::ceilings::Ceilings;
 use crate::config::{Config, Directories};
 use crate::exit::{Exit, Failure};
 
@@ -46,7 +47,7 @@ pub fn memory(config: &Config, clock: Arc<dyn Clock>) -> Result<Memory, Failure>
     let options = MemoryOptions {
         zone: zone(config)?,
         max_bytes: config.memory.max_mib.map(|mib| mib << 20),
-        cache_bytes: usize::try_from(config.memory.cache_mib << 20).unwrap_or(usize::MAX),
+        cache_bytes: usize::try_from(Ceilings::of_this_machine(&config.memory).cache_mib << 20).unwrap_or(usize::MAX),
     };
     let memory = Memory::open(Arc::new(DirStorage::new(directory)), options, clock)
         .map_err(|error| Failure { exit: Exit::Store, error: error.into() })?;

@@ -11,15 +11,19 @@ use serde::{Deserialize, Serialize};
 use super::TensorRtConfig;
 
 /// `[memory]`: the store.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryConfig {
     /// Ceiling of the store on disk in MiB; beyond it nothing new is accepted. Without it, the disk is the limit.
     #[schemars(range(min = 16, max = 1_048_576))]
     pub max_mib: Option<u64>,
-    /// Page cache of the store in MiB.
+    /// Page cache of the store in MiB. Without it, what follows from the machine's memory and zram.
     #[schemars(range(min = 1, max = 4096))]
-    pub cache_mib: u64,
+    pub cache_mib: Option<u64>,
+    /// What the whole program may take in MiB, swapped or not; beyond it health says so. Without it, what follows from the
+    /// machine's memory and zram.
+    #[schemars(range(min = 64, max = 1_048_576))]
+    pub ceiling_mib: Option<u64>,
     /// Zone in which "this morning" is understood and times are written, such as `Europe/Berlin`. Without it, the
     /// system's.
     pub time_zone: Option<String>,
@@ -54,12 +58,6 @@ impl Default for CompactionConfig {
 pub struct BackupConfig {
     /// The directory of backups and exports; no command leads out of it. Without it, `backups` in the data directory.
     pub dir: Option<PathBuf>,
-}
-
-impl Default for MemoryConfig {
-    fn default() -> Self {
-        Self { max_mib: None, cache_mib: 64, time_zone: None, compaction: CompactionConfig::default() }
-    }
 }
 
 /// `[learning]`: persons and procedures. What was learnt before a change stays.

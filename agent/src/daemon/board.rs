@@ -9,7 +9,10 @@ use memory_core::Clock;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::health::{DiskHealth, HealthReport, MemoryHealth, ModelHealth, QueueHealth, SourceHealth, ThermalHealth};
+use crate::ceilings::used;
+use crate::health::{
+    DiskHealth, HealthReport, MemoryHealth, ModelHealth, ProcessHealth, QueueHealth, SourceHealth, ThermalHealth,
+};
 use crate::logging::LastError;
 
 /// Tells the state of one source.
@@ -36,6 +39,7 @@ struct State {
     models: BTreeMap<String, ModelHealth>,
     degraded: BTreeMap<String, String>,
     thermal: ThermalHealth,
+    ceiling_mib: u64,
 }
 
 impl Board {
@@ -75,6 +79,11 @@ impl Board {
     pub fn models(&self, models: BTreeMap<String, ModelHealth>) {
         self.state.lock().models = models;
         self.changed.notify_one();
+    }
+
+    /// What the program may take.
+    pub fn ceiling(&self, mib: u64) {
+        self.state.lock().ceiling_mib = mib;
     }
 
     /// How hot and how busy the machine is. Only another state is news.
@@ -150,6 +159,11 @@ impl Board {
             // No exact number: a line that changes with every byte would be news with every byte.
             degraded.push(format!("disk: less than {} left", crate::output::bytes(LOW_DISK_BYTES)));
         }
+        let (resident_mib, swapped_mib) = used(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
+        let process = ProcessHealth { resident_mib, swapped_mib, ceiling_mib: state.ceiling_mib };
+        if state.ceiling_mib > 0 && resident_mib + swapped_mib > state.ceiling_mib {
+            degraded.push(format!("memory of the program: more than {} MiB", state.ceiling_mib));
+        }
         degraded.sort();
         degraded.dedup();
         HealthReport {
@@ -171,6 +185,7 @@ impl Board {
             queues,
             disk,
             thermal: state.thermal.clone(),
+            process,
             mqtt,
             degraded,
             last_error: self.last_error.get(),
@@ -214,6 +229,20 @@ mod tests {
         board.paused(false);
         let report = board.report(&Stats::default(), BTreeMap::new(), BTreeMap::new());
         assert!(!report.degraded.iter().any(|line| line.starts_with("metrics") || line.starts_with("recording")));
+    }
+
+    #[test]
+    fn a_program_above_its_ceiling_is_told() {
+        let clock = Arc::new(ManualClock::at(Timestamp::from_micros(0)));
+        let board = board(&clock);
+        let told = |board: &Board| {
+            let report = board.report(&Stats::default(), BTreeMap::new(), BTreeMap::new());
+            report.degraded.iter().any(|line| line.starts_with("memory of the program"))
+        };
+        board.ceiling(1);
+        assert!(told(&board));
+        board.ceiling(1 << 20);
+        assert!(!told(&board));
     }
 
     #[test]

@@ -33,6 +33,7 @@ use perceiving::{End, Perceiving};
 pub use recording::{PauseSource, Recording};
 use reload::Reloader;
 
+use crate::ceilings::Ceilings;
 use crate::config::{Directories, LayerSources, Loaded};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::logging::Log;
@@ -100,6 +101,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     let board = Arc::new(Board::new(Arc::clone(&clock), instance.clone(), directories.data.clone(), log.last_error));
     let reloader = Arc::new(Reloader::new(layers, config.clone(), log.level, Arc::clone(&board)));
     let recording = Arc::new(Recording::restore(memory.clone(), Arc::clone(&board)).or_exit(Exit::Store)?);
+    board.ceiling(Ceilings::of_this_machine(&config.memory).program_mib);
     let pace = Pace::default();
     let _thermal = {
         let machine = thermal::Machine::new(config.thermal.zones_dir.clone());

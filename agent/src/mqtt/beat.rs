@@ -68,6 +68,7 @@ fn steady(report: &HealthReport) -> HealthReport {
     steady.queues.clear();
     steady.disk = DiskHealth::default();
     steady.mqtt.clear();
+    (steady.process.resident_mib, steady.process.swapped_mib) = (0, 0);
     (steady.thermal.celsius, steady.thermal.load, steady.thermal.zone) = (None, None, None);
     for source in steady.sources.values_mut() {
         source.frame_age_s = None;

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Map, Value, json};
 
 use super::{Finding, Report};
+use crate::ceilings::{Ceilings, Ram};
 use crate::config::{Config, ThermalConfig};
 use crate::thermal::zones;
 
@@ -18,6 +19,7 @@ const DEVICES: [(&str, &str, &str); 3] =
 pub fn examine(config: &Config, report: &mut Report) {
     temperature(&config.thermal, report);
     power(report);
+    ceilings(config, report);
     permissions(report);
 }
 
@@ -75,6 +77,21 @@ fn power(report: &mut Report) {
         Finding::warning("power mode", mode, step)
     } else {
         Finding::ok("power mode", mode)
+    });
+}
+
+/// What this machine's memory allows.
+fn ceilings(config: &Config, report: &mut Report) {
+    let Some(ram) = Ram::of_this_machine() else { return };
+    let Ceilings { cache_mib, program_mib } = Ceilings::new(&config.memory, Some(ram));
+    let Ram { total_mib, zram_mib } = ram;
+    let found = format!(
+        "{total_mib} MiB and {zram_mib} MiB of zram: {cache_mib} MiB for the store's pages, {program_mib} MiB for the program"
+    );
+    report.say(if program_mib > total_mib + zram_mib / 2 {
+        Finding::warning("memory ceilings", found, "lower memory.ceiling_mib, or leave it out: there is not so much")
+    } else {
+        Finding::ok("memory ceilings", found)
     });
 }
 
