@@ -182,16 +182,16 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         board.degraded("sources", Some("none configured".to_owned()));
     }
 
-    let perceiving = Perceiving::start(
-        config,
-        service.clone(),
-        Arc::clone(&recording),
-        Arc::clone(&board),
-        Arc::clone(&clock),
-        config.recording.enabled.then_some(archive),
+    let parts = perceiving::Parts {
+        service: service.clone(),
+        recording: Arc::clone(&recording),
+        board: Arc::clone(&board),
+        clock: Arc::clone(&clock),
+        archive: config.recording.enabled.then_some(archive),
         watchdog,
         pace,
-    )?;
+    };
+    let perceiving = Perceiving::start(config, parts)?;
     reloader.serve_sources(perceiving.clone());
     reloader.watch().or_exit(Exit::Internal)?;
     let files_end = async {

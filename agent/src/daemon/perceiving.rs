@@ -27,6 +27,24 @@ const BACKOFF_MAX: Duration = Duration::from_secs(60);
 /// A source that ran for so long starts with the shortest pause again.
 const HEALTHY: Duration = Duration::from_secs(60);
 
+/// The parts of the daemon that perceiving works with.
+pub struct Parts {
+    /// Remembers what is perceived.
+    pub service: MemoryService,
+    /// Whether and what may be recorded.
+    pub recording: Arc<Recording>,
+    /// What health tells.
+    pub board: Arc<Board>,
+    /// Everybody's.
+    pub clock: Arc<dyn Clock>,
+    /// Where live sources are recorded, if they are.
+    pub archive: Option<Arc<Archive>>,
+    /// Told that the supervisor and the sources are not stuck.
+    pub watchdog: Arc<Watchdog>,
+    /// What live sources follow.
+    pub pace: Pace,
+}
+
 /// Everything that perceives. Clones share it.
 #[derive(Clone)]
 pub struct Perceiving {
@@ -80,16 +98,8 @@ impl Perceiving {
     ///
     /// # Errors
     /// If the model manifest cannot be used, or no thread can be made.
-    pub fn start(
-        config: &Config,
-        service: MemoryService,
-        recording: Arc<Recording>,
-        board: Arc<Board>,
-        clock: Arc<dyn Clock>,
-        archive: Option<Arc<Archive>>,
-        watchdog: Arc<Watchdog>,
-        pace: Pace,
-    ) -> Result<Self, Failure> {
+    pub fn start(config: &Config, parts: Parts) -> Result<Self, Failure> {
+        let Parts { service, recording, board, clock, archive, watchdog, pace } = parts;
         let encoders = encoders::load(&config.models, None)?;
         let awaited = config.sources.values().filter(|source| source.enabled).count();
         let shared = Shared {
