@@ -74,7 +74,8 @@ fn a_library_that_is_missing_cut_short_or_another_is_named() {
         error.to_string()
     };
     assert!(open(None).contains("broken.so"));
-    assert!(open(Some(&whole[..whole.len() / 2])).contains("cut short"));
+    // What is loaded comes first in the file; half of a library built with symbols still holds all of it.
+    assert!(open(Some(&whole[..64 << 10])).contains("cut short"));
     assert!(
         open(Some(b"not a library at all, but long enough that somebody might look for a header in it"))
             .contains("shared library")
