@@ -8,18 +8,13 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use drivers::models::file_digest;
-use fakes::onnx::{self, Border, Model, Node};
+use fakes::built;
+use fakes::onnx::Model;
 use serde_json::Value;
 
 /// A machine with a GPU that is not there, one small model, and a configuration that names both.
 struct Place {
     root: tempfile::TempDir,
-}
-
-/// Where cargo puts the libraries that this test depends on.
-fn built(name: &str) -> PathBuf {
-    let program = std::env::current_exe().unwrap();
-    program.parent().unwrap().join(format!("lib{name}.so"))
 }
 
 impl Place {
@@ -29,19 +24,7 @@ impl Place {
         fs::hard_link(place.path("libnvinfer.so.10"), place.path("libnvonnxparser.so.10")).unwrap();
         fs::copy(built("fake_cuda"), place.path("libcuda.so.1")).unwrap();
         fs::create_dir(place.path("models")).unwrap();
-        let border =
-            |name: &str, channels| Border { name: name.to_owned(), element: onnx::F32, shape: vec![1, channels, 8, 8] };
-        let model = Model {
-            nodes: vec![Node {
-                kind: "Concat".to_owned(),
-                inputs: vec!["x".to_owned(), "x".to_owned()],
-                outputs: vec!["y".to_owned()],
-            }],
-            inputs: vec![border("x", 3)],
-            outputs: vec![border("y", 6)],
-            ..Model::default()
-        };
-        fs::write(place.path("models/tiny.onnx"), model.write()).unwrap();
+        fs::write(place.path("models/tiny.onnx"), Model::detector().write()).unwrap();
         let (sha256, bytes) = file_digest(&place.path("models/tiny.onnx")).unwrap();
         let manifest = format!(
             r#"

@@ -8,16 +8,13 @@ use std::fmt;
 #[cfg(feature = "tensorrt")]
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 #[cfg(feature = "tensorrt")]
 use super::tensorrt::{Precision, TensorRt};
 use super::{EncoderOptions, OnnxRuntime, Provider};
 use crate::models::{ModelEntry, Role};
 
 /// What runs an encoder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Accelerator {
     /// The best there is; said in `health`.
     #[default]
@@ -42,8 +39,7 @@ impl fmt::Display for Accelerator {
 }
 
 /// How TensorRT is reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Road {
     /// Through ONNX Runtime if the installed library can, else natively.
     #[default]

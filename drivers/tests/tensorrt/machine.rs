@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use drivers::encoders::tensorrt::{BuilderCommand, TensorRt, TensorRtError, TensorRtOptions};
 use drivers::encoders::{BackendError, Graph, Tensor, TensorView};
 use drivers::models::{Catalogue, ElementType, InstalledModel, Part, Role, ShapeRange, TensorSpec};
+use fakes::built;
 use fakes::onnx::{self, Border, Model, Node};
 use ndarray::{ArrayD, IxDyn};
 
@@ -15,14 +16,6 @@ pub const MAJORS: [u32; 3] = [8, 10, 11];
 pub struct Machine {
     folder: tempfile::TempDir,
     major: u32,
-}
-
-/// Where cargo puts the libraries that this test depends on.
-fn built(name: &str) -> PathBuf {
-    let program = std::env::current_exe().unwrap();
-    let path = program.parent().unwrap().join(format!("lib{name}.so"));
-    assert!(path.exists(), "{} is not there: cargo builds it as a dependency of this test", path.display());
-    path
 }
 
 impl Machine {
@@ -120,22 +113,7 @@ impl Machine {
 
     /// A detector of one class: its six channels are the picture's three, twice.
     pub fn detector(&self) -> InstalledModel {
-        let border = |name: &str, channels: i64| Border {
-            name: name.to_owned(),
-            element: onnx::F32,
-            shape: vec![1, channels, 8, 8],
-        };
-        let model = Model {
-            nodes: vec![Node {
-                kind: "Concat".to_owned(),
-                inputs: vec!["x".to_owned(), "x".to_owned()],
-                outputs: vec!["y".to_owned()],
-            }],
-            inputs: vec![border("x", 3)],
-            outputs: vec![border("y", 6)],
-            ..Model::default()
-        };
-        let mut installed = self.installed(&model, ElementType::F32);
+        let mut installed = self.installed(&Model::detector(), ElementType::F32);
         installed.entry.labels = vec!["thing".to_owned()];
         installed
     }

@@ -14,6 +14,17 @@ mod plan;
 
 use std::path::{Path, PathBuf};
 
+/// Where cargo puts a stand-in that the running test depends on.
+///
+/// # Panics
+/// If it is not there.
+pub fn built(name: &str) -> PathBuf {
+    let program = std::env::current_exe().expect("a running test has a path");
+    let path = program.with_file_name(format!("lib{name}.so"));
+    assert!(path.exists(), "{} is not there: cargo builds it as a dependency of the test", path.display());
+    path
+}
+
 /// The folder of the library whose mapping has this address.
 pub fn folder_of(address: usize) -> Option<PathBuf> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
