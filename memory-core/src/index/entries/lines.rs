@@ -76,6 +76,11 @@ impl Lines {
         self.count
     }
 
+    /// Whether places are positions.
+    pub fn is_in_order(&self) -> bool {
+        self.orders.is_none()
+    }
+
     /// Where the document at a place stands.
     pub fn position(&self, place: u16) -> usize {
         match &self.orders {

@@ -115,14 +115,4 @@ impl Mask {
         let end = (end as usize).div_ceil(64).min(self.words.len());
         self.words[(first as usize / 64).min(end)..end].iter().any(|word| *word != 0)
     }
-
-    /// The documents, in order.
-    pub fn ordinals(&self) -> impl Iterator<Item = u32> {
-        let bits = |word: u64| (0..64).filter(move |bit| word >> bit & 1 == 1);
-        self.words
-            .iter()
-            .zip(0_u32..)
-            .filter(|(word, _)| **word != 0)
-            .flat_map(move |(word, at)| bits(*word).map(move |bit: u32| at * 64 + bit))
-    }
 }

@@ -2,11 +2,16 @@
 //! position, so the results are the same everywhere.
 
 use crate::index::entries::{MARGIN, REACH, STRIP};
-use crate::index::fusion::{B, K1, TERM_WINDOW};
+use crate::index::fusion::{B, K1, NEIGHBOUR_COSINE, TERM_WINDOW, VECTOR_WINDOW};
+use crate::index::signature::{ABSENT, BLOCK};
 
 /// [`TERM_WINDOW`] in whole numbers.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "3, 2 and 1")]
 const WINDOW: [u16; 3] = [TERM_WINDOW[0] as u16, TERM_WINDOW[1] as u16, TERM_WINDOW[2] as u16];
+/// [`VECTOR_WINDOW`] in quarters.
+#[expect(clippy::cast_possible_truncation, reason = "4, 2 and 1")]
+const QUARTERS: [i16; 3] =
+    [(VECTOR_WINDOW[0] * 4.0) as i16, (VECTOR_WINDOW[1] * 4.0) as i16, (VECTOR_WINDOW[2] * 4.0) as i16];
 
 /// What every term of a strip needs: the part of BM25's saturation that depends on lengths, by themselves and in context.
 pub(super) struct Norms {
@@ -14,16 +19,44 @@ pub(super) struct Norms {
     pub context: [f32; STRIP],
 }
 
-/// Scores of a strip, as shares of the most that the question's words can give.
-pub(super) struct Scores {
-    pub own: [f32; STRIP],
-    pub context: [f32; STRIP],
+/// A term in a strip: how often each document holds it, with margins, how often it counts in their contexts, and the weights of both.
+pub(super) struct Term<'a> {
+    pub frequencies: &'a [u8; REACH],
+    pub counts: [u16; STRIP],
+    pub own: f32,
+    pub context: f32,
+}
+
+impl Default for Norms {
+    fn default() -> Self {
+        Self { own: [0.0; STRIP], context: [0.0; STRIP] }
+    }
+}
+
+impl Term<'_> {
+    /// A term that no document holds.
+    pub const NONE: Self = Self { frequencies: &[0; REACH], counts: [0; STRIP], own: 0.0, context: 0.0 };
+}
+
+/// A value at one position of a strip, weighted like a term, with its neighbours' as context.
+pub(super) fn window(at: usize, linked: &[u8; REACH], value: impl Fn(usize) -> f32) -> f32 {
+    let held = |linked: bool, at: usize| if linked { value(at) } else { 0.0 };
+    let (before, after) = (linked[at] != 0, linked[at + 1] != 0);
+    TERM_WINDOW[0] * value(at)
+        + TERM_WINDOW[1] * (held(before, at - 1) + held(after, at + 1))
+        + TERM_WINDOW[2] * (held(before && linked[at - 1] != 0, at - 2) + held(after && linked[at + 2] != 0, at + 2))
 }
 
 /// The largest of the frequencies within reach of a strip.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(super) fn most_frequent(frequencies: &[u8; REACH]) -> u8 {
     frequencies.iter().fold(0, |most, frequency| most.max(*frequency))
+}
+
+/// The largest nearness within reach of a strip.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+pub(super) fn nearest(near: &[i8; REACH]) -> i8 {
+    near.iter().fold(i8::MIN, |most, near| most.max(*near))
 }
 
 /// How often a term counts in the context of each document: thrice where it stands, twice at its neighbours, once at theirs.
@@ -46,6 +79,7 @@ pub(super) fn in_context(frequencies: &[u8; REACH], linked: &[u8; REACH], counts
 pub(super) fn norms(lengths: &[u16; REACH], linked: &[u8; REACH], mean_own: f32, mean_context: f32, norms: &mut Norms) {
     let wide = |at: usize| u32::from(lengths[at]);
     let link = |at: usize| if linked[at] == 0 { 0 } else { u32::MAX };
+    let (per_own, per_context) = (K1 * B / mean_own.max(1.0), K1 * B / mean_context.max(1.0));
     for at in 0..STRIP {
         let here = at + MARGIN;
         let around = u32::from(WINDOW[0]) * wide(here)
@@ -54,31 +88,74 @@ pub(super) fn norms(lengths: &[u16; REACH], linked: &[u8; REACH], mean_own: f32,
                 * ((wide(here - 2) & link(here) & link(here - 1)) + (wide(here + 2) & link(here + 1) & link(here + 2)));
         #[expect(clippy::cast_precision_loss, reason = "below 2^20; through i32, which processors convert faster")]
         let (own, around) = (wide(here).cast_signed() as f32, around.cast_signed() as f32);
-        norms.own[at] = K1 * (1.0 - B + B * own / mean_own.max(1.0));
-        norms.context[at] = K1 * (1.0 - B + B * around / mean_context.max(1.0));
+        norms.own[at] = K1 * (1.0 - B) + per_own * own;
+        norms.context[at] = K1 * (1.0 - B) + per_context * around;
     }
 }
 
-/// Adds a term's saturations, weighted.
+/// Adds two terms' saturations, weighted: four fractions over one denominator, because a division takes as long as all of the rest.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn add(
-    frequencies: &[u8; REACH],
-    counts: &[u16; STRIP],
-    norms: &Norms,
-    (weight_own, weight_context): (f32, f32),
-    scores: &mut Scores,
+pub(super) fn add_words(one: &Term<'_>, other: &Term<'_>, norms: &Norms, estimates: &mut [f32; STRIP]) {
+    for (at, estimate) in estimates.iter_mut().enumerate() {
+        let fraction = |term: &Term<'_>| {
+            let (own, count) = (f32::from(term.frequencies[at + MARGIN]), f32::from(term.counts[at]));
+            let (below_own, below_context) = (own + norms.own[at], count + norms.context[at]);
+            (term.own * own * below_context + term.context * count * below_own, below_own * below_context)
+        };
+        let ((above, below), (other_above, other_below)) = (fraction(one), fraction(other));
+        *estimate += (above * other_below + other_above * below) / (below * other_below);
+    }
+}
+
+/// Adds the cosines in context that distances between signatures stand for, weighted: what [`Meaning`](super::meaning::Meaning)
+/// tells more exactly. `present` is all ones where there is a signature; a nearness of 128 is a right angle's worth.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+pub(super) fn add_meaning(
+    near: &[i8; REACH],
+    present: &[u8; REACH],
+    linked: &[u8; REACH],
+    weight: f32,
+    estimates: &mut [f32; STRIP],
 ) {
-    for (at, count) in counts.iter().enumerate() {
-        let (own, count) = (f32::from(frequencies[at + MARGIN]), f32::from(*count));
-        scores.own[at] += weight_own * (own * (K1 + 1.0) / (own + norms.own[at]));
-        scores.context[at] += weight_context * (count * (K1 + 1.0) / (count + norms.context[at]));
+    let mut sums = [0_i16; STRIP];
+    let mut weights = [0_i16; STRIP];
+    let mut squares = [0_i16; STRIP];
+    for at in 0..STRIP {
+        let here = at + MARGIN;
+        let own = present[here];
+        let before = linked[here] & present[here - 1];
+        let second_before = linked[here] & linked[here - 1] & present[here - 2];
+        let after = linked[here + 1] & present[here + 1];
+        let second_after = linked[here + 1] & linked[here + 2] & present[here + 2];
+        let one = |mask: u8| i16::from(mask & 1);
+        let held = |at: usize, mask: u8| i16::from(near[at] & mask.cast_signed());
+        sums[at] = QUARTERS[0] * held(here, own)
+            + QUARTERS[1] * (held(here - 1, before & own) + held(here + 1, after & own))
+            + QUARTERS[2] * (held(here - 2, second_before & own) + held(here + 2, second_after & own));
+        let (first, second) = (one(before) + one(after), one(second_before) + one(second_after));
+        weights[at] = QUARTERS[0] + QUARTERS[1] * first + QUARTERS[2] * second;
+        squares[at] =
+            QUARTERS[0] * QUARTERS[0] + QUARTERS[1] * QUARTERS[1] * first + QUARTERS[2] * QUARTERS[2] * second;
+    }
+    // A right angle is π/2, and near one an angle is its own sine.
+    let weight = weight * std::f32::consts::PI / 256.0;
+    for (at, estimate) in estimates.iter_mut().enumerate() {
+        let (sum, all, square) = (f32::from(sums[at]), f32::from(weights[at]), f32::from(squares[at]));
+        let length = (square * (1.0 - NEIGHBOUR_COSINE) + all * all * NEIGHBOUR_COSINE).sqrt();
+        *estimate += weight * sum / length;
     }
 }
 
-/// The fused scores of a strip.
+/// How many more than half of a signature's bits agree, scaled so that all of them are 128, and whether there is a signature at all;
+/// for distances in `bits` bits.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn fuse(scores: &Scores, own: f32, context: f32, fused: &mut [f32; STRIP]) {
-    for (fused, (one, other)) in fused.iter_mut().zip(scores.own.iter().zip(&scores.context)) {
-        *fused = own * one + context * other;
+pub(super) fn nearness(distances: &[u16; BLOCK], bits: u16, near: &mut [i8; BLOCK], present: &mut [u8; BLOCK]) {
+    let half = i32::from(bits / 2);
+    let scale = (128 << 8) / half.max(1);
+    for at in 0..BLOCK {
+        #[expect(clippy::cast_possible_truncation, reason = "clamped")]
+        let scaled = (((half - i32::from(distances[at])) * scale) >> 8).clamp(-127, 127) as i8;
+        near[at] = scaled;
+        present[at] = if distances[at] == ABSENT { 0 } else { u8::MAX };
     }
 }

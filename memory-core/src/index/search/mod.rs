@@ -7,6 +7,7 @@ mod keywords;
 mod listing;
 mod meaning;
 mod names;
+mod nearness;
 mod phrases;
 mod ranking;
 mod words;

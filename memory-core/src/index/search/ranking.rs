@@ -1,29 +1,37 @@
 //! Words, meaning and names put together.
+//!
+//! Every document is estimated: its words but for rounding, its meaning by the bits in which the signatures differ. That is plain
+//! arithmetic over arrays, and takes about as long as reading the signatures. Those that may be among the best are scored exactly.
 
 use super::best::{Best, Candidate};
 use super::filter::Mask;
-use super::meaning::{Meaning, Near};
+use super::meaning::Meaning;
 use super::names::Bonus;
-use super::words::{Group, Scored, Segment, Visitor, Wanted, Workspace};
+use super::nearness::Nearness;
+use super::words::{Frequencies, Group, Segment};
 use super::{Snapshot, documents_around};
+use crate::index::entries::{Lines, STRIP};
 use crate::index::fusion::{self, K1};
 use crate::index::postings::SEGMENT;
 use crate::index::{Hit, SearchQuery};
 
-/// Documents found by their words that wait for the rest of their score. Weighed together, the best by words first, most of them
-/// need no weighing.
+/// Documents that wait to be scored exactly. Weighed together, the most promising first, most of them need no weighing.
 const PENDING: usize = 2_048;
-/// Added to every bound, so that rounding never decides.
+/// What rounding can make of an estimate.
 const HAIR: f32 = 1e-4;
+/// What an estimated cosine in context may be less than the exact one: the differing bits err by .05 there.
+const MEANING_ERROR: f32 = 0.10;
+/// The most that an estimated cosine can be.
+const MOST_MEANING: f32 = 2.4;
 
 impl Snapshot {
     /// What each group is worth: its inverse document frequency as a share of all.
-    fn weigh(&self, groups: &mut [Group], segments: &[Segment<'_>], space: &mut Workspace) {
+    fn weigh(&self, groups: &mut [Group], segments: &[Segment<'_>], loaded: &mut Frequencies) {
         let visible = self.visible_count();
         let (mut own, mut context) = (f32::MIN_POSITIVE, f32::MIN_POSITIVE);
         for group in groups.iter_mut() {
             let around = match segments {
-                [only] if self.is_small() => only.around(group, space),
+                [only] if self.is_small() => only.around(group, loaded),
                 _ => documents_around(group.documents, visible),
             };
             group.own = fusion::idf(group.documents, visible);
@@ -39,7 +47,7 @@ impl Snapshot {
 
     pub(super) fn ranked(&self, query: &SearchQuery, mut groups: Vec<Group>, mask: Option<&Mask>) -> Vec<Hit> {
         let state = &self.state;
-        let (fusion, means) = (&self.options.fusion, self.means());
+        let means = self.means();
         let postings: Vec<_> = state.postings.segments().collect();
         let segments: Vec<Segment<'_>> = (0_u32..)
             .zip(&postings)
@@ -51,37 +59,35 @@ impl Snapshot {
                 means,
             })
             .collect();
-        let mut space = Workspace::new();
-        self.weigh(&mut groups, &segments, &mut space);
+        let mut loaded = Frequencies::default();
+        self.weigh(&mut groups, &segments, &mut loaded);
 
         let meaning = query.embedding.as_deref().and_then(|embedding| Meaning::of(embedding, state));
-        let near = meaning.as_ref().map_or_else(Near::default, |meaning| meaning.near(mask, query.exhaustive));
-        let wanted: Vec<Wanted> = near
-            .documents
-            .iter()
-            .map(|(ordinal, cosine)| Wanted { ordinal: *ordinal, meaning: fusion.dense * cosine })
-            .collect();
         let bonus = Bonus::of(query, self);
-        let most_named = bonus.most();
+        let error = match &meaning {
+            _ if query.exhaustive => f32::INFINITY,
+            Some(_) if self.is_small() => f32::INFINITY,
+            Some(_) => self.options.fusion.dense.abs() * MEANING_ERROR,
+            None => 0.0,
+        };
         let mut ranking = Ranking {
             snapshot: self,
+            groups: &groups,
             meaning: meaning.as_ref(),
+            most_named: bonus.most(),
             bonus,
             mask,
-            most_named,
-            most_meaning: fusion.dense.max(0.0) * near.beyond,
+            slack: HAIR + error,
+            loaded,
+            nearness: Nearness::default(),
             best: Best::new(query.limit),
             pending: Vec::with_capacity(PENDING),
         };
         for segment in &segments {
-            if mask.is_some_and(|mask| !mask.any_in(segment.first, segment.first.saturating_add(SEGMENT))) {
-                continue;
+            if mask.is_none_or(|mask| mask.any_in(segment.first, segment.first.saturating_add(SEGMENT))) {
+                ranking.rank(segment);
             }
-            let begin = wanted.partition_point(|one| one.ordinal < segment.first);
-            let of_segment = wanted[begin..].partition_point(|one| one.ordinal / SEGMENT == segment.first / SEGMENT);
-            segment.score(&groups, &wanted[begin..begin + of_segment], fusion, &mut space, &mut ranking);
         }
-        ranking.settle();
         ranking.best.finish().into_iter().map(|one| self.hit(meaning.as_ref(), one)).collect()
     }
 
@@ -100,78 +106,106 @@ impl Snapshot {
     }
 }
 
+/// A document that may be among the best.
+struct Pending {
+    /// Its position in the segment at hand.
+    position: usize,
+    estimate: f32,
+    /// What names add.
+    named: f32,
+}
+
 /// A search under way.
 struct Ranking<'a> {
     snapshot: &'a Snapshot,
+    groups: &'a [Group],
     meaning: Option<&'a Meaning<'a>>,
     bonus: Bonus<'a>,
     mask: Option<&'a Mask>,
     /// The most that names can add.
     most_named: f32,
-    /// The most that meaning can add to a document that is not wanted for it.
-    most_meaning: f32,
+    /// What an estimate may be too low.
+    slack: f32,
+    loaded: Frequencies,
+    nearness: Nearness,
     best: Best,
-    pending: Vec<(u32, Scored)>,
+    pending: Vec<Pending>,
 }
 
 impl Ranking<'_> {
-    fn offer(&mut self, ordinal: u32, scored: Scored, meaning: f32, named: f32) {
-        let score = scored.words + meaning + named;
-        self.best.offer(Candidate { ordinal, score, own: scored.own, context: scored.context });
+    /// The estimate that a document needs by its words and its meaning.
+    fn needed(&self) -> f32 {
+        self.best.threshold() - self.most_named - self.slack
     }
 
-    /// Weighs the documents that wait.
-    fn settle(&mut self) {
-        let mut pending = std::mem::take(&mut self.pending);
-        let needed = self.needed();
-        pending.retain(|(_, scored)| scored.words >= needed);
-        pending.sort_unstable_by(|(a, one), (b, other)| other.words.total_cmp(&one.words).then(a.cmp(b)));
-        for (ordinal, scored) in pending.drain(..) {
-            if scored.words < self.needed() {
+    fn rank(&mut self, segment: &Segment<'_>) {
+        let fusion = &self.snapshot.options.fusion;
+        let dense = if self.meaning.is_some() { fusion.dense } else { 0.0 };
+        let words: f32 = self.groups.iter().map(|group| segment.bound(group, fusion)).sum();
+        if words + dense.abs() * MOST_MEANING < self.needed() {
+            return;
+        }
+        let lines = segment.load(self.groups, &mut self.loaded);
+        if let Some(meaning) = self.meaning {
+            self.nearness.load(meaning, segment, &lines, self.mask);
+        }
+        for strip in 0..lines.count().div_ceil(STRIP) {
+            let mut most = segment.bound_of_strip(strip, self.groups, fusion, &self.loaded);
+            if self.meaning.is_some() {
+                most += dense.abs() * self.nearness.most(strip);
+            }
+            if most < self.needed() {
+                continue;
+            }
+            let mut estimates = [0.0; STRIP];
+            segment.add_words(&lines, strip, self.groups, fusion, &self.loaded, &mut estimates);
+            if self.meaning.is_some() {
+                self.nearness.add(strip, lines.linked(strip), dense, &mut estimates);
+            }
+            let count = (lines.count() - strip * STRIP).min(STRIP);
+            for (first, some) in (strip * STRIP..).step_by(16).zip(estimates[..count].chunks(16)) {
+                let needed = self.needed();
+                // Almost no sixteen hold one that may be among the best.
+                if some.iter().fold(f32::NEG_INFINITY, |most, estimate| most.max(*estimate)) >= needed {
+                    for (position, estimate) in (first..).zip(some).filter(|(_, estimate)| **estimate >= needed) {
+                        self.consider(segment, &lines, position, *estimate);
+                    }
+                }
+            }
+        }
+        self.settle(segment, &lines);
+    }
+
+    fn consider(&mut self, segment: &Segment<'_>, lines: &Lines, position: usize, estimate: f32) {
+        let ordinal = segment.first + u32::from(lines.place(position));
+        if self.mask.is_some_and(|mask| !mask.contains(ordinal)) {
+            return;
+        }
+        let named = self.bonus.of_document(ordinal);
+        if estimate + named + self.slack < self.best.threshold() {
+            return;
+        }
+        self.pending.push(Pending { position, estimate: estimate + named, named });
+        if self.pending.len() == PENDING {
+            self.settle(segment, lines);
+        }
+    }
+
+    /// Scores the documents that wait, of the segment at hand.
+    fn settle(&mut self, segment: &Segment<'_>, lines: &Lines) {
+        let fusion = &self.snapshot.options.fusion;
+        self.pending.sort_unstable_by(|a, b| b.estimate.total_cmp(&a.estimate).then(a.position.cmp(&b.position)));
+        for Pending { position, estimate, named } in self.pending.drain(..) {
+            if estimate + self.slack < self.best.threshold() {
                 break;
             }
-            // Names cost less to look up than meaning, and tell most of what a document lacks.
-            let named = self.bonus.of_document(ordinal);
-            if scored.words + named + self.most_meaning + HAIR < self.best.threshold() {
-                continue;
-            }
-            let dense = self.snapshot.options.fusion.dense;
-            // So do the first bits beside all of them.
-            let hopeless = |meaning: &&Meaning<'_>| {
-                let most = dense.max(0.0) * meaning.most_in_context(ordinal);
-                self.most_meaning > 0.0 && scored.words + named + most + HAIR < self.best.threshold()
-            };
-            if self.meaning.as_ref().is_some_and(hopeless) {
-                continue;
-            }
+            let ordinal = segment.first + u32::from(lines.place(position));
+            let scored = segment.score(lines, position, self.groups, fusion, &self.loaded);
             let cosine = self.meaning.and_then(|meaning| meaning.context_cosine(ordinal));
-            self.offer(ordinal, scored, cosine.map_or(0.0, |(cosine, _)| dense * cosine), named);
-        }
-        self.pending = pending;
-    }
-}
-
-impl Visitor for Ranking<'_> {
-    fn needed(&self) -> f32 {
-        self.best.threshold() - self.most_named - self.most_meaning - HAIR
-    }
-
-    fn visit(&mut self, segment: &Segment<'_>, scored: Scored) {
-        let ordinal = segment.first + u32::from(scored.place);
-        if self.mask.is_none_or(|mask| mask.contains(ordinal)) {
-            self.pending.push((ordinal, scored));
-            if self.pending.len() == PENDING {
-                self.settle();
+            if scored.context > 0.0 || cosine.is_some() {
+                let score = scored.words + cosine.map_or(0.0, |(cosine, _)| fusion.dense * cosine) + named;
+                self.best.offer(Candidate { ordinal, score, own: scored.own, context: scored.context });
             }
         }
-    }
-
-    fn needed_of_wanted(&self) -> f32 {
-        self.best.threshold() - self.most_named - HAIR
-    }
-
-    fn visit_wanted(&mut self, _: &Segment<'_>, scored: Scored, wanted: Wanted) {
-        let named = self.bonus.of_document(wanted.ordinal);
-        self.offer(wanted.ordinal, scored, wanted.meaning, named);
     }
 }

@@ -10,10 +10,10 @@
 
 use std::sync::Arc;
 
-use super::kernels::{self, Norms, Scores};
+use super::kernels::{self, Norms, Term};
 use crate::index::compressed::State;
-use crate::index::entries::{Lines, MARGIN, STRIP, SegmentLinks, padded, reach};
-use crate::index::fusion::{self, Fusion, TERM_WINDOW};
+use crate::index::entries::{Lines, MARGIN, REACH, STRIP, SegmentLinks, padded, reach};
+use crate::index::fusion::{self, Fusion, K1, TERM_WINDOW};
 use crate::index::postings::{SEGMENT, SegmentPostings};
 
 /// A word of the question: symbols of which any stands for all, and what it is worth.
@@ -34,47 +34,37 @@ pub(super) struct Means {
     pub context: f32,
 }
 
-/// A document of the segment with its scores, each as a share of the most that the question's words can give.
+/// Scores of a document, each as a share of the most that the question's words can give.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scored {
-    pub place: u16,
     pub own: f32,
     pub context: f32,
     /// The words' share of the fused score.
     pub words: f32,
 }
 
-/// A document that is scored whatever its words, and what else it scores.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Wanted {
-    pub ordinal: u32,
-    /// What meaning adds.
-    pub meaning: f32,
-}
-
-/// Working memory for a segment, used again for the next.
-pub(super) struct Workspace {
-    /// By group: how often each document of the segment at hand holds it, with margins; empty if none does.
-    frequencies: Vec<Vec<u8>>,
+/// How often each document of the segment at hand holds the question's words, by position; used again for the next segment.
+#[derive(Default)]
+pub(super) struct Frequencies {
+    /// By group, with margins; empty if no document holds it.
+    by_group: Vec<Vec<u8>>,
     /// Arrays that are not in use, all zero.
     spare: Vec<Vec<u8>>,
-    norms: Norms,
-    scores: Scores,
-    fused: [f32; STRIP],
-    counts: [u16; STRIP],
 }
 
-impl Workspace {
-    pub fn new() -> Self {
-        let zero = [0.0; STRIP];
-        Self {
-            frequencies: Vec::new(),
-            spare: Vec::new(),
-            norms: Norms { own: zero, context: zero },
-            scores: Scores { own: zero, context: zero },
-            fused: zero,
-            counts: [0; STRIP],
-        }
+impl Frequencies {
+    /// The groups that documents within reach of a strip hold, with the largest of their frequencies.
+    fn within<'a>(
+        &'a self,
+        groups: &'a [Group],
+        strip: usize,
+    ) -> impl Iterator<Item = (&'a Group, &'a [u8; REACH], u8)> {
+        let held = groups.iter().zip(&self.by_group).filter(|(_, frequencies)| !frequencies.is_empty());
+        held.map(move |(group, frequencies)| {
+            let frequencies = reach(frequencies, strip);
+            (group, frequencies, kernels::most_frequent(frequencies))
+        })
+        .filter(|(.., most)| *most > 0)
     }
 }
 
@@ -88,130 +78,62 @@ pub(super) struct Segment<'a> {
     pub means: Means,
 }
 
-/// What a strip of documents is asked.
-pub(super) trait Visitor {
-    /// What a document needs by its words to be visited.
-    fn needed(&self) -> f32;
-    /// Takes a document that has it, and has a word.
-    fn visit(&mut self, segment: &Segment<'_>, scored: Scored);
-    /// What a wanted document needs by its words and its meaning.
-    fn needed_of_wanted(&self) -> f32;
-    /// Takes a wanted document that has it.
-    fn visit_wanted(&mut self, segment: &Segment<'_>, scored: Scored, wanted: Wanted);
-}
-
 impl Segment<'_> {
-    /// Scores every document that can reach what `visitor` needs. `wanted` are documents of this segment.
-    pub fn score(
-        &self,
-        groups: &[Group],
-        wanted: &[Wanted],
-        fusion: &Fusion,
-        space: &mut Workspace,
-        visitor: &mut impl Visitor,
-    ) {
-        let bound = 1e-4 + groups.iter().map(|group| self.bound(group, fusion)).sum::<f32>();
-        let most_wanted = wanted.iter().map(|one| one.meaning).fold(f32::NEG_INFINITY, f32::max);
-        if bound < visitor.needed() && bound + most_wanted < visitor.needed_of_wanted() {
-            return;
-        }
-        let lines = self.load(groups, space);
-        let mut wanted: Vec<(usize, Wanted)> = wanted
-            .iter()
-            .map(|one| (lines.position(u16::try_from(one.ordinal % SEGMENT).expect("below 65,536")), *one))
-            .collect();
-        wanted.sort_unstable_by_key(|(position, _)| *position);
-        let mut strips: Vec<(usize, &[(usize, Wanted)])> = Vec::with_capacity(lines.count().div_ceil(STRIP));
-        let mut rest = wanted.as_slice();
-        for strip in 0..lines.count().div_ceil(STRIP) {
-            let here;
-            (here, rest) = rest.split_at(rest.partition_point(|(position, _)| *position < (strip + 1) * STRIP));
-            strips.push((strip, here));
-        }
-        // Those with the most promising first: what they reach, the others need.
-        for promising in [true, false] {
-            for (strip, here) in strips.iter().filter(|(_, here)| here.is_empty() != promising) {
-                self.score_strip(&lines, *strip, groups, here, fusion, space, visitor);
-            }
-        }
+    /// The most that the words of a document of a strip can give.
+    pub fn bound_of_strip(&self, strip: usize, groups: &[Group], fusion: &Fusion, loaded: &Frequencies) -> f32 {
+        loaded.within(groups, strip).map(|(group, _, most)| group.bound(most.into(), 0, self.means, fusion)).sum()
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the body of a loop")]
-    fn score_strip(
+    /// Adds what words give to each document of a strip, but for rounding.
+    pub fn add_words(
         &self,
         lines: &Lines,
         strip: usize,
         groups: &[Group],
-        wanted: &[(usize, Wanted)],
         fusion: &Fusion,
-        space: &mut Workspace,
-        visitor: &mut impl Visitor,
+        loaded: &Frequencies,
+        estimates: &mut [f32; STRIP],
     ) {
-        let mut bound = 0.0;
-        let mut within = 0_u64;
-        for (at, (group, frequencies)) in groups.iter().zip(&space.frequencies).enumerate() {
-            if !frequencies.is_empty() {
-                let most = kernels::most_frequent(reach(frequencies, strip));
-                if most > 0 {
-                    within |= 1 << at.min(63);
-                    bound += group.bound(most.into(), 0, self.means, fusion);
-                }
-            }
-        }
-        // A hair above, so that rounding never decides.
-        let bound = bound + 1e-4;
-        let most_wanted = wanted.iter().map(|(_, one)| one.meaning).fold(f32::NEG_INFINITY, f32::max);
-        let by_words = within != 0 && bound >= visitor.needed();
-        if !by_words && (wanted.is_empty() || bound + most_wanted < visitor.needed_of_wanted()) {
-            return;
-        }
         let linked = lines.linked(strip);
-        let Means { own, context } = self.means;
-        kernels::norms(lines.lengths(strip), linked, own, context, &mut space.norms);
-        (space.scores.own, space.scores.context) = ([0.0; STRIP], [0.0; STRIP]);
-        for (at, (group, frequencies)) in groups.iter().zip(&space.frequencies).enumerate() {
-            if within >> at.min(63) & 1 == 1 && !frequencies.is_empty() {
-                let frequencies = reach(frequencies, strip);
-                kernels::in_context(frequencies, linked, &mut space.counts);
-                kernels::add(frequencies, &space.counts, &space.norms, (group.own, group.context), &mut space.scores);
-            }
-        }
-        kernels::fuse(&space.scores, fusion.own, fusion.context, &mut space.fused);
-        let scored = |at: usize| Scored {
-            place: lines.place(strip * STRIP + at),
-            own: space.scores.own[at],
-            context: space.scores.context[at],
-            words: space.fused[at],
-        };
-        for (position, one) in wanted {
-            let scored = scored(position % STRIP);
-            if scored.words + one.meaning >= visitor.needed_of_wanted() {
-                visitor.visit_wanted(self, scored, *one);
-            }
-        }
-        if !by_words {
-            return;
-        }
-        let mut wanted = wanted.iter().map(|(position, _)| position % STRIP).peekable();
-        let last = (lines.count() - strip * STRIP).min(STRIP);
-        for first in (0..last).step_by(16) {
-            let needed = visitor.needed();
-            let end = last.min(first + 16);
-            if !space.fused[first..end].iter().any(|words| *words >= needed) {
-                continue;
-            }
-            for at in first..end {
-                while wanted.next_if(|wanted| *wanted < at).is_some() {}
-                let words = space.scores.context[at] > 0.0;
-                if words && space.fused[at] >= needed && wanted.peek() != Some(&at) {
-                    visitor.visit(self, scored(at));
-                }
-            }
+        let mut norms = Norms::default();
+        kernels::norms(lines.lengths(strip), linked, self.means.own, self.means.context, &mut norms);
+        let most = K1 + 1.0;
+        let mut terms = loaded.within(groups, strip).map(|(group, frequencies, _)| {
+            let mut counts = [0; STRIP];
+            kernels::in_context(frequencies, linked, &mut counts);
+            let (own, context) = (fusion.own * group.own * most, fusion.context * group.context * most);
+            Term { frequencies, counts, own, context }
+        });
+        while let Some(one) = terms.next() {
+            kernels::add_words(&one, &terms.next().unwrap_or(Term::NONE), &norms, estimates);
         }
     }
 
+    /// What words give to the document at a position.
+    pub fn score(
+        &self,
+        lines: &Lines,
+        position: usize,
+        groups: &[Group],
+        fusion: &Fusion,
+        loaded: &Frequencies,
+    ) -> Scored {
+        let (strip, at) = (position / STRIP, MARGIN + position % STRIP);
+        let (linked, lengths) = (lines.linked(strip), lines.lengths(strip));
+        let length = f32::from(lengths[at]);
+        let around = kernels::window(at, linked, |at| f32::from(lengths[at]));
+        let (mut own, mut context) = (0.0, 0.0);
+        for (group, frequencies) in groups.iter().zip(&loaded.by_group).filter(|(_, held)| !held.is_empty()) {
+            let frequencies = reach(frequencies, strip);
+            let count = kernels::window(at, linked, |at| f32::from(frequencies[at]));
+            own += group.own * fusion::saturation(f32::from(frequencies[at]), length, self.means.own);
+            context += group.context * fusion::saturation(count, around, self.means.context);
+        }
+        Scored { own, context, words: fusion.own * own + fusion.context * context }
+    }
+
     /// The most that a group can add to the score of a document of the segment.
-    fn bound(&self, group: &Group, fusion: &Fusion) -> f32 {
+    pub fn bound(&self, group: &Group, fusion: &Fusion) -> f32 {
         let bounds = group.symbols.iter().filter_map(|symbol| self.postings.bound(*symbol));
         let (most, shortest) = bounds.fold((0_u16, u8::MAX), |(most, shortest), bound| {
             (most.saturating_add(bound.most_frequent.into()), shortest.min(bound.shortest))
@@ -220,31 +142,31 @@ impl Segment<'_> {
     }
 
     /// How many documents have a document with a term of the group in their window.
-    pub fn around(&self, group: &Group, space: &mut Workspace) -> u32 {
-        let lines = self.load(std::slice::from_ref(group), space);
-        let Some(frequencies) = space.frequencies.first().filter(|frequencies| !frequencies.is_empty()) else {
+    pub fn around(&self, group: &Group, loaded: &mut Frequencies) -> u32 {
+        let lines = self.load(std::slice::from_ref(group), loaded);
+        let Some(frequencies) = loaded.by_group.first().filter(|frequencies| !frequencies.is_empty()) else {
             return 0;
         };
-        let mut around = 0;
+        let (mut around, mut counts) = (0, [0; STRIP]);
         for strip in 0..lines.count().div_ceil(STRIP) {
-            kernels::in_context(reach(frequencies, strip), lines.linked(strip), &mut space.counts);
-            around += space.counts.iter().map(|count| u32::from(*count > 0)).sum::<u32>();
+            kernels::in_context(reach(frequencies, strip), lines.linked(strip), &mut counts);
+            around += counts.iter().map(|count| u32::from(*count > 0)).sum::<u32>();
         }
         around
     }
 
     /// Lays out the visible postings of every group.
-    fn load(&self, groups: &[Group], space: &mut Workspace) -> Arc<Lines> {
+    pub fn load(&self, groups: &[Group], loaded: &mut Frequencies) -> Arc<Lines> {
         let lines = self.links.lines();
-        for mut used in space.frequencies.drain(..) {
+        for mut used in loaded.by_group.drain(..) {
             if !used.is_empty() {
                 used.fill(0);
-                space.spare.push(used);
+                loaded.spare.push(used);
             }
         }
         let hides = self.state.hidden.any_in(self.first..self.first + SEGMENT);
         for group in groups {
-            let mut frequencies = space.spare.pop().unwrap_or_default();
+            let mut frequencies = loaded.spare.pop().unwrap_or_default();
             frequencies.resize(padded(lines.count()), 0);
             let mut any = false;
             for symbol in &group.symbols {
@@ -257,10 +179,10 @@ impl Segment<'_> {
                 });
             }
             if any {
-                space.frequencies.push(frequencies);
+                loaded.by_group.push(frequencies);
             } else {
-                space.spare.push(frequencies);
-                space.frequencies.push(Vec::new());
+                loaded.spare.push(frequencies);
+                loaded.by_group.push(Vec::new());
             }
         }
         lines

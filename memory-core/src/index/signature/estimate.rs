@@ -11,8 +11,6 @@ use super::planes::signature_of;
 use super::scan::sum_of_set;
 use super::{Planes, WORD_BITS};
 
-/// Bits of a first look.
-pub(in crate::index) const HEAD_BITS: usize = 128;
 /// Bits of a product after scaling, its sign among them: their error is a twentieth of that of a stored sign.
 const BITS: usize = 5;
 const LARGEST: i64 = (1 << (BITS - 1)) - 1;
@@ -20,12 +18,10 @@ const LARGEST: i64 = (1 << (BITS - 1)) - 1;
 /// A question ready to be compared with signatures.
 pub(in crate::index) struct Estimator {
     signature: Box<[u64]>,
-    /// Its products with the hyperplanes, for all words and for the first.
-    whole: Products,
-    head: Products,
-    /// From a sum over all bits to a cosine, and from one over the first bits.
+    /// Its products with the hyperplanes.
+    products: Products,
+    /// From a sum over all bits to a cosine.
     scale: f32,
-    head_scale: f32,
 }
 
 impl Estimator {
@@ -38,17 +34,8 @@ impl Estimator {
         let squares: i64 = scaled.iter().map(|product| product * product).sum();
         #[expect(clippy::cast_precision_loss, reason = "at most 1,024 squares of 8 bits")]
         let length = (squares.max(1) as f64 * scaled.len() as f64 * 2.0 / PI).sqrt();
-        let head = scaled.iter().take(HEAD_BITS).map(|product| product * product).sum::<i64>();
-        #[expect(clippy::cast_precision_loss, reason = "as above")]
-        let head_length = head.max(1) as f64 * (2.0 / PI * scaled.len() as f64 / squares.max(1) as f64).sqrt();
-        #[expect(clippy::cast_possible_truncation, reason = "factors")]
-        Some(Self {
-            signature: signature_of(&products),
-            whole: Products::of(&scaled),
-            head: Products::of(&scaled[..scaled.len().min(HEAD_BITS)]),
-            scale: length.recip() as f32,
-            head_scale: head_length.recip() as f32,
-        })
+        #[expect(clippy::cast_possible_truncation, reason = "a factor")]
+        Some(Self { signature: signature_of(&products), products: Products::of(&scaled), scale: length.recip() as f32 })
     }
 
     /// The question's own signature.
@@ -58,19 +45,7 @@ impl Estimator {
 
     /// The sum over a signature: each product with the sign that its bit tells.
     pub fn sum(&self, signature: &[u64]) -> i32 {
-        self.whole.sum(signature)
-    }
-
-    /// The same over the words of the first [`HEAD_BITS`].
-    pub fn head_sum(&self, words: &[u64]) -> i32 {
-        self.head.sum(words)
-    }
-
-    /// The cosine that a sum over the first [`HEAD_BITS`] stands for, with a standard error of about .11.
-    pub fn cosine_of_head(&self, sum: i32) -> f32 {
-        #[expect(clippy::cast_precision_loss, reason = "below 2^15")]
-        let cosine = sum as f32 * self.head_scale;
-        cosine
+        self.products.sum(signature)
     }
 
     /// The cosine that a sum over all words stands for.
@@ -148,23 +123,6 @@ mod tests {
             let (one_sided, two_sided) = errors(share);
             assert!(one_sided < 0.04 && one_sided < 0.75 * two_sided, "{share}: {one_sided} {two_sided}");
         }
-    }
-
-    #[test]
-    fn the_first_bits_tell_about_the_same_cosine() {
-        let planes = Planes::new(SignatureOptions::default(), 384);
-        let mut state = 5;
-        let mut squares = 0.0;
-        for _ in 0..200 {
-            let (a, other) = (vector(&mut state), vector(&mut state));
-            let b: Vec<f32> = a.iter().zip(&other).map(|(a, b)| 0.4 * a + 0.6 * b).collect();
-            let exact = dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt();
-            let question = Estimator::of(&planes, &quantise(&a).unwrap()).unwrap();
-            let stored = planes.signature(&quantise(&b).unwrap()).unwrap();
-            squares += (question.cosine_of_head(question.head_sum(&stored[..2])) - exact).powi(2);
-        }
-        let error = (squares / 200.0).sqrt();
-        assert!(error < 0.13, "{error}");
     }
 
     #[test]

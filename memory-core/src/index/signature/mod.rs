@@ -10,11 +10,12 @@ mod planes;
 mod scan;
 mod table;
 
-pub(in crate::index) use estimate::{Estimator, HEAD_BITS};
+pub(in crate::index) use estimate::Estimator;
 pub use hamming::{cosine_of_distance, radius};
 pub(in crate::index) use planes::split_mix;
 pub use planes::{Planes, quantise};
 pub use table::SignatureTable;
+pub(in crate::index) use table::{ABSENT, BLOCK};
 
 /// Bits of one signature word.
 pub const WORD_BITS: usize = 64;

@@ -11,7 +11,7 @@ pub(super) const LANES: usize = 8;
 
 /// Adds to `distances`, one row per group, how many bits of the group's signatures differ from `query`. A group has as many
 /// lanes as the query words.
-#[multiversion::multiversion(targets("x86_64+avx2+popcnt"))]
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq", "x86_64+avx2+popcnt"))]
 pub(super) fn add_distances(lanes: &[Lane], query: &[u64], distances: &mut [[u16; LANES]]) {
     for (group, distances) in lanes.chunks_exact(query.len()).zip(distances) {
         let mut counts = [0_u64; LANES];

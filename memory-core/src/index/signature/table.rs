@@ -5,13 +5,13 @@ use std::sync::Arc;
 use crate::index::packing::{take, words_of};
 
 use super::scan::{LANES, Lane, add_distances};
-use super::{Estimator, HEAD_BITS, MOST_BITS, WORD_BITS};
+use super::{Estimator, MOST_BITS, WORD_BITS};
 
 /// Documents of a block.
 pub(in crate::index) const BLOCK: usize = 1024;
 const GROUPS: usize = BLOCK / LANES;
 /// Words at the beginning of a signature that lie apart, so that a first look reads only them.
-const HEAD_WORDS: usize = HEAD_BITS / WORD_BITS;
+const HEAD_WORDS: usize = 2;
 
 /// Distance to a document without a signature.
 pub(in crate::index) const ABSENT: u16 = u16::MAX;
@@ -177,55 +177,37 @@ impl SignatureTable {
         Some(question.cosine(question.sum(signature)))
     }
 
-    /// The sum for the first 128 bits of a document's signature: greater the nearer it is.
-    pub(in crate::index) fn head_sum(&self, question: &Estimator, ordinal: u32) -> Option<i32> {
-        let (block, place) = split(ordinal);
-        let block = self.blocks.get(block)?.as_ref().filter(|block| block.has(place))?;
-        let mut head = [0; HEAD_WORDS];
-        let head = &mut head[..self.head_words()];
-        block.copy_into(place, head);
-        (question.signature().len() == self.words).then(|| question.head_sum(head))
-    }
-
-    /// Calls `visit` with the first ordinal of every block that has signatures and the distances of its documents to `query`:
-    /// in all bits, or in the first 128 only; of one in `step` blocks. [`ABSENT`] where there is no signature.
-    pub(in crate::index) fn for_each_block(
-        &self,
-        query: &[u64],
-        first_look: bool,
-        step: usize,
-        visit: &mut impl FnMut(u32, &BlockDistances),
-    ) {
-        if query.len() != self.words || self.words == 0 {
-            return;
-        }
+    /// The distances to `query` of the documents of the block that begins with `ordinal`; [`ABSENT`] where there is no signature.
+    pub(in crate::index) fn distances(&self, ordinal: u32, query: &[u64]) -> Option<BlockDistances> {
+        let block = self.blocks.get(split(ordinal).0)?.as_ref().filter(|_| query.len() == self.words)?;
         let (head, tail) = query.split_at(self.head_words());
-        for (place, block) in self.blocks.iter().enumerate().step_by(step) {
-            let Some(block) = block else { continue };
-            let mut distances = [0_u16; BLOCK];
-            let (groups, _) = distances.as_chunks_mut::<LANES>();
-            add_distances(&block.head, head, groups);
-            if !first_look && !tail.is_empty() {
-                add_distances(&block.tail, tail, groups);
-            }
-            for (present, distances) in block.present.iter().zip(distances.chunks_exact_mut(64)) {
-                if *present != u64::MAX {
-                    for (bit, distance) in distances.iter_mut().enumerate() {
-                        if present >> bit & 1 == 0 {
-                            *distance = ABSENT;
-                        }
+        let mut distances = [0_u16; BLOCK];
+        let (groups, _) = distances.as_chunks_mut::<LANES>();
+        add_distances(&block.head, head, groups);
+        if !tail.is_empty() {
+            add_distances(&block.tail, tail, groups);
+        }
+        for (present, distances) in block.present.iter().zip(distances.chunks_exact_mut(64)) {
+            if *present != u64::MAX {
+                for (bit, distance) in distances.iter_mut().enumerate() {
+                    if present >> bit & 1 == 0 {
+                        *distance = ABSENT;
                     }
                 }
             }
-            visit(u32::try_from(place * BLOCK).expect("ordinals are 32 bits"), &distances);
         }
+        Some(distances)
     }
 
     /// The documents whose signatures lie within `radius` of `query`, the `limit` nearest, by distance and ordinal.
     /// Exact: every signature is compared.
     pub fn nearest(&self, query: &[u64], limit: usize, radius: usize) -> Vec<(u32, u16)> {
         let mut nearest = Nearest::new(limit, u16::try_from(radius).unwrap_or(ABSENT - 1).min(ABSENT - 1));
-        self.for_each_block(query, false, 1, &mut |first, distances| nearest.offer(first, distances));
+        for first in (0..).step_by(BLOCK).take(self.blocks.len()) {
+            if let Some(distances) = self.distances(first, query) {
+                nearest.offer(first, &distances);
+            }
+        }
         nearest.finish()
     }
 }

@@ -1,0 +1,70 @@
+//! How near the signatures of one segment lie to the question's, laid out like the words' frequencies.
+//!
+//! Every signature is compared, which takes as long as reading them; what is left to be looked at exactly then is little.
+
+use super::filter::Mask;
+use super::kernels;
+use super::meaning::Meaning;
+use super::words::Segment;
+use crate::index::entries::{Lines, MARGIN, REACH, STRIP, padded, reach};
+use crate::index::postings::SEGMENT;
+use crate::index::signature::BLOCK;
+
+/// Nearness of a segment's documents by position, with margins; used again for the next.
+#[derive(Default)]
+pub(super) struct Nearness {
+    near: Vec<i8>,
+    /// All ones where a visible document has a signature.
+    present: Vec<u8>,
+}
+
+impl Nearness {
+    /// Compares the signatures of a segment; of those that `mask` excludes only the ones that may be neighbours of others.
+    pub fn load(&mut self, meaning: &Meaning<'_>, segment: &Segment<'_>, lines: &Lines, mask: Option<&Mask>) {
+        let length = padded(lines.count());
+        self.near.clear();
+        self.near.resize(length, 0);
+        self.present.clear();
+        self.present.resize(length, 0);
+        let state = segment.state;
+        let hides = state.hidden.any_in(segment.first..segment.first + SEGMENT);
+        let bits = u16::try_from(meaning.signature().len() * 64).unwrap_or(u16::MAX);
+        let (mut near, mut present) = ([0; BLOCK], [0; BLOCK]);
+        for first in (0..lines.count()).step_by(BLOCK) {
+            let ordinal = segment.first + u32::try_from(first).expect("below 65,536");
+            let around = ordinal.saturating_sub(BLOCK as u32)..ordinal + 2 * BLOCK as u32;
+            if mask.is_some_and(|mask| !mask.any_in(around.start, around.end)) {
+                continue;
+            }
+            let Some(distances) = state.signatures.distances(ordinal, meaning.signature()) else { continue };
+            kernels::nearness(&distances, bits, &mut near, &mut present);
+            let count = (lines.count() - first).min(BLOCK);
+            if hides {
+                for (present, ordinal) in present.iter_mut().zip(ordinal..) {
+                    *present &= if state.hidden.contains(ordinal) { 0 } else { u8::MAX };
+                }
+            }
+            if lines.is_in_order() {
+                let at = MARGIN + first..MARGIN + first + count;
+                self.near[at.clone()].copy_from_slice(&near[..count]);
+                self.present[at].copy_from_slice(&present[..count]);
+            } else {
+                for at in 0..count {
+                    let position = MARGIN + lines.position(u16::try_from(first + at).expect("below 65,536"));
+                    (self.near[position], self.present[position]) = (near[at], present[at]);
+                }
+            }
+        }
+    }
+
+    /// The most that an estimated cosine of a strip can be.
+    pub fn most(&self, strip: usize) -> f32 {
+        // The weights of a window are at most 1.5 times the length of their sum.
+        1.5 * f32::from(kernels::nearest(reach(&self.near, strip)).max(0)) * std::f32::consts::PI / 256.0
+    }
+
+    /// Adds what meaning is worth.
+    pub fn add(&self, strip: usize, linked: &[u8; REACH], weight: f32, estimates: &mut [f32; STRIP]) {
+        kernels::add_meaning(reach(&self.near, strip), reach(&self.present, strip), linked, weight, estimates);
+    }
+}
