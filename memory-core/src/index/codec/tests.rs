@@ -119,18 +119,18 @@ fn what_follows_an_index_is_an_error() {
 }
 
 fn fixture() -> std::path::PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/index-1.sections")
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/index-2.sections")
 }
 
-/// One of everything but a full segment; short signatures, so that the file is small.
+/// One of everything but a full segment; short signatures, so that the file is small, of which every word has its place.
 fn index_of_fixture() -> CompressedIndex {
-    let signature = SignatureOptions::new(64, 7).unwrap();
+    let signature = SignatureOptions::new(192, 7).unwrap();
     index_with(IndexOptions { signature, ..IndexOptions::default() }, 1_100)
 }
 
 /// A test that fails here says that a new version of the format is needed.
 #[test]
-fn an_index_of_version_1_is_read_and_written_again_byte_for_byte() {
+fn an_index_of_version_2_is_read_and_written_again_byte_for_byte() {
     let stored = std::fs::read(fixture()).unwrap();
     let back = CompressedIndex::read_snapshot_bytes(index_of_fixture().options, &stored).unwrap();
     assert!(bytes_of(&back) == stored, "the bytes are other ones");
@@ -143,6 +143,15 @@ fn an_index_of_version_1_is_read_and_written_again_byte_for_byte() {
 #[ignore = "writes the fixture of the newest version"]
 fn write_the_index_fixture() {
     std::fs::write(fixture(), bytes_of(&index_of_fixture())).unwrap();
+}
+
+#[test]
+fn an_index_of_another_version_is_refused_with_the_one_that_is_read() {
+    let mut bytes = bytes_of(&index(12));
+    bytes[12] -= 1;
+    reseal(&mut bytes);
+    let refused = read(&bytes).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(refused.contains("format 1 is not known, only 2"), "{refused}");
 }
 
 #[test]

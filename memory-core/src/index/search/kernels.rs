@@ -13,6 +13,9 @@ const WINDOW: [u16; 3] = [TERM_WINDOW[0] as u16, TERM_WINDOW[1] as u16, TERM_WIN
 const QUARTERS: [i16; 3] =
     [(VECTOR_WINDOW[0] * 4.0) as i16, (VECTOR_WINDOW[1] * 4.0) as i16, (VECTOR_WINDOW[2] * 4.0) as i16];
 
+/// Documents that are looked at together.
+pub(super) const RUN: usize = 16;
+
 /// What every term of a strip needs: the part of BM25's saturation that depends on lengths, by themselves and in context.
 pub(super) struct Norms {
     pub own: [f32; STRIP],
@@ -105,6 +108,24 @@ pub(super) fn add_words(one: &Term<'_>, other: &Term<'_>, norms: &Norms, estimat
         let ((above, below), (other_above, other_below)) = (fraction(one), fraction(other));
         *estimate += (above * other_below + other_above * below) / (below * other_below);
     }
+}
+
+/// Adds a weight wherever one of `anywhere` is not zero.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+pub(super) fn add_where(anywhere: &[u8; STRIP], weight: f32, estimates: &mut [f32; STRIP]) {
+    for (estimate, held) in estimates.iter_mut().zip(anywhere) {
+        *estimate += if *held == 0 { 0.0 } else { weight };
+    }
+}
+
+/// Which runs of [`RUN`] documents of a strip have one that reaches `needed`.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+pub(super) fn reaching(estimates: &[f32; STRIP], needed: f32) -> [bool; STRIP / RUN] {
+    let mut reaching = [false; STRIP / RUN];
+    for (any, run) in reaching.iter_mut().zip(estimates.as_chunks::<RUN>().0) {
+        *any = run.iter().fold(false, |any, estimate| any | (*estimate >= needed));
+    }
+    reaching
 }
 
 /// Adds the cosines in context that distances between signatures stand for, weighted: what [`Meaning`](super::meaning::Meaning)

@@ -1,7 +1,9 @@
 //! What a document gains by what the question names: its entity, a span of time, a phrase in quotes.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
+use super::words::Group;
 use super::{Snapshot, phrases};
 use crate::TimeSpan;
 use crate::index::SearchQuery;
@@ -15,29 +17,58 @@ pub(super) struct Bonus<'a> {
     /// Whether the entity of a number is named.
     named: Vec<bool>,
     any_named: bool,
+    /// The question's groups of words of which whatever the named entities did holds one; empty if that cannot be told.
+    of_names: Vec<usize>,
     near: &'a [(TimeSpan, f32)],
     /// The symbols of each phrase in quotes.
     phrases: Vec<Vec<u32>>,
 }
 
 impl<'a> Bonus<'a> {
-    pub fn of(query: &'a SearchQuery, snapshot: &'a Snapshot) -> Self {
-        let names = names_in(&query.text);
-        let is_named = |(name, first): &(u64, Option<u64>)| {
-            names.contains(name) || first.is_some_and(|first| names.contains(&first))
+    pub fn of(query: &'a SearchQuery, snapshot: &'a Snapshot, groups: &[Group]) -> Self {
+        let asked: Vec<String> = words(&query.text).collect();
+        let names = names_in(&asked);
+        let (mut named, mut runs) = (Vec::new(), BTreeSet::new());
+        for (name, first) in snapshot.state.entities.all() {
+            let run = names.get(name).or_else(|| names.get(first.as_ref()?));
+            named.push(run.is_some());
+            runs.extend(run.map(|run| (run.start, run.end)));
+        }
+        // An entity's name is among the terms of what it did, unless all of its words are stop words.
+        let group_of = |word: &String| {
+            let symbol = snapshot.state.vocabulary.get(snapshot.options.language.term_of(word)?)?;
+            groups.iter().position(|group| group.symbols.contains(&symbol))
         };
-        let named: Vec<bool> = snapshot.state.entities.all().iter().map(is_named).collect();
-        let any_named = named.contains(&true);
-        Self { snapshot, named, any_named, near: &query.near, phrases: phrases::quoted(&query.text, snapshot) }
+        let of_names: Option<Vec<usize>> =
+            runs.iter().map(|(start, end)| asked[*start..*end].iter().find_map(group_of)).collect();
+        Self {
+            snapshot,
+            any_named: !runs.is_empty(),
+            named,
+            of_names: of_names.unwrap_or_default(),
+            near: &query.near,
+            phrases: phrases::quoted(&query.text, snapshot),
+        }
+    }
+
+    /// What a named entity adds at most to a document that holds one of these groups of words, by their numbers.
+    pub fn of_names(&self) -> (&[usize], f32) {
+        (&self.of_names, self.snapshot.options.fusion.entity.max(0.0))
+    }
+
+    /// The most that a document can gain that holds none of those.
+    pub fn most_elsewhere(&self) -> f32 {
+        let fusion = &self.snapshot.options.fusion;
+        let near = self.near.iter().fold(0.0_f32, |most, (_, weight)| most.max(*weight));
+        let entity = if self.any_named && self.of_names.is_empty() { fusion.entity } else { 0.0 };
+        let phrase = if self.phrases.is_empty() { 0.0 } else { fusion.phrase };
+        entity.max(0.0) + (fusion.near * near).max(0.0) + phrase.max(0.0)
     }
 
     /// The most that any document can gain.
     pub fn most(&self) -> f32 {
-        let fusion = &self.snapshot.options.fusion;
-        let near = self.near.iter().fold(0.0_f32, |most, (_, weight)| most.max(*weight));
-        let entity = if self.any_named { fusion.entity } else { 0.0 };
-        let phrase = if self.phrases.is_empty() { 0.0 } else { fusion.phrase };
-        entity.max(0.0) + (fusion.near * near).max(0.0) + phrase.max(0.0)
+        self.most_elsewhere()
+            + if self.of_names.is_empty() { 0.0 } else { self.snapshot.options.fusion.entity.max(0.0) }
     }
 
     pub fn of_document(&self, ordinal: u32) -> f32 {
@@ -58,14 +89,13 @@ impl<'a> Bonus<'a> {
     }
 }
 
-/// Hashes of every run of words of the question that could be a name.
-fn names_in(question: &str) -> HashSet<u64> {
-    let words: Vec<String> = words(question).collect();
-    let mut names = HashSet::new();
+/// Every run of words of the question that could be a name, by its hash.
+fn names_in(words: &[String]) -> HashMap<u64, Range<usize>> {
+    let mut names = HashMap::new();
     for start in 0..words.len() {
         for end in start + 1..=words.len().min(start + LONGEST_NAME) {
             if end > start + 1 || !is_stop_word(&words[start]) {
-                names.insert(name_hash(words[start..end].iter().map(String::as_str)));
+                names.insert(name_hash(words[start..end].iter().map(String::as_str)), start..end);
             }
         }
     }

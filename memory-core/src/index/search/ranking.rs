@@ -5,6 +5,7 @@
 
 use super::best::{Best, Candidate};
 use super::filter::Mask;
+use super::kernels::{self, RUN};
 use super::meaning::Meaning;
 use super::names::Bonus;
 use super::nearness::Nearness;
@@ -16,11 +17,11 @@ use crate::index::postings::SEGMENT;
 use crate::index::{Hit, SearchQuery};
 
 /// Documents that wait to be scored exactly. Weighed together, the most promising first, most of them need no weighing.
-const PENDING: usize = 2_048;
+const PENDING: usize = 512;
 /// What rounding can make of an estimate.
 const HAIR: f32 = 1e-4;
 /// What an estimated cosine in context may be less than the exact one: the differing bits err by .05 there.
-const MEANING_ERROR: f32 = 0.10;
+const MEANING_ERROR: f32 = 0.06;
 /// The most that an estimated cosine can be.
 const MOST_MEANING: f32 = 2.4;
 
@@ -63,7 +64,7 @@ impl Snapshot {
         self.weigh(&mut groups, &segments, &mut loaded);
 
         let meaning = query.embedding.as_deref().and_then(|embedding| Meaning::of(embedding, state));
-        let bonus = Bonus::of(query, self);
+        let bonus = Bonus::of(query, self, &groups);
         let error = match &meaning {
             _ if query.exhaustive => f32::INFINITY,
             Some(_) if self.is_small() => f32::INFINITY,
@@ -74,7 +75,6 @@ impl Snapshot {
             snapshot: self,
             groups: &groups,
             meaning: meaning.as_ref(),
-            most_named: bonus.most(),
             bonus,
             mask,
             slack: HAIR + error,
@@ -122,8 +122,6 @@ struct Ranking<'a> {
     meaning: Option<&'a Meaning<'a>>,
     bonus: Bonus<'a>,
     mask: Option<&'a Mask>,
-    /// The most that names can add.
-    most_named: f32,
     /// What an estimate may be too low.
     slack: f32,
     loaded: Frequencies,
@@ -133,16 +131,16 @@ struct Ranking<'a> {
 }
 
 impl Ranking<'_> {
-    /// The estimate that a document needs by its words and its meaning.
-    fn needed(&self) -> f32 {
-        self.best.threshold() - self.most_named - self.slack
+    /// What a document needs by its words, its meaning and its entity, where at most `more` is to come.
+    fn needed(&self, more: f32) -> f32 {
+        self.best.threshold() - more - self.slack
     }
 
     fn rank(&mut self, segment: &Segment<'_>) {
         let fusion = &self.snapshot.options.fusion;
         let dense = if self.meaning.is_some() { fusion.dense } else { 0.0 };
         let words: f32 = self.groups.iter().map(|group| segment.bound(group, fusion)).sum();
-        if words + dense.abs() * MOST_MEANING < self.needed() {
+        if words + dense.abs() * MOST_MEANING < self.needed(self.bonus.most()) {
             return;
         }
         let lines = segment.load(self.groups, &mut self.loaded);
@@ -154,7 +152,7 @@ impl Ranking<'_> {
             if self.meaning.is_some() {
                 most += dense.abs() * self.nearness.most(strip);
             }
-            if most < self.needed() {
+            if most < self.needed(self.bonus.most()) {
                 continue;
             }
             let mut estimates = [0.0; STRIP];
@@ -162,13 +160,14 @@ impl Ranking<'_> {
             if self.meaning.is_some() {
                 self.nearness.add(strip, lines.linked(strip), dense, &mut estimates);
             }
+            let (of_names, entity) = self.bonus.of_names();
+            self.loaded.add_where_held(strip, of_names, entity, &mut estimates);
+            let elsewhere = self.bonus.most_elsewhere();
             let count = (lines.count() - strip * STRIP).min(STRIP);
-            for (first, some) in (strip * STRIP..).step_by(16).zip(estimates[..count].chunks(16)) {
-                let needed = self.needed();
-                // Almost no sixteen hold one that may be among the best.
-                if some.iter().fold(f32::NEG_INFINITY, |most, estimate| most.max(*estimate)) >= needed {
-                    for (position, estimate) in (first..).zip(some).filter(|(_, estimate)| **estimate >= needed) {
-                        self.consider(segment, &lines, position, *estimate);
+            for (run, _) in (0..).zip(kernels::reaching(&estimates, self.needed(elsewhere))).filter(|(_, any)| *any) {
+                for at in (run * RUN..count).take(RUN) {
+                    if estimates[at] >= self.needed(elsewhere) {
+                        self.consider(segment, &lines, strip * STRIP + at, estimates[at]);
                     }
                 }
             }
@@ -181,19 +180,23 @@ impl Ranking<'_> {
         if self.mask.is_some_and(|mask| !mask.contains(ordinal)) {
             return;
         }
+        let (of_names, entity) = self.bonus.of_names();
+        let assumed = if self.loaded.holds(position, of_names) { entity } else { 0.0 };
         let named = self.bonus.of_document(ordinal);
-        if estimate + named + self.slack < self.best.threshold() {
-            return;
-        }
-        self.pending.push(Pending { position, estimate: estimate + named, named });
-        if self.pending.len() == PENDING {
-            self.settle(segment, lines);
+        let estimate = estimate - assumed + named;
+        if estimate >= self.needed(0.0) {
+            self.pending.push(Pending { position, estimate, named });
+            if self.pending.len() == PENDING {
+                self.settle(segment, lines);
+            }
         }
     }
 
     /// Scores the documents that wait, of the segment at hand.
     fn settle(&mut self, segment: &Segment<'_>, lines: &Lines) {
         let fusion = &self.snapshot.options.fusion;
+        let needed = self.needed(0.0);
+        self.pending.retain(|one| one.estimate >= needed);
         self.pending.sort_unstable_by(|a, b| b.estimate.total_cmp(&a.estimate).then(a.position.cmp(&b.position)));
         for Pending { position, estimate, named } in self.pending.drain(..) {
             if estimate + self.slack < self.best.threshold() {

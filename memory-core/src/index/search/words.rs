@@ -53,6 +53,22 @@ pub(super) struct Frequencies {
 }
 
 impl Frequencies {
+    /// Whether the document at a position holds one of some groups, by their numbers.
+    pub fn holds(&self, position: usize, some: &[usize]) -> bool {
+        some.iter().any(|group| self.by_group[*group].get(MARGIN + position).is_some_and(|frequency| *frequency > 0))
+    }
+
+    /// Adds a weight to the documents of a strip that hold one of some groups.
+    pub fn add_where_held(&self, strip: usize, some: &[usize], weight: f32, estimates: &mut [f32; STRIP]) {
+        let mut held = [0; STRIP];
+        for frequencies in some.iter().map(|group| &self.by_group[*group]).filter(|held| !held.is_empty()) {
+            held.iter_mut().zip(&reach(frequencies, strip)[MARGIN..]).for_each(|(held, frequency)| *held |= frequency);
+        }
+        if held != [0; STRIP] {
+            kernels::add_where(&held, weight, estimates);
+        }
+    }
+
     /// The groups that documents within reach of a strip hold, with the largest of their frequencies.
     fn within<'a>(
         &'a self,

@@ -9,23 +9,33 @@ pub(super) type Lane = [u64; LANES];
 /// Signatures in a group.
 pub(super) const LANES: usize = 8;
 
-/// Adds to `distances`, one row per group, how many bits of the group's signatures differ from `query`. A group has as many
+/// Fills `distances`, one row per group, with how many bits of the group's signatures differ from `query`. A group has as many
 /// lanes as the query words.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq", "x86_64+avx2+popcnt"))]
-pub(super) fn add_distances(lanes: &[Lane], query: &[u64], distances: &mut [[u16; LANES]]) {
-    for (group, distances) in lanes.chunks_exact(query.len()).zip(distances) {
-        let mut counts = [0_u64; LANES];
-        for (lane, word) in group.iter().zip(query) {
-            for (count, stored) in counts.iter_mut().zip(lane) {
-                *count += u64::from((stored ^ word).count_ones());
-            }
+pub(super) fn count_differing(lanes: &[Lane], query: &[u64], distances: &mut [[u16; LANES]]) {
+    // Of the usual length, so that the loop over words is unrolled.
+    if let Ok(query) = <&[u64; 8]>::try_from(query) {
+        for (group, distances) in lanes.as_chunks::<8>().0.iter().zip(distances) {
+            *distances = differing(group, query);
         }
-        for (distance, count) in distances.iter_mut().zip(counts) {
-            #[expect(clippy::cast_possible_truncation, reason = "a signature has at most 1,024 bits")]
-            let count = count as u16;
-            *distance += count;
+    } else {
+        for (group, distances) in lanes.chunks_exact(query.len()).zip(distances) {
+            *distances = differing(group, query);
         }
     }
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "compiled for the processor of whoever calls it")]
+fn differing(group: &[Lane], query: &[u64]) -> [u16; LANES] {
+    let mut counts = [0_u64; LANES];
+    for (lane, word) in group.iter().zip(query) {
+        for (count, stored) in counts.iter_mut().zip(lane) {
+            *count += u64::from((stored ^ word).count_ones());
+        }
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "a signature has at most 1,024 bits")]
+    counts.map(|count| count as u16)
 }
 
 /// The sum of those numbers whose bits are set in `words`. Plane b holds bit b of every number, as two's complement, in as many

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use crate::index::packing::{take, words_of};
 
-use super::scan::{LANES, Lane, add_distances};
+use super::scan::{LANES, Lane, count_differing};
 use super::{Estimator, MOST_BITS, WORD_BITS};
 
 /// Documents of a block.
 pub(in crate::index) const BLOCK: usize = 1024;
 const GROUPS: usize = BLOCK / LANES;
-/// Words at the beginning of a signature that lie apart, so that a first look reads only them.
-const HEAD_WORDS: usize = 2;
 
 /// Distance to a document without a signature.
 pub(in crate::index) const ABSENT: u16 = u16::MAX;
@@ -19,8 +17,8 @@ pub(in crate::index) const ABSENT: u16 = u16::MAX;
 /// Signatures of the documents `BLOCK * i .. BLOCK * (i + 1)`.
 #[derive(Debug, Clone)]
 struct Block {
-    head: Box<[Lane]>,
-    tail: Box<[Lane]>,
+    /// Groups of eight signatures, word by word.
+    lanes: Box<[Lane]>,
     present: [u64; BLOCK / 64],
 }
 
@@ -29,13 +27,11 @@ impl Block {
         self.present[place / 64] >> (place % 64) & 1 == 1
     }
 
-    /// Copies the first words of a signature, as many as `words` has.
+    /// Copies a signature of as many words.
     fn copy_into(&self, place: usize, words: &mut [u64]) {
         let (group, lane) = (place / LANES, place % LANES);
-        let of = |lanes: &'_ [Lane]| lanes.len() / GROUPS;
-        let head = self.head[group * of(&self.head)..(group + 1) * of(&self.head)].iter();
-        let tail = self.tail[group * of(&self.tail)..(group + 1) * of(&self.tail)].iter();
-        for (word, lanes) in words.iter_mut().zip(head.chain(tail)) {
+        let lanes = &self.lanes[group * words.len()..];
+        for (word, lanes) in words.iter_mut().zip(lanes) {
             *word = lanes[lane];
         }
     }
@@ -74,34 +70,22 @@ impl SignatureTable {
         self.blocks.len() * size_of::<Option<Arc<Block>>>() + self.blocks.iter().flatten().count() * block
     }
 
-    fn head_words(&self) -> usize {
-        self.words.min(HEAD_WORDS)
-    }
-
     /// Gives a document its signature. One of another length is ignored.
     pub fn set(&mut self, ordinal: u32, signature: &[u64]) {
         if signature.len() != self.words || self.words == 0 {
             return;
         }
-        let (head_words, tail_words) = (self.head_words(), self.words - self.head_words());
         let (block, place) = split(ordinal);
         let blocks = Arc::make_mut(&mut self.blocks);
         if block >= blocks.len() {
             blocks.resize(block + 1, None);
         }
         let block = Arc::make_mut(blocks[block].get_or_insert_with(|| {
-            Arc::new(Block {
-                head: vec![[0; LANES]; GROUPS * head_words].into(),
-                tail: vec![[0; LANES]; GROUPS * tail_words].into(),
-                present: [0; BLOCK / 64],
-            })
+            Arc::new(Block { lanes: vec![[0; LANES]; GROUPS * self.words].into(), present: [0; BLOCK / 64] })
         }));
         let (group, lane) = (place / LANES, place % LANES);
-        let (head, tail) = signature.split_at(head_words);
-        for (words, lanes) in [(head, &mut block.head), (tail, &mut block.tail)] {
-            for (at, word) in words.iter().enumerate() {
-                lanes[group * words.len() + at][lane] = *word;
-            }
+        for (lanes, word) in block.lanes[group * self.words..].iter_mut().zip(signature) {
+            lanes[lane] = *word;
         }
         if !block.has(place) {
             block.present[place / 64] |= 1 << (place % 64);
@@ -129,7 +113,7 @@ impl SignatureTable {
         for (block, number) in self.blocks.iter().zip(0_u32..) {
             let Some(block) = block else { continue };
             out.extend_from_slice(&number.to_le_bytes());
-            let lanes = block.head.iter().chain(&block.tail).flatten();
+            let lanes = block.lanes.iter().flatten();
             block.present.iter().chain(lanes).for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
         }
     }
@@ -145,14 +129,8 @@ impl SignatureTable {
                 return None;
             }
             let present: Box<[u64]> = words_of(&mut rest, BLOCK / 64)?;
-            let mut lanes = |words: usize| -> Option<Box<[Lane]>> {
-                Some(words_of(&mut rest, BLOCK * words)?.as_chunks().0.into())
-            };
-            let block = Block {
-                head: lanes(words.min(HEAD_WORDS))?,
-                tail: lanes(words - words.min(HEAD_WORDS))?,
-                present: present.as_ref().try_into().ok()?,
-            };
+            let lanes = words_of(&mut rest, BLOCK * words)?.as_chunks().0.into();
+            let block = Block { lanes, present: present.as_ref().try_into().ok()? };
             let places = (len as usize - number * BLOCK).min(BLOCK);
             if (places..BLOCK).any(|place| block.has(place)) {
                 return None;
@@ -179,14 +157,10 @@ impl SignatureTable {
 
     /// The distances to `query` of the documents of the block that begins with `ordinal`; [`ABSENT`] where there is no signature.
     pub(in crate::index) fn distances(&self, ordinal: u32, query: &[u64]) -> Option<BlockDistances> {
-        let block = self.blocks.get(split(ordinal).0)?.as_ref().filter(|_| query.len() == self.words)?;
-        let (head, tail) = query.split_at(self.head_words());
+        let block =
+            self.blocks.get(split(ordinal).0)?.as_ref().filter(|_| query.len() == self.words && self.words > 0)?;
         let mut distances = [0_u16; BLOCK];
-        let (groups, _) = distances.as_chunks_mut::<LANES>();
-        add_distances(&block.head, head, groups);
-        if !tail.is_empty() {
-            add_distances(&block.tail, tail, groups);
-        }
+        count_differing(&block.lanes, query, distances.as_chunks_mut().0);
         for (present, distances) in block.present.iter().zip(distances.chunks_exact_mut(64)) {
             if *present != u64::MAX {
                 for (bit, distance) in distances.iter_mut().enumerate() {
