@@ -6,9 +6,9 @@ use super::filter::Mask;
 use super::kernels;
 use super::meaning::Meaning;
 use super::words::Segment;
-use crate::index::entries::{Lines, MARGIN, REACH, STRIP, padded, reach};
+use crate::index::entries::{Lines, MARGIN, REACH, STRIP, reach};
 use crate::index::postings::SEGMENT;
-use crate::index::signature::BLOCK;
+use crate::index::signature::{ABSENT, BLOCK, WORD_BITS};
 
 /// Nearness of a segment's documents by position, with margins; used again for the next.
 #[derive(Default)]
@@ -21,35 +21,38 @@ pub(super) struct Nearness {
 impl Nearness {
     /// Compares the signatures of a segment; of those that `mask` excludes only the ones that may be neighbours of others.
     pub fn load(&mut self, meaning: &Meaning<'_>, segment: &Segment<'_>, lines: &Lines, mask: Option<&Mask>) {
-        let length = padded(lines.count());
+        let length = lines.count().next_multiple_of(BLOCK) + 2 * MARGIN;
         self.near.clear();
         self.near.resize(length, 0);
         self.present.clear();
         self.present.resize(length, 0);
         let state = segment.state;
-        let hides = state.hidden.any_in(segment.first..segment.first + SEGMENT);
-        let bits = u16::try_from(meaning.signature().len() * 64).unwrap_or(u16::MAX);
-        let (mut near, mut present) = ([0; BLOCK], [0; BLOCK]);
+        let hides = state.hidden.any_in(segment.first..segment.first.saturating_add(SEGMENT));
+        let bits = u16::try_from(meaning.signature().len() * WORD_BITS).expect("at most 1,024");
+        let mut distances = [0; BLOCK];
         for first in (0..lines.count()).step_by(BLOCK) {
             let ordinal = segment.first + u32::try_from(first).expect("below 65,536");
-            let around = ordinal.saturating_sub(BLOCK as u32)..ordinal + 2 * BLOCK as u32;
-            if mask.is_some_and(|mask| !mask.any_in(around.start, around.end)) {
+            let around = ordinal.saturating_sub(BLOCK as u32)..ordinal.saturating_add(2 * BLOCK as u32);
+            if mask.is_some_and(|mask| !mask.any_in(around.start, around.end))
+                || !state.signatures.distances(ordinal, meaning.signature(), &mut distances)
+            {
                 continue;
             }
-            let Some(distances) = state.signatures.distances(ordinal, meaning.signature()) else { continue };
-            kernels::nearness(&distances, bits, &mut near, &mut present);
-            let count = (lines.count() - first).min(BLOCK);
             if hides {
-                for (present, ordinal) in present.iter_mut().zip(ordinal..) {
-                    *present &= if state.hidden.contains(ordinal) { 0 } else { u8::MAX };
+                for (distance, ordinal) in distances.iter_mut().zip(ordinal..) {
+                    if state.hidden.contains(ordinal) {
+                        *distance = ABSENT;
+                    }
                 }
             }
             if lines.is_in_order() {
-                let at = MARGIN + first..MARGIN + first + count;
-                self.near[at.clone()].copy_from_slice(&near[..count]);
-                self.present[at].copy_from_slice(&present[..count]);
+                let near = self.near[MARGIN + first..].first_chunk_mut().expect("there is room for whole blocks");
+                let present = self.present[MARGIN + first..].first_chunk_mut().expect("there is room for whole blocks");
+                kernels::nearness(&distances, bits, near, present);
             } else {
-                for at in 0..count {
+                let (mut near, mut present) = ([0; BLOCK], [0; BLOCK]);
+                kernels::nearness(&distances, bits, &mut near, &mut present);
+                for at in 0..(lines.count() - first).min(BLOCK) {
                     let position = MARGIN + lines.position(u16::try_from(first + at).expect("below 65,536"));
                     (self.near[position], self.present[position]) = (near[at], present[at]);
                 }

@@ -155,11 +155,11 @@ impl SignatureTable {
         Some(question.cosine(question.sum(signature)))
     }
 
-    /// The distances to `query` of the documents of the block that begins with `ordinal`; [`ABSENT`] where there is no signature.
-    pub(in crate::index) fn distances(&self, ordinal: u32, query: &[u64]) -> Option<BlockDistances> {
-        let block =
-            self.blocks.get(split(ordinal).0)?.as_ref().filter(|_| query.len() == self.words && self.words > 0)?;
-        let mut distances = [0_u16; BLOCK];
+    /// Fills in the distances to `query` of the documents of the block that begins with `ordinal`, [`ABSENT`] where there is no
+    /// signature. Returns whether the block has any.
+    pub(in crate::index) fn distances(&self, ordinal: u32, query: &[u64], distances: &mut BlockDistances) -> bool {
+        let block = self.blocks.get(split(ordinal).0).and_then(Option::as_ref);
+        let Some(block) = block.filter(|_| query.len() == self.words && self.words > 0) else { return false };
         count_differing(&block.lanes, query, distances.as_chunks_mut().0);
         for (present, distances) in block.present.iter().zip(distances.chunks_exact_mut(64)) {
             if *present != u64::MAX {
@@ -170,15 +170,16 @@ impl SignatureTable {
                 }
             }
         }
-        Some(distances)
+        true
     }
 
     /// The documents whose signatures lie within `radius` of `query`, the `limit` nearest, by distance and ordinal.
     /// Exact: every signature is compared.
     pub fn nearest(&self, query: &[u64], limit: usize, radius: usize) -> Vec<(u32, u16)> {
         let mut nearest = Nearest::new(limit, u16::try_from(radius).unwrap_or(ABSENT - 1).min(ABSENT - 1));
+        let mut distances = [0; BLOCK];
         for first in (0..).step_by(BLOCK).take(self.blocks.len()) {
-            if let Some(distances) = self.distances(first, query) {
+            if self.distances(first, query, &mut distances) {
                 nearest.offer(first, &distances);
             }
         }
