@@ -124,7 +124,7 @@ fn fixture() -> std::path::PathBuf {
 
 /// One of everything but a full segment; short signatures, so that the file is small, of which every word has its place.
 fn index_of_fixture() -> CompressedIndex {
-    let signature = SignatureOptions::new(192, 7).unwrap();
+    let signature = SignatureOptions::new(320, 7).unwrap();
     index_with(IndexOptions { signature, ..IndexOptions::default() }, 1_100)
 }
 

@@ -5,6 +5,7 @@
 //! whole number of [`STRIP`]s: whoever walks strip by strip may look beyond either end.
 
 use super::links::SegmentLinks;
+use crate::index::fusion::TERM_WINDOW;
 
 /// How far a window reaches to each side.
 pub(in crate::index) const MARGIN: usize = 2;
@@ -24,6 +25,8 @@ pub(in crate::index) struct Lines {
     linked: Box<[u8]>,
     /// How many terms each holds.
     lengths: Box<[u16]>,
+    /// How many terms each has in its context, as terms are weighted there; up to 65,535.
+    around: Box<[u16]>,
     /// Where places and positions differ.
     orders: Option<Orders>,
 }
@@ -36,8 +39,13 @@ pub(in crate::index) fn padded(count: usize) -> usize {
 impl Lines {
     pub fn of(links: SegmentLinks<'_>) -> Self {
         let count = links.count();
-        let mut lines =
-            Self { count, linked: vec![0; padded(count)].into(), lengths: vec![0; padded(count)].into(), orders: None };
+        let mut lines = Self {
+            count,
+            linked: vec![0; padded(count)].into(),
+            lengths: vec![0; padded(count)].into(),
+            around: vec![0; count.next_multiple_of(STRIP)].into(),
+            orders: None,
+        };
         let place_of = |place: usize| u16::try_from(place).expect("a segment has 65,536 places");
         let plain = (0..count).all(|place| {
             let before = links.previous(place_of(place));
@@ -47,6 +55,7 @@ impl Lines {
             for place in 0..count {
                 lines.put(place, place_of(place), links.previous(place_of(place)).is_some(), links);
             }
+            lines.look_around();
             return lines;
         }
         let (mut places, mut positions) = (Vec::with_capacity(count), vec![0_u16; count]);
@@ -62,6 +71,7 @@ impl Lines {
                 at = links.next(place).filter(|next| links.previous(*next) == Some(place));
             }
         }
+        lines.look_around();
         lines.orders = Some((places.into(), positions.into()));
         lines
     }
@@ -69,6 +79,19 @@ impl Lines {
     fn put(&mut self, position: usize, place: u16, linked: bool, links: SegmentLinks<'_>) {
         self.linked[MARGIN + position] = if linked { u8::MAX } else { 0 };
         self.lengths[MARGIN + position] = links.length(place);
+    }
+
+    fn look_around(&mut self) {
+        for position in 0..self.count {
+            let around = window(MARGIN + position, &self.linked, |at| f32::from(self.lengths[at]));
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a whole number, cut to 16 bits"
+            )]
+            let around = around as u16;
+            self.around[position] = around;
+        }
     }
 
     /// How many documents.
@@ -107,10 +130,24 @@ impl Lines {
         reach(&self.lengths, strip)
     }
 
+    /// Lengths in context of a strip.
+    pub fn around(&self, strip: usize) -> &[u16; STRIP] {
+        self.around[strip * STRIP..].first_chunk().expect("arrays hold whole strips")
+    }
+
     /// Bytes that they take.
     pub fn bytes(&self) -> usize {
-        self.linked.len() * 3 + if self.orders.is_some() { self.count * 4 } else { 0 }
+        self.linked.len() * 5 + if self.orders.is_some() { self.count * 4 } else { 0 }
     }
+}
+
+/// A value at one position, weighted like a term, with its neighbours' as context.
+pub(in crate::index) fn window(at: usize, linked: &[u8], value: impl Fn(usize) -> f32) -> f32 {
+    let held = |linked: bool, at: usize| if linked { value(at) } else { 0.0 };
+    let (before, after) = (linked[at] != 0, linked[at + 1] != 0);
+    TERM_WINDOW[0] * value(at)
+        + TERM_WINDOW[1] * (held(before, at - 1) + held(after, at + 1))
+        + TERM_WINDOW[2] * (held(before && linked[at - 1] != 0, at - 2) + held(after && linked[at + 2] != 0, at + 2))
 }
 
 /// A strip of an array with margins.

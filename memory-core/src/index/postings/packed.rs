@@ -86,11 +86,7 @@ impl Packed {
             for _ in 0..here {
                 let difference = read(&self.words, payload, header.width);
                 payload += usize::from(header.width);
-                // Most terms stand once wherever they stand.
-                let above = match header.frequency_width {
-                    0 => 0,
-                    width => read(&self.words, frequencies, width),
-                };
+                let above = read(&self.words, frequencies, header.frequency_width);
                 frequencies += usize::from(header.frequency_width);
                 #[expect(clippy::cast_possible_truncation, reason = "at most 16 and 8 bits wide")]
                 {

@@ -2,7 +2,7 @@
 //! position, so the results are the same everywhere.
 
 use crate::index::entries::{MARGIN, REACH, STRIP};
-use crate::index::fusion::{B, K1, NEIGHBOUR_COSINE, TERM_WINDOW, VECTOR_WINDOW};
+use crate::index::fusion::{B, K1, TERM_WINDOW, VECTOR_WINDOW};
 use crate::index::signature::{ABSENT, BLOCK};
 
 /// [`TERM_WINDOW`] in whole numbers.
@@ -41,15 +41,6 @@ impl Term<'_> {
     pub const NONE: Self = Self { frequencies: &[0; REACH], counts: [0; STRIP], own: 0.0, context: 0.0 };
 }
 
-/// A value at one position of a strip, weighted like a term, with its neighbours' as context.
-pub(super) fn window(at: usize, linked: &[u8; REACH], value: impl Fn(usize) -> f32) -> f32 {
-    let held = |linked: bool, at: usize| if linked { value(at) } else { 0.0 };
-    let (before, after) = (linked[at] != 0, linked[at + 1] != 0);
-    TERM_WINDOW[0] * value(at)
-        + TERM_WINDOW[1] * (held(before, at - 1) + held(after, at + 1))
-        + TERM_WINDOW[2] * (held(before && linked[at - 1] != 0, at - 2) + held(after && linked[at + 2] != 0, at + 2))
-}
-
 /// The largest of the frequencies within reach of a strip.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(super) fn most_frequent(frequencies: &[u8; REACH]) -> u8 {
@@ -77,22 +68,18 @@ pub(super) fn in_context(frequencies: &[u8; REACH], linked: &[u8; REACH], counts
     }
 }
 
-/// The parts of the saturation for documents of these lengths where the means are those.
+/// The parts of the saturation for documents of these lengths, by themselves and in context, where the means are those.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn norms(lengths: &[u16; REACH], linked: &[u8; REACH], mean_own: f32, mean_context: f32, norms: &mut Norms) {
-    let wide = |at: usize| u32::from(lengths[at]);
-    let link = |at: usize| if linked[at] == 0 { 0 } else { u32::MAX };
+pub(super) fn norms(
+    lengths: &[u16; REACH],
+    around: &[u16; STRIP],
+    (mean_own, mean_context): (f32, f32),
+    norms: &mut Norms,
+) {
     let (per_own, per_context) = (K1 * B / mean_own.max(1.0), K1 * B / mean_context.max(1.0));
     for at in 0..STRIP {
-        let here = at + MARGIN;
-        let around = u32::from(WINDOW[0]) * wide(here)
-            + u32::from(WINDOW[1]) * ((wide(here - 1) & link(here)) + (wide(here + 1) & link(here + 1)))
-            + u32::from(WINDOW[2])
-                * ((wide(here - 2) & link(here) & link(here - 1)) + (wide(here + 2) & link(here + 1) & link(here + 2)));
-        #[expect(clippy::cast_precision_loss, reason = "below 2^20; through i32, which processors convert faster")]
-        let (own, around) = (wide(here).cast_signed() as f32, around.cast_signed() as f32);
-        norms.own[at] = K1 * (1.0 - B) + per_own * own;
-        norms.context[at] = K1 * (1.0 - B) + per_context * around;
+        norms.own[at] = K1 * (1.0 - B) + per_own * f32::from(lengths[at + MARGIN]);
+        norms.context[at] = K1 * (1.0 - B) + per_context * f32::from(around[at]);
     }
 }
 
@@ -140,7 +127,6 @@ pub(super) fn add_meaning(
 ) {
     let mut sums = [0_i16; STRIP];
     let mut weights = [0_i16; STRIP];
-    let mut squares = [0_i16; STRIP];
     for at in 0..STRIP {
         let here = at + MARGIN;
         let own = present[here];
@@ -149,22 +135,25 @@ pub(super) fn add_meaning(
         let after = linked[here + 1] & present[here + 1];
         let second_after = linked[here + 1] & linked[here + 2] & present[here + 2];
         let one = |mask: u8| i16::from(mask & 1);
-        let held = |at: usize, mask: u8| i16::from(near[at] & mask.cast_signed());
+        let held = |at: usize, mask: u8| i16::from(near[at] & (mask & own).cast_signed());
         sums[at] = QUARTERS[0] * held(here, own)
-            + QUARTERS[1] * (held(here - 1, before & own) + held(here + 1, after & own))
-            + QUARTERS[2] * (held(here - 2, second_before & own) + held(here + 2, second_after & own));
-        let (first, second) = (one(before) + one(after), one(second_before) + one(second_after));
-        weights[at] = QUARTERS[0] + QUARTERS[1] * first + QUARTERS[2] * second;
-        squares[at] =
-            QUARTERS[0] * QUARTERS[0] + QUARTERS[1] * QUARTERS[1] * first + QUARTERS[2] * QUARTERS[2] * second;
+            + QUARTERS[1] * (held(here - 1, before) + held(here + 1, after))
+            + QUARTERS[2] * (held(here - 2, second_before) + held(here + 2, second_after));
+        weights[at] = QUARTERS[1] * (one(before) + one(after)) + QUARTERS[2] * (one(second_before) + one(second_after));
     }
     // A right angle is π/2, and near one an angle is its own sine.
-    let weight = weight * std::f32::consts::PI / 256.0;
+    let weight = weight * std::f32::consts::PI / 256.0 / f32::from(QUARTERS[0]);
     for (at, estimate) in estimates.iter_mut().enumerate() {
-        let (sum, all, square) = (f32::from(sums[at]), f32::from(weights[at]), f32::from(squares[at]));
-        let length = (square * (1.0 - NEIGHBOUR_COSINE) + all * all * NEIGHBOUR_COSINE).sqrt();
-        *estimate += weight * sum / length;
+        *estimate += weight * f32::from(sums[at]) * share(f32::from(weights[at]));
     }
+}
+
+/// About the reciprocal of the length of the weighted sum of a document's vector and its neighbours', whose weights are together so
+/// many quarters. The length itself takes a square root and a division.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "compiled for the processor of whoever calls it")]
+fn share(quarters: f32) -> f32 {
+    1.0 + quarters * (-0.1017 + quarters * 0.005_9)
 }
 
 /// How many more than half of a signature's bits agree, scaled so that all of them are 128, and whether there is a signature at all;
@@ -178,5 +167,24 @@ pub(super) fn nearness(distances: &[u16; BLOCK], bits: u16, near: &mut [i8; BLOC
         let scaled = (((half - i32::from(distances[at])) * scale) >> 8).clamp(-127, 127) as i8;
         near[at] = scaled;
         present[at] = if distances[at] == ABSENT { 0 } else { u8::MAX };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::fusion::NEIGHBOUR_COSINE;
+
+    #[test]
+    fn the_share_is_about_that_of_the_length_whatever_neighbours_there_are() {
+        for (first, second) in (0..=2).flat_map(|first| (0..=2).map(move |second| (first, second))) {
+            let (first, second) = (f32::from(u8::try_from(first).unwrap()), f32::from(u8::try_from(second).unwrap()));
+            let [own, one, two] = VECTOR_WINDOW;
+            let weights = own + one * first + two * second;
+            let squares = own * own + one * one * first + two * two * second;
+            let length = (squares * (1.0 - NEIGHBOUR_COSINE) + weights * weights * NEIGHBOUR_COSINE).sqrt();
+            let share = share((weights - own) * 4.0);
+            assert!((share - length.recip()).abs() < 0.025, "{first} {second}: {share} {}", length.recip());
+        }
     }
 }

@@ -71,10 +71,14 @@ impl<'a> Bonus<'a> {
             + if self.of_names.is_empty() { 0.0 } else { self.snapshot.options.fusion.entity.max(0.0) }
     }
 
-    pub fn of_document(&self, ordinal: u32) -> f32 {
+    /// What a document gains that holds one of those groups, or does not.
+    pub fn of_document(&self, ordinal: u32, holds_name: bool) -> f32 {
         let (fusion, state) = (&self.snapshot.options.fusion, &self.snapshot.state);
         let mut bonus = 0.0;
-        if self.any_named && state.entries.entity(ordinal).is_some_and(|entity| self.named[entity as usize]) {
+        if self.any_named
+            && (holds_name || self.of_names.is_empty())
+            && state.entries.entity(ordinal).is_some_and(|entity| self.named[entity as usize])
+        {
             bonus += fusion.entity;
         }
         if !self.near.is_empty() {

@@ -1,6 +1,7 @@
 //! How near the signatures of one segment lie to the question's, laid out like the words' frequencies.
 //!
-//! Every signature is compared, which takes as long as reading them; what is left to be looked at exactly then is little.
+//! The first bits of every signature are compared, which takes as long as reading them; what is left to be looked at exactly then
+//! is little.
 
 use super::filter::Mask;
 use super::kernels;
@@ -8,7 +9,7 @@ use super::meaning::Meaning;
 use super::words::Segment;
 use crate::index::entries::{Lines, MARGIN, REACH, STRIP, reach};
 use crate::index::postings::SEGMENT;
-use crate::index::signature::{ABSENT, BLOCK, WORD_BITS};
+use crate::index::signature::{ABSENT, BLOCK, HEAD_BITS, WORD_BITS};
 
 /// Nearness of a segment's documents by position, with margins; used again for the next.
 #[derive(Default)]
@@ -28,13 +29,13 @@ impl Nearness {
         self.present.resize(length, 0);
         let state = segment.state;
         let hides = state.hidden.any_in(segment.first..segment.first.saturating_add(SEGMENT));
-        let bits = u16::try_from(meaning.signature().len() * WORD_BITS).expect("at most 1,024");
+        let bits = u16::try_from(HEAD_BITS.min(meaning.signature().len() * WORD_BITS)).expect("at most 256");
         let mut distances = [0; BLOCK];
         for first in (0..lines.count()).step_by(BLOCK) {
             let ordinal = segment.first + u32::try_from(first).expect("below 65,536");
             let around = ordinal.saturating_sub(BLOCK as u32)..ordinal.saturating_add(2 * BLOCK as u32);
             if mask.is_some_and(|mask| !mask.any_in(around.start, around.end))
-                || !state.signatures.distances(ordinal, meaning.signature(), &mut distances)
+                || !state.signatures.distances(ordinal, meaning.signature(), true, &mut distances)
             {
                 continue;
             }

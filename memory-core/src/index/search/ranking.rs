@@ -20,8 +20,8 @@ use crate::index::{Hit, SearchQuery};
 const PENDING: usize = 512;
 /// What rounding can make of an estimate.
 const HAIR: f32 = 1e-4;
-/// What an estimated cosine in context may be less than the exact one: the differing bits err by .05 there.
-const MEANING_ERROR: f32 = 0.06;
+/// What an estimated cosine in context may be less than the exact one: about twice the error of the differing bits there.
+const MEANING_ERROR: f32 = 0.10;
 /// The most that an estimated cosine can be.
 const MOST_MEANING: f32 = 2.4;
 
@@ -181,8 +181,9 @@ impl Ranking<'_> {
             return;
         }
         let (of_names, entity) = self.bonus.of_names();
-        let assumed = if self.loaded.holds(position, of_names) { entity } else { 0.0 };
-        let named = self.bonus.of_document(ordinal);
+        let holds_name = self.loaded.holds(position, of_names);
+        let assumed = if holds_name { entity } else { 0.0 };
+        let named = self.bonus.of_document(ordinal, holds_name);
         let estimate = estimate - assumed + named;
         if estimate >= self.needed(0.0) {
             self.pending.push(Pending { position, estimate, named });

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::kernels::{self, Norms, Term};
 use crate::index::compressed::State;
-use crate::index::entries::{Lines, MARGIN, REACH, STRIP, SegmentLinks, padded, reach};
+use crate::index::entries::{Lines, MARGIN, REACH, STRIP, SegmentLinks, padded, reach, window};
 use crate::index::fusion::{self, Fusion, K1, TERM_WINDOW};
 use crate::index::postings::{SEGMENT, SegmentPostings};
 
@@ -112,7 +112,7 @@ impl Segment<'_> {
     ) {
         let linked = lines.linked(strip);
         let mut norms = Norms::default();
-        kernels::norms(lines.lengths(strip), linked, self.means.own, self.means.context, &mut norms);
+        kernels::norms(lines.lengths(strip), lines.around(strip), (self.means.own, self.means.context), &mut norms);
         let most = K1 + 1.0;
         let mut terms = loaded.within(groups, strip).map(|(group, frequencies, _)| {
             let mut counts = [0; STRIP];
@@ -137,11 +137,11 @@ impl Segment<'_> {
         let (strip, at) = (position / STRIP, MARGIN + position % STRIP);
         let (linked, lengths) = (lines.linked(strip), lines.lengths(strip));
         let length = f32::from(lengths[at]);
-        let around = kernels::window(at, linked, |at| f32::from(lengths[at]));
+        let around = window(at, linked, |at| f32::from(lengths[at]));
         let (mut own, mut context) = (0.0, 0.0);
         for (group, frequencies) in groups.iter().zip(&loaded.by_group).filter(|(_, held)| !held.is_empty()) {
             let frequencies = reach(frequencies, strip);
-            let count = kernels::window(at, linked, |at| f32::from(frequencies[at]));
+            let count = window(at, linked, |at| f32::from(frequencies[at]));
             own += group.own * fusion::saturation(f32::from(frequencies[at]), length, self.means.own);
             context += group.context * fusion::saturation(count, around, self.means.context);
         }

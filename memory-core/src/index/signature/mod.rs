@@ -19,6 +19,8 @@ pub(in crate::index) use table::{ABSENT, BLOCK};
 
 /// Bits of one signature word.
 pub const WORD_BITS: usize = 64;
+/// Bits of a signature that are compared for every document; those of the rest only for few.
+pub(in crate::index) const HEAD_BITS: usize = 256;
 /// Longest signature.
 pub const MOST_BITS: usize = 1024;
 

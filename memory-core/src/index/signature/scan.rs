@@ -9,33 +9,36 @@ pub(super) type Lane = [u64; LANES];
 /// Signatures in a group.
 pub(super) const LANES: usize = 8;
 
-/// Fills `distances`, one row per group, with how many bits of the group's signatures differ from `query`. A group has as many
+/// Adds to `distances`, one row per group, how many bits of the group's signatures differ from `query`. A group has as many
 /// lanes as the query words.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq", "x86_64+avx2+popcnt"))]
-pub(super) fn count_differing(lanes: &[Lane], query: &[u64], distances: &mut [[u16; LANES]]) {
+pub(super) fn add_differing(lanes: &[Lane], query: &[u64], distances: &mut [[u16; LANES]]) {
     // Of the usual length, so that the loop over words is unrolled.
-    if let Ok(query) = <&[u64; 8]>::try_from(query) {
-        for (group, distances) in lanes.as_chunks::<8>().0.iter().zip(distances) {
-            *distances = differing(group, query);
+    if let Ok(query) = <&[u64; 4]>::try_from(query) {
+        for (group, distances) in lanes.as_chunks::<4>().0.iter().zip(distances) {
+            add_differing_of(group, query, distances);
         }
     } else {
         for (group, distances) in lanes.chunks_exact(query.len()).zip(distances) {
-            *distances = differing(group, query);
+            add_differing_of(group, query, distances);
         }
     }
 }
 
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "compiled for the processor of whoever calls it")]
-fn differing(group: &[Lane], query: &[u64]) -> [u16; LANES] {
+fn add_differing_of(group: &[Lane], query: &[u64], distances: &mut [u16; LANES]) {
     let mut counts = [0_u64; LANES];
     for (lane, word) in group.iter().zip(query) {
         for (count, stored) in counts.iter_mut().zip(lane) {
             *count += u64::from((stored ^ word).count_ones());
         }
     }
-    #[expect(clippy::cast_possible_truncation, reason = "a signature has at most 1,024 bits")]
-    counts.map(|count| count as u16)
+    for (distance, count) in distances.iter_mut().zip(counts) {
+        #[expect(clippy::cast_possible_truncation, reason = "a signature has at most 1,024 bits")]
+        let count = count as u16;
+        *distance += count;
+    }
 }
 
 /// The sum of those numbers whose bits are set in `words`. Plane b holds bit b of every number, as two's complement, in as many

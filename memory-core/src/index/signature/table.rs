@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use crate::index::packing::{take, words_of};
 
-use super::scan::{LANES, Lane, count_differing};
-use super::{Estimator, MOST_BITS, WORD_BITS};
+use super::scan::{LANES, Lane, add_differing};
+use super::{Estimator, HEAD_BITS, MOST_BITS, WORD_BITS};
 
 /// Documents of a block.
 pub(in crate::index) const BLOCK: usize = 1024;
 const GROUPS: usize = BLOCK / LANES;
+/// Words at the beginning of a signature that lie apart: comparing only them reads only them.
+const HEAD_WORDS: usize = HEAD_BITS / WORD_BITS;
 
 /// Distance to a document without a signature.
 pub(in crate::index) const ABSENT: u16 = u16::MAX;
@@ -17,8 +19,9 @@ pub(in crate::index) const ABSENT: u16 = u16::MAX;
 /// Signatures of the documents `BLOCK * i .. BLOCK * (i + 1)`.
 #[derive(Debug, Clone)]
 struct Block {
-    /// Groups of eight signatures, word by word.
-    lanes: Box<[Lane]>,
+    /// The first words of groups of eight signatures, word by word, and the rest of them.
+    head: Box<[Lane]>,
+    tail: Box<[Lane]>,
     present: [u64; BLOCK / 64],
 }
 
@@ -27,12 +30,13 @@ impl Block {
         self.present[place / 64] >> (place % 64) & 1 == 1
     }
 
-    /// Copies a signature of as many words.
-    fn copy_into(&self, place: usize, words: &mut [u64]) {
+    /// Copies a signature into as many words.
+    fn copy_into(&self, place: usize, signature: &mut [u64]) {
         let (group, lane) = (place / LANES, place % LANES);
-        let lanes = &self.lanes[group * words.len()..];
-        for (word, lanes) in words.iter_mut().zip(lanes) {
-            *word = lanes[lane];
+        let (head, tail) = signature.split_at_mut(signature.len().min(HEAD_WORDS));
+        for (words, lanes) in [(head, &self.head), (tail, &self.tail)] {
+            let lanes = &lanes[group * words.len()..];
+            words.iter_mut().zip(lanes).for_each(|(word, lanes)| *word = lanes[lane]);
         }
     }
 }
@@ -81,11 +85,17 @@ impl SignatureTable {
             blocks.resize(block + 1, None);
         }
         let block = Arc::make_mut(blocks[block].get_or_insert_with(|| {
-            Arc::new(Block { lanes: vec![[0; LANES]; GROUPS * self.words].into(), present: [0; BLOCK / 64] })
+            Arc::new(Block {
+                head: vec![[0; LANES]; GROUPS * self.words.min(HEAD_WORDS)].into(),
+                tail: vec![[0; LANES]; GROUPS * self.words.saturating_sub(HEAD_WORDS)].into(),
+                present: [0; BLOCK / 64],
+            })
         }));
         let (group, lane) = (place / LANES, place % LANES);
-        for (lanes, word) in block.lanes[group * self.words..].iter_mut().zip(signature) {
-            lanes[lane] = *word;
+        let (head, tail) = signature.split_at(self.words.min(HEAD_WORDS));
+        for (words, lanes) in [(head, &mut block.head), (tail, &mut block.tail)] {
+            let lanes = &mut lanes[group * words.len()..];
+            lanes.iter_mut().zip(words).for_each(|(lanes, word)| lanes[lane] = *word);
         }
         if !block.has(place) {
             block.present[place / 64] |= 1 << (place % 64);
@@ -113,7 +123,7 @@ impl SignatureTable {
         for (block, number) in self.blocks.iter().zip(0_u32..) {
             let Some(block) = block else { continue };
             out.extend_from_slice(&number.to_le_bytes());
-            let lanes = block.lanes.iter().flatten();
+            let lanes = block.head.iter().chain(&block.tail).flatten();
             block.present.iter().chain(lanes).for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
         }
     }
@@ -129,8 +139,14 @@ impl SignatureTable {
                 return None;
             }
             let present: Box<[u64]> = words_of(&mut rest, BLOCK / 64)?;
-            let lanes = words_of(&mut rest, BLOCK * words)?.as_chunks().0.into();
-            let block = Block { lanes, present: present.as_ref().try_into().ok()? };
+            let mut lanes = |words: usize| -> Option<Box<[Lane]>> {
+                Some(words_of(&mut rest, BLOCK * words)?.as_chunks().0.into())
+            };
+            let block = Block {
+                head: lanes(words.min(HEAD_WORDS))?,
+                tail: lanes(words.saturating_sub(HEAD_WORDS))?,
+                present: present.as_ref().try_into().ok()?,
+            };
             let places = (len as usize - number * BLOCK).min(BLOCK);
             if (places..BLOCK).any(|place| block.has(place)) {
                 return None;
@@ -155,12 +171,23 @@ impl SignatureTable {
         Some(question.cosine(question.sum(signature)))
     }
 
-    /// Fills in the distances to `query` of the documents of the block that begins with `ordinal`, [`ABSENT`] where there is no
-    /// signature. Returns whether the block has any.
-    pub(in crate::index) fn distances(&self, ordinal: u32, query: &[u64], distances: &mut BlockDistances) -> bool {
+    /// Fills in the distances to `query` of the documents of the block that begins with `ordinal`, in all bits or, if so asked, in the
+    /// first [`HEAD_BITS`]; [`ABSENT`] where there is no signature. Returns whether the block has any.
+    pub(in crate::index) fn distances(
+        &self,
+        ordinal: u32,
+        query: &[u64],
+        head_only: bool,
+        distances: &mut BlockDistances,
+    ) -> bool {
         let block = self.blocks.get(split(ordinal).0).and_then(Option::as_ref);
         let Some(block) = block.filter(|_| query.len() == self.words && self.words > 0) else { return false };
-        count_differing(&block.lanes, query, distances.as_chunks_mut().0);
+        let (head, tail) = query.split_at(self.words.min(HEAD_WORDS));
+        distances.fill(0);
+        add_differing(&block.head, head, distances.as_chunks_mut().0);
+        if !head_only && !tail.is_empty() {
+            add_differing(&block.tail, tail, distances.as_chunks_mut().0);
+        }
         for (present, distances) in block.present.iter().zip(distances.chunks_exact_mut(64)) {
             if *present != u64::MAX {
                 for (bit, distance) in distances.iter_mut().enumerate() {
@@ -179,7 +206,7 @@ impl SignatureTable {
         let mut nearest = Nearest::new(limit, u16::try_from(radius).unwrap_or(ABSENT - 1).min(ABSENT - 1));
         let mut distances = [0; BLOCK];
         for first in (0..).step_by(BLOCK).take(self.blocks.len()) {
-            if self.distances(first, query, &mut distances) {
+            if self.distances(first, query, false, &mut distances) {
                 nearest.offer(first, &distances);
             }
         }
