@@ -71,7 +71,7 @@ pub(super) fn run(
         let message = format!("stopped after {patience:?} at {stage}: models.tensorrt.patience_min gives it longer");
         return Err(failed(message));
     }
-    outcome.unwrap_or_else(|| Err(crashed(status, &stage, &complaints)))
+    outcome.unwrap_or_else(|| Err(crashed(command, status, &stage, &complaints)))
 }
 
 enum End {
@@ -113,17 +113,23 @@ fn last_words(mut stderr: ChildStderr) -> JoinHandle<String> {
     })
 }
 
-/// A builder that ended without a word.
-fn crashed(status: std::io::Result<ExitStatus>, stage: &str, complaints: &str) -> TensorRtError {
+/// A builder that ended without a word. It is named: where it cannot be started, the system may say so by how it ends.
+fn crashed(
+    command: &BuilderCommand,
+    status: std::io::Result<ExitStatus>,
+    stage: &str,
+    complaints: &str,
+) -> TensorRtError {
     const KILL: i32 = 9;
+    let program = command.program.display();
     let said = if complaints.is_empty() { String::new() } else { format!("; it said: {complaints}") };
     match status {
         Ok(status) if status.signal() == Some(KILL) => TensorRtError::OutOfMemory {
             message: format!("the builder was killed while {stage}, most probably for memory{said}"),
         },
-        Ok(status) => {
-            TensorRtError::BuildFailed { message: format!("the builder ended with {status} while {stage}{said}") }
-        }
+        Ok(status) => TensorRtError::BuildFailed {
+            message: format!("the builder {program} ended with {status} while {stage}{said}"),
+        },
         Err(error) => TensorRtError::BuildFailed { message: format!("the builder cannot be waited for: {error}") },
     }
 }
