@@ -44,10 +44,12 @@ pub fn robot(config: &Config) -> Result<String, Failure> {
 /// [`Exit::Store`]; the message says why and what to do.
 pub fn memory(config: &Config, clock: Arc<dyn Clock>) -> Result<Memory, Failure> {
     let directory = Directories::of(config).memory;
+    let index = config.memory.index.options();
     let options = MemoryOptions {
         zone: zone(config)?,
         max_bytes: config.memory.max_mib.map(|mib| mib << 20),
         cache_bytes: usize::try_from(Ceilings::of_this_machine(&config.memory).cache_mib << 20).unwrap_or(usize::MAX),
+        index: index.map_err(|error| Failure::new(Exit::Config, format!("memory.index.signature_bits: {error}")))?,
     };
     let memory = Memory::open(Arc::new(DirStorage::new(directory)), options, clock)
         .map_err(|error| Failure { exit: Exit::Store, error: error.into() })?;

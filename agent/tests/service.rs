@@ -18,7 +18,12 @@ const WAIT: Duration = Duration::from_secs(20);
 
 fn start(storage: Arc<dyn Storage>, options: ServiceOptions) -> (MemoryService, ServiceThreads) {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let memory_options = MemoryOptions { zone: jiff::tz::TimeZone::UTC, max_bytes: None, cache_bytes: 8 << 20 };
+    let memory_options = MemoryOptions {
+        zone: jiff::tz::TimeZone::UTC,
+        max_bytes: None,
+        cache_bytes: 8 << 20,
+        index: Default::default(),
+    };
     let memory = Memory::open(storage, memory_options, Arc::clone(&clock)).expect("the storage is sound");
     MemoryService::start(memory, options, clock).expect("the system has threads")
 }

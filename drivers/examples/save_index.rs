@@ -68,7 +68,12 @@ fn told(number: u64) -> Observation {
 }
 
 fn open(directory: &Path) -> Result<Memory, Box<dyn std::error::Error>> {
-    let options = MemoryOptions { zone: jiff::tz::TimeZone::UTC, max_bytes: None, cache_bytes: 1 << 22 };
+    let options = MemoryOptions {
+        zone: jiff::tz::TimeZone::UTC,
+        max_bytes: None,
+        cache_bytes: 1 << 22,
+        index: Default::default(),
+    };
     let memory = Memory::open(Arc::new(DirStorage::new(directory)), options, Arc::new(SystemClock::new()))?;
     memory.set_text_embedder(Some(Arc::new(Made)));
     Ok(memory)

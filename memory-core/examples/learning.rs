@@ -118,7 +118,12 @@ fn ingest(learning: bool) -> Result<(f64, Duration)> {
 }
 
 fn open(folder: &std::path::Path) -> Result<Memory> {
-    let options = MemoryOptions { zone: jiff::tz::TimeZone::UTC, max_bytes: None, cache_bytes: 16 << 20 };
+    let options = MemoryOptions {
+        zone: jiff::tz::TimeZone::UTC,
+        max_bytes: None,
+        cache_bytes: 16 << 20,
+        index: Default::default(),
+    };
     Ok(Memory::open(Arc::new(DirStorage::new(folder)), options, Arc::new(SystemClock::new()))?)
 }
 

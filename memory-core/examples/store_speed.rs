@@ -103,7 +103,12 @@ fn observation(n: u64) -> Observation {
 }
 
 fn open(dir: &Path) -> Outcome<Memory> {
-    let options = MemoryOptions { zone: jiff::tz::TimeZone::UTC, max_bytes: None, cache_bytes: 64 << 20 };
+    let options = MemoryOptions {
+        zone: jiff::tz::TimeZone::UTC,
+        max_bytes: None,
+        cache_bytes: 64 << 20,
+        index: Default::default(),
+    };
     Ok(Memory::open(Arc::new(DirStorage::new(dir)), options, Arc::new(SystemClock::new()))?)
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
+use crate::index::IndexOptions;
 use crate::learning::LearningOptions;
 use crate::ports::{FactExtractor, TextEmbedder};
 use crate::semantic::Fact;
@@ -24,6 +25,8 @@ pub struct MemoryOptions {
     pub max_bytes: Option<u64>,
     /// Page cache of the store, bytes.
     pub cache_bytes: usize,
+    /// How the index is made. An index that was saved with other ones is built anew from the store when the memory is opened.
+    pub index: IndexOptions,
 }
 
 /// What became of one observation of a batch.

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 
 use anyhow::{Context, Result};
-use engram_tests::{Agent, Broker, SOON, Stage, engram_command, run_to_end};
+use engram_tests::{Agent, Broker, SOON, Stage, engram_command, evidence_ids, run_to_end};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -96,5 +96,60 @@ fn a_hangup_takes_changed_sources_into_use_and_names_what_needs_a_restart() -> R
     assert_eq!(reply["applied"], json!(["log.level", "sources.hall", "sources.yard"]), "{reply}");
     stage.agent.health(&stage.client, SOON, |report| running(report, "yard") && report["sources"]["hall"].is_null())?;
     stage.agent.stop()?;
+    Ok(())
+}
+
+#[test]
+fn an_index_of_another_language_is_built_at_the_next_start_and_finds_its_words() -> Result<()> {
+    let mut stage = Stage::start("polyglot")?;
+    stage.tell("houses", "Die Häuser stehen am Fluss.")?;
+    stage.tell("mug", "The blue mug is on the shelf.")?;
+    let saved = stage.command("snapshot", json!({}))?;
+    assert_eq!(saved["events"], 2, "{saved}");
+    let known = |stage: &Stage, question: &str| -> Result<Option<String>> {
+        Ok(evidence_ids(&stage.ask(question)?).first().cloned())
+    };
+    assert_eq!(known(&stage, "Haus")?, None, "English knows no such plural");
+
+    let file = stage.agent.config_file().to_owned();
+    let mut wanted: toml::Table = std::fs::read_to_string(&file)?.parse()?;
+    let index = "index = { language = \"german\", signature_bits = 256 }";
+    wanted.insert("memory".to_owned(), toml::Value::Table(index.parse()?));
+    std::fs::write(&file, toml::to_string(&wanted)?)?;
+    let reply = stage.command("reload", json!({}))?;
+    let keys = json!(["memory.index.language", "memory.index.signature_bits"]);
+    assert_eq!((&reply["applied"], &reply["restart"]), (&json!([]), &keys), "{reply}");
+    assert_eq!(known(&stage, "Haus")?, None, "until then it is as it was");
+
+    stage.agent.stop()?;
+    stage.agent.restart(&stage.client)?;
+    stage.agent.process().wait_for_line("the index was built anew", SOON)?;
+    assert_eq!(known(&stage, "Haus")?.as_deref(), Some("houses"));
+    assert_eq!(known(&stage, "blue mug")?.as_deref(), Some("mug"));
+    let saved = stage.command("snapshot", json!({}))?;
+    assert_eq!(saved["events"], 2, "{saved}");
+    stage.agent.stop()?;
+    stage.agent.restart(&stage.client)?;
+    assert_eq!(known(&stage, "Haus")?.as_deref(), Some("houses"));
+    assert!(!stage.agent.output().contains("the index was built anew"), "it was read: {}", stage.agent.output());
+    stage.agent.stop()?;
+    stage.check()
+}
+
+#[test]
+fn an_index_that_cannot_be_made_is_refused_by_its_key() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("engram.toml");
+    for (line, key, hint) in [
+        ("language = \"englisch\"", "memory.index.language", "did you mean `english`?"),
+        ("signature_bits = 100", "memory.index.signature_bits", "a multiple of 64"),
+        ("signature_bits = 2048", "memory.index.signature_bits", "from 64 to 1024"),
+    ] {
+        std::fs::write(&file, format!("[memory.index]\n{line}\n"))?;
+        let ended = run_to_end(engram_command()?.arg("--config").arg(&file).args(["config", "check"]), SOON)?;
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        assert_eq!(ended.code, Some(3), "{line}: {said}");
+        assert!(said.contains("engram.toml:2") && said.contains(key) && said.contains(hint), "{line}: {said}");
+    }
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 mod annotated;
 mod directories;
+mod index;
 mod layers;
 pub mod mqtt;
 mod schema;
@@ -19,6 +20,7 @@ use toml::Value;
 
 pub use annotated::{annotated_toml, origins_json, secrets};
 pub use directories::{Directories, default_data_dir};
+pub use index::IndexConfig;
 pub use layers::{ENVIRONMENT_PREFIX, Node, Origin};
 pub use schema::{closest, schema};
 pub use sections::{

@@ -210,6 +210,7 @@ fn in_range(number: f64, schema: &Json) -> bool {
         && bound("maximum").is_none_or(|most| number <= most)
         && bound("exclusiveMinimum").is_none_or(|least| number > least)
         && bound("exclusiveMaximum").is_none_or(|most| number < most)
+        && bound("multipleOf").is_none_or(|step| number % step == 0.0)
 }
 
 /// What a value of this schema is, in words.
@@ -231,10 +232,11 @@ pub fn describe(schema: &Json) -> String {
         (None, Some(most)) => format!(", at most {most}"),
         (None, None) => String::new(),
     };
+    let step = schema.get("multipleOf").map(|step| format!(", a multiple of {step}")).unwrap_or_default();
     let one = |kind: &str| match kind {
         "string" => Some("a text in quotes".to_owned()),
         "boolean" => Some("true or false".to_owned()),
-        "integer" => Some(format!("a whole number{range}")),
+        "integer" => Some(format!("a whole number{range}{step}")),
         "number" => Some(format!("a number{range}")),
         "array" => Some(match schema.get("items") {
             Some(items) => format!("a list, each item {}", describe(items)),

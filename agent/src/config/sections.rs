@@ -8,7 +8,7 @@ use memory_core::learning::LearningOptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::TensorRtConfig;
+use super::{IndexConfig, TensorRtConfig};
 
 /// `[memory]`: the store.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +27,8 @@ pub struct MemoryConfig {
     /// Zone in which "this morning" is understood and times are written, such as `Europe/Berlin`. Without it, the
     /// system's.
     pub time_zone: Option<String>,
+    /// How what is remembered is found.
+    pub index: IndexConfig,
     /// When what was forgotten and superseded is taken out of the file.
     pub compaction: CompactionConfig,
 }

@@ -95,7 +95,12 @@ mod tests {
     use crate::logging::LastError;
 
     fn memory(storage: &Arc<MemoryStorage>) -> Memory {
-        let options = MemoryOptions { zone: jiff::tz::TimeZone::UTC, max_bytes: None, cache_bytes: 1 << 20 };
+        let options = MemoryOptions {
+            zone: jiff::tz::TimeZone::UTC,
+            max_bytes: None,
+            cache_bytes: 1 << 20,
+            index: Default::default(),
+        };
         let clock = Arc::new(ManualClock::at(Timestamp::from_micros(0)));
         Memory::open(storage.clone(), options, clock).unwrap()
     }

@@ -89,7 +89,12 @@ impl Robot {
     /// Begins to serve with the memory in `storage`.
     pub fn start(config: MqttConfig, storage: Arc<dyn Storage>) -> Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-        let options = MemoryOptions { zone: jiff::tz::TimeZone::UTC, max_bytes: None, cache_bytes: 8 << 20 };
+        let options = MemoryOptions {
+            zone: jiff::tz::TimeZone::UTC,
+            max_bytes: None,
+            cache_bytes: 8 << 20,
+            index: Default::default(),
+        };
         // The memory of a robot that just crashed closes when its last question is answered.
         let memory = eventually("the memory opens", WAIT, || {
             Memory::open(Arc::clone(&storage), options.clone(), Arc::clone(&clock)).ok()

@@ -127,7 +127,7 @@ impl Store {
         // Memory follows whichever is the present one now.
         let snapshot = self.database.read()?;
         let place = self.database.saved_index(&self.instance);
-        let mut recovered = Writer::open(&snapshot, self.clock.as_ref(), &place)?;
+        let mut recovered = Writer::open(&snapshot, self.clock.as_ref(), &place, self.options.index)?;
         recovered.absent = std::sync::Arc::clone(&writer.absent);
         recovered.picture_texts.clone_from(&writer.picture_texts);
         recovered.learnt_epoch = writer.learnt_epoch + 1;

@@ -179,12 +179,13 @@ impl Store {
             let embedder = writer.space.as_ref().map(|space| std::sync::Arc::clone(&space.embedder));
             (self.database.read()?, embedder, self.database.generation())
         };
-        let rebuilt = Writer::rebuild(&snapshot, self.clock.as_ref(), generation).and_then(|mut fresh| {
-            if let Some(embedder) = embedder {
-                fresh.use_space(SpaceInUse::new(embedder), &snapshot)?;
-            }
-            Ok(fresh)
-        });
+        let rebuilt =
+            Writer::rebuild(&snapshot, self.clock.as_ref(), generation, self.options.index).and_then(|mut fresh| {
+                if let Some(embedder) = embedder {
+                    fresh.use_space(SpaceInUse::new(embedder), &snapshot)?;
+                }
+                Ok(fresh)
+            });
         let mut writer = self.writer.lock();
         let recorded = writer.index.stop_recording();
         let mut fresh = rebuilt?;

@@ -136,7 +136,12 @@ mod check {
     use crate::{ForgetRequest, ManualClock, Memory, MemoryOptions, Observation, OpenError, Outcome, Told};
 
     fn options() -> MemoryOptions {
-        MemoryOptions { zone: jiff::tz::TimeZone::UTC, max_bytes: None, cache_bytes: 1 << 20 }
+        MemoryOptions {
+            zone: jiff::tz::TimeZone::UTC,
+            max_bytes: None,
+            cache_bytes: 1 << 20,
+            index: Default::default(),
+        }
     }
 
     fn open(storage: &MemoryStorage) -> Result<Memory, OpenError> {

@@ -69,7 +69,7 @@ impl Store {
             let transaction = database.read()?;
             let instance = tables::text(&transaction.open_table(META)?, "instance")?
                 .ok_or_else(|| Failure::damaged("meta", "instance", "missing"))?;
-            let writer = Writer::open(&transaction, clock.as_ref(), &database.saved_index(&instance))?;
+            let writer = Writer::open(&transaction, clock.as_ref(), &database.saved_index(&instance), options.index)?;
             Ok((writer, instance))
         };
         let (writer, instance) = match catch_unwind(AssertUnwindSafe(recover)) {
@@ -235,7 +235,7 @@ impl Store {
         let head = tables::head(&transaction.open_table(META)?)?;
         if head != writer.head {
             let place = self.database.saved_index(&self.instance);
-            let mut recovered = Writer::open(&transaction, self.clock.as_ref(), &place)?;
+            let mut recovered = Writer::open(&transaction, self.clock.as_ref(), &place, self.options.index)?;
             recovered.absent = Arc::clone(&writer.absent);
             recovered.picture_texts.clone_from(&writer.picture_texts);
             if let Some(space) = writer.space.take() {

@@ -12,8 +12,8 @@ use super::records::{CHANGE, Change, fold};
 use super::saved_index::{Header, Loaded, Place, Recent, Unfit};
 use super::tables::{self, CHANGES, ReadTables};
 use super::vectors::IndexedSpace;
-use super::writer::{Writer, index_options};
-use crate::index::Document;
+use super::writer::Writer;
+use crate::index::{Document, IndexOptions};
 use crate::{Clock, EpisodeId, EventId, Timestamp};
 
 /// A writer with the saved index and all that came after it; [`Unfit`] says why that index is of no use.
@@ -21,12 +21,13 @@ pub(super) fn resume(
     transaction: &ReadTransaction,
     clock: &dyn Clock,
     place: &Place<'_>,
+    options: IndexOptions,
 ) -> Result<Result<Writer, Unfit>> {
     let is_ours = |header: &Header| {
         let row = saved_row(transaction, header.number);
         row.is_ok_and(|row| row == Some(Change::Saved { token: header.token }))
     };
-    let Loaded { header, entities, recent, index } = match place.load(index_options(), is_ours) {
+    let Loaded { header, entities, recent, index } = match place.load(options, is_ours) {
         Ok(loaded) => loaded,
         Err(unfit) => return Ok(Err(unfit)),
     };

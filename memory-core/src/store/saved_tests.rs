@@ -51,7 +51,12 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 fn open(storage: impl Storage + 'static) -> Store {
-    let options = MemoryOptions { zone: jiff::tz::TimeZone::UTC, max_bytes: None, cache_bytes: 4 << 20 };
+    let options = MemoryOptions {
+        zone: jiff::tz::TimeZone::UTC,
+        max_bytes: None,
+        cache_bytes: 4 << 20,
+        index: Default::default(),
+    };
     Store::open(Arc::new(storage), options, clock()).unwrap()
 }
 
@@ -483,7 +488,12 @@ fn vectors_are_not_read_again_where_the_index_has_their_signatures() {
 fn it_is_saved_when_enough_of_it_is_new() {
     let storage = MemoryStorage::new();
     let clock = clock();
-    let options = MemoryOptions { zone: jiff::tz::TimeZone::UTC, max_bytes: None, cache_bytes: 4 << 20 };
+    let options = MemoryOptions {
+        zone: jiff::tz::TimeZone::UTC,
+        max_bytes: None,
+        cache_bytes: 4 << 20,
+        index: Default::default(),
+    };
     let store = Store::open(Arc::new(storage), options, Arc::<ManualClock>::clone(&clock)).unwrap();
     let tell = |count: i64| {
         let from = i64::try_from(store.stats().events).unwrap();

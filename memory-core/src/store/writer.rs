@@ -73,13 +73,18 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Goes on from the index that was saved, or rebuilds everything from the tables where there is none that fits.
-    pub(crate) fn open(transaction: &ReadTransaction, clock: &dyn Clock, place: &Place<'_>) -> Result<Self> {
+    pub(crate) fn open(
+        transaction: &ReadTransaction,
+        clock: &dyn Clock,
+        place: &Place<'_>,
+        options: IndexOptions,
+    ) -> Result<Self> {
         std::thread::scope(|scope| {
             let learnt = scope.spawn(|| learned::load(transaction));
-            let mut writer = match resume(transaction, clock, place)? {
+            let mut writer = match resume(transaction, clock, place, options)? {
                 Ok(writer) => writer,
                 Err(unfit) => {
-                    let writer = Self::rebuild(transaction, clock, place.generation)?;
+                    let writer = Self::rebuild(transaction, clock, place.generation, options)?;
                     if writer.live.len() >= WORTH_TELLING || !matches!(unfit, Unfit::Missing) {
                         let events = writer.live.len();
                         tracing::info!(events, why = %unfit, "the index was built anew, not read from its file");
@@ -93,9 +98,14 @@ impl Writer {
     }
 
     /// Builds everything from the tables but what was learnt. A damaged record costs itself and nothing else.
-    pub(crate) fn rebuild(transaction: &ReadTransaction, clock: &dyn Clock, generation: Generation) -> Result<Self> {
+    pub(crate) fn rebuild(
+        transaction: &ReadTransaction,
+        clock: &dyn Clock,
+        generation: Generation,
+        options: IndexOptions,
+    ) -> Result<Self> {
         let tables = ReadTables::open(transaction)?;
-        let mut writer = Self::with(transaction, CompressedIndex::new(index_options()), generation)?;
+        let mut writer = Self::with(transaction, CompressedIndex::new(options), generation)?;
         writer.recover_entities(&tables)?;
         writer.recover_events(&tables, clock, 0, &mut |_| {})?;
         writer.pending = writer.live.clone();
@@ -243,11 +253,6 @@ impl Writer {
             learnt: Arc::clone(&self.learnt),
         }
     }
-}
-
-/// How every index of a store is made.
-pub(super) fn index_options() -> IndexOptions {
-    IndexOptions::default()
 }
 
 /// What a thread found. A panic is redb's answer to pages that contradict each other; whoever opens the store tells it as

@@ -17,7 +17,7 @@ pub fn at(seconds: i64) -> Timestamp {
 }
 
 pub fn options() -> MemoryOptions {
-    MemoryOptions { zone: jiff::tz::TimeZone::UTC, max_bytes: None, cache_bytes: 16 << 20 }
+    MemoryOptions { zone: jiff::tz::TimeZone::UTC, max_bytes: None, cache_bytes: 16 << 20, index: Default::default() }
 }
 
 /// A memory whose clock and storage the test holds.

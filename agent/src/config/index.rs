@@ -1,0 +1,62 @@
+//! `[memory.index]`. The comments here are the descriptions in `engram config schema`.
+
+use memory_core::index::signature::{SignatureLengthError, SignatureOptions};
+use memory_core::index::{IndexOptions, Language, TokenSignatureOptions};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+/// `[memory.index]`: how what is remembered is found. A change takes effect at the next start, which then builds the index
+/// anew from the store.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct IndexConfig {
+    /// The language whose word forms are taken as one: the stemmer. Questions are understood in English whatever it is.
+    #[serde(with = "language_name")]
+    #[schemars(schema_with = "languages")]
+    pub language: Language,
+    /// Bits that an embedding takes in the index: more find a little more, and cost room and time in proportion.
+    #[schemars(range(min = 64, max = 1024), extend("multipleOf" = 64))]
+    pub signature_bits: usize,
+    /// Search by the signatures of single words that HIPPOCAMPUS describes, and by nothing else: for comparisons. It finds less.
+    pub token_signatures: bool,
+}
+
+impl IndexConfig {
+    /// As the memory takes it.
+    ///
+    /// # Errors
+    /// If signatures cannot be of that length.
+    pub fn options(&self) -> Result<IndexOptions, SignatureLengthError> {
+        Ok(IndexOptions {
+            language: self.language,
+            signature: SignatureOptions::new(self.signature_bits, SignatureOptions::default().seed)?,
+            token_signatures: self.token_signatures.then(TokenSignatureOptions::default),
+            ..IndexOptions::default()
+        })
+    }
+}
+
+impl Default for IndexConfig {
+    fn default() -> Self {
+        let IndexOptions { language, signature, token_signatures, .. } = IndexOptions::default();
+        Self { language, signature_bits: signature.bits(), token_signatures: token_signatures.is_some() }
+    }
+}
+
+fn languages(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": Language::ALL.map(Language::name) })
+}
+
+mod language_name {
+    use memory_core::index::Language;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(language: &Language, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&language.name())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Language, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Language::named(&name).ok_or_else(|| D::Error::custom(format!("`{name}` is not a language that engram stems")))
+    }
+}
