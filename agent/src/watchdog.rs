@@ -1,8 +1,8 @@
 //! Which loops must tick for systemd's watchdog to be fed, and which of them have stopped.
 //!
 //! A loop ticks when it has work, waits for work, waits out a backoff or is paused: only one that is stuck does not. What it
-//! works for (a camera that is gone, a broker that is away) is none of its ticks. Jobs behind the commit are not watched:
-//! one slice of theirs may take as long as an encoder does.
+//! works for (a camera that is gone, a broker that is away) is none of its ticks. Work behind the commit ticks with every step
+//! that the memory reports, and is waited for longer: it may be as slow as it likes, as long as it goes on.
 
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -16,6 +16,10 @@ use parking_lot::Mutex;
 /// A loop that has not ticked for so long is stuck. A commit to a slow card, a device that takes its time to open and a
 /// segment that every encoder looks at are all much shorter.
 pub const PATIENCE: Duration = Duration::from_secs(90);
+
+/// The same of work that nobody waits for. One step of it (a batch that the slowest model embeds, a sync of all that was copied) may
+/// take minutes on a small board, and ending the program costs more than waiting.
+pub const PATIENCE_BEHIND: Duration = Duration::from_secs(600);
 
 /// How often a loop that waits ticks.
 pub const TICK: Duration = Duration::from_secs(1);
@@ -32,10 +36,18 @@ pub struct Watchdog {
 #[derive(Default)]
 struct State {
     next: u64,
-    loops: BTreeMap<u64, (String, Silence)>,
+    loops: BTreeMap<u64, Loop>,
     excuses: usize,
     /// When the last excuse ended.
     excused: Option<Duration>,
+}
+
+/// A loop that is watched.
+#[derive(Clone)]
+struct Loop {
+    name: String,
+    silence: Silence,
+    patience: Duration,
 }
 
 /// A loop that is stuck.
@@ -55,10 +67,19 @@ impl Watchdog {
 
     /// Watches a loop that says itself when it ticked, until what is returned is dropped.
     pub fn watch(self: &Arc<Self>, name: &str, silence: Silence) -> Watched {
+        self.watch_for(name, PATIENCE, silence)
+    }
+
+    /// The same of work that nobody waits for.
+    pub fn watch_behind(self: &Arc<Self>, name: &str, silence: Silence) -> Watched {
+        self.watch_for(name, PATIENCE_BEHIND, silence)
+    }
+
+    fn watch_for(self: &Arc<Self>, name: &str, patience: Duration, silence: Silence) -> Watched {
         let mut state = self.state.lock();
         let id = state.next;
         state.next += 1;
-        state.loops.insert(id, (name.to_owned(), silence));
+        state.loops.insert(id, Loop { name: name.to_owned(), silence, patience });
         Watched { watchdog: Arc::clone(self), id }
     }
 
@@ -87,8 +108,11 @@ impl Watchdog {
             (state.loops.values().cloned().collect::<Vec<_>>(), state.excused)
         };
         let most = excused.map_or(Duration::MAX, |since| self.clock.monotonic().saturating_sub(since));
-        let silences = loops.into_iter().filter_map(|(name, silence)| Some((name, silence()?.min(most))));
-        silences.filter(|(_, silence)| *silence > PATIENCE).map(|(name, silence)| Stalled { name, silence }).collect()
+        let stalled = |Loop { name, silence, patience }: Loop| {
+            let silence = silence()?.min(most);
+            (silence > patience).then_some(Stalled { name, silence })
+        };
+        loops.into_iter().filter_map(stalled).collect()
     }
 }
 
@@ -218,6 +242,21 @@ mod tests {
         assert_eq!(names(&watchdog), ["door"]);
         drop(new);
         assert_eq!(names(&watchdog), Vec::<String>::new());
+    }
+
+    #[test]
+    fn work_that_nobody_waits_for_is_given_longer() {
+        let (clock, watchdog) = watchdog();
+        let pulse = Arc::new(Pulse::new(Arc::<ManualClock>::clone(&clock)));
+        let silence = Arc::clone(&pulse);
+        let _jobs = watchdog.watch_behind("jobs", Arc::new(move || Some(silence.silence())));
+        let _writer = watchdog.heartbeat("writer");
+        clock.advance(PATIENCE_BEHIND);
+        assert_eq!(names(&watchdog), ["writer"]);
+        clock.advance(TICK);
+        assert_eq!(names(&watchdog), ["jobs", "writer"]);
+        pulse.tick();
+        assert_eq!(names(&watchdog), ["writer"]);
     }
 
     #[test]

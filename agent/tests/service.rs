@@ -5,19 +5,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agent::service::{AskFailure, EpisodeChange, MemoryService, ObserveFailure, ServiceOptions, ServiceThreads};
+use agent::watchdog::{PATIENCE_BEHIND, Watchdog};
 use engram_tests::eventually;
 use memory_core::ports::{PerceptionSink, PortError, TextEmbedder};
 use memory_core::store::fault::FaultStorage;
 use memory_core::store::{MemoryStorage, Storage};
 use memory_core::{
-    Boundary, Clock, ForgetRequest, Memory, MemoryOptions, Observation, Outcome, Perceived, Query, StreamSpan,
-    SystemClock, Timestamp, Told,
+    Boundary, Clock, ForgetRequest, ManualClock, Memory, MemoryOptions, Observation, Outcome, Perceived, Query,
+    SaveIndex, StreamSpan, SystemClock, Timestamp, Told,
 };
 
 const WAIT: Duration = Duration::from_secs(20);
 
 fn start(storage: Arc<dyn Storage>, options: ServiceOptions) -> (MemoryService, ServiceThreads) {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    start_at(storage, options, Arc::new(SystemClock::new()))
+}
+
+fn start_at(
+    storage: Arc<dyn Storage>,
+    options: ServiceOptions,
+    clock: Arc<dyn Clock>,
+) -> (MemoryService, ServiceThreads) {
     let memory_options = MemoryOptions {
         zone: jiff::tz::TimeZone::UTC,
         max_bytes: None,
@@ -285,5 +293,108 @@ async fn a_model_that_fails_is_shown_and_the_next_one_goes_on() {
     eventually("nothing is pending", WAIT, || (service.memory().stats().pending_embeddings == 0).then_some(()))
         .unwrap();
     eventually("the failure is over", WAIT, || service.counters().embedding.error.is_none().then_some(())).unwrap();
+    threads.drain(WAIT);
+}
+
+/// What one call of the embedder does.
+type During = Box<dyn Fn() + Send + Sync>;
+
+struct Doing(During);
+
+impl TextEmbedder for Doing {
+    fn space(&self) -> &str {
+        "doing"
+    }
+
+    fn dimensions(&self) -> usize {
+        2
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, PortError> {
+        (self.0)();
+        Lengths.embed(texts)
+    }
+}
+
+/// A service whose jobs and compaction are watched by a clock that stands still.
+fn watched() -> (Arc<ManualClock>, Arc<Watchdog>, MemoryService, ServiceThreads) {
+    let clock = Arc::new(ManualClock::at(Timestamp::from_micros(1_795_000_000_000_000)));
+    let (service, threads) =
+        start_at(Arc::new(MemoryStorage::new()), ServiceOptions::default(), Arc::<ManualClock>::clone(&clock));
+    (Arc::clone(&clock), Watchdog::new(clock), service, threads)
+}
+
+fn stalled(watchdog: &Watchdog) -> Vec<String> {
+    watchdog.stalled().into_iter().map(|stalled| stalled.name).collect()
+}
+
+#[tokio::test]
+async fn jobs_that_are_slow_are_not_taken_for_stuck() {
+    let (clock, watchdog, service, threads) = watched();
+    let silence = service.clone();
+    let _jobs = watchdog.watch_behind("jobs", Arc::new(move || Some(silence.jobs_silence())));
+    service.observe((0..100).map(told).collect()).await.unwrap();
+    let looks = Arc::new(parking_lot::Mutex::new(Vec::new()));
+    let during = {
+        let (clock, watchdog, looks) = (Arc::clone(&clock), Arc::clone(&watchdog), Arc::clone(&looks));
+        // As slow as a model may be: almost all of the patience for every batch.
+        move || {
+            clock.advance(PATIENCE_BEHIND);
+            looks.lock().push(stalled(&watchdog));
+        }
+    };
+    service.set_text_embedder(Some(Arc::new(Doing(Box::new(during)))));
+    let pending = || service.memory().stats().pending_embeddings;
+    eventually("nothing is pending", WAIT, || (pending() == 0).then_some(())).unwrap();
+    let looks = looks.lock().clone();
+    assert!(looks.len() >= 4, "many times the patience: {}", looks.len());
+    assert!(looks.iter().all(Vec::is_empty), "{looks:?}");
+    threads.drain(WAIT);
+}
+
+#[tokio::test]
+async fn jobs_that_hang_are_named_until_they_go_on() {
+    let (clock, watchdog, service, threads) = watched();
+    let silence = service.clone();
+    let _jobs = watchdog.watch_behind("jobs", Arc::new(move || Some(silence.jobs_silence())));
+    let (begins, begun) = std::sync::mpsc::sync_channel(64);
+    let (release, released) = std::sync::mpsc::sync_channel::<()>(0);
+    let released = parking_lot::Mutex::new(released);
+    // Held once; whoever comes later finds the channel closed.
+    let during = move || {
+        begins.try_send(()).unwrap_or_default();
+        released.lock().recv().unwrap_or_default();
+    };
+    service.set_text_embedder(Some(Arc::new(Doing(Box::new(during)))));
+    service.observe(vec![told(1)]).await.unwrap();
+    begun.recv_timeout(WAIT).unwrap();
+    clock.advance(PATIENCE_BEHIND);
+    assert_eq!(stalled(&watchdog), Vec::<String>::new());
+    clock.advance(Duration::from_secs(1));
+    assert_eq!(stalled(&watchdog), ["jobs"]);
+    // What else goes on does not hide it.
+    service.memory().save_index(SaveIndex::Now).unwrap().unwrap();
+    assert_eq!(stalled(&watchdog), ["jobs"]);
+    drop(release);
+    eventually("they go on", WAIT, || stalled(&watchdog).is_empty().then_some(())).unwrap();
+    threads.drain(WAIT);
+}
+
+#[tokio::test]
+async fn compaction_ticks_with_its_steps_and_with_nothing_else() {
+    let (clock, watchdog, service, threads) = watched();
+    service.observe((0..10).map(told).collect()).await.unwrap();
+    let silence = service.clone();
+    let _compaction = watchdog.watch_behind("compaction", Arc::new(move || Some(silence.compaction_silence())));
+    let beyond = PATIENCE_BEHIND + Duration::from_secs(1);
+    clock.advance(beyond);
+    service.memory().learn_pending(10).unwrap();
+    assert_eq!(stalled(&watchdog), ["compaction"]);
+    service.memory().compact().unwrap();
+    assert_eq!(stalled(&watchdog), Vec::<String>::new());
+    clock.advance(beyond);
+    assert_eq!(stalled(&watchdog), ["compaction"]);
+    service.memory().save_index(SaveIndex::Now).unwrap().unwrap();
+    assert_eq!(stalled(&watchdog), Vec::<String>::new());
     threads.drain(WAIT);
 }

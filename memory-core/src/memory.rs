@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
 use crate::index::IndexOptions;
 use crate::learning::LearningOptions;
-use crate::ports::{FactExtractor, TextEmbedder};
+use crate::ports::{FactExtractor, Progress, TextEmbedder};
 use crate::semantic::Fact;
 use crate::store::Store;
 use crate::{
@@ -320,6 +320,11 @@ impl Memory {
     /// If the model or the store fails; what was embedded before stays.
     pub fn embed_pending(&self, limit: usize) -> Result<PendingWork, ObserveError> {
         self.store.embed_pending(limit)
+    }
+
+    /// Tells somebody of every step of long work from now on, or nobody.
+    pub fn set_progress(&self, progress: Option<Arc<dyn Progress>>) {
+        self.store.set_progress(progress);
     }
 
     /// Gives the memory somebody who reads facts beside the rules, or takes it away. What was learnt stays;

@@ -12,6 +12,26 @@ pub struct PortError {
     pub message: String,
 }
 
+/// Work behind the commit that may take long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LongWork {
+    /// Facts, persons and procedures are learnt from events.
+    Learning,
+    /// Texts get their vectors.
+    Embedding,
+    /// The store is copied without what was forgotten, and its index built anew.
+    Compaction,
+    /// The index is written into its file.
+    Saving,
+}
+
+/// Hears that long work goes on, so that what is slow can be told from what hangs.
+pub trait Progress: Send + Sync {
+    /// One more step is done: some events, some rows, some bytes. Called often, by the thread that does the work, sometimes while
+    /// a lock of the memory is held: it must not call the memory.
+    fn step(&self, work: LongWork);
+}
+
 /// φ of the papers: texts to vectors of one space.
 ///
 /// Calls block; they are made from worker threads, never while a lock of the memory is held.

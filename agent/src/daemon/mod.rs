@@ -130,6 +130,14 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         let service = service.clone();
         watchdog.watch("memory writer", Arc::new(move || Some(service.writer_silence())))
     };
+    let _jobs = {
+        let service = service.clone();
+        watchdog.watch_behind("memory jobs", Arc::new(move || Some(service.jobs_silence())))
+    };
+    let _compaction = {
+        let service = service.clone();
+        watchdog.watch_behind("compaction", Arc::new(move || Some(service.compaction_silence())))
+    };
 
     let archive = media::archive(config)?;
     {

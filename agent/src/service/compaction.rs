@@ -1,12 +1,13 @@
 //! The thread that compacts the memory by itself, while nobody asks, and saves its index now and then.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memory_core::{Clock, Memory, SaveIndex};
 
 use super::questions::Questions;
 use crate::upkeep::{Automatic, AutomaticOptions};
+use crate::watchdog::{Pulse, TICK};
 
 /// How often it looks whether it is time.
 const LOOK: Duration = Duration::from_secs(30);
@@ -15,15 +16,26 @@ const QUIET: Duration = Duration::from_secs(10);
 /// How long questions can put it off.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Body of the thread; returns when the other end of `stop` goes.
-pub fn run(memory: &Memory, options: AutomaticOptions, clock: &dyn Clock, questions: &Questions, stop: &Receiver<()>) {
+/// Body of the thread; returns when the other end of `stop` goes. It ticks while it waits; the memory does while it works.
+pub fn run(
+    memory: &Memory,
+    options: AutomaticOptions,
+    clock: &dyn Clock,
+    questions: &Questions,
+    stop: &Receiver<()>,
+    pulse: &Pulse,
+) {
     let mut automatic = Automatic::new(options);
     while stop.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        pulse.tick();
         if automatic.reason(&memory.stats(), clock).is_none() {
             save_index(memory, SaveIndex::IfDue);
             continue;
         }
-        questions.wait_for_quiet(QUIET, PATIENCE);
+        let give_up = Instant::now() + PATIENCE;
+        while !questions.wait_for_quiet(QUIET, TICK) && Instant::now() < give_up {
+            pulse.tick();
+        }
         // It may have been done meanwhile, on command.
         if let Some(why) = automatic.reason(&memory.stats(), clock) {
             automatic.compact(memory, clock, why);

@@ -12,6 +12,7 @@
 //! of it; when the store cannot write, everything that waited fails with it, so that no later item overtakes an earlier
 //! one that must be sent again.
 
+mod behind;
 mod compaction;
 mod episodes;
 mod jobs;
@@ -35,6 +36,7 @@ use tokio::sync::{broadcast, oneshot};
 
 use crate::health::QueueHealth;
 use crate::upkeep::AutomaticOptions;
+use behind::Behind;
 pub use episodes::{EpisodeChange, EpisodeEvent};
 pub use jobs::JobProgress;
 use pool::RecallPool;
@@ -173,6 +175,7 @@ struct Shared {
     entity_events: broadcast::Sender<EntityNews>,
     procedure_events: broadcast::Sender<ProcedureNews>,
     questions: Arc<Questions>,
+    behind: Arc<Behind>,
     default_budget: Duration,
 }
 
@@ -198,6 +201,8 @@ impl MemoryService {
     ) -> std::io::Result<(Self, ServiceThreads)> {
         let questions = Arc::new(Questions::new(Arc::clone(&clock)));
         let jobs = Arc::new(jobs::Signal::new());
+        let behind = Arc::new(Behind::new(&clock));
+        memory.set_progress(Some(Arc::<Behind>::clone(&behind)));
         let entity_events = broadcast::Sender::new(ENTITY_EVENTS);
         let procedure_events = broadcast::Sender::new(PROCEDURE_EVENTS);
         let writer = Arc::new(Writer::new(&options, Arc::clone(&clock)));
@@ -211,6 +216,7 @@ impl MemoryService {
             entity_events: entity_events.clone(),
             procedure_events: procedure_events.clone(),
             questions: Arc::clone(&questions),
+            behind: Arc::clone(&behind),
             default_budget: options.default_budget,
         });
         // Never sent on: a thread holds its end open for as long as it lives.
@@ -237,10 +243,12 @@ impl MemoryService {
         let (stop_compaction, stopped) = std::sync::mpsc::sync_channel::<()>(0);
         {
             let (memory, clock, questions) = (memory.clone(), Arc::clone(&clock), Arc::clone(&questions));
-            let compaction = options.compaction.clone();
+            let (compaction, behind) = (options.compaction.clone(), Arc::clone(&behind));
             spawn(
                 "compaction",
-                Box::new(move || compaction::run(&memory, compaction, clock.as_ref(), &questions, &stopped)),
+                Box::new(move || {
+                    compaction::run(&memory, compaction, clock.as_ref(), &questions, &stopped, &behind.compaction);
+                }),
             )?;
         }
         spawn(
@@ -255,6 +263,7 @@ impl MemoryService {
                     ingesting: &ingesting,
                     of_person: &of_person,
                     of_procedure: &of_procedure,
+                    pulse: &behind.jobs,
                 };
                 jobs::run(&memory, &options, clock.as_ref(), &jobs, &around);
             }),
@@ -442,6 +451,17 @@ impl MemoryService {
     /// How long ago the writer's thread ticked, which it does while it waits too. A commit is one tick.
     pub fn writer_silence(&self) -> Duration {
         self.shared.writer.pulse.silence()
+    }
+
+    /// How long ago the jobs ticked: while they wait, and at every step of what they learn and embed.
+    pub fn jobs_silence(&self) -> Duration {
+        self.shared.behind.jobs.silence()
+    }
+
+    /// How long ago compaction ticked, or the saving of the index: while its thread waits, and at every step of a copy and of a file,
+    /// also of one that was asked for.
+    pub fn compaction_silence(&self) -> Duration {
+        self.shared.behind.compaction.silence()
     }
 
     /// Sets what is done after something was forgotten and before that is answered; once.

@@ -34,8 +34,8 @@ impl Questions {
         Question { questions: Arc::clone(self) }
     }
 
-    /// Waits until nobody has asked for `quiet`, but no longer than `patience`.
-    pub fn wait_for_quiet(&self, quiet: Duration, patience: Duration) {
+    /// Waits until nobody has asked for `quiet`, but no longer than `patience`; whether it has become quiet.
+    pub fn wait_for_quiet(&self, quiet: Duration, patience: Duration) -> bool {
         let give_up = std::time::Instant::now() + patience;
         let mut state = self.state.lock();
         loop {
@@ -49,7 +49,7 @@ impl Questions {
             };
             let now = std::time::Instant::now();
             if rest.is_zero() || now >= give_up {
-                return;
+                return rest.is_zero();
             }
             self.changed.wait_until(&mut state, give_up.min(now + rest));
         }
@@ -81,7 +81,7 @@ mod tests {
             std::thread::park_timeout(Duration::from_millis(30));
             drop(question);
         });
-        questions.wait_for_quiet(Duration::from_millis(20), Duration::from_secs(10));
+        assert!(questions.wait_for_quiet(Duration::from_millis(20), Duration::from_secs(10)));
         let waited = begin.elapsed();
         asker.join().unwrap();
         assert!(waited >= Duration::from_millis(20), "{waited:?}");
@@ -92,6 +92,6 @@ mod tests {
     fn questions_without_end_do_not_starve_background_work() {
         let questions = Arc::new(Questions::new(Arc::new(SystemClock::new())));
         let _question = questions.begin();
-        questions.wait_for_quiet(Duration::from_millis(20), Duration::from_millis(50));
+        assert!(!questions.wait_for_quiet(Duration::from_millis(20), Duration::from_millis(50)));
     }
 }

@@ -26,6 +26,8 @@ use super::records::{HEAD, Head};
 use super::tables::{self, EVENTS, MEMBERS, META};
 use super::vectors::SpaceInUse;
 use super::writer::Writer;
+use crate::index::Document;
+use crate::ports::LongWork;
 use crate::{CompactReply, MaintenanceError, SaveIndex};
 
 /// Rows that the last round may have: they are copied while the writer waits.
@@ -46,6 +48,7 @@ impl Store {
 
     /// Called now and then while rows are copied.
     fn may_go_on(&self, changed: &ChangedKeys) -> Result<()> {
+        self.step(LongWork::Compaction);
         if self.stopping.load(Ordering::Acquire) {
             return Err(Failure::Store("the program ends; compact again when it is back".into()));
         }
@@ -128,6 +131,7 @@ impl Store {
             let few = changed.len() <= LAST_ROUND;
             let (noted, snapshot) = self.take_noted(changed)?;
             follow(made, &noted, &snapshot, None)?;
+            self.step(LongWork::Compaction);
             if few {
                 break;
             }
@@ -179,8 +183,9 @@ impl Store {
             let embedder = writer.space.as_ref().map(|space| std::sync::Arc::clone(&space.embedder));
             (self.database.read()?, embedder, self.database.generation())
         };
-        let rebuilt =
-            Writer::rebuild(&snapshot, self.clock.as_ref(), generation, self.options.index).and_then(|mut fresh| {
+        let mut step = |_: &Document| self.step(LongWork::Compaction);
+        let rebuilt = Writer::rebuild(&snapshot, self.clock.as_ref(), generation, self.options.index, &mut step)
+            .and_then(|mut fresh| {
                 if let Some(embedder) = embedder {
                     fresh.use_space(SpaceInUse::new(embedder), &snapshot)?;
                 }

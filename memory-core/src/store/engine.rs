@@ -23,7 +23,7 @@ use super::view::View;
 use super::writer::Writer;
 use crate::index::passage;
 use crate::learning::{LearningOptions, News};
-use crate::ports::{FactExtractor, TextEmbedder};
+use crate::ports::{FactExtractor, LongWork, Progress, TextEmbedder};
 use crate::{
     AbsentRole, Clock, EventId, ForgetError, ForgetReply, ForgetRequest, ForgottenRecording, MaintenanceError,
     MemoryOptions, Observation, ObserveError, OpenError, Outcome, PendingWork, ReadError, Stats, TimeSpan, Timestamp,
@@ -42,6 +42,8 @@ pub(crate) struct Store {
     pub(super) refold: Mutex<Option<Refold>>,
     /// Reads facts beside the rules, where there is one.
     pub(super) fact_extractor: Mutex<Option<Arc<dyn FactExtractor>>>,
+    /// Hears of the steps of long work.
+    progress: Mutex<Option<Arc<dyn Progress>>>,
     /// What learning goes by.
     pub(super) learning_options: Mutex<LearningOptions>,
     /// What was learnt and nobody was told yet.
@@ -83,6 +85,7 @@ impl Store {
             published,
             refold: Mutex::new(None),
             fact_extractor: Mutex::new(None),
+            progress: Mutex::new(None),
             learning_options: Mutex::default(),
             news: Mutex::default(),
             options,
@@ -92,6 +95,17 @@ impl Store {
             stopping: AtomicBool::new(false),
             saving: Mutex::default(),
         })
+    }
+
+    pub(crate) fn set_progress(&self, progress: Option<Arc<dyn Progress>>) {
+        *self.progress.lock() = progress;
+    }
+
+    /// Says that long work goes on.
+    pub(super) fn step(&self, work: LongWork) {
+        if let Some(progress) = self.progress.lock().as_ref() {
+            progress.step(work);
+        }
     }
 
     /// The write side, waited for.
@@ -306,6 +320,7 @@ impl Store {
         let mut embedded = Vec::with_capacity(texts.len());
         for batch in texts.chunks(EMBED_BATCH) {
             embedded.extend(embed(embedder.as_ref(), batch)?);
+            self.step(LongWork::Embedding);
         }
 
         let mut writer = self.writer.lock();

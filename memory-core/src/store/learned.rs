@@ -18,7 +18,7 @@ use super::writer::Writer;
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
 use crate::learning::{LearningOptions, Learnt, Lesson, Part, Row, SensedVector, Withdrawal};
 use crate::logic::Phi;
-use crate::ports::{FactExtractor, TextEmbedder};
+use crate::ports::{FactExtractor, LongWork, TextEmbedder};
 use crate::{EventId, Kind, NamingError, ObserveError, Origin, PendingWork, ProcedureNews, ReadError};
 
 /// Most bytes of a row of what is learnt.
@@ -153,7 +153,10 @@ impl Store {
         if !lessons.is_empty() {
             let mut next = (*learnt).clone();
             next.follow(*self.learning_options.lock());
-            lessons.iter().for_each(|lesson| next.learn(lesson, &phi));
+            for lesson in &lessons {
+                next.learn(lesson, &phi);
+                self.step(LongWork::Learning);
+            }
             let rows = next.take_rows();
             return self.commit_learnt(next, epoch, &rows);
         }
@@ -172,7 +175,10 @@ impl Store {
         };
         fold.learnt.follow(*self.learning_options.lock());
         let lessons = self.read_lessons(fold.learnt.cursor(), limit)?;
-        lessons.iter().for_each(|lesson| fold.learnt.learn(lesson, phi));
+        for lesson in &lessons {
+            fold.learnt.learn(lesson, phi);
+            self.step(LongWork::Learning);
+        }
         if lessons.len() == limit {
             *refold = Some(fold);
             return Ok(self.writer().pending_work());

@@ -107,9 +107,9 @@ pub(crate) fn new_name(generation: Generation) -> String {
 }
 
 impl Saving {
-    /// Writes the file, all of it; returns its length.
-    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<u64> {
-        let mut out = Counting { out: BufWriter::with_capacity(1 << 20, out), bytes: 0 };
+    /// Writes the file, all of it; returns its length. `step` is called for every part of it.
+    pub(crate) fn write(&self, out: &mut dyn Write, step: &dyn Fn()) -> io::Result<u64> {
+        let mut out = Counting { out: BufWriter::with_capacity(1 << 20, out), bytes: 0, step };
         let mut head = VERSION.to_le_bytes().to_vec();
         head.extend(postcard::to_stdvec(&self.header).expect("headers serialise to memory"));
         write_section(&mut out, HEAD, &head)?;
@@ -128,15 +128,17 @@ impl Saving {
     }
 }
 
-struct Counting<W> {
+struct Counting<'s, W> {
     out: W,
     bytes: u64,
+    step: &'s dyn Fn(),
 }
 
-impl<W: Write> Write for Counting<W> {
+impl<W: Write> Write for Counting<'_, W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let written = self.out.write(data)?;
         self.bytes += written as u64;
+        (self.step)();
         Ok(written)
     }
 

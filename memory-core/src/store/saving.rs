@@ -11,6 +11,7 @@ use super::records::Change;
 use super::saved_index::{self, Header, Saving};
 use super::tables::WriteTables;
 use super::writer::Writer;
+use crate::ports::LongWork;
 use crate::{IndexSaved, MaintenanceError, SaveIndex};
 
 /// Below so many events building the index takes no time that anybody would notice.
@@ -62,7 +63,8 @@ impl Store {
             (generation, saving, file, writer.index.take_unsaved())
         };
         let number = saving.header.number;
-        let written = saving.write(&mut file).and_then(|bytes| file.sync().map(|()| bytes));
+        let written =
+            saving.write(&mut file, &|| self.step(LongWork::Saving)).and_then(|bytes| file.sync().map(|()| bytes));
         drop(file);
         let named = written.map_err(saving_failed).and_then(|bytes| Ok((self.name_it(generation, number)?, bytes)));
         if let Ok((true, bytes)) = named {

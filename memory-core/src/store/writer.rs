@@ -84,7 +84,7 @@ impl Writer {
             let mut writer = match resume(transaction, clock, place, options)? {
                 Ok(writer) => writer,
                 Err(unfit) => {
-                    let writer = Self::rebuild(transaction, clock, place.generation, options)?;
+                    let writer = Self::rebuild(transaction, clock, place.generation, options, &mut |_| {})?;
                     if writer.live.len() >= WORTH_TELLING || !matches!(unfit, Unfit::Missing) {
                         let events = writer.live.len();
                         tracing::info!(events, why = %unfit, "the index was built anew, not read from its file");
@@ -97,17 +97,19 @@ impl Writer {
         })
     }
 
-    /// Builds everything from the tables but what was learnt. A damaged record costs itself and nothing else.
+    /// Builds everything from the tables but what was learnt, and shows every document to `visit`. A damaged record costs itself
+    /// and nothing else.
     pub(crate) fn rebuild(
         transaction: &ReadTransaction,
         clock: &dyn Clock,
         generation: Generation,
         options: IndexOptions,
+        visit: &mut dyn FnMut(&Document),
     ) -> Result<Self> {
         let tables = ReadTables::open(transaction)?;
         let mut writer = Self::with(transaction, CompressedIndex::new(options), generation)?;
         writer.recover_entities(&tables)?;
-        writer.recover_events(&tables, clock, 0, &mut |_| {})?;
+        writer.recover_events(&tables, clock, 0, visit)?;
         writer.pending = writer.live.clone();
         Ok(writer)
     }

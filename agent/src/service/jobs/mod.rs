@@ -11,6 +11,7 @@ use memory_core::{Clock, EntityNews, Memory, ProcedureNews};
 use super::ServiceOptions;
 use super::pool::panic_message;
 use super::questions::Questions;
+use crate::watchdog::{Pulse, TICK};
 pub use signal::{JobProgress, Kind, Signal};
 
 /// A slice of embedding never has fewer events: each ends in a commit. The first one of any job has four times as many.
@@ -37,6 +38,8 @@ pub struct Surroundings<'a> {
     pub of_person: &'a dyn Fn(EntityNews),
     /// Hears what was learnt of procedures.
     pub of_procedure: &'a dyn Fn(ProcedureNews),
+    /// Ticks while they wait and rest; the memory does while they work.
+    pub pulse: &'a Pulse,
 }
 
 /// Body of the thread.
@@ -46,6 +49,7 @@ pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal:
         loop {
             let mut worked = false;
             for job in &mut jobs {
+                around.pulse.tick();
                 if signal.stopped() {
                     return;
                 }
@@ -57,7 +61,7 @@ pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal:
                 around.questions.wait_for_quiet(options.job_quiet, options.job_patience);
                 let begin = clock.monotonic();
                 worked |= job.slice(memory, options.job_slice, clock, signal);
-                signal.rest(options.pace.rest(job.last.saturating_sub(begin)));
+                rest(signal, around.pulse, options.pace.rest(job.last.saturating_sub(begin)));
             }
             memory.take_entity_news().into_iter().for_each(around.of_person);
             memory.take_procedure_news().into_iter().for_each(around.of_procedure);
@@ -65,6 +69,17 @@ pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal:
                 break;
             }
         }
+    }
+}
+
+/// A hot machine may rest for long, and its jobs do not hang meanwhile.
+fn rest(signal: &Signal, pulse: &Pulse, time: Duration) {
+    let mut left = time;
+    while !left.is_zero() && !signal.stopped() {
+        let now = left.min(TICK);
+        signal.rest(now);
+        pulse.tick();
+        left -= now;
     }
 }
 
