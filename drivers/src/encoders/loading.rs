@@ -195,8 +195,9 @@ fn succeed(successor: &Successor, loading: &Loading) {
     for graph in graphs {
         let mut told = String::new();
         let built = native.load_engine(&graph.model, false, &mut |progress| {
-            if progress.stage != told {
-                told.clone_from(&progress.stage);
+            let stage = progress.to_string();
+            if stage != told {
+                told = stage;
                 let note = format!("the processor serves while {} builds its engine ({told})", native.name());
                 loading.amend(*role, |status| status.reason = Some(note));
             }

@@ -34,6 +34,29 @@ fn an_engine_is_built_once_and_then_comes_from_the_cache() {
 }
 
 #[test]
+fn a_build_tells_how_far_it_is_where_the_library_does() {
+    for major in MAJORS {
+        let machine = Machine::new(major);
+        let backend = machine.open().unwrap();
+        let mut seen = Vec::new();
+        backend
+            .load_engine(&machine.affine(), false, &mut |progress| {
+                seen.extend(progress.percent.map(|percent| (progress.to_string(), percent)));
+            })
+            .unwrap();
+        // A second may pass between two of them, and then the last one is told again.
+        seen.dedup();
+        let told: Vec<u8> = seen.iter().map(|(_, percent)| *percent).collect();
+        if major == 8 {
+            assert!(told.is_empty(), "8 tells nobody: {told:?}");
+        } else {
+            assert_eq!(told, [25, 37, 50, 75, 100]);
+            assert_eq!(seen[1].0, "building, 37 %");
+        }
+    }
+}
+
+#[test]
 fn whatever_the_engine_depends_on_makes_it_another() {
     let machine = Machine::new(10);
     let model = machine.affine();

@@ -72,7 +72,7 @@ fn build(backend: &TensorRt, graphs: &[InstalledModel], fresh: bool, role: Role)
         let bar = progress(None, "{spinner} {prefix}: {msg} {elapsed}");
         bar.set_prefix(role.name());
         let built = backend.load_engine(graph, fresh, &mut |progress| {
-            bar.set_message(progress.stage.clone());
+            bar.set_message(progress.to_string());
             bar.tick();
         });
         bar.finish_and_clear();

@@ -1,5 +1,6 @@
 //! The parent's side of a builder.
 
+use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
@@ -20,8 +21,17 @@ const LAST_WORDS: usize = 600;
 pub struct BuildStage {
     /// `waiting`, `parsing`, `building`, `writing` or `running`.
     pub stage: String,
+    /// How much of it is done, where the library tells: TensorRT from 10 on, while it builds. It builds in phases, and each counts anew.
+    pub percent: Option<u8>,
     /// Since it began.
     pub elapsed: Duration,
+}
+
+impl fmt::Display for BuildStage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.stage)?;
+        self.percent.map_or(Ok(()), |percent| write!(f, ", {percent} %"))
+    }
 }
 
 /// Runs the builder on a request. `progress` is called at every stage and every second; it runs on this thread.
@@ -50,19 +60,20 @@ pub(super) fn run(
     // A child that ends before it has read everything says why by how it ends.
     drop(child.stdin.take().expect("piped").write_all(text.as_bytes()));
 
-    let mut stage = "waiting".to_owned();
+    let (mut stage, mut percent) = ("waiting".to_owned(), None);
     let mut outcome = None;
     let end = loop {
         let elapsed = begin.elapsed();
         let Some(left) = patience.checked_sub(elapsed) else { break End::TooLong };
         match said.recv_timeout(left.min(HEARTBEAT)) {
-            Ok(Said::Stage(next)) => stage = next,
+            Ok(Said::Stage(next)) => (stage, percent) = (next, None),
+            Ok(Said::Percent(done)) => percent = Some(done),
             Ok(Said::Done) => outcome = Some(Ok(())),
             Ok(Said::Failed(error)) => outcome = Some(Err(error)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break End::Closed,
         }
-        progress(&BuildStage { stage: stage.clone(), elapsed: begin.elapsed() });
+        progress(&BuildStage { stage: stage.clone(), percent, elapsed: begin.elapsed() });
     };
     let status = ended(&mut child, matches!(end, End::TooLong));
     drop(reader.join());

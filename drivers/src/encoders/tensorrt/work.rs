@@ -5,11 +5,12 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::{Precision, TensorRtError, library, probe_net};
 use crate::encoders::ffi::cuda::Device;
-use crate::encoders::ffi::nvinfer::{BuildRequest, Execution, Kind, Library};
+use crate::encoders::ffi::nvinfer::{BuildRequest, Execution, Kind, Library, Step};
 use crate::models::ShapeRange;
 
 /// In front of every line that is meant for the parent: libraries write to standard output as they like.
@@ -50,6 +51,8 @@ pub(super) enum Task {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Said {
     Stage(String),
+    /// Of what the library is at.
+    Percent(u8),
     Done,
     Failed(TensorRtError),
 }
@@ -59,7 +62,7 @@ pub(super) enum Said {
 ///
 /// # Errors
 /// If it cannot read or write. That something could not be built is no error, but said.
-pub fn work(input: &mut dyn Read, output: &mut dyn Write) -> std::io::Result<()> {
+pub fn work(input: &mut dyn Read, output: &mut (dyn Write + Send)) -> std::io::Result<()> {
     // The robot comes first, and nobody waits for a builder whose parent is gone.
     if let Err(error) = rustix::process::nice(15) {
         tracing::debug!(%error, "the builder keeps its priority");
@@ -72,16 +75,24 @@ pub fn work(input: &mut dyn Read, output: &mut dyn Write) -> std::io::Result<()>
     let mut text = String::new();
     input.read_to_string(&mut text)?;
     let request: Request = serde_json::from_str(&text).map_err(std::io::Error::other)?;
-    let mut say = |said: &Said| -> std::io::Result<()> {
+    let output = Mutex::new(output);
+    let say = |said: &Said| -> std::io::Result<()> {
         let line = serde_json::to_string(said).map_err(std::io::Error::other)?;
+        let mut output = output.lock();
         writeln!(output, "{MARK}{line}")?;
         output.flush()
     };
-    let outcome = perform(&request, &mut |stage| say(&Said::Stage(stage.to_owned())).unwrap_or_default());
+    let outcome = perform(&request, &|step| {
+        let said = match step {
+            Step::Stage(stage) => Said::Stage(stage.to_owned()),
+            Step::Percent(percent) => Said::Percent(percent),
+        };
+        say(&said).unwrap_or_default();
+    });
     say(&outcome.map_or_else(Said::Failed, |()| Said::Done))
 }
 
-fn perform(request: &Request, stage: &mut dyn FnMut(&'static str)) -> Result<(), TensorRtError> {
+fn perform(request: &Request, tell: &(dyn Fn(Step) + Sync)) -> Result<(), TensorRtError> {
     let device = Device::open(request.driver.as_deref(), request.device);
     let library = library::find(Some(&request.library), request.allow_rtx)?;
     let device = match device {
@@ -97,7 +108,7 @@ fn perform(request: &Request, stage: &mut dyn FnMut(&'static str)) -> Result<(),
     match &request.task {
         Task::SelfCheck => {
             let device = Device::open(request.driver.as_deref(), request.device)?;
-            self_check(&library, &device, &parsers, stage)
+            self_check(&library, &device, &parsers, tell)
         }
         Task::Build { graph, profiles, precision, dla, workspace_mib, timing, plan } => {
             let onnx = fs::read(graph).map_err(|error| io(graph, &error))?;
@@ -113,9 +124,9 @@ fn perform(request: &Request, stage: &mut dyn FnMut(&'static str)) -> Result<(),
                     dla: *dla,
                     timing: &measured,
                 },
-                stage,
+                tell,
             )?;
-            stage("writing");
+            tell(Step::Stage("writing"));
             fs::write(plan, &built.plan).map_err(|error| io(plan, &error))?;
             if !built.timing.is_empty() && built.timing != measured {
                 let part = timing.with_extension(format!("part-{}", std::process::id()));
@@ -136,7 +147,7 @@ fn self_check(
     library: &Arc<Library>,
     device: &Arc<Device>,
     parsers: &[PathBuf],
-    stage: &mut dyn FnMut(&'static str),
+    tell: &(dyn Fn(Step) + Sync),
 ) -> Result<(), TensorRtError> {
     device.activate()?;
     let onnx = probe_net::onnx();
@@ -150,8 +161,8 @@ fn self_check(
         dla: None,
         timing: &[],
     };
-    let built = library.build(&request, stage)?;
-    stage("running");
+    let built = library.build(&request, tell)?;
+    tell(Step::Stage("running"));
     let mut execution = Execution::load(library, device, &built.plan)?;
     let wrong = |message: String| TensorRtError::SelfCheck { message };
     let place = execution.tensors().iter().position(|tensor| tensor.input && tensor.name() == probe_net::INPUT);

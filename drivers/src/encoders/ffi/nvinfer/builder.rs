@@ -7,11 +7,12 @@ use std::path::Path;
 use libloading::os::unix::{self, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
 
+use super::monitor::Monitor;
 use super::slots::{
     ERROR_DESCRIPTION, MEMORY_DATA, MEMORY_SIZE, PARSE, SERIALISE_TIMING, SET_DIMENSIONS, Slots, TENSOR_DIMENSIONS,
     TENSOR_NAME,
 };
-use super::{Dims32, Dims64, Library, Object, Owned, loader_message, logger, method, object};
+use super::{Dims32, Dims64, Kind, Library, Object, Owned, loader_message, logger, method, object};
 use crate::encoders::tensorrt::TensorRtError;
 use crate::models::ShapeRange;
 
@@ -54,6 +55,15 @@ pub(in crate::encoders) struct BuildRequest<'a> {
     pub timing: &'a [u8],
 }
 
+/// How far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::encoders) enum Step {
+    /// Something else begins.
+    Stage(&'static str),
+    /// So much of what the library is at is done. It may begin anew with another phase of it.
+    Percent(u8),
+}
+
 /// What came of it.
 pub(in crate::encoders) struct Built {
     pub plan: Vec<u8>,
@@ -63,11 +73,11 @@ pub(in crate::encoders) struct Built {
 
 impl Library {
     /// Builds an engine. Takes minutes on a small board, and may crash in the library: call it in a process of its own, with
-    /// the device's context set.
+    /// the device's context set. `tell` is called from the library's threads as well.
     pub(in crate::encoders) fn build(
         &self,
         request: &BuildRequest<'_>,
-        stage: &mut dyn FnMut(&'static str),
+        tell: &(dyn Fn(Step) + Sync),
     ) -> Result<Built, TensorRtError> {
         let slots = self.slots;
         if request.precision != Precision::Fp32 && slots.major >= 11 {
@@ -91,20 +101,24 @@ impl Library {
         };
         let network = network.ok_or_else(|| failed("no network"))?;
         let mut timing = None;
+        let percent = |percent| tell(Step::Percent(percent));
+        let monitor = Monitor::new(&percent);
         let config = config.ok_or_else(|| failed("no configuration"))?;
 
-        stage("parsing");
+        tell(Step::Stage("parsing"));
         let parser = self.parser(&parser_library, &network)?;
         parse(slots, &parser, request)?;
         self.configure(builder_impl, &config, request)?;
         add_profile(slots, builder_impl, &network, &config, request.profiles)?;
         set_timing_cache(slots, &config, request.timing, &mut timing);
 
-        stage("building");
+        tell(Step::Stage("building"));
         logger::forget_said();
         type Build = unsafe extern "C" fn(Object, Object, Object) -> *mut c_void;
+        self.set_monitor(&config, monitor.address());
         // SAFETY: as above.
         let plan = unsafe { method::<Build>(builder_impl, slots.build)(builder_impl, network.object, config.object) };
+        self.set_monitor(&config, std::ptr::null_mut());
         let plan = Owned::new(plan).ok_or_else(|| failed("the builder gave nothing"))?;
         // SAFETY: what `build` gives is memory of the library's.
         let plan = unsafe { copied(&plan) };
@@ -122,6 +136,20 @@ impl Library {
         let object = object(parser)
             .ok_or_else(|| TensorRtError::ParseFailed { message: format!("no parser: {}", logger::take_said()) })?;
         Ok(Owned { object, delete: self.slots.delete_parser })
+    }
+
+    /// Tells a configuration whom the library tells how far it is; null for nobody. The object must live until then. RTX has the
+    /// tables of 11 as far as they are used otherwise, but nobody has seen this slot of it.
+    fn set_monitor(&self, config: &Owned, monitor: *mut c_void) {
+        type Set = unsafe extern "C" fn(Object, *mut c_void);
+        let slot = self.slots.set_progress_monitor.filter(|_| self.version.kind == Kind::TensorRt);
+        let Some(slot) = slot else { return };
+        // SAFETY: a slot of the library's version on the implementation of a configuration; the object has the interface's
+        // table, and the caller keeps it.
+        unsafe {
+            let config = config.implementation();
+            method::<Set>(config, slot)(config, monitor);
+        }
     }
 
     fn configure(&self, builder: Object, config: &Owned, request: &BuildRequest<'_>) -> Result<(), TensorRtError> {

@@ -58,9 +58,9 @@ pub(super) fn logger(layout: LoggerLayout) -> *mut c_void {
     *address as *mut c_void
 }
 
-/// C++'s type information for a class without bases, so that a library that looks at the type of its logger finds one. Null
+/// C++'s type information for a class without bases, so that a library that looks at the type of our objects finds one. Null
 /// without a C++ runtime, and then nobody looks.
-fn type_info() -> *const c_void {
+pub(super) fn type_info() -> *const c_void {
     // SAFETY: the C++ runtime that every C++ library of this process needs as well.
     let Ok(runtime) = (unsafe { Library::open(Some("libstdc++.so.6"), RTLD_LAZY | RTLD_LOCAL) }) else {
         return std::ptr::null();
@@ -100,19 +100,20 @@ pub(super) fn one_line(text: &CStr) -> String {
     text.to_string_lossy().trim().replace('\n', "; ")
 }
 
-/// The library never deletes its logger; the slots must be callable all the same.
-unsafe extern "C" fn destroy(_: *mut c_void) {}
+/// The library never deletes our objects; the slots must be callable all the same.
+pub(super) unsafe extern "C" fn destroy(_: *mut c_void) {}
 
 /// `APILanguage::kCPP`.
-unsafe extern "C" fn language(_: *mut c_void) -> c_int {
+pub(super) unsafe extern "C" fn language(_: *mut c_void) -> c_int {
     0
 }
 
+/// What an interface says of itself.
 #[repr(C)]
-struct InterfaceInfo {
-    kind: *const c_char,
-    major: c_int,
-    minor: c_int,
+pub(super) struct InterfaceInfo {
+    pub kind: *const c_char,
+    pub major: c_int,
+    pub minor: c_int,
 }
 
 unsafe extern "C" fn interface(_: *mut c_void) -> InterfaceInfo {

@@ -7,6 +7,7 @@
 mod builder;
 mod execution;
 mod logger;
+mod monitor;
 mod slots;
 mod version;
 
@@ -17,8 +18,8 @@ use std::sync::Arc;
 
 use libloading::os::unix::{self, RTLD_LOCAL, RTLD_NOW};
 
-pub(in crate::encoders) use builder::BuildRequest;
 pub use builder::Precision;
+pub(in crate::encoders) use builder::{BuildRequest, Step};
 pub(in crate::encoders) use execution::{Execution, IoElement, IoTensor};
 use slots::{DELETE, Slots, TENSORRT_8, TENSORRT_10, TENSORRT_11};
 pub(in crate::encoders) use version::{Kind, Version};

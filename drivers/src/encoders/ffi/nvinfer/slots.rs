@@ -48,6 +48,8 @@ pub(super) struct Slots {
     pub add_profile: usize,
     pub set_dla_core: usize,
     pub set_device_type: usize,
+    /// Since 10.
+    pub set_progress_monitor: Option<usize>,
     /// INetworkDefinition
     pub input_count: usize,
     pub input: usize,
@@ -95,6 +97,7 @@ pub(super) static TENSORRT_8: Slots = Slots {
     add_profile: 29,
     set_dla_core: 22,
     set_device_type: 24,
+    set_progress_monitor: None,
     input_count: 19,
     input: 20,
     parse_errors: 6,
@@ -129,6 +132,7 @@ pub(super) static TENSORRT_10: Slots = Slots {
     add_profile: 25,
     set_dla_core: 18,
     set_device_type: 20,
+    set_progress_monitor: Some(56),
     input_count: 14,
     input: 15,
     parse_errors: 5,
@@ -163,6 +167,7 @@ pub(super) static TENSORRT_11: Slots = Slots {
     add_profile: 23,
     set_dla_core: 16,
     set_device_type: 18,
+    set_progress_monitor: Some(45),
     input_count: 14,
     input: 15,
     parse_errors: 3,

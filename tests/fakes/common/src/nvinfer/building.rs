@@ -19,6 +19,7 @@ struct Config {
     profile: Option<*mut c_void>,
     timing: Option<*mut c_void>,
     workspace: usize,
+    monitor: usize,
 }
 
 struct Network {
@@ -67,20 +68,53 @@ pub unsafe fn builder(logger: *mut c_void, version: i32) -> *mut c_void {
 }
 
 unsafe extern "C" fn create_config(this: This<Builder>) -> *mut c_void {
-    let [pool, flag, create, set, get, add, core, device] = slots(library().major).config;
+    let Slots { config: [pool, flag, create, set, get, add, core, device], monitor, .. } = slots(library().major);
+    let monitor = monitor.map(|slot| (slot, at!(set_monitor)));
+    let methods = [
+        (pool, at!(set_pool)),
+        (flag, at!(set_flag)),
+        (create, at!(create_timing)),
+        (set, at!(set_timing)),
+        (get, at!(get_timing)),
+        (add, at!(add_profile)),
+        (core, at!(set_number)),
+        (device, at!(set_number)),
+    ];
     make(
-        Config { logger: (*this).state.logger, profile: None, timing: None, workspace: 0 },
-        &[
-            (pool, at!(set_pool)),
-            (flag, at!(set_flag)),
-            (create, at!(create_timing)),
-            (set, at!(set_timing)),
-            (get, at!(get_timing)),
-            (add, at!(add_profile)),
-            (core, at!(set_number)),
-            (device, at!(set_number)),
-        ],
+        Config { logger: (*this).state.logger, profile: None, timing: None, workspace: 0, monitor: 0 },
+        &methods.into_iter().chain(monitor).collect::<Vec<_>>(),
     )
+}
+
+unsafe extern "C" fn set_monitor(this: This<Config>, monitor: usize) {
+    (*this).state.monitor = monitor;
+}
+
+/// Tells the application's monitor of four steps, of which the second has a part of two; the third is told by another thread.
+/// `false` if the application wants no engine.
+unsafe fn show_progress(monitor: usize) -> bool {
+    type Start = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char, c_int);
+    type Complete = unsafe extern "C" fn(*mut c_void, *const c_char, c_int) -> bool;
+    type Finish = unsafe extern "C" fn(*mut c_void, *const c_char);
+    let object = monitor as *mut c_void;
+    if !is_interface(object, c"IProgressMonitor") {
+        return false;
+    }
+    let table = *object.cast::<*const usize>();
+    let start: Start = std::mem::transmute(*table.add(4));
+    let complete: Complete = std::mem::transmute(*table.add(5));
+    let finish: Finish = std::mem::transmute(*table.add(6));
+    let (whole, part) = (c"Building Engine", c"Timing Tactics");
+    start(object, whole.as_ptr(), std::ptr::null(), 4);
+    let mut go_on = complete(object, whole.as_ptr(), 0);
+    start(object, part.as_ptr(), whole.as_ptr(), 2);
+    go_on &= complete(object, part.as_ptr(), 0) && complete(object, part.as_ptr(), 1);
+    finish(object, part.as_ptr());
+    go_on &= complete(object, whole.as_ptr(), 1);
+    let elsewhere = std::thread::spawn(move || complete(monitor as *mut c_void, whole.as_ptr(), 2)).join();
+    go_on &= elsewhere.is_ok_and(|go_on| go_on) && complete(object, whole.as_ptr(), 3);
+    finish(object, whole.as_ptr());
+    go_on
 }
 
 unsafe extern "C" fn create_network(this: This<Builder>, flags: c_uint) -> *mut c_void {
@@ -231,6 +265,10 @@ unsafe extern "C" fn build(this: This<Builder>, network: *mut c_void, config: *m
             assert!(go.is_some_and(|go| go.is_ok()), "a pipe `go` is there");
         }
         _ => {}
+    }
+    if config.monitor != 0 && !show_progress(config.monitor) {
+        say(logger, 1, "the build was given up");
+        return std::ptr::null_mut();
     }
     let mut shapes = Shapes::new();
     if let Some(profile) = config.profile {

@@ -30,6 +30,8 @@ struct Slots {
     context: [usize; 4],
     builder: [usize; 5],
     config: [usize; 8],
+    /// Since 10.
+    monitor: Option<usize>,
     network: [usize; 2],
     parser: [usize; 3],
 }
@@ -42,6 +44,7 @@ fn slots(major: i32) -> Slots {
             context: [29, 30, 32, 44],
             builder: [9, 11, 12, 7, 17],
             config: [47, 15, 44, 45, 46, 29, 22, 24],
+            monitor: None,
             network: [19, 20],
             parser: [6, 7, 10],
         },
@@ -51,6 +54,7 @@ fn slots(major: i32) -> Slots {
             context: [21, 22, 24, 37],
             builder: [7, 8, 9, 5, 14],
             config: [43, 11, 40, 41, 42, 25, 18, 20],
+            monitor: Some(56),
             network: [14, 15],
             parser: [5, 6, 9],
         },
@@ -60,6 +64,7 @@ fn slots(major: i32) -> Slots {
             context: [20, 21, 23, 36],
             builder: [5, 6, 7, 3, 11],
             config: [32, 9, 29, 30, 31, 23, 16, 18],
+            monitor: Some(45),
             network: [14, 15],
             parser: [3, 4, 7],
         },
@@ -179,11 +184,16 @@ unsafe fn accepts(logger: *mut c_void, version: i32) -> bool {
     if library().major < 11 {
         return true;
     }
-    let table = *logger.cast::<*const usize>();
+    is_interface(logger, c"ILogger")
+}
+
+/// Whether an object of the application's says that it is this interface, version 1.0, in C++.
+unsafe fn is_interface(object: *mut c_void, kind: &CStr) -> bool {
+    let table = *object.cast::<*const usize>();
     let language: unsafe extern "C" fn(*mut c_void) -> c_int = std::mem::transmute(*table);
     let info: unsafe extern "C" fn(*mut c_void) -> InterfaceInfo = std::mem::transmute(*table.add(1));
-    let info = info(logger);
-    language(logger) == 0 && CStr::from_ptr(info.kind) == c"ILogger" && info.major == 1 && info.minor == 0
+    let info = info(object);
+    language(object) == 0 && CStr::from_ptr(info.kind) == kind && info.major == 1 && info.minor == 0
 }
 
 #[repr(C)]
