@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use engram_tests::{Agent, Broker, Process, free_port, until};
 use serde_json::Value;
 
-use super::bars::Bars;
+use super::bars::{Bars, Slope};
 use super::observer::{Sample, bytes_in, fresh_health, look, refused};
 use super::{Arguments, as_service};
 
@@ -18,6 +18,9 @@ const BACK: Duration = Duration::from_secs(60);
 const LOOK: f64 = 1.0;
 /// So many sessions are warm-up: each begins a dozen threads, and until then the allocator still makes them room of its own.
 const WARM_UP: u64 = 30;
+/// From so many reconnects on the slope is judged by its bar: a quarter of them is warm-up, in which the store's cache fills,
+/// too, and what is left lasts long enough for a slope to stand out of the allocator's noise.
+const LONG: u64 = 200;
 /// Blocks of sound that a session may lose at its begin, where they come later than the picture they belong with.
 const LATE: u64 = 5;
 /// What the recorder may pass its budget by: the chunk that is open.
@@ -41,6 +44,18 @@ fn source<'a>(report: &'a Value, key: &str) -> &'a Value {
 
 fn running(report: &Value) -> bool {
     source(report, "state") == "running" && source(report, "fps").as_f64() > Some(1.0)
+}
+
+/// One sample per session, that of the median resident memory: a camera takes two MiB while it lives, so that a slope through
+/// every look would also tell at which of both the run began and ended.
+fn medians(sessions: &[&[Sample]]) -> Vec<Sample> {
+    let median = |session: &&[Sample]| {
+        let mut session = session.to_vec();
+        session.sort_by_key(|sample| sample.resident);
+        let middle = session.len() / 2;
+        session.into_iter().nth(middle)
+    };
+    sessions.iter().filter_map(median).collect()
 }
 
 /// Looks for as long as the camera lives.
@@ -82,11 +97,10 @@ pub fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Vec<Sample>> {
     fresh_health(&agent, &client, running).context("the camera never came up")?;
     let begin = Instant::now();
     let (mut samples, mut worst) = (Vec::new(), Duration::ZERO);
-    let mut warm_from = 0;
-    for session_number in 0..arguments.reconnects {
-        if session_number == WARM_UP {
-            warm_from = samples.len();
-        }
+    // Where each session's samples begin.
+    let mut begins = Vec::new();
+    for _ in 0..arguments.reconnects {
+        begins.push(samples.len());
         watch(&mut agent, begin, session, &mut samples)?;
         eye.take().context("a camera")?.kill()?;
         fresh_health(&agent, &client, |report| !running(report)).context("its death was not noticed")?;
@@ -95,6 +109,7 @@ pub fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Vec<Sample>> {
         fresh_health(&agent, &client, running).context("it did not come back")?;
         worst = worst.max(back.elapsed());
     }
+    begins.push(samples.len());
     watch(&mut agent, begin, session, &mut samples)?;
     let report = fresh_health(&agent, &client, running)?;
     let dropped = source(&report, "dropped").as_object().cloned().unwrap_or_default();
@@ -107,9 +122,20 @@ pub fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Vec<Sample>> {
         if dropped.is_empty() { "nothing".to_owned() } else { Value::Object(dropped.clone()).to_string() },
         worst.as_secs_f64(),
     );
-    let too_short = (arguments.reconnects < 2 * WARM_UP).then(|| format!("below {} reconnects", 2 * WARM_UP));
-    let warm = if too_short.is_some() { samples.len() / 4 } else { warm_from };
-    bars.flat(&samples[warm..], too_short.as_deref());
+    let warm_up = if arguments.reconnects < LONG { WARM_UP } else { arguments.reconnects / 4 };
+    let ends = begins.iter().skip(1).copied().chain([samples.len()]);
+    let sessions: Vec<&[Sample]> = begins.iter().copied().zip(ends).map(|(from, to)| &samples[from..to]).collect();
+    let too_short = format!("below {} reconnects caches and heaps still fill", 2 * WARM_UP);
+    match usize::try_from(warm_up)? {
+        _ if arguments.reconnects < 2 * WARM_UP => {
+            bars.flat(&samples[samples.len() / 4..], Slope::NotJudged(&too_short));
+        }
+        warm if arguments.reconnects < LONG => bars.flat(&samples[begins[warm]..], Slope::WithRoom),
+        warm => {
+            bars.memory(&medians(&sessions[warm..]), Slope::Strictly);
+            bars.threads_and_files(&samples[begins[warm]..]);
+        }
+    }
     let lost = |reason: &str| dropped.get(reason).and_then(Value::as_u64).unwrap_or(0);
     let all: u64 = dropped.values().filter_map(Value::as_u64).sum();
     bars.none("pictures, sounds and segments dropped while a session runs", all - lost("late"));

@@ -8,7 +8,7 @@ use engram_tests::{Agent, Broker, Random, until};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::bars::Bars;
+use super::bars::{Bars, Slope};
 use super::observer::{Sample, fresh_health, look, refused};
 use super::{Arguments, as_service};
 
@@ -147,7 +147,7 @@ pub fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Vec<Sample>> {
         late.as_secs_f64(),
     );
     bars.check("at least 100 times real time", &format!("{real:.0} times"), real >= 100.0);
-    bars.flat(&samples[samples.len() / 4..], None);
+    bars.flat(&samples[samples.len() / 4..], Slope::WithRoom);
     bars.none("observations refused", replies.refused);
     bars.none("observations accepted and not remembered", {
         let remembered = report["memory"]["observations"].as_u64().unwrap_or(0);
