@@ -14,6 +14,8 @@ use super::{Arguments, as_service};
 const ROBOT: &str = "seen";
 /// How long a camera may need to be back, with the backoff before it.
 const BACK: Duration = Duration::from_secs(60);
+/// The last session lasts at least so long: nothing but its length ends its first segment.
+const LAST: Duration = Duration::from_secs(12);
 /// Seconds between two looks.
 const LOOK: f64 = 1.0;
 /// So many sessions are warm-up: each begins a dozen threads, and until then the allocator still makes them room of its own.
@@ -110,7 +112,7 @@ pub fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Vec<Sample>> {
         worst = worst.max(back.elapsed());
     }
     begins.push(samples.len());
-    watch(&mut agent, begin, session, &mut samples)?;
+    watch(&mut agent, begin, session.max(LAST), &mut samples)?;
     let report = fresh_health(&agent, &client, running)?;
     let dropped = source(&report, "dropped").as_object().cloned().unwrap_or_default();
     let restarts = source(&report, "restarts").as_u64().unwrap_or(0);
