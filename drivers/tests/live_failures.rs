@@ -4,6 +4,7 @@
 
 mod media;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -238,10 +239,11 @@ fn shared_memory_that_stands_still_leaves_a_gap() {
 
 fn listening(microphone: &Microphone) -> Watched {
     let (device, server) = (Some(Microphone::NAME.to_owned()), Some(microphone.server()));
-    let watched = Watched::start(SourceSpec {
-        watchdog: secs(1),
-        ..SourceSpec::new("ears", SourceKind::Pulse { device, server })
-    });
+    hearing(SourceKind::Pulse { device, server })
+}
+
+fn hearing(kind: SourceKind) -> Watched {
+    let watched = Watched::start(SourceSpec { watchdog: secs(1), ..SourceSpec::new("ears", kind) });
     watched.record.wait("two seconds of sound", |calls| {
         let samples = calls.iter().map(|call| if let Call::Audio { samples, .. } = call { samples.len() } else { 0 });
         samples.sum::<usize>() >= 32_000
@@ -287,6 +289,42 @@ fn a_sound_server_that_hangs_leaves_a_gap() {
     assert!(status.error.unwrap().contains("no sound"));
     let back = watched.now();
     microphone.freeze(false);
+    watched.seen_again(back);
+    watched.gap(gone, back);
+}
+
+/// Names ALSA's configuration in a process of its own, for ALSA reads the name from its environment.
+const ALSA_CONFIG: &str = "ALSA_CONFIG_PATH";
+
+/// No sound card is needed: the device is ALSA's, and what is behind it is the microphone that can be unplugged.
+#[test]
+fn a_microphone_of_alsa_that_is_unplugged_leaves_a_gap() {
+    let ours = std::env::var_os("ENGRAM_TEST_ALSA").and_then(|_| std::env::var_os(ALSA_CONFIG));
+    let Some(config) = ours else {
+        let folder = tempfile::tempdir().unwrap();
+        let status = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "a_microphone_of_alsa_that_is_unplugged_leaves_a_gap", "--nocapture"])
+            .env("ENGRAM_TEST_ALSA", "1")
+            .env(ALSA_CONFIG, folder.path().join("asound.conf"))
+            .status();
+        return assert!(status.unwrap().success(), "the test in a process of its own failed");
+    };
+    let Some(mut microphone) = Microphone::start() else { return };
+    if !media::has_element("alsasrc") || !Path::new("/usr/share/alsa/alsa.conf").exists() {
+        println!("SKIPPED: no ALSA source (gstreamer1.0-alsa, libasound2-plugins)");
+        return;
+    }
+    let device =
+        format!("pcm.ears {{ type pulse server \"{}\" device \"{}\" }}", microphone.server(), Microphone::NAME);
+    std::fs::write(config, format!("</usr/share/alsa/alsa.conf>\n{device}\n")).unwrap();
+    let watched = hearing(SourceKind::Alsa { device: "ears".into() });
+    microphone.unplug();
+    let gone = watched.now();
+    let status = watched.status("in trouble", |status| status.restarts >= 2);
+    assert_eq!(status.state, SourceState::Backoff);
+    assert!(status.error.unwrap().contains("microphone ears"));
+    microphone.plug();
+    let back = watched.now();
     watched.seen_again(back);
     watched.gap(gone, back);
 }

@@ -129,6 +129,8 @@ fn build_plain(spec: &SourceSpec, recorder: Option<&Recorder>) -> Result<LivePip
         SourceKind::Alsa { device } => {
             let source = make("alsasrc")?;
             source.set_property("device", device);
+            // ALSA's plugins (a sound server behind `default`) stamp by the wall clock what is read as the monotonic one.
+            set_if_present(&source, "use-driver-timestamps", "false");
             audio = Some(microphone(&pipeline, &source).map_err(|error| broken(&error))??);
         }
         SourceKind::Pulse { device, server } => {

@@ -21,6 +21,12 @@ pub use peers::{Microphone, NetworkCamera, Peer};
 /// Longer than anything here takes on a loaded machine; only a failure waits so long.
 pub const DEADLINE: Duration = Duration::from_secs(60);
 
+/// Whether GStreamer has an element.
+pub fn has_element(name: &str) -> bool {
+    gst::init().expect("GStreamer starts");
+    gst::ElementFactory::find(name).is_some()
+}
+
 /// Runs a pipeline that writes a file, to its end.
 pub fn make(description: &str) {
     gst::init().expect("GStreamer starts");
