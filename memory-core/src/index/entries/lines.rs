@@ -14,6 +14,10 @@ pub(in crate::index) const STRIP: usize = 256;
 /// A strip with what its windows reach.
 pub(in crate::index) const REACH: usize = STRIP + 2 * MARGIN;
 
+/// [`TERM_WINDOW`] in whole numbers.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "3, 2 and 1")]
+const WINDOW: [u32; 3] = [TERM_WINDOW[0] as u32, TERM_WINDOW[1] as u32, TERM_WINDOW[2] as u32];
+
 /// Places by position, and positions by place.
 type Orders = (Box<[u16]>, Box<[u16]>);
 
@@ -47,14 +51,13 @@ impl Lines {
             orders: None,
         };
         let place_of = |place: usize| u16::try_from(place).expect("a segment has 65,536 places");
+        // With one source the order is that of places.
         let plain = (0..count).all(|place| {
             let before = links.previous(place_of(place));
+            lines.put(place, place_of(place), before.is_some(), links);
             before.is_none_or(|before| usize::from(before) + 1 == place)
         });
         if plain {
-            for place in 0..count {
-                lines.put(place, place_of(place), links.previous(place_of(place)).is_some(), links);
-            }
             lines.look_around();
             return lines;
         }
@@ -82,15 +85,8 @@ impl Lines {
     }
 
     fn look_around(&mut self) {
-        for position in 0..self.count {
-            let around = window(MARGIN + position, &self.linked, |at| f32::from(self.lengths[at]));
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a whole number, cut to 16 bits"
-            )]
-            let around = around as u16;
-            self.around[position] = around;
+        for (strip, around) in self.around.as_chunks_mut().0.iter_mut().enumerate() {
+            lengths_in_context(reach(&self.lengths, strip), reach(&self.linked, strip), around);
         }
     }
 
@@ -141,13 +137,19 @@ impl Lines {
     }
 }
 
-/// A value at one position, weighted like a term, with its neighbours' as context.
-pub(in crate::index) fn window(at: usize, linked: &[u8], value: impl Fn(usize) -> f32) -> f32 {
-    let held = |linked: bool, at: usize| if linked { value(at) } else { 0.0 };
-    let (before, after) = (linked[at] != 0, linked[at + 1] != 0);
-    TERM_WINDOW[0] * value(at)
-        + TERM_WINDOW[1] * (held(before, at - 1) + held(after, at + 1))
-        + TERM_WINDOW[2] * (held(before && linked[at - 1] != 0, at - 2) + held(after && linked[at + 2] != 0, at + 2))
+/// Lengths of a strip's documents with their neighbours', weighted as terms are in a context.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+fn lengths_in_context(lengths: &[u16; REACH], linked: &[u8; REACH], around: &mut [u16; STRIP]) {
+    let held = |at: usize, linked: u8| if linked == 0 { 0 } else { u32::from(lengths[at]) };
+    for (at, around) in around.iter_mut().enumerate() {
+        let at = at + MARGIN;
+        let first = held(at - 1, linked[at]) + held(at + 1, linked[at + 1]);
+        let second = held(at - 2, linked[at] & linked[at - 1]) + held(at + 2, linked[at + 1] & linked[at + 2]);
+        let all = WINDOW[0] * u32::from(lengths[at]) + WINDOW[1] * first + WINDOW[2] * second;
+        #[expect(clippy::cast_possible_truncation, reason = "cut to 16 bits")]
+        let cut = all.min(u32::from(u16::MAX)) as u16;
+        *around = cut;
+    }
 }
 
 /// A strip of an array with margins.

@@ -10,7 +10,7 @@ mod table;
 
 pub(super) use block::{BLOCK, Block, Packed as PackedEntries};
 pub(super) use hidden::HiddenSet;
-pub(super) use lines::{Lines, MARGIN, REACH, STRIP, padded, reach, window};
+pub(super) use lines::{Lines, MARGIN, REACH, STRIP, padded, reach};
 pub(super) use links::{Links, SegmentLinks};
 pub(super) use names::{EntityNames, SourceNames};
 pub(super) use table::EntryTable;

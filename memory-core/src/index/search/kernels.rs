@@ -41,6 +41,15 @@ impl Term<'_> {
     pub const NONE: Self = Self { frequencies: &[0; REACH], counts: [0; STRIP], own: 0.0, context: 0.0 };
 }
 
+/// A value at one position of a strip, weighted like a term, with its neighbours' as context.
+pub(super) fn window(at: usize, linked: &[u8; REACH], value: impl Fn(usize) -> f32) -> f32 {
+    let held = |linked: bool, at: usize| if linked { value(at) } else { 0.0 };
+    let (before, after) = (linked[at] != 0, linked[at + 1] != 0);
+    TERM_WINDOW[0] * value(at)
+        + TERM_WINDOW[1] * (held(before, at - 1) + held(after, at + 1))
+        + TERM_WINDOW[2] * (held(before && linked[at - 1] != 0, at - 2) + held(after && linked[at + 2] != 0, at + 2))
+}
+
 /// The largest of the frequencies within reach of a strip.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(super) fn most_frequent(frequencies: &[u8; REACH]) -> u8 {

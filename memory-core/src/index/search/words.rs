@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::kernels::{self, Norms, Term};
 use crate::index::compressed::State;
-use crate::index::entries::{Lines, MARGIN, REACH, STRIP, SegmentLinks, padded, reach, window};
+use crate::index::entries::{Lines, MARGIN, REACH, STRIP, SegmentLinks, padded, reach};
 use crate::index::fusion::{self, Fusion, K1, TERM_WINDOW};
 use crate::index::postings::{SEGMENT, SegmentPostings};
 
@@ -135,13 +135,13 @@ impl Segment<'_> {
         loaded: &Frequencies,
     ) -> Scored {
         let (strip, at) = (position / STRIP, MARGIN + position % STRIP);
-        let (linked, lengths) = (lines.linked(strip), lines.lengths(strip));
-        let length = f32::from(lengths[at]);
-        let around = window(at, linked, |at| f32::from(lengths[at]));
+        let linked = lines.linked(strip);
+        let length = f32::from(lines.lengths(strip)[at]);
+        let around = f32::from(lines.around(strip)[at - MARGIN]);
         let (mut own, mut context) = (0.0, 0.0);
         for (group, frequencies) in groups.iter().zip(&loaded.by_group).filter(|(_, held)| !held.is_empty()) {
             let frequencies = reach(frequencies, strip);
-            let count = window(at, linked, |at| f32::from(frequencies[at]));
+            let count = kernels::window(at, linked, |at| f32::from(frequencies[at]));
             own += group.own * fusion::saturation(f32::from(frequencies[at]), length, self.means.own);
             context += group.context * fusion::saturation(count, around, self.means.context);
         }
