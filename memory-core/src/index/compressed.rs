@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::analysis::{Analyzer, Language, name_hash, words};
 use super::content::ContentStore;
@@ -176,6 +176,7 @@ impl CompressedIndex {
             terms: self.terms.snapshot(),
             content: self.content.snapshot(),
             token_signatures: self.token_signatures.as_ref().map(TokenSignatures::snapshot),
+            last_lines: OnceLock::new(),
         }
     }
 

@@ -120,10 +120,10 @@ impl SegmentLinks<'_> {
         usize::from(self.last) + 1
     }
 
-    /// The documents in lines. Those of a full segment are kept.
-    pub fn lines(self) -> Arc<Lines> {
-        let lines = || Arc::new(Lines::of(self));
-        if self.count() == SEGMENT as usize { self.links.lines.get_or_init(lines).clone() } else { lines() }
+    /// The documents in lines. Those of a full segment are kept with it, those of the last one by the state, in `last`.
+    pub fn lines(self, last: &OnceLock<Arc<Lines>>) -> Arc<Lines> {
+        let kept = if self.count() == SEGMENT as usize { &self.links.lines } else { last };
+        kept.get_or_init(|| Arc::new(Lines::of(self))).clone()
     }
 
     /// How many terms a document holds, up to 65,535.

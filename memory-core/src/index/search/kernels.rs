@@ -3,7 +3,7 @@
 
 use crate::index::entries::{MARGIN, REACH, STRIP};
 use crate::index::fusion::{B, K1, TERM_WINDOW, VECTOR_WINDOW};
-use crate::index::signature::{ABSENT, BLOCK};
+use crate::index::signature::{ABSENT, BLOCK, Coarse};
 
 /// [`TERM_WINDOW`] in whole numbers.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "3, 2 and 1")]
@@ -12,6 +12,9 @@ const WINDOW: [u16; 3] = [TERM_WINDOW[0] as u16, TERM_WINDOW[1] as u16, TERM_WIN
 #[expect(clippy::cast_possible_truncation, reason = "4, 2 and 1")]
 const QUARTERS: [i16; 3] =
     [(VECTOR_WINDOW[0] * 4.0) as i16, (VECTOR_WINDOW[1] * 4.0) as i16, (VECTOR_WINDOW[2] * 4.0) as i16];
+
+/// The nearness of a cosine of 1.
+pub(super) const SAME_DIRECTION: f32 = 100.0;
 
 /// Documents that are looked at together.
 pub(super) const RUN: usize = 16;
@@ -125,7 +128,7 @@ pub(super) fn reaching(estimates: &[f32; STRIP], needed: f32) -> [bool; STRIP / 
 }
 
 /// Adds the cosines in context that distances between signatures stand for, weighted: what [`Meaning`](super::meaning::Meaning)
-/// tells more exactly. `present` is all ones where there is a signature; a nearness of 128 is a right angle's worth.
+/// tells more exactly. `present` is all ones where there is a signature.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
 pub(super) fn add_meaning(
     near: &[i8; REACH],
@@ -150,8 +153,7 @@ pub(super) fn add_meaning(
             + QUARTERS[2] * (held(here - 2, second_before) + held(here + 2, second_after));
         weights[at] = QUARTERS[1] * (one(before) + one(after)) + QUARTERS[2] * (one(second_before) + one(second_after));
     }
-    // A right angle is π/2, and near one an angle is its own sine.
-    let weight = weight * std::f32::consts::PI / 256.0 / f32::from(QUARTERS[0]);
+    let weight = weight / SAME_DIRECTION / f32::from(QUARTERS[0]);
     for (at, estimate) in estimates.iter_mut().enumerate() {
         *estimate += weight * f32::from(sums[at]) * share(f32::from(weights[at]));
     }
@@ -165,16 +167,15 @@ fn share(quarters: f32) -> f32 {
     1.0 + quarters * (-0.1017 + quarters * 0.005_9)
 }
 
-/// How many more than half of a signature's bits agree, scaled so that all of them are 128, and whether there is a signature at all;
-/// for distances in `bits` bits.
+/// The cosines that distances stand for, times [`SAME_DIRECTION`], and whether there is a signature at all.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn nearness(distances: &[u16; BLOCK], bits: u16, near: &mut [i8; BLOCK], present: &mut [u8; BLOCK]) {
-    let half = i32::from(bits / 2);
-    let scale = (128 << 8) / half.max(1);
+pub(super) fn nearness(distances: &[u16; BLOCK], question: &Coarse, near: &mut [i8; BLOCK], present: &mut [u8; BLOCK]) {
+    let (total, scale) = (f32::from(question.total), question.scale * SAME_DIRECTION);
     for at in 0..BLOCK {
+        let cosine = scale * (total - 2.0 * f32::from(distances[at]));
         #[expect(clippy::cast_possible_truncation, reason = "clamped")]
-        let scaled = (((half - i32::from(distances[at])) * scale) >> 8).clamp(-127, 127) as i8;
-        near[at] = scaled;
+        let rounded = cosine.clamp(-127.0, 127.0) as i32 as i8;
+        near[at] = rounded;
         present[at] = if distances[at] == ABSENT { 0 } else { u8::MAX };
     }
 }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crate::index::compressed::State;
 use crate::index::fusion::{NEIGHBOUR_COSINE, VECTOR_WINDOW};
 use crate::index::postings::SEGMENT;
-use crate::index::signature::{Estimator, quantise};
+use crate::index::signature::{Coarse, Estimator, quantise};
 
 /// A document and its cosine, if it has one.
 type Recent = (u32, Option<f32>);
@@ -28,9 +28,9 @@ impl<'a> Meaning<'a> {
         Some(Self { state, question, recent: Box::new([const { Cell::new((u32::MAX, None)) }; RECENT]) })
     }
 
-    /// The question's own signature.
-    pub fn signature(&self) -> &[u64] {
-        self.question.signature()
+    /// The beginning of the question's signature.
+    pub fn coarse(&self) -> &Coarse {
+        self.question.coarse()
     }
 
     /// Cosine of the question with a document, as its signature tells it.

@@ -13,6 +13,7 @@ mod ranking;
 mod words;
 
 use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
 
 use filter::{Filter, Mask};
 use words::{Group, Means};
@@ -20,6 +21,7 @@ use words::{Group, Means};
 use super::analysis::{TermId, is_stop_word, term_of};
 use super::compressed::{IndexOptions, State};
 use super::content::ContentView;
+use super::entries::Lines;
 use super::fusion;
 use super::terms::Terms;
 use super::token_signatures::TokenSignatureView;
@@ -36,6 +38,8 @@ pub(super) struct Snapshot {
     pub terms: Terms,
     pub content: ContentView,
     pub token_signatures: Option<TokenSignatureView>,
+    /// The lines of the last segment, from the first search on.
+    pub last_lines: OnceLock<Arc<Lines>>,
 }
 
 impl Search for Snapshot {

@@ -9,7 +9,7 @@ use super::meaning::Meaning;
 use super::words::Segment;
 use crate::index::entries::{Lines, MARGIN, REACH, STRIP, reach};
 use crate::index::postings::SEGMENT;
-use crate::index::signature::{ABSENT, BLOCK, HEAD_BITS, WORD_BITS};
+use crate::index::signature::{ABSENT, BLOCK};
 
 /// Nearness of a segment's documents by position, with margins; used again for the next.
 #[derive(Default)]
@@ -29,13 +29,13 @@ impl Nearness {
         self.present.resize(length, 0);
         let state = segment.state;
         let hides = state.hidden.any_in(segment.first..segment.first.saturating_add(SEGMENT));
-        let bits = u16::try_from(HEAD_BITS.min(meaning.signature().len() * WORD_BITS)).expect("at most 256");
+        let question = meaning.coarse();
         let mut distances = [0; BLOCK];
         for first in (0..lines.count()).step_by(BLOCK) {
             let ordinal = segment.first + u32::try_from(first).expect("below 65,536");
             let around = ordinal.saturating_sub(BLOCK as u32)..ordinal.saturating_add(2 * BLOCK as u32);
             if mask.is_some_and(|mask| !mask.any_in(around.start, around.end))
-                || !state.signatures.distances(ordinal, meaning.signature(), true, &mut distances)
+                || !state.signatures.coarse_distances(ordinal, question, &mut distances)
             {
                 continue;
             }
@@ -49,10 +49,10 @@ impl Nearness {
             if lines.is_in_order() {
                 let near = self.near[MARGIN + first..].first_chunk_mut().expect("there is room for whole blocks");
                 let present = self.present[MARGIN + first..].first_chunk_mut().expect("there is room for whole blocks");
-                kernels::nearness(&distances, bits, near, present);
+                kernels::nearness(&distances, question, near, present);
             } else {
                 let (mut near, mut present) = ([0; BLOCK], [0; BLOCK]);
-                kernels::nearness(&distances, bits, &mut near, &mut present);
+                kernels::nearness(&distances, question, &mut near, &mut present);
                 for at in 0..(lines.count() - first).min(BLOCK) {
                     let position = MARGIN + lines.position(u16::try_from(first + at).expect("below 65,536"));
                     (self.near[position], self.present[position]) = (near[at], present[at]);
@@ -64,7 +64,7 @@ impl Nearness {
     /// The most that an estimated cosine of a strip can be.
     pub fn most(&self, strip: usize) -> f32 {
         // The weights of a window are at most 1.5 times the length of their sum.
-        1.5 * f32::from(kernels::nearest(reach(&self.near, strip)).max(0)) * std::f32::consts::PI / 256.0
+        1.5 * f32::from(kernels::nearest(reach(&self.near, strip)).max(0)) / kernels::SAME_DIRECTION
     }
 
     /// Adds what meaning is worth.

@@ -21,7 +21,7 @@ const PENDING: usize = 512;
 /// What rounding can make of an estimate.
 const HAIR: f32 = 1e-4;
 /// What an estimated cosine in context may be less than the exact one: about twice the error of the differing bits there.
-const MEANING_ERROR: f32 = 0.10;
+const MEANING_ERROR: f32 = 0.07;
 /// The most that an estimated cosine can be.
 const MOST_MEANING: f32 = 2.4;
 
@@ -55,6 +55,7 @@ impl Snapshot {
             .map(|(at, postings)| Segment {
                 postings,
                 links: state.links.segment(at as usize),
+                kept: &self.last_lines,
                 first: at * SEGMENT,
                 state,
                 means,

@@ -8,7 +8,7 @@
 //! terms within its reach; one that cannot reach what is needed is left out (Mallia, Suel and Tonellotto, "block-max pruning", SIGIR 2024).
 //! That is exact.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::kernels::{self, Norms, Term};
 use crate::index::compressed::State;
@@ -88,6 +88,8 @@ impl Frequencies {
 pub(super) struct Segment<'a> {
     pub postings: &'a SegmentPostings<'a>,
     pub links: SegmentLinks<'a>,
+    /// Where the lines of a segment that is not full are kept.
+    pub kept: &'a OnceLock<Arc<Lines>>,
     /// Its first document.
     pub first: u32,
     pub state: &'a State,
@@ -173,7 +175,7 @@ impl Segment<'_> {
 
     /// Lays out the visible postings of every group.
     pub fn load(&self, groups: &[Group], loaded: &mut Frequencies) -> Arc<Lines> {
-        let lines = self.links.lines();
+        let lines = self.links.lines(self.kept);
         for mut used in loaded.by_group.drain(..) {
             if !used.is_empty() {
                 used.fill(0);

@@ -10,7 +10,7 @@ mod planes;
 mod scan;
 mod table;
 
-pub(in crate::index) use estimate::Estimator;
+pub(in crate::index) use estimate::{Coarse, Estimator};
 pub use hamming::{cosine_of_distance, radius};
 pub(in crate::index) use planes::split_mix;
 pub use planes::{Planes, quantise};

@@ -4,6 +4,8 @@
 //! signatures are sums of whole registers and nothing is added across a register, which is what lets plain `count_ones` be
 //! compiled to vector instructions: as fast as the memory delivers (docs/benchmarks.md), without a line of `unsafe`.
 
+use super::estimate::{Coarse, FAR};
+
 /// One word of eight signatures.
 pub(super) type Lane = [u64; LANES];
 /// Signatures in a group.
@@ -13,27 +15,37 @@ pub(super) const LANES: usize = 8;
 /// lanes as the query words.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq", "x86_64+avx2+popcnt"))]
 pub(super) fn add_differing(lanes: &[Lane], query: &[u64], distances: &mut [[u16; LANES]]) {
-    // Of the usual length, so that the loop over words is unrolled.
-    if let Ok(query) = <&[u64; 4]>::try_from(query) {
-        for (group, distances) in lanes.as_chunks::<4>().0.iter().zip(distances) {
-            add_differing_of(group, query, distances);
+    for (group, distances) in lanes.chunks_exact(query.len()).zip(distances) {
+        let mut counts = [0_u64; LANES];
+        for (lane, word) in group.iter().zip(query) {
+            for (count, stored) in counts.iter_mut().zip(lane) {
+                *count += u64::from((stored ^ word).count_ones());
+            }
         }
-    } else {
-        for (group, distances) in lanes.chunks_exact(query.len()).zip(distances) {
-            add_differing_of(group, query, distances);
+        add_row(counts, distances);
+    }
+}
+
+/// The same with a question of which some bits weigh [`FAR`] and the others 1.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq", "x86_64+avx2+popcnt"))]
+pub(super) fn add_differing_weight(lanes: &[Lane], question: &Coarse, distances: &mut [[u16; LANES]]) {
+    let words = question.signs.len();
+    for (group, distances) in lanes.chunks_exact(words).zip(distances) {
+        let mut counts = [0_u64; LANES];
+        for (lane, (sign, far)) in group.iter().zip(question.signs.iter().zip(&question.far)) {
+            for (count, stored) in counts.iter_mut().zip(lane) {
+                let differing = stored ^ sign;
+                *count +=
+                    u64::from(differing.count_ones()) + u64::from(FAR - 1) * u64::from((differing & far).count_ones());
+            }
         }
+        add_row(counts, distances);
     }
 }
 
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "compiled for the processor of whoever calls it")]
-fn add_differing_of(group: &[Lane], query: &[u64], distances: &mut [u16; LANES]) {
-    let mut counts = [0_u64; LANES];
-    for (lane, word) in group.iter().zip(query) {
-        for (count, stored) in counts.iter_mut().zip(lane) {
-            *count += u64::from((stored ^ word).count_ones());
-        }
-    }
+fn add_row(counts: [u64; LANES], distances: &mut [u16; LANES]) {
     for (distance, count) in distances.iter_mut().zip(counts) {
         #[expect(clippy::cast_possible_truncation, reason = "a signature has at most 1,024 bits")]
         let count = count as u16;

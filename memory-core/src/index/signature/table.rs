@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::index::packing::{take, words_of};
 
-use super::scan::{LANES, Lane, add_differing};
-use super::{Estimator, HEAD_BITS, MOST_BITS, WORD_BITS};
+use super::scan::{LANES, Lane, add_differing, add_differing_weight};
+use super::{Coarse, Estimator, HEAD_BITS, MOST_BITS, WORD_BITS};
 
 /// Documents of a block.
 pub(in crate::index) const BLOCK: usize = 1024;
@@ -37,6 +37,18 @@ impl Block {
         for (words, lanes) in [(head, &self.head), (tail, &self.tail)] {
             let lanes = &lanes[group * words.len()..];
             words.iter_mut().zip(lanes).for_each(|(word, lanes)| *word = lanes[lane]);
+        }
+    }
+
+    fn mark_absent(&self, distances: &mut BlockDistances) {
+        for (present, distances) in self.present.iter().zip(distances.chunks_exact_mut(64)) {
+            if *present != u64::MAX {
+                for (bit, distance) in distances.iter_mut().enumerate() {
+                    if present >> bit & 1 == 0 {
+                        *distance = ABSENT;
+                    }
+                }
+            }
         }
     }
 }
@@ -171,32 +183,34 @@ impl SignatureTable {
         Some(question.cosine(question.sum(signature)))
     }
 
-    /// Fills in the distances to `query` of the documents of the block that begins with `ordinal`, in all bits or, if so asked, in the
-    /// first [`HEAD_BITS`]; [`ABSENT`] where there is no signature. Returns whether the block has any.
-    pub(in crate::index) fn distances(
-        &self,
-        ordinal: u32,
-        query: &[u64],
-        head_only: bool,
-        distances: &mut BlockDistances,
-    ) -> bool {
+    /// Fills in the distances to `query` of the documents of the block that begins with `ordinal`; [`ABSENT`] where there is no
+    /// signature. Returns whether the block has any.
+    fn distances(&self, ordinal: u32, query: &[u64], distances: &mut BlockDistances) -> bool {
         let block = self.blocks.get(split(ordinal).0).and_then(Option::as_ref);
         let Some(block) = block.filter(|_| query.len() == self.words && self.words > 0) else { return false };
         let (head, tail) = query.split_at(self.words.min(HEAD_WORDS));
         distances.fill(0);
         add_differing(&block.head, head, distances.as_chunks_mut().0);
-        if !head_only && !tail.is_empty() {
+        if !tail.is_empty() {
             add_differing(&block.tail, tail, distances.as_chunks_mut().0);
         }
-        for (present, distances) in block.present.iter().zip(distances.chunks_exact_mut(64)) {
-            if *present != u64::MAX {
-                for (bit, distance) in distances.iter_mut().enumerate() {
-                    if present >> bit & 1 == 0 {
-                        *distance = ABSENT;
-                    }
-                }
-            }
-        }
+        block.mark_absent(distances);
+        true
+    }
+
+    /// The same for the beginning of the signatures, by the weight of the bits that differ.
+    pub(in crate::index) fn coarse_distances(
+        &self,
+        ordinal: u32,
+        question: &Coarse,
+        distances: &mut BlockDistances,
+    ) -> bool {
+        let block = self.blocks.get(split(ordinal).0).and_then(Option::as_ref);
+        let words = question.signs.len();
+        let Some(block) = block.filter(|_| words > 0 && words == self.words.min(HEAD_WORDS)) else { return false };
+        distances.fill(0);
+        add_differing_weight(&block.head, question, distances.as_chunks_mut().0);
+        block.mark_absent(distances);
         true
     }
 
@@ -206,7 +220,7 @@ impl SignatureTable {
         let mut nearest = Nearest::new(limit, u16::try_from(radius).unwrap_or(ABSENT - 1).min(ABSENT - 1));
         let mut distances = [0; BLOCK];
         for first in (0..).step_by(BLOCK).take(self.blocks.len()) {
-            if self.distances(first, query, false, &mut distances) {
+            if self.distances(first, query, &mut distances) {
                 nearest.offer(first, &distances);
             }
         }
