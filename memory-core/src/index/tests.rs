@@ -1,9 +1,11 @@
 //! The index against a model that scans every text.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use proptest::prelude::*;
 
+use super::signature::split_mix;
 use super::*;
 use crate::Timestamp;
 
@@ -365,6 +367,46 @@ fn what_is_left_out_to_save_time_is_never_among_the_best_by_words() {
         let expected = search.search(&SearchQuery { exhaustive: true, ..ask(text, 50) });
         assert_eq!(found, expected, "{text}");
     }
+}
+
+/// Sources take turns, names are asked for, some documents are hidden and some have no vector.
+#[test]
+fn in_a_large_memory_words_and_meaning_find_nearly_all_that_scoring_everything_finds() {
+    let (_, mut documents) = large();
+    for (place, document) in documents.iter_mut().enumerate() {
+        document.source = ["asr", "camera", "told"][place % 7 % 3].into();
+        document.entity = [None, Some("Anna Lee"), Some("Ben")][place % 11 % 3].map(str::to_owned);
+    }
+    let mut index = index_of(&documents, 100);
+    index.use_space(64);
+    let mut state = 3;
+    let mut component = || i16::try_from(split_mix(&mut state).count_ones()).unwrap() - 32;
+    let vectors: Vec<(EventId, Vec<i16>)> = documents
+        .iter()
+        .map(|document| (document.id, (0..64).map(|_| component()).collect()))
+        .filter(|(id, _)| id.0 % 13 > 0)
+        .collect();
+    index.embed(&vectors);
+    index.hide(&documents.iter().map(|document| document.id).filter(|id| id.0 % 17 == 0).collect::<Vec<_>>());
+    let search = index.snapshot();
+    let (mut found, mut expected) = (0, 0);
+    for (turn, text) in ["what did Ben see in the garden", "the telescope", "number77 of Anna", "robot market"]
+        .into_iter()
+        .enumerate()
+        .cycle()
+        .take(12)
+    {
+        let embedding =
+            Some(vectors[turn * 900 + found % 700].1.iter().map(|component| f32::from(*component)).collect());
+        let span = (turn == 1).then(|| TimeSpan::new(at(40_000).start, at(200_000).start));
+        let query = SearchQuery { embedding, span, ..ask(text, 20) };
+        let best = search.search(&SearchQuery { exhaustive: true, ..query.clone() });
+        let usual: HashSet<u64> = ids(&search.search(&query)).into_iter().collect();
+        assert_eq!((best.len(), usual.len()), (20, 20), "{text}");
+        expected += best.len();
+        found += best.iter().filter(|hit| usual.contains(&hit.id.0)).count();
+    }
+    assert!(found * 100 >= expected * 98, "{found} of {expected}");
 }
 
 #[test]
