@@ -63,8 +63,8 @@ impl Nearness {
 
     /// The most that an estimated cosine of a strip can be.
     pub fn most(&self, strip: usize) -> f32 {
-        // The weights of a window are at most 1.5 times the length of their sum.
-        1.5 * f32::from(kernels::nearest(reach(&self.near, strip)).max(0)) / kernels::SAME_DIRECTION
+        // The weights of a window are at most 1.51 times the length of their sum, as it is estimated.
+        1.51 * f32::from(kernels::nearest(reach(&self.near, strip)).max(0)) / kernels::SAME_DIRECTION
     }
 
     /// Adds what meaning is worth.
