@@ -54,6 +54,29 @@ pub(super) fn read(words: &[u64], place: usize, width: u8) -> u64 {
     (low | high) & (u64::MAX >> (64 - width))
 }
 
+/// Reads as many numbers of `width` bits, at most 16, as `numbers` has room for, from bit `place` on: those of a word's length at
+/// once. Words beyond the end count as zero.
+pub(super) fn unpack(words: &[u64], place: usize, width: u8, numbers: &mut [u16]) {
+    if width == 0 {
+        numbers.fill(0);
+        return;
+    }
+    let mask = (1_u64 << width) - 1;
+    let at_once = 64 / usize::from(width);
+    for (numbers, place) in numbers.chunks_mut(at_once).zip((place..).step_by(at_once * usize::from(width))) {
+        let mut several = read(words, place, 64);
+        for number in numbers {
+            *number = low_bits(several & mask);
+            several >>= width;
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "only these are wanted")]
+fn low_bits(number: u64) -> u16 {
+    number as u16
+}
+
 /// A fixed number of numbers, each as far above the smallest as its bits say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Column {
@@ -154,6 +177,27 @@ mod tests {
             let words = writer.finish();
             for (place, number, width) in expected {
                 prop_assert_eq!(read(&words, place, width), number);
+            }
+        }
+
+        #[test]
+        fn numbers_of_one_width_are_unpacked_as_they_were_written(
+            before in 0_u8..64, width in 0_u8..=16, numbers in prop::collection::vec(any::<u16>(), 0..200), behind in 0_usize..3,
+        ) {
+            let numbers: Vec<u16> = numbers.iter().map(|number| low_bits(u64::from(*number) & ((1 << width) - 1))).collect();
+            let mut writer = BitWriter::default();
+            writer.push(0, before);
+            numbers.iter().for_each(|number| writer.push(u64::from(*number), width));
+            let mut words = writer.finish().into_vec();
+            words.extend(vec![u64::MAX; behind]);
+            let mut unpacked = vec![7; numbers.len()];
+            unpack(&words, before.into(), width, &mut unpacked);
+            prop_assert_eq!(&unpacked, &numbers);
+            // Cut off: what lies beyond the end counts as zero, as for one number.
+            words.truncate(words.len() / 2);
+            unpack(&words, before.into(), width, &mut unpacked);
+            for (at, number) in unpacked.iter().enumerate() {
+                prop_assert_eq!(u64::from(*number), read(&words, usize::from(before) + at * usize::from(width), width));
             }
         }
 

@@ -1,6 +1,5 @@
 //! Immutable chunks of the newest postings, not yet packed.
 
-use super::Posting;
 use crate::index::packing::{numbers_of, take};
 
 /// The postings of consecutive documents of one segment.
@@ -101,20 +100,15 @@ impl Chunk {
         &self.symbols
     }
 
-    /// The postings of a symbol, in order.
-    pub fn for_each(&self, symbol: u32, visit: &mut impl FnMut(Posting)) {
-        if let Ok(at) = self.symbols.binary_search(&symbol) {
-            let range = self.range(at);
-            for (place, frequency) in self.places[range.clone()].iter().zip(&self.frequencies[range]) {
-                visit(Posting { place: *place, frequency: *frequency });
-            }
-        }
+    /// Where a symbol occurs, in order, and how often it does there.
+    pub fn postings(&self, symbol: u32) -> (&[u16], &[u8]) {
+        let range = self.symbols.binary_search(&symbol).map_or(0..0, |at| self.range(at));
+        (&self.places[range.clone()], &self.frequencies[range])
     }
 
     /// How many documents hold a symbol.
     pub fn count(&self, symbol: u32) -> u32 {
-        let range = self.symbols.binary_search(&symbol).map(|at| self.range(at));
-        range.map_or(0, |range| u32::try_from(range.len()).unwrap_or(u32::MAX))
+        u32::try_from(self.postings(symbol).0.len()).unwrap_or(u32::MAX)
     }
 
     /// Appends it to `out`: counts, symbols, ends of their postings, places, frequencies.

@@ -20,15 +20,6 @@ use packed::Packed;
 /// Documents of a segment; their places in it are 16 bits.
 pub(super) const SEGMENT: u32 = 1 << 16;
 
-/// One document of a term.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Posting {
-    /// Place in the segment.
-    pub place: u16,
-    /// How often the term occurs there, up to 255.
-    pub frequency: u8,
-}
-
 /// All postings; clones are states.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Postings {
@@ -106,11 +97,14 @@ impl Postings {
 }
 
 impl SegmentPostings<'_> {
-    /// The postings of a symbol, in order.
-    pub fn for_each(&self, symbol: u32, visit: &mut impl FnMut(Posting)) {
+    /// The postings of a symbol in order, some at a time: their places in the segment, and how often the symbol occurs there, up to 255.
+    pub fn for_each_run(&self, symbol: u32, visit: &mut impl FnMut(&[u16], &[u8])) {
         match self {
-            Self::Full(packed) => packed.for_each(symbol, visit),
-            Self::Tail(chunks) => chunks.iter().for_each(|chunk| chunk.for_each(symbol, visit)),
+            Self::Full(packed) => packed.for_each_run(symbol, visit),
+            Self::Tail(chunks) => chunks.iter().for_each(|chunk| {
+                let (places, frequencies) = chunk.postings(symbol);
+                visit(places, frequencies);
+            }),
         }
     }
 

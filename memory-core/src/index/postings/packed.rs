@@ -8,9 +8,9 @@
 //! What a block's largest frequency and smallest length bound is the score of any document in it, whatever the mean length
 //! becomes ("block-max", Ding and Suel, SIGIR 2011). A list of one posting lies in the table of places itself.
 
+use super::SEGMENT;
 use super::chunk::Chunk;
-use super::{Posting, SEGMENT};
-use crate::index::packing::{BitWriter, numbers_of, read, take, width_of, words_of};
+use crate::index::packing::{BitWriter, numbers_of, read, take, unpack, width_of, words_of};
 
 /// Postings of a block.
 const BLOCK: usize = 128;
@@ -51,16 +51,13 @@ impl Packed {
     pub fn of(chunk: &Chunk, length: &dyn Fn(u16) -> u8) -> Self {
         let mut writer = BitWriter::default();
         let (mut symbols, mut places) = (Vec::new(), Vec::new());
-        let mut postings: Vec<Posting> = Vec::new();
         for symbol in chunk.symbols() {
-            postings.clear();
-            chunk.for_each(*symbol, &mut |posting| postings.push(posting));
             symbols.push(*symbol);
-            places.push(match postings[..] {
-                [one] => SINGLE | u32::from(one.frequency) << 16 | u32::from(one.place),
-                _ => {
+            places.push(match chunk.postings(*symbol) {
+                ([place], [frequency]) => SINGLE | u32::from(*frequency) << 16 | u32::from(*place),
+                (held, frequencies) => {
                     let place = u32::try_from(writer.len()).expect("a segment takes fewer than 2^31 bits");
-                    write_list(&mut writer, &postings, length);
+                    write_list(&mut writer, held, frequencies, length);
                     place
                 }
             });
@@ -68,33 +65,37 @@ impl Packed {
         Self { symbols: symbols.into(), places: places.into(), words: writer.finish() }
     }
 
-    /// The postings of a symbol, in order.
-    pub fn for_each(&self, symbol: u32, visit: &mut impl FnMut(Posting)) {
+    /// The postings of a symbol in order, some at a time: their places, and how often the symbol occurs there.
+    pub fn for_each_run(&self, symbol: u32, visit: &mut impl FnMut(&[u16], &[u8])) {
         let Some(place) = self.list(symbol) else { return };
         if place & SINGLE != 0 {
-            visit(single(place));
+            let (place, frequency) = single(place);
+            visit(&[place], &[frequency]);
             return;
         }
         let mut place = place as usize;
         let count = self.count_at(&mut place);
         let mut payload = place + count.div_ceil(BLOCK) * HEADER_BITS;
-        let mut before = -1_i32;
+        let (mut places, mut above, mut frequencies) = ([0; BLOCK], [0; BLOCK], [0; BLOCK]);
+        let mut next = 0_u16;
         for first in (0..count).step_by(BLOCK) {
             let header = self.header_at(&mut place);
             let here = BLOCK.min(count - first);
-            let mut frequencies = payload + here * usize::from(header.width);
-            for _ in 0..here {
-                let difference = read(&self.words, payload, header.width);
-                payload += usize::from(header.width);
-                let above = read(&self.words, frequencies, header.frequency_width);
-                frequencies += usize::from(header.frequency_width);
-                #[expect(clippy::cast_possible_truncation, reason = "at most 16 and 8 bits wide")]
-                {
-                    before += difference as i32 + 1;
-                    visit(Posting { place: before as u16, frequency: (above as u8).saturating_add(1) });
-                }
+            let places = &mut places[..here];
+            unpack(&self.words, payload, header.width, places);
+            payload += here * usize::from(header.width);
+            for place in &mut *places {
+                *place = place.wrapping_add(next);
+                next = place.wrapping_add(1);
             }
-            payload = frequencies;
+            unpack(&self.words, payload, header.frequency_width, &mut above[..here]);
+            payload += here * usize::from(header.frequency_width);
+            for (frequency, above) in frequencies.iter_mut().zip(&above) {
+                #[expect(clippy::cast_possible_truncation, reason = "at most 8 bits wide")]
+                let above = *above as u8;
+                *frequency = above.saturating_add(1);
+            }
+            visit(places, &frequencies[..here]);
         }
     }
 
@@ -110,7 +111,7 @@ impl Packed {
     pub fn bound(&self, symbol: u32) -> Option<ListBound> {
         let place = self.list(symbol)?;
         if place & SINGLE != 0 {
-            return Some(ListBound { count: 1, most_frequent: single(place).frequency, shortest: 0 });
+            return Some(ListBound { count: 1, most_frequent: single(place).1, shortest: 0 });
         }
         let mut place = place as usize;
         let count = self.count_at(&mut place);
@@ -180,7 +181,7 @@ impl Packed {
     fn is_sound(&self, at: usize) -> bool {
         let place = self.places[at];
         if place & SINGLE != 0 {
-            return place & !SINGLE <= 0x00ff_ffff && single(place).frequency > 0;
+            return place & !SINGLE <= 0x00ff_ffff && single(place).1 > 0;
         }
         let end = self.words.len() * 64;
         let mut place = place as usize;
@@ -213,43 +214,39 @@ impl Packed {
     }
 }
 
-fn single(place: u32) -> Posting {
+/// Place and frequency.
+fn single(place: u32) -> (u16, u8) {
     let [low, high, frequency, _] = place.to_le_bytes();
-    Posting { place: u16::from_le_bytes([low, high]), frequency }
+    (u16::from_le_bytes([low, high]), frequency)
 }
 
-fn write_list(writer: &mut BitWriter, postings: &[Posting], length: &dyn Fn(u16) -> u8) {
-    let numbers = |block: &[Posting], before: i32| {
-        let mut before = before;
-        let differences: Vec<u64> = block
-            .iter()
-            .map(|posting| {
-                let difference = i32::from(posting.place) - before - 1;
-                before = posting.place.into();
-                u64::try_from(difference).expect("places grow")
-            })
-            .collect();
-        differences
+fn write_list(writer: &mut BitWriter, places: &[u16], frequencies: &[u8], length: &dyn Fn(u16) -> u8) {
+    let blocks = || places.chunks(BLOCK).zip(frequencies.chunks(BLOCK)).enumerate();
+    let differences = |at: usize, block: &[u16]| {
+        let mut next = if at == 0 { 0 } else { u32::from(places[at * BLOCK - 1]) + 1 };
+        let difference = move |place: &u16| {
+            let difference = u32::from(*place).checked_sub(next).expect("places grow");
+            next = u32::from(*place) + 1;
+            u64::from(difference)
+        };
+        block.iter().map(difference).collect::<Vec<_>>()
     };
-    let last_before = |at: usize| if at == 0 { -1 } else { i32::from(postings[at * BLOCK - 1].place) };
-    let widths = |block: &[Posting], before: i32| {
-        let difference = numbers(block, before).into_iter().max().map_or(0, width_of);
-        let frequency = block.iter().map(|posting| width_of(u64::from(posting.frequency) - 1)).max().unwrap_or(0);
-        (difference, frequency)
-    };
-    writer.push(postings.len() as u64 - 1, COUNT_BITS);
-    for (at, block) in postings.chunks(BLOCK).enumerate() {
-        let (width, frequency_width) = widths(block, last_before(at));
-        let last = block.last().expect("no block is empty").place;
-        writer.push(last.into(), 16);
-        writer.push(width.into(), 5);
-        writer.push(frequency_width.into(), 4);
-        writer.push(block.iter().map(|posting| posting.frequency).max().unwrap_or(0).into(), 8);
-        writer.push(block.iter().map(|posting| length(posting.place)).min().unwrap_or(0).into(), 8);
+    let above = |frequency: &u8| u64::from(*frequency) - 1;
+    let width = |numbers: &[u64]| numbers.iter().max().map_or(0, |most| width_of(*most));
+    let frequency_width = |block: &[u8]| block.iter().map(|frequency| width_of(above(frequency))).max().unwrap_or(0);
+    writer.push(places.len() as u64 - 1, COUNT_BITS);
+    for (at, (places, frequencies)) in blocks() {
+        writer.push(places.last().copied().unwrap_or(0).into(), 16);
+        writer.push(width(&differences(at, places)).into(), 5);
+        writer.push(frequency_width(frequencies).into(), 4);
+        writer.push(frequencies.iter().copied().max().unwrap_or(0).into(), 8);
+        writer.push(places.iter().map(|place| length(*place)).min().unwrap_or(0).into(), 8);
     }
-    for (at, block) in postings.chunks(BLOCK).enumerate() {
-        let (width, frequency_width) = widths(block, last_before(at));
-        numbers(block, last_before(at)).into_iter().for_each(|difference| writer.push(difference, width));
-        block.iter().for_each(|posting| writer.push(u64::from(posting.frequency) - 1, frequency_width));
+    for (at, (places, frequencies)) in blocks() {
+        let differences = differences(at, places);
+        let width = width(&differences);
+        differences.into_iter().for_each(|difference| writer.push(difference, width));
+        let width = frequency_width(frequencies);
+        frequencies.iter().for_each(|frequency| writer.push(above(frequency), width));
     }
 }

@@ -5,7 +5,10 @@ use super::*;
 fn postings_of(postings: &Postings, segment: usize, symbol: u32) -> Vec<(u16, u8)> {
     let mut found = Vec::new();
     let of = postings.segments().nth(segment).unwrap();
-    of.for_each(symbol, &mut |posting| found.push((posting.place, posting.frequency)));
+    of.for_each_run(symbol, &mut |places, frequencies| {
+        assert_eq!(places.len(), frequencies.len());
+        found.extend(places.iter().copied().zip(frequencies.iter().copied()));
+    });
     found
 }
 
@@ -88,7 +91,7 @@ proptest! {
         }
         for bytes in [&bytes[..], &bytes[..cut.index(bytes.len())]] {
             if let Some(packed) = Packed::decode(&mut &*bytes, 7) {
-                (0..7).for_each(|symbol| packed.for_each(symbol, &mut |_| ()));
+                (0..7).for_each(|symbol| packed.for_each_run(symbol, &mut |_, _| ()));
             }
         }
     }

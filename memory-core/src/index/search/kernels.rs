@@ -168,13 +168,18 @@ fn share(quarters: f32) -> f32 {
 }
 
 /// The cosines that distances stand for, times [`SAME_DIRECTION`], and whether there is a signature at all.
+///
+/// In whole numbers: a conversion from a fraction that may be no number is compiled to one conversion after the other.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
 pub(super) fn nearness(distances: &[u16; BLOCK], question: &Coarse, near: &mut [i8; BLOCK], present: &mut [u8; BLOCK]) {
-    let (total, scale) = (f32::from(question.total), question.scale * SAME_DIRECTION);
+    const ONE: i32 = 1 << 16;
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a power of two; at most 2^20")]
+    let scale = (question.scale * SAME_DIRECTION).min(16.0).mul_add(ONE as f32, 0.5) as i32;
+    let total = i32::from(question.total);
     for at in 0..BLOCK {
-        let cosine = scale * (total - 2.0 * f32::from(distances[at]));
+        let cosine = scale.wrapping_mul(total - 2 * i32::from(distances[at])).wrapping_add(ONE / 2) >> 16;
         #[expect(clippy::cast_possible_truncation, reason = "clamped")]
-        let rounded = cosine.clamp(-127.0, 127.0) as i32 as i8;
+        let rounded = cosine.clamp(-127, 127) as i8;
         near[at] = rounded;
         present[at] = if distances[at] == ABSENT { 0 } else { u8::MAX };
     }

@@ -1,15 +1,18 @@
 //! How near the signatures of one segment lie to the question's, laid out like the words' frequencies.
 //!
-//! The first bits of every signature are compared, which takes as long as reading them; what is left to be looked at exactly then
-//! is little.
+//! The first bits of every signature are compared; what is left to be looked at exactly then is little. Reading them takes as long as
+//! all of the rest of a search, so they are asked for while the strips before are scored.
 
 use super::filter::Mask;
 use super::kernels;
 use super::meaning::Meaning;
 use super::words::Segment;
 use crate::index::entries::{Lines, MARGIN, REACH, STRIP, reach};
-use crate::index::postings::SEGMENT;
-use crate::index::signature::{ABSENT, BLOCK};
+use crate::index::signature::{ABSENT, Ahead, BLOCK};
+
+/// How many documents ahead signatures are asked for. A block is compared when its first strip is reached by the one before; that is
+/// three strips after its last signatures were asked for.
+const AHEAD: u32 = 7 * STRIP as u32;
 
 /// Nearness of a segment's documents by position, with margins; used again for the next.
 #[derive(Default)]
@@ -17,46 +20,78 @@ pub(super) struct Nearness {
     near: Vec<i8>,
     /// All ones where a visible document has a signature.
     present: Vec<u8>,
+    /// Documents that were compared.
+    compared: usize,
 }
 
 impl Nearness {
-    /// Compares the signatures of a segment; of those that `mask` excludes only the ones that may be neighbours of others.
-    pub fn load(&mut self, meaning: &Meaning<'_>, segment: &Segment<'_>, lines: &Lines, mask: Option<&Mask>) {
+    /// Begins with a segment.
+    pub fn begin(&mut self, lines: &Lines) {
         let length = lines.count().next_multiple_of(BLOCK) + 2 * MARGIN;
         self.near.clear();
         self.near.resize(length, 0);
         self.present.clear();
         self.present.resize(length, 0);
+        self.compared = 0;
+    }
+
+    /// Compares the signatures that a strip reaches; of those that `mask` excludes only the ones that may be neighbours of others.
+    pub fn load(
+        &mut self,
+        meaning: &Meaning<'_>,
+        segment: &Segment<'_>,
+        lines: &Lines,
+        mask: Option<&Mask>,
+        strip: usize,
+    ) {
+        let until = if lines.is_in_order() { (strip + 1) * STRIP + MARGIN } else { lines.count() };
+        while self.compared < until.min(lines.count()) {
+            self.compare(meaning, segment, lines, mask, self.compared);
+            self.compared += BLOCK;
+        }
+    }
+
+    /// Signatures that will be compared some strips later.
+    pub fn ahead<'a>(segment: &Segment<'a>, strip: usize) -> Ahead<'a> {
+        let here = segment.first + u32::try_from(strip * STRIP).expect("below 65,536");
+        segment.state.signatures.coarse_ahead(here.saturating_add(AHEAD), STRIP)
+    }
+
+    /// Compares the block that begins with a place.
+    fn compare(
+        &mut self,
+        meaning: &Meaning<'_>,
+        segment: &Segment<'_>,
+        lines: &Lines,
+        mask: Option<&Mask>,
+        first: usize,
+    ) {
         let state = segment.state;
-        let hides = state.hidden.any_in(segment.first..segment.first.saturating_add(SEGMENT));
-        let question = meaning.coarse();
         let mut distances = [0; BLOCK];
-        for first in (0..lines.count()).step_by(BLOCK) {
-            let ordinal = segment.first + u32::try_from(first).expect("below 65,536");
-            let around = ordinal.saturating_sub(BLOCK as u32)..ordinal.saturating_add(2 * BLOCK as u32);
-            if mask.is_some_and(|mask| !mask.any_in(around.start, around.end))
-                || !state.signatures.coarse_distances(ordinal, question, &mut distances)
-            {
-                continue;
-            }
-            if hides {
-                for (distance, ordinal) in distances.iter_mut().zip(ordinal..) {
-                    if state.hidden.contains(ordinal) {
-                        *distance = ABSENT;
-                    }
+        let ordinal = segment.first + u32::try_from(first).expect("below 65,536");
+        let around = ordinal.saturating_sub(BLOCK as u32)..ordinal.saturating_add(2 * BLOCK as u32);
+        if mask.is_some_and(|mask| !mask.any_in(around.start, around.end))
+            || !state.signatures.coarse_distances(ordinal, meaning.coarse(), &mut distances)
+        {
+            return;
+        }
+        if state.hidden.any_in(ordinal..ordinal.saturating_add(BLOCK as u32)) {
+            for (distance, ordinal) in distances.iter_mut().zip(ordinal..) {
+                if state.hidden.contains(ordinal) {
+                    *distance = ABSENT;
                 }
             }
-            if lines.is_in_order() {
-                let near = self.near[MARGIN + first..].first_chunk_mut().expect("there is room for whole blocks");
-                let present = self.present[MARGIN + first..].first_chunk_mut().expect("there is room for whole blocks");
-                kernels::nearness(&distances, question, near, present);
-            } else {
-                let (mut near, mut present) = ([0; BLOCK], [0; BLOCK]);
-                kernels::nearness(&distances, question, &mut near, &mut present);
-                for at in 0..(lines.count() - first).min(BLOCK) {
-                    let position = MARGIN + lines.position(u16::try_from(first + at).expect("below 65,536"));
-                    (self.near[position], self.present[position]) = (near[at], present[at]);
-                }
+        }
+        if lines.is_in_order() {
+            let near = self.near[MARGIN + first..].first_chunk_mut().expect("there is room for whole blocks");
+            let present = self.present[MARGIN + first..].first_chunk_mut().expect("there is room for whole blocks");
+            kernels::nearness(&distances, meaning.coarse(), near, present);
+        } else {
+            let (mut near, mut present) = ([0; BLOCK], [0; BLOCK]);
+            kernels::nearness(&distances, meaning.coarse(), &mut near, &mut present);
+            for at in 0..(lines.count() - first).min(BLOCK) {
+                let position = MARGIN + lines.position(u16::try_from(first + at).expect("below 65,536"));
+                (self.near[position], self.present[position]) = (near[at], present[at]);
             }
         }
     }

@@ -14,10 +14,13 @@ use super::{Snapshot, documents_around};
 use crate::index::entries::{Lines, STRIP};
 use crate::index::fusion::{self, K1};
 use crate::index::postings::SEGMENT;
+use crate::index::signature::Ahead;
 use crate::index::{Hit, SearchQuery};
 
 /// Documents that wait to be scored exactly. Weighed together, the most promising first, most of them need no weighing.
 const PENDING: usize = 512;
+/// How many documents ahead of the one that is scored signatures are asked for.
+const ASKED_AHEAD: usize = 4;
 /// What rounding can make of an estimate.
 const HAIR: f32 = 1e-4;
 /// What an estimated cosine in context may be less than the exact one: about twice the error of the differing bits there.
@@ -59,6 +62,7 @@ impl Snapshot {
                 first: at * SEGMENT,
                 state,
                 means,
+                fusion: &self.options.fusion,
             })
             .collect();
         let mut loaded = Frequencies::default();
@@ -140,27 +144,35 @@ impl Ranking<'_> {
     fn rank(&mut self, segment: &Segment<'_>) {
         let fusion = &self.snapshot.options.fusion;
         let dense = if self.meaning.is_some() { fusion.dense } else { 0.0 };
-        let words: f32 = self.groups.iter().map(|group| segment.bound(group, fusion)).sum();
+        let words: f32 = self.groups.iter().map(|group| segment.bound(group)).sum();
         if words + dense.abs() * MOST_MEANING < self.needed(self.bonus.most()) {
             return;
         }
         let lines = segment.load(self.groups, &mut self.loaded);
-        if let Some(meaning) = self.meaning {
-            self.nearness.load(meaning, segment, &lines, self.mask);
+        if self.meaning.is_some() {
+            self.nearness.begin(&lines);
         }
+        let one_by_one = self.meaning.is_some() && self.mask.is_none() && lines.is_in_order();
         for strip in 0..lines.count().div_ceil(STRIP) {
-            let mut most = segment.bound_of_strip(strip, self.groups, fusion, &self.loaded);
-            if self.meaning.is_some() {
+            let mut ahead = if one_by_one { Nearness::ahead(segment, strip) } else { Ahead::default() };
+            ahead.ask();
+            let mut most = segment.bound_of_strip(strip, self.groups, &self.loaded);
+            ahead.ask();
+            if let Some(meaning) = self.meaning {
+                self.nearness.load(meaning, segment, &lines, self.mask, strip);
                 most += dense.abs() * self.nearness.most(strip);
             }
             if most < self.needed(self.bonus.most()) {
                 continue;
             }
+            ahead.ask();
             let mut estimates = [0.0; STRIP];
-            segment.add_words(&lines, strip, self.groups, fusion, &self.loaded, &mut estimates);
+            segment.add_words(&lines, strip, self.groups, &self.loaded, &mut estimates, &mut ahead);
+            ahead.ask();
             if self.meaning.is_some() {
                 self.nearness.add(strip, lines.linked(strip), dense, &mut estimates);
             }
+            drop(ahead);
             let (of_names, entity) = self.bonus.of_names();
             self.loaded.add_where_held(strip, of_names, entity, &mut estimates);
             let elsewhere = self.bonus.most_elsewhere();
@@ -200,17 +212,24 @@ impl Ranking<'_> {
         let needed = self.needed(0.0);
         self.pending.retain(|one| one.estimate >= needed);
         self.pending.sort_unstable_by(|a, b| b.estimate.total_cmp(&a.estimate).then(a.position.cmp(&b.position)));
-        for Pending { position, estimate, named } in self.pending.drain(..) {
+        let ordinal_of = |position| segment.first + u32::from(lines.place(position));
+        for (at, Pending { position, estimate, named }) in self.pending.iter().enumerate() {
+            if self.meaning.is_some()
+                && let Some(next) = self.pending.get(at + ASKED_AHEAD)
+            {
+                self.snapshot.state.signatures.ask_for(ordinal_of(next.position));
+            }
             if estimate + self.slack < self.best.threshold() {
                 break;
             }
-            let ordinal = segment.first + u32::from(lines.place(position));
-            let scored = segment.score(lines, position, self.groups, fusion, &self.loaded);
+            let ordinal = ordinal_of(*position);
+            let scored = segment.score(lines, *position, self.groups, &self.loaded);
             let cosine = self.meaning.and_then(|meaning| meaning.context_cosine(ordinal));
             if scored.context > 0.0 || cosine.is_some() {
                 let score = scored.words + cosine.map_or(0.0, |(cosine, _)| fusion.dense * cosine) + named;
                 self.best.offer(Candidate { ordinal, score, own: scored.own, context: scored.context });
             }
         }
+        self.pending.clear();
     }
 }

@@ -15,6 +15,7 @@ use crate::index::compressed::State;
 use crate::index::entries::{Lines, MARGIN, REACH, STRIP, SegmentLinks, padded, reach};
 use crate::index::fusion::{self, Fusion, K1, TERM_WINDOW};
 use crate::index::postings::{SEGMENT, SegmentPostings};
+use crate::index::signature::Ahead;
 
 /// A word of the question: symbols of which any stands for all, and what it is worth.
 #[derive(Debug, Clone)]
@@ -94,23 +95,24 @@ pub(super) struct Segment<'a> {
     pub first: u32,
     pub state: &'a State,
     pub means: Means,
+    pub fusion: &'a Fusion,
 }
 
 impl Segment<'_> {
     /// The most that the words of a document of a strip can give.
-    pub fn bound_of_strip(&self, strip: usize, groups: &[Group], fusion: &Fusion, loaded: &Frequencies) -> f32 {
-        loaded.within(groups, strip).map(|(group, _, most)| group.bound(most.into(), 0, self.means, fusion)).sum()
+    pub fn bound_of_strip(&self, strip: usize, groups: &[Group], loaded: &Frequencies) -> f32 {
+        loaded.within(groups, strip).map(|(group, _, most)| group.bound(most.into(), 0, self.means, self.fusion)).sum()
     }
 
-    /// Adds what words give to each document of a strip, but for rounding.
+    /// Adds what words give to each document of a strip, but for rounding. Meanwhile signatures are asked for.
     pub fn add_words(
         &self,
         lines: &Lines,
         strip: usize,
         groups: &[Group],
-        fusion: &Fusion,
         loaded: &Frequencies,
         estimates: &mut [f32; STRIP],
+        ahead: &mut Ahead<'_>,
     ) {
         let linked = lines.linked(strip);
         let mut norms = Norms::default();
@@ -119,23 +121,17 @@ impl Segment<'_> {
         let mut terms = loaded.within(groups, strip).map(|(group, frequencies, _)| {
             let mut counts = [0; STRIP];
             kernels::in_context(frequencies, linked, &mut counts);
-            let (own, context) = (fusion.own * group.own * most, fusion.context * group.context * most);
+            let (own, context) = (self.fusion.own * group.own * most, self.fusion.context * group.context * most);
             Term { frequencies, counts, own, context }
         });
         while let Some(one) = terms.next() {
+            ahead.ask();
             kernels::add_words(&one, &terms.next().unwrap_or(Term::NONE), &norms, estimates);
         }
     }
 
     /// What words give to the document at a position.
-    pub fn score(
-        &self,
-        lines: &Lines,
-        position: usize,
-        groups: &[Group],
-        fusion: &Fusion,
-        loaded: &Frequencies,
-    ) -> Scored {
+    pub fn score(&self, lines: &Lines, position: usize, groups: &[Group], loaded: &Frequencies) -> Scored {
         let (strip, at) = (position / STRIP, MARGIN + position % STRIP);
         let linked = lines.linked(strip);
         let length = f32::from(lines.lengths(strip)[at]);
@@ -147,16 +143,16 @@ impl Segment<'_> {
             own += group.own * fusion::saturation(f32::from(frequencies[at]), length, self.means.own);
             context += group.context * fusion::saturation(count, around, self.means.context);
         }
-        Scored { own, context, words: fusion.own * own + fusion.context * context }
+        Scored { own, context, words: self.fusion.own * own + self.fusion.context * context }
     }
 
     /// The most that a group can add to the score of a document of the segment.
-    pub fn bound(&self, group: &Group, fusion: &Fusion) -> f32 {
+    pub fn bound(&self, group: &Group) -> f32 {
         let bounds = group.symbols.iter().filter_map(|symbol| self.postings.bound(*symbol));
         let (most, shortest) = bounds.fold((0_u16, u8::MAX), |(most, shortest), bound| {
             (most.saturating_add(bound.most_frequent.into()), shortest.min(bound.shortest))
         });
-        if most == 0 { 0.0 } else { group.bound(most, shortest, self.means, fusion) }
+        if most == 0 { 0.0 } else { group.bound(most, shortest, self.means, self.fusion) }
     }
 
     /// How many documents have a document with a term of the group in their window.
@@ -173,6 +169,10 @@ impl Segment<'_> {
         around
     }
 
+    fn hides(&self, place: u16) -> bool {
+        self.state.hidden.contains(self.first + u32::from(place))
+    }
+
     /// Lays out the visible postings of every group.
     pub fn load(&self, groups: &[Group], loaded: &mut Frequencies) -> Arc<Lines> {
         let lines = self.links.lines(self.kept);
@@ -187,12 +187,22 @@ impl Segment<'_> {
             let mut frequencies = loaded.spare.pop().unwrap_or_default();
             frequencies.resize(padded(lines.count()), 0);
             let mut any = false;
+            let mut count = |position: usize, held: u8| {
+                let frequency = &mut frequencies[MARGIN + position];
+                *frequency = frequency.saturating_add(held);
+                any = true;
+            };
             for symbol in &group.symbols {
-                self.postings.for_each(*symbol, &mut |posting| {
-                    if !hides || !self.state.hidden.contains(self.first + u32::from(posting.place)) {
-                        let frequency = &mut frequencies[MARGIN + lines.position(posting.place)];
-                        *frequency = frequency.saturating_add(posting.frequency);
-                        any = true;
+                self.postings.for_each_run(*symbol, &mut |places, held| {
+                    let postings = places.iter().zip(held);
+                    if hides {
+                        let visible = postings.filter(|(place, _)| !self.hides(**place));
+                        visible.for_each(|(place, held)| count(lines.position(*place), *held));
+                    } else if lines.is_in_order() {
+                        // What most segments are is worth a loop of its own.
+                        postings.for_each(|(place, held)| count(usize::from(*place), *held));
+                    } else {
+                        postings.for_each(|(place, held)| count(lines.position(*place), *held));
                     }
                 });
             }

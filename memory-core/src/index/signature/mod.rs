@@ -15,7 +15,7 @@ pub use hamming::{cosine_of_distance, radius};
 pub(in crate::index) use planes::split_mix;
 pub use planes::{Planes, quantise};
 pub use table::SignatureTable;
-pub(in crate::index) use table::{ABSENT, BLOCK};
+pub(in crate::index) use table::{ABSENT, Ahead, BLOCK};
 
 /// Bits of one signature word.
 pub const WORD_BITS: usize = 64;

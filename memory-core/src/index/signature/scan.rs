@@ -11,10 +11,38 @@ pub(super) type Lane = [u64; LANES];
 /// Signatures in a group.
 pub(super) const LANES: usize = 8;
 
+/// Words of the beginning of a signature, and of the rest of one of the usual length.
+const USUAL: usize = 4;
+
 /// Adds to `distances`, one row per group, how many bits of the group's signatures differ from `query`. A group has as many
 /// lanes as the query words.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq", "x86_64+avx2+popcnt"))]
 pub(super) fn add_differing(lanes: &[Lane], query: &[u64], distances: &mut [[u16; LANES]]) {
+    match query.try_into() {
+        Ok(query) => add_differing_usual(lanes, query, distances),
+        Err(_) => add_differing_any(lanes, query, distances),
+    }
+}
+
+/// Four words are added like the digits of numbers before their bits are counted (Harley and Seal; Muła, Kurz and Lemire, 2018): that
+/// takes three counts, and leaves no sum that could be turned from eight signatures at a time into one after the other.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq", "x86_64+avx2+popcnt"))]
+fn add_differing_usual(lanes: &[Lane], query: &[u64; USUAL], distances: &mut [[u16; LANES]]) {
+    for ([a, b, c, d], distances) in lanes.as_chunks::<USUAL>().0.iter().zip(distances) {
+        let mut counts = [0; LANES];
+        for (at, count) in counts.iter_mut().enumerate() {
+            let [a, b, c, d] = [a[at] ^ query[0], b[at] ^ query[1], c[at] ^ query[2], d[at] ^ query[3]];
+            let (three, carried) = (a ^ b ^ c, a & b | (a ^ b) & c);
+            let (ones, carried_again) = (three ^ d, three & d);
+            let (twos, fours) = (carried ^ carried_again, carried & carried_again);
+            *count =
+                u64::from(ones.count_ones()) + 2 * u64::from(twos.count_ones()) + 4 * u64::from(fours.count_ones());
+        }
+        add_row(counts, distances);
+    }
+}
+
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq", "x86_64+avx2+popcnt"))]
+fn add_differing_any(lanes: &[Lane], query: &[u64], distances: &mut [[u16; LANES]]) {
     for (group, distances) in lanes.chunks_exact(query.len()).zip(distances) {
         let mut counts = [0_u64; LANES];
         for (lane, word) in group.iter().zip(query) {
