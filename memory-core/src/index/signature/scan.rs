@@ -4,6 +4,8 @@
 //! signatures are sums of whole registers and nothing is added across a register, which is what lets plain `count_ones` be
 //! compiled to vector instructions: as fast as the memory delivers (docs/benchmarks.md), without a line of `unsafe`.
 
+use prefetch_index::prefetch_index;
+
 use super::estimate::{Coarse, FAR};
 
 /// One word of eight signatures.
@@ -15,10 +17,10 @@ pub(super) const LANES: usize = 8;
 const USUAL: usize = 4;
 
 /// Adds to `distances`, one row per group, how many bits of the group's signatures differ from `query`. A group has as many
-/// lanes as the query words.
-pub(super) fn add_differing(lanes: &[Lane], query: &[u64], distances: &mut [[u16; LANES]]) {
+/// lanes as the query words. With each lane that is counted one of those that come `next` is asked for.
+pub(super) fn add_differing(lanes: &[Lane], next: &[Lane], query: &[u64], distances: &mut [[u16; LANES]]) {
     match query.try_into() {
-        Ok(query) => add_differing_usual(lanes, query, distances),
+        Ok(query) => add_differing_usual(lanes, next, query, distances),
         Err(_) => add_differing_any(lanes, query, distances),
     }
 }
@@ -26,8 +28,11 @@ pub(super) fn add_differing(lanes: &[Lane], query: &[u64], distances: &mut [[u16
 /// Four words are added like the digits of numbers before their bits are counted (Harley and Seal; Muła, Kurz and Lemire, 2018): that
 /// takes three counts, and leaves no sum that could be turned from eight signatures at a time into one after the other.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq", "x86_64+avx2+popcnt"))]
-fn add_differing_usual(lanes: &[Lane], query: &[u64; USUAL], distances: &mut [[u16; LANES]]) {
-    for ([a, b, c, d], distances) in lanes.as_chunks::<USUAL>().0.iter().zip(distances) {
+fn add_differing_usual(lanes: &[Lane], next: &[Lane], query: &[u64; USUAL], distances: &mut [[u16; LANES]]) {
+    for (group, ([a, b, c, d], distances)) in lanes.as_chunks::<USUAL>().0.iter().zip(distances).enumerate() {
+        if let Some(next) = next.get(group * USUAL..(group + 1) * USUAL) {
+            (0..USUAL).for_each(|lane| prefetch_index(next, lane));
+        }
         let mut counts = [0; LANES];
         for (at, count) in counts.iter_mut().enumerate() {
             let [a, b, c, d] = [a[at] ^ query[0], b[at] ^ query[1], c[at] ^ query[2], d[at] ^ query[3]];
