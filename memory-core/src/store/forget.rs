@@ -6,10 +6,11 @@ use redb::ReadableTable;
 
 use super::draft::Draft;
 use super::failure::{Result, if_sound};
+use super::journal::Journal;
 use super::records::{EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, PURGE, Purge, fold, forgotten_key};
 use super::tables::{self, ENTITY};
 use crate::learning::Learnt;
-use crate::{EpisodeId, ForgetReply, ForgetRequest, ForgottenRecording, Origin, TimeSpan};
+use crate::{EpisodeId, ForgetReply, ForgetRequest, ForgottenRecording, Origin, TimeSpan, Timestamp};
 
 impl Draft<'_> {
     /// Hides what `request` names.
@@ -81,11 +82,13 @@ impl Draft<'_> {
     }
 
     /// Forgets what else is known of a forgotten event: its key, which from now on cannot be read, and the digests of the
-    /// versions that it had corrected.
+    /// versions that it had corrected. Of one without a key that may still be redelivered, what its content is known by takes its place.
     fn forget_versions(&mut self, id: u64, body: &EventBody, at: i64) -> Result<()> {
         if let Some(key) = body.identity() {
             self.tables.identity.remove(key.as_slice())?;
             self.tables.identity.insert(forgotten_key(&key).as_slice(), id)?;
+        } else if body.origin == Origin::Told && Journal::is_recent(Timestamp::from_micros(body.received), self.now) {
+            self.tables.identity.insert(forgotten_key(&body.digest()).as_slice(), id)?;
         }
         let mut older = body.supersedes;
         while let Some(version) = older {

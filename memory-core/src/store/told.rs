@@ -9,7 +9,7 @@ use super::journal::Journal;
 use super::records::{Digest, EpisodeBody, EventBody, EventRow, forgotten_key, joined};
 use super::tables;
 use crate::episodic::{self, StreamKey};
-use crate::{EpisodeId, EventId, Origin, Outcome, Told};
+use crate::{EpisodeId, EventId, Origin, Outcome, Timestamp, Told};
 
 /// Most corrections of one observation through which a late redelivery is followed.
 const MAX_CHAIN: usize = 32;
@@ -34,7 +34,10 @@ impl Draft<'_> {
         }
         let digest = (!body.has_key()).then(|| body.digest());
         if let (true, Some(digest)) = (redelivered, &digest)
-            && let Some(of) = self.changes.unkeyed.get(digest).copied().or_else(|| journal.find(digest))
+            && let Some(of) = match self.changes.unkeyed.get(digest).copied().or_else(|| journal.find(digest)) {
+                Some(of) => Some(of),
+                None => self.forgotten_lately(digest)?,
+            }
         {
             self.changes.duplicates += 1;
             return Ok(Outcome::Duplicate { of });
@@ -83,6 +86,18 @@ impl Draft<'_> {
         self.tables.identity.insert(key, by)?;
         self.head.observations += 1;
         Ok(Outcome::Corrected { superseded: EventId(known), by: EventId(by), episode: EpisodeId(episode) })
+    }
+
+    /// The forgotten event with this content, if it was forgotten in the last minutes: until then its sender may not know that it was
+    /// taken in, and the journal of an earlier run is rebuilt without it.
+    fn forgotten_lately(&self, digest: &Digest) -> Result<Option<EventId>> {
+        let Some(id) = self.tables.identity.get(forgotten_key(digest).as_slice())?.map(|value| value.value()) else {
+            return Ok(None);
+        };
+        let row = if_sound(tables::event_row(&*self.tables.events, id))?.flatten();
+        let lately = matches!(row, Some(EventRow::Forgotten { at })
+            if Journal::is_recent(Timestamp::from_micros(at), self.now));
+        Ok(lately.then_some(EventId(id)))
     }
 
     /// The superseded version with this content.

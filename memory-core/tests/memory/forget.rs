@@ -1,5 +1,7 @@
 //! Forgetting hides at once, everywhere and for good.
 
+use std::time::Duration;
+
 use memory_core::{EpisodeFilter, ForgetError, ForgetReply, ForgetRequest, Outcome, TimeSpan, Told};
 
 use crate::support::{Bench, accepted, at, keyed, rejected, segment, told, told_at};
@@ -80,6 +82,20 @@ fn a_sender_that_repeats_its_history_does_not_bring_back_what_was_forgotten() {
     assert!(rejected(bench.tell(keyed("a", "secret", 0))).contains("forgotten"));
     assert!(matches!(bench.perceive(segment(100, 108, &["a face"])), Outcome::Duplicate { .. }));
     assert_eq!(bench.texts(), Vec::<String>::new());
+    bench.assert_clean();
+}
+
+#[test]
+fn a_redelivery_after_a_restart_does_not_bring_back_what_was_forgotten() {
+    let mut bench = Bench::new();
+    let (_, _, events) = accepted(bench.tell(about("Anna", "secret", 0)));
+    bench.memory.forget(&ForgetRequest::Entity("Anna".into())).unwrap();
+    bench.kill();
+    let again = Told { redelivered: true, ..about("Anna", "secret", 0) };
+    assert_eq!(bench.tell(again.clone()), Outcome::Duplicate { of: events[0] });
+    assert_eq!(bench.texts(), Vec::<String>::new());
+    bench.clock.advance(Duration::from_secs(601));
+    accepted(bench.tell(again));
     bench.assert_clean();
 }
 
