@@ -45,9 +45,37 @@ impl Nearness {
         strip: usize,
     ) {
         let until = if lines.is_in_order() { (strip + 1) * STRIP + MARGIN } else { lines.count() };
+        let state = segment.state;
         while self.compared < until.min(lines.count()) {
-            self.compare(meaning, segment, lines, mask, self.compared);
+            let first = self.compared;
             self.compared += BLOCK;
+            let mut distances = [0; BLOCK];
+            let ordinal = segment.first + u32::try_from(first).expect("below 65,536");
+            let around = ordinal.saturating_sub(BLOCK as u32)..ordinal.saturating_add(2 * BLOCK as u32);
+            if mask.is_some_and(|mask| !mask.any_in(around.start, around.end))
+                || !state.signatures.coarse_distances(ordinal, meaning.coarse(), &mut distances)
+            {
+                continue;
+            }
+            if state.hidden.any_in(ordinal..ordinal.saturating_add(BLOCK as u32)) {
+                for (distance, ordinal) in distances.iter_mut().zip(ordinal..) {
+                    if state.hidden.contains(ordinal) {
+                        *distance = ABSENT;
+                    }
+                }
+            }
+            if lines.is_in_order() {
+                let near = self.near[MARGIN + first..].first_chunk_mut().expect("there is room for whole blocks");
+                let present = self.present[MARGIN + first..].first_chunk_mut().expect("there is room for whole blocks");
+                kernels::nearness(&distances, meaning.coarse(), near, present);
+            } else {
+                let (mut near, mut present) = ([0; BLOCK], [0; BLOCK]);
+                kernels::nearness(&distances, meaning.coarse(), &mut near, &mut present);
+                for at in 0..(lines.count() - first).min(BLOCK) {
+                    let position = MARGIN + lines.position(u16::try_from(first + at).expect("below 65,536"));
+                    (self.near[position], self.present[position]) = (near[at], present[at]);
+                }
+            }
         }
     }
 
@@ -55,45 +83,6 @@ impl Nearness {
     pub fn ahead<'a>(segment: &Segment<'a>, strip: usize) -> Ahead<'a> {
         let here = segment.first + u32::try_from(strip * STRIP).expect("below 65,536");
         segment.state.signatures.coarse_ahead(here.saturating_add(AHEAD), STRIP)
-    }
-
-    /// Compares the block that begins with a place.
-    fn compare(
-        &mut self,
-        meaning: &Meaning<'_>,
-        segment: &Segment<'_>,
-        lines: &Lines,
-        mask: Option<&Mask>,
-        first: usize,
-    ) {
-        let state = segment.state;
-        let mut distances = [0; BLOCK];
-        let ordinal = segment.first + u32::try_from(first).expect("below 65,536");
-        let around = ordinal.saturating_sub(BLOCK as u32)..ordinal.saturating_add(2 * BLOCK as u32);
-        if mask.is_some_and(|mask| !mask.any_in(around.start, around.end))
-            || !state.signatures.coarse_distances(ordinal, meaning.coarse(), &mut distances)
-        {
-            return;
-        }
-        if state.hidden.any_in(ordinal..ordinal.saturating_add(BLOCK as u32)) {
-            for (distance, ordinal) in distances.iter_mut().zip(ordinal..) {
-                if state.hidden.contains(ordinal) {
-                    *distance = ABSENT;
-                }
-            }
-        }
-        if lines.is_in_order() {
-            let near = self.near[MARGIN + first..].first_chunk_mut().expect("there is room for whole blocks");
-            let present = self.present[MARGIN + first..].first_chunk_mut().expect("there is room for whole blocks");
-            kernels::nearness(&distances, meaning.coarse(), near, present);
-        } else {
-            let (mut near, mut present) = ([0; BLOCK], [0; BLOCK]);
-            kernels::nearness(&distances, meaning.coarse(), &mut near, &mut present);
-            for at in 0..(lines.count() - first).min(BLOCK) {
-                let position = MARGIN + lines.position(u16::try_from(first + at).expect("below 65,536"));
-                (self.near[position], self.present[position]) = (near[at], present[at]);
-            }
-        }
     }
 
     /// The most that an estimated cosine of a strip can be.

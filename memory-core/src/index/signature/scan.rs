@@ -59,7 +59,7 @@ fn add_differing_any(lanes: &[Lane], query: &[u64], distances: &mut [[u16; LANES
     }
 }
 
-/// The same with a question of which some bits weigh [`FAR`] and the others 1.
+/// Like [`add_differing`], with a question of which some bits weigh [`FAR`] and the others 1. What comes next is asked for elsewhere.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq", "x86_64+avx2+popcnt"))]
 pub(super) fn add_differing_weight(lanes: &[Lane], question: &Coarse, distances: &mut [[u16; LANES]]) {
     let words = question.signs.len();

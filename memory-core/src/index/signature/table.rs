@@ -204,6 +204,22 @@ impl SignatureTable {
         true
     }
 
+    /// The same for the beginning of the signatures, by the weight of the bits that differ.
+    pub(in crate::index) fn coarse_distances(
+        &self,
+        ordinal: u32,
+        question: &Coarse,
+        distances: &mut BlockDistances,
+    ) -> bool {
+        let block = self.blocks.get(split(ordinal).0).and_then(Option::as_ref);
+        let words = question.signs.len();
+        let Some(block) = block.filter(|_| words > 0 && words == self.words.min(HEAD_WORDS)) else { return false };
+        distances.fill(0);
+        add_differing_weight(&block.head, question, distances.as_chunks_mut().0);
+        block.mark_absent(distances);
+        true
+    }
+
     /// The beginning of the signatures of `count` documents of one block, to be asked for ahead of its use.
     pub(in crate::index) fn coarse_ahead(&self, ordinal: u32, count: usize) -> Ahead<'_> {
         let (block, place) = split(ordinal);
@@ -220,22 +236,6 @@ impl SignatureTable {
         for (lanes, words) in [(&block.head, head_words), (&block.tail, self.words - head_words)] {
             (place / LANES * words..).take(words).for_each(|lane| prefetch_index(lanes, lane));
         }
-    }
-
-    /// The same for the beginning of the signatures, by the weight of the bits that differ.
-    pub(in crate::index) fn coarse_distances(
-        &self,
-        ordinal: u32,
-        question: &Coarse,
-        distances: &mut BlockDistances,
-    ) -> bool {
-        let block = self.blocks.get(split(ordinal).0).and_then(Option::as_ref);
-        let words = question.signs.len();
-        let Some(block) = block.filter(|_| words > 0 && words == self.words.min(HEAD_WORDS)) else { return false };
-        distances.fill(0);
-        add_differing_weight(&block.head, question, distances.as_chunks_mut().0);
-        block.mark_absent(distances);
-        true
     }
 
     /// The documents whose signatures lie within `radius` of `query`, the `limit` nearest, by distance and ordinal.
