@@ -11,6 +11,7 @@ pub(crate) mod client;
 pub(crate) mod commands;
 mod context;
 mod counters;
+mod dispute;
 mod door;
 pub(crate) mod entities;
 pub(crate) mod fields;
@@ -88,7 +89,7 @@ pub struct Reloaded {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MqttError {
-    /// Another live engram serves this robot name on this broker.
+    /// Another live engram served this robot name on this broker before this one did.
     #[error(
         "another engram (instance {other}) already serves the robot `{robot}` on this broker; set a different `robot` in \
          the configuration of one of the two, or stop the other"
@@ -175,6 +176,16 @@ pub async fn serve(door: FrontDoor, shutdown: CancellationToken, online: watch::
     let in_connection =
         AbortOnDropHandle::new(tokio::spawn(async move { heartbeat.beside(in_connection.run()).await }));
     let heartbeat = context.watchdog.heartbeat("mqtt ask");
-    let ask = door::AskConnection { context, health, claimed, subscribed, shutdown, online, stop_in, in_connection };
+    let ask = door::AskConnection {
+        context,
+        health,
+        claimed,
+        has_served: false,
+        subscribed,
+        shutdown,
+        online,
+        stop_in,
+        in_connection,
+    };
     heartbeat.beside(Box::pin(ask.run())).await
 }
