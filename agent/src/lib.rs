@@ -18,6 +18,7 @@ pub mod media;
 pub mod metrics;
 pub mod mqtt;
 pub mod opening;
+pub mod operator;
 pub mod output;
 pub mod senses;
 pub mod service;

@@ -36,7 +36,9 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::config::mqtt::MqttConfig;
 use crate::health::HealthReport;
+use crate::operator::Proofs;
 use crate::service::MemoryService;
+use crate::upkeep::BackupLimits;
 use crate::watchdog::Watchdog;
 pub use counters::{Counter, MqttCounters};
 
@@ -142,6 +144,10 @@ pub struct FrontDoor {
     pub counters: Arc<MqttCounters>,
     /// Where backups and exports are, which no command leads out of.
     pub backups: std::path::PathBuf,
+    /// How much they may take.
+    pub backup_limits: BackupLimits,
+    /// What shows that a command comes from the operator's own command line.
+    pub proofs: Proofs,
     /// Watches the two clients and their event loops.
     pub watchdog: Arc<Watchdog>,
 }

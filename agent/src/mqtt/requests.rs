@@ -158,7 +158,7 @@ async fn command_named(context: &Context, name: &str, message: &Message) {
     let outcome = async {
         let name = Name::parse(name)?;
         let fields = request.body?;
-        name.check_allowed(&context.config)?;
+        name.check_allowed_to(&context.config, &context.proofs, &fields)?;
         if !context.admit() {
             return Err(busy("more requests a second than mqtt.limits.asks_per_s"));
         }
