@@ -13,6 +13,7 @@ pub mod config;
 pub mod daemon;
 pub mod exit;
 pub mod health;
+mod http;
 pub mod logging;
 pub mod media;
 pub mod metrics;
