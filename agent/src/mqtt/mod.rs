@@ -24,6 +24,7 @@ pub(crate) mod procedure;
 pub(crate) mod reply;
 pub mod request;
 mod requests;
+mod tls;
 pub mod topics;
 pub(crate) mod upkeep;
 
