@@ -71,7 +71,7 @@ fn a_broker_whose_certificate_was_revoked_is_refused() -> Result<()> {
     let with = |list| MqttConfig { tls: TlsConfig { crl_file: Some(list), ..config.tls.clone() }, ..config.clone() };
     refused(handshake(&with(made.revoke_server()?))?, "Revoked");
     // A list of another authority says nothing of this one.
-    refused(handshake(&with(other.revoke_server()?))?, "RevocationStatus");
+    refused(handshake(&with(other.revoke_server()?))?, "revocation list");
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("list.pem");
     std::fs::write(&file, "nothing")?;
