@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::health::HealthReport;
+use crate::http::{self, HttpLimits};
 use crate::service::{MemoryService, ServiceCounters};
 
 /// What is shown.
@@ -42,10 +43,7 @@ pub async fn bind(listen: SocketAddr) -> Result<TcpListener, String> {
 /// Serves until `shutdown`.
 pub async fn serve(listener: TcpListener, exposed: Exposed, shutdown: CancellationToken) {
     let router = axum::Router::new().route("/metrics", get(metrics)).route("/health", get(report)).with_state(exposed);
-    let served = axum::serve(listener, router).with_graceful_shutdown(async move { shutdown.cancelled().await }).await;
-    if let Err(error) = served {
-        tracing::error!(%error, "the metrics port stopped");
-    }
+    http::serve(listener, router, HttpLimits::default(), shutdown).await;
 }
 
 async fn report(State(exposed): State<Exposed>) -> impl IntoResponse {

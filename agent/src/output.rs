@@ -20,10 +20,21 @@ impl Output {
         }
     }
 
-    /// Prints lines for people.
+    /// Prints lines for people. Their words may be a stranger's, so what a terminal would obey is made visible.
     pub fn text(self, text: impl AsRef<str>) {
+        write_line(&visible(text.as_ref()));
+    }
+
+    /// Prints lines with colours of this program's own.
+    pub fn styled(self, text: impl AsRef<str>) {
         write_line(text.as_ref());
     }
+}
+
+/// The text without control characters, but for the ends of lines and tabs.
+pub(crate) fn visible(text: &str) -> std::borrow::Cow<'_, str> {
+    let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if text.contains(obeyed) { text.replace(obeyed, "\u{fffd}").into() } else { text.into() }
 }
 
 fn write_line(line: &str) {
@@ -50,4 +61,15 @@ pub fn progress(length: Option<u64>, template: &str) -> indicatif::ProgressBar {
 /// `1234567` as `1.2 MB`.
 pub fn bytes(count: u64) -> String {
     indicatif::DecimalBytes(count).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_made_visible() {
+        assert_eq!(visible("a\tb\nKüche ✓"), "a\tb\nKüche ✓");
+        assert_eq!(visible("\u{1b}]0;title\u{7}\u{9b}2J\r"), "\u{fffd}]0;title\u{fffd}\u{fffd}2J\u{fffd}");
+    }
 }

@@ -444,6 +444,15 @@ impl Memory {
         self.store.backup(out)
     }
 
+    /// Reads a backup to its end and verifies the header, the checksum of every frame and the SHA-256 of all rows, without
+    /// restoring anything. Says what is in it.
+    ///
+    /// # Errors
+    /// [`MaintenanceError::Unusable`] if it is no whole backup, [`MaintenanceError::Read`] if it cannot be read.
+    pub fn verify_backup(input: &mut dyn Read) -> Result<BackupReply, MaintenanceError> {
+        crate::store::verify_backup(input)
+    }
+
     /// Puts a backup in the place of this memory, once all of it was read, verified and synced. Until then questions are
     /// answered from the present memory, and nothing can be committed. With `keep_instance` the memory keeps its own id, under
     /// which the broker keeps messages for it; else it takes that of the backup.

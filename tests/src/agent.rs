@@ -280,6 +280,16 @@ impl Agent {
     /// # Errors
     /// If it cannot be started or does not end.
     pub fn engram(&self, words: &[&str]) -> Result<Finished> {
-        run_to_end(engram_command()?.arg("--config").arg(&self.file).args(words), COMMAND)
+        self.engram_with(&[], words)
+    }
+
+    /// As [`Agent::engram`], with more in its environment.
+    ///
+    /// # Errors
+    /// If it cannot be started or does not end.
+    pub fn engram_with(&self, environment: &[(&str, &str)], words: &[&str]) -> Result<Finished> {
+        let mut command = engram_command()?;
+        command.arg("--config").arg(&self.file).args(words).envs(environment.iter().copied());
+        run_to_end(&mut command, COMMAND)
     }
 }

@@ -9,27 +9,46 @@ use anyhow::{Context, Result, bail, ensure};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::{Certificates, Client, Process, free_port, run_to_end, until};
+use crate::{Certificates, Client, Process, ServerCertificate, free_port, run_to_end, until};
 
 const START: Duration = Duration::from_secs(10);
 
 /// How a broker is to be.
 #[derive(Debug, Default)]
 pub struct BrokerBuilder {
-    user: Option<(String, String)>,
-    tls: bool,
+    users: Vec<(String, String)>,
+    acl: Option<String>,
+    tls: Option<ServerCertificate>,
+    client_certificates: bool,
 }
 
 impl BrokerBuilder {
-    /// Only this user may connect.
+    /// This user may connect, and nobody who was not named. The first one is that of [`Broker::user`].
     pub fn password(mut self, user: &str, password: &str) -> Self {
-        self.user = Some((user.to_owned(), password.to_owned()));
+        self.users.push((user.to_owned(), password.to_owned()));
+        self
+    }
+
+    /// Who may publish and subscribe where, as Mosquitto's `acl_file` says it.
+    pub fn acl(mut self, text: &str) -> Self {
+        self.acl = Some(text.to_owned());
         self
     }
 
     /// Speaks TLS, with certificates of its own.
-    pub fn tls(mut self) -> Self {
-        self.tls = true;
+    pub fn tls(self) -> Self {
+        self.tls_as(ServerCertificate::default())
+    }
+
+    /// Speaks TLS with a certificate of this kind.
+    pub fn tls_as(mut self, certificate: ServerCertificate) -> Self {
+        self.tls = Some(certificate);
+        self
+    }
+
+    /// Only who proves with a certificate of the broker's authority who he is may connect.
+    pub fn client_certificates(mut self) -> Self {
+        self.client_certificates = true;
         self
     }
 
@@ -74,28 +93,35 @@ impl BrokerBuilder {
         if rustix::process::geteuid().is_root() {
             lines.push("user root".to_owned());
         }
-        match &self.user {
-            Some((user, password)) => {
-                let file = path("passwords");
-                let ended = run_to_end(
-                    Command::new("mosquitto_passwd").args(["-b", "-c"]).arg(&file).args([user, password]),
-                    START,
-                )?;
+        if self.users.is_empty() {
+            lines.push("allow_anonymous true".to_owned());
+        } else {
+            let file = path("passwords");
+            std::fs::write(&file, "")?;
+            for (user, password) in &self.users {
+                let ended =
+                    run_to_end(Command::new("mosquitto_passwd").arg("-b").arg(&file).args([user, password]), START)?;
                 ensure!(ended.code == Some(0), "mosquitto_passwd failed: {}", ended.stderr);
-                lines.push(format!("password_file {}", file.display()));
-                lines.push("allow_anonymous false".to_owned());
             }
-            None => lines.push("allow_anonymous true".to_owned()),
+            lines.push(format!("password_file {}", file.display()));
+            lines.push("allow_anonymous false".to_owned());
         }
-        let certificates = self.tls.then(|| Certificates::make(folder.path())).transpose()?;
+        if let Some(acl) = &self.acl {
+            std::fs::write(path("acl"), acl)?;
+            lines.push(format!("acl_file {}", path("acl").display()));
+        }
+        let certificates = self.tls.map(|server| Certificates::make_for(folder.path(), server)).transpose()?;
         if let Some(made) = &certificates {
             lines.push(format!("cafile {}", made.authority.display()));
             lines.push(format!("certfile {}", made.server.display()));
             lines.push(format!("keyfile {}", made.key.display()));
+            if self.client_certificates {
+                lines.push("require_certificate true".to_owned());
+            }
         }
         let config = path("mosquitto.conf");
         std::fs::write(&config, lines.join("\n") + "\n").context("cannot write the broker's configuration")?;
-        Ok(Broker { port, config, user: self.user.clone(), certificates, process: None, _folder: folder })
+        Ok(Broker { port, config, user: self.users.first().cloned(), certificates, process: None, _folder: folder })
     }
 }
 

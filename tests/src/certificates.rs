@@ -1,4 +1,4 @@
-//! A certificate authority and a server certificate for `localhost`, made by openssl.
+//! A certificate authority and what it vouches for, made by openssl.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,56 +17,133 @@ pub struct Certificates {
     pub server: PathBuf,
     /// The server's key.
     pub key: PathBuf,
+    folder: PathBuf,
 }
 
+/// A server's certificate, as the authority is asked for it.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerCertificate {
+    /// Whose it is.
+    pub host: &'static str,
+    /// Days until it expires; negative where it has.
+    pub days: i32,
+}
+
+impl Default for ServerCertificate {
+    fn default() -> Self {
+        Self { host: "localhost", days: 2 }
+    }
+}
+
+/// Every key is of this kind, and not encrypted.
+const CURVE: [&str; 5] = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+
 impl Certificates {
-    /// Makes them in `folder`.
+    /// Makes an authority and a certificate for `localhost` in `folder`.
     ///
     /// # Errors
     /// If openssl is absent or fails.
     pub fn make(folder: &Path) -> Result<Self> {
+        Self::make_for(folder, ServerCertificate::default())
+    }
+
+    /// Makes an authority and the certificate of a server in `folder`.
+    ///
+    /// # Errors
+    /// If openssl is absent or fails.
+    pub fn make_for(folder: &Path, server: ServerCertificate) -> Result<Self> {
         let path = |name: &str| folder.join(name);
-        let (authority, authority_key) = (path("ca.crt"), path("ca.key"));
-        let (server, key, request, extensions) =
-            (path("server.crt"), path("server.key"), path("server.csr"), path("server.ext"));
-        std::fs::write(
-            &extensions,
-            "subjectAltName=DNS:localhost,IP:127.0.0.1\nbasicConstraints=CA:FALSE\nextendedKeyUsage=serverAuth\n",
-        )?;
-        let curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
         openssl(
             Command::new("openssl")
                 .args(["req", "-x509", "-days", "2", "-subj", "/CN=test authority"])
                 .args(["-addext", "keyUsage=critical,keyCertSign,cRLSign"])
-                .args(curve)
+                .args(CURVE)
                 .arg("-keyout")
-                .arg(&authority_key)
+                .arg(path("ca.key"))
                 .arg("-out")
-                .arg(&authority),
+                .arg(path("ca.crt")),
+        )?;
+        let made = Self {
+            authority: path("ca.crt"),
+            server: path("server.crt"),
+            key: path("server.key"),
+            folder: folder.to_owned(),
+        };
+        let names =
+            if server.host == "localhost" { "DNS:localhost,IP:127.0.0.1" } else { &format!("DNS:{}", server.host) };
+        made.sign(
+            "server",
+            server.host,
+            &format!("subjectAltName={names}\nextendedKeyUsage=serverAuth\n"),
+            server.days,
+        )?;
+        Ok(made)
+    }
+
+    /// Makes a certificate with which a client proves who it is; returns it and its key.
+    ///
+    /// # Errors
+    /// If openssl fails.
+    pub fn client(&self, name: &str) -> Result<(PathBuf, PathBuf)> {
+        self.sign(name, name, "extendedKeyUsage=clientAuth\n", 2)
+    }
+
+    /// Revokes the server's certificate; returns the authority's list of what is revoked.
+    ///
+    /// # Errors
+    /// If openssl fails.
+    pub fn revoke_server(&self) -> Result<PathBuf> {
+        let path = |name: &str| self.folder.join(name);
+        let (config, list) = (path("ca.cnf"), path("revoked.pem"));
+        std::fs::write(path("index.txt"), "")?;
+        std::fs::write(path("crlnumber"), "01\n")?;
+        std::fs::write(
+            &config,
+            // Only with these extensions it is a list of the second version.
+            format!(
+                "[ca]\ndefault_ca=own\n[own]\ndatabase={}\ncrlnumber={}\ndefault_md=sha256\ndefault_crl_days=2\n\
+                 unique_subject=no\ncrl_extensions=ext\n[ext]\nauthorityKeyIdentifier=keyid:always\n",
+                path("index.txt").display(),
+                path("crlnumber").display()
+            ),
+        )?;
+        let ca = || {
+            let mut command = Command::new("openssl");
+            command.args(["ca", "-config"]).arg(&config).arg("-cert").arg(&self.authority);
+            command.arg("-keyfile").arg(path("ca.key"));
+            command
+        };
+        openssl(ca().arg("-revoke").arg(&self.server))?;
+        openssl(ca().arg("-gencrl").arg("-out").arg(&list))?;
+        Ok(list)
+    }
+
+    fn sign(&self, file: &str, subject: &str, extensions: &str, days: i32) -> Result<(PathBuf, PathBuf)> {
+        let path = |kind: &str| self.folder.join(format!("{file}.{kind}"));
+        std::fs::write(path("ext"), ["basicConstraints=CA:FALSE\n", extensions].concat())?;
+        openssl(
+            Command::new("openssl")
+                .args(["req", "-subj", &format!("/CN={subject}")])
+                .args(CURVE)
+                .arg("-keyout")
+                .arg(path("key"))
+                .arg("-out")
+                .arg(path("csr")),
         )?;
         openssl(
             Command::new("openssl")
-                .args(["req", "-subj", "/CN=localhost"])
-                .args(curve)
-                .arg("-keyout")
-                .arg(&key)
-                .arg("-out")
-                .arg(&request),
-        )?;
-        openssl(
-            Command::new("openssl")
-                .args(["x509", "-req", "-days", "2", "-CAcreateserial", "-in"])
-                .arg(&request)
+                .args(["x509", "-req", "-days", &days.to_string(), "-CAcreateserial", "-in"])
+                .arg(path("csr"))
                 .arg("-CA")
-                .arg(&authority)
+                .arg(&self.authority)
                 .arg("-CAkey")
-                .arg(&authority_key)
+                .arg(self.folder.join("ca.key"))
                 .arg("-extfile")
-                .arg(&extensions)
+                .arg(path("ext"))
                 .arg("-out")
-                .arg(&server),
+                .arg(path("crt")),
         )?;
-        Ok(Self { authority, server, key })
+        Ok((path("crt"), path("key")))
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Message {
     pub retained: bool,
     /// Correlation Data, if any.
     pub correlation: Option<Vec<u8>>,
+    /// Response Topic, if any.
+    pub response_topic: Option<String>,
 }
 
 impl Message {
@@ -104,13 +106,21 @@ impl Client {
     /// # Errors
     /// If the broker refuses or does not answer.
     pub fn connect(broker: &Broker) -> Result<Self> {
+        Self::connect_as(broker, broker.user())
+    }
+
+    /// Connects to `broker` as a user, or as nobody. Answers come to `reply/<user>/…`, or `reply/…`.
+    ///
+    /// # Errors
+    /// If the broker refuses or does not answer.
+    pub fn connect_as(broker: &Broker, user: Option<(&str, &str)>) -> Result<Self> {
         let id = format!("test-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let mut options = MqttOptions::new(&id, ("localhost", broker.port()));
         options.set_keep_alive(30).set_clean_start(true).set_unlimited_incoming_packet_size();
         let mut network = NetworkOptions::new();
         network.set_tcp_nodelay(true);
         options.set_network_options(network);
-        if let Some((user, password)) = broker.user() {
+        if let Some((user, password)) = user {
             options.set_credentials(user.to_owned(), password.to_owned());
         }
         if let Some(made) = broker.certificates() {
@@ -123,7 +133,11 @@ impl Client {
             let (inner, inbox) = (inner.clone(), Arc::clone(&inbox));
             move || receive(connection, &inner, &inbox)
         });
-        let client = Self { inner, inbox, reply_topic: format!("reply/{id}") };
+        let reply_topic = match user {
+            Some((user, _)) => format!("reply/{user}/{id}"),
+            None => format!("reply/{id}"),
+        };
+        let client = Self { inner, inbox, reply_topic };
         client.inbox.wait("connection to the broker", WAIT, |state| (state.connected > 0).then_some(()))?;
         client.subscribe(&client.reply_topic.clone())?;
         Ok(client)
@@ -161,6 +175,25 @@ impl Client {
             .publish(topic, payload.into(), PublishOptions::at_least_once().retained())
             .with_context(|| format!("cannot publish to {topic}"))?;
         self.flush()
+    }
+
+    /// Publishes what the broker may deny, and waits until it has decided. A client that was denied something is not to be
+    /// used any more: its connection may be gone.
+    ///
+    /// # Errors
+    /// If the broker says nothing.
+    pub fn attempt(&self, topic: &str, payload: &str, retain: bool) -> Result<()> {
+        let wanted = {
+            let mut state = self.inbox.lock();
+            state.published += 1;
+            state.published
+        };
+        let options = PublishOptions::at_least_once();
+        let options = if retain { options.retained() } else { options };
+        self.inner.publish(topic, payload.as_bytes().to_vec(), options)?;
+        self.inbox.wait("decision of the broker", WAIT, |state| {
+            (state.acknowledged >= wanted || state.failure.is_some() || state.connected > 1).then_some(())
+        })
     }
 
     /// Waits until the broker has acknowledged everything published so far.
@@ -214,6 +247,11 @@ impl Client {
         };
         self.send(topic, payload, properties)?;
         Ok(correlation)
+    }
+
+    /// Where its answers come to.
+    pub fn reply_topic(&self) -> &str {
+        &self.reply_topic
     }
 
     /// Waits for the final answer to a request; `executing` is no final answer.
@@ -284,6 +322,20 @@ impl Client {
     /// If no reply comes.
     pub fn command(&self, robot: &str, name: &str, body: Value) -> Result<Reply> {
         self.request(&format!("engram/{robot}/cmd/{name}"), body.to_string())
+    }
+
+    /// Answers a request as if this client were the agent.
+    ///
+    /// # Errors
+    /// If the request asks for no answer, or the broker does not acknowledge it.
+    pub fn respond(&self, request: &Message, body: &Value) -> Result<()> {
+        let topic = request.response_topic.as_deref().context("the request has no Response Topic")?;
+        let properties = PublishProperties {
+            correlation_data: request.correlation.clone().map(Into::into),
+            ..PublishProperties::default()
+        };
+        self.send(topic, body.to_string().into_bytes(), properties)?;
+        self.flush()
     }
 
     /// How many messages have come; a mark for [`Client::message_after`].
@@ -383,11 +435,13 @@ fn received(packet: Packet, client: &rumqttc::Client, inbox: &Inbox) {
         Packet::SubAck(_) => inbox.change(|state| state.unconfirmed = state.unconfirmed.saturating_sub(1)),
         Packet::PubAck(_) => inbox.change(|state| state.acknowledged += 1),
         Packet::Publish(publish) => {
+            let properties = publish.properties.unwrap_or_default();
             let message = Message {
                 topic: String::from_utf8_lossy(&publish.topic).into_owned(),
                 payload: publish.payload.to_vec(),
                 retained: publish.retain,
-                correlation: publish.properties.and_then(|found| found.correlation_data).map(|data| data.to_vec()),
+                correlation: properties.correlation_data.map(|data| data.to_vec()),
+                response_topic: properties.response_topic,
             };
             inbox.change(|state| state.messages.push(message));
         }

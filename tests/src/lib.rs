@@ -23,7 +23,7 @@ mod stage;
 pub use agent::{Agent, AgentBuilder};
 pub use broker::{Broker, BrokerBuilder};
 pub use camera::NetworkCamera;
-pub use certificates::Certificates;
+pub use certificates::{Certificates, ServerCertificate};
 pub use client::{Client, Message, Reply};
 pub use deadline::{eventually, until};
 pub use environment::{engram, engram_command, fixtures_dir, free_port, models_dir, repository, shared, skipped};

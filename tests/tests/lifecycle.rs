@@ -72,7 +72,9 @@ fn the_store_belongs_to_one_program_at_a_time() -> Result<()> {
 
 #[test]
 fn pausing_stops_the_senses_until_resumed_also_over_a_restart() -> Result<()> {
-    let mut stage = Stage::with("private", |builder| builder.source("eye", "test"))?;
+    let mut stage = Stage::with("private", |builder| {
+        builder.source("eye", "test").set("mqtt.allow.pause", true).set("mqtt.allow.resume", true)
+    })?;
     stage.client.subscribe("engram/private/recording")?;
     stage.agent.health(&stage.client, SOON, |report| state(report, "eye") == "running")?;
     let reply = stage.command("pause", json!({}))?;

@@ -21,6 +21,8 @@ fn filming(robot: &str, port: Option<u16>) -> Result<Stage> {
             .set("recording.enabled", true)
             .set("recording.keep_free_mib", 0)
             .set("recording.chunk_s", 2.0)
+            .set("mqtt.allow.pause", true)
+            .set("mqtt.allow.resume", true)
             .set("mqtt.allow.forget", true);
         match port {
             Some(port) => builder

@@ -40,7 +40,9 @@ fn succeeded(ended: &Finished) {
 }
 
 fn with_forgetting(builder: engram_tests::AgentBuilder) -> engram_tests::AgentBuilder {
-    builder.set("mqtt.allow.forget", true).set("mqtt.allow.restore", true)
+    ["backup", "export", "forget", "restore"]
+        .iter()
+        .fold(builder, |builder, command| builder.set(&format!("mqtt.allow.{command}"), true))
 }
 
 #[test]
@@ -109,6 +111,47 @@ fn a_backup_made_while_it_runs_moves_the_memory_to_another_machine() -> Result<(
     Ok(())
 }
 
+/// Runs a command that asks for the agent on a broker where only a stranger answers, with `answer`.
+fn answered_by_a_stranger(stage: &Stage, words: &[&str], answer: &Value) -> Result<Finished> {
+    let broker = Broker::start()?;
+    let stranger = broker.client()?;
+    stranger.subscribe("engram/+/cmd/+")?;
+    let port = broker.port().to_string();
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| stage.agent.engram_with(&[("ENGRAM__MQTT__PORT", &port)], words));
+        let topic = format!("engram/upkeep/cmd/{}", words[0]);
+        let request = stranger.message(&topic, engram_tests::SOON, |_| true)?;
+        stranger.respond(&request, answer)?;
+        asking.join().expect("the command was run")
+    })
+}
+
+#[test]
+fn a_path_that_a_stranger_names_is_not_touched_and_no_success_is_reported() -> Result<()> {
+    let stage = Stage::start("upkeep")?;
+    told(&stage)?;
+    let elsewhere = tempfile::tempdir()?;
+    let (secret, wanted) = (elsewhere.path().join("diary"), elsewhere.path().join("wanted"));
+    std::fs::create_dir(elsewhere.path().join("letters"))?;
+    std::fs::write(elsewhere.path().join("letters/one"), "Dear Anna")?;
+    std::fs::write(&secret, "a diary")?;
+    for (command, answer) in [
+        ("backup", json!({"state": "succeeded", "file": secret, "events": 1, "seq": 1, "bytes": 7})),
+        ("export", json!({"state": "succeeded", "dir": elsewhere.path().join("letters"), "told": 1})),
+        ("backup", json!({"state": "succeeded", "file": 17})),
+    ] {
+        let ended = answered_by_a_stranger(&stage, &[command, &wanted.to_string_lossy()], &answer)?;
+        assert_eq!(ended.code, Some(6), "{command}: {}{}", ended.stdout, ended.stderr);
+        assert!(ended.stderr.contains("another program answers"), "{}", ended.stderr);
+        assert!(!wanted.exists(), "{command}");
+        assert_eq!(std::fs::read_to_string(&secret)?, "a diary");
+        assert_eq!(std::fs::read_to_string(elsewhere.path().join("letters/one"))?, "Dear Anna");
+    }
+    succeeded(&stage.agent.engram(&["backup", &wanted.to_string_lossy()])?);
+    assert!(wanted.is_file());
+    Ok(())
+}
+
 #[test]
 fn commands_back_up_and_restore_a_running_robot_and_stay_in_their_directory() -> Result<()> {
     let stage = Stage::with("upkeep", with_forgetting)?;
@@ -143,11 +186,40 @@ fn commands_back_up_and_restore_a_running_robot_and_stay_in_their_directory() ->
 }
 
 #[test]
-fn restoring_is_denied_on_a_broker_without_authentication() -> Result<()> {
-    let stage = Stage::start("upkeep")?;
-    stage.command("backup", json!({"file": "one.backup"}))?;
-    let refused = stage.command("restore", json!({"file": "one.backup"}))?;
-    assert_eq!(refused["error"]["code"], "forbidden", "{refused}");
+fn what_destroys_blinds_or_fills_the_disk_is_denied_on_a_broker_without_authentication() -> Result<()> {
+    for stage in [
+        Stage::start("upkeep")?,
+        // A name that nobody has to prove is no authentication.
+        Stage::with("upkeep", |builder| builder.set("mqtt.username", "engram"))?,
+    ] {
+        for command in ["backup", "export", "pause", "resume", "restore"] {
+            for body in [json!({"file": "one.backup"}), json!({"file": "one.backup", "operator": "../x"})] {
+                let refused = stage.command(command, body)?;
+                assert_eq!(refused["error"]["code"], "forbidden", "{command}: {refused}");
+            }
+        }
+        assert!(!stage.agent.data_dir().join("backups").exists());
+        // Whoever may write into the data directory is obeyed.
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("robot.backup").to_string_lossy().into_owned();
+        succeeded(&stage.agent.engram(&["backup", &file])?);
+        succeeded(&stage.agent.engram(&["restore", &file])?);
+        let left = std::fs::read_dir(stage.agent.data_dir().join("backups"))?.count();
+        assert_eq!(left, 0, "nothing of the two commands stays in the agent's directory");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_rest_of_the_disk_is_kept_from_backups_and_exports() -> Result<()> {
+    let stage = Stage::with("upkeep", |builder| with_forgetting(builder).set("backup.keep_free_mib", 1_048_576))?;
+    told(&stage)?;
+    for command in ["backup", "export"] {
+        let refused = stage.command(command, json!({}))?;
+        assert_eq!(refused["error"]["code"], "storage_full", "{command}: {refused}");
+        let backups = stage.agent.data_dir().join("backups");
+        assert_eq!(std::fs::read_dir(backups)?.count(), 0, "{command}");
+    }
     Ok(())
 }
 

@@ -1,10 +1,9 @@
 //! `engram clip`: seconds of a recording as a file of their own.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use drivers::archive::{Archive, ClipError, Part, clip};
+use drivers::archive::{ClipError, Part, clip};
 use jiff::tz::TimeZone;
 use memory_core::{Clock, EpisodeFilter, EpisodeId, SystemClock, TimeSpan, Timestamp};
 use serde_json::{Value as Json, json};
@@ -13,8 +12,9 @@ use super::inspect;
 use crate::cli::{ClipArgs, GlobalArgs};
 use crate::config::Config;
 use crate::exit::{Exit, Failure, OrExit};
+use crate::media::Recordings;
 use crate::output::Output;
-use crate::{media, opening, when};
+use crate::{opening, when};
 
 /// Writes the clip and says what is in it.
 ///
@@ -30,9 +30,9 @@ pub fn run(args: &ClipArgs, global: &GlobalArgs, output: Output) -> Result<Exit,
         let message = format!("{} is there already; name another file, or give --force", args.out.display());
         return Err(Failure::new(Exit::Usage, message));
     }
-    let archive = media::archive(config)?;
+    let recordings = Recordings::open(config)?;
     let wanted = wanted(args, config, clock, now, &zone)?;
-    let parts = wanted.parts(&archive, args.source.as_deref())?;
+    let parts = wanted.parts(&recordings, args.source.as_deref())?;
     let length = clip(&parts, &args.out).map_err(|error| {
         let exit = match &error {
             ClipError::Nothing => Exit::Nothing,
@@ -106,7 +106,7 @@ fn wanted(
 
 /// An episode that a file shows.
 fn read(episode: &Json) -> Option<Episode> {
-    let media = episode["media"].as_str()?.strip_prefix("file://")?.to_owned();
+    let media = episode["media"].as_str().filter(|media| media.starts_with("file://"))?.to_owned();
     let stream = episode["stream_start_s"].as_f64()?;
     Some(Episode {
         start: Timestamp::parse(episode["start"].as_str()?).ok()?,
@@ -117,9 +117,9 @@ fn read(episode: &Json) -> Option<Episode> {
 
 impl Wanted {
     /// From the archive where that has it, else from the files that are their own recording.
-    fn parts(&self, archive: &Archive, source: Option<&str>) -> Result<Vec<Part>, Failure> {
+    fn parts(&self, recordings: &Recordings, source: Option<&str>) -> Result<Vec<Part>, Failure> {
         let source = source.or(self.source.as_deref());
-        let chunks = archive.covering(source, self.span);
+        let chunks = recordings.archive.covering(source, self.span);
         let mut sources: Vec<&str> = chunks.iter().map(|chunk| chunk.source.as_str()).collect();
         sources.dedup();
         sources.sort_unstable();
@@ -138,20 +138,27 @@ impl Wanted {
                 .collect());
         }
         let mut parts: Vec<Part> = Vec::new();
+        let mut elsewhere = None;
         for episode in &self.episodes {
+            // The answer may be a stranger's: only what this installation knows as a recording is opened.
+            let Some((path, _)) = recordings.places.file_of(&episode.media) else {
+                elsewhere = Some(&episode.media);
+                continue;
+            };
             // Wall-clock time of the file's begin.
             let begin = episode.start.saturating_sub(episode.stream_start);
-            let part = Part {
-                path: PathBuf::from(&episode.media),
-                from: self.span.start.since(begin),
-                to: self.span.end.since(begin),
-            };
+            let part = Part { path, from: self.span.start.since(begin), to: self.span.end.since(begin) };
             // The episodes of one file are one stretch of it.
             if !parts.iter().any(|known| known.path == part.path && known.from.abs_diff(part.from) < SAME) {
                 parts.push(part);
             }
         }
         match parts.as_slice() {
+            [] if elsewhere.is_some() => {
+                let media = elsewhere.map_or("", String::as_str);
+                let message = format!("{media} is gone, or it is no recording of this installation (see --data-dir)");
+                Err(Failure::new(Exit::Nothing, message))
+            }
             [] => Err(ClipError::Nothing).or_exit(Exit::Nothing),
             [_] => Ok(parts),
             _ => Err(Failure::new(Exit::Usage, "several files show it: choose one with --source, or name an episode")),

@@ -49,6 +49,9 @@ fn with_files(loaded: Loaded) -> Result<Loaded, ConfigError> {
     if let Err(failure) = encoders::installed(&config.models, None) {
         say("models.manifest".to_owned(), format!("cannot be used: {:#}", failure.error));
     }
+    if let Some(message) = config::unusable(&config::Directories::of(config).data) {
+        say("data_dir".to_owned(), format!("cannot be used: {message}"));
+    }
     if let Err(failure) = opening::robot(config) {
         say("robot".to_owned(), format!("is not set, and {:#}", failure.error));
     }
@@ -58,8 +61,12 @@ fn with_files(loaded: Loaded) -> Result<Loaded, ConfigError> {
 fn check(global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
     match config::load(&global.layers()).and_then(with_files) {
         Ok(loaded) => {
+            let warnings = config::beyond_the_disk(&loaded.config);
+            if !output.json {
+                warnings.iter().for_each(|warning| output.text(format!("{warning}; what is older goes earlier")));
+            }
             if output.json {
-                output.json(&json!({ "ok": true, "problems": [], "files": loaded.files }));
+                output.json(&json!({ "ok": true, "problems": [], "warnings": warnings, "files": loaded.files }));
             } else if loaded.files.is_empty() {
                 output.text("the configuration is sound (no file: embedded defaults)");
             } else {

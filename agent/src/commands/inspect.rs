@@ -14,11 +14,11 @@ use super::{block_on, requester};
 use crate::cli::{GlobalArgs, InspectArgs, InspectCommand};
 use crate::config::Config;
 use crate::exit::{Exit, Failure, OrExit};
-use crate::media::MediaLinks;
+use crate::media::{MediaLinks, Recordings};
 use crate::mqtt::commands::{episode, event_body, page};
 use crate::mqtt::entities::{self, List};
 use crate::output::Output;
-use crate::{media, opening, output, when};
+use crate::{opening, output, when};
 
 /// How long the running agent may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -115,7 +115,7 @@ async fn asked(config: &Config, command: &str, body: Json) -> Result<Json, Failu
 
 /// Where recordings can be looked at from this machine.
 pub(super) fn links(config: &Config) -> Result<MediaLinks, Failure> {
-    Ok(MediaLinks::new(media::archive(config)?, &config.recording.server))
+    Ok(MediaLinks::new(Recordings::open(config)?, &config.recording.server))
 }
 
 fn read(

@@ -18,10 +18,10 @@ use crate::cli::{GlobalArgs, ReplayArgs, source_of_flag};
 use crate::config::Config;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::health::SourceHealth;
-use crate::media::MediaLinks;
+use crate::media::{MediaLinks, Places};
 use crate::mqtt::commands::{event_body, page};
 use crate::output::{Output, progress};
-use crate::senses::{Source, encoders};
+use crate::senses::{Source, encoders, note_played};
 use crate::service::{EpisodeEvent, MemoryService, ServiceOptions};
 use crate::{opening, when};
 
@@ -121,6 +121,7 @@ fn play(
     let uri = format!("file:{}", file.display());
     let source = source_of_flag(&uri, Some(args.speed), &args.playback);
     let begin = Instant::now();
+    note_played(&source_name(&uri), &source, &Places::of(config));
     let source = Source::start(
         &source_name(&uri),
         &source,

@@ -1,6 +1,6 @@
 //! `engram compact`, `backup`, `restore`, `export` and `import`: on the store itself, or by the agent that uses it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,8 +11,10 @@ use super::{block_on, requester};
 use crate::cli::{BackupArgs, CompactArgs, ExportArgs, GlobalArgs, ImportArgs, RestoreArgs};
 use crate::config::{Config, Directories};
 use crate::exit::{Exit, Failure, OrExit};
+use crate::media::{Recordings, delete_forgotten};
 use crate::mqtt::upkeep::compacted;
 use crate::opening;
+use crate::operator::{self, Proof};
 use crate::output::{Output, bytes};
 use crate::upkeep::{self, UpkeepError};
 
@@ -23,7 +25,10 @@ use crate::upkeep::{self, UpkeepError};
 pub fn compact(args: &CompactArgs, global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
     let config = super::prepare(global, true)?.0.config;
     let done = match unused(opening::existing_memory(&config, clock()))? {
-        Some(memory) => compacted(&memory.compact().map_err(UpkeepError::from).map_err(failure)?),
+        Some(memory) => {
+            delete_forgotten(&memory, &Recordings::open(&config)?);
+            compacted(&memory.compact().map_err(UpkeepError::from).map_err(failure)?)
+        }
         None => ask_agent(&config, "compact", json!({}), args.timeout)?,
     };
     let number = |name: &str| done[name].as_u64().unwrap_or(0);
@@ -47,15 +52,19 @@ pub fn backup(args: &BackupArgs, global: &GlobalArgs, output: Output) -> Result<
     let config = super::prepare(global, true)?.0.config;
     let done = match unused(opening::existing_memory(&config, clock()))? {
         Some(memory) => {
-            let done = upkeep::backup(&memory, &args.file, args.replace).map_err(failure)?;
+            let reserve = config.backup.limits().reserve;
+            let done = upkeep::backup(&memory, &args.file, args.replace, reserve).map_err(failure)?;
             json!({"file": args.file, "events": done.events, "seq": done.seq, "bytes": done.bytes})
         }
         None => {
             if !args.replace && args.file.exists() {
                 return Err(failure(upkeep::FileError::Exists(args.file.clone()).into()));
             }
-            let body = json!({"file": own_name(".backup")});
-            fetch(ask_agent(&config, "backup", body, args.timeout)?, "file", &args.file)
+            let name = own_name(".backup");
+            ask_agent(&config, "backup", json!({"file": name}), args.timeout)?;
+            let backups = Directories::of(&config).backups;
+            let done = upkeep::fetch_backup(&backups, &name, &args.file, args.replace).map_err(failure)?;
+            json!({"file": args.file, "events": done.events, "seq": done.seq, "bytes": done.bytes})
         }
     };
     say(output, &done, || format!("{}: {} events", done["file"].as_str().unwrap_or_default(), done["events"]));
@@ -79,17 +88,12 @@ pub fn restore(args: &RestoreArgs, global: &GlobalArgs, output: Output) -> Resul
             json!({"file": args.file, "events": done.events, "seq": done.seq})
         }
         None => {
-            let backups = Directories::of(&config).backups;
-            let there = |path: &Path| path.canonicalize().ok();
-            let name = args.file.file_name().filter(|name| there(&backups.join(name)) == there(&args.file));
-            let Some(name) = name.and_then(|name| name.to_str()) else {
-                let message = format!(
-                    "an agent uses this memory; stop it, or put the backup into {} so that the agent can read it",
-                    backups.display()
-                );
-                return Err(Failure::new(Exit::Refused, message));
-            };
-            ask_agent(&config, "restore", json!({"file": name}), args.timeout)?
+            // The agent reads backups in its own directory alone, which this user need not be able to list.
+            let (directories, reserve) = (Directories::of(&config), config.backup.limits().reserve);
+            let copy = upkeep::hand_over(&args.file, &directories, own_name(".backup"), reserve).map_err(failure)?;
+            let mut done = ask_agent(&config, "restore", json!({"file": copy.name()}), args.timeout)?;
+            done["file"] = json!(args.file);
+            done
         }
     };
     say(output, &done, || format!("restored {} events", done["events"]));
@@ -104,23 +108,24 @@ pub fn export(args: &ExportArgs, global: &GlobalArgs, output: Output) -> Result<
     let config = super::prepare(global, true)?.0.config;
     let done = match unused(opening::existing_memory(&config, clock()))? {
         Some(memory) => {
-            let done = upkeep::export(&memory, &args.dir, SystemClock::new().now()).map_err(failure)?;
-            json!({
-                "dir": args.dir, "told": done.told, "segments": done.segments, "media": done.media,
-                "media_missing": done.media_missing,
-            })
+            let recordings = Recordings::open(&config)?;
+            let (now, reserve) = (SystemClock::new().now(), config.backup.limits().reserve);
+            let done = upkeep::export(&memory, &args.dir, now, Some(&recordings), reserve);
+            exported(&args.dir, done.map_err(failure)?)
         }
         None => {
             if args.dir.exists() {
                 return Err(failure(upkeep::FileError::Exists(args.dir.clone()).into()));
             }
-            let body = json!({"dir": own_name("-export")});
-            fetch(ask_agent(&config, "export", body, args.timeout)?, "dir", &args.dir)
+            let name = own_name("-export");
+            ask_agent(&config, "export", json!({"dir": name}), args.timeout)?;
+            let backups = Directories::of(&config).backups;
+            exported(&args.dir, upkeep::fetch_export(&backups, &name, &args.dir).map_err(failure)?)
         }
     };
     say(output, &done, || {
         format!(
-            "{}: {} told, {} segments, {} recordings, {} recordings gone",
+            "{}: {} told, {} segments, {} recordings, {} segments without theirs",
             done["dir"].as_str().unwrap_or_default(),
             done["told"],
             done["segments"],
@@ -131,6 +136,13 @@ pub fn export(args: &ExportArgs, global: &GlobalArgs, output: Output) -> Result<
     Ok(Exit::Ok)
 }
 
+fn exported(dir: &Path, done: upkeep::Exporting) -> Json {
+    json!({
+        "dir": dir, "told": done.told, "segments": done.segments, "media": done.media,
+        "media_missing": done.media_missing,
+    })
+}
+
 /// `engram import`.
 ///
 /// # Errors
@@ -138,15 +150,15 @@ pub fn export(args: &ExportArgs, global: &GlobalArgs, output: Output) -> Result<
 pub fn import(args: &ImportArgs, global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
     let config = super::prepare(global, true)?.0.config;
     let memory = opening::memory(&config, clock())?;
-    let done = upkeep::import(&memory, &args.dir, &Directories::of(&config).imported).map_err(failure)?;
+    let done = upkeep::import(&memory, &args.dir, &Recordings::open(&config)?).map_err(failure)?;
     let body = json!({
         "accepted": done.accepted, "duplicates": done.duplicates, "rejected": done.rejected, "reasons": done.reasons,
-        "media": done.media,
+        "media": done.media, "media_missing": done.media_missing,
     });
     say(output, &body, || {
         let mut lines = vec![format!(
-            "{} accepted, {} were there already, {} rejected; {} recordings copied",
-            done.accepted, done.duplicates, done.rejected, done.media
+            "{} accepted, {} were there already, {} rejected; {} recordings copied, {} segments without theirs",
+            done.accepted, done.duplicates, done.rejected, done.media, done.media_missing
         )];
         lines.extend(done.reasons.iter().map(|reason| ["  ", reason].concat()));
         lines.join("\n")
@@ -170,7 +182,12 @@ fn unused(opened: Result<Memory, Failure>) -> Result<Option<Memory>, Failure> {
     }
 }
 
-fn ask_agent(config: &Config, command: &str, body: Json, timeout: f64) -> Result<Json, Failure> {
+fn ask_agent(config: &Config, command: &str, mut body: Json, timeout: f64) -> Result<Json, Failure> {
+    // Who may not write there is obeyed as anybody else on the broker is.
+    let proof = Proof::leave(&Directories::of(config), command).ok();
+    if let Some(proof) = &proof {
+        body[operator::FIELD] = proof.name().into();
+    }
     let reply = block_on(async {
         let client = requester::connect(config).await?;
         let reply = client.command(command, body, Duration::from_secs_f64(timeout)).await;
@@ -183,30 +200,18 @@ fn ask_agent(config: &Config, command: &str, body: Json, timeout: f64) -> Result
 /// A name that no other run of this program chooses.
 fn own_name(kind: &str) -> String {
     let nanos = clock().now().to_jiff().as_nanosecond();
-    format!("engram-{}-{nanos}{kind}", std::process::id())
-}
-
-/// Brings what the agent has written to where it is wanted. Where this process may not, it stays, and the reply says where.
-fn fetch(mut reply: Json, field: &str, wanted: &Path) -> Json {
-    let written = PathBuf::from(reply[field].as_str().unwrap_or_default());
-    // Renaming needs one file system; a file can be copied to another one.
-    let moved = std::fs::rename(&written, wanted).or_else(|_| {
-        std::fs::copy(&written, wanted)?;
-        std::fs::remove_file(&written)
-    });
-    match moved {
-        Ok(()) => reply[field] = json!(wanted),
-        Err(error) => tracing::warn!(%error, "it stays at {}", written.display()),
-    }
-    reply
+    format!("{}{}-{nanos}{kind}", upkeep::OWN, std::process::id())
 }
 
 fn failure(error: UpkeepError) -> Failure {
     let exit = match &error {
         UpkeepError::Name(_) => Exit::Usage,
+        UpkeepError::NoRoom { .. } => Exit::Store,
         UpkeepError::Memory(memory_core::MaintenanceError::Unusable(_))
         | UpkeepError::Line { .. }
-        | UpkeepError::Io { .. } => Exit::Source,
+        | UpkeepError::Io { .. }
+        | UpkeepError::NotWritten { .. }
+        | UpkeepError::NotReadable(_) => Exit::Source,
         _ => Exit::Store,
     };
     Err::<(), _>(error).or_exit(exit).expect_err("an error stays one")

@@ -43,7 +43,7 @@ fn collect_secrets(key: &str, value: &Value, secrets: &mut Vec<String>) {
         Value::String(path) if key.strip_suffix("_file").is_some_and(is_secret) => {
             secrets.extend(std::fs::read_to_string(path).map(|text| text.trim_end().to_owned()));
         }
-        Value::String(text) => secrets.extend(password_within(text).map(str::to_owned)),
+        Value::String(text) => secrets.extend(passwords_within(text).map(str::to_owned)),
         _ => {}
     }
 }
@@ -73,18 +73,49 @@ fn is_secret(key: &str) -> bool {
     ["password", "secret", "token"].contains(&key)
 }
 
-/// `rtsp://user:secret@host/` without the secret.
+/// `rtsp://user:secret@host/` without the secret; `None` if there is none in the text.
 fn without_password(text: &str) -> Option<String> {
-    let password = password_within(text)?;
-    let (before, after) = text.split_once(&format!(":{password}@"))?;
-    Some(format!("{before}:{HIDDEN}@{after}"))
+    let mut shown = String::with_capacity(text.len());
+    let mut hidden = false;
+    for token in text.split_inclusive(char::is_whitespace) {
+        match credentials(token) {
+            Some((before, _, after)) => {
+                hidden = true;
+                shown.extend([before, HIDDEN, after]);
+            }
+            None => shown.push_str(token),
+        }
+    }
+    hidden.then_some(shown)
 }
 
-fn password_within(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_once("://")?;
-    let authority = rest.split(['/', '?', '#', ' ']).next()?;
-    let (credentials, _) = authority.rsplit_once('@')?;
-    Some(credentials.split_once(':')?.1)
+/// The passwords of all addresses in a text.
+fn passwords_within(text: &str) -> impl Iterator<Item = &str> {
+    let found = text.split_whitespace().filter_map(|token| credentials(token).map(|(_, password, _)| password));
+    found.filter(|password| !password.is_empty())
+}
+
+/// What stands before the password of an address, the password, and the rest from `@` on. Also of one with a mistyped begin:
+/// that is what errors show.
+fn credentials(token: &str) -> Option<(&str, &str, &str)> {
+    let begin = match token.find("://") {
+        Some(at) => at + 3,
+        // `rtsp:/user:secret@host`, `rtsp:user:secret@host`: more than a scheme and a device.
+        None if token.matches(':').count() > 1 => token.find(':')? + 1,
+        None => return None,
+    };
+    let begin = begin + token[begin..].len() - token[begin..].trim_start_matches('/').len();
+    let rest = &token[begin..];
+    let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
+    let (_, after_colon) = authority.split_once(':')?;
+    let end = match authority.rfind('@') {
+        Some(end) => end,
+        // A password with a `/` of its own, unless it is a port.
+        None if !after_colon.bytes().all(|byte| byte.is_ascii_digit()) => rest.rfind('@')?,
+        None => return None,
+    };
+    let colon = rest[..end].find(':')? + 1;
+    Some((&token[..begin + colon], &rest[colon..end], &rest[end..]))
 }
 
 fn for_each_leaf(prefix: &str, value: &Value, visit: &mut impl FnMut(&str, &Value)) {
@@ -138,5 +169,28 @@ mod tests {
         assert_eq!(without_password("rtsp://cam:pa:ss@host:554/x@y").unwrap(), "rtsp://cam:<hidden>@host:554/x@y");
         assert_eq!(without_password("rtsp://host/a:b@c"), None);
         assert_eq!(without_password("file:/a/b"), None);
+    }
+
+    #[test]
+    fn passwords_are_hidden_also_where_the_address_is_mistyped() {
+        for (text, shown) in [
+            ("rtsp://anna:s3cret@camera/1", "rtsp://anna:<hidden>@camera/1"),
+            ("rtps://anna:s3cret@camera/1", "rtps://anna:<hidden>@camera/1"),
+            ("rtsp:/anna:s3cret@camera", "rtsp:/anna:<hidden>@camera"),
+            ("rtsp:anna:s3cret@camera", "rtsp:anna:<hidden>@camera"),
+            ("rtsp://anna:s3/cr@et@camera/1", "rtsp://anna:<hidden>@camera/1"),
+            (
+                "pipeline:rtspsrc location=rtsp://a:s3cret@b ! c uri=http://d:s3cret@e",
+                "pipeline:rtspsrc location=rtsp://a:<hidden>@b ! c uri=http://d:<hidden>@e",
+            ),
+        ] {
+            assert_eq!(without_password(text).as_deref(), Some(shown), "{text}");
+        }
+        for text in
+            ["rtsp://anna@camera/1", "rtsp://camera:554/a@b", "pulse:input@00", "anna@example.com", "file:/a:b", ""]
+        {
+            assert_eq!(without_password(text), None, "{text}");
+        }
+        assert_eq!(passwords_within("rtsp://a:p@q@b rtsp://c:d@e").collect::<Vec<_>>(), ["p@q", "d"]);
     }
 }

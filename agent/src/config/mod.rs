@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 pub use annotated::{annotated_toml, origins_json, secrets};
-pub use directories::{Directories, default_data_dir};
+pub use directories::{Directories, beyond_the_disk, default_data_dir, unusable};
 pub use index::IndexConfig;
 pub use layers::{ENVIRONMENT_PREFIX, Node, Origin};
 pub use schema::{closest, schema};

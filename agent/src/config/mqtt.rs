@@ -42,8 +42,9 @@ pub struct MqttConfig {
     pub health_interval_s: u64,
     /// Encryption.
     pub tls: TlsConfig,
-    /// Which commands are obeyed, by name: `forget = true`. A command that is not named is allowed, but `forget`,
-    /// `restore` and `name_entity` only where engram has a user name or a certificate for the broker.
+    /// Which commands are obeyed, by name: `forget = true`. A command that is not named is allowed, but `backup`, `export`,
+    /// `forget`, `name_entity`, `pause`, `restore` and `resume` only where engram has a password or a certificate for the
+    /// broker, or where they come from the command line of its own user.
     pub allow: std::collections::BTreeMap<String, bool>,
     /// Ceilings of what is taken in.
     pub limits: MqttLimits,
@@ -57,6 +58,8 @@ pub struct TlsConfig {
     pub enabled: bool,
     /// Certificates of the authorities that may vouch for the broker, PEM. Without it, the system's.
     pub ca_file: Option<PathBuf>,
+    /// Certificates that the authorities have revoked, PEM; needs `ca_file`. Read at the start.
+    pub crl_file: Option<PathBuf>,
     /// Certificate with which engram proves who it is, PEM; needs `key_file` and `ca_file`.
     pub cert_file: Option<PathBuf>,
     /// Private key of `cert_file`, PEM.
@@ -140,10 +143,12 @@ impl MqttConfig {
         self.port.unwrap_or(if self.tls.enabled { 8883 } else { 1883 })
     }
 
-    /// Whether engram proves to the broker who it is. A broker that takes anybody guards nothing, so commands that destroy
-    /// or rename need a word in `[mqtt.allow]` there.
+    /// Whether engram proves to the broker who it is; a user name alone proves nothing. A broker that takes anybody guards
+    /// nothing, so commands that destroy, rename, blind or fill the disk need a word in `[mqtt.allow]` there.
     pub fn authenticated(&self) -> bool {
-        self.username.is_some() || (self.tls.enabled && self.tls.cert_file.is_some())
+        let password = self.password.as_ref().is_some_and(|password| !password.is_empty());
+        (self.username.is_some() && (password || self.password_file.is_some()))
+            || (self.tls.enabled && self.tls.cert_file.is_some())
     }
 
     /// What is wrong beyond types and ranges: the key below `mqtt`, and what to do.
@@ -169,6 +174,12 @@ impl MqttConfig {
             problems.push((
                 "tls.ca_file",
                 "is missing; a client certificate needs the broker's authority named".to_owned(),
+            ));
+        }
+        if self.tls.crl_file.is_some() && self.tls.ca_file.is_none() {
+            problems.push((
+                "tls.ca_file",
+                "is missing; a list of revoked certificates needs its authority named".to_owned(),
             ));
         }
         if !self.tls.enabled && (self.tls.ca_file.is_some() || self.tls.cert_file.is_some()) {

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{IndexConfig, TensorRtConfig};
+use crate::upkeep::{BackupLimits, Reserve};
 
 /// `[memory]`: the store.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -55,11 +56,30 @@ impl Default for CompactionConfig {
 }
 
 /// `[backup]`: what `cmd/backup`, `cmd/restore` and `cmd/export` write and read.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BackupConfig {
     /// The directory of backups and exports; no command leads out of it. Without it, `backups` in the data directory.
     pub dir: Option<PathBuf>,
+    /// How many backups and exports without a name of their own stay there; the oldest go.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub keep: usize,
+    /// What backups and exports leave free on their disk, MiB.
+    #[schemars(range(min = 0, max = 1_048_576))]
+    pub keep_free_mib: u64,
+}
+
+impl Default for BackupConfig {
+    fn default() -> Self {
+        Self { dir: None, keep: 8, keep_free_mib: 512 }
+    }
+}
+
+impl BackupConfig {
+    /// As backups and exports take it.
+    pub fn limits(&self) -> BackupLimits {
+        BackupLimits { reserve: Reserve { bytes: self.keep_free_mib << 20 }, keep: self.keep }
+    }
 }
 
 /// `[learning]`: persons and procedures. What was learnt before a change stays.

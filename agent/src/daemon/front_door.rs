@@ -29,6 +29,8 @@ pub struct FrontDoorParts {
     pub media: crate::media::MediaLinks,
     pub counters: Arc<MqttCounters>,
     pub backups: std::path::PathBuf,
+    pub backup_limits: crate::upkeep::BackupLimits,
+    pub proofs: crate::operator::Proofs,
     pub watchdog: Arc<crate::watchdog::Watchdog>,
 }
 
@@ -46,6 +48,8 @@ impl FrontDoorParts {
             media: self.media.clone(),
             counters: Arc::clone(&self.counters),
             backups: self.backups.clone(),
+            backup_limits: self.backup_limits,
+            proofs: self.proofs.clone(),
             watchdog: Arc::clone(&self.watchdog),
         }
     }

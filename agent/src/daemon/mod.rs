@@ -34,10 +34,10 @@ pub use recording::{PauseSource, Recording};
 use reload::Reloader;
 
 use crate::ceilings::Ceilings;
-use crate::config::{Directories, LayerSources, Loaded};
+use crate::config::{self, Directories, LayerSources, Loaded};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::logging::Log;
-use crate::media::{MediaLinks, MediaServer};
+use crate::media::{MediaLinks, MediaServer, Recordings};
 use crate::mqtt::{Identity, MqttCounters};
 use crate::service::{MemoryService, ServiceOptions};
 use crate::upkeep::AutomaticOptions;
@@ -89,6 +89,12 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     let zone = opening::zone(config)?;
     let identity_robot = opening::robot(config)?;
     let directories = Directories::of(config);
+    if let Some(message) = config::unusable(&directories.data) {
+        return Err(Failure::new(Exit::Config, format!("data_dir cannot be used: {message}")));
+    }
+    for warning in config::beyond_the_disk(config) {
+        tracing::warn!("{warning}; what is older goes earlier");
+    }
     let memory = {
         let (config, clock) = (config.clone(), Arc::clone(&clock));
         tokio::task::spawn_blocking(move || opening::memory(&config, clock)).await.or_exit(Exit::Internal)??
@@ -139,12 +145,22 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         watchdog.watch_behind("compaction", Arc::new(move || Some(service.compaction_silence())))
     };
 
-    let archive = media::archive(config)?;
+    let recordings = Recordings::open(config)?;
+    let archive = Arc::clone(&recordings.archive);
+    match archive.tidy() {
+        Ok(0) => {}
+        Ok(files) => tracing::info!(files, "what a kill left of recordings was removed"),
+        Err(error) => tracing::warn!(%error, "what a kill left of recordings cannot be looked for"),
+    }
     {
         // First what a kill kept from being deleted, then whatever is forgotten from now on.
-        media::delete_forgotten(service.memory(), &archive);
-        let archive = Arc::clone(&archive);
-        service.after_forgetting(move |memory| media::delete_forgotten(memory, &archive));
+        media::delete_forgotten(service.memory(), &recordings);
+        let (recordings, board) = (recordings.clone(), Arc::clone(&board));
+        service.after_forgetting(move |memory| {
+            let left = media::delete_forgotten(memory, &recordings);
+            let said = format!("{left} of what was forgotten cannot be deleted; see the log");
+            board.degraded("recordings", (left > 0).then_some(said));
+        });
     }
 
     let counters = Arc::new(MqttCounters::default());
@@ -172,9 +188,11 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         configuration: Arc::clone(&reloader) as _,
         clock: Arc::clone(&clock),
         zone,
-        media: MediaLinks::new(Arc::clone(&archive), &config.recording.server),
+        media: MediaLinks::new(recordings.clone(), &config.recording.server),
         counters,
         backups: directories.backups.clone(),
+        backup_limits: config.backup.limits(),
+        proofs: crate::operator::Proofs::of(&directories),
         watchdog: Arc::clone(&watchdog),
     };
     let close_door = CancellationToken::new();
@@ -196,6 +214,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         board: Arc::clone(&board),
         clock: Arc::clone(&clock),
         archive: config.recording.enabled.then_some(archive),
+        places: recordings.places,
         watchdog,
         pace,
     };

@@ -13,6 +13,7 @@ use parking_lot::{Condvar, Mutex};
 use super::{Board, Recording};
 use crate::config::{Config, SourceConfig};
 use crate::exit::{Failure, OrExit};
+use crate::media::Places;
 use crate::senses::{Source, encoders};
 use crate::service::MemoryService;
 use crate::watchdog::{Heartbeat, TICK, Watchdog, Watched};
@@ -39,6 +40,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// Where live sources are recorded, if they are.
     pub archive: Option<Arc<Archive>>,
+    /// Told which files are played.
+    pub places: Arc<Places>,
     /// Told that the supervisor and the sources are not stuck.
     pub watchdog: Arc<Watchdog>,
     /// What live sources follow.
@@ -60,6 +63,8 @@ struct Shared {
     encoders: Encoders,
     /// Where live sources are recorded, if they are.
     archive: Option<Arc<Archive>>,
+    /// What was played is known there.
+    places: Arc<Places>,
     watchdog: Arc<Watchdog>,
     /// Of the supervisor.
     heartbeat: Heartbeat,
@@ -99,7 +104,7 @@ impl Perceiving {
     /// # Errors
     /// If the model manifest cannot be used, or no thread can be made.
     pub fn start(config: &Config, parts: Parts) -> Result<Self, Failure> {
-        let Parts { service, recording, board, clock, archive, watchdog, pace } = parts;
+        let Parts { service, recording, board, clock, archive, places, watchdog, pace } = parts;
         let encoders = encoders::load(&config.models, None)?;
         let awaited = config.sources.values().filter(|source| source.enabled).count();
         let shared = Shared {
@@ -110,6 +115,7 @@ impl Perceiving {
             clock,
             encoders,
             archive,
+            places,
             heartbeat: watchdog.heartbeat("sources"),
             watchdog,
             pace,
@@ -201,6 +207,7 @@ impl Perceiving {
     fn start_source(&self, name: &str, source: &SourceConfig) {
         let shared = &self.shared;
         let mut backoff = BACKOFF;
+        crate::senses::note_played(name, source, &shared.places);
         loop {
             let started = Source::start(
                 name,

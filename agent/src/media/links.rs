@@ -1,17 +1,16 @@
 //! Where a moment can be looked at: a file or an address, and the second in it.
 
-use std::sync::Arc;
-
-use drivers::archive::{Archive, Recording};
+use drivers::archive::Recording;
 use memory_core::StreamSpan;
 
+use super::Recordings;
 use super::server::token;
 use crate::config::MediaServerConfig;
 
-/// Looks up recordings. Without an archive only files that are their own recording have one.
+/// Looks up recordings. Without those of an installation every address is given out as it is.
 #[derive(Debug, Clone, Default)]
 pub struct MediaLinks {
-    archive: Option<Arc<Archive>>,
+    recordings: Option<Recordings>,
     /// What an address begins with, and the query that opens it, where recordings are served.
     served: Option<(String, String)>,
 }
@@ -26,8 +25,8 @@ pub struct Link {
 }
 
 impl MediaLinks {
-    /// Links into `archive`: addresses where a server is on, files otherwise.
-    pub fn new(archive: Arc<Archive>, server: &MediaServerConfig) -> Self {
+    /// Links to `recordings`: addresses where a server is on, files otherwise.
+    pub fn new(recordings: Recordings, server: &MediaServerConfig) -> Self {
         let served = server.enabled.then(|| {
             let host = || gethostname::gethostname().to_string_lossy().into_owned();
             let url = server.url.clone().unwrap_or_else(|| format!("http://{}:{}", host(), server.listen.port()));
@@ -37,16 +36,25 @@ impl MediaLinks {
             };
             (url.trim_end_matches('/').to_owned(), query)
         });
-        Self { archive: Some(archive), served }
+        Self { recordings: Some(recordings), served }
+    }
+
+    /// The recordings that are linked to.
+    pub fn recordings(&self) -> Option<&Recordings> {
+        self.recordings.as_ref()
     }
 
     /// Where the begin of `stream` can be looked at; `None` if nothing recorded it, or the recording is gone.
     pub fn link(&self, media: Option<&str>, stream: Option<StreamSpan>) -> Option<Link> {
         let (media, stream) = (media?, stream?);
         let Some(recording) = Recording::parse(media) else {
+            if let Some(recordings) = &self.recordings {
+                // What is elsewhere, or nowhere, was named by somebody else or is gone.
+                recordings.places.file_of(media)?;
+            }
             return Some(Link { uri: media.to_owned(), start_s: seconds(stream.start) });
         };
-        let found = self.archive.as_ref()?.locate(&recording, stream)?;
+        let found = self.recordings.as_ref()?.archive.locate(&recording, stream)?;
         let start_s = seconds(found.offset);
         let uri = match &self.served {
             // A media fragment: players begin there.
@@ -87,6 +95,24 @@ mod tests {
         assert_eq!(links.link(Some("archive:eye/5"), Some(stream)), None);
         assert_eq!(links.link(None, Some(stream)), None);
         assert_eq!(links.link(Some("file:///a/b.mp4"), None), None);
+    }
+
+    #[test]
+    fn a_file_outside_the_known_places_is_not_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = crate::config::Config { data_dir: Some(folder.path().join("data")), ..Default::default() };
+        let links = MediaLinks::new(Recordings::open(&config).unwrap(), &config.recording.server);
+        let stream = StreamSpan { start: Duration::ZERO, end: Duration::from_secs(4) };
+        std::fs::create_dir_all(folder.path().join("data/imported")).unwrap();
+        for (name, known) in [("data/imported/film.mkv", true), ("secret", false)] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "x").unwrap();
+            let found = links.link(Some(&format!("file://{}", path.display())), Some(stream));
+            assert_eq!(found.is_some(), known, "{name}");
+        }
+        for media in ["http://elsewhere/film.mkv", "file:///etc/passwd", "archive:eye/5", "film.mkv"] {
+            assert_eq!(links.link(Some(media), Some(stream)), None, "{media}");
+        }
     }
 
     #[test]

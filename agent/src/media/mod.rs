@@ -1,6 +1,7 @@
 //! Recordings: where evidence can be looked at, what serves it, and how forgetting reaches it.
 
 mod links;
+mod places;
 mod server;
 
 use std::sync::Arc;
@@ -10,10 +11,30 @@ use drivers::archive::{Archive, ArchiveLimits};
 use memory_core::Memory;
 
 pub use links::{Link, MediaLinks};
+pub use places::Places;
 pub use server::{MediaServer, token};
 
 use crate::config::{Config, Directories};
 use crate::exit::{Exit, Failure};
+
+/// The recordings of an installation. Cheap to clone; clones share them.
+#[derive(Debug, Clone)]
+pub struct Recordings {
+    /// What live sources recorded.
+    pub archive: Arc<Archive>,
+    /// Where other recordings may be.
+    pub places: Arc<Places>,
+}
+
+impl Recordings {
+    /// Opens those that the configuration means.
+    ///
+    /// # Errors
+    /// [`Exit::Store`] if the archive's directory cannot be read.
+    pub fn open(config: &Config) -> Result<Self, Failure> {
+        Ok(Self { archive: archive(config)?, places: Arc::new(Places::of(config)) })
+    }
+}
 
 /// Opens the archive that the configuration means. What was recorded is found also where recording is off by now.
 ///
@@ -33,16 +54,23 @@ pub fn archive(config: &Config) -> Result<Arc<Archive>, Failure> {
 }
 
 /// Deletes the recordings of what was forgotten, and notes that they are gone. What cannot be deleted now is tried again
-/// after the next request, and at the next start.
-pub fn delete_forgotten(memory: &Memory, archive: &Archive) {
+/// after the next request, and at the next start. Returns how many are left.
+///
+/// A file that came with an import is deleted whole. A file that was played where it lay is the user's and stays.
+pub fn delete_forgotten(memory: &Memory, recordings: &Recordings) -> usize {
     let doomed = match memory.recordings_to_remove() {
         Ok(doomed) => doomed,
-        Err(error) => return tracing::error!(%error, "which recordings must go cannot be read"),
+        Err(error) => {
+            tracing::error!(%error, "which recordings must go cannot be read");
+            return 1;
+        }
     };
-    let mut gone = Vec::with_capacity(doomed.len());
+    let wanted = doomed.len();
+    let mut gone = Vec::with_capacity(wanted);
     for (number, recording) in doomed {
-        match archive.forget(recording.source.as_deref(), recording.span) {
-            Ok(_) => gone.push(number),
+        let archived = recordings.archive.forget(recording.source.as_deref(), recording.span).map(drop);
+        match archived.and_then(|()| delete_imported(recording.media.as_deref(), &recordings.places)) {
+            Ok(()) => gone.push(number),
             Err(error) => tracing::error!(%error, "a recording of what was forgotten cannot be deleted"),
         }
     }
@@ -50,5 +78,14 @@ pub fn delete_forgotten(memory: &Memory, archive: &Archive) {
         && let Err(error) = memory.recordings_removed(&gone)
     {
         tracing::warn!(%error, "that recordings are gone could not be noted; they are looked for again");
+    }
+    wanted - gone.len()
+}
+
+fn delete_imported(media: Option<&str>, places: &Places) -> std::io::Result<()> {
+    let file = media.and_then(|media| places.imported_file_of(media));
+    match file.map_or(Ok(()), std::fs::remove_file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }

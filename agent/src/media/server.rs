@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::MediaServerConfig;
 use crate::config::SHORTEST_TOKEN;
+use crate::http::{self, HttpLimits};
 
 /// The token of the configuration.
 ///
@@ -73,11 +74,7 @@ impl MediaServer {
     /// Serves until `shutdown`.
     pub async fn serve(self, shutdown: CancellationToken) {
         let router = axum::Router::new().route("/media/{source}/{chunk}", get(chunk)).with_state(self.served);
-        let served =
-            axum::serve(self.listener, router).with_graceful_shutdown(async move { shutdown.cancelled().await }).await;
-        if let Err(error) = served {
-            tracing::error!(%error, "recordings are served no more");
-        }
+        http::serve(self.listener, router, HttpLimits::default(), shutdown).await;
     }
 }
 
@@ -89,7 +86,8 @@ async fn chunk(
 ) -> Response {
     // Before anything is looked at: a stranger learns nothing, not even what there is.
     if !allowed(&served.token, query.as_deref(), &headers) {
-        let how = [(header::WWW_AUTHENTICATE, "Bearer")];
+        // The connection is not kept for him either.
+        let how = [(header::WWW_AUTHENTICATE, "Bearer"), (header::CONNECTION, "close")];
         return (StatusCode::UNAUTHORIZED, how, "a token is needed: ?token=… or `Authorization: Bearer …`\n")
             .into_response();
     }

@@ -12,12 +12,12 @@ use rumqttc::{
     AckMode, AsyncClient, ConnectReturnCode, ConnectionError, DisconnectReasonCode, Event, EventLoop, LastWill,
     ManualAck, MqttOptions, NetworkOptions, Packet, PersistedAckMode, PersistedSession, PubAckReason, Publish,
     PublishNotice, PublishNoticeError, PublishOptions, PublishProperties, PublishResult, SessionStore,
-    SessionStoreError, SessionStoreKey, StateError, SubscribeFilter, SubscribeReasonCode, Transport,
+    SessionStoreError, SessionStoreKey, StateError, SubscribeFilter, SubscribeReasonCode, TlsConfiguration, Transport,
 };
 use tokio::sync::oneshot;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::MqttError;
+use super::{MqttError, tls};
 use crate::config::mqtt::MqttConfig;
 use crate::watchdog::Watchdog;
 
@@ -298,7 +298,12 @@ fn transport(config: &MqttConfig) -> Result<Transport, MqttError> {
         (Some(cert), Some(key)) => Some((file("tls.cert_file", cert)?, file("tls.key_file", key)?)),
         _ => None,
     };
-    Ok(Transport::tls(ca, identity, None))
+    match &tls.crl_file {
+        None => Ok(Transport::tls(ca, identity, None)),
+        Some(path) => tls::with_revocations(&ca, identity, &file("tls.crl_file", path)?)
+            .map(|config| Transport::tls_with_config(TlsConfiguration::Rustls(Arc::new(config))))
+            .map_err(|why| MqttError::Config { key: "tls.crl_file", message: unreadable(path, &why) }),
+    }
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {

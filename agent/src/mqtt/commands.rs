@@ -12,6 +12,7 @@ use super::reply::{Code, Payload, Refusal};
 use super::topics::check_name;
 use crate::config::mqtt::MqttConfig;
 use crate::media::MediaLinks;
+use crate::operator::{self, Proofs};
 
 /// The commands there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,22 +89,46 @@ impl Name {
         matches!(self, Self::Backup | Self::Compact | Self::Export | Self::Restore | Self::Snapshot)
     }
 
+    /// Whether it destroys, renames, blinds or fills the disk: not for anybody who reaches the broker.
+    const fn is_guarded(self) -> bool {
+        matches!(
+            self,
+            Self::Backup | Self::Export | Self::Forget | Self::NameEntity | Self::Pause | Self::Restore | Self::Resume
+        )
+    }
+
+    /// As [`Name::check_allowed`], for a command that may come from the operator's own command line.
+    ///
+    /// # Errors
+    /// `forbidden`, with the key that would allow it.
+    pub fn check_allowed_to(
+        self,
+        config: &MqttConfig,
+        proofs: &Proofs,
+        fields: &Map<String, Value>,
+    ) -> Result<(), Refusal> {
+        self.check_allowed(config).or_else(|refusal| {
+            let denied = config.allow.get(self.as_str()) == Some(&false);
+            let proof = fields.get(operator::FIELD).and_then(Value::as_str).filter(|_| !denied);
+            if proof.is_some_and(|proof| proofs.take(proof, self.as_str())) { Ok(()) } else { Err(refusal) }
+        })
+    }
+
     /// # Errors
     /// `forbidden`, with the key that would allow it.
     pub fn check_allowed(self, config: &MqttConfig) -> Result<(), Refusal> {
         let name = self.as_str();
-        let destroys = matches!(self, Self::Forget | Self::NameEntity | Self::Restore);
         match config.allow.get(name) {
             Some(true) => Ok(()),
             Some(false) => Err(Refusal::new(
                 Code::Forbidden,
                 format!("`{name}` is denied by mqtt.allow.{name} in the configuration"),
             )),
-            None if destroys && !config.authenticated() => Err(Refusal::new(
+            None if self.is_guarded() && !config.authenticated() => Err(Refusal::new(
                 Code::Forbidden,
                 format!(
-                    "`{name}` is denied on a broker without authentication; give engram a user name (mqtt.username), or set \
-                     mqtt.allow.{name} = true"
+                    "`{name}` is denied on a broker without authentication; give engram a user name with a password \
+                     (mqtt.username, mqtt.password_file), or set mqtt.allow.{name} = true"
                 ),
             )),
             None => Ok(()),
@@ -300,7 +325,18 @@ mod tests {
         assert_eq!(Name::Forget.check_allowed(&open).unwrap_err().code, Code::Forbidden);
         assert_eq!(Name::NameEntity.check_allowed(&open).unwrap_err().code, Code::Forbidden);
         assert_eq!(Name::List.check_allowed(&open), Ok(()));
-        let known = MqttConfig { username: Some("engram".to_owned()), ..MqttConfig::default() };
+        for name in ["backup", "export", "pause", "resume", "restore"] {
+            assert_eq!(Name::parse(name).unwrap().check_allowed(&open).unwrap_err().code, Code::Forbidden, "{name}");
+        }
+        let mut known = MqttConfig { username: Some("engram".to_owned()), ..MqttConfig::default() };
+        assert_eq!(
+            Name::Forget.check_allowed(&known).unwrap_err().code,
+            Code::Forbidden,
+            "a name alone proves nothing"
+        );
+        known.password = Some(String::new());
+        assert_eq!(Name::Forget.check_allowed(&known).unwrap_err().code, Code::Forbidden);
+        known.password = Some("s3cret".to_owned());
         assert_eq!(Name::Forget.check_allowed(&known), Ok(()));
         let mut denied = known;
         denied.allow.insert("list".to_owned(), false);
@@ -308,6 +344,24 @@ mod tests {
         let mut allowed = MqttConfig::default();
         allowed.allow.insert("forget".to_owned(), true);
         assert_eq!(Name::Forget.check_allowed(&allowed), Ok(()));
+    }
+
+    #[test]
+    fn the_operator_of_the_machine_is_obeyed_on_an_open_broker_unless_the_configuration_denies_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = crate::config::Config { data_dir: Some(folder.path().to_owned()), ..Default::default() };
+        let directories = crate::config::Directories::of(&config);
+        let proofs = Proofs::of(&directories);
+        let mut open = MqttConfig::default();
+        let proof = operator::Proof::leave(&directories, "pause").unwrap();
+        let fields = Map::from_iter([(operator::FIELD.to_owned(), proof.name().into())]);
+        assert!(Name::Resume.check_allowed_to(&open, &proofs, &fields).is_err());
+        assert_eq!(Name::Pause.check_allowed_to(&open, &proofs, &fields), Ok(()));
+        assert!(Name::Pause.check_allowed_to(&open, &proofs, &fields).is_err(), "once");
+        open.allow.insert("pause".to_owned(), false);
+        let proof = operator::Proof::leave(&directories, "pause").unwrap();
+        let fields = Map::from_iter([(operator::FIELD.to_owned(), proof.name().into())]);
+        assert!(Name::Pause.check_allowed_to(&open, &proofs, &fields).is_err());
     }
 
     #[test]

@@ -19,7 +19,9 @@ use super::topics::{ReplyPolicy, Topics};
 use super::{ConfigurationControl, FrontDoor, Identity, MqttCounters, MqttError, RecordingControl};
 use crate::config::mqtt::MqttConfig;
 use crate::media::MediaLinks;
+use crate::operator::Proofs;
 use crate::service::MemoryService;
+use crate::upkeep::BackupLimits;
 use crate::watchdog::Watchdog;
 
 /// Parts of the front door that can be in trouble.
@@ -48,6 +50,8 @@ pub struct Context {
     pub media: MediaLinks,
     pub counters: Arc<MqttCounters>,
     pub backups: std::path::PathBuf,
+    pub backup_limits: BackupLimits,
+    pub proofs: Proofs,
     pub watchdog: Arc<Watchdog>,
     pub outbox: Outbox,
     /// Questions and commands under way.
@@ -75,6 +79,8 @@ impl Context {
             media,
             counters,
             backups,
+            backup_limits,
+            proofs,
             watchdog,
         } = door;
         let topics = Topics::new(&config.root, &identity.robot)
@@ -102,6 +108,8 @@ impl Context {
             media,
             counters,
             backups,
+            backup_limits,
+            proofs,
             watchdog,
         };
         Ok((context, health))

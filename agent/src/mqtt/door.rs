@@ -6,6 +6,7 @@ use std::time::Duration;
 use memory_core::{EntityNews, ProcedureNews};
 use serde_json::json;
 use tokio::sync::{broadcast, mpsc, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -13,8 +14,9 @@ use super::MqttError;
 use super::beat::{self, Beat};
 use super::client::{Backoff, End, EndKind, Gone, Link, LinkOptions, Publication, Reliability, Sender};
 use super::context::{CONNECTION_ASK, CONNECTION_IN, Context, RIGHTS_ASK, RIGHTS_IN, STORAGE};
+use super::dispute::{self, Dispute, Due};
 use super::ingest::{self, Ended, Ingest};
-use super::presence::{Claim, OFFLINE, ONLINE, STOPPED, claim, yields_to};
+use super::presence::{Claim, OFFLINE, ONLINE, STOPPED, claim, shown};
 use super::requests::{Dispatcher, Sign};
 use super::topics::{ClientRole, Outbound};
 use super::{entities, procedure};
@@ -31,7 +33,7 @@ const LEAVE: Duration = Duration::from_secs(2);
 /// `…-in`: observations and `cmd/forget`.
 pub struct InConnection {
     pub context: Arc<Context>,
-    /// Set once this engram may serve.
+    /// True while this engram may serve.
     pub claimed: watch::Receiver<bool>,
     /// True while observations reach the memory.
     pub subscribed: watch::Sender<bool>,
@@ -43,11 +45,11 @@ impl InConnection {
         let most = Duration::from_secs(self.context.config.reconnect_max_s);
         let mut backoff = Backoff::new(most);
         let mut storage_backoff = Backoff::new(most);
-        tokio::select! {
-            () = self.stop.cancelled() => return,
-            claimed = self.claimed.wait_for(|claimed| *claimed) => if claimed.is_err() { return },
-        }
         while !self.stop.is_cancelled() {
+            tokio::select! {
+                () = self.stop.cancelled() => return,
+                claimed = self.claimed.wait_for(|claimed| *claimed) => if claimed.is_err() { return },
+            }
             let accepted = self.context.counters.observations_accepted.get();
             let (end, ended) = self.connection(&mut backoff).await;
             self.subscribed.send_replace(false);
@@ -59,6 +61,8 @@ impl InConnection {
                     self.context.problem(STORAGE, Some(&problem));
                     storage_backoff.pause(EndKind::Lost)
                 }
+                // The name was given up; it is waited for again.
+                Ended::Done if end.kind == EndKind::Closed && !self.stop.is_cancelled() => continue,
                 Ended::Done if end.kind == EndKind::Closed => return,
                 Ended::Done => {
                     self.context.report(CONNECTION_IN, &end);
@@ -103,6 +107,7 @@ impl InConnection {
             end = self.subscribe(&mut link, backoff) => end,
             () = trouble.cancelled() => closed(),
             () = self.stop.cancelled() => closed(),
+            () = given_up(self.claimed.clone()) => closed(),
         };
         self.subscribed.send_replace(false);
         if self.stop.is_cancelled() {
@@ -136,6 +141,14 @@ impl InConnection {
     }
 }
 
+/// Waits until this engram may not serve any more.
+async fn given_up(mut claimed: watch::Receiver<bool>) {
+    if claimed.wait_for(|claimed| !*claimed).await.is_err() {
+        // The other connection is gone; `stop` says the rest.
+        std::future::pending().await
+    }
+}
+
 fn done(ended: Result<Ended, tokio::task::JoinError>) -> Ended {
     ended.unwrap_or_else(|error| Ended::StorageTrouble(error.to_string()))
 }
@@ -158,6 +171,8 @@ pub struct AskConnection {
     pub context: Arc<Context>,
     pub health: watch::Receiver<HealthReport>,
     pub claimed: watch::Sender<bool>,
+    /// Whether this engram has served the robot name since it started.
+    pub has_served: bool,
     pub subscribed: watch::Receiver<bool>,
     pub shutdown: CancellationToken,
     pub online: watch::Sender<bool>,
@@ -206,6 +221,15 @@ impl AskConnection {
                         None => {
                             self.leave(link).await;
                             return Ok(());
+                        }
+                        Some(Outcome::Taken(other)) if self.has_served => {
+                            self.step_back(link, &other).await;
+                            let pause = backoff.pause(EndKind::TakenOver);
+                            tokio::select! {
+                                () = self.shutdown.cancelled() => {}
+                                () = tokio::time::sleep(pause) => {}
+                            }
+                            continue;
                         }
                         Some(Outcome::Taken(other)) => {
                             self.online.send_replace(false);
@@ -261,6 +285,7 @@ impl AskConnection {
             }
             backoff.reset();
             self.context.problem(CONNECTION_ASK, None);
+            self.has_served = true;
             self.claimed.send_replace(true);
             self.context.outbox.set_link(Some(sender.clone()));
             self.come_online(&sender).await?;
@@ -300,6 +325,8 @@ impl AskConnection {
         let context = Arc::clone(&self.context);
         let mut beat = Beat::new(Duration::from_secs(context.config.health_interval_s));
         let mut health_open = true;
+        let mut dispute = Dispute::new(&context, Instant::now());
+        let own = context.identity.instance.as_str();
         let mut announcements = std::pin::pin!(context.outbox.forward_announcements(link));
         loop {
             tokio::select! {
@@ -340,20 +367,49 @@ impl AskConnection {
                 () = context.recording_changed.notified() => self.announce_recording(link).await?,
                 sign = signs.recv() => match sign {
                     None => return Err(Gone),
-                    Some(Sign::Instance(other)) if !other.is_empty() && other != context.identity.instance => {
-                        if yields_to(&context.identity.instance, &other) {
-                            return Ok(Outcome::Taken(other));
-                        }
-                        tracing::warn!(other, "another engram came with this robot name; it will leave");
+                    Some(Sign::Instance(other)) if !other.is_empty() && other != own => {
+                        dispute.instance(own, &other, Instant::now());
+                    }
+                    // The will of an earlier connection, or of one that has left: this one is here.
+                    Some(Sign::Status(status)) if status != ONLINE => dispute.status(),
+                    Some(Sign::Answer(text)) => if let Some(other) = dispute.answer(own, &text) {
+                        return Ok(Outcome::Taken(other));
+                    },
+                    Some(_) => {}
+                },
+                () = dispute::until(dispute.due()) => match dispute.next(Instant::now()) {
+                    Some(Due::Correct) => {
                         self.announce_instance(link).await?;
                         self.announce_online(link).await?;
                     }
-                    // The will of an earlier connection, or of one that has left: this one is here.
-                    Some(Sign::Status(status)) if status != ONLINE => self.announce_online(link).await?,
-                    Some(_) => {}
+                    Some(Due::Challenge) => {
+                        tracing::warn!("another engram announces itself under this robot name; it is asked for a sign of life");
+                        dispute.challenge(&context, link).await?;
+                    }
+                    Some(Due::Settled) => {
+                        tracing::warn!("nobody answered: what was announced under this robot name is corrected");
+                        dispute.settle(link).await?;
+                    }
+                    None => {}
                 },
             }
         }
+    }
+
+    /// Leaves the robot name to another engram for a while. A stranger may have said that there is one, so nothing ends.
+    async fn step_back(&mut self, link: Link, other: &str) {
+        self.online.send_replace(false);
+        self.claimed.send_replace(false);
+        self.context.outbox.set_link(None);
+        let message = format!(
+            "another engram (instance {}) answers for the robot `{}`; this one is offline and tries again; set a different \
+             `robot` in the configuration of one of the two",
+            shown(other),
+            self.context.topics.robot()
+        );
+        self.context.problem(CONNECTION_ASK, Some(&message));
+        // A clean farewell keeps the will from declaring the other one offline.
+        link.close(LEAVE).await;
     }
 
     async fn announce_instance(&self, link: &Sender) -> Result<(), Gone> {

@@ -200,8 +200,9 @@ impl Ingest {
         let context = &self.context;
         context.counters.commands.increment();
         let request = read_request(message, &context.router(), context.config.limits.ask_bytes, |payload| {
-            Name::Forget.check_allowed(&context.config)?;
-            commands::read_forget(Fields(commands::fields(payload)?))
+            let fields = commands::fields(payload)?;
+            Name::Forget.check_allowed_to(&context.config, &context.proofs, fields)?;
+            commands::read_forget(Fields(fields))
         })
         .only_if_answerable();
         match request.body {
@@ -288,7 +289,21 @@ impl Ingest {
     ) -> Option<String> {
         let (refusal, problem) = match outcome {
             Ok(reply) => {
-                self.context.answer(route, &route.seal(commands::forgotten(&reply)), REPLY_PATIENCE);
+                let mut body = commands::forgotten(&reply);
+                // Nobody is told that something is gone while a recording shows it.
+                let memory = self.context.service.memory();
+                let recorded = self.context.media.recordings().is_some();
+                let left = if recorded { memory.recordings_to_remove().map_or(1, |left| left.len()) } else { 0 };
+                if left > 0 {
+                    let message = format!(
+                        "it is hidden everywhere, but {left} recordings that show it could not be deleted; they are tried \
+                         again with the next `forget` and at the next start"
+                    );
+                    body["state"] = "failed".into();
+                    body["recordings_left"] = left.into();
+                    body["error"] = json!(Refusal::new(Code::Internal, message));
+                }
+                self.context.answer(route, &route.seal(body), REPLY_PATIENCE);
                 return None;
             }
             Err(ForgetFailure::Invalid(message)) => (Refusal::bad(message), None),

@@ -11,6 +11,7 @@ pub(crate) mod client;
 pub(crate) mod commands;
 mod context;
 mod counters;
+mod dispute;
 mod door;
 pub(crate) mod entities;
 pub(crate) mod fields;
@@ -23,6 +24,7 @@ pub(crate) mod procedure;
 pub(crate) mod reply;
 pub mod request;
 mod requests;
+mod tls;
 pub mod topics;
 pub(crate) mod upkeep;
 
@@ -35,7 +37,9 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::config::mqtt::MqttConfig;
 use crate::health::HealthReport;
+use crate::operator::Proofs;
 use crate::service::MemoryService;
+use crate::upkeep::BackupLimits;
 use crate::watchdog::Watchdog;
 pub use counters::{Counter, MqttCounters};
 
@@ -88,7 +92,7 @@ pub struct Reloaded {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MqttError {
-    /// Another live engram serves this robot name on this broker.
+    /// Another live engram served this robot name on this broker before this one did.
     #[error(
         "another engram (instance {other}) already serves the robot `{robot}` on this broker; set a different `robot` in \
          the configuration of one of the two, or stop the other"
@@ -141,6 +145,10 @@ pub struct FrontDoor {
     pub counters: Arc<MqttCounters>,
     /// Where backups and exports are, which no command leads out of.
     pub backups: std::path::PathBuf,
+    /// How much they may take.
+    pub backup_limits: BackupLimits,
+    /// What shows that a command comes from the operator's own command line.
+    pub proofs: Proofs,
     /// Watches the two clients and their event loops.
     pub watchdog: Arc<Watchdog>,
 }
@@ -175,6 +183,16 @@ pub async fn serve(door: FrontDoor, shutdown: CancellationToken, online: watch::
     let in_connection =
         AbortOnDropHandle::new(tokio::spawn(async move { heartbeat.beside(in_connection.run()).await }));
     let heartbeat = context.watchdog.heartbeat("mqtt ask");
-    let ask = door::AskConnection { context, health, claimed, subscribed, shutdown, online, stop_in, in_connection };
+    let ask = door::AskConnection {
+        context,
+        health,
+        claimed,
+        has_served: false,
+        subscribed,
+        shutdown,
+        online,
+        stop_in,
+        in_connection,
+    };
     heartbeat.beside(Box::pin(ask.run())).await
 }

@@ -2,14 +2,14 @@
 //!
 //! Host names repeat on robots, and a memory that two programs feed is nobody's. The retained `instance` names the memory
 //! that serves the name, and `status` says whether it is there. Either may be stale: a broker that was killed publishes no
-//! will. So an instance that seems to be there is asked, with `cmd/instance`, and counts only if it shows a sign of life.
+//! will. So an instance that seems to be there is asked, with `cmd/instance`, and counts only if it answers with an id of its own.
 //!
 //! Two that start at the same moment both find nobody. Each then sees the other announce itself, and the one with the
-//! smaller id stays.
+//! smaller id stays (see [`super::dispute`]).
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::client::{Delivery, Gone, Publication, Reliability, Sender};
@@ -19,7 +19,7 @@ use super::requests::Sign;
 use super::topics::Outbound;
 
 /// How long an instance that is there may take to answer.
-const CHALLENGE: Duration = Duration::from_secs(3);
+pub const CHALLENGE: Duration = Duration::from_secs(3);
 
 /// `online`, retained.
 pub const ONLINE: &str = "online";
@@ -59,7 +59,7 @@ pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<
                 Sign::Instance(id) => instance = Some(id),
                 Sign::Status(text) => status = Some(text),
                 Sign::Answer(text) if text == nonce => return,
-                Sign::Answer(_) | Sign::Alive => {}
+                Sign::Answer(_) | Sign::Alive(_) => {}
             }
         }
     });
@@ -72,14 +72,15 @@ pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<
     let other = instance.filter(|id| !id.is_empty() && *id != context.identity.instance);
     let claim = match other {
         Some(other) if status.as_deref() == Some(ONLINE) => {
-            if lives(context, link, signs, &nonce, answers.clone()).await? {
-                Claim::Taken(other)
-            } else {
-                tracing::warn!(
-                    other,
-                    "the engram that served this robot name before left no word and shows no sign of life"
-                );
-                Claim::Free
+            match living(context, link, signs, &nonce, answers.clone()).await? {
+                Some(alive) => Claim::Taken(alive),
+                None => {
+                    tracing::warn!(
+                        other = shown(&other),
+                        "the engram that served this robot name before left no word and shows no sign of life"
+                    );
+                    Claim::Free
+                }
             }
         }
         _ => Claim::Free,
@@ -88,36 +89,63 @@ pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<
     Ok(claim)
 }
 
-async fn lives(
+/// The id of another engram that shows a sign of life.
+async fn living(
     context: &Context,
     link: &Sender,
     signs: &mut mpsc::Receiver<Sign>,
     nonce: &str,
     answers: String,
-) -> Result<bool, Gone> {
-    let command = context.topics.command(Name::Instance.as_str()).expect("names of commands are topic levels");
-    let challenge = Publication {
-        topic: command,
-        payload: json!({"request_id": nonce}).to_string().into(),
-        response_topic: Some(answers),
-        expiry: Some(CHALLENGE),
-        ..Publication::default()
-    };
-    let patience = match link.publish(challenge).await? {
+) -> Result<Option<String>, Gone> {
+    let patience = match link.publish(challenge(context, nonce, answers)).await? {
         // The other would be subscribed.
-        Delivery::NobodyListens => return Ok(false),
+        Delivery::NobodyListens => return Ok(None),
         Delivery::Taken => CHALLENGE,
         // Not allowed to ask: the next report of its health will tell.
         Delivery::Refused => Duration::from_secs(context.config.health_interval_s) + CHALLENGE,
     };
+    let own = context.identity.instance.as_str();
     let sign = async {
         while let Some(sign) = signs.recv().await {
-            if matches!(sign, Sign::Answer(_) | Sign::Alive) {
-                return;
+            let found = match sign {
+                Sign::Answer(text) => instance_in(&text),
+                Sign::Alive(instance) => Some(instance),
+                Sign::Instance(_) | Sign::Status(_) => None,
+            };
+            if let Some(other) = found.filter(|other| is_id(other) && other != own) {
+                return Some(other);
             }
         }
+        None
     };
-    Ok(tokio::time::timeout(patience, sign).await.is_ok())
+    Ok(tokio::time::timeout(patience, sign).await.unwrap_or_default())
+}
+
+/// The request that every engram of this robot name answers with its id.
+pub fn challenge(context: &Context, nonce: &str, answers: String) -> Publication {
+    Publication {
+        topic: context.topics.command(Name::Instance.as_str()).expect("names of commands are topic levels"),
+        payload: json!({"request_id": nonce}).to_string().into(),
+        response_topic: Some(answers),
+        expiry: Some(CHALLENGE),
+        ..Publication::default()
+    }
+}
+
+/// The id in the answer to a challenge, or in a health report.
+pub fn instance_in(text: &str) -> Option<String> {
+    let body: Value = serde_json::from_str(text).ok()?;
+    Some(body.get("instance")?.as_str()?.to_owned())
+}
+
+/// Whether a text can be the id of a memory. What cannot was said by a stranger.
+pub fn is_id(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+/// The begin of an id that somebody else chose, for the log.
+pub fn shown(id: &str) -> String {
+    id.chars().take(64).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 pub fn nonce() -> String {
@@ -137,5 +165,17 @@ mod tests {
     #[test]
     fn of_two_that_start_at_once_exactly_one_yields() {
         assert_ne!(yields_to("a", "b"), yields_to("b", "a"));
+    }
+
+    #[test]
+    fn what_cannot_be_an_id_is_none() {
+        assert!(is_id("another-memory") && is_id("0f3a"));
+        for text in ["", "!", "a b", "a\n", "ü", &"x".repeat(65)] {
+            assert!(!is_id(text), "{text:?}");
+        }
+        assert_eq!(instance_in(r#"{"instance": "abc", "robot": "kitchen"}"#).as_deref(), Some("abc"));
+        for text in ["", "abc", "[]", "{}", r#"{"instance": 1}"#] {
+            assert_eq!(instance_in(text), None, "{text:?}");
+        }
     }
 }

@@ -13,6 +13,7 @@ use super::commands::{self, Name};
 use super::context::Context;
 use super::entities::{self, List};
 use super::fields::Fields;
+use super::presence::instance_in;
 use super::procedure;
 use super::reply::{Code, Payload, Refusal, Route};
 use super::topics::Inbound;
@@ -31,8 +32,8 @@ pub enum Sign {
     Instance(String),
     /// What the status of this robot name is.
     Status(String),
-    /// A health report that was published just now.
-    Alive,
+    /// A health report that was published just now, by the memory with this id.
+    Alive(String),
     /// An answer to this program's own request.
     Answer(String),
 }
@@ -55,7 +56,10 @@ impl Dispatcher {
             Some(Inbound::Command(name)) => return self.spawn(message, Some(name)),
             Some(Inbound::Instance) => Sign::Instance(text(&message)),
             Some(Inbound::Status) => Sign::Status(text(&message)),
-            Some(Inbound::Health) if !message.retained => Sign::Alive,
+            Some(Inbound::Health) if !message.retained => match instance_in(&text(&message)) {
+                Some(instance) => Sign::Alive(instance),
+                None => return,
+            },
             Some(Inbound::Answer(_)) => Sign::Answer(text(&message)),
             Some(Inbound::Health | Inbound::Observe) | None => return,
         };
@@ -154,7 +158,7 @@ async fn command_named(context: &Context, name: &str, message: &Message) {
     let outcome = async {
         let name = Name::parse(name)?;
         let fields = request.body?;
-        name.check_allowed(&context.config)?;
+        name.check_allowed_to(&context.config, &context.proofs, &fields)?;
         if !context.admit() {
             return Err(busy("more requests a second than mqtt.limits.asks_per_s"));
         }

@@ -12,7 +12,8 @@ use super::commands::Name;
 use super::context::Context;
 use super::fields::Fields;
 use super::reply::{Code, Refusal};
-use crate::upkeep::{self, UpkeepError, confined};
+use crate::media::Recordings;
+use crate::upkeep::{self, BackupLimits, UpkeepError, confined};
 
 /// One of these commands, understood.
 pub enum LongCommand {
@@ -32,7 +33,7 @@ pub fn read(context: &Context, name: Name, fields: Fields<'_>) -> Result<LongCom
     let default = |kind: &str| {
         let at: String =
             context.clock.now().to_jiff().to_string().chars().filter(char::is_ascii_alphanumeric).collect();
-        path(&["engram-", &at, kind].concat())
+        path(&[upkeep::OWN, &at, kind].concat())
     };
     Ok(match name {
         Name::Backup => LongCommand::Backup {
@@ -57,10 +58,13 @@ pub fn read(context: &Context, name: Name, fields: Fields<'_>) -> Result<LongCom
 pub async fn run(context: &Context, command: LongCommand) -> Value {
     let memory = context.service.memory().clone();
     let (backups, now) = (context.backups.clone(), context.clock.now());
+    let recordings = context.media.recordings().cloned();
+    let limits = context.backup_limits;
     let restoring = matches!(command, LongCommand::Restore { .. });
     // What is told waits until the whole backup was read, and that is no fault of the writer.
     let _excuse = restoring.then(|| context.watchdog.excuse());
-    let done = tokio::task::spawn_blocking(move || work(&memory, &backups, command, now)).await;
+    let done =
+        tokio::task::spawn_blocking(move || work(&memory, &backups, command, now, recordings.as_ref(), limits)).await;
     if restoring {
         context.service.memory_replaced();
     }
@@ -81,13 +85,16 @@ fn work(
     backups: &std::path::Path,
     command: LongCommand,
     now: Timestamp,
+    recordings: Option<&Recordings>,
+    limits: BackupLimits,
 ) -> Result<Value, UpkeepError> {
     if !matches!(command, LongCommand::Compact | LongCommand::Snapshot) {
         upkeep::make_private(backups)?;
     }
     Ok(match command {
         LongCommand::Backup { file, replace } => {
-            let done = upkeep::backup(memory, &file, replace)?;
+            let done = upkeep::backup(memory, &file, replace, limits.reserve)?;
+            upkeep::retain(backups, limits.keep);
             json!({"file": file, "events": done.events, "seq": done.seq, "bytes": done.bytes})
         }
         LongCommand::Compact => compacted(&memory.compact()?),
@@ -97,7 +104,8 @@ fn work(
             json!({"events": done.events, "bytes": done.bytes, "took_ms": done.took.as_millis() as u64})
         }
         LongCommand::Export { dir } => {
-            let done = upkeep::export(memory, &dir, now)?;
+            let done = upkeep::export(memory, &dir, now, recordings, limits.reserve)?;
+            upkeep::retain(backups, limits.keep);
             json!({
                 "dir": dir, "told": done.told, "segments": done.segments, "media": done.media,
                 "media_missing": done.media_missing,
@@ -122,7 +130,10 @@ pub fn compacted(done: &memory_core::CompactReply) -> Value {
 fn refusal(error: &UpkeepError) -> Refusal {
     let code = match error {
         UpkeepError::Memory(MaintenanceError::Busy) => Code::Busy,
-        UpkeepError::Memory(MaintenanceError::Full(_)) => Code::StorageFull,
+        UpkeepError::Memory(MaintenanceError::Write(error)) if error.kind() == std::io::ErrorKind::StorageFull => {
+            Code::StorageFull
+        }
+        UpkeepError::Memory(MaintenanceError::Full(_)) | UpkeepError::NoRoom { .. } => Code::StorageFull,
         UpkeepError::Memory(MaintenanceError::Unusable(_)) | UpkeepError::Name(_) => Code::BadRequest,
         _ => Code::Internal,
     };

@@ -17,6 +17,7 @@ pub use spec::source_spec;
 
 use crate::config::{SegmentsConfig, SourceConfig, Speed};
 use crate::health::SourceHealth;
+use crate::media::Places;
 
 /// One running source.
 #[derive(Clone)]
@@ -154,6 +155,14 @@ fn segmenter(segments: &SegmentsConfig, can_wait: bool) -> SegmenterConfig {
         visual_threshold: segments.visual_threshold,
         silence_db: segments.silence_db,
         ..base
+    }
+}
+
+/// Keeps in mind that the file of a source, if it is one, is a recording of this memory.
+pub fn note_played(name: &str, source: &SourceConfig, places: &Places) {
+    let Ok(SourceKind::File(file)) = source_spec(name, source).map(|spec| spec.kind) else { return };
+    if let Err(error) = places.note_played(&file.path) {
+        tracing::warn!(source = name, %error, "that this file is played cannot be noted; what is seen in it has no link");
     }
 }
 

@@ -81,8 +81,10 @@ fn kind(source: &SourceConfig) -> Result<SourceKind, String> {
         _ => {
             let near = config::closest(kind, KINDS.iter().map(|known| known.trim_end_matches([':', '/'])));
             let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            // What follows may hold a password.
+            let shown = if rest.is_empty() { kind.to_owned() } else { format!("{kind}:…") };
             return Err(format!(
-                "`{uri}` is no source: it begins with file:, v4l2:, argus:, rtsp://, alsa:, pulse, shm:, test or pipeline:{hint}"
+                "`{shown}` is no source: it begins with file:, v4l2:, argus:, rtsp://, alsa:, pulse, shm:, test or pipeline:{hint}"
             ));
         }
     })
@@ -145,5 +147,16 @@ mod tests {
         assert!(kind_of("file:").unwrap_err().contains("file:/data/kitchen.mkv"));
         assert!(kind_of("shm:/run/cam").unwrap_err().contains("caps"));
         assert!(kind_of("").is_err());
+    }
+
+    #[test]
+    fn a_mistyped_address_is_refused_without_its_password() {
+        for uri in
+            ["rtps://anna:s3cret@camera/1", "RTSP://anna:s3cret@camera", "anna:s3cret@camera", "htp:anna:s3cret@b"]
+        {
+            let message = kind_of(uri).unwrap_err();
+            assert!(!message.contains("s3cret") && message.contains("is no source"), "{message}");
+        }
+        assert!(kind_of("rtps://anna:s3cret@camera/1").unwrap_err().contains("did you mean `rtsp`"));
     }
 }

@@ -33,6 +33,15 @@ pub fn confined(directory: &Path, name: &str) -> Result<PathBuf, FileError> {
     Ok(directory.join(name))
 }
 
+/// The path of a file in a directory by a name with any characters, which it cannot lead out of.
+///
+/// # Errors
+/// If the name is more than a name.
+pub fn inside(directory: &Path, name: &str) -> Result<PathBuf, FileError> {
+    let plain = !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\0']);
+    if plain { Ok(directory.join(name)) } else { Err(FileError::NotPlain(name.chars().take(MAX_NAME).collect())) }
+}
+
 /// Makes a directory that only its owner may read.
 pub fn make_private(directory: &Path) -> Result<(), UpkeepError> {
     let mut builder = DirBuilder::new();
@@ -43,6 +52,155 @@ pub fn make_private(directory: &Path) -> Result<(), UpkeepError> {
         builder.mode(0o700);
     }
     builder.create(directory).map_err(io_error(directory))
+}
+
+/// Makes a file that only its owner may read, and which must not be there.
+pub fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path)
+}
+
+/// Gives a file or directory to the owner of another one, where this user is not he and may do so.
+pub fn give_to_owner_of(path: &Path, other: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let (own, owner) = (path.symlink_metadata()?, other.metadata()?);
+        if own.uid() != owner.uid() {
+            std::os::unix::fs::lchown(path, Some(owner.uid()), Some(owner.gid()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Opens a file to read it, unless its name is that of a link, a pipe or a device.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        // Opening a pipe would wait for its writer.
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        options.custom_flags(i32::try_from(flags.bits()).map_err(io::Error::other)?);
+    }
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"))
+    }
+}
+
+/// Bytes of a disk that backups and exports leave free.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reserve {
+    /// How many.
+    pub bytes: u64,
+}
+
+/// Bytes that are written between two looks at what is free.
+const LOOK: u64 = 4 << 20;
+
+impl Reserve {
+    /// Whether `more` bytes beside `path` leave enough free.
+    ///
+    /// # Errors
+    /// [`UpkeepError::NoRoom`] if not.
+    pub fn check(self, path: &Path, more: u64) -> Result<(), UpkeepError> {
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // A file system that does not say is not kept from.
+        let Ok(about) = rustix::fs::statvfs(directory) else { return Ok(()) };
+        let free = about.f_bavail.saturating_mul(about.f_frsize);
+        if free.saturating_sub(more) >= self.bytes {
+            return Ok(());
+        }
+        let (free, reserve) = (crate::output::bytes(free), crate::output::bytes(self.bytes));
+        Err(UpkeepError::NoRoom { path: path.to_path_buf(), free, reserve })
+    }
+
+    /// Looks now and then at what is free while `path` is written.
+    pub fn guard<W: io::Write>(self, inner: W, path: &Path) -> Guarded<W> {
+        Guarded { inner, reserve: self, path: path.to_path_buf(), written: 0, looked: 0, full: None }
+    }
+}
+
+/// A file that is written while there is room.
+pub struct Guarded<W> {
+    inner: W,
+    reserve: Reserve,
+    path: PathBuf,
+    written: u64,
+    looked: u64,
+    full: Option<UpkeepError>,
+}
+
+impl<W> Guarded<W> {
+    /// What is written to.
+    pub fn get_ref(&self) -> &W {
+        &self.inner
+    }
+
+    /// What is written to.
+    pub fn into_inner(self) -> W {
+        self.inner
+    }
+
+    /// Whether there was room for everything.
+    ///
+    /// # Errors
+    /// [`UpkeepError::NoRoom`] if not.
+    pub fn checked(&mut self) -> Result<(), UpkeepError> {
+        self.full.take().map_or(Ok(()), Err)
+    }
+}
+
+impl<W: io::Write> io::Write for Guarded<W> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        if self.written >= self.looked {
+            self.looked = self.written + LOOK;
+            if let Err(full) = self.reserve.check(&self.path, LOOK) {
+                self.full = Some(full);
+                return Err(io::Error::new(io::ErrorKind::StorageFull, "the rest of the disk is kept for the memory"));
+            }
+        }
+        let written = self.inner.write(data)?;
+        self.written += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// How names begin that this program gives by itself.
+pub const OWN: &str = "engram-";
+
+/// Removes the oldest backups and exports of a directory that this program named itself, beyond the newest `keep`.
+pub fn retain(directory: &Path, keep: usize) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    let mut own: Vec<(std::time::SystemTime, PathBuf)> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            name.starts_with(OWN) && (name.ends_with(".backup") || name.ends_with("-export"))
+        })
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    own.sort();
+    let surplus = own.len().saturating_sub(keep);
+    for (_, path) in own.drain(..surplus) {
+        tracing::info!(path = %path.display(), keep, "an old backup or export is removed (backup.keep)");
+        remove(&path);
+    }
 }
 
 /// A file or directory that is not whole yet; removed unless it is finished.
@@ -107,6 +265,42 @@ mod tests {
         for name in ["", ".", "..", "../x", "/etc/passwd", "a/b", "a\\b", ".hidden", "a\0b", "ü", &"x".repeat(129)] {
             assert!(confined(directory, name).is_err(), "{name:?}");
         }
+    }
+
+    #[test]
+    fn of_what_the_program_named_itself_the_newest_stay_and_of_the_rest_everything() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        for (age, name) in (0..).zip(["engram-4.backup", "engram-3-export", "engram-2.backup", "engram-1.backup"]) {
+            if name.ends_with("-export") {
+                std::fs::create_dir(at(name)).unwrap();
+            } else {
+                std::fs::write(at(name), "x").unwrap();
+            }
+            let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1000 - age);
+            File::open(at(name)).unwrap().set_modified(time).unwrap();
+        }
+        for name in ["monday.backup", "engram-notes"] {
+            std::fs::write(at(name), "x").unwrap();
+        }
+        retain(directory.path(), 2);
+        let mut left: Vec<_> =
+            std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["engram-3-export", "engram-4.backup", "engram-notes", "monday.backup"]);
+    }
+
+    #[test]
+    fn what_is_kept_for_the_memory_is_not_written_to() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.backup");
+        let all = Reserve { bytes: u64::MAX };
+        assert!(matches!(all.check(&path, 0), Err(UpkeepError::NoRoom { .. })));
+        assert!(Reserve::default().check(&path, 0).is_ok());
+        let mut out = all.guard(Vec::new(), &path);
+        assert_eq!(io::Write::write(&mut out, b"x").unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert!(matches!(out.checked(), Err(UpkeepError::NoRoom { .. })));
+        assert!(out.get_ref().is_empty());
     }
 
     #[test]

@@ -53,8 +53,14 @@ pub struct SegmentLine {
     end: String,
     stream_us: (u64, u64),
     boundary: Boundary,
-    /// A path within the export, or an address.
+    /// A path within the export, or what the archive calls a recording.
     pub media: Option<String>,
+    /// Chunks of the archive, as paths within the export.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chunks: Vec<String>,
+    /// There was a recording, and it could not be copied.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub media_missing: bool,
     #[serde(default)]
     degraded: Vec<String>,
     events: Vec<EventLine>,
@@ -107,6 +113,8 @@ impl Line {
                 stream_us: micros(segment.stream),
                 boundary: segment.boundary,
                 media: segment.media,
+                chunks: Vec::new(),
+                media_missing: false,
                 degraded: segment.degraded,
                 events: segment.events.into_iter().map(event_line).collect(),
             }),
@@ -153,6 +161,11 @@ impl ToldLine {
 }
 
 impl SegmentLine {
+    /// Where it is in its recording.
+    pub fn stream(&self) -> StreamSpan {
+        stream(self.stream_us)
+    }
+
     /// As it would be perceived.
     ///
     /// # Errors

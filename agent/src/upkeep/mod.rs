@@ -2,8 +2,11 @@
 //! the program and those that come by MQTT; all of it blocks, so callers give it a thread.
 
 mod automatic;
+mod fetch;
 mod files;
 mod lines;
+mod recordings;
+mod sums;
 mod transfer;
 
 use std::fs::File;
@@ -13,8 +16,20 @@ use std::path::{Path, PathBuf};
 use memory_core::{BackupReply, Memory};
 
 pub use automatic::{Automatic, AutomaticOptions};
-pub use files::{FileError, confined, make_private};
+pub use fetch::{HandedOver, fetch_backup, fetch_export, hand_over};
+pub use files::{
+    FileError, OWN, Reserve, confined, create_private, give_to_owner_of, make_private, open_regular, retain,
+};
 pub use transfer::{Exporting, Importing, export, import};
+
+/// How much the directory of backups and exports may take.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BackupLimits {
+    /// What stays free on the disk.
+    pub reserve: Reserve,
+    /// How many stay of those that the program named by itself.
+    pub keep: usize,
+}
 
 /// Setting of the memory that says whether recording is paused.
 pub const RECORDING: &str = "recording";
@@ -37,6 +52,35 @@ pub enum UpkeepError {
         /// The system's own words.
         #[source]
         source: std::io::Error,
+    },
+    /// The reply says that something was written, and it is not there or not whole.
+    #[error(
+        "{path}: {why}; the reply says it was written, so either another program answers for this robot on the broker, or \
+         `data_dir` and `backup.dir` of this configuration are not those of the agent"
+    )]
+    NotWritten {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// What the agent has written belongs to another user.
+    #[error(
+        "{0} may not be read by this user; run the command as the user of the agent, for instance with `sudo -u engram`"
+    )]
+    NotReadable(PathBuf),
+    /// What is free on the disk is kept for the memory.
+    #[error(
+        "{path}: {free} are free there, and {reserve} are kept for the memory (backup.keep_free_mib); remove old backups \
+         and exports, or name another directory (backup.dir)"
+    )]
+    NoRoom {
+        /// Where it was to be written.
+        path: PathBuf,
+        /// What is free.
+        free: String,
+        /// What stays free.
+        reserve: String,
     },
     /// A line of an export cannot be understood.
     #[error("{path}, line {line}: {message}; nothing from this line on was imported")]
@@ -64,15 +108,18 @@ fn io_error(path: &Path) -> impl Fn(std::io::Error) -> UpkeepError + '_ {
 ///
 /// # Errors
 /// If there is such a file and it may not be replaced, or the memory or the disk fails.
-pub fn backup(memory: &Memory, path: &Path, replace: bool) -> Result<BackupReply, UpkeepError> {
+pub fn backup(memory: &Memory, path: &Path, replace: bool, reserve: Reserve) -> Result<BackupReply, UpkeepError> {
     let new = files::beginning(path, replace)?;
-    let written =
-        File::options().write(true).create_new(true).open(&new.path).map_err(io_error(&new.path)).and_then(|file| {
-            let mut out = BufWriter::with_capacity(1 << 20, file);
-            let reply = memory.backup(&mut out)?;
-            out.flush().and_then(|()| out.get_ref().sync_all()).map_err(io_error(&new.path))?;
-            Ok(reply)
-        })?;
+    reserve.check(&new.path, 0)?;
+    let written = files::create_private(&new.path).map_err(io_error(&new.path)).and_then(|file| {
+        let mut out = BufWriter::with_capacity(1 << 20, reserve.guard(file, &new.path));
+        let written = memory.backup(&mut out);
+        let flushed = out.flush();
+        out.get_mut().checked()?;
+        let reply = written?;
+        flushed.and_then(|()| out.get_ref().get_ref().sync_all()).map_err(io_error(&new.path))?;
+        Ok(reply)
+    })?;
     new.finish(path)?;
     Ok(written)
 }

@@ -3,27 +3,30 @@
 //! ```text
 //! DIR/memory.jsonl     one JSON object a line: the export itself, then everything told and every segment
 //! DIR/media/…          the recordings that segments lead to
+//! DIR/SHA256SUMS       the digests of all of them, as `sha256sum --check` reads them
 //! ```
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::tz::TimeZone;
 use memory_core::{EventId, Exported, MaintenanceError, Memory, Observation, Outcome, Timestamp};
 
 use super::lines::{Line, ToldLine, VERSION};
-use super::{UpkeepError, files, io_error};
+use super::recordings::{MediaIn, MediaOut};
+use super::sums::{self, SUMS, Summing};
+use super::{Reserve, UpkeepError, files, io_error};
+use crate::media::Recordings;
 
 /// Name of the file with the lines.
-const LINES: &str = "memory.jsonl";
+pub const LINES: &str = "memory.jsonl";
 /// Name of the directory with the recordings.
-const MEDIA: &str = "media";
+pub const MEDIA: &str = "media";
 /// Observations of one commit.
 const BATCH: usize = 256;
 /// Longest line that is read, bytes.
-const MAX_LINE: u64 = 16 << 20;
+pub const MAX_LINE: u64 = 16 << 20;
 
 /// What was exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,7 +37,7 @@ pub struct Exporting {
     pub segments: u64,
     /// Recordings.
     pub media: u64,
-    /// Recordings that are not there any more.
+    /// Segments whose recording is not there any more, or where this memory does not look.
     pub media_missing: u64,
 }
 
@@ -51,6 +54,8 @@ pub struct Importing {
     pub reasons: Vec<String>,
     /// Recordings.
     pub media: u64,
+    /// Segments whose recording is not in the export, leads out of it, or finds no room.
+    pub media_missing: u64,
 }
 
 /// Reasons that are told one by one.
@@ -60,14 +65,21 @@ const MAX_REASONS: usize = 20;
 ///
 /// # Errors
 /// If the memory or the disk fails.
-pub fn export(memory: &Memory, directory: &Path, now: Timestamp) -> Result<Exporting, UpkeepError> {
+pub fn export(
+    memory: &Memory,
+    directory: &Path,
+    now: Timestamp,
+    recordings: Option<&Recordings>,
+    reserve: Reserve,
+) -> Result<Exporting, UpkeepError> {
     let new = files::beginning(directory, false)?;
+    reserve.check(&new.path, 0)?;
     files::make_private(&new.path)?;
     let path = new.path.join(LINES);
-    let file = File::create(&path).map_err(io_error(&path))?;
-    let mut out = BufWriter::with_capacity(1 << 18, file);
+    let file = files::create_private(&path).map_err(io_error(&path))?;
+    let mut out = BufWriter::with_capacity(1 << 18, Summing::new(reserve.guard(file, &path)));
     let mut done = Exporting::default();
-    let mut media = MediaOut { directory: new.path.join(MEDIA), known: BTreeMap::new() };
+    let mut media = MediaOut::new(new.path.join(MEDIA), recordings, reserve);
     let mut write = |line: &Line| -> std::io::Result<()> {
         serde_json::to_writer(&mut out, line)?;
         out.write_all(b"\n")
@@ -80,70 +92,31 @@ pub fn export(memory: &Memory, directory: &Path, now: Timestamp) -> Result<Expor
         match &mut line {
             Line::Segment(segment) => {
                 done.segments += 1;
-                if let Some(uri) = segment.media.take() {
-                    segment.media = media.copy(&uri, &mut done).map_err(MaintenanceError::Write)?;
-                }
+                media.copy(segment).map_err(MaintenanceError::Write)?;
+                done.media_missing += u64::from(segment.media_missing);
             }
             _ => done.told += 1,
         }
         write(&line).map_err(MaintenanceError::Write)
     })?;
-    out.flush().and_then(|()| out.get_ref().sync_all()).map_err(io_error(&path))?;
+    let (file, digest) = out.into_inner().map_err(|error| io_error(&path)(error.into_error()))?.finish();
+    file.into_inner().sync_all().map_err(io_error(&path))?;
+    (done.media, media.sums) = (media.copied, media.sums + &sums::line(&digest, LINES));
+    let path = new.path.join(SUMS);
+    files::create_private(&path)
+        .and_then(|mut file| file.write_all(media.sums.as_bytes()).and_then(|()| file.sync_all()))
+        .map_err(io_error(&path))?;
     new.finish(directory)?;
     Ok(done)
 }
 
-/// Copies recordings next to the lines.
-struct MediaOut {
-    directory: PathBuf,
-    /// Path → name within the export; none if it is gone.
-    known: BTreeMap<PathBuf, Option<String>>,
-}
-
-impl MediaOut {
-    /// What a segment leads to in the export: the same place of the copied file, or the address if it is no file.
-    fn copy(&mut self, uri: &str, done: &mut Exporting) -> std::io::Result<Option<String>> {
-        let Some((path, place)) = file_of(uri) else { return Ok(Some(uri.to_owned())) };
-        let name = match self.known.get(&path) {
-            Some(name) => name.clone(),
-            None => {
-                let name = self.copy_file(&path)?;
-                if name.is_some() {
-                    done.media += 1;
-                } else {
-                    done.media_missing += 1;
-                }
-                self.known.insert(path, name.clone());
-                name
-            }
-        };
-        Ok(name.map(|name| [MEDIA, "/", &name, &place].concat()))
-    }
-
-    fn copy_file(&self, path: &Path) -> std::io::Result<Option<String>> {
-        let Some(name) = path.file_name().and_then(|name| name.to_str()).filter(|_| path.is_file()) else {
-            return Ok(None);
-        };
-        std::fs::create_dir_all(&self.directory)?;
-        // Files of different directories may have one name.
-        let name = format!("{:05}-{name}", self.known.len());
-        std::fs::copy(path, self.directory.join(&name))?;
-        Ok(Some(name))
-    }
-}
-
-/// The file of a `file:` address, and the place in it (`#t=…`).
-fn file_of(uri: &str) -> Option<(PathBuf, String)> {
-    let path = uri.strip_prefix("file://")?;
-    let (path, place) = path.split_once('#').map_or((path, String::new()), |(path, place)| (path, format!("#{place}")));
-    Some((PathBuf::from(path), place))
-}
-
-/// Tells the memory what is in an export; what it knows already is not told twice. Recordings are copied to `media`.
+/// Tells the memory what is in an export; what it knows already is not told twice. Its recordings are copied to those of this
+/// installation, and what leads anywhere else is left out.
 ///
 /// # Errors
 /// If a line cannot be understood, or the memory or the disk fails; what was told before stays.
-pub fn import(memory: &Memory, directory: &Path, media: &Path) -> Result<Importing, UpkeepError> {
+pub fn import(memory: &Memory, directory: &Path, recordings: &Recordings) -> Result<Importing, UpkeepError> {
+    let mut media = MediaIn::new(directory.join(MEDIA), recordings);
     let path = directory.join(LINES);
     let mut reader = BufReader::new(File::open(&path).map_err(io_error(&path))?);
     let wrong = |line: usize, message: String| UpkeepError::Line { path: path.clone(), line, message };
@@ -185,10 +158,7 @@ pub fn import(memory: &Memory, directory: &Path, media: &Path) -> Result<Importi
                 None => Observation::Told(line.into_told(instance).map_err(|message| wrong(number, message))?),
             },
             (Line::Segment(mut line), Some(_)) => {
-                line.media = match line.media.take() {
-                    Some(uri) => media_in(directory, media, &uri, &mut done)?,
-                    None => None,
-                };
+                done.media_missing += u64::from(!media.copy(&mut line)?);
                 Observation::Perceived(line.into_segment().map_err(|message| wrong(number, message))?)
             }
         };
@@ -198,6 +168,7 @@ pub fn import(memory: &Memory, directory: &Path, media: &Path) -> Result<Importi
         }
     }
     tell(memory, &mut batch, &mut done)?;
+    done.media = media.copied;
     Ok(done)
 }
 
@@ -243,25 +214,4 @@ impl Importing {
             self.reasons.push(format!("line {line}: {message}"));
         }
     }
-}
-
-/// Copies a recording of an export to where recordings are kept, and says what leads to it there.
-fn media_in(directory: &Path, media: &Path, uri: &str, done: &mut Importing) -> Result<Option<String>, UpkeepError> {
-    let Some(rest) = uri.strip_prefix(MEDIA).and_then(|rest| rest.strip_prefix('/')) else {
-        return Ok(Some(uri.to_owned()));
-    };
-    let (name, place) = rest.split_once('#').map_or((rest, String::new()), |(name, place)| (name, format!("#{place}")));
-    // A line must not lead out of the export.
-    let from = files::confined(&directory.join(MEDIA), name)?;
-    if !from.is_file() {
-        return Ok(None);
-    }
-    files::make_private(media)?;
-    let to = media.join(name);
-    let same = |a: &Path, b: &Path| a.metadata().map(|a| a.len()).ok() == b.metadata().map(|b| b.len()).ok();
-    if !to.is_file() || !same(&from, &to) {
-        std::fs::copy(&from, &to).map_err(io_error(&to))?;
-        done.media += 1;
-    }
-    Ok(Some(format!("file://{}{place}", to.display())))
 }

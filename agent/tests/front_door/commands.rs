@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use agent::config::mqtt::MqttConfig;
 use agent::mqtt::RecordingControl;
 use anyhow::Result;
 use engram_tests::Broker;
@@ -68,7 +69,9 @@ fn what_is_forgotten_is_hidden_at_once_and_in_order() -> Result<()> {
 #[test]
 fn recording_is_paused_and_resumed_and_everybody_can_see_it() -> Result<()> {
     let broker = Broker::start()?;
-    let robot = Robot::online(&broker)?;
+    let allow = ["pause", "resume"].map(|name| (name.to_owned(), true)).into();
+    let robot = Robot::start(MqttConfig { allow, ..config(&broker) }, Arc::new(MemoryStorage::new()))?;
+    robot.wait_online()?;
     let client = broker.client()?;
     client.subscribe(&topic("recording"))?;
     assert_eq!(client.command(NAME, "pause", json!({}))?["paused"], true);

@@ -1,8 +1,10 @@
 //! The front door against a real broker and a real memory.
 
+mod access;
 mod asking;
 mod broker;
 mod commands;
+mod encryption;
 mod observing;
 mod presence;
 mod robot;

@@ -81,11 +81,14 @@ fn of_two_that_start_at_once_one_stays() -> Result<()> {
     let broker = Broker::start()?;
     let one = Robot::start(config(&broker), Arc::new(MemoryStorage::new()))?;
     let two = Robot::start(config(&broker), Arc::new(MemoryStorage::new()))?;
-    eventually("one leaves", WAIT, || (one.has_left() != two.has_left()).then_some(()))?;
+    // The one that was a moment later ends; where both were as early, one of them goes offline.
+    let yields = |robot: &Robot| {
+        robot.has_left() || robot.counters.last_error().is_some_and(|error| error.contains("another engram"))
+    };
+    eventually("one yields", WAIT, || (yields(&one) != yields(&two)).then_some(()))?;
     let mut robots = [one, two];
-    robots.sort_by_key(Robot::has_left);
+    robots.sort_by_key(|robot| yields(robot));
     let [mut stays, mut leaves] = robots;
-    assert!(matches!(leaves.outcome()?, Err(MqttError::RobotNameTaken { .. })));
     stays.wait_online()?;
     let client = broker.client()?;
     client.subscribe("engram/+/+")?;
@@ -94,7 +97,70 @@ fn of_two_that_start_at_once_one_stays() -> Result<()> {
     wait_status(&client, "online")?;
     assert_eq!(client.ask(NAME, "who is there?")?["route"], "none");
     assert!(!stays.has_left(), "{:?}", stays.outcome());
+    assert!(!leaves.is_online());
+    if leaves.has_left() {
+        assert!(matches!(leaves.outcome()?, Err(MqttError::RobotNameTaken { .. })));
+        return Ok(());
+    }
+    stays.stop()?;
+    leaves.wait_online()
+}
+
+/// Whether the robot is online, says so, and answers.
+fn serves(robot: &Robot, client: &Client) -> Result<()> {
+    let instance = robot.service.memory().instance().to_owned();
+    let last = |leaf: &str| client.messages(&topic(leaf)).last().map(engram_tests::Message::text);
+    eventually("what it announces", WAIT, || {
+        (last("instance").as_ref() == Some(&instance) && last("status").as_deref() == Some("online")).then_some(())
+    })?;
+    assert!(robot.is_online() && !robot.has_left());
+    assert_eq!(client.ask(NAME, "still there?")?["route"], "none");
+    assert_eq!(client.observe(NAME, serde_json::json!({"text": "It rains.", "source": "test"}))?["accepted"], 1);
     Ok(())
+}
+
+#[test]
+fn what_a_stranger_writes_to_instance_and_status_ends_nothing_and_is_corrected() -> Result<()> {
+    let broker = Broker::start()?;
+    let robot = Robot::online(&broker)?;
+    let client = broker.client()?;
+    client.subscribe(&topic("instance"))?;
+    client.subscribe(&topic("status"))?;
+    // One byte, an id that goes before every other, and more than anybody should read.
+    for text in ["!", "0", "\u{7f}\u{1b}[2J", &"0".repeat(100_000)] {
+        client.publish_retained(&topic("instance"), text)?;
+        client.message(&topic("instance"), WAIT, |message| message.text() == text)?;
+        serves(&robot, &client)?;
+    }
+    for _ in 0..500 {
+        client.publish_retained(&topic("instance"), "0")?;
+        client.publish_retained(&topic("status"), "stopped")?;
+    }
+    let before = client.messages(&topic("instance")).len();
+    serves(&robot, &client)?;
+    assert!(before < 1500, "a thousand of its messages were not answered one by one: {before}");
+    robot.stop()
+}
+
+#[test]
+fn somebody_who_answers_as_another_engram_makes_it_go_offline_for_a_while_and_no_more() -> Result<()> {
+    let broker = Broker::start()?;
+    let robot = Robot::online(&broker)?;
+    let client = broker.client()?;
+    client.subscribe(&topic("instance"))?;
+    client.subscribe(&topic("status"))?;
+    client.subscribe(&topic("cmd/instance"))?;
+    client.publish_retained(&topic("instance"), "0")?;
+    let challenge = client.message(&topic("cmd/instance"), WAIT, |_| true)?;
+    client.respond(&challenge, &serde_json::json!({"instance": "0"}))?;
+    robot.wait_offline()?;
+    assert!(!robot.has_left());
+    let error = robot.counters.last_error().unwrap_or_default();
+    assert!(error.contains("another engram") && error.contains("tries again"), "{error}");
+    // Nobody answers the next challenge.
+    robot.wait_online()?;
+    serves(&robot, &client)?;
+    robot.stop()
 }
 
 #[test]

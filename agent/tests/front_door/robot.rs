@@ -128,6 +128,8 @@ impl Robot {
             media: agent::media::MediaLinks::default(),
             counters: Arc::clone(&counters),
             backups: std::env::temp_dir(),
+            backup_limits: agent::upkeep::BackupLimits::default(),
+            proofs: agent::operator::Proofs::at(&std::env::temp_dir()),
             watchdog,
         };
         let serving = runtime.spawn(serve(door, shutdown.clone(), online_sender));

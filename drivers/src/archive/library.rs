@@ -86,7 +86,10 @@ impl Archive {
             }
             for chunk in entries(&source.path())? {
                 let name = chunk.file_name().to_str().and_then(ChunkName::parse);
-                if let (Some(name), Ok(about)) = (name, chunk.metadata()) {
+                // An empty one is being begun, or was left by a kill.
+                if let (Some(name), Ok(about)) = (name, chunk.metadata())
+                    && about.len() > 0
+                {
                     let written = about.modified().ok().and_then(since_1970);
                     found.insert((folder.clone(), name), (about.len(), written));
                 }
@@ -106,6 +109,36 @@ impl Archive {
             chunks.insert((wall_begin(name), source, name), Chunk { end, bytes });
         }
         Ok(Self { directory: directory.to_owned(), limits, chunks: Mutex::new(chunks), error: Mutex::new(None) })
+    }
+
+    /// Removes what a kill left behind: chunks without a byte, and parts of copies. Only for the one program that records,
+    /// before it does.
+    ///
+    /// # Errors
+    /// If the directory cannot be read; what cannot be removed is logged.
+    pub fn tidy(&self) -> std::io::Result<usize> {
+        let mut removed = 0;
+        for source in entries(&self.directory)? {
+            if !source.file_type()?.is_dir() {
+                continue;
+            }
+            for file in entries(&source.path())? {
+                let path = file.path();
+                let chunk = |name: &str| ChunkName::parse(name).is_some();
+                let name = file.file_name().into_string().unwrap_or_default();
+                let empty = chunk(&name) && file.metadata().is_ok_and(|about| about.len() == 0);
+                let part = name.strip_suffix(".part").is_some_and(|name| chunk(&[name, ".mkv"].concat()));
+                if empty || part {
+                    match remove(&path) {
+                        Ok(()) => removed += 1,
+                        Err(error) => {
+                            tracing::warn!(path = %path.display(), %error, "what a kill left cannot be deleted")
+                        }
+                    }
+                }
+            }
+        }
+        Ok(removed)
     }
 
     /// How much it may take.
@@ -135,6 +168,54 @@ impl Archive {
         });
         let ((_, source, name), chunk) = own.min_by_key(|((_, _, name), _)| name.begin)?;
         Some(self.located(source, *name, *chunk, stream.start.saturating_sub(name.begin)))
+    }
+
+    /// Every chunk that has any of `stream`, in order of time. The offset is where `stream` begins in it.
+    pub fn showing(&self, recording: &Recording, stream: StreamSpan) -> Vec<Located> {
+        let chunks = self.chunks.lock();
+        let own = chunks.iter().filter(|((_, source, name), chunk)| {
+            *source == recording.source
+                && name.session == recording.session
+                && chunk.end > stream.start
+                && (name.begin < stream.end || name.begin <= stream.start)
+        });
+        own.map(|((_, source, name), chunk)| {
+            self.located(source, *name, *chunk, stream.start.saturating_sub(name.begin))
+        })
+        .collect()
+    }
+
+    /// Takes a chunk that was recorded elsewhere, unless it is there already. Nothing is deleted to make room for it. Says
+    /// whether it is there afterwards.
+    ///
+    /// # Errors
+    /// If it cannot be read or written.
+    pub fn adopt(&self, source: &str, name: ChunkName, from: &mut std::fs::File) -> std::io::Result<bool> {
+        if source.is_empty() || source.starts_with('.') || source.contains(['/', '\0']) {
+            return Ok(false);
+        }
+        let key = (wall_begin(name), source.to_owned(), name);
+        if self.chunks.lock().contains_key(&key) {
+            return Ok(true);
+        }
+        let bytes = from.metadata()?.len();
+        let free = free_bytes(&self.directory).unwrap_or(u64::MAX);
+        let room = self.status().bytes.saturating_add(bytes) <= self.limits.budget_bytes
+            && free.saturating_sub(bytes) >= self.limits.keep_free_bytes;
+        if bytes == 0 || !room {
+            return Ok(false);
+        }
+        let path = self.path(source, name);
+        make_folder(&self.directory.join(source))?;
+        let part = path.with_extension("part");
+        remove(&part)?;
+        let copied = create_private(&part).and_then(|mut to| {
+            std::io::copy(from, &mut to)?;
+            to.sync_all()
+        });
+        copied.and_then(|()| std::fs::rename(&part, &path)).inspect_err(|_| drop(remove(&part)))?;
+        self.chunks.lock().insert(key, Chunk { end: name.begin + self.limits.chunk, bytes });
+        Ok(true)
     }
 
     /// Every chunk of `source` that has any of `span`, in order of time. The offset is where `span` begins in it.
@@ -189,9 +270,13 @@ impl Archive {
     pub(super) fn begin_chunk(&self, source: &str, name: ChunkName) -> Result<PathBuf, String> {
         let begun = self.make_room().and_then(|()| {
             let folder = self.directory.join(source);
-            std::fs::create_dir_all(&folder)
-                .map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
-            Ok(folder.join(name.to_string()))
+            make_folder(&folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+            let path = folder.join(name.to_string());
+            // The muxer keeps the mode of a file that is there: what a camera saw is for nobody else, whatever the umask.
+            remove(&path)
+                .and_then(|()| create_private(&path))
+                .map_err(|error| format!("{} cannot be made: {error}", path.display()))?;
+            Ok(path)
         });
         (*self.error.lock()).clone_from(&begun.as_ref().err().cloned());
         if begun.is_ok() {
@@ -264,7 +349,9 @@ impl Archive {
         let Some(key) = complete else { return false };
         let path = self.path(&key.1, key.2);
         if let Err(error) = remove(&path) {
+            // It still takes its room, and the next attempt may succeed. No chunk after it is deleted in its place.
             tracing::warn!(path = %path.display(), %error, "a chunk cannot be deleted");
+            return false;
         }
         chunks.remove(&key);
         true
@@ -285,6 +372,30 @@ fn entries(directory: &Path) -> std::io::Result<Vec<std::fs::DirEntry>> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error),
     }
+}
+
+/// Makes a folder that only its owner may read.
+fn make_folder(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(path)
+}
+
+/// Makes a file that only its owner may read.
+fn create_private(path: &Path) -> std::io::Result<std::fs::File> {
+    let mut options = std::fs::File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path)
 }
 
 fn remove(path: &Path) -> std::io::Result<()> {
@@ -351,6 +462,29 @@ mod tests {
     }
 
     #[test]
+    fn a_chunk_from_elsewhere_is_taken_where_there_is_room_and_takes_nothings_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let archive = Archive::open(&folder.path().join("media"), LIMITS).unwrap();
+        record(&archive, "eye", 0, 0, 100);
+        let file = |bytes: usize| {
+            let path = folder.path().join("chunk");
+            std::fs::write(&path, vec![9; bytes]).unwrap();
+            std::fs::File::open(path).unwrap()
+        };
+        let name = |begin: u64| ChunkName { session: at(500), begin: Duration::from_secs(begin) };
+        assert!(archive.adopt("eye", name(0), &mut file(100)).unwrap());
+        assert!(archive.adopt("eye", name(0), &mut file(7)).unwrap(), "it is there already");
+        assert!(!archive.adopt("eye", name(10), &mut file(51)).unwrap(), "there is no room for it");
+        for source in ["", "..", "../out", "/etc", ".hidden"] {
+            assert!(!archive.adopt(source, name(20), &mut file(1)).unwrap(), "{source}");
+        }
+        assert_eq!(archive.status().chunks, 2);
+        let found = archive.showing(&recording("eye", 500), stream(3, 5));
+        assert_eq!(found.iter().map(|found| found.name).collect::<Vec<_>>(), [name(0)]);
+        assert_eq!(std::fs::read(&found[0].path).unwrap().len(), 100);
+    }
+
+    #[test]
     fn the_oldest_chunk_goes_first_and_the_budget_holds() {
         let folder = tempfile::tempdir().unwrap();
         let archive = Archive::open(folder.path(), LIMITS).unwrap();
@@ -388,6 +522,47 @@ mod tests {
         assert!(archive.locate(&recording("ear", 0), stream(12, 13)).is_some());
         assert_eq!(std::fs::read_dir(folder.path().join("eye")).unwrap().count(), 2);
         assert_eq!(archive.forget(None, TimeSpan::new(at(0), at(100))).unwrap(), 6);
+    }
+
+    #[test]
+    fn what_is_recorded_is_for_its_owner_alone_and_what_a_kill_left_goes() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let archive = Archive::open(folder.path(), LIMITS).unwrap();
+        let name = record(&archive, "eye", 0, 0, 10);
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&folder.path().join("eye")), 0o700);
+        assert_eq!(mode(&archive.file("eye", &name.to_string()).unwrap()), 0o600);
+
+        let eye = folder.path().join("eye");
+        let begun = ChunkName { session: at(0), begin: Duration::from_secs(10) };
+        archive.begin_chunk("eye", begun).unwrap();
+        for name in ["5-0.part", "notes", "empty.txt"] {
+            std::fs::write(eye.join(name), []).unwrap();
+        }
+        let archive = Archive::open(folder.path(), LIMITS).unwrap();
+        assert_eq!(archive.status().chunks, 1, "an empty chunk shows nothing");
+        assert_eq!(archive.tidy().unwrap(), 2);
+        let mut left: Vec<_> = std::fs::read_dir(eye).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [name.to_string().as_str(), "empty.txt", "notes"]);
+    }
+
+    #[test]
+    fn a_chunk_that_cannot_be_deleted_is_still_counted_and_nothing_goes_in_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let archive = Archive::open(folder.path(), LIMITS).unwrap();
+        for begin in [0, 10, 20] {
+            record(&archive, "eye", 0, begin, 100);
+        }
+        // A directory is not removed as a file is, whoever asks.
+        let oldest = folder.path().join("eye").join(ChunkName { session: at(0), begin: Duration::ZERO }.to_string());
+        std::fs::remove_file(&oldest).unwrap();
+        std::fs::create_dir(&oldest).unwrap();
+        let next = ChunkName { session: at(0), begin: Duration::from_secs(30) };
+        assert!(archive.begin_chunk("eye", next).is_err());
+        assert_eq!(archive.status().chunks, 3);
+        assert!(archive.forget(Some("eye"), TimeSpan::new(at(0), at(5))).is_err());
     }
 
     #[test]

@@ -149,14 +149,7 @@ fn live_count(snapshot: &redb::ReadTransaction) -> Result<u64> {
 
 /// Fills a new database and makes it durable.
 fn build(input: &mut dyn Read, made: &redb::Database, instance: Option<&str>) -> Result<BackupReply, MaintenanceError> {
-    let (header, container) = ContainerReader::begin(BACKUP, input).map_err(unusable)?;
-    let header: Header =
-        envelope::decode(&header).map_err(|detail| MaintenanceError::Unusable(format!("its header: {detail}")))?;
-    if !READABLE.contains(&header.format) {
-        let message = format!("it was made of format {}, and this engram reads {READABLE:?}", header.format);
-        return Err(MaintenanceError::Unusable(message));
-    }
-    let mut rows = RowReader { container, hash: Sha256::new() };
+    let (header, mut rows) = begin_reading(input)?;
     let mut filling = Filling::new(made);
     let mut count = 0;
     loop {
@@ -199,6 +192,37 @@ fn build(input: &mut dyn Read, made: &redb::Database, instance: Option<&str>) ->
         return Err(MaintenanceError::Unusable("its counters and its rows do not agree".into()));
     }
     Ok(BackupReply { rows: count, bytes, events: head.events, seq: head.seq })
+}
+
+/// Reads the header of a backup; the rows follow.
+fn begin_reading(input: &mut dyn Read) -> Result<(Header, RowReader<'_>), MaintenanceError> {
+    let (header, container) = ContainerReader::begin(BACKUP, input).map_err(unusable)?;
+    let header: Header =
+        envelope::decode(&header).map_err(|detail| MaintenanceError::Unusable(format!("its header: {detail}")))?;
+    if !READABLE.contains(&header.format) {
+        let message = format!("it was made of format {}, and this engram reads {READABLE:?}", header.format);
+        return Err(MaintenanceError::Unusable(message));
+    }
+    Ok((header, RowReader { container, hash: Sha256::new() }))
+}
+
+pub(crate) fn verify(input: &mut dyn Read) -> Result<BackupReply, MaintenanceError> {
+    let (header, mut rows) = begin_reading(input)?;
+    let mut count = 0;
+    loop {
+        match rows.next().map_err(unusable)? {
+            Record::Table(name) => {
+                copy::table(&name).map_err(|_| MaintenanceError::Unusable(format!("it has a table `{name}`")))?;
+            }
+            Record::Row(..) => count += 1,
+            Record::End(told) if told == count => break,
+            Record::End(told) => {
+                return Err(MaintenanceError::Unusable(format!("it has {count} rows instead of {told}")));
+            }
+        }
+    }
+    let bytes = rows.container.finish().map_err(unusable)?;
+    Ok(BackupReply { rows: count, bytes, events: header.events, seq: header.seq })
 }
 
 /// Reading failed because of what was read.

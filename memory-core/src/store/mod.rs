@@ -97,6 +97,7 @@ pub use admit::{
 pub use memory_storage::{Image, MemoryStorage};
 pub use storage::{Blob, DirStorage, FILE_NAME, Storage};
 
+pub(crate) use backup::verify as verify_backup;
 pub(crate) use engine::Store;
 pub(crate) use failure::is_full;
 #[cfg(test)]

@@ -18,7 +18,7 @@ use super::block_on;
 use crate::cli::{DoctorArgs, GlobalArgs};
 use crate::config;
 use crate::exit::{Exit, Failure};
-use crate::output::Output;
+use crate::output::{Output, visible};
 
 /// How a finding is to be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -127,7 +127,7 @@ impl Report {
                 Severity::Error => ("ERROR", "31"),
             };
             let mark = if colour { format!("\x1b[{code}m{mark}\x1b[0m") } else { mark.to_owned() };
-            self.output.text(format!("{mark} {}: {}", finding.check, finding.found));
+            self.output.styled(format!("{mark} {}: {}", finding.check, visible(&finding.found)));
             if let Some(step) = &finding.next_step {
                 self.output.text(format!("      → {step}"));
             }

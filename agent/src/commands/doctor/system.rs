@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use memory_core::SystemClock;
 
 use super::{Finding, Report};
-use crate::config::{Config, Directories};
+use crate::config::{self, Config, Directories};
 use crate::daemon::free_bytes;
 use crate::{opening, output};
 
@@ -25,6 +25,9 @@ pub fn examine(config: &Config, report: &mut Report) {
     let directories = Directories::of(config);
     if let Some(directory) = data_directory(&directories.data, report) {
         space(&directory, report);
+        for found in config::beyond_the_disk(config) {
+            report.say(Finding::warning("budget", found, "lower it, or move data_dir to a larger disk"));
+        }
         speed(&directory, report);
     }
     store(config, &directories, report);
@@ -34,6 +37,10 @@ pub fn examine(config: &Config, report: &mut Report) {
 
 /// The data directory, or where it will be made, if engram may write there.
 fn data_directory(data: &Path, report: &mut Report) -> Option<PathBuf> {
+    if let Some(found) = config::unusable(data) {
+        report.say(Finding::error("data directory", found, "name another directory with data_dir or --data-dir"));
+        return None;
+    }
     let existing = data.ancestors().find(|path| path.is_dir())?;
     let allowed = rustix::fs::access(existing, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_ok();
     let shown = data.display();

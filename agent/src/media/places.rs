@@ -1,0 +1,152 @@
+//! Which files may be a recording of this memory.
+//!
+//! A memory says where its recordings are, and that may have come from somebody else, with an export or a backup. A file that
+//! it names is opened, copied or shown only if it lies in a directory of this installation, or was played here.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+use drivers::capture::SourceKind;
+use parking_lot::Mutex;
+
+use crate::config::{Config, Directories};
+use crate::senses;
+
+/// Name of the file in the data directory that lists what was played, one path a line.
+const LIST: &str = "played";
+/// Bytes of it that are read.
+const MAX_LIST: u64 = 4 << 20;
+
+/// The known places.
+#[derive(Debug)]
+pub struct Places {
+    /// Recordings that came with an import.
+    imported: PathBuf,
+    /// Everything in these belongs to the memory.
+    directories: Vec<PathBuf>,
+    list: PathBuf,
+    /// Files of sources and of `engram replay`, without links in their paths.
+    played: Mutex<BTreeSet<PathBuf>>,
+}
+
+impl Places {
+    /// The places of an installation.
+    pub fn of(config: &Config) -> Self {
+        let directories = Directories::of(config);
+        let list = directories.data.join(LIST);
+        let mut played = listed(&list);
+        for (name, source) in &config.sources {
+            if let Ok(SourceKind::File(file)) = senses::source_spec(name, source).map(|spec| spec.kind) {
+                played.extend(file.path.canonicalize());
+            }
+        }
+        Self {
+            imported: directories.imported.clone(),
+            directories: vec![directories.media, directories.imported],
+            list,
+            played: Mutex::new(played),
+        }
+    }
+
+    /// Where recordings of imports are.
+    pub fn imported(&self) -> &Path {
+        &self.imported
+    }
+
+    /// Keeps in mind that a file was played, so that what was seen in it can be looked at.
+    ///
+    /// # Errors
+    /// If that cannot be written down.
+    pub fn note_played(&self, file: &Path) -> std::io::Result<()> {
+        let file = file.canonicalize()?;
+        let line = file.to_str().filter(|text| !text.contains('\n')).map(|text| [text, "\n"].concat());
+        let mut played = self.played.lock();
+        if let Some(line) = line.filter(|_| !played.contains(&file)) {
+            if let Some(directory) = self.list.parent() {
+                std::fs::create_dir_all(directory)?;
+            }
+            let mut options = File::options();
+            options.append(true).create(true);
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::OpenOptionsExt;
+                options.mode(0o600);
+            }
+            options.open(&self.list)?.write_all(line.as_bytes())?;
+        }
+        played.insert(file);
+        Ok(())
+    }
+
+    /// The file of a `file:` address and the place in it (`#t=…`), if it is there and in a known place.
+    pub fn file_of(&self, uri: &str) -> Option<(PathBuf, String)> {
+        self.resolved(uri, |path| self.file(path))
+    }
+
+    /// The same, if it came with an import: then it is this memory's alone.
+    pub fn imported_file_of(&self, uri: &str) -> Option<PathBuf> {
+        let path = self.resolved(uri, |path| self.file(path))?.0;
+        path.starts_with(self.imported.canonicalize().ok()?).then_some(path)
+    }
+
+    fn resolved(&self, uri: &str, known: impl Fn(&Path) -> Option<PathBuf>) -> Option<(PathBuf, String)> {
+        let path = uri.strip_prefix("file://")?;
+        // A name may have a `#` of its own.
+        let whole = known(Path::new(path)).map(|found| (found, String::new()));
+        whole.or_else(|| {
+            let (path, place) = path.split_once('#')?;
+            Some((known(Path::new(path))?, format!("#{place}")))
+        })
+    }
+
+    /// The file that `path` means, if it is there and in a known place.
+    fn file(&self, path: &Path) -> Option<PathBuf> {
+        // Links are followed first: what they lead to decides.
+        let path = path.canonicalize().ok().filter(|path| path.is_file())?;
+        let inside = |directory: &PathBuf| directory.canonicalize().is_ok_and(|directory| path.starts_with(directory));
+        (self.directories.iter().any(inside) || self.played.lock().contains(&path)).then_some(path)
+    }
+}
+
+fn listed(list: &Path) -> BTreeSet<PathBuf> {
+    let Ok(file) = File::open(list) else { return BTreeSet::new() };
+    BufReader::new(file.take(MAX_LIST)).lines().map_while(Result::ok).map(PathBuf::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_this_installation_and_those_that_were_played_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { data_dir: Some(folder.path().join("data")), ..Config::default() };
+        let places = Places::of(&config);
+        let at = |name: &str| folder.path().join(name);
+        for name in ["data/media/eye", "data/imported", "data/backups"] {
+            std::fs::create_dir_all(at(name)).unwrap();
+        }
+        for name in ["data/media/eye/1-0.mkv", "data/imported/a.mkv", "data/backups/b", "secret", "film#1.mkv"] {
+            std::fs::write(at(name), "x").unwrap();
+        }
+        std::os::unix::fs::symlink(at("secret"), at("data/imported/link.mkv")).unwrap();
+        let uri = |name: &str| format!("file://{}", at(name).display());
+        assert!(places.file_of(&uri("data/media/eye/1-0.mkv")).is_some());
+        assert_eq!(places.imported_file_of(&uri("data/media/eye/1-0.mkv")), None);
+        assert_eq!(places.file_of(&uri("data/imported/a.mkv#t=5")).unwrap().1, "#t=5");
+        assert!(places.imported_file_of(&uri("data/imported/a.mkv#t=5")).is_some());
+        for name in ["secret", "film#1.mkv", "data/backups/b", "data/imported/link.mkv", "data/imported/../../secret"] {
+            assert_eq!(places.file_of(&uri(name)), None, "{name}");
+            assert_eq!(places.imported_file_of(&uri(name)), None, "{name}");
+        }
+        places.note_played(&at("film#1.mkv")).unwrap();
+        places.note_played(&at("film#1.mkv")).unwrap();
+        for places in [places, Places::of(&config)] {
+            assert!(places.file_of(&uri("film#1.mkv")).is_some());
+            assert_eq!(places.imported_file_of(&uri("film#1.mkv")), None);
+        }
+        assert_eq!(std::fs::read_to_string(at("data/played")).unwrap().lines().count(), 1);
+    }
+}

@@ -1,0 +1,184 @@
+//! What happens when somebody else announces itself under this robot name while this engram serves.
+//!
+//! Anybody who may publish can write to `instance` and `status`, and a broker keeps what was written. So neither ends
+//! anything: another id is challenged, and only an engram that answers makes the one with the larger id go offline for a
+//! while. Everything else is corrected, at most once a second, so that a flood of such messages costs next to nothing.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::client::{Gone, Reliability, Sender};
+use super::context::Context;
+use super::presence::{CHALLENGE, challenge, instance_in, is_id, nonce, yields_to};
+
+/// Pause between two corrections.
+const CORRECTION: Duration = Duration::from_secs(1);
+/// Pause between two challenges.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// The state of it, for one connection.
+pub struct Dispute {
+    answers: String,
+    nonce: String,
+    phase: Phase,
+    /// Not before this, a correction is published.
+    correct_after: Instant,
+    correction: bool,
+}
+
+enum Phase {
+    /// Nobody else was seen, or what was seen is dealt with.
+    Quiet,
+    /// Another id was seen and is challenged then.
+    Seen(Instant),
+    /// Another engram was challenged and has until then to answer.
+    Asked(Instant),
+    /// A challenge was not answered; the next one waits until then.
+    Unanswered(Instant),
+}
+
+/// What is to be done when [`Dispute::due`] has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Due {
+    /// Announce the own id and status again.
+    Correct,
+    /// Ask who is there.
+    Challenge,
+    /// Nobody answered: go on.
+    Settled,
+}
+
+impl Dispute {
+    pub fn new(context: &Context, now: Instant) -> Self {
+        let nonce = [std::process::id().to_string(), nonce()].join("-");
+        let answers = context.topics.answer(&nonce).expect("digits and a dash are a topic level");
+        Self { answers, nonce, phase: Phase::Quiet, correct_after: now, correction: false }
+    }
+
+    /// Somebody wrote another id to `instance`.
+    pub fn instance(&mut self, own: &str, other: &str, now: Instant) {
+        if !is_id(other) || !yields_to(own, other) {
+            self.correction = true;
+            return;
+        }
+        self.phase = match self.phase {
+            Phase::Quiet => Phase::Seen(now),
+            Phase::Unanswered(until) => Phase::Seen(until),
+            Phase::Seen(at) => Phase::Seen(at),
+            Phase::Asked(until) => Phase::Asked(until),
+        };
+    }
+
+    /// Somebody wrote something else than `online` to `status`.
+    pub fn status(&mut self) {
+        self.correction = true;
+    }
+
+    /// Somebody answered the challenge: the id of an engram that goes first, if it is one.
+    pub fn answer(&self, own: &str, text: &str) -> Option<String> {
+        if !matches!(self.phase, Phase::Asked(_)) {
+            return None;
+        }
+        instance_in(text).filter(|other| is_id(other) && yields_to(own, other))
+    }
+
+    /// When something is to be done.
+    pub fn due(&self) -> Option<Instant> {
+        let correction = self.correction.then_some(self.correct_after);
+        let phase = match self.phase {
+            Phase::Seen(at) | Phase::Asked(at) => Some(at),
+            Phase::Quiet | Phase::Unanswered(_) => None,
+        };
+        correction.into_iter().chain(phase).min()
+    }
+
+    /// What is to be done now.
+    pub fn next(&mut self, now: Instant) -> Option<Due> {
+        if self.correction && now >= self.correct_after {
+            self.correction = false;
+            self.correct_after = now + CORRECTION;
+            return Some(Due::Correct);
+        }
+        match self.phase {
+            Phase::Seen(at) if now >= at => {
+                self.phase = Phase::Asked(now + CHALLENGE);
+                Some(Due::Challenge)
+            }
+            Phase::Asked(until) if now >= until => {
+                self.phase = Phase::Unanswered(now + PAUSE);
+                // What was written instead of the own id is still retained.
+                self.correction = true;
+                Some(Due::Settled)
+            }
+            _ => None,
+        }
+    }
+
+    /// Publishes the challenge.
+    pub async fn challenge(&self, context: &Context, link: &Sender) -> Result<(), Gone> {
+        link.subscribe(&[(self.answers.clone(), Reliability::AtMostOnce)]).await?;
+        link.send(challenge(context, &self.nonce, self.answers.clone())).await
+    }
+
+    /// Listens for answers no more.
+    pub async fn settle(&self, link: &Sender) -> Result<(), Gone> {
+        link.unsubscribe(vec![self.answers.clone()]).await
+    }
+}
+
+/// Waits until `due`; for ever if there is nothing to do.
+pub async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quiet(now: Instant) -> Dispute {
+        Dispute {
+            answers: "engram/kitchen/answer/1-2".to_owned(),
+            nonce: "1-2".to_owned(),
+            phase: Phase::Quiet,
+            correct_after: now,
+            correction: false,
+        }
+    }
+
+    #[test]
+    fn what_a_stranger_writes_is_corrected_at_most_once_a_second() {
+        let now = Instant::now();
+        let mut dispute = quiet(now);
+        assert_eq!(dispute.due(), None);
+        dispute.instance("b", "!", now);
+        dispute.instance("b", "c", now);
+        dispute.status();
+        assert_eq!((dispute.next(now), dispute.next(now)), (Some(Due::Correct), None));
+        dispute.status();
+        assert_eq!(dispute.due(), Some(now + CORRECTION));
+        assert_eq!(dispute.next(now), None);
+        assert_eq!(dispute.next(now + CORRECTION), Some(Due::Correct));
+    }
+
+    #[test]
+    fn an_id_that_goes_first_is_asked_and_without_an_answer_nothing_ends() {
+        let now = Instant::now();
+        let mut dispute = quiet(now);
+        assert_eq!(dispute.answer("b", r#"{"instance": "a"}"#), None, "nobody was asked");
+        dispute.instance("b", "a", now);
+        assert_eq!((dispute.next(now), dispute.next(now)), (Some(Due::Challenge), None));
+        dispute.instance("b", "a", now);
+        for text in ["", "a", r#"{"instance": "b"}"#, r#"{"instance": "c"}"#, r#"{"instance": "!"}"#] {
+            assert_eq!(dispute.answer("b", text), None, "{text}");
+        }
+        assert_eq!(dispute.answer("b", r#"{"instance": "a"}"#).as_deref(), Some("a"));
+        let later = now + CHALLENGE;
+        assert_eq!((dispute.next(later), dispute.next(later)), (Some(Due::Settled), Some(Due::Correct)));
+        dispute.instance("b", "a", later);
+        assert_eq!(dispute.due(), Some(later + PAUSE), "the next challenge waits");
+    }
+}
