@@ -1,0 +1,8 @@
+//! English: tokens, word classes, phrases and clauses of questions and of what was told.
+
+pub(crate) mod closed;
+pub(crate) mod question;
+pub(crate) mod states;
+pub(crate) mod syntax;
+pub(crate) mod tag;
+pub(crate) mod token;
