@@ -1,0 +1,3 @@
+//! English.
+
+pub(crate) mod lexicon;
