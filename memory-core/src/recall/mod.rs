@@ -30,7 +30,7 @@ pub use reader::Reader;
 pub use symbolic::serve;
 
 use self::answerers::{amounts, counts, events, facts, order, places, procedures, summary, times, truth};
-use self::candidate::{Candidate, Layer, Signals, Value};
+use self::candidate::{Candidate, Layer};
 use self::decision::{Decision, decide};
 use self::gather::{Gathered, gather, step};
 use self::pool::{Found, Pool};

@@ -9,7 +9,6 @@ use super::intent;
 use crate::index::Search;
 use crate::language::english::question::{Ask, Asked, Cue, understand};
 use crate::language::english::syntax::NounPhrase;
-use crate::language::english::tag::Tag;
 use crate::language::english::time::{Tense, TimePhrase, may_name_session, tense_of, time_phrases, without};
 use crate::{Intent, Modality, Query, QuestionModality, TimeSpan};
 
@@ -140,9 +139,9 @@ fn named(asked: &Asked) -> Vec<NounPhrase> {
             clause.adjuncts.iter().for_each(|adjunct| add(&adjunct.noun));
         }
     }
-    if found.is_empty() {
+    let nothing = asked.clause.subject.is_none() && asked.clause.objects.is_empty() && asked.clause.adjuncts.is_empty();
+    if nothing {
         asked.class.iter().for_each(&mut add);
     }
-    let _ = Tag::Noun;
     found
 }

@@ -209,7 +209,6 @@ impl Reading {
                 found.push(Place { thing, text: text.clone(), placement: Placement::At, at: clause.range.start });
             }
         }
-        let _ = subject_of(clause);
     }
 
     /// The words of a noun phrase with what stands beside it.
@@ -260,10 +259,6 @@ fn can_be_place(noun: &NounPhrase) -> bool {
     noun.kind != NounKind::Pronoun
         && noun.kind != NounKind::Number
         && !matches!(category, Some(Category::Time | Category::Feeling | Category::Motive | Category::Quantity | Category::Attribute | Category::Cognition))
-}
-
-fn subject_of(clause: &Clause) -> Option<&NounPhrase> {
-    clause.subject.as_ref()
 }
 
 fn is_measure(noun: &NounPhrase) -> bool {

@@ -395,7 +395,8 @@ fn quotes(text: &str) -> Vec<Range<usize>> {
 
 /// The kind of answer.
 fn kind(asked: &mut Asked) -> Ask {
-    let words: Vec<&str> = asked.words.iter().map(|word| word.text.as_str()).collect();
+    let texts: Vec<String> = asked.words.iter().map(|word| word.text.clone()).collect();
+    let words: Vec<&str> = texts.iter().map(String::as_str).collect();
     let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
     let any = |list: &[&str]| words.iter().any(|word| list.contains(word));
     if any(&["summarise", "summarize", "summary", "recap", "overview"])
@@ -435,7 +436,8 @@ fn kind(asked: &mut Asked) -> Ask {
         return Ask::Description;
     };
     let noun = asking.noun.as_ref().map(|noun| noun.head.as_str()).unwrap_or_default();
-    let verb = asked.clause.verb.as_ref().map(|verb| verb.lemma.as_str()).unwrap_or_default();
+    let verb = asked.clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
+    let verb = verb.as_str();
     match asking.word.as_str() {
         "who" | "whom" | "whoever" => Ask::Person,
         "whose" => Ask::Owner,

@@ -467,7 +467,7 @@ impl Tagger<'_> {
 
 /// The base form of a word of a class.
 pub(crate) fn lemma(text: &str, tag: Tag) -> String {
-    let known = |part| lexicon::lemma(text, part).map(std::borrow::Cow::into_owned);
+    let known = |part| lexicon::lemma(text, part).map(str::to_owned);
     match tag {
         Tag::Noun => known(PartOfSpeech::Noun).unwrap_or_else(|| singular(text)),
         Tag::Verb => known(PartOfSpeech::Verb).unwrap_or_else(|| text.to_owned()),
