@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::reading::{Reading, is_content};
 use crate::index::{Search, stem};
 use crate::language::english::lexicon;
+use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::{Tag, Word};
 
 /// Below this two words are not alike.
@@ -15,6 +16,8 @@ const ALIKE: f32 = 0.5;
 const VERB: f32 = 0.7;
 /// Weight of a verb of little meaning ("take", "put", "go").
 const LIGHT_VERB: f32 = 0.3;
+/// Share of its weight that the class of what is asked for keeps.
+const CLASS: f32 = 0.2;
 /// Weight of a general noun before a name or a known noun that no memory holds: "the ingredient salt", "recipe X".
 const CLASS_NOUN: f32 = 0.15;
 
@@ -26,6 +29,8 @@ pub(super) struct Item {
     pub weight: f32,
     /// How many documents hold it.
     pub documents: u32,
+    /// Whether it is a verb of little meaning.
+    pub light: bool,
 }
 
 /// The words that count.
@@ -54,7 +59,7 @@ const FRAME: &[&str] = &[
     "ever", "many", "much", "often", "long", "first", "last", "next", "latest", "earliest", "recent", "recently", "previous", "other",
     "else", "different", "same", "total", "exact", "following", "order", "be", "do", "have", "get", "got", "become", "right", "directly",
     "immediately", "separate", "list", "give", "summarise", "summarize", "day", "today", "place", "location", "where", "currently",
-    "most", "least", "more", "less", "highest", "lowest", "biggest", "largest", "smallest", "usually", "normally", "always", "again",
+    "count", "report", "explain", "recap", "catch", "try", "most", "least", "more", "less", "highest", "lowest", "biggest", "largest", "smallest", "usually", "normally", "always", "again",
     "really", "actually", "now", "still", "yet", "already", "instead", "mean", "let", "dear", "occasion",
 ];
 
@@ -86,7 +91,8 @@ impl Content {
                 _ => 1.0,
             };
             let weight = weight * share * if idf > 0.0 { idf } else { 1.0 };
-            items.push(Item { lemma: word.lemma.clone(), tag: word.tag, weight, documents });
+            let light = word.tag == Tag::Verb && LIGHT.contains(&word.lemma.as_str());
+            items.push(Item { lemma: word.lemma.clone(), tag: word.tag, weight, documents, light });
         }
         Self { items, alike: RefCell::default() }
     }
@@ -99,6 +105,19 @@ impl Content {
             }
         }
         self.alike = RefCell::default();
+    }
+
+    /// The class of what is asked for says what the answer is, not which event holds it.
+    pub fn weigh_class(&mut self, class: Option<&NounPhrase>) {
+        let Some(class) = class else { return };
+        for item in self.items.iter_mut().filter(|item| item.lemma == class.head) {
+            item.weight *= CLASS;
+        }
+    }
+
+    /// Whether nothing but a class and light words is named.
+    pub fn is_light(&self) -> bool {
+        self.items.iter().all(|item| item.light || item.weight < 1.0 && item.tag != Tag::Verb)
     }
 
     pub fn is_empty(&self) -> bool {

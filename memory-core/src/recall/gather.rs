@@ -43,7 +43,7 @@ pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &
         let cues = cues(pool, relation, content, cue_embedding)?;
         if let Some(best) = cues.first() {
             trace.push(step("cue", format!("{}: {}", best.reading.event.id, best.reading.event.text)));
-            let placed = placed(pool, relation, &cues)?;
+            let placed = placed(pool, relation, content, &cues)?;
             if !placed.is_empty() {
                 // What is asked for and what places it may stand in one event that was told.
                 let whole = searched.iter().find(|found| {
@@ -65,11 +65,11 @@ pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &
     }
     // Nothing but a time was asked for.
     if let Some(bound) = question.bound().filter(|_| question.is_bounded() || question.hard.is_some())
-        && (question.content.is_empty() || question.content.known() < 0.34 && question.is_bounded())
+        && (question.content.is_empty() || (question.content.is_light() || question.content.known() < 0.34) && question.is_bounded())
     {
         let mut listed = pool.listing(Some(bound), question.sense, Vec::new(), false, 300, &question.content)?;
         listed.sort_by(|a, b| {
-            let fit = |found: &Found| shared(found.span(), bound) + 0.3 * found.coverage.of_content + kind_share(question, found);
+            let fit = |found: &Found| shared(found.span(), bound) + 0.1 * found.coverage.of_content + kind_share(question, found);
             fit(b).total_cmp(&fit(a)).then(a.id().cmp(&b.id()))
         });
         if !listed.is_empty() {
@@ -102,7 +102,8 @@ fn search(pool: &Pool<'_>) -> Result<Vec<Found>, ReadError> {
 fn kind_share(question: &Question<'_>, found: &Found) -> f32 {
     use crate::language::english::question::Ask;
     match (question.ask(), found.reading.event.kind) {
-        (Ask::Action, Kind::Action | Kind::Caption) | (Ask::Thing, Kind::Action) => 0.1,
+        (Ask::Action | Ask::Thing, Kind::Action) => 0.2,
+        (Ask::Action | Ask::Thing, Kind::Caption) => 0.1,
         _ => 0.0,
     }
 }
@@ -138,7 +139,7 @@ fn cues(pool: &Pool<'_>, relation: &Cue, content: &Content, embedding: Option<&V
 }
 
 /// What lies in time as asked to the cues, best first.
-fn placed(pool: &Pool<'_>, relation: &Cue, cues: &[Found]) -> Result<Vec<Found>, ReadError> {
+fn placed(pool: &Pool<'_>, relation: &Cue, content: &Content, cues: &[Found]) -> Result<Vec<Found>, ReadError> {
     let question = pool.question;
     let mut all: Vec<(f32, Found)> = Vec::new();
     for (place, cue) in cues.iter().enumerate() {
@@ -154,6 +155,10 @@ fn placed(pool: &Pool<'_>, relation: &Cue, cues: &[Found]) -> Result<Vec<Found>,
         }
         for found in listed {
             if cues.iter().any(|cue| cue.id() == found.id()) || !follows(relation.order, found.span(), cue.span()) {
+                continue;
+            }
+            // What only tells the cue in other words is no answer.
+            if content.coverage(&found.reading).of_content >= 0.8 {
                 continue;
             }
             #[expect(clippy::cast_precision_loss, reason = "a few cues")]

@@ -76,6 +76,21 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
     if query.trace {
         let items: Vec<String> = question.content.items.iter().map(|item| format!("{} {:.1}/{}", item.lemma, item.weight, item.documents)).collect();
         trace.push(step("content", items.join(", ")));
+        let clause = &question.asked.clause;
+        let heads = |nouns: &[crate::language::english::syntax::NounPhrase]| nouns.iter().map(|noun| question.part(&noun.range).to_owned()).collect::<Vec<_>>().join(" | ");
+        trace.push(step(
+            "clause",
+            format!(
+                "subject {:?}, verb {:?}, objects {}, named {}, alternatives {:?}, occurrence {:?}, bound {:?}",
+                clause.subject.as_ref().map(|subject| question.part(&subject.range)),
+                clause.verb.as_ref().map(|verb| (&verb.lemma, &verb.particle, verb.auxiliary_only)),
+                heads(&clause.objects),
+                heads(&question.named),
+                question.asked.alternatives.iter().map(|range| question.part(range)).collect::<Vec<_>>(),
+                question.asked.occurrence,
+                question.bound().map(|span| (span.start.to_string(), span.end.to_string())),
+            ),
+        ));
         if let Some(cue) = &question.asked.cue {
             trace.push(step("cue words", format!("{:?} {}", cue.order, question.part(&cue.range))));
         }
@@ -143,6 +158,7 @@ fn propose(
         candidates.extend(order::next_of_kind(pool)?);
     }
     candidates.extend(amounts::superlative(pool)?);
+    candidates.extend(order::sequence(pool, found));
     let specific = match question.ask() {
         Ask::Place => places::answer(pool, found, cue)?,
         Ask::Time => times::answer(pool, found, cue)?,
@@ -150,6 +166,7 @@ fn propose(
         Ask::Amount | Ask::Length => amounts::answer(pool, found)?,
         Ask::Truth => truth::answer(pool, found)?,
         Ask::Summary => summary::answer(pool)?,
+        Ask::Change => amounts::changes(pool, found),
         _ => None,
     };
     let specific_found = specific.is_some();

@@ -333,7 +333,9 @@ fn by_words(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options
             let coverage = contents[place].coverage(&found.reading);
             let meaning = cosines.get(place).and_then(|vector| pool.cosine(vector, found.id())).unwrap_or(0.0).max(0.0);
             let says = 0.85 * coverage.of_content + 0.15 * meaning;
-            let speaks = (0.15 + 0.85 * fits * fits) * says;
+            // An event about the very thing that the option names says more than one that mentions it.
+            let about = found.reading.event.entity.as_deref().is_some_and(|entity| entity.eq_ignore_ascii_case(option.trim()));
+            let speaks = (0.15 + 0.85 * fits * fits) * says + if about { 0.3 * fits } else { 0.0 };
             if speaks > support[place] {
                 support[place] = speaks;
             }

@@ -14,6 +14,8 @@ use crate::{EventId, Kind, Modality, ReadError, TimeSpan};
 
 /// Candidates of the search by words and meaning.
 const SEARCHED: usize = 64;
+/// Longest name that is looked for, in words.
+const LONGEST_NAME: usize = 8;
 /// Candidates whose grammar is read.
 const READ: usize = 40;
 /// Events of a named thing that are gone through at most.
@@ -100,16 +102,34 @@ impl Pool<'_> {
         self.read(&ids, content)
     }
 
-    /// The name of the entity that a noun phrase is, word for word, if memory holds one.
+    /// The name of the entity that a noun phrase names word for word, if memory holds one: the longest name that begins with
+    /// the phrase.
     pub fn entity(&self, noun: &NounPhrase) -> Option<String> {
-        let words = noun.lemmas();
-        if words.is_empty() {
+        if noun.is_pronoun() || noun.range.is_empty() {
             return None;
         }
-        let text = self.question.part(&noun.range);
-        let bare = text.split_whitespace().skip_while(|word| matches!(word.to_lowercase().as_str(), "the" | "a" | "an" | "my" | "our" | "your")).collect::<Vec<_>>().join(" ");
-        let name = bare.trim_matches(|c: char| !c.is_alphanumeric() && c != ')').to_owned();
-        self.is_entity(&name).then_some(name)
+        let rest = self.question.text.get(noun.range.start..)?;
+        let longest = noun.range.len();
+        self.name_at(rest, longest)
+    }
+
+    /// The longest name of an entity at the begin of a text, articles left out, that is at least as long as a noun phrase
+    /// of `least` bytes.
+    pub fn name_at(&self, text: &str, least: usize) -> Option<String> {
+        let mut start = 0;
+        let mut words = words_in(text);
+        while let Some((from, to)) = words.first().copied()
+            && matches!(text[from..to].to_lowercase().as_str(), "the" | "a" | "an" | "my" | "our" | "your")
+        {
+            words.remove(0);
+            start = to;
+        }
+        let _ = start;
+        let (first, _) = words.first().copied()?;
+        let all = words.iter().take(LONGEST_NAME).map(|(_, to)| *to).collect::<Vec<_>>();
+        let is_name = |end: &&usize| self.is_entity(text[first..**end].trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')'));
+        let end = all.iter().rev().filter(|end| **end + 1 >= least).find(is_name)?;
+        Some(text[first..*end].trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')').to_owned())
     }
 
     /// Whether memory holds an entity of that name.
@@ -169,6 +189,27 @@ impl Pool<'_> {
         }
         groups
     }
+}
+
+/// Where the words of a text begin and end.
+fn words_in(text: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut open = None;
+    for (at, character) in text.char_indices() {
+        match (character.is_whitespace(), open) {
+            (false, None) => open = Some(at),
+            (true, Some(start)) => {
+                found.push((start, at));
+                open = None;
+            }
+            _ => {}
+        }
+        if found.len() > 16 {
+            return found;
+        }
+    }
+    found.extend(open.map(|start| (start, text.len())));
+    found
 }
 
 /// Puts the better of two lists first, each event once.

@@ -44,7 +44,8 @@ impl<'a> Question<'a> {
         let text = query.question.as_str();
         let tense = tense_of(text);
         let session = may_name_session(text).then(|| search.session(hard)).flatten();
-        let phrases = time_phrases(text, &now, session, tense);
+        let mut phrases = time_phrases(text, &now, session, tense);
+        phrases.iter_mut().filter(|phrase| describes(text, phrase)).for_each(|phrase| phrase.bounds = false);
         let ranges: Vec<Range<usize>> = phrases.iter().map(|phrase| phrase.range.clone()).collect();
         let asked = understand(text, &ranges);
         let main = asked.main.clone();
@@ -64,6 +65,7 @@ impl<'a> Question<'a> {
         let intent = intent::intent(text, &asked);
         let modality = intent::modality(&asked, sense);
         let timeless = without(text, &phrases);
+        content.weigh_class(asked.class.as_ref());
         Self { query, text, now, asked, tense, phrases, timeless, hard, content, cue, named, sense, speech, intent, modality }
     }
 
@@ -106,6 +108,17 @@ impl<'a> Question<'a> {
     pub fn part(&self, range: &Range<usize>) -> &str {
         self.text.get(range.clone()).unwrap_or_default()
     }
+}
+
+/// Whether a time says when a thing was seen, and not when what is asked for happened: "the cup seen at 10:15".
+fn describes(text: &str, phrase: &TimePhrase) -> bool {
+    let before = text.get(..phrase.range.start).unwrap_or_default();
+    let mut words = before.split_whitespace().rev();
+    let last = words.next().unwrap_or_default();
+    let last = if matches!(last, "at" | "on" | "in" | "around") { words.next().unwrap_or_default() } else { last };
+    let subject = words.next().unwrap_or_default();
+    matches!(last, "seen" | "shown" | "visible" | "heard" | "observed" | "noticed" | "spotted" | "mentioned")
+        && !matches!(subject, "was" | "were" | "is" | "are" | "be" | "been" | "last" | "first" | "being")
 }
 
 /// What two spans share.

@@ -120,9 +120,17 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
     let (words, sentences) = parse(text, times);
     let place = asking_sentence(&sentences, &words);
     let sentence = sentences.get(place).cloned().unwrap_or_default();
-    let cue = cue(&words, &sentence);
+    let mut cue = cue(&words, &sentence);
     let clause = asking_clause(&sentence, cue.as_ref());
     let mut main = sentence.range.clone();
+    // What follows the sentence that asks is what it quotes.
+    if place + 1 < sentences.len() && !sentence.asks {
+        let end = sentences.last().map_or(main.end, |last| last.range.end);
+        match &mut cue {
+            Some(cue) if cue.range.end >= main.end => cue.range.end = end,
+            _ => main.end = end,
+        }
+    }
     if let Some(cue) = &cue {
         // The cue stands at one end; what is left is what is asked.
         if cue.range.start <= main.start + 24 && cue.range.end < main.end && clause.range.start >= cue.range.end {
@@ -157,20 +165,24 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
     asked
 }
 
-/// The sentence that asks: the last one with a question mark, else the last.
+/// The sentence that asks: the last one with a question mark that has the form of a question, else one that begins as a
+/// question (a question may quote several sentences), else a request, else the last.
 fn asking_sentence(sentences: &[Sentence], words: &[Word]) -> usize {
-    let asks = |sentence: &Sentence| {
-        sentence.asks
-            && sentence.clauses.iter().any(|clause| {
-                clause.asking.is_some() || clause.inverted || clause.verb.is_some() && !sentence.clauses.is_empty()
-            })
+    let asks = |sentence: &Sentence| sentence.clauses.iter().any(|clause| clause.asking.is_some() || clause.inverted);
+    let begins = |sentence: &Sentence| {
+        let inside = words.iter().filter(|word| word.range.start >= sentence.range.start && word.range.end <= sentence.range.end);
+        let mut first = inside.skip_while(|word| matches!(word.tag, Tag::Time | Tag::Mark | Tag::Conjunction | Tag::Preposition | Tag::Number));
+        first.next().is_some_and(|word| word.tag == Tag::Wh || matches!(word.tag, Tag::Auxiliary | Tag::Modal))
     };
-    // "There was fruit, was there not? Which?" asks in its last sentence, which may be one word.
-    let last = sentences.iter().rposition(asks);
-    let commands = |sentence: &Sentence| {
+    let request = |sentence: &Sentence| {
         words.iter().find(|word| word.range.start >= sentence.range.start).is_some_and(|word| is_request(&word.text))
     };
-    last.or_else(|| sentences.iter().rposition(commands)).unwrap_or(sentences.len().saturating_sub(1))
+    let marked = sentences.iter().rposition(|sentence| sentence.asks && asks(sentence));
+    marked
+        .or_else(|| sentences.iter().position(|sentence| begins(sentence) && asks(sentence)))
+        .or_else(|| sentences.iter().rposition(|sentence| sentence.asks))
+        .or_else(|| sentences.iter().rposition(request))
+        .unwrap_or(sentences.len().saturating_sub(1))
 }
 
 /// Verbs that ask the listener to tell something.
@@ -345,7 +357,9 @@ fn alternatives(asked: &Asked) -> Vec<Range<usize>> {
         }
         return Vec::new();
     };
-    let end = (or..words.len()).find(|at| matches!(text(*at), "?" | "." | ":" | ",") && *at > or).unwrap_or(words.len());
+    let ends = |at: &usize| *at > or && (matches!(text(*at), "?" | "." | ":" | ",") || words[*at].tag == Tag::Time);
+    let end = (or..words.len()).find(ends).unwrap_or(words.len());
+    let end = if text(end.wrapping_sub(1)) == "between" { end - 1 } else { end };
     // The list begins after the mark, the verb or the preposition before it.
     let mut start = or;
     while start > 0 {
@@ -461,6 +475,7 @@ fn kind(asked: &mut Asked) -> Ask {
         _ => {
             let class = class_of(asked, &asking, noun);
             match class.as_str() {
+                "quantity" | "amount" | "weight" | "size" | "temperature" | "price" | "cost" | "length" | "height" | "age" | "percentage" | "level" | "volume" => Ask::Amount,
                 "time" | "date" | "day" | "hour" | "year" | "month" | "weekday" | "evening" | "morning" | "afternoon" | "night" | "o'clock" | "moment" => Ask::Time,
                 "place" | "room" | "location" | "spot" | "where" if noun != "" || verb == "be" => Ask::Place,
                 "person" | "people" | "man" | "woman" | "child" | "family" | "visitor" => Ask::Person,

@@ -155,3 +155,40 @@ pub(in crate::recall) fn sums(events: &[Found], names: &[String]) -> Vec<(String
         })
         .collect()
 }
+
+/// What changed in a stretch of time in amounts that are told together ("112 kcal, 1.9 g fat"): their sums.
+pub(in crate::recall) fn changes(pool: &Pool<'_>, found: &[Found]) -> Option<Candidate> {
+    let question = pool.question;
+    let bound = question.bound()?;
+    let mut totals: Vec<(String, String, f64)> = Vec::new();
+    let mut evidence: Vec<Found> = Vec::new();
+    for found in found.iter().filter(|found| found.span().overlaps(bound)) {
+        let quantities: Vec<Quantity> = found.reading.quantities().into_iter().filter(|quantity| !quantity.unit.is_empty()).collect();
+        if quantities.len() < 3 {
+            continue;
+        }
+        evidence.push(found.clone());
+        // The first amount is that of the thing itself; the others are what it brings.
+        for quantity in &quantities[1..] {
+            let label = quantity.of.split(' ').next().unwrap_or_default().to_owned();
+            match totals.iter_mut().find(|(unit, of, _)| *unit == quantity.unit && *of == label) {
+                Some((_, _, sum)) => *sum += quantity.value,
+                None => totals.push((quantity.unit.clone(), label, quantity.value)),
+            }
+        }
+    }
+    if totals.len() < 2 {
+        return None;
+    }
+    let items: Vec<String> = totals.iter().map(|(unit, of, sum)| format!("{} {unit} {of}", (sum * 10.0).round() / 10.0).trim_end().to_owned()).collect();
+    let text = super::events::list(&items);
+    Some(Candidate {
+        layer: Layer::Episodes,
+        text: text.clone(),
+        value: Value::Text(text),
+        signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: question.content.known() },
+        evidence,
+        confidence: 0.0,
+        reason: "the sums of what was told".into(),
+    })
+}

@@ -39,6 +39,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             break;
         }
     }
+    if let Some((names, found)) = tasks(question, pooled) {
+        chosen = Some((names, found));
+    }
     if question.asked.habitual && matches!(question.ask(), Ask::Person | Ask::Thing)
         && let Some(usual) = usual(question, &near)
     {
@@ -199,7 +202,37 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
             }
         }
     }
+    // What an event is about is a thing of the class, where it does what the question says.
+    if found.is_empty()
+        && let Some(entity) = &reading.event.entity
+        && matches!(reading.event.kind, Kind::Action | Kind::Object | Kind::State)
+        && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)
+        && reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| word_likeness(&verb.lemma, &told.lemma) >= 0.8)
+        && !is_person(&crate::recall::reading::name_phrase(entity))
+    {
+        found.push(entity.clone());
+    }
     found
+}
+
+/// The tasks of the events of a stretch of time, the most frequent first, where the question asks which were done.
+fn tasks<'a>(question: &Question<'_>, pooled: &'a [Found]) -> Option<(Vec<String>, &'a Found)> {
+    let class = question.asked.class.as_ref()?;
+    if !matches!(class.head.as_str(), "recipe" | "task" | "job" | "chore" | "procedure" | "dish" | "programme" | "project") || question.ask() != Ask::Thing {
+        return None;
+    }
+    let bound = question.bound()?;
+    let mut counts: Vec<(String, usize, &Found)> = Vec::new();
+    for found in pooled.iter().filter(|found| found.span().overlaps(bound)) {
+        let Some(task) = found.reading.event.attributes.get("task").and_then(crate::Value::as_text) else { continue };
+        match counts.iter_mut().find(|(known, ..)| known == task) {
+            Some((_, count, _)) => *count += 1,
+            None => counts.push((task.to_owned(), 1, found)),
+        }
+    }
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let first = counts.first()?.2;
+    Some((counts.into_iter().map(|(task, ..)| task).take(LISTED).collect(), first))
 }
 
 fn colours(question: &Question<'_>, reading: &Reading) -> Vec<String> {

@@ -4,7 +4,7 @@ use crate::language::english::question::{Ask, Occurrence, Order};
 use crate::language::english::syntax::{NounPhrase, parse};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::{Content, word_likeness};
+use crate::recall::content::word_likeness;
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
 use crate::recall::reading::Reading;
@@ -21,13 +21,13 @@ pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candi
     }
     let mut found: Vec<(String, Found)> = Vec::new();
     for range in &question.asked.alternatives {
-        let text = question.part(range).to_owned();
-        let Some(noun) = main_noun(&text) else { continue };
+        let text = question.part(range);
+        let Some(noun) = main_noun(text) else { continue };
         let noun = moved(&noun, range.start);
+        let name = pool.entity(&noun);
         let events = pool.about(&noun, question.bound(), !first, 50, &question.content)?;
-        let events: Vec<Found> = events.into_iter().filter(|found| !found.reading.only_asks()).collect();
-        let Some(event) = events.into_iter().next() else { return Ok(None) };
-        found.push((without_article(question.part(&noun.range)), event));
+        let Some(event) = events.into_iter().find(|found| !found.reading.only_asks()) else { return Ok(None) };
+        found.push((name.unwrap_or_else(|| without_article(question.part(&noun.range))), event));
     }
     if found.len() < 2 {
         return Ok(None);
@@ -172,5 +172,38 @@ pub(in crate::recall) fn ordered_items(option: &str) -> Option<Vec<String>> {
     (items.len() > 1).then_some(items)
 }
 
-/// Marks the content type as used by this module's neighbours.
-pub(in crate::recall) type Words = Content;
+/// What happened in which order: the things of the events that do what the question says, in order of their first times.
+pub(in crate::recall) fn sequence(pool: &Pool<'_>, found: &[Found]) -> Option<Candidate> {
+    let question = pool.question;
+    let asks = question.asked.words.windows(2).any(|two| two[0].lemma == "order" && two[1].is("of"))
+        || question.asked.words.iter().any(|word| matches!(word.text.as_str(), "sequence"))
+        || question.asked.words.windows(2).any(|two| matches!(two[0].text.as_str(), "what" | "which") && two[1].is("order"));
+    if !asks {
+        return None;
+    }
+    let verb = question.asked.words.iter().rfind(|word| matches!(word.tag, crate::language::english::tag::Tag::Verb | crate::language::english::tag::Tag::Adjective))?.lemma.clone();
+    let does = |reading: &Reading| reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| word_likeness(&verb, &told.lemma) >= 0.9);
+    let mut events: Vec<&Found> = found.iter().filter(|found| does(&found.reading) && found.reading.event.entity.is_some()).collect();
+    events.sort_by_key(|found| (found.span().start, found.id()));
+    let mut names: Vec<String> = Vec::new();
+    let mut evidence: Vec<Found> = Vec::new();
+    for event in events {
+        let name = event.reading.event.entity.clone().unwrap_or_default();
+        if !names.contains(&name) {
+            names.push(name);
+            evidence.push(event.clone());
+        }
+    }
+    if names.len() < 2 {
+        return None;
+    }
+    Some(Candidate {
+        layer: Layer::Episodes,
+        text: capitalised(&names.join(", then ")),
+        value: Value::List(names),
+        signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: question.content.known() },
+        evidence,
+        confidence: 0.0,
+        reason: "in the order of their first events".into(),
+    })
+}
