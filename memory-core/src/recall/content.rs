@@ -31,6 +31,8 @@ pub(super) struct Item {
     pub documents: u32,
     /// Whether it is a verb of little meaning.
     pub light: bool,
+    /// Its weight where only its being known counts.
+    pub own: f32,
 }
 
 /// The words that count.
@@ -63,6 +65,9 @@ const FRAME: &[&str] = &[
     "really", "actually", "now", "still", "yet", "already", "instead", "mean", "let", "dear", "occasion",
 ];
 
+/// Endings that make one word of another.
+const ENDINGS: &[&str] = &["", "ist", "al", "er", "or", "ing", "ion", "tion", "ation", "y", "ic", "ical", "ment", "ness", "ly", "ian", "ish", "ful", "able", "ive", "ry", "ance", "ence"];
+
 const LIGHT: &[&str] = &[
     "take", "put", "go", "come", "make", "give", "keep", "bring", "find", "leave", "turn", "set", "use", "move", "start", "begin", "end",
     "stop", "go", "stay", "remain", "stand", "lie", "sit", "carry", "perform", "carry", "belong", "complete", "work", "run", "hold",
@@ -92,7 +97,7 @@ impl Content {
             };
             let weight = weight * share * if idf > 0.0 { idf } else { 1.0 };
             let light = word.tag == Tag::Verb && LIGHT.contains(&word.lemma.as_str());
-            items.push(Item { lemma: word.lemma.clone(), tag: word.tag, weight, documents, light });
+            items.push(Item { lemma: word.lemma.clone(), tag: word.tag, weight, documents, light, own: weight });
         }
         Self { items, alike: RefCell::default() }
     }
@@ -120,6 +125,16 @@ impl Content {
         self.items.iter().all(|item| item.light || item.weight < 1.0 && item.tag != Tag::Verb)
     }
 
+    /// Adds a name that the question means without saying it.
+    pub fn add_name(&mut self, name: &str, search: &dyn Search) {
+        let statistics = search.terms(name);
+        let (documents, idf) = statistics.iter().map(|term| (term.documents, term.idf)).fold((0, 0.0_f32), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+        if documents > 0 && !self.items.iter().any(|item| item.lemma == name) {
+            self.items.push(Item { lemma: name.to_owned(), tag: Tag::Name, weight: idf, documents, light: false, own: idf });
+            self.alike = RefCell::default();
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
@@ -130,8 +145,8 @@ impl Content {
 
     /// The share, by weight, that some memory holds.
     pub fn known(&self) -> f32 {
-        let total = self.total();
-        let known: f32 = self.items.iter().filter(|item| item.documents > 0).map(|item| item.weight).sum();
+        let total: f32 = self.items.iter().map(|item| item.own).sum();
+        let known: f32 = self.items.iter().filter(|item| item.documents > 0).map(|item| item.own).sum();
         if total > 0.0 { known / total } else { 1.0 }
     }
 
@@ -184,6 +199,15 @@ pub(super) fn word_likeness(a: &str, b: &str) -> f32 {
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
     if short.len() >= 4 && long.len() >= short.len() + 4 && long.starts_with(short) {
         return 0.75;
+    }
+    // "dentist" and "dental": one root with two endings.
+    let root = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    if root >= 4
+        && let (Some(one), Some(other)) = (a.get(root..), b.get(root..))
+        && ENDINGS.contains(&one)
+        && ENDINGS.contains(&other)
+    {
+        return 0.7;
     }
     let likeness = lexicon::similarity(a, b);
     if likeness >= ALIKE { likeness } else { 0.0 }

@@ -31,6 +31,8 @@ pub(super) struct Gathered {
     pub cue: Option<Found>,
     /// Whether they lie in time as the cue says.
     pub placed: bool,
+    /// How much of the cue the event that places them holds; 1 where there is no cue.
+    pub cue_coverage: f32,
     /// Whether they are everything of a stretch of time, as nothing else was asked for.
     pub listed: bool,
 }
@@ -59,10 +61,12 @@ pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &
                 let found = merged(found, vec![cue.clone()]);
                 let rest = searched.into_iter().map(|one| Found { score: 0.0, ..one }).collect();
                 let all = merged(found, rest);
-                return Ok(Gathered { found: all, cue: Some(cue), placed: true, listed: false });
+                let cue_coverage = cue.coverage.of_content.max(cue.cosine.unwrap_or(0.0));
+                return Ok(Gathered { found: all, cue: Some(cue), placed: true, cue_coverage, listed: false });
             }
         }
     }
+    let missing = if question.relation().is_some() { 0.3 } else { 1.0 };
     // Nothing but a time was asked for.
     if let Some(bound) = question.bound().filter(|_| question.is_bounded() || question.hard.is_some())
         && (question.content.is_empty() || (question.content.is_light() || question.content.known() < 0.34) && question.is_bounded())
@@ -74,15 +78,15 @@ pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &
         });
         if !listed.is_empty() {
             trace.push(step("time", format!("everything between {} and {}", bound.start, bound.end)));
-            return Ok(Gathered { found: listed, cue: None, placed: true, listed: true });
+            return Ok(Gathered { found: listed, cue: None, placed: true, cue_coverage: missing, listed: true });
         }
     }
     if question.content.is_empty() && searched.is_empty() {
         let latest = pool.listing(question.bound(), question.sense, Vec::new(), true, 20, &question.content)?;
-        return Ok(Gathered { found: latest, cue: None, placed: false, listed: true });
+        return Ok(Gathered { found: latest, cue: None, placed: false, cue_coverage: missing, listed: true });
     }
     trace.push(step("search", format!("{} candidates by words and meaning", searched.len())));
-    Ok(Gathered { found: searched, cue: None, placed: false, listed: false })
+    Ok(Gathered { found: searched, cue: None, placed: false, cue_coverage: missing, listed: false })
 }
 
 /// By words and meaning, inside the question's bounds; those of the sense that is asked for are candidates in any case.

@@ -101,6 +101,9 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
     let mut intent = question.intent;
     let mut candidates = propose(&pool, &gathered, &mut degraded, &mut intent, limit)?;
     for candidate in &mut candidates {
+        if candidate.layer != Layer::Procedures {
+            candidate.signals.coverage *= gathered.cue_coverage.clamp(0.0, 1.0);
+        }
         candidate.confidence = calibration::probability(candidate.layer, &candidate.signals);
         if query.trace {
             trace.push(step(candidate.layer.name(), format!("{:.2} {:?} {} ({})", candidate.confidence, candidate.signals, candidate.text, candidate.reason)));

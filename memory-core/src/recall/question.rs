@@ -12,6 +12,9 @@ use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::{Tense, TimePhrase, may_name_session, tense_of, time_phrases, without};
 use crate::{Intent, Modality, Query, QuestionModality, TimeSpan};
 
+/// The entity under which a robot tells of itself (docs/mqtt.md).
+pub(super) const ITSELF: &str = "robot";
+
 /// A question, understood.
 pub(super) struct Question<'a> {
     pub query: &'a Query,
@@ -60,7 +63,15 @@ impl<'a> Question<'a> {
         content.extend(Content::of(&asked.words, &context, 0.4, search));
         let cue = asked.cue.as_ref().map(|cue| Content::of(&asked.words, std::slice::from_ref(&cue.range), 1.0, search));
         let cue = cue.filter(|cue| !cue.is_empty());
-        let named = named(&asked);
+        let mut named = named(&asked);
+        // "You" is the robot itself, under the name by which it tells of itself.
+        let itself = asked.words.iter().any(|word| {
+            matches!(word.text.as_str(), "you" | "your" | "yourself") && main.start <= word.range.start && word.range.end <= main.end
+        });
+        if itself && !matches!(asked.ask, Ask::Way | Ask::Next) {
+            content.add_name(ITSELF, search);
+            named.push(super::reading::name_phrase(ITSELF));
+        }
         let (sense, speech) = intent::senses(&asked);
         let intent = intent::intent(text, &asked);
         let modality = intent::modality(&asked, sense);

@@ -128,7 +128,7 @@ impl Reading {
 
     /// The noun phrases that end before a place in the text, in order; of each clause its subject, objects and adjuncts.
     fn before(&self, at: usize) -> Vec<&NounPhrase> {
-        let mut found: Vec<&NounPhrase> = self.clauses().flat_map(arguments).filter(|noun| noun.range.end <= at && !noun.is_pronoun()).collect();
+        let mut found: Vec<&NounPhrase> = self.clauses().flat_map(arguments).filter(|noun| noun.range.end <= at && !noun.is_pronoun() && !matches!(noun.head.as_str(), "way" | "moment" | "time")).collect();
         found.sort_by_key(|noun| noun.range.start);
         found
     }

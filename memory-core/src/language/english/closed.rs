@@ -2,7 +2,7 @@
 
 /// Determiners that begin a noun phrase.
 pub(crate) const DETERMINERS: &[&str] = &[
-    "the", "a", "an", "this", "these", "those", "some", "any", "no", "each", "every", "both", "all", "another", "either",
+    "the", "a", "an", "this", "that", "these", "those", "some", "any", "no", "each", "every", "both", "all", "another", "either",
     "neither", "several", "many", "few", "much", "most", "more", "other", "such", "half",
 ];
 

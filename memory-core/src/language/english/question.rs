@@ -214,6 +214,8 @@ fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
     for at in inside.iter().copied() {
         let (order, length) = match (text(at), text(at + 1), text(at + 2)) {
             ("while" | "whilst" | "during" | "amid", ..) => (Order::During, 1),
+            // "By when must it …" asks for the time.
+            ("when", ..) if at != first && words.get(at + 1).is_some_and(|word| matches!(word.tag, Tag::Auxiliary | Tag::Modal)) => continue,
             ("when", ..) => (Order::During, 1),
             ("as", ..) if words[at].tag == Tag::Conjunction && text(at + 1) != "if" => (Order::During, 1),
             ("at" | "by", "the", "time") | ("at", "the", "moment") => (Order::During, 3),

@@ -229,6 +229,8 @@ impl Tagger<'_> {
             }
             _ if is_one_of(text, OWNERS) && text != "whose" => Tag::Owner,
             _ if is_one_of(text, WH) => Tag::Wh,
+            // "What did she do?": the second one is the verb itself.
+            "do" | "done" | "doing" | "have" if self.inverted() && self.found.last().is_some_and(|last| matches!(last.tag, Tag::Noun | Tag::Name | Tag::Pronoun | Tag::Adverb)) => Tag::Verb,
             _ if is_one_of(text, BE) || is_one_of(text, HAVE) || is_one_of(text, DO) => Tag::Auxiliary,
             _ if is_one_of(text, MODALS) => {
                 // "The can is empty."
@@ -373,7 +375,10 @@ impl Tagger<'_> {
             Tag::Determiner | Tag::Owner | Tag::Possessive | Tag::Number | Tag::Adjective => nominal(self),
             Tag::Preposition if gerund && share.verb > 0 && (share.noun == 0 || self.begins_object(at + 1)) => Tag::Verb,
             Tag::Preposition => nominal(self),
-            Tag::Wh if matches!(before.text.as_str(), "what" | "which" | "whose") && share.noun > 0 && !(third || past) => nominal(self),
+            // "Which tools did": a noun, where an auxiliary or a verb follows.
+            Tag::Wh if matches!(before.text.as_str(), "what" | "which" | "whose") && share.noun > 0 && (!(third || past) || self.is_auxiliary(at + 1) || third && share.noun >= share.verb) => {
+                if self.is_auxiliary(at + 1) { Tag::Noun } else { nominal(self) }
+            }
             Tag::Wh if share.verb > 0 && (third || past || share.verb > share.noun.max(share.adjective)) => Tag::Verb,
             Tag::Auxiliary if share.verb > 0 && (gerund || past) && !(share.adjective > share.verb && !past) => Tag::Verb,
             Tag::Auxiliary if is_one_of(&before.text, DO) && share.verb > 0 => Tag::Verb,
@@ -439,12 +444,17 @@ impl Tagger<'_> {
             return Tag::Verb;
         }
         if share.noun > 0 && !pronoun && share.noun >= share.adverb {
-            return if share.adjective > share.noun && next_nominal { Tag::Adjective } else { Tag::Noun };
+            return if share.adjective > share.noun { Tag::Adjective } else { Tag::Noun };
         }
         if share.verb > 0 && (past || gerund || third) && share.adjective <= share.verb {
             return Tag::Verb;
         }
         self.by_share(share)
+    }
+
+    fn is_auxiliary(&self, at: usize) -> bool {
+        let text = self.text(at);
+        is_one_of(text, BE) || is_one_of(text, HAVE) || is_one_of(text, DO) || is_one_of(text, MODALS)
     }
 
     /// Whether the clause began with an auxiliary or a modal and its subject, without a main verb so far.

@@ -61,7 +61,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         Some((parts, found)) => (capitalised(&list(&parts)), Value::List(parts), 1.0, found),
         None => {
             let text = quote(best, question);
-            (text.clone(), Value::Text(text), if question.ask() == Ask::Description { 0.8 } else { 0.4 }, best)
+            (text.clone(), Value::Text(text), quoted(question), best)
         }
     };
     let mut evidence = vec![first.clone()];
@@ -85,6 +85,16 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     }))
 }
 
+/// How well a mere quotation answers the question: a question for a place, a number or a thing of a class wants more.
+fn quoted(question: &Question<'_>) -> f32 {
+    match question.ask() {
+        Ask::Description | Ask::Reason | Ask::Action => 0.8,
+        Ask::Thing if question.asked.class.is_none() => 0.5,
+        Ask::Thing | Ask::Person | Ask::Owner | Ask::Change => 0.2,
+        _ => 0.0,
+    }
+}
+
 /// How well an event suits the question: its words and meaning, its sense, its being an answer and no question.
 pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
     let event = &found.reading.event;
@@ -101,7 +111,22 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
     };
     let asks = if found.reading.only_asks() { 0.75 } else { 1.0 };
     let other = conflict(question, &found.reading);
-    found.fitness() * sense * speech * asks * other
+    (found.fitness() + 0.15 * does(question, &found.reading) + 0.35 * ahead(question, &found.reading)) * sense * speech * asks * other
+}
+
+/// How well the event does what the verb of the question says.
+fn does(question: &Question<'_>, reading: &Reading) -> f32 {
+    let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !matches!(verb.lemma.as_str(), "be" | "do" | "have" | "get")) else { return 0.0 };
+    reading.clauses().filter_map(|clause| clause.verb.as_ref()).map(|told| word_likeness(&verb.lemma, &told.lemma)).fold(0.0, f32::max)
+}
+
+/// Whether the event tells of the time to come that the question names.
+fn ahead(question: &Question<'_>, reading: &Reading) -> f32 {
+    if question.tense != crate::language::english::time::Tense::Future || !question.is_bounded() {
+        return 0.0;
+    }
+    let Some(bound) = question.bound() else { return 0.0 };
+    if reading.times.iter().any(|time| time.span.overlaps(bound) && time.span.end >= reading.event.span.start) { 1.0 } else { 0.0 }
 }
 
 /// Less where the event speaks of another one of the things that are named.

@@ -115,6 +115,12 @@ pub(in crate::recall) fn margin(pooled: &[Found]) -> f32 {
     }
 }
 
+/// Whether the verb before a place in the text is denied: "she cannot come tomorrow".
+fn denied(reading: &crate::recall::reading::Reading, at: usize) -> bool {
+    let verbs = reading.clauses().filter_map(|clause| clause.verb.as_ref()).filter(|verb| verb.range.start < at);
+    verbs.max_by_key(|verb| verb.range.start).is_some_and(|verb| verb.negated)
+}
+
 /// What was told of a time to come: of what is told of one thing the latest holds.
 fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
@@ -125,21 +131,21 @@ fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadErro
     let now = Timestamp::from(question.now.timestamp());
     let useful = |found: &Found| {
         matches!(found.reading.event.kind, Kind::Text | Kind::State | Kind::Caption)
-            && found.reading.times.iter().any(|time| time.span.end >= found.span().start && (time.has_clock || time.has_date))
+            && found.reading.times.iter().any(|time| time.span.end >= found.span().start && (time.has_clock || time.has_date) && !denied(&found.reading, time.range.start))
     };
     let best = all.iter().filter(|found| useful(found)).map(|found| found.coverage.of_content).fold(0.0, f32::max);
     if best < 0.3 {
         return Ok(None);
     }
     // What was told last about the thing holds, as long as it speaks of the same thing about as clearly.
-    let mut meant: Vec<&Found> = all.iter().filter(|found| useful(found) && found.coverage.of_content >= 0.6 * best).collect();
+    let mut meant: Vec<&Found> = all.iter().filter(|found| useful(found) && found.coverage.of_content >= 0.55 * best).collect();
     meant.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     let Some(newest) = meant.first() else { return Ok(None) };
     let mut date: Option<ToldTime> = None;
     let mut clock: Option<ToldTime> = None;
     for found in &meant {
         for time in &found.reading.times {
-            if time.span.end < found.span().start {
+            if time.span.end < found.span().start || denied(&found.reading, time.range.start) {
                 continue;
             }
             if time.has_date && date.is_none() {

@@ -37,6 +37,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             }
         }
     }
+    if let Some(candidate) = whereabouts(pool, pooled)? {
+        return Ok(Some(candidate));
+    }
     // Otherwise what happened says yes, and what was told not to happen says no.
     let mut ranked: Vec<&Found> = pooled.iter().filter(|found| !found.reading.only_asks()).collect();
     ranked.sort_by(|a, b| b.fitness().total_cmp(&a.fitness()).then(b.span().start.cmp(&a.span().start)));
@@ -52,6 +55,30 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let chosen = if denied { newest } else { best };
     let yes = !denied != question.asked.negated_verb();
     Ok(Some(said(pool, chosen, yes, pooled, "what was told of it")))
+}
+
+/// "Is the ladder in the hall?": by the place where it is.
+fn whereabouts(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let clause = &question.asked.clause;
+    let being = clause.verb.as_ref().is_some_and(|verb| {
+        matches!(verb.lemma.as_str(), "be" | "stand" | "lie" | "hang" | "sit" | "stay" | "park" | "leave" | "keep" | "put") && clause.objects.is_empty()
+    });
+    let asked: Vec<&str> = clause
+        .adjuncts
+        .iter()
+        .filter(|adjunct| crate::language::english::closed::PLACING.contains(&adjunct.preposition.as_str()))
+        .map(|adjunct| adjunct.noun.head.as_str())
+        .collect();
+    let Some(place) = asked.first().filter(|_| being) else { return Ok(None) };
+    let Some(found) = super::places::answer(pool, pooled, None)? else { return Ok(None) };
+    let words: Vec<String> = crate::index::words(&found.text).collect();
+    let there = words.iter().any(|word| word_likeness(place, word) >= 0.8);
+    let Some(event) = found.evidence.first().cloned() else { return Ok(None) };
+    let yes = there != question.asked.negated_verb();
+    let mut said = said(pool, &event, yes, pooled, "by the latest place that was told");
+    said.signals.thing = found.signals.thing;
+    Ok(Some(said))
 }
 
 fn said(pool: &Pool<'_>, found: &Found, yes: bool, pooled: &[Found], reason: &str) -> Candidate {
@@ -114,6 +141,13 @@ fn stance(predicate: &str, thing: &NounPhrase, reading: &Reading) -> Option<bool
 
 fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Reading) -> Option<bool> {
     let verb = clause.verb.as_ref();
+    let is_it = |noun: &NounPhrase| reading.resolve(noun).is_some_and(|noun| likeness(thing, &noun, reading) >= 0.5);
+    let of_thing = clause.subject.iter().chain(&clause.objects).any(is_it)
+        || clause.adjuncts.iter().any(|adjunct| is_it(&adjunct.noun))
+        || clause.subject.is_none();
+    if !of_thing {
+        return None;
+    }
     if verb.is_some_and(|verb| verb.modal.is_some() && !verb.future || verb.future) {
         return None;
     }
