@@ -84,7 +84,7 @@ fn an_inflected_word_is_known_by_its_lemma() {
 #[test]
 fn parts_of_speech_come_in_the_order_of_use() {
     use PartOfSpeech::{Adjective, Adverb, Noun, Verb};
-    let words = ["kettle", "opened", "shiny", "quickly", "ran", "mice", "unheardofword"];
+    let words = ["kettle", "opened", "greasy", "quickly", "ran", "mice", "unheardofword"];
     let wanted = [Some(Noun), Some(Verb), Some(Adjective), Some(Adverb), Some(Verb), Some(Noun), None];
     assert_eq!(firsts(&words), wanted);
     let close = parts_of_speech("close");
@@ -106,14 +106,14 @@ fn a_word_is_of_the_classes_above_it() {
         ("kitchen", "room"),
         ("aunt", "relative"),
         ("rain", "weather"),
-        ("violin", "musical instrument"),
+        ("trombone", "musical instrument"),
         ("banana", "fruit"),
         ("banana", "food"),
         ("sofa", "furniture"),
         ("red", "colour"),
         ("France", "country"),
         ("nurse", "person"),
-        ("cardigan", "clothing"),
+        ("anorak", "clothing"),
         ("walk", "move"),
         ("whispered", "speak"),
     ] {
@@ -143,7 +143,7 @@ fn likeness_falls_with_distance() {
     assert_eq!(values[..3], [1.0, 0.9, 0.85]);
     assert!((0.6..=0.7).contains(&values[3]) && values[5] < 0.3, "{values:?}");
     assert_eq!(similarity("kitchen", "engine"), 0.0);
-    assert_eq!((similarity("rainy", "rain"), similarity("flight", "fly")), (0.85, 0.8));
+    assert_eq!((similarity("snowy", "snow"), similarity("flight", "fly")), (0.85, 0.8));
     assert_eq!((similarity("zxqv", "zxqv"), similarity("zxqv", "dog"), similarity("", "")), (1.0, 0.0, 0.0));
 }
 
