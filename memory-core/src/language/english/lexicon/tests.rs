@@ -110,6 +110,7 @@ fn a_word_is_of_the_classes_above_it() {
         ("banana", "fruit"),
         ("banana", "food"),
         ("sofa", "furniture"),
+        ("milk", "drink"),
         ("red", "colour"),
         ("France", "country"),
         ("nurse", "person"),
