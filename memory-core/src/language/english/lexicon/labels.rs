@@ -1,5 +1,8 @@
 //! What the labels of encoders are: "dining table", "Acoustic guitar", "Typing".
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use super::morphology::{candidates, lemma};
 use super::part_of_speech::PartOfSpeech;
 use super::relations::{is_a, is_a_as};
@@ -11,6 +14,28 @@ use super::relations::{is_a, is_a_as};
 /// Every word that is left out counts as a step.
 pub(crate) fn label_is_a(label: &str, class: &str) -> Option<u8> {
     phrases(label).filter_map(|phrase| phrase_is_a(phrase, class)).min()
+}
+
+/// As [`label_is_a`], for a class of the sound encoder, which is also of its family in AudioSet's ontology: the sound "thunder" is
+/// weather, and "honk" is a vehicle's or an animal's. A family counts as one step.
+pub(crate) fn sound_is_a(label: &str, class: &str) -> Option<u8> {
+    let families = families().get(label.trim().replace('_', " ").to_lowercase().as_str());
+    let by_family = families.into_iter().flatten().filter_map(|family| is_a(family, class)).map(|steps| steps + 1);
+    by_family.chain(label_is_a(label, class)).min()
+}
+
+/// The families of each class of sounds. `sounds.txt` is made by `memory-core/scripts/make-lexicon --sounds`.
+fn families() -> &'static BTreeMap<&'static str, Vec<&'static str>> {
+    static FAMILIES: LazyLock<BTreeMap<&str, Vec<&str>>> = LazyLock::new(|| {
+        let mut found: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (family, classes) in include_str!("sounds.txt").lines().filter_map(|line| line.split_once(": ")) {
+            for class in classes.split(", ") {
+                found.entry(class).or_default().push(family);
+            }
+        }
+        found
+    });
+    &FAMILIES
 }
 
 /// "Walk, footsteps" and "Vehicle horn, car horn, honking" are several names of one sound, "crane (bird)" is one with a remark.
@@ -37,6 +62,19 @@ fn known(phrase: &str) -> bool {
     candidates(phrase)
         .iter()
         .any(|found| found.part == PartOfSpeech::Noun || (single && found.part == PartOfSpeech::Verb))
+}
+
+/// Whether the part of `label` that the table knows has any class above it.
+#[cfg(test)]
+pub(super) fn has_a_class(label: &str) -> bool {
+    let table = super::table::table();
+    phrases(label).any(|phrase| {
+        let ends = std::iter::successors(Some(phrase), |rest| Some(rest.split_once([' ', '_', '-'])?.1));
+        ends.filter(|rest| known(rest)).flat_map(candidates).any(|found| {
+            let mut senses = table.senses_as(found.lemma, found.part);
+            senses.any(|sense| !table.parents(table.sense(sense).synset).is_empty())
+        })
+    })
 }
 
 fn by_its_verb(word: &str, class: &str) -> Option<u8> {

@@ -7,11 +7,11 @@ use super::table::{Table, table};
 
 /// How many meanings of a word are looked at.
 const WORD_SENSES: usize = 3;
-/// How many meanings of a class are looked at in any case, and how many if each has a quarter of the uses of the commonest: "sound" has
-/// four that are equally common.
+/// How many meanings of a class are looked at in any case, and how many if each has a tenth of the uses of the commonest: "sound" has
+/// four that are about equally common, and the third of "drink" is a beverage.
 const CLASS_SENSES: usize = 2;
-const EQUAL_CLASS_SENSES: usize = 4;
-const EQUAL_SHARE: f32 = 0.25;
+const COMMON_CLASS_SENSES: usize = 4;
+const COMMON_SHARE: f32 = 0.1;
 /// A meaning that has less than this share of the uses of the word's commonest one is not looked at, if there are enough uses to tell.
 const LEAST_SHARE: f32 = 0.05;
 const ENOUGH_USES: u16 = 10;
@@ -40,8 +40,8 @@ fn class_synsets(table: &Table, class: &str, part: PartOfSpeech) -> Vec<(u32, us
     let mut found = Vec::new();
     for candidate in candidates(class).into_iter().filter(|candidate| candidate.part == part).take(2) {
         let senses: Vec<_> = table.senses_as(candidate.lemma, part).map(|sense| table.sense(sense)).collect();
-        let enough = EQUAL_SHARE * f32::from(senses.first().map_or(0, |sense| sense.count).max(1));
-        let ranked = senses.iter().enumerate().take(EQUAL_CLASS_SENSES);
+        let enough = COMMON_SHARE * f32::from(senses.first().map_or(0, |sense| sense.count).max(1));
+        let ranked = senses.iter().enumerate().take(COMMON_CLASS_SENSES);
         let wanted = ranked.filter(|(rank, sense)| *rank < CLASS_SENSES || f32::from(sense.count) >= enough);
         found.extend(wanted.map(|(rank, sense)| (sense.synset, rank)));
     }
@@ -70,7 +70,7 @@ pub(super) fn above(table: &Table, synset: u32) -> Vec<(u32, u8)> {
 ///
 /// "dog" is an "animal" and "walk" is a "move"; a word is of its own class in 0 steps, and so are synonyms. The first three meanings
 /// of the word are tried, without those that hardly anybody uses, each later one counting as a step more; and the first two of
-/// the class, or four that are about equally common, one step more for any but the first. The smallest number wins.
+/// the class, or four that are common enough, one step more for any but the first. The smallest number wins.
 pub(crate) fn is_a(word: &str, class: &str) -> Option<u8> {
     [PartOfSpeech::Noun, PartOfSpeech::Verb].into_iter().filter_map(|part| is_a_as(word, class, part)).min()
 }

@@ -15,6 +15,7 @@ fn the_embedded_table_is_one() {
     assert!(table.lemmas().count() > 50_000);
     assert!(table.lemmas().zip(table.lemmas().skip(1)).all(|(a, b)| a < b), "lemmas are sorted and differ");
     assert!(EMBEDDED.len() < 1_500_000, "{} bytes in the repository", EMBEDDED.len());
+    println!("{} bytes in the repository, {} in memory", EMBEDDED.len(), table.bytes_in_memory());
     assert!(table.bytes_in_memory() < 6_000_000, "{} bytes in memory", table.bytes_in_memory());
 }
 
@@ -83,7 +84,7 @@ fn an_inflected_word_is_known_by_its_lemma() {
 #[test]
 fn parts_of_speech_come_in_the_order_of_use() {
     use PartOfSpeech::{Adjective, Adverb, Noun, Verb};
-    let words = ["kettle", "opened", "shiny", "quickly", "ran", "mice", "unheardofword"];
+    let words = ["kettle", "opened", "greasy", "quickly", "ran", "mice", "unheardofword"];
     let wanted = [Some(Noun), Some(Verb), Some(Adjective), Some(Adverb), Some(Verb), Some(Noun), None];
     assert_eq!(firsts(&words), wanted);
     let close = parts_of_speech("close");
@@ -105,14 +106,15 @@ fn a_word_is_of_the_classes_above_it() {
         ("kitchen", "room"),
         ("aunt", "relative"),
         ("rain", "weather"),
-        ("violin", "musical instrument"),
+        ("trombone", "musical instrument"),
         ("banana", "fruit"),
         ("banana", "food"),
         ("sofa", "furniture"),
+        ("milk", "drink"),
         ("red", "colour"),
         ("France", "country"),
         ("nurse", "person"),
-        ("cardigan", "clothing"),
+        ("anorak", "clothing"),
         ("walk", "move"),
         ("whispered", "speak"),
     ] {
@@ -142,7 +144,7 @@ fn likeness_falls_with_distance() {
     assert_eq!(values[..3], [1.0, 0.9, 0.85]);
     assert!((0.6..=0.7).contains(&values[3]) && values[5] < 0.3, "{values:?}");
     assert_eq!(similarity("kitchen", "engine"), 0.0);
-    assert_eq!((similarity("rainy", "rain"), similarity("flight", "fly")), (0.85, 0.8));
+    assert_eq!((similarity("snowy", "snow"), similarity("flight", "fly")), (0.85, 0.8));
     assert_eq!((similarity("zxqv", "zxqv"), similarity("zxqv", "dog"), similarity("", "")), (1.0, 0.0, 0.0));
 }
 
