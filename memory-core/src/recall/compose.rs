@@ -6,7 +6,7 @@ use super::classify::Form;
 use super::question::{Content, Question, terms_of};
 use super::relation::Order;
 use super::retrieve::{Found, Retrieval, Way};
-use super::time_words::time_phrases;
+use crate::language::english::time::{Tense, moment, period, time_phrases};
 use crate::{Event, Kind, TimeSpan, Timestamp};
 
 /// Events closer than this are one occurrence.
@@ -88,7 +88,7 @@ fn sentences(text: &str) -> Vec<&str> {
 fn when(question: &Question, event: &Event, now: &Zoned) -> String {
     let sentence = best_sentence(&event.text, &question.content);
     let told_at = event.span.start.to_jiff().to_zoned(now.time_zone().clone());
-    let told = time_phrases(sentence, &told_at, None)
+    let told = time_phrases(sentence, &told_at, None, Tense::Past)
         .into_iter()
         .filter(|phrase| event.kind == Kind::Text && phrase.bounds)
         .find_map(|phrase| phrase.spans.first().map(|(span, _)| *span))
@@ -177,45 +177,6 @@ fn list(items: impl Iterator<Item = String>) -> String {
         [] => String::new(),
         [one] => one.clone(),
         [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
-    }
-}
-
-/// A moment as a person would say it: with the day where it is not today, with how long ago where that is short.
-pub(super) fn moment(at: Timestamp, now: &Zoned) -> String {
-    let there = at.to_jiff().to_zoned(now.time_zone().clone());
-    let now_at = Timestamp::from(now.timestamp());
-    let clock = there.strftime("%H:%M:%S").to_string();
-    if at <= now_at && there.date() == now.date() {
-        let ago = now_at.since(at).as_secs();
-        return match ago {
-            0..60 => format!("at {clock} (just now)"),
-            60..120 => format!("at {clock} (a minute ago)"),
-            120..3_600 => format!("at {clock} ({} minutes ago)", ago / 60),
-            _ => format!("today at {}", there.strftime("%H:%M")),
-        };
-    }
-    if now.date().yesterday().ok() == Some(there.date()) {
-        return format!("yesterday at {}", there.strftime("%H:%M"));
-    }
-    format!("on {} {} at {}", there.day(), there.strftime("%B %Y"), there.strftime("%H:%M"))
-}
-
-/// A span of whole days in words.
-fn period(span: TimeSpan, now: &Zoned) -> String {
-    let zone = now.time_zone();
-    let (start, end) = (span.start.to_jiff().to_zoned(zone.clone()), span.end.to_jiff().to_zoned(zone.clone()));
-    let day = |at: &Zoned| format!("{} {}", at.day(), at.strftime("%B %Y"));
-    let (first, last) = (start.date(), end.date());
-    if span.end.since(span.start).as_secs() < 20 * 3_600 && first == last {
-        format!("on {} about {}", day(&start), start.strftime("%H:%M"))
-    } else if first == last {
-        format!("on {}", day(&start))
-    } else if first == first.first_of_year() && last == first.last_of_year() {
-        format!("in {}", first.year())
-    } else if first == first.first_of_month() && last == first.last_of_month() {
-        format!("in {}", start.strftime("%B %Y"))
-    } else {
-        format!("between {} and {}", day(&start), day(&end))
     }
 }
 

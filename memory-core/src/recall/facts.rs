@@ -5,10 +5,10 @@
 
 use jiff::Zoned;
 
-use super::compose::moment;
 use super::question::{Question, terms_of_event};
 use super::reader::Reader;
 use super::retrieve::{Found, Retrieval, step};
+use crate::language::english::time::moment;
 use crate::semantic::{Ask, Fact, FactQuestion, FactsFound, same_state};
 use crate::{Event, QueryError, TimeSpan, Timestamp};
 

@@ -1,8 +1,8 @@
 //! From a question to an answer with evidence.
 //!
-//! A question is understood by rules (`classify`, `time_words`, `relation`), its events are found by words, meaning and time
-//! (`retrieve`), and the answer is put together from their own words (`compose`, `options`) with a confidence
-//! (`confidence`). Questions for a way, a next step or a habit go to the procedures first (`symbolic`). No language model is
+//! A question is understood by rules (`classify`, `language::english::time`, `relation`), its events are found by words,
+//! meaning and time (`retrieve`), and the answer is put together from their own words (`compose`, `options`) with a
+//! confidence (`confidence`). Questions for a way, a next step or a habit go to the procedures first (`symbolic`). No language model is
 //! inside.
 
 mod classify;
@@ -20,7 +20,6 @@ mod relation;
 mod retrieve;
 mod sight;
 mod symbolic;
-mod time_words;
 
 #[cfg(test)]
 mod tests;

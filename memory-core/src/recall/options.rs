@@ -6,8 +6,8 @@ use super::compose::counted;
 use super::places::COUNTED;
 use super::question::{Content, Question, terms_of_event};
 use super::retrieve::{Retrieval, Way};
-use super::time_words::number;
 use crate::index::{SearchQuery, words};
+use crate::language::english::time::number;
 
 /// What speaks for an option found anywhere in memory, against one found in the evidence.
 const ELSEWHERE: f32 = 0.3;

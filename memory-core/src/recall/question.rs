@@ -6,8 +6,8 @@ use super::classify::{self, Form};
 use super::fitness::Wanted;
 use super::lexicon::{classes_of, is_frame_word};
 use super::relation::Relation;
-use super::time_words::{TimePhrase, may_name_session, time_phrases, without};
 use crate::index::{Search, TermId, TermStatistics, is_stop_word, term_of, words};
+use crate::language::english::time::{Tense, TimePhrase, may_name_session, time_phrases, without};
 use crate::{Event, Intent, Modality, QuestionModality, TimeSpan, Timestamp};
 
 /// What a word of an option counts that no memory holds, beside one that some memory holds.
@@ -162,7 +162,7 @@ impl Question {
     ) -> Self {
         let zoned = now.to_jiff().to_zoned(zone.clone());
         let session = may_name_session(text).then(|| search.session(within)).flatten();
-        let phrases = time_phrases(text, &zoned, session);
+        let phrases = time_phrases(text, &zoned, session, Tense::Past);
         let timeless = without(text, &phrases);
         let relation = Relation::of(&timeless).filter(|relation| !Content::of(&relation.cue, search).is_empty());
         let main = relation.as_ref().map_or(timeless.as_str(), |relation| relation.main.as_str());

@@ -48,7 +48,8 @@ impl Relation {
             )
         });
         let (main, cue) = if leading {
-            let comma = question.find(',')?;
+            // A comma that a phrase taken out left in front of "when" parts nothing.
+            let comma = end + question[end..].find(',')?;
             (&question[comma + 1..], &question[end..comma])
         } else {
             let main_end = if direct { words[place - 1].0 } else { start };
@@ -110,6 +111,13 @@ mod tests {
         ] {
             assert_eq!(parts(question), Some((order, direct, main.into(), cue.into())), "{question}");
         }
+    }
+
+    #[test]
+    fn a_comma_in_front_of_the_clause_is_no_end_of_it() {
+        let found = parts(", when the kettle whistled, who stood there?");
+        assert_eq!(found, Some((Order::During, false, "who stood there".into(), "the kettle whistled".into())));
+        assert_eq!(parts(", after the kettle"), None);
     }
 
     #[test]

@@ -22,20 +22,23 @@ pub(super) fn month(word: &str) -> Option<i8> {
         ("november", "nov"),
         ("december", "dec"),
     ];
+    if word == "sept" {
+        return Some(9);
+    }
     let place = MONTHS.iter().position(|(name, short)| word == *name || word == *short)?;
     i8::try_from(place + 1).ok()
 }
 
-/// Weekdays by name.
+/// Weekdays by name. "Mondays" is none: it names no single day.
 pub(super) fn weekday(word: &str) -> Option<Weekday> {
     let day = match word {
-        "monday" | "mondays" => Weekday::Monday,
-        "tuesday" | "tuesdays" => Weekday::Tuesday,
-        "wednesday" | "wednesdays" => Weekday::Wednesday,
-        "thursday" | "thursdays" => Weekday::Thursday,
-        "friday" | "fridays" => Weekday::Friday,
-        "saturday" | "saturdays" => Weekday::Saturday,
-        "sunday" | "sundays" => Weekday::Sunday,
+        "monday" | "mon" => Weekday::Monday,
+        "tuesday" | "tue" | "tues" => Weekday::Tuesday,
+        "wednesday" | "wed" => Weekday::Wednesday,
+        "thursday" | "thu" | "thur" | "thurs" => Weekday::Thursday,
+        "friday" | "fri" => Weekday::Friday,
+        "saturday" | "sat" => Weekday::Saturday,
+        "sunday" | "sun" => Weekday::Sunday,
         _ => return None,
     };
     Some(day)
@@ -52,14 +55,20 @@ pub(super) fn season(word: &str) -> Option<i8> {
     }
 }
 
-/// Parts of a day in minutes since midnight; the night ends on the next day.
+/// Seconds of an hour.
+pub(super) const HOUR: i32 = 3_600;
+
+/// Seconds of a day without a change of the clocks.
+pub(super) const DAY: i32 = 24 * HOUR;
+
+/// Parts of a day in seconds since midnight; the night ends on the next day.
 pub(super) fn part_of_day(word: &str) -> Option<(i32, i32)> {
     match word {
-        "morning" => Some((5 * 60, 12 * 60)),
-        "noon" | "midday" | "lunchtime" => Some((11 * 60 + 30, 14 * 60)),
-        "afternoon" => Some((12 * 60, 18 * 60)),
-        "evening" => Some((17 * 60, 24 * 60)),
-        "night" => Some((20 * 60, 29 * 60)),
+        "morning" => Some((5 * HOUR, 12 * HOUR)),
+        "lunchtime" => Some((11 * HOUR + HOUR / 2, 14 * HOUR)),
+        "afternoon" => Some((12 * HOUR, 18 * HOUR)),
+        "evening" => Some((17 * HOUR, 24 * HOUR)),
+        "night" => Some((20 * HOUR, 29 * HOUR)),
         _ => None,
     }
 }
@@ -126,15 +135,23 @@ pub(super) fn days(first: Date, last: Date, zone: &TimeZone) -> TimeSpan {
     TimeSpan::new(start, at(end.at(0, 0, 0, 0), zone).saturating_sub(std::time::Duration::from_micros(1)))
 }
 
-/// Minutes since midnight of a day, both ends included; beyond 24 hours it is the next day.
-pub(super) fn minutes_of(day: Date, from: i32, to: i32, zone: &TimeZone) -> TimeSpan {
-    let moment = |minutes: i32| {
-        let day = day.checked_add(i64::from(minutes.div_euclid(24 * 60)).days()).unwrap_or(day);
-        let minutes = minutes.rem_euclid(24 * 60);
-        let (hour, minute) = (i8::try_from(minutes / 60).unwrap_or(0), i8::try_from(minutes % 60).unwrap_or(0));
-        at(day.at(hour, minute, 0, 0), zone)
-    };
-    TimeSpan::new(moment(from), moment(to))
+/// The moment so many seconds after the midnight at which a day begins, as a clock on the wall shows it; below zero it is
+/// the day before, beyond 24 hours the next day.
+pub(super) fn moment_of(day: Date, seconds: i32, zone: &TimeZone) -> Timestamp {
+    let day = day.checked_add(i64::from(seconds.div_euclid(DAY)).days()).unwrap_or(day);
+    let seconds = seconds.rem_euclid(DAY);
+    let part = |value: i32| i8::try_from(value).unwrap_or(0);
+    at(day.at(part(seconds / HOUR), part(seconds / 60 % 60), part(seconds % 60), 0), zone)
+}
+
+/// From so many seconds after midnight to so many, both ends included.
+pub(super) fn seconds_of(day: Date, from: i32, to: i32, zone: &TimeZone) -> TimeSpan {
+    TimeSpan::new(moment_of(day, from, zone), moment_of(day, to, zone))
+}
+
+/// A day so many days later; at the end of the calendar the day itself.
+pub(super) fn day_after(day: Date, days: i64) -> Date {
+    day.checked_add(days.days()).unwrap_or(day)
 }
 
 /// A civil time in a zone. One that a change of the clocks skips or repeats is read as RFC 5545 says: the later one after

@@ -1,0 +1,3 @@
+//! Everything that knows a language.
+
+pub(crate) mod english;
