@@ -49,7 +49,9 @@ impl Parser<'_> {
     pub fn time_of_day(&self, place: usize) -> Option<Found> {
         let found = |taken, piece, weak| Found { from: place, to: place + taken, piece, relation: Relation::At, weak };
         if let Some((taken, part)) = self.part_of_any_day(place) {
-            return Some(found(taken, Piece::Part(part.0, part.1), false));
+            // "Morning, all of you" and "the parents' evening" are no times of a sentence.
+            let bare = self.mode == Mode::Telling && taken == 1;
+            return Some(found(taken, Piece::Part(part.0, part.1), bare));
         }
         let skipped = usize::from(matches!(self.word(place), "between" | "from"));
         if let Some((taken, from, to, weak)) = self.clock_range(place + skipped, skipped == 1) {

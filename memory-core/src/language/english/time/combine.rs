@@ -184,6 +184,7 @@ impl Parser<'_> {
         }
         groups.retain(|group| !group.weak);
         self.lend_days(&mut groups);
+        Self::lend_days_beside(&mut groups);
         groups
     }
 
@@ -231,6 +232,25 @@ impl Parser<'_> {
                 last.day = next.day.clone();
                 last.part = last.part.or(next.part);
                 last.lent = last.day.is_some();
+            }
+        }
+    }
+
+    /// Gives a clock time the day that a neighbouring phrase tells without an hour: "She comes on Wednesday. Her train gets
+    /// in at 18:40.", "On 9 May, who came at ten?"
+    fn lend_days_beside(groups: &mut [Group]) {
+        let lends = |group: &Group| group.day.is_some() && group.clock.is_none() && group.relation == Relation::At;
+        let borrows = |group: &Group| group.day.is_none() && group.clock.is_some() && group.whole.is_none();
+        for place in 0..groups.len() {
+            let before = place.checked_sub(1).filter(|before| lends(&groups[*before]) && !groups[*before].lent);
+            let after = Some(place + 1).filter(|after| groups.get(*after).is_some_and(lends));
+            if borrows(&groups[place])
+                && let Some(lender) = before.or(after)
+            {
+                let (day, part) = (groups[lender].day.clone(), groups[lender].part);
+                groups[place].day = day;
+                groups[place].part = groups[place].part.or(part);
+                groups[place].lent = true;
             }
         }
     }

@@ -3,14 +3,11 @@
 use jiff::ToSpan;
 use jiff::civil::Date;
 
+use super::Relation;
 use super::calendar::{month, month_of, season, weekday};
 use super::numbers::{ordinal, whole_number};
 use super::parser::{Found, Mode, Parser, PartialDate, Piece, Which};
 use super::tokens::Gap;
-use super::{Relation, Tense};
-
-/// How many years back a date without a year may lie.
-const YEARS_BACK: i16 = 15;
 
 /// A day of the month with the words it takes.
 struct Day {
@@ -230,53 +227,6 @@ impl Parser<'_> {
         let year = self.word(place).parse::<i16>().ok().filter(|year| (1970..2100).contains(year));
         let year = year.filter(|_| self.gap(place) != Gap::Stop || place == 0);
         (usize::from(year.is_some()), year)
-    }
-
-    /// The years that a month without a year may be of, the likeliest first.
-    fn years(&self, year: Option<i16>, month: i8) -> impl Iterator<Item = i16> + use<> {
-        let today = self.today();
-        let this = today.year();
-        let (from, to) = match (year, self.tense) {
-            (Some(year), _) => (year, year),
-            (None, Tense::Future) if month < today.month() => (this + 1, this + 1),
-            (None, Tense::Future) => (this, this),
-            (None, _) => (this - YEARS_BACK, this),
-        };
-        (from..=to).rev()
-    }
-
-    /// The days that a date may mean, the likeliest first.
-    pub fn dates(&self, date: PartialDate, on: Option<jiff::civil::Weekday>) -> Vec<Date> {
-        let today = self.today();
-        let ahead = self.tense != Tense::Past;
-        match (date.year, date.month) {
-            (Some(year), Some(month)) => Date::new(year, month, date.day).into_iter().collect(),
-            (None, Some(month)) => {
-                let this = today.year();
-                let mut dates: Vec<Date> = (this - YEARS_BACK..=this + 6)
-                    .rev()
-                    .filter_map(|year| Date::new(year, month, date.day).ok())
-                    .filter(|date| on.is_none_or(|on| date.weekday() == on))
-                    .collect();
-                let future = |date: &Date| *date >= today;
-                if self.tense == Tense::Future || (ahead && self.mode != Mode::Question) {
-                    dates.retain(future);
-                    dates.reverse();
-                    dates.truncate(1);
-                } else {
-                    // A day ahead in this year is the last guess.
-                    let next = dates.iter().copied().rev().find(future).filter(|date| date.year() == this);
-                    dates.retain(|date| *date <= today);
-                    dates.extend(next.filter(|next| *next != today));
-                }
-                dates
-            }
-            _ => {
-                let step = if ahead { 1 } else { -1 };
-                let fits = |day: &Date| day.day() == date.day && on.is_none_or(|on| day.weekday() == on);
-                (0..800).map(|days| self.day(days * step)).find(fits).into_iter().collect()
-            }
-        }
     }
 }
 

@@ -5,15 +5,19 @@
 //! was told ([`told_times`]). An option or a value may be times and nothing else ([`whole_times`]).
 //!
 //! A text becomes words (`tokens`), words become pieces (`parser`, with `clock`, `date`, `relative`, `ago` and
-//! `session`), pieces that belong together become a phrase (`combine`), and a phrase becomes spans (`resolve`).
+//! `session`), pieces that belong together become a phrase (`combine`), and a phrase becomes spans (`resolve`, with
+//! `days`, `hours` and `ranges`).
 
 mod ago;
 mod calendar;
 mod clock;
 mod combine;
 mod date;
+mod days;
+mod hours;
 mod numbers;
 mod parser;
+mod ranges;
 mod relative;
 mod resolve;
 mod say;
@@ -35,7 +39,7 @@ pub(crate) use numbers::{number, numbers};
 pub(crate) use say::{clock_range, exact_moment, length, moment, period};
 pub(crate) use session::may_name_session;
 pub(crate) use tense::tense_of;
-pub(crate) use told::{ToldTime, WholeTime, told_times, whole_times, whole_times_told};
+pub(crate) use told::{ToldTime, WholeTime, told_times, told_times_by_clause, whole_times, whole_times_told};
 
 use parser::{Mode, Parser};
 

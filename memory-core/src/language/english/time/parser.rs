@@ -198,7 +198,7 @@ impl<'a> Parser<'a> {
             ["no" | "not", "later", "than"] => (3, Relation::Until),
             ["no" | "not", "earlier", "than"] => (3, Relation::Since),
             ["as", "of", _] => (2, Relation::Since),
-            ["up", "to", _] => (2, Relation::Until),
+            ["up", "to", next] if !matches!(next, "on" | "at" | "in" | "this" | "last") => (2, Relation::Until),
             ["since", ..] => (1, Relation::Since),
             ["until" | "till" | "til" | "by", ..] => (1, Relation::Until),
             ["before", ..] => (1, Relation::Before),

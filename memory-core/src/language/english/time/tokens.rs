@@ -63,7 +63,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
 /// Whether the digits in front of a dash are a year, or a year and a month.
 fn begins_date(word: &[u8]) -> bool {
     match word {
-        [year @ ..] if year.len() == 4 => year.iter().all(u8::is_ascii_digit),
+        year if year.len() == 4 => year.iter().all(u8::is_ascii_digit),
         [year @ .., b'-', _] | [year @ .., b'-', _, _] => year.len() == 4 && year.iter().all(u8::is_ascii_digit),
         _ => false,
     }

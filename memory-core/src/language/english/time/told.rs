@@ -5,7 +5,8 @@ use std::ops::Range;
 use jiff::Zoned;
 
 use super::parser::{Mode, Parser};
-use super::tokens::tokens;
+use super::tense::read_tense;
+use super::tokens::{Gap, Token, tokens};
 use super::{Relation, Tense};
 use crate::TimeSpan;
 
@@ -51,6 +52,49 @@ pub(crate) fn told_times(sentence: &str, told_at: &Zoned, tense: Tense) -> Vec<T
         relation: phrase.relation,
     });
     told.collect()
+}
+
+/// Returns the times told in a text, each read in the tense of its own clause: "She cannot come tomorrow, she will be here
+/// on Thursday. She phoned on Monday." A clause without a verb has the tense of the clause before it.
+pub(crate) fn told_times_by_clause(text: &str, told_at: &Zoned) -> Vec<ToldTime> {
+    let clauses = clauses(text);
+    let mut told = Vec::new();
+    for tense in [Tense::Past, Tense::Present, Tense::Future] {
+        if !clauses.iter().any(|(_, other)| *other == tense) {
+            continue;
+        }
+        let times = told_times(text, told_at, tense);
+        told.extend(times.into_iter().filter(|time| {
+            let clause = clauses.iter().rev().find(|(start, _)| *start <= time.range.start);
+            clause.is_some_and(|(_, other)| *other == tense)
+        }));
+    }
+    told.sort_by_key(|time| (time.range.start, time.range.end));
+    told
+}
+
+/// The first byte and the tense of each clause.
+fn clauses(text: &str) -> Vec<(usize, Tense)> {
+    let tokens = tokens(text);
+    let begins = |place: usize| {
+        let token: &Token = &tokens[place];
+        let joins =
+            matches!(token.text.as_str(), "and" | "but" | "so" | "because" | "that" | "then" | "if" | "when" | "while");
+        place > 0 && (matches!(token.gap, Gap::Stop | Gap::Comma) || joins)
+    };
+    let mut clauses: Vec<(usize, Tense)> = Vec::new();
+    let mut before = None;
+    let mut first = 0;
+    for place in 1..=tokens.len() {
+        if place < tokens.len() && !begins(place) {
+            continue;
+        }
+        let told = read_tense(&tokens[first..place]);
+        before = told.or(before);
+        clauses.push((if first == 0 { 0 } else { tokens[first].start }, before.unwrap_or(Tense::Present)));
+        first = place;
+    }
+    clauses
 }
 
 /// Returns the spans of a text that is a time or a list of times and nothing else; `None` if it is something else.
