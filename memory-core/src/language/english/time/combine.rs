@@ -87,12 +87,12 @@ impl Group {
             (None, None) => {}
             // "Tuesday next week", "next week on Tuesday".
             (Some(Whole::Days(first, last)), None) => {
-                group.day = Some(DayOf::Known(in_week(next.day.as_ref()?, *first, *last)?));
+                group.day = Some(DayOf::Known(in_period(next.day.as_ref()?, *first, *last)?));
                 group.whole = None;
                 return group.with_hours(next);
             }
             (None, Some(Whole::Days(first, last))) => {
-                group.day = Some(DayOf::Known(in_week(self.day.as_ref()?, *first, *last)?));
+                group.day = Some(DayOf::Known(in_period(self.day.as_ref()?, *first, *last)?));
                 return Some(group);
             }
             _ => return None,
@@ -152,10 +152,14 @@ fn one_day(first: &DayOf, second: &DayOf) -> Option<DayOf> {
     }
 }
 
-/// A weekday inside a week.
-fn in_week(day: &DayOf, first: Date, last: Date) -> Option<Date> {
-    let DayOf::Weekday(weekday, Which::Bare | Which::This) = day else { return None };
-    first.series(jiff::Span::new().days(1)).take(7).find(|date| date.weekday() == *weekday && *date <= last)
+/// A weekday inside a week, or a day of the month inside a month.
+fn in_period(day: &DayOf, first: Date, last: Date) -> Option<Date> {
+    let mut days = first.series(jiff::Span::new().days(1)).take_while(|date| *date <= last).take(31);
+    match day {
+        DayOf::Weekday(weekday, Which::Bare | Which::This) => days.take(7).find(|date| date.weekday() == *weekday),
+        DayOf::Date(date, None) if date.month.is_none() => days.find(|other| other.day() == date.day),
+        _ => None,
+    }
 }
 
 impl Parser<'_> {

@@ -199,11 +199,12 @@ impl Parser<'_> {
         let before = self.word_before(place);
         let led = on == 1 || matches!(before, "since" | "until" | "till" | "by" | "before" | "after");
         // "on the second floor" and "the third man" count things.
-        if !self.ends_number(place + taken) && weekday(before).is_none() {
+        let of_a_month = matches!(self.words(place + taken), ["of", "this" | "last" | "next", "month"]);
+        if !of_a_month && !self.ends_number(place + taken) && weekday(before).is_none() {
             return None;
         }
         let whole = self.mode == Mode::Value && day > 10;
-        Some((taken, day, !(led || whole)))
+        Some((taken, day, !(led || whole || of_a_month)))
     }
 
     fn day_of_month(&self, place: usize) -> Option<Day> {

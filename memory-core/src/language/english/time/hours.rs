@@ -137,7 +137,6 @@ impl Parser<'_> {
         match self.tense {
             Tense::Past if today.start > now => self.day(-1),
             Tense::Future if today.end < now => self.day(1),
-            Tense::Present if today.end < now && self.mode != Mode::Question => self.day(1),
             _ => self.today(),
         }
     }

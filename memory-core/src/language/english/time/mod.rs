@@ -4,7 +4,7 @@
 //! ([`time_phrases`]). The times of a sentence say when something is or was, seen from the moment at which the sentence
 //! was told ([`told_times`]). An option or a value may be times and nothing else ([`whole_times`]).
 //!
-//! A text becomes words (`tokens`), words become pieces (`parser`, with `clock`, `date`, `relative`, `ago` and
+//! A text becomes words (`tokens`), words become pieces (`parser`, with `clock`, `spoken`, `date`, `relative`, `ago` and
 //! `session`), pieces that belong together become a phrase (`combine`), and a phrase becomes spans (`resolve`, with
 //! `days`, `hours` and `ranges`).
 
@@ -22,6 +22,7 @@ mod relative;
 mod resolve;
 mod say;
 mod session;
+mod spoken;
 mod tense;
 mod tokens;
 mod told;

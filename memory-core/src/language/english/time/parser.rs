@@ -174,9 +174,14 @@ impl<'a> Parser<'a> {
     fn piece(&self, place: usize) -> Option<Found> {
         let found = self.core(place).or_else(|| self.prefixed(place))?;
         // "every Monday" names no single day.
-        let repeated =
-            matches!(self.word_before(place), "every" | "each") || matches!(self.word(place), "every" | "each");
-        (found.to > place && found.to <= self.tokens.len() && !repeated).then_some(found)
+        let before = self.word_before(place);
+        let repeated = matches!(before, "every" | "each") || matches!(self.word(place), "every" | "each");
+        // "on Friday instead of Tuesday", "Friday, not Tuesday": the latter is no time of what is told.
+        let instead = before == "of" && place > 1 && self.word(place - 2) == "instead";
+        let denied = self.mode == Mode::Telling
+            && found.relation == Relation::At
+            && (instead || before == "not" && !matches!(found.piece, Piece::Part(..) | Piece::PartOfDay(..)));
+        (found.to > place && found.to <= self.tokens.len() && !repeated && !denied).then_some(found)
     }
 
     /// A piece that no relation stands in front of.
@@ -210,8 +215,12 @@ impl<'a> Parser<'a> {
         if matches!(inner.piece, Piece::Clock(_, Hedge::ShortlyBefore | Hedge::ShortlyAfter) | Piece::InSession(_)) {
             return None;
         }
-        let mut relation = relation;
-        let mut to = inner.to;
+        let (mut relation, mut to) = (relation, inner.to);
+        // "Before or after nine?" bounds nothing.
+        if self.word_before(place) == "or" && place > 1 && matches!(self.word(place - 2), "before" | "after" | "until")
+        {
+            return Some(Found { from: place, to, weak: true, ..inner });
+        }
         if self.word(place) == "from" {
             // "from Monday on" is since Monday; "from Monday" alone is Monday.
             match self.words::<2>(inner.to) {

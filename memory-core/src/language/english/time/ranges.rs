@@ -83,7 +83,12 @@ impl Parser<'_> {
         let dated = first.clock.is_some() && first.day.is_some();
         let second_plain =
             plain(&Group { relation: if until { Relation::At } else { second.relation }, ..second.clone() });
-        link && alike
+        // What was moved from Tuesday to Friday does not last from the one to the other.
+        let moved = (1..8).filter_map(|back| first.from.checked_sub(back)).any(|place| {
+            matches!(self.word(place), "moved" | "postponed" | "shifted" | "rescheduled" | "delayed" | "changed")
+        }) && first.clock.is_none();
+        link && !moved
+            && alike
             && plain(first)
             && second_plain
             && (led || dated || self.mode == Mode::Value || self.gap(second.from) == Gap::Dash)

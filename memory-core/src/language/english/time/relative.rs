@@ -33,6 +33,7 @@ impl Parser<'_> {
             ["last", "night", ..] => hours(2, -1, 18, 29),
             ["later", "this", part, _] => self.part_of(part, 0).map(|piece| (3, piece)),
             ["this", part, ..] => self.part_of(part, 0).map(|piece| (2, piece)),
+            ["during", "the", "night", _] if self.tense == Tense::Past => hours(3, -1, 20, 29),
             ["in", "the", "night", _] if self.tense == Tense::Past && self.word(place + 3).is_empty() => {
                 hours(3, -1, 20, 29)
             }

@@ -238,6 +238,8 @@ fn words_of_the_clock_are_read() {
         ("Who rang on Tuesday night?", "2026-05-19 20:00:00..2026-05-20 05:00:00"),
         ("Who rang Monday evening?", "2026-05-18 17:00:00..2026-05-19 00:00:00"),
         ("Who rang the other day?", "2026-05-13 00:00:00..2026-05-19 23:59:59"),
+        ("Who rang during the night?", "2026-05-19 20:00:00..2026-05-20 05:00:00"),
+        ("Who rang on the 1st of this month?", "2026-05-01 00:00:00..2026-05-01 23:59:59"),
         ("Who rang since Monday?", "2026-05-18 00:00:00..2026-05-20 15:30:00"),
         ("Who has rung since yesterday at six?", "2026-05-19 18:00:00..2026-05-20 15:30:00"),
         ("Who rang between Monday and Tuesday?", "2026-05-18 00:00:00..2026-05-19 23:59:59"),
@@ -294,6 +296,7 @@ fn numbers_that_count_things_are_no_times() {
         "What did the scale show, 3.5 or 4.25?",
         "Was it 1/2 or 3/4 of the bottle?",
         "What did they win, 3:2 or 4:1?",
+        "Was it before or after nine?",
         "What does he do every Monday?",
         "What does he do on Mondays?",
     ] {

@@ -20,6 +20,8 @@ fn an_appointment_lies_ahead_of_its_telling() {
         ("The check-up was moved to Thursday at 9.", "2026-05-21 09:00:00..2026-05-21 09:00:59"),
         ("We are invited for Wednesday.", "2026-05-27 00:00:00..2026-05-27 23:59:59"),
         ("I'm away from Monday to Thursday.", "2026-05-25 00:00:00..2026-05-28 23:59:59"),
+        ("The rent is due on the third of next month.", "2026-06-03 00:00:00..2026-06-03 23:59:59"),
+        ("Her birthday is next month, on the fourth.", "2026-06-04 00:00:00..2026-06-04 23:59:59"),
         ("The visit is in two weeks.", "2026-06-03 00:00:00..2026-06-03 23:59:59"),
         ("The shop is open from nine to five on Saturday.", "2026-05-23 09:00:00..2026-05-23 17:00:00"),
     ] {
@@ -41,6 +43,17 @@ fn what_was_done_lies_behind_its_telling() {
         let told = told_times_by_clause(sentence, &now());
         assert_eq!(told.first().map(|time| to_the_second(time.span)).as_deref(), Some(expected), "{sentence}");
     }
+}
+
+#[test]
+fn the_time_that_no_longer_holds_is_not_told() {
+    for sentence in ["The delivery is now on Friday instead of Tuesday.", "The lesson is on Friday, not Tuesday."] {
+        let told = told_times_by_clause(sentence, &now());
+        assert_eq!(told.len(), 1, "{sentence}");
+        assert_eq!(to_the_second(told[0].span), "2026-05-22 00:00:00..2026-05-22 23:59:59", "{sentence}");
+    }
+    let told = told_times_by_clause("The lesson was postponed from Tuesday to Friday.", &now());
+    assert!(told.iter().any(|time| to_the_second(time.span) == "2026-05-22 00:00:00..2026-05-22 23:59:59"));
 }
 
 #[test]
