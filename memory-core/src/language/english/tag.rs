@@ -437,7 +437,7 @@ impl Tagger<'_> {
             }
         }
         // After an auxiliary that stands before its subject: "Did Ben leave", "is Ben leaving", "is the door locked".
-        if share.verb > 0 && self.inverted() && (gerund || past || share.verb > share.noun || pronoun || !next_nominal && self.inverted_do()) {
+        if share.verb > 0 && self.inverted() && (gerund || past || share.verb > share.noun || pronoun || !next_nominal && self.inverted_do()) && !(third && self.is_auxiliary(at + 1)) {
             return Tag::Verb;
         }
         if gerund && share.verb > 0 && !direct {
