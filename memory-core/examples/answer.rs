@@ -16,6 +16,7 @@
 mod vectors;
 
 use std::io::{BufRead, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -62,7 +63,12 @@ fn main() -> Result<(), Failure> {
             (Value::Array(told), ..) => observe(&memory, told)?,
             (_, Value::Object(_), _) => {
                 settle(&memory)?;
-                ask(&memory, &request["ask"], trace)?
+                // As the agent does: a question that fails is not the end of it.
+                match catch_unwind(AssertUnwindSafe(|| ask(&memory, &request["ask"], trace))) {
+                    Ok(Ok(reply)) => reply,
+                    Ok(Err(error)) => json!({"error": {"code": "bad_request", "message": error.to_string()}}),
+                    Err(_) => json!({"error": {"code": "internal", "message": "it panicked"}}),
+                }
             }
             (.., Value::Object(_)) => dump(&memory)?,
             _ => return Err(format!("neither `observe` nor `ask` nor `dump`: {request}").into()),
