@@ -151,7 +151,7 @@ fn ask(memory: &Memory, question: &Value, trace: bool) -> Result<Value, Failure>
 fn rendered(answer: &Answer, took: Duration) -> Value {
     json!({
         "answer": answer.answer, "choice": answer.choice, "confidence": rounded(answer.confidence), "route": answer.route,
-        "intent": answer.intent, "modality": answer.modality,
+        "reason": answer.reason, "intent": answer.intent, "modality": answer.modality,
         "evidence": answer.evidence.iter().map(evidence).collect::<Vec<_>>(),
         "degraded": answer.degraded, "trace": answer.trace, "elapsed_ms": {"total": took.as_secs_f64() * 1e3},
     })
