@@ -99,7 +99,9 @@ fn observe(memory: &Memory, told: &[Value]) -> Result<Value, Failure> {
     let count = |name: &str| outcomes.iter().filter(|outcome| format!("{outcome:?}").starts_with(name)).count();
     let rejected: Vec<String> =
         outcomes.iter().map(|outcome| format!("{outcome:?}")).filter(|said| said.starts_with("Rejected")).collect();
-    Ok(json!({"accepted": count("Accepted") + count("Corrected"), "duplicates": count("Duplicate"), "rejected": rejected}))
+    Ok(
+        json!({"accepted": count("Accepted") + count("Corrected"), "duplicates": count("Duplicate"), "rejected": rejected}),
+    )
 }
 
 fn observation(value: &Value) -> Result<Observation, Failure> {
@@ -149,7 +151,7 @@ fn ask(memory: &Memory, question: &Value, trace: bool) -> Result<Value, Failure>
 fn rendered(answer: &Answer, took: Duration) -> Value {
     json!({
         "answer": answer.answer, "choice": answer.choice, "confidence": rounded(answer.confidence), "route": answer.route,
-        "intent": answer.intent, "modality": answer.modality,
+        "reason": answer.reason, "intent": answer.intent, "modality": answer.modality,
         "evidence": answer.evidence.iter().map(evidence).collect::<Vec<_>>(),
         "degraded": answer.degraded, "trace": answer.trace, "elapsed_ms": {"total": took.as_secs_f64() * 1e3},
     })
