@@ -14,6 +14,7 @@ mod clock;
 mod error;
 mod event;
 pub mod index;
+mod language;
 pub mod learning;
 pub mod logic;
 mod memory;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EpisodeId, Modality, StreamSpan, TimeSpan, Timestamp};
+use crate::{Attributes, EpisodeId, EventId, Kind, Modality, StreamSpan, TimeSpan, Timestamp};
 
 /// A question to the memory.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -107,6 +107,14 @@ pub struct Evidence {
     pub media: Option<String>,
     /// The senders' own ids, or the event's (`ev-42`) where the sender gave none.
     pub observations: Vec<String>,
+    /// The event itself.
+    pub event: EventId,
+    /// What kind of thing it is.
+    pub kind: Kind,
+    /// The person or thing that it is about, or who spoke.
+    pub entity: Option<String>,
+    /// What was told with it.
+    pub attributes: Attributes,
 }
 
 /// Where the time went.
@@ -142,6 +150,8 @@ pub struct Answer {
     pub confidence: f32,
     /// Which road led here.
     pub route: Route,
+    /// Why this was answered, or why there is no answer, in a few words.
+    pub reason: String,
     /// What kind of answer was wanted.
     pub intent: Intent,
     /// Which senses the question is about.

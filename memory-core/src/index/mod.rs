@@ -143,6 +143,25 @@ pub struct SearchQuery {
     pub exhaustive: bool,
 }
 
+/// Which documents to list by the words that they hold.
+#[derive(Debug, Clone, Default)]
+pub struct Holding {
+    /// Groups of words: a document must hold at least one word of every group, as the index stems them.
+    pub groups: Vec<Vec<String>>,
+    /// Only events that overlap this.
+    pub span: Option<TimeSpan>,
+    /// Only events of this sense.
+    pub modality: Option<Modality>,
+    /// Only events of these kinds; all if empty.
+    pub kinds: Vec<Kind>,
+    /// Only events about this entity; case is ignored.
+    pub entity: Option<String>,
+    /// The latest instead of the earliest ones.
+    pub latest: bool,
+    /// How many at most.
+    pub limit: usize,
+}
+
 /// One hit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
@@ -213,6 +232,9 @@ pub trait Search: Send + Sync {
     /// The visible events that hold the words of `phrase` next to each other (stop words left out), the first `limit` in order
     /// of ids.
     fn occurrences(&self, phrase: &str, limit: usize) -> Vec<EventId>;
+    /// The visible events that hold a word of every group, in order of time, the latest first if so asked.
+    fn holding(&self, query: &Holding) -> Vec<EventId>;
+
     /// Every text of a visible event that is findable, as it was given; its own and those of its attributes, one a line.
     fn text(&self, id: EventId) -> Option<String>;
     /// Writes this state, as [`CompressedIndex::read_snapshot`] reads it.

@@ -1,41 +1,45 @@
-//! From a question to an answer with evidence.
+//! From a question to an answer with evidence: one chain.
 //!
-//! A question is understood by rules (`classify`, `time_words`, `relation`), its events are found by words, meaning and time
-//! (`retrieve`), and the answer is put together from their own words (`compose`, `options`) with a confidence
-//! (`confidence`). Questions for a way, a next step or a habit go to the procedures first (`symbolic`). No language model is
-//! inside.
+//! ```text
+//! question ─▶ parse (`question`) ─▶ events (`gather`) ─▶ answerers ─▶ candidates ─▶ calibration ─▶ fusion ─▶ decision
+//! ```
+//!
+//! The question is parsed once. Every layer that may know the answer proposes candidates; they meet in fusion on one scale.
+//! Options are hypotheses that the same evidence supports or contradicts. No language model is inside.
 
-mod classify;
-mod compose;
-mod confidence;
-mod facts;
-mod fitness;
-mod lexicon;
+mod answerers;
+mod calibration;
+mod candidate;
+mod content;
+mod decision;
+mod fusion;
+mod gather;
+mod intent;
+mod likeness;
 mod nearest;
 mod options;
-mod places;
+mod pool;
 mod question;
 mod reader;
-mod relation;
-mod retrieve;
+mod reading;
 mod sight;
 mod symbolic;
-mod time_words;
-
-#[cfg(test)]
-mod tests;
+mod visits;
 
 use std::time::Duration;
 
 pub use reader::Reader;
 pub use symbolic::serve;
 
-use self::options::Choice;
+use self::answerers::{amounts, counts, events, facts, order, places, procedures, summary, times, truth};
+use self::candidate::{Candidate, Layer, Signals};
+use self::decision::{Decision, decide};
+use self::gather::{Gathered, gather, step};
+use self::pool::{Found, Pool};
 use self::question::Question;
-use self::retrieve::{Embeddings, Found, Retrieval, Retriever, step};
+use crate::language::english::question::Ask;
 use crate::{
-    Answer, Clock, Elapsed, Evidence, Modality, Query, QueryError, QuestionModality, Route, TimeSpan, Timestamp,
-    TraceStep,
+    Answer, Clock, Elapsed, Evidence, Intent, Modality, Query, QueryError, QuestionModality, ReadError, Route, TimeSpan, Timestamp, TraceStep,
 };
 
 /// Longest question, in bytes.
@@ -61,62 +65,77 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
     validate(query)?;
     let hard = hard_bounds(query)?;
     let now = query.now.unwrap_or_else(|| reader.clock().now());
-    let question = Question::understand(&query.question, now, reader.zone(), reader.search(), hard);
-    let mut degraded = degraded(&question, reader);
-    let (embeddings, cosines_of_options) = embed(&question, &query.options, reader, &mut degraded);
-    let classified = stopwatch.check()?;
-
-    let limit = if query.top_k == 0 { USUAL_EVIDENCE } else { query.top_k.min(MOST_EVIDENCE) };
-    // Procedures know no time bounds and no options.
-    if query.options.is_empty()
-        && hard.is_none()
-        && let Some(said) = symbolic::answer(&query.question, reader, embeddings.question.as_deref(), now, limit)?
-    {
-        let retrieve = stopwatch.check()?.saturating_sub(classified);
-        return Ok(from_procedures(said, &question, degraded, (classified, retrieve), query.trace));
-    }
-    let retriever = Retriever { reader, question: &question, embeddings: &embeddings, hard, limit };
-    let mut retrieval = retriever.retrieve()?;
-    let retrieved = stopwatch.check()?;
-
-    let open = confidence::open(&question, &retrieval);
-    let choice = (!query.options.is_empty()).then(|| {
-        let cosines = option_cosines(&cosines_of_options, hard, reader);
-        options::choose(&question, &query.options, &retrieval, reader, &cosines)
-    });
     let zoned = now.to_jiff().to_zoned(reader.zone().clone());
-    let from_facts = match choice {
-        None => facts::answer(&question, reader, hard, &zoned, &mut retrieval, &mut degraded)?,
-        Some(_) => None,
-    };
-    let said = match from_facts {
-        Some(facts::Said { answer, confidence }) => {
-            Said { answer: Some(answer), choice: None, confidence, route: Route::Symbolic }
-        }
-        None => conclude(&question, &retrieval, choice.as_ref(), open, &query.options, &zoned),
-    };
-    let mut trace = std::mem::take(&mut retrieval.trace);
-    if query.trace {
-        trace.insert(
-            0,
-            step("question", format!("{:?}, {:?}, {:?}", question.intent, question.modality, question.form)),
-        );
-        trace.push(step(
-            "confidence",
-            format!("{:?} {} {open}", confidence::Signals::of(&question, &retrieval), retrieval.way.name()),
-        ));
-        trace.extend(choice.as_ref().map(|choice| step("options", format!("{choice:?}"))));
+    let question = Question::of(query, zoned, reader.search(), hard);
+    let mut question = question;
+    for name in gather::aliases(reader, &question)? {
+        question.content.add_alias(&name, &question.named, reader.search());
+        question.named.push(reading::name_phrase(&name));
     }
-    retrieval.found.truncate(limit);
+    let question = question;
+    let mut degraded = degraded(&question, reader);
+    let embeddings = embed(&question, reader, &mut degraded);
+    let classified = stopwatch.check()?;
+    let limit = if query.top_k == 0 { USUAL_EVIDENCE } else { query.top_k.min(MOST_EVIDENCE) };
+    let mut trace = vec![step(
+        "question",
+        format!("{:?}, {:?}, {:?}, {:?}, class {:?}", question.ask(), question.intent, question.modality, question.tense, question.asked.class.as_ref().map(|class| &class.head)),
+    )];
+    if query.trace {
+        let items: Vec<String> = question.content.items.iter().map(|item| format!("{} {:.1}/{}", item.lemma, item.weight, item.documents)).collect();
+        trace.push(step("content", items.join(", ")));
+        let clause = &question.asked.clause;
+        let heads = |nouns: &[crate::language::english::syntax::NounPhrase]| nouns.iter().map(|noun| question.part(&noun.range).to_owned()).collect::<Vec<_>>().join(" | ");
+        trace.push(step(
+            "clause",
+            format!(
+                "subject {:?}, verb {:?}, objects {}, named {}, alternatives {:?}, occurrence {:?}, bound {:?}",
+                clause.subject.as_ref().map(|subject| question.part(&subject.range)),
+                clause.verb.as_ref().map(|verb| (&verb.lemma, &verb.particle, verb.auxiliary_only)),
+                heads(&clause.objects),
+                heads(&question.named),
+                question.asked.alternatives.iter().map(|range| question.part(range)).collect::<Vec<_>>(),
+                question.asked.occurrence,
+                question.bound().map(|span| (span.start.to_string(), span.end.to_string())),
+            ),
+        ));
+        if let Some(cue) = &question.asked.cue {
+            trace.push(step("cue words", format!("{:?} {}", cue.order, question.part(&cue.range))));
+        }
+    }
+    let pool = Pool { reader, question: &question, embedding: embeddings.question };
+    let gathered = gather(&pool, embeddings.cue.as_ref(), &mut trace)?;
+    stopwatch.check()?;
+    let mut intent = question.intent;
+    let mut candidates = propose(&pool, &gathered, &mut degraded, &mut intent, limit)?;
+    for candidate in &mut candidates {
+        if candidate.layer != Layer::Procedures {
+            candidate.signals.coverage *= gathered.cue_coverage.clamp(0.0, 1.0);
+        }
+        candidate.confidence = calibration::probability(candidate.layer, &candidate.signals);
+        if query.trace {
+            trace.push(step(candidate.layer.name(), format!("{:.2} {:?} {} ({})", candidate.confidence, candidate.signals, candidate.text, candidate.reason)));
+        }
+    }
+    let candidates = fusion::fuse(candidates, intent);
+    let retrieved = stopwatch.check()?;
+    let conclusion = if query.options.is_empty() {
+        open(candidates, &gathered)
+    } else {
+        choose(&pool, &gathered, candidates, &embeddings.options, &mut trace)?
+    };
     let total = stopwatch.check()?;
+    let mut evidence = conclusion.evidence;
+    evidence.truncate(limit);
     Ok(Answer {
-        answer: said.answer,
-        choice: said.choice,
-        confidence: said.confidence,
-        route: said.route,
-        intent: question.intent,
+        answer: conclusion.answer,
+        choice: conclusion.choice,
+        confidence: conclusion.confidence,
+        route: conclusion.route,
+        reason: conclusion.reason,
+        intent,
         modality: question.modality,
-        evidence: retrieval.found.into_iter().map(evidence).collect(),
+        evidence: evidence.into_iter().enumerate().map(|(rank, found)| cited(found, rank)).collect(),
         degraded,
         elapsed: Elapsed {
             classify: classified,
@@ -128,79 +147,148 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
     })
 }
 
-fn from_procedures(
-    said: symbolic::Said,
-    question: &Question,
-    degraded: Vec<String>,
-    (classify, retrieve): (Duration, Duration),
-    trace: bool,
-) -> Answer {
-    Answer {
-        answer: Some(said.answer),
-        choice: None,
-        confidence: said.confidence,
-        route: Route::Symbolic,
-        intent: said.intent,
-        modality: question.modality,
-        evidence: said.evidence,
-        degraded,
-        elapsed: Elapsed { classify, retrieve, reason: Duration::ZERO, total: classify + retrieve },
-        trace: if trace { vec![step("procedures", said.trace)] } else { Vec::new() },
+/// What every layer that may know the answer proposes.
+fn propose(
+    pool: &Pool<'_>,
+    gathered: &Gathered,
+    degraded: &mut Vec<String>,
+    intent: &mut Intent,
+    limit: usize,
+) -> Result<Vec<Candidate>, ReadError> {
+    let question = pool.question;
+    let found = gathered.found.as_slice();
+    let cue = gathered.cue.as_ref();
+    let mut candidates: Vec<Candidate> = Vec::new();
+    if let Some((candidate, own)) = procedures::answer(pool, limit)? {
+        *intent = own;
+        candidates.push(candidate);
     }
+    candidates.extend(facts::answer(pool, degraded)?);
+    candidates.extend(order::of_alternatives(pool)?);
+    if candidates.is_empty() || question.asked.cue.is_some() {
+        candidates.extend(order::next_of_kind(pool)?);
+    }
+    candidates.extend(amounts::superlative(pool)?);
+    candidates.extend(order::sequence(pool, found));
+    let specific = match question.ask() {
+        Ask::Place => places::answer(pool, found, cue)?,
+        Ask::Time => times::answer(pool, found, cue)?,
+        Ask::Count | Ask::Times => counts::answer(pool, found)?,
+        Ask::Amount | Ask::Length => amounts::answer(pool, found)?,
+        Ask::Truth => truth::answer(pool, found)?,
+        Ask::Summary => summary::answer(pool)?,
+        Ask::Action if summary::is_wide(question) => summary::answer(pool)?,
+        Ask::Change => amounts::changes(pool, found).or(events::changed(pool, found)),
+        _ => None,
+    };
+    let of_class = events::of_class(pool)?;
+    let specific = specific.or(of_class);
+    let specific_found = specific.is_some();
+    candidates.extend(specific);
+    if !specific_found && !matches!(question.ask(), Ask::Truth) {
+        candidates.extend(events::answer(pool, found)?.map(|mut candidate| {
+            if gathered.cue.is_some() && gathered.placed {
+                candidate.layer = Layer::CrossModal;
+            }
+            candidate
+        }));
+    }
+    Ok(candidates)
 }
 
-struct Said {
+struct Conclusion {
     answer: Option<String>,
     choice: Option<usize>,
     confidence: f32,
     route: Route,
+    reason: String,
+    evidence: Vec<Found>,
 }
 
-fn conclude(
-    question: &Question,
-    retrieval: &Retrieval,
-    choice: Option<&Choice>,
-    open: f32,
-    options: &[String],
-    now: &jiff::Zoned,
-) -> Said {
-    let nothing = |confidence: f32| Said { answer: None, choice: None, confidence, route: Route::None };
-    if retrieval.found.is_empty() {
-        return nothing(0.0);
-    }
-    let route = retrieval.route(question);
-    match choice {
-        None if open < confidence::ANSWERED => nothing(open),
-        None => match compose::compose(question, retrieval, now) {
-            Some(answer) => Said { answer: Some(answer), choice: None, confidence: open, route },
-            None => nothing(open),
-        },
-        Some(choice) => match choice.option {
-            None => nothing(0.0),
-            Some(option) => Said {
-                answer: Some(options[option].clone()),
-                choice: Some(option),
-                confidence: confidence::choice(choice, question),
-                route,
-            },
-        },
+fn route(layer: Layer) -> Route {
+    match layer {
+        Layer::Episodes => Route::Detailed,
+        Layer::Facts | Layer::Procedures => Route::Symbolic,
+        Layer::Gists => Route::Gist,
+        Layer::CrossModal => Route::CrossModal,
+        Layer::Options => Route::Detailed,
     }
 }
 
-fn evidence(found: Found) -> Evidence {
-    let Found { event, score, .. } = found;
+fn open(candidates: Vec<Candidate>, gathered: &Gathered) -> Conclusion {
+    match decide(candidates) {
+        Decision::Answered(best) => {
+            let evidence = pool::merged(best.evidence, gathered.found.clone());
+            Conclusion { answer: Some(best.text), choice: None, confidence: best.confidence, route: route(best.layer), reason: best.reason, evidence }
+        }
+        Decision::None { confidence, reason } => {
+            Conclusion { answer: None, choice: None, confidence, route: Route::None, reason, evidence: gathered.found.clone() }
+        }
+    }
+}
+
+fn choose(
+    pool: &Pool<'_>,
+    gathered: &Gathered,
+    candidates: Vec<Candidate>,
+    cosines: &[Vec<f32>],
+    trace: &mut Vec<TraceStep>,
+) -> Result<Conclusion, QueryError> {
+    let question = pool.question;
+    let weighed = options::weigh(pool, &gathered.found, &candidates, cosines)?;
+    trace.push(step("options", format!("by {}: {:?}", weighed.by, weighed.support)));
+    let layer = candidates.first().map_or(Layer::Episodes, |best| best.layer);
+    let Some((option, support, lead)) = weighed.best() else {
+        let reason = "nothing in memory speaks for any of the options".to_owned();
+        return Ok(Conclusion { answer: None, choice: None, confidence: 0.0, route: Route::None, reason, evidence: gathered.found.clone() });
+    };
+    let best = gathered.found.first();
+    let signals = Signals {
+        coverage: support.clamp(0.0, 1.0),
+        cosine: best.and_then(|found| found.cosine).unwrap_or(0.0).max(0.0),
+        margin: lead.clamp(0.0, 1.0),
+        fits: if weighed.by == "words" { 0.0 } else { 1.0 },
+        thing: best.map_or(0.0, |found| found.coverage.of_content) * gathered.cue_coverage.clamp(0.0, 1.0),
+        known: question.content.known(),
+    };
+    let confidence = calibration::probability(Layer::Options, &signals);
+    trace.push(step("choice", format!("{signals:?} option {option}")));
+    let mut evidence = pool::merged(weighed.evidence, candidates.into_iter().next().map(|best| best.evidence).unwrap_or_default());
+    evidence = pool::merged(evidence, gathered.found.clone());
+    if confidence < calibration::CHOSEN {
+        let reason = format!("too little speaks for any of the options ({confidence:.2})");
+        return Ok(Conclusion { answer: None, choice: None, confidence, route: Route::None, reason, evidence });
+    }
+    Ok(Conclusion {
+        answer: Some(question.query.options[option].clone()),
+        choice: Some(option),
+        confidence,
+        route: route(layer),
+        reason: format!("the options were compared by {}", weighed.by),
+        evidence,
+    })
+}
+
+fn cited(found: Found, rank: usize) -> Evidence {
+    let event = found.reading.event;
+    #[expect(clippy::cast_precision_loss, reason = "a rank")]
+    let score = 1.0 / (1.0 + 0.1 * rank as f32);
     Evidence {
         episode: event.episode,
         span: event.span,
         stream: event.stream,
         modality: event.modality,
-        score: score.max(0.0) / (1.0 + score.max(0.0)),
+        score,
         media: event.media,
+        event: event.id,
+        kind: event.kind,
         observations: vec![event.sender_id.unwrap_or_else(|| event.id.to_string())],
-        text: match event.entity {
+        text: match &event.entity {
             Some(entity) if !event.text.contains(entity.as_str()) => format!("{entity}: {}", event.text),
             _ => event.text,
         },
+        entity: event.entity,
+        attributes: event.attributes,
     }
 }
 
@@ -239,7 +327,7 @@ fn hard_bounds(query: &Query) -> Result<Option<TimeSpan>, QueryError> {
 }
 
 /// What is not available to this answer: the absent roles of the senses it is about, and what has no embedding yet.
-fn degraded(question: &Question, reader: &dyn Reader) -> Vec<String> {
+fn degraded(question: &Question<'_>, reader: &dyn Reader) -> Vec<String> {
     let concerns = |modality: Option<Modality>| match (modality, question.modality) {
         (None, _) | (_, QuestionModality::Audiovisual | QuestionModality::Gist) => true,
         (Some(modality), QuestionModality::Visual) => modality == Modality::Visual,
@@ -258,28 +346,31 @@ fn degraded(question: &Question, reader: &dyn Reader) -> Vec<String> {
     degraded
 }
 
-/// φ of everything that is compared, in one batch: the question, its cue and the question with each option.
-fn embed(
-    question: &Question,
-    options: &[String],
-    reader: &dyn Reader,
-    degraded: &mut Vec<String>,
-) -> (Embeddings, Vec<Vec<f32>>) {
-    let nothing = (Embeddings::default(), Vec::new());
+/// φ of everything that is compared, in one batch.
+#[derive(Debug, Default)]
+struct Embeddings {
+    question: Option<Vec<f32>>,
+    cue: Option<Vec<f32>>,
+    /// The question with each option.
+    options: Vec<Vec<f32>>,
+}
+
+fn embed(question: &Question<'_>, reader: &dyn Reader, degraded: &mut Vec<String>) -> Embeddings {
+    let nothing = Embeddings::default();
     let Some(embedder) = reader.embedder() else { return nothing };
     if reader.search().embedded() == 0 {
         return nothing;
     }
-    let mut texts: Vec<String> = vec![question.text.clone()];
-    texts.extend(question.relation.as_ref().map(|relation| relation.cue.clone()));
+    let mut texts: Vec<String> = vec![question.text.to_owned()];
+    texts.extend(question.asked.cue.as_ref().map(|cue| question.part(&cue.range).to_owned()));
     let own = texts.len();
-    texts.extend(options.iter().map(|option| format!("{} {option}", question.text)));
+    texts.extend(question.query.options.iter().map(|option| format!("{} {option}", question.text)));
     let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
     match embedder.embed(&borrowed) {
         Ok(mut vectors) if vectors.len() == texts.len() => {
             let options = vectors.split_off(own);
             let mut own = vectors.into_iter();
-            (Embeddings { question: own.next(), cue: own.next() }, options)
+            Embeddings { question: own.next(), cue: own.next(), options }
         }
         Ok(vectors) => {
             degraded.push(format!("text embedding: {} vectors for {} texts", vectors.len(), texts.len()));
@@ -290,21 +381,6 @@ fn embed(
             nothing
         }
     }
-}
-
-/// How near in meaning the best memory is to the question with each option.
-fn option_cosines(vectors: &[Vec<f32>], hard: Option<TimeSpan>, reader: &dyn Reader) -> Vec<Option<f32>> {
-    let nearest = |vector: &Vec<f32>| {
-        let query = crate::index::SearchQuery {
-            embedding: Some(vector.clone()),
-            span: hard,
-            limit: 5,
-            ..crate::index::SearchQuery::default()
-        };
-        let hits = nearest::search(reader, query);
-        hits.iter().filter_map(|hit| hit.cosine).reduce(f32::max)
-    };
-    vectors.iter().map(nearest).collect()
 }
 
 /// Measures a question's stages and ends it when its budget is spent.

@@ -1,196 +1,97 @@
-//! A question, understood.
+//! A question, parsed once: all that any later stage asks of its text.
 
-use std::collections::HashSet;
+use std::ops::Range;
 
-use super::classify::{self, Form};
-use super::fitness::Wanted;
-use super::lexicon::{classes_of, is_frame_word};
-use super::relation::Relation;
-use super::time_words::{TimePhrase, may_name_session, time_phrases, without};
-use crate::index::{Search, TermId, TermStatistics, is_stop_word, term_of, words};
-use crate::{Event, Intent, Modality, QuestionModality, TimeSpan, Timestamp};
+use jiff::Zoned;
 
-/// What a word of an option counts that no memory holds, beside one that some memory holds.
-const UNPERCEIVED: f32 = 0.4;
+use super::content::Content;
+use super::intent;
+use crate::index::{Holding, Search};
+use crate::language::english::question::{Ask, Asked, Cue, understand};
+use crate::language::english::syntax::NounPhrase;
+use crate::language::english::time::{Tense, TimePhrase, may_name_session, tense_of, time_phrases, without};
+use crate::{Intent, Modality, Query, QuestionModality, TimeSpan};
 
-/// Weighted words whose presence in a memory speaks for it.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Content {
-    terms: Vec<ContentTerm>,
-    total: f32,
-    known: f32,
-}
-
-#[derive(Debug, Clone)]
-struct ContentTerm {
-    term: TermId,
-    /// Terms that say the same more specifically.
-    classes: Vec<TermId>,
-    weight: f32,
-    /// Whether any memory holds it, or a class of it.
-    known: bool,
-}
-
-/// The distinct terms of a text.
-pub(super) type Terms = HashSet<TermId>;
-
-/// The terms of a text, and of two words that stand next to each other as one.
-pub(super) fn terms_of(text: &str) -> Terms {
-    let all: Vec<String> = words(text).filter(|word| !is_stop_word(word)).collect();
-    all.iter().map(|word| term_of(word)).chain(all.windows(2).map(|pair| term_of(&pair.concat()))).collect()
-}
-
-/// The terms of an event: its text, its entity and its attributes.
-pub(super) fn terms_of_event(event: &Event) -> Terms {
-    let document = crate::index::Document::of(event);
-    let mut terms = terms_of(&document.text);
-    terms.extend(document.entity.as_deref().map(terms_of).into_iter().flatten());
-    terms
-}
-
-impl Content {
-    /// The content of a text, weighted by how rare its words are in memory.
-    pub fn of(text: &str, search: &dyn Search) -> Self {
-        Self::from_statistics(search.terms(text).into_iter().filter(|term| !is_frame_word(&term.word)), search)
-    }
-
-    /// The same with the words that would only frame a question: of an option, they are what it says.
-    pub fn whole(text: &str, search: &dyn Search) -> Self {
-        Self::from_statistics(search.terms(text).into_iter(), search)
-    }
-
-    fn from_statistics(statistics: impl Iterator<Item = TermStatistics>, search: &dyn Search) -> Self {
-        let held = |word: &str| search.terms(word).first().is_some_and(|term| term.documents > 0);
-        let mut known = 0.0;
-        let terms: Vec<ContentTerm> = statistics
-            .map(|term| {
-                let classes = classes_of(&term.word);
-                let is_known = term.documents > 0 || classes.iter().any(|class| held(class));
-                if is_known {
-                    known += term.idf;
-                }
-                ContentTerm {
-                    known: is_known,
-                    term: term.term,
-                    classes: classes.iter().map(|class| term_of(class)).collect(),
-                    weight: term.idf,
-                }
-            })
-            .collect();
-        let total = terms.iter().map(|term| term.weight).sum();
-        Self { terms, total, known }
-    }
-
-    /// The share of the content, by weight, that any memory holds; 1 if there is no content.
-    pub fn known(&self) -> f32 {
-        if self.total > 0.0 { self.known / self.total } else { 1.0 }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.terms.is_empty()
-    }
-
-    /// The share of the content, by weight, that these terms hold; 0 if there is no content. Two words of the content may
-    /// stand in the terms as one. A more specific class counts almost as much as the word itself.
-    pub fn coverage(&self, terms: &Terms) -> f32 {
-        if self.total > 0.0 { self.held(terms) / self.total } else { 0.0 }
-    }
-
-    /// The same where words that no memory holds count for less: that nobody ever perceived them says little against what
-    /// is described with them, because senses have fewer words than people.
-    pub fn told_by(&self, terms: &Terms) -> f32 {
-        let unknown = self.terms.iter().filter(|term| !term.known).map(|term| term.weight).sum::<f32>();
-        let weight = self.total - (1.0 - UNPERCEIVED) * unknown;
-        if weight > 0.0 { self.held(terms) / weight } else { 0.0 }
-    }
-
-    fn held(&self, terms: &Terms) -> f32 {
-        let held = self.terms.iter().map(|term| {
-            if terms.contains(&term.term) {
-                term.weight
-            } else if term.classes.iter().any(|class| terms.contains(class)) {
-                0.7 * term.weight
-            } else {
-                0.0
-            }
-        });
-        held.sum()
-    }
-}
+/// The entity under which a robot tells of itself (docs/mqtt.md).
+pub(super) const ITSELF: &str = "robot";
 
 /// A question, understood.
-#[derive(Debug, Clone)]
-pub(super) struct Question {
-    /// As it was asked.
-    pub text: String,
-    pub intent: Intent,
-    pub modality: QuestionModality,
-    pub form: Form,
-    /// The sense that what is asked for belongs to, if the question names one.
-    pub target: Option<Modality>,
-    /// What it asks to be told of.
-    pub wanted: Wanted,
-    /// The general word ("animal") of which it asks which it was.
-    pub category: Option<String>,
+pub(super) struct Question<'a> {
+    pub query: &'a Query,
+    pub text: &'a str,
+    pub now: Zoned,
+    pub asked: Asked,
+    pub tense: Tense,
     pub phrases: Vec<TimePhrase>,
     /// Without the phrases that bound it, for searching inside those bounds.
     pub timeless: String,
-    pub relation: Option<Relation>,
+    /// Bounds of the request; nothing may cross them.
+    pub hard: Option<TimeSpan>,
+    /// What it asks about, without what places it in time.
     pub content: Content,
-    /// Which of several occurrences is meant.
-    pub occurrence: Option<Occurrence>,
-    /// Whether it asks for what was there for the longest time.
-    pub longest: bool,
-    /// Whether it is about a place as such.
-    pub of_place: bool,
+    /// What the event that places it is about.
+    pub cue: Option<Content>,
+    /// The things and persons that it names, in order; the thing it is about first.
+    pub named: Vec<NounPhrase>,
+    /// The sense that what is asked for belongs to, if it names one.
+    pub sense: Option<Modality>,
+    /// Whether it asks for what was said (true), or for a sound that is no speech (false).
+    pub speech: Option<bool>,
+    pub intent: Intent,
+    pub modality: QuestionModality,
 }
 
-/// Which of several occurrences.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Occurrence {
-    First,
-    Last,
-}
-
-impl Question {
-    pub fn understand(
-        text: &str,
-        now: Timestamp,
-        zone: &jiff::tz::TimeZone,
-        search: &dyn Search,
-        within: Option<TimeSpan>,
-    ) -> Self {
-        let zoned = now.to_jiff().to_zoned(zone.clone());
-        let session = may_name_session(text).then(|| search.session(within)).flatten();
-        let phrases = time_phrases(text, &zoned, session);
-        let timeless = without(text, &phrases);
-        let relation = Relation::of(&timeless).filter(|relation| !Content::of(&relation.cue, search).is_empty());
-        let main = relation.as_ref().map_or(timeless.as_str(), |relation| relation.main.as_str());
-        let target = classify::sense(main);
-        let wanted = Wanted::of(main, target);
-        let category = category(main);
-        let longest = classify::longest(text);
-        Self {
-            text: text.into(),
-            intent: classify::intent(text),
-            modality: classify::modality(text),
-            form: classify::form(text),
-            target,
-            wanted,
-            category,
-            // What was there for the longest time is asked for by no word of its own.
-            content: if longest { Content::default() } else { Content::of(&timeless, search) },
-            occurrence: occurrence(text),
-            longest,
-            of_place: classify::of_place(text),
-            phrases,
-            timeless,
-            relation,
+impl<'a> Question<'a> {
+    /// Reads a question. `hard` are the bounds of the request.
+    pub fn of(query: &'a Query, now: Zoned, search: &dyn Search, hard: Option<TimeSpan>) -> Self {
+        let text = query.question.as_str();
+        let tense = tense(text);
+        let session = may_name_session(text).then(|| search.session(hard)).flatten();
+        let mut phrases = time_phrases(text, &now, session, tense);
+        phrases.iter_mut().filter(|phrase| describes(text, phrase)).for_each(|phrase| phrase.bounds = false);
+        let ranges: Vec<Range<usize>> = phrases.iter().map(|phrase| phrase.range.clone()).collect();
+        let asked = understand(text, &ranges);
+        let main = asked.main.clone();
+        let mut content = Content::of(&asked.words, std::slice::from_ref(&main), 1.0, search);
+        let context: Vec<Range<usize>> = asked
+            .sentences
+            .iter()
+            .map(|sentence| sentence.range.clone())
+            .filter(|range| range.end <= main.start || range.start >= main.end)
+            .filter(|range| asked.cue.as_ref().is_none_or(|cue| cue.range.end <= range.start || cue.range.start >= range.end))
+            .collect();
+        content.extend(Content::of(&asked.words, &context, 0.4, search));
+        let cue = asked.cue.as_ref().map(|cue| Content::of(&asked.words, std::slice::from_ref(&cue.range), 1.0, search));
+        let cue = cue.filter(|cue| !cue.is_empty());
+        let mut named = named(&asked);
+        // "You" is the robot itself, under the name by which it tells of itself.
+        let itself = asked.words.iter().any(|word| {
+            matches!(word.text.as_str(), "you" | "your" | "yourself") && main.start <= word.range.start && word.range.end <= main.end
+        });
+        let tells = || !search.holding(&Holding { entity: Some(ITSELF.into()), limit: 1, ..Holding::default() }).is_empty();
+        if itself && !matches!(asked.ask, Ask::Way | Ask::Next) && tells() {
+            content.add_name(ITSELF, search);
+            named.push(super::reading::name_phrase(ITSELF));
         }
+        let (sense, speech) = intent::senses(&asked);
+        let intent = intent::intent(text, &asked);
+        let modality = intent::modality(&asked, sense);
+        let timeless = without(text, &phrases);
+        content.weigh_class(asked.class.as_ref());
+        Self { query, text, now, asked, tense, phrases, timeless, hard, content, cue, named, sense, speech, intent, modality }
     }
 
-    /// The span that the question's time words bound it to, within hard bounds.
-    pub fn bound(&self, hard: Option<TimeSpan>) -> Option<TimeSpan> {
+    pub fn ask(&self) -> Ask {
+        self.asked.ask
+    }
+
+    /// The cue, where it has words to look for.
+    pub fn relation(&self) -> Option<(&Cue, &Content)> {
+        Some((self.asked.cue.as_ref()?, self.cue.as_ref()?))
+    }
+
+    /// The span that its time words bound it to, within the bounds of the request.
+    pub fn bound(&self) -> Option<TimeSpan> {
         let mut bound: Option<TimeSpan> = None;
         for span in self.phrases.iter().filter(|phrase| phrase.bounds).filter_map(|phrase| phrase.spans.first()) {
             bound = match bound {
@@ -199,16 +100,47 @@ impl Question {
             };
             bound?;
         }
-        match (bound, hard) {
+        match (bound, self.hard) {
             (Some(bound), Some(hard)) => intersection(bound, hard),
-            (bound, _) => bound,
+            (bound, hard) => bound.or(hard),
         }
+    }
+
+    /// Whether time words of its own bound it.
+    pub fn is_bounded(&self) -> bool {
+        self.phrases.iter().any(|phrase| phrase.bounds)
     }
 
     /// The spans that lift what is near them.
     pub fn near(&self) -> Vec<(TimeSpan, f32)> {
         self.phrases.iter().flat_map(|phrase| phrase.spans.iter().copied()).collect()
     }
+
+    /// The text of a range.
+    pub fn part(&self, range: &Range<usize>) -> &str {
+        self.text.get(range.clone()).unwrap_or_default()
+    }
+}
+
+/// The tense of what is asked: that of its first auxiliary where it is past, whatever the question quotes behind it.
+fn tense(text: &str) -> Tense {
+    let first = crate::index::words(text).take(24);
+    let mut auxiliary = first.filter(|word| matches!(word.as_str(), "did" | "was" | "were" | "had" | "does" | "do" | "is" | "are" | "will" | "must" | "has" | "have"));
+    match auxiliary.next().as_deref() {
+        Some("did" | "was" | "were" | "had") => Tense::Past,
+        _ => tense_of(text),
+    }
+}
+
+/// Whether a time says when a thing was seen, and not when what is asked for happened: "the cup seen at 10:15".
+fn describes(text: &str, phrase: &TimePhrase) -> bool {
+    let before = text.get(..phrase.range.start).unwrap_or_default();
+    let mut words = before.split_whitespace().rev();
+    let last = words.next().unwrap_or_default();
+    let last = if matches!(last, "at" | "on" | "in" | "around") { words.next().unwrap_or_default() } else { last };
+    let subject = words.next().unwrap_or_default();
+    matches!(last, "seen" | "shown" | "visible" | "heard" | "observed" | "noticed" | "spotted" | "mentioned")
+        && !matches!(subject, "was" | "were" | "is" | "are" | "be" | "been" | "last" | "first" | "being")
 }
 
 /// What two spans share.
@@ -216,42 +148,35 @@ pub(super) fn intersection(a: TimeSpan, b: TimeSpan) -> Option<TimeSpan> {
     a.overlaps(b).then(|| TimeSpan { start: a.start.max(b.start), end: a.end.min(b.end) })
 }
 
-/// The general word that follows "which" or "what kind of".
-fn category(question: &str) -> Option<String> {
-    let words: Vec<String> = words(question).collect();
-    let asked = words.iter().position(|word| word == "which" || word == "what")?;
-    let rest = &words[asked + 1..];
-    let rest = match rest {
-        [kind, of, rest @ ..] if of == "of" && is_frame_word(kind) => rest,
-        rest => rest,
+/// The noun phrases of the asking clause and of the other clauses of its sentence, what they are about first.
+fn named(asked: &Asked) -> Vec<NounPhrase> {
+    let mut found: Vec<NounPhrase> = Vec::new();
+    let mut add = |noun: &NounPhrase| {
+        for noun in noun.all() {
+            let general = noun.is_pronoun() || matches!(noun.head.as_str(), "participant" | "person" | "people" | "thing" | "object" | "item" | "time" | "one");
+            if !general && !found.iter().any(|known| known.range == noun.range) {
+                found.push(noun.clone());
+            }
+        }
     };
-    rest.first().filter(|word| !classes_of(word).is_empty()).cloned()
-}
-
-fn occurrence(question: &str) -> Option<Occurrence> {
-    let words: Vec<String> = words(question).collect();
-    let verb = |word: &str| {
-        matches!(
-            word,
-            "see"
-                | "saw"
-                | "seen"
-                | "hear"
-                | "heard"
-                | "time"
-                | "visit"
-                | "say"
-                | "said"
-                | "put"
-                | "use"
-                | "used"
-                | "meet"
-        )
-    };
-    words.windows(2).find_map(|pair| match pair[0].as_str() {
-        "last" if verb(&pair[1]) => Some(Occurrence::Last),
-        "most" if pair[1].starts_with("recent") => Some(Occurrence::Last),
-        "first" if verb(&pair[1]) => Some(Occurrence::First),
-        _ => None,
-    })
+    let clause = &asked.clause;
+    clause.subject.iter().for_each(&mut add);
+    clause.objects.iter().for_each(&mut add);
+    clause.adjuncts.iter().for_each(|adjunct| add(&adjunct.noun));
+    for sentence in &asked.sentences {
+        for clause in &sentence.clauses {
+            let in_cue = asked.cue.as_ref().is_some_and(|cue| cue.range.start <= clause.range.start && clause.range.end <= cue.range.end);
+            if in_cue {
+                continue;
+            }
+            clause.subject.iter().for_each(&mut add);
+            clause.objects.iter().for_each(&mut add);
+            clause.adjuncts.iter().for_each(|adjunct| add(&adjunct.noun));
+        }
+    }
+    let nothing = asked.clause.subject.is_none() && asked.clause.objects.is_empty() && asked.clause.adjuncts.is_empty();
+    if nothing {
+        asked.class.iter().for_each(&mut add);
+    }
+    found
 }

@@ -4,8 +4,9 @@
 
 use std::collections::HashSet;
 
-use super::question::terms_of_event;
-use super::retrieve::{Found, Retriever, step};
+use super::gather::step;
+use super::pool::{Found, Pool};
+use super::reading::Reading;
 use crate::index::SearchQuery;
 use crate::{EventId, Kind, Modality, ReadError, Sensed, TimeSpan, TraceStep};
 
@@ -19,7 +20,7 @@ const SCENES: usize = 4_000;
 /// Scenes that become candidates.
 const BEST: usize = 3;
 
-impl Retriever<'_> {
+impl Pool<'_> {
     /// Adds the scenes of `span` that look most like what is asked for. What stands out by three deviations comes before what
     /// was found by words, what stands out by less behind the best of that.
     pub(super) fn by_sight(
@@ -29,7 +30,7 @@ impl Retriever<'_> {
         found: &mut Vec<Found>,
         trace: &mut Vec<TraceStep>,
     ) -> Result<(), ReadError> {
-        let Some(texts) = self.reader.picture_texts().filter(|_| self.question.target != Some(Modality::Audio)) else {
+        let Some(texts) = self.reader.picture_texts().filter(|_| self.question.sense != Some(Modality::Audio)) else {
             return Ok(());
         };
         let query =
@@ -58,18 +59,23 @@ impl Retriever<'_> {
             let id = seen[place].0;
             let score = top * (0.4 + 0.2 * deviations).min(1.2);
             known.insert(id);
-            match found.iter_mut().find(|one| one.event.id == id) {
-                Some(one) => one.score = one.score.max(score),
+            match found.iter_mut().find(|one| one.id() == id) {
+                Some(one) => {
+                    one.score = one.score.max(score);
+                    one.coverage.of_content = one.coverage.of_content.max((0.3 + 0.1 * deviations).min(0.8));
+                }
                 None => {
                     let Some(event) = self.reader.event(id)? else { continue };
-                    let terms = terms_of_event(&event);
-                    let coverage = self.question.content.coverage(&terms);
-                    found.push(Found { event, score, cosine: None, terms, coverage });
+                    let reading = Reading::of(event, self.reader.zone());
+                    let mut coverage = self.question.content.coverage(&reading);
+                    // What it looks like speaks for it as words would.
+                    coverage.of_content = coverage.of_content.max((0.3 + 0.1 * deviations).min(0.8));
+                    found.push(Found { reading, score, cosine: None, coverage, placed: 0.0 });
                 }
             }
         }
         if !known.is_empty() {
-            super::fitness::rank(found);
+            found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id().cmp(&b.id())));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 mod best;
 mod filter;
+mod holding;
 mod kernels;
 mod keywords;
 mod listing;
@@ -25,7 +26,7 @@ use super::entries::Lines;
 use super::fusion;
 use super::terms::Terms;
 use super::token_signatures::TokenSignatureView;
-use super::{Hit, Search, SearchQuery, TermStatistics};
+use super::{Hit, Holding, Search, SearchQuery, TermStatistics};
 use crate::{EventId, TimeSpan};
 
 /// Up to so many documents nothing is left out or estimated to save time.
@@ -81,6 +82,10 @@ impl Search for Snapshot {
 
     fn occurrences(&self, phrase: &str, limit: usize) -> Vec<EventId> {
         phrases::occurrences(self, phrase, limit)
+    }
+
+    fn holding(&self, query: &Holding) -> Vec<EventId> {
+        holding::holding(self, query)
     }
 
     fn text(&self, id: EventId) -> Option<String> {

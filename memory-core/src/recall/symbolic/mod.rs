@@ -10,7 +10,6 @@
 
 mod claim;
 mod compose;
-mod evidence;
 mod grammar;
 mod known;
 mod parse;
@@ -33,7 +32,7 @@ use crate::logic::query::{
     paths_from, stand_ins, things,
 };
 use crate::logic::{Embedding, Procedure, Run, StepId};
-use crate::{Evidence, Intent, ReadError, Timestamp};
+use crate::{EventId, Intent, ReadError, Timestamp};
 
 /// Ways that are looked at for one question.
 const WAYS: usize = 20;
@@ -47,7 +46,8 @@ pub(super) struct Said {
     pub answer: String,
     pub confidence: f32,
     pub intent: Intent,
-    pub evidence: Vec<Evidence>,
+    /// The events behind it, best first.
+    pub events: Vec<EventId>,
     /// Which query was asked of which procedure.
     pub trace: String,
 }
@@ -87,9 +87,13 @@ pub(super) fn answer(
         },
     };
     let Some(composed) = composed else { return Ok(None) };
-    let evidence = evidence::read(&composed.events, reader, limit)?;
-    // Everything that it was learnt from may have been forgotten since.
-    Ok((!evidence.is_empty()).then(|| Said {
+    let mut events: Vec<EventId> = Vec::new();
+    for id in composed.events {
+        if !events.contains(&id) && events.len() < limit {
+            events.push(id);
+        }
+    }
+    Ok((!events.is_empty()).then(|| Said {
         answer: composed.answer,
         confidence: composed.confidence as f32,
         intent: match understood.asked {
@@ -97,7 +101,7 @@ pub(super) fn answer(
             Asked::Ways if understood.is_constrained() => Intent::Constraint,
             _ => Intent::Procedural,
         },
-        evidence,
+        events,
         trace: format!("{:?} → {}", understood, composed.trace),
     }))
 }

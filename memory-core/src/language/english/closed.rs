@@ -1,0 +1,104 @@
+//! The closed classes of English words. Nothing here names a thing, a person or a place.
+
+/// Determiners that begin a noun phrase.
+pub(crate) const DETERMINERS: &[&str] = &[
+    "the", "a", "an", "this", "that", "these", "those", "some", "any", "no", "each", "every", "both", "all", "another", "either",
+    "neither", "several", "many", "few", "much", "most", "more", "other", "such", "half",
+];
+
+/// Words for an owner, before a noun.
+pub(crate) const OWNERS: &[&str] = &["my", "your", "his", "her", "its", "our", "their", "whose"];
+
+/// Pronouns that stand for a noun phrase.
+pub(crate) const PRONOUNS: &[&str] = &[
+    "i", "you", "he", "she", "it", "we", "they", "me", "him", "her", "us", "them", "mine", "yours", "hers", "ours",
+    "theirs", "somebody", "someone", "anybody", "anyone", "everybody", "everyone", "nobody", "none", "something",
+    "anything", "everything", "nothing", "one", "ones", "myself", "yourself", "himself", "herself", "itself", "ourselves",
+    "themselves", "there", "here", "this", "that", "these", "those", "each", "both", "all",
+];
+
+/// Pronouns for nobody in particular.
+pub(crate) const INDEFINITE: &[&str] = &[
+    "somebody", "someone", "anybody", "anyone", "everybody", "everyone", "nobody", "something", "anything", "everything",
+    "nothing", "none", "people", "person",
+];
+
+pub(crate) const PREPOSITIONS: &[&str] = &[
+    "in", "on", "at", "to", "from", "into", "onto", "under", "underneath", "beneath", "below", "above", "over", "behind",
+    "beside", "besides", "between", "among", "near", "by", "with", "without", "of", "off", "out", "through", "across",
+    "along", "around", "round", "against", "for", "about", "before", "after", "since", "until", "till", "during", "within",
+    "inside", "outside", "up", "down", "past", "towards", "toward", "than", "like", "as", "per", "via", "beyond", "next",
+    "despite", "except", "amid", "upon",
+];
+
+/// Prepositions after which a place stands where something is or comes to be.
+pub(crate) const PLACING: &[&str] = &[
+    "in", "on", "at", "to", "into", "onto", "under", "underneath", "beneath", "below", "above", "over", "behind", "beside",
+    "between", "among", "near", "by", "against", "inside", "outside", "next to", "on top of", "in front of", "up to",
+    "down to", "back to", "back in", "back on", "round", "around", "along", "across", "through", "upon", "towards", "toward",
+    "amid", "within", "beyond", "opposite", "in between", "up", "down",
+];
+
+/// Prepositions after which a place stands where something no longer is.
+pub(crate) const LEAVING: &[&str] = &["from", "off", "out of", "out", "away from", "down from", "back from"];
+
+pub(crate) const CONJUNCTIONS: &[&str] = &["and", "or", "but", "nor", "so", "yet"];
+
+/// Words that begin a subordinate clause.
+pub(crate) const SUBORDINATORS: &[&str] = &[
+    "because", "although", "though", "while", "whilst", "if", "unless", "when", "whenever", "where", "wherever", "until",
+    "till", "since", "before", "after", "once", "as", "that", "whether", "so",
+];
+
+pub(crate) const MODALS: &[&str] =
+    &["can", "could", "will", "would", "shall", "should", "may", "might", "must", "ought", "cannot"];
+
+pub(crate) const BE: &[&str] = &["be", "am", "is", "are", "was", "were", "been", "being"];
+pub(crate) const HAVE: &[&str] = &["have", "has", "had", "having"];
+pub(crate) const DO: &[&str] = &["do", "does", "did", "done", "doing"];
+
+pub(crate) const WH: &[&str] =
+    &["who", "whom", "whose", "what", "which", "where", "when", "why", "how", "whoever", "whatever", "whichever"];
+
+/// Adverbs that say nothing of manner or place.
+pub(crate) const ADVERBS: &[&str] = &[
+    "now", "then", "again", "still", "already", "just", "also", "too", "very", "really", "quite", "rather", "almost",
+    "nearly", "always", "never", "ever", "often", "sometimes", "usually", "normally", "typically", "generally", "recently",
+    "lately", "soon", "later", "earlier", "afterwards", "once", "twice", "only", "even", "back", "away", "together", "else",
+    "yet", "instead", "maybe", "perhaps", "probably", "apparently", "actually", "finally", "currently", "exactly", "well",
+    "anymore", "please", "there", "here", "not", "n't", "home", "upstairs", "downstairs", "outdoors", "indoors", "abroad",
+    "longer", "further", "forward", "forwards", "backwards", "apart", "aside", "ago", "first", "last", "next", "alone",
+];
+
+/// Particles that belong to the verb before them.
+pub(crate) const PARTICLES: &[&str] =
+    &["up", "down", "on", "off", "out", "in", "over", "away", "back", "along", "around", "round", "through", "apart", "aside"];
+
+/// Whether a list holds a word.
+pub(crate) fn is_one_of(word: &str, list: &[&str]) -> bool {
+    list.contains(&word)
+}
+
+/// A cardinal number in words up to ninety-nine, or a few words for a count.
+pub(crate) fn number_word(word: &str) -> Option<f64> {
+    const UNITS: &[&str] = &[
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+        "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+    ];
+    const TENS: &[&str] = &["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+    let unit = |word: &str| UNITS.iter().position(|one| *one == word);
+    let ten = |word: &str| TENS.iter().position(|one| *one == word).map(|place| 20 + 10 * place);
+    let whole = match word.split_once('-') {
+        Some((tens, units)) => ten(tens)? + unit(units).filter(|units| (1..10).contains(units))?,
+        None => match word {
+            "none" | "nil" | "nought" => 0,
+            "once" | "single" => 1,
+            "twice" | "couple" | "pair" | "double" => 2,
+            "thrice" | "triple" => 3,
+            "dozen" => 12,
+            "hundred" => 100,
+            _ => unit(word).or_else(|| ten(word))?,
+        },
+    };
+    u32::try_from(whole).ok().map(f64::from)
+}

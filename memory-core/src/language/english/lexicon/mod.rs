@@ -1,0 +1,34 @@
+//! What English words mean, as far as a table can say: parts of speech, lemmas, kinds, opposites, synonyms, similarity.
+//!
+//! The table is made from WordNet 3.0 by `memory-core/scripts/make-lexicon` and embedded (`wordnet.bin`; `NOTICE` has WordNet's licence).
+//! It holds the everyday part: 62,000 words and phrases with 111,000 senses. It knows no person's name. All look-ups take single
+//! words or phrases ("washing machine", with spaces or underscores), inflected or not, in any case; they are deterministic, and any
+//! text is allowed. The table is read at the first look-up (docs/decisions.md has the figures).
+//!
+//! Words of grammar ("the", "of", "she") are not WordNet's business. Look for them first; see [`PartOfSpeech`].
+
+// Recall takes this over step by step.
+#![allow(dead_code, unused_imports)]
+
+#[cfg(test)]
+mod benchmark_words;
+mod category;
+mod labels;
+mod morphology;
+mod opposites;
+mod part_of_speech;
+mod relations;
+mod similarity;
+mod table;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod vocabularies;
+
+pub(crate) use category::Category;
+pub(crate) use labels::{label_is_a, sound_is_a};
+pub(crate) use morphology::{frequency, lemma, lemmas, parts_of_speech};
+pub(crate) use opposites::{are_opposites, opposites};
+pub(crate) use part_of_speech::{PartOfSpeech, Parts};
+pub(crate) use relations::{categories, category, is_a, is_a_as, synonyms};
+pub(crate) use similarity::similarity;

@@ -1,0 +1,195 @@
+//! From the word in a text to the lemma in the table: WordNet's morphy (morphy(7WN)), that is irregular forms first, then endings
+//! that are taken off if a lemma is left.
+
+use super::part_of_speech::{PartOfSpeech, Parts};
+use super::table::{Table, table};
+
+/// Longer than any lemma or form of the table; no look-up of a longer text is tried.
+const LONGEST_WORD: usize = 64;
+
+/// An ending, what stands for it in the lemma, and the share of a lemma's uses that have this form. The shares are coarse: a noun is
+/// in the singular about two times of three, a verb in its base form, past or participle most often.
+const ENDINGS: &[(PartOfSpeech, &str, &str, f32)] = &[
+    (PartOfSpeech::Noun, "s", "", 0.3),
+    (PartOfSpeech::Noun, "ses", "s", 0.3),
+    (PartOfSpeech::Noun, "xes", "x", 0.3),
+    (PartOfSpeech::Noun, "zes", "z", 0.3),
+    (PartOfSpeech::Noun, "ches", "ch", 0.3),
+    (PartOfSpeech::Noun, "shes", "sh", 0.3),
+    (PartOfSpeech::Noun, "men", "man", 0.3),
+    (PartOfSpeech::Noun, "ies", "y", 0.3),
+    (PartOfSpeech::Noun, "ves", "f", 0.3),
+    (PartOfSpeech::Verb, "s", "", 0.1),
+    (PartOfSpeech::Verb, "ies", "y", 0.1),
+    (PartOfSpeech::Verb, "es", "e", 0.1),
+    (PartOfSpeech::Verb, "es", "", 0.1),
+    (PartOfSpeech::Verb, "ed", "e", 0.35),
+    (PartOfSpeech::Verb, "ed", "", 0.35),
+    (PartOfSpeech::Verb, "ied", "y", 0.35),
+    (PartOfSpeech::Verb, "ing", "e", 0.2),
+    (PartOfSpeech::Verb, "ing", "", 0.2),
+    (PartOfSpeech::Adjective, "er", "", 0.1),
+    (PartOfSpeech::Adjective, "est", "", 0.1),
+    (PartOfSpeech::Adjective, "er", "e", 0.1),
+    (PartOfSpeech::Adjective, "est", "e", 0.1),
+    (PartOfSpeech::Adjective, "ier", "y", 0.1),
+    (PartOfSpeech::Adjective, "iest", "y", 0.1),
+];
+const IRREGULAR_SHARE: f32 = 0.35;
+
+/// The share of a lemma's uses in its base form.
+fn base_share(part: PartOfSpeech) -> f32 {
+    match part {
+        PartOfSpeech::Noun => 0.7,
+        PartOfSpeech::Verb => 0.35,
+        PartOfSpeech::Adjective => 0.9,
+        PartOfSpeech::Adverb => 1.0,
+    }
+}
+
+/// A lemma that a word can be a form of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Candidate {
+    pub(super) part: PartOfSpeech,
+    pub(super) lemma: u32,
+    /// How likely it is beside the others of the same word; not a probability.
+    pub(super) weight: f32,
+}
+
+/// Everything that `word` can be a form of, in the order of the parts of speech, the likeliest first within each.
+pub(super) fn candidates(word: &str) -> Vec<Candidate> {
+    let word = word.trim();
+    let mut found = Vec::new();
+    if word.is_empty() || word.len() > LONGEST_WORD {
+        return found;
+    }
+    single(word, &mut found);
+    if word.contains([' ', '_']) {
+        phrase(word, &mut found);
+    }
+    if found.is_empty() && word.contains('-') {
+        let spaced = word.replace('-', " ");
+        single(&spaced, &mut found);
+        if found.is_empty() {
+            single(&word.replace('-', ""), &mut found);
+        }
+    }
+    if let Some(owner) = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).or_else(|| word.strip_suffix('\''))
+        && found.is_empty()
+    {
+        single(owner, &mut found);
+        found.retain(|candidate| candidate.part == PartOfSpeech::Noun);
+    }
+    found.sort_by(|a, b| a.part.cmp(&b.part).then(b.weight.total_cmp(&a.weight)));
+    found
+}
+
+/// Senses of an untagged lemma count a little, or it would have no share at all.
+pub(super) fn uses(table: &Table, lemma: u32, part: PartOfSpeech) -> f32 {
+    table.senses_as(lemma, part).map(|sense| f32::from(table.sense(sense).count) + 0.3).sum()
+}
+
+fn add(found: &mut Vec<Candidate>, part: PartOfSpeech, lemma: u32, share: f32) {
+    let weight = uses(table(), lemma, part) * share;
+    if weight > 0.0 && !found.iter().any(|other| other.part == part && other.lemma == lemma) {
+        found.push(Candidate { part, lemma, weight });
+    }
+}
+
+fn single(word: &str, found: &mut Vec<Candidate>) {
+    let table = table();
+    if let Some(lemma) = table.find(word) {
+        PartOfSpeech::ALL.into_iter().for_each(|part| add(found, part, lemma, base_share(part)));
+    }
+    let mut irregular = [false; 4];
+    for (part, lemma) in table.irregular(word) {
+        irregular[part as usize] = true;
+        add(found, part, lemma, IRREGULAR_SHARE);
+    }
+    for (part, ending, instead, share) in ENDINGS {
+        if irregular[*part as usize] {
+            continue;
+        }
+        let Some(stem) = without_ending(word, ending) else { continue };
+        let lemma = if instead.is_empty() { table.find(stem) } else { table.find(&format!("{stem}{instead}")) };
+        let lemma = lemma.or_else(|| undoubled(stem, ending).and_then(|stem| table.find(stem)));
+        if let Some(lemma) = lemma {
+            add(found, *part, lemma, *share);
+        }
+    }
+}
+
+fn without_ending<'a>(word: &'a str, ending: &str) -> Option<&'a str> {
+    let cut = word.len().checked_sub(ending.len())?;
+    // "ss" is no plural, and nothing is left of "is" or "red".
+    let (stem, tail) = (word.get(..cut)?, word.get(cut..)?);
+    let plausible = stem.len() >= 2 && !(ending == "s" && stem.ends_with(['s', 'S']));
+    (plausible && tail.eq_ignore_ascii_case(ending)).then_some(stem)
+}
+
+/// "stopp" before "-ing" is "stop".
+fn undoubled<'a>(stem: &'a str, ending: &str) -> Option<&'a str> {
+    let doubles = matches!(ending, "ed" | "ing" | "er" | "est");
+    let [.., a, b] = stem.as_bytes() else { return None };
+    (doubles && a == b && a.is_ascii_alphabetic() && stem.len() > 3).then(|| &stem[..stem.len() - 1])
+}
+
+/// Verbs of several words are inflected in the first ("picked up"), nouns in the last ("washing machines").
+fn phrase(word: &str, found: &mut Vec<Candidate>) {
+    let table = table();
+    if let Some((first, rest)) = word.split_once([' ', '_']) {
+        let mut inner = Vec::new();
+        single(first, &mut inner);
+        for candidate in inner.iter().filter(|candidate| candidate.part == PartOfSpeech::Verb) {
+            if let Some(lemma) = table.find(&format!("{} {rest}", table.lemma(candidate.lemma))) {
+                add(found, PartOfSpeech::Verb, lemma, IRREGULAR_SHARE);
+            }
+        }
+    }
+    if let Some((before, last)) = word.rsplit_once([' ', '_']) {
+        let mut inner = Vec::new();
+        single(last, &mut inner);
+        for candidate in inner.iter().filter(|candidate| candidate.part == PartOfSpeech::Noun) {
+            if let Some(lemma) = table.find(&format!("{before} {}", table.lemma(candidate.lemma))) {
+                add(found, PartOfSpeech::Noun, lemma, 0.3);
+            }
+        }
+    }
+}
+
+/// What parts of speech `word` can be, also an inflected form ("ran", "mice", "wider"), the likeliest first with its share of the uses.
+///
+/// The shares come from WordNet's tag counts, spread over the forms of a lemma. Words of grammar are not told from rare homographs
+/// ("in" the unit); see [`PartOfSpeech`].
+pub(crate) fn parts_of_speech(word: &str) -> Parts {
+    let mut weights = [0.0; 4];
+    for candidate in candidates(word) {
+        weights[candidate.part as usize] += candidate.weight;
+    }
+    Parts::from_weights(weights)
+}
+
+/// The likeliest lemma of `word` as `part`: "mice" is "mouse", "ran" is "run", "washing machines" is "washing machine".
+pub(crate) fn lemma(word: &str, part: PartOfSpeech) -> Option<&'static str> {
+    let found = candidates(word);
+    found.iter().find(|candidate| candidate.part == part).map(|candidate| table().lemma(candidate.lemma))
+}
+
+/// All lemmas of `word` with their parts of speech, the likeliest first: "saw" is the verb "see", the noun "saw" and the verb "saw".
+pub(crate) fn lemmas(word: &str) -> Vec<(&'static str, PartOfSpeech)> {
+    let mut found = candidates(word);
+    found.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    found.iter().map(|candidate| (table().lemma(candidate.lemma), candidate.part)).collect()
+}
+
+/// How often WordNet's concordance has `word` or a lemma that it is a form of, over all meanings; at least 1 for a known word and 0 for
+/// an unknown one. The concordance has 230,000 tagged words, so that many an everyday word has 1.
+pub(crate) fn frequency(word: &str) -> u32 {
+    let table = table();
+    let mut lemmas: Vec<_> = candidates(word).iter().map(|candidate| candidate.lemma).collect();
+    lemmas.sort_unstable();
+    lemmas.dedup();
+    let counted: u32 =
+        lemmas.iter().flat_map(|lemma| table.senses_of(*lemma)).map(|sense| u32::from(table.sense(sense).count)).sum();
+    if lemmas.is_empty() { 0 } else { counted.max(1) }
+}

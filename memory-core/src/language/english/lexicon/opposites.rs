@@ -1,0 +1,72 @@
+//! Words with opposite meanings.
+
+use super::morphology::candidates;
+use super::part_of_speech::PartOfSpeech;
+use super::relations::first_senses;
+use super::table::{Table, table};
+
+const SENSES: usize = 3;
+
+/// Senses that are opposite to `sense`: those that WordNet names; where it names none, those of words with the same meaning ("purchase"
+/// through "buy"), and for an adjective those of the one that it is like ("huge" through "large").
+fn direct(table: &Table, sense: u32) -> Vec<u32> {
+    let named = table.opposites(sense);
+    if !named.is_empty() {
+        return named.to_vec();
+    }
+    let synset = table.sense(sense).synset;
+    let of = |synset: &u32| -> Vec<u32> {
+        table.members(*synset).iter().flat_map(|s| table.opposites(*s)).copied().collect()
+    };
+    let of_synonyms = of(&synset);
+    if !of_synonyms.is_empty() || table.part(synset) != PartOfSpeech::Adjective {
+        return of_synonyms;
+    }
+    table.parents(synset).iter().flat_map(of).collect()
+}
+
+/// Opposites of the first three meanings of `word` in any part of speech, the commonest meaning first. Where a meaning has none, the
+/// opposites of the words that it is derived from are taken: those of "lively" for "liveliness", those of "arrive" for "arrival".
+pub(crate) fn opposites(word: &str) -> Vec<&'static str> {
+    let table = table();
+    let mut found: Vec<u32> = Vec::new();
+    for part in parts(word) {
+        for (sense, _) in first_senses(table, word, part, SENSES) {
+            let mut here = direct(table, sense);
+            if here.is_empty() {
+                let derived = table.derivations(sense).iter().filter(|derived| may_stand_for(part, table, **derived));
+                here = derived.flat_map(|derived| direct(table, *derived)).collect();
+            }
+            for lemma in here.into_iter().map(|sense| table.lemma_of(sense)) {
+                if !found.contains(&lemma) {
+                    found.push(lemma);
+                }
+            }
+        }
+    }
+    found.into_iter().map(|lemma| table.lemma(lemma)).collect()
+}
+
+/// Whether `a` and `b` are opposites, in either direction; "unlocked" and "lock" are, by their lemmas.
+pub(crate) fn are_opposites(a: &str, b: &str) -> bool {
+    let one_way = |a: &str, b: &str| {
+        let others = candidates(b);
+        let table = table();
+        opposites(a).iter().any(|opposite| others.iter().any(|other| table.lemma(other.lemma) == *opposite))
+    };
+    one_way(a, b) || one_way(b, a)
+}
+
+/// An adverb stands for its adjective, a noun for its verb or adjective; the other way round "work" would lead to "nonworker".
+fn may_stand_for(part: PartOfSpeech, table: &Table, derived: u32) -> bool {
+    let other = table.part(table.sense(derived).synset);
+    match part {
+        PartOfSpeech::Noun | PartOfSpeech::Adverb => matches!(other, PartOfSpeech::Verb | PartOfSpeech::Adjective),
+        PartOfSpeech::Adjective => other == PartOfSpeech::Verb,
+        PartOfSpeech::Verb => false,
+    }
+}
+
+fn parts(word: &str) -> Vec<PartOfSpeech> {
+    super::morphology::parts_of_speech(word).iter().map(|(part, _)| part).collect()
+}

@@ -1,0 +1,10 @@
+//! English: what words mean, times, word classes, phrases and clauses of questions and of what was told.
+
+pub(crate) mod closed;
+pub(crate) mod lexicon;
+pub(crate) mod question;
+pub(crate) mod states;
+pub(crate) mod syntax;
+pub(crate) mod tag;
+pub(crate) mod time;
+pub(crate) mod token;

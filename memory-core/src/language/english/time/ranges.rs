@@ -1,0 +1,96 @@
+//! Ranges from one phrase to another: "from 23:50 on 3 March to 00:10 on 4 March", "between Monday and Wednesday".
+
+use super::combine::{ClockOf, DayOf, Group, Whole};
+use super::parser::{Mode, Parser};
+use super::tokens::Gap;
+use super::{Relation, TimePhrase};
+use crate::TimeSpan;
+
+impl Parser<'_> {
+    /// Joins what "from … to …" stands around: "from 23:50 on 3 March to 00:10 on 4 March", "between Monday and Wednesday".
+    pub fn ranges(&self, phrases: Vec<(Group, TimePhrase)>) -> Vec<TimePhrase> {
+        let mut joined: Vec<(Group, TimePhrase)> = Vec::new();
+        for (group, phrase) in phrases {
+            if let Some((last, before)) = joined.last_mut()
+                && self.spans_range(last, &group)
+                && let Some(span) = self.between(last, &group, before.named, phrase.named)
+            {
+                before.range.end = phrase.range.end.max(before.range.end);
+                if let Some(token) = last.from.checked_sub(1).and_then(|lead| self.tokens.get(lead))
+                    && matches!(token.text.as_str(), "from" | "between")
+                {
+                    before.range.start = token.start;
+                }
+                before.named = span;
+                before.spans = vec![(span, 1.0)];
+                before.bounds = true;
+                before.has_date |= phrase.has_date;
+                before.has_clock &= phrase.has_clock;
+                last.to = group.to;
+                // A range is no end of another one.
+                last.whole = Some(Whole::Span(span, false));
+                continue;
+            }
+            joined.push((group, phrase));
+        }
+        let mut end = 0;
+        let phrases = joined.into_iter().map(|(_, mut phrase)| {
+            phrase.range.start = phrase.range.start.max(end).min(phrase.range.end);
+            end = phrase.range.end;
+            phrase
+        });
+        phrases.collect()
+    }
+
+    /// From the one to the other; a weekday that lies on the wrong side is that of another week.
+    fn between(&self, first: &Group, second: &Group, from: TimeSpan, to: TimeSpan) -> Option<TimeSpan> {
+        if from.start <= to.end {
+            return Some(TimeSpan::new(from.start, to.end));
+        }
+        let named = |group: &Group| matches!(group.day, Some(DayOf::Weekday(..)));
+        if !named(first) || !named(second) {
+            return None;
+        }
+        let week = std::time::Duration::from_secs(7 * 86_400);
+        Some(if self.looks_ahead() {
+            TimeSpan::new(from.start, to.end.saturating_add(week))
+        } else {
+            TimeSpan::new(from.start.saturating_sub(week), to.end)
+        })
+    }
+
+    fn spans_range(&self, first: &Group, second: &Group) -> bool {
+        let plain = |group: &Group| {
+            matches!(group.whole, None | Some(Whole::Periods(_)))
+                && group.relation == Relation::At
+                && !matches!(group.clock, Some(ClockOf::Range(..)))
+        };
+        // "until" in front of the second one belongs to it.
+        let until = first.to == second.from && second.relation == Relation::Until;
+        let alike = first.clock.is_some() == second.clock.is_some();
+        let lead = self.word_before(first.from);
+        let own = self.word(first.from);
+        let led = matches!(lead, "from" | "between") || matches!(own, "from" | "between");
+        let between = lead == "between" || own == "between";
+        let link = match second.from - first.to {
+            0 => until || self.gap(second.from) == Gap::Dash,
+            1 => {
+                matches!(self.word(first.to), "to" | "until" | "till" | "til")
+                    || between && self.word(first.to) == "and"
+            }
+            _ => false,
+        };
+        let dated = first.clock.is_some() && first.day.is_some();
+        let second_plain =
+            plain(&Group { relation: if until { Relation::At } else { second.relation }, ..second.clone() });
+        // What was moved from Tuesday to Friday does not last from the one to the other.
+        let moved = (1..8).filter_map(|back| first.from.checked_sub(back)).any(|place| {
+            matches!(self.word(place), "moved" | "postponed" | "shifted" | "rescheduled" | "delayed" | "changed")
+        }) && first.clock.is_none();
+        link && !moved
+            && alike
+            && plain(first)
+            && second_plain
+            && (led || dated || self.mode == Mode::Value || self.gap(second.from) == Gap::Dash)
+    }
+}

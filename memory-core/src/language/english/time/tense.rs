@@ -1,0 +1,296 @@
+//! The tense of a sentence or a question, by a small grammar.
+
+use super::Tense;
+use super::calendar::{Unit, month, weekday};
+use super::numbers::{number, ordinal};
+use super::tokens::{Token, tokens};
+
+/// Returns the tense of a sentence or a question: of the first verb that tells one.
+///
+/// "will", "is going to", "due", "does … leave" and "is on Tuesday" look ahead; "did", "was", "has moved" and "went" look
+/// back. What is booked or moved to a time lies ahead, although it was booked before.
+pub(crate) fn tense_of(text: &str) -> Tense {
+    read_tense(&tokens(text)).unwrap_or(Tense::Present)
+}
+
+/// The tense that some words tell; `None` if they hold no verb that tells one.
+pub(super) fn read_tense(tokens: &[Token]) -> Option<Tense> {
+    let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+    if is_arranged(&words) {
+        return Some(Tense::Future);
+    }
+    let timed = holds_time(tokens);
+    let mut told = None;
+    for place in 0..words.len() {
+        let clause = Clause { words: &words, tokens, place, timed };
+        match clause.verb() {
+            Some(Verb::Told(tense)) => return Some(tense),
+            Some(Verb::Plan) => told = Some(Tense::Future),
+            Some(Verb::Present) => told = told.or(Some(Tense::Present)),
+            None => {}
+        }
+    }
+    told
+}
+
+/// What a verb tells.
+enum Verb {
+    /// A tense beyond doubt.
+    Told(Tense),
+    /// A present form that plans; a verb behind it may tell more.
+    Plan,
+    /// A present form.
+    Present,
+}
+
+/// A place in a sentence.
+struct Clause<'a> {
+    words: &'a [&'a str],
+    tokens: &'a [Token],
+    place: usize,
+    /// Whether the sentence holds a time for which something may be planned.
+    timed: bool,
+}
+
+impl Clause<'_> {
+    fn word(&self, offset: usize) -> &str {
+        self.words.get(self.place + offset).copied().unwrap_or("")
+    }
+
+    fn verb(&self) -> Option<Verb> {
+        let (past, future) = (Some(Verb::Told(Tense::Past)), Some(Verb::Told(Tense::Future)));
+        let last = self.place.checked_sub(1).map_or("", |before| self.words[before]);
+        let plan_if = |planned: bool| Some(if planned { Verb::Plan } else { Verb::Present });
+        match (self.word(0), self.word(1), self.word(2)) {
+            ("will" | "ll" | "won" | "shall" | "gonna" | "tomorrow" | "upcoming", ..) => future,
+            ("going", "to", what) if !matches!(last, "was" | "were") && !matches!(what, "the" | "a" | "my") => future,
+            ("about", "to", _) | ("due", ..) | ("remind" | "remember", ..) | ("don", "t", "forget") => future,
+            ("next", what, _) if is_period(what) => future,
+            ("day", "after", "tomorrow") => future,
+            ("used", "to", _) => past,
+            ("did" | "didn" | "was" | "wasn" | "were" | "weren" | "had" | "hadn" | "yesterday" | "ago", ..) => past,
+            ("last", what, _) if is_period(what) => past,
+            ("has" | "have", "to", _) | ("must" | "should", ..) => Some(Verb::Plan),
+            ("has" | "have" | "ve" | "hasn" | "haven", ..) if self.has_participle() => past,
+            ("s", "been" | "gone" | "just", _) => past,
+            ("has" | "have" | "need" | "needs", ..) => plan_if(self.timed),
+            ("does" | "do" | "don" | "doesn", ..) => plan_if(self.is_scheduled()),
+            ("when" | "time" | "day", "is" | "are", what) if what != "it" => Some(Verb::Plan),
+            ("is" | "are" | "s" | "re" | "am" | "m", ..) => plan_if(self.is_planned()),
+            ("in", ..) if is_distance(&self.words[self.place..]) => Some(Verb::Plan),
+            (what, ..) if is_plan_in_third_person(what) => plan_if(self.timed),
+            (what, ..) if is_past_form(what) && !self.is_passive() => past,
+            _ => None,
+        }
+    }
+
+    /// "does the train leave", "when do I have to", "do I have anything on Monday".
+    fn is_scheduled(&self) -> bool {
+        let asks_when = self.words[..self.place].iter().any(|word| matches!(*word, "when" | "time" | "day" | "until"));
+        let near = self.words.iter().skip(self.place + 1).take(6);
+        near.clone().any(|word| is_departure(word) || (asks_when || self.timed) && is_schedule_verb(word))
+            || near
+                .zip(self.words.iter().skip(self.place + 2))
+                .any(|(first, second)| *first == "have" && *second == "to")
+    }
+
+    /// "is on Tuesday", "is at ten", "is the concert on Friday": a form of "be" with a time close behind it.
+    fn is_planned(&self) -> bool {
+        let until = (self.place + 9).min(self.tokens.len());
+        holds_time(self.tokens.get(self.place + 1..until).unwrap_or_default())
+    }
+
+    /// Whether a past form is a participle behind a form of "be" ("is planned", "are you supposed") or a noun's.
+    fn is_passive(&self) -> bool {
+        let near = &self.words[self.place.saturating_sub(4)..self.place];
+        let mut behind = near.iter().rev();
+        if matches!(near.last(), Some(&("the" | "a" | "an" | "my" | "your" | "our" | "to"))) {
+            return true;
+        }
+        behind
+            .by_ref()
+            .take_while(|word| !matches!(**word, "who" | "that" | "which" | "what" | "and" | "but"))
+            .any(|word| matches!(*word, "is" | "are" | "be" | "being" | "am" | "s" | "re" | "m" | "get" | "gets"))
+    }
+
+    /// Whether a participle follows "has" or "have" within a few words.
+    fn has_participle(&self) -> bool {
+        self.words.iter().skip(self.place + 1).take(5).any(|word| is_past_form(word) || is_participle(word))
+    }
+}
+
+/// Whether some words hold a time for which something may be planned: "on Tuesday", "at ten", "in two days", "tonight".
+fn holds_time(tokens: &[Token]) -> bool {
+    let word = |place: usize| tokens.get(place).map_or("", |token| token.text.as_str());
+    (0..tokens.len()).any(|place| {
+        let (first, second) = (word(place), word(place + 1));
+        match first {
+            "tonight" | "tomorrow" => true,
+            "at" => is_hour(second),
+            "this" | "next" => is_period(second),
+            "on" if second == "the" => ordinal(tokens.get(place + 2..).unwrap_or_default()).is_some(),
+            "on" | "for" | "until" | "till" | "by" | "from" => {
+                is_day(second) || is_hour(second) && second.contains(':')
+            }
+            // "Friday at nine", "is Tuesday".
+            _ => weekday(first).is_some() && !matches!(first, "sat" | "sun" | "wed" | "mon"),
+        }
+    })
+}
+
+/// "was moved to Thursday", "I booked a table for Friday": what was done is over, what it is for lies ahead.
+fn is_arranged(words: &[&str]) -> bool {
+    let to = |word: &str| match word {
+        "moved" | "shifted" | "planned" | "arranged" | "promised" | "booked" | "reserved" | "invited" => Some(false),
+        "scheduled" | "rescheduled" | "postponed" | "delayed" | "expected" | "appointment" => Some(true),
+        _ => None,
+    };
+    let Some((place, also_on)) = words.iter().enumerate().find_map(|(place, word)| to(word).map(|on| (place, on)))
+    else {
+        return false;
+    };
+    if words.iter().any(|word| matches!(*word, "did" | "yesterday" | "ago")) {
+        return false;
+    }
+    words[place..].windows(2).any(|pair| {
+        // What was moved on Monday lies behind, what is expected on Monday ahead.
+        let led = matches!(pair[0], "to" | "for" | "until" | "till") || also_on && pair[0] == "on";
+        led && (is_day(pair[1]) || matches!(pair[1], "next" | "tomorrow" | "tonight"))
+    })
+}
+
+fn is_day(word: &str) -> bool {
+    weekday(word).is_some() || month(word).is_some() && word != "may" && word != "march"
+}
+
+fn is_period(word: &str) -> bool {
+    is_day(word)
+        || matches!(
+            word,
+            "week"
+                | "weekend"
+                | "month"
+                | "year"
+                | "night"
+                | "evening"
+                | "summer"
+                | "winter"
+                | "spring"
+                | "autumn"
+                | "fall"
+        )
+}
+
+/// "in two days".
+fn is_distance(rest: &[&str]) -> bool {
+    match rest {
+        [_, "a", "few" | "couple", unit, ..] | [_, "half", "an", unit, ..] => Unit::of(unit).is_some(),
+        [_, count, unit, ..] => (number(count).is_some() || matches!(*count, "a" | "an")) && Unit::of(unit).is_some(),
+        _ => false,
+    }
+}
+
+fn is_hour(word: &str) -> bool {
+    word.contains(':')
+        || matches!(word, "noon" | "midnight" | "half" | "quarter")
+        || number(word).is_some_and(|hour| (1..=24).contains(&hour))
+}
+
+/// Verbs whose present tense tells a plan.
+fn is_departure(word: &str) -> bool {
+    matches!(
+        word,
+        "start"
+            | "begin"
+            | "leave"
+            | "arrive"
+            | "depart"
+            | "land"
+            | "expire"
+            | "starts"
+            | "begins"
+            | "leaves"
+            | "arrives"
+            | "departs"
+            | "lands"
+            | "expires"
+    )
+}
+
+/// Verbs whose present tense tells a plan where a time stands beside them.
+fn is_schedule_verb(word: &str) -> bool {
+    matches!(
+        word,
+        "open"
+            | "close"
+            | "end"
+            | "finish"
+            | "come"
+            | "return"
+            | "meet"
+            | "take"
+            | "get"
+            | "go"
+            | "have"
+            | "need"
+            | "expect"
+            | "pick"
+            | "fly"
+            | "play"
+            | "visit"
+    )
+}
+
+fn is_plan_in_third_person(word: &str) -> bool {
+    let stem = word.strip_suffix("es").filter(|stem| is_schedule_verb(stem));
+    let stem = stem.or_else(|| word.strip_suffix('s').filter(|stem| is_schedule_verb(stem)));
+    is_departure(word) || stem.is_some() || matches!(word, "flies")
+}
+
+fn is_participle(word: &str) -> bool {
+    matches!(
+        word,
+        "been"
+            | "gone"
+            | "seen"
+            | "done"
+            | "given"
+            | "taken"
+            | "eaten"
+            | "broken"
+            | "written"
+            | "spoken"
+            | "fallen"
+            | "become"
+            | "come"
+            | "put"
+            | "driven"
+            | "drunk"
+            | "flown"
+            | "grown"
+            | "known"
+            | "run"
+            | "shown"
+            | "stolen"
+            | "thrown"
+            | "worn"
+    )
+}
+
+/// Regular past forms, and the irregular ones that are nothing else.
+fn is_past_form(word: &str) -> bool {
+    const IRREGULAR: [&str; 49] = [
+        "ate", "became", "began", "blew", "bought", "broke", "brought", "built", "came", "caught", "chose", "drank",
+        "drew", "drove", "fed", "fell", "felt", "flew", "forgot", "found", "gave", "got", "grew", "heard", "held",
+        "kept", "knew", "left", "lost", "made", "met", "paid", "ran", "rang", "said", "sang", "sat", "saw", "sent",
+        "slept", "spoke", "stood", "swam", "taught", "thought", "told", "took", "went", "wrote",
+    ];
+    let regular = word.len() > 4
+        && word.ends_with("ed")
+        && !word.ends_with("eed")
+        && !matches!(
+            word,
+            "hundred" | "naked" | "sacred" | "united" | "kindred" | "embed" | "shred" | "biped" | "moped"
+        );
+    regular || IRREGULAR.binary_search(&word).is_ok()
+}

@@ -1,0 +1,185 @@
+//! Text of any kind.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Words that begin, end and join time phrases.
+const WORDS: [&str; 74] = [
+    "yesterday",
+    ",",
+    "when",
+    "after",
+    "before",
+    "since",
+    "until",
+    "by",
+    "from",
+    "to",
+    "between",
+    "and",
+    "at",
+    "on",
+    "the",
+    "in",
+    "of",
+    "half",
+    "past",
+    "a",
+    "quarter",
+    "ten",
+    "twenty",
+    "five",
+    "seven",
+    "noon",
+    "midnight",
+    "morning",
+    "night",
+    "this",
+    "last",
+    "next",
+    "week",
+    "month",
+    "year",
+    "days",
+    "hours",
+    "minutes",
+    "ago",
+    "now",
+    "two",
+    "12",
+    "31",
+    "2026",
+    "1999",
+    "15:30",
+    "18:51:23",
+    "99:99",
+    "25.03.2026",
+    "25/03",
+    "2026-03-25",
+    "2026-13-45",
+    "may",
+    "march",
+    "february",
+    "monday",
+    "sun",
+    "first",
+    "thirty",
+    "th",
+    "every",
+    "other",
+    "session",
+    "end",
+    "am",
+    "pm",
+    "o'clock",
+    "-",
+    "–",
+    "?",
+    ".",
+    "shortly",
+    "weekend",
+    "summer",
+];
+
+/// Reads a text in each way there is; the phrases must lie in it, in order.
+fn read(text: &str, now: &Zoned) -> Result<(), TestCaseError> {
+    let session = TimeSpan::new(at("2026-05-20T10:00:00"), at("2026-05-20T10:05:00"));
+    for tense in [Tense::Past, Tense::Present, Tense::Future] {
+        for session in [None, Some(session)] {
+            let phrases = time_phrases(text, now, session, tense);
+            let mut end = 0;
+            for phrase in &phrases {
+                prop_assert!(phrase.range.start >= end && text.get(phrase.range.clone()).is_some());
+                prop_assert!(!phrase.spans.is_empty());
+                prop_assert!(phrase.spans.iter().all(|(span, _)| span.start <= span.end));
+                prop_assert!(!phrase.bounds || phrase.spans.len() == 1);
+                end = phrase.range.end;
+            }
+            let _ = without(text, &phrases);
+        }
+        for time in told_times(text, now, tense) {
+            prop_assert!(text.get(time.range.clone()).is_some() && time.span.start <= time.span.end);
+            let _ = (period(time.span, now), moment(time.span.start, now), clock_range(time.span, now));
+        }
+        if let Some(times) = whole_times_told(text, now, tense) {
+            prop_assert!(!times.is_empty() && times.iter().all(|time| time.span.start <= time.span.end));
+        }
+    }
+    let _ = (told_times_by_clause(text, now), tense_of(text), may_name_session(text));
+    for (range, value) in numbers(text) {
+        prop_assert!(text.get(range).is_some() && value.is_finite());
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read(text in "\\PC{0,120}") {
+        read(&text, &now())?;
+    }
+
+    #[test]
+    fn text_of_digits_and_marks_is_read(text in "[a-z0-9:,./ éß–'-]{0,80}") {
+        read(&text, &now())?;
+    }
+
+    #[test]
+    fn any_order_of_time_words_is_read(words in proptest::collection::vec(proptest::sample::select(&WORDS[..]), 0..24)) {
+        read(&words.join(" "), &now())?;
+    }
+
+    #[test]
+    fn any_moment_is_one_to_read_at(
+        words in proptest::collection::vec(proptest::sample::select(&WORDS[..]), 0..8),
+        seconds in -62_000_000_000_i64..253_000_000_000,
+        micros in 0..40_000_000_i64,
+    ) {
+        let there = jiff::Timestamp::from_second(seconds).unwrap().to_zoned(now().time_zone().clone());
+        read(&words.join(" "), &there)?;
+        let span = TimeSpan::new(Timestamp::from_micros(seconds.saturating_mul(1_000_000)), at("2026-05-20T10:00:00"));
+        let _ = (period(span, &there), clock_range(span, &there), length(Duration::from_micros(micros.unsigned_abs())));
+    }
+}
+
+#[test]
+fn broken_times_are_read_without_a_panic() {
+    for text in [
+        "ß at 99:99 pm",
+        "31 February 2023",
+        "7:",
+        "at 25:00",
+        "999999 years ago",
+        "in 999999 years",
+        "9999.5 years ago",
+        "between",
+        "in the last",
+        "…",
+        "0 days ago",
+        "Yesterday, when",
+        ", when, after, before",
+    ] {
+        read(text, &now()).unwrap();
+    }
+}
+
+#[test]
+fn a_text_of_eight_kibibytes_is_read_within_five_milliseconds() {
+    let cpu = || {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap())
+    };
+    for part in ["on May 7 ", "a ", "five to seven and ", "from 3 to 5 ", "Monday, ", "the cup on the table ", "1/1 "] {
+        let text = part.repeat(8_192 / part.len());
+        let best = (0..5).map(|_| {
+            let begin = cpu();
+            let phrases = time_phrases(&text, &now(), None, Tense::Past);
+            assert!(phrases.len() <= 96);
+            cpu() - begin
+        });
+        let best = best.min().unwrap();
+        assert!(best <= Duration::from_millis(5), "{part}: {best:?}");
+    }
+}

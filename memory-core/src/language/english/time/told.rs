@@ -1,0 +1,154 @@
+//! Times told in a sentence, and texts that are times and nothing else.
+
+use std::ops::Range;
+
+use jiff::Zoned;
+
+use super::parser::{Mode, Parser};
+use super::tense::read_tense;
+use super::tokens::{Gap, Token, tokens};
+use super::{Relation, Tense};
+use crate::TimeSpan;
+
+/// A time told in a sentence.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ToldTime {
+    /// Where it stands in the sentence, in bytes.
+    pub range: Range<usize>,
+    /// The time that is named: a point, a minute, a part of a day, a day or longer. Its relation is not applied.
+    pub span: TimeSpan,
+    /// Whether a day or a longer period is told.
+    pub has_date: bool,
+    /// Whether a clock time or a part of the day is told.
+    pub has_clock: bool,
+    /// How it bounds what is told of it.
+    pub relation: Relation,
+}
+
+/// A time that is the whole of a text, or one of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct WholeTime {
+    /// What it means. Its relation is applied: "before noon" begins with the day.
+    pub span: TimeSpan,
+    /// Whether a day or a longer period is told, of this one or of its neighbour in the list.
+    pub has_date: bool,
+    /// Whether a clock time or a part of the day is told.
+    pub has_clock: bool,
+    /// How it bounds what is told of it.
+    pub relation: Relation,
+}
+
+/// Returns the times told in a sentence, in order, seen from the moment at which it was told.
+///
+/// An hour told without a half of the day is the likelier waking hour, and the one in which such a thing takes place: "at
+/// six" is the afternoon, "at seven" the morning, and of a concert the evening.
+pub(crate) fn told_times(sentence: &str, told_at: &Zoned, tense: Tense) -> Vec<ToldTime> {
+    let phrases = Parser::new(sentence, told_at, None, tense, Mode::Telling).phrases();
+    let told = phrases.into_iter().map(|phrase| ToldTime {
+        range: phrase.range,
+        span: phrase.named,
+        has_date: phrase.has_date,
+        has_clock: phrase.has_clock,
+        relation: phrase.relation,
+    });
+    told.collect()
+}
+
+/// Returns the times told in a text, each read in the tense of its own clause: "She cannot come tomorrow, she will be here
+/// on Thursday. She phoned on Monday." A clause without a verb has the tense of the clause before it.
+pub(crate) fn told_times_by_clause(text: &str, told_at: &Zoned) -> Vec<ToldTime> {
+    let clauses = clauses(text);
+    let mut told = Vec::new();
+    for tense in [Tense::Past, Tense::Present, Tense::Future] {
+        if !clauses.iter().any(|(_, other)| *other == tense) {
+            continue;
+        }
+        let times = told_times(text, told_at, tense);
+        told.extend(times.into_iter().filter(|time| {
+            let clause = clauses.iter().rev().find(|(start, _)| *start <= time.range.start);
+            clause.is_some_and(|(_, other)| *other == tense)
+        }));
+    }
+    told.sort_by_key(|time| (time.range.start, time.range.end));
+    told
+}
+
+/// The first byte and the tense of each clause.
+fn clauses(text: &str) -> Vec<(usize, Tense)> {
+    let tokens = tokens(text);
+    let begins = |place: usize| {
+        let token: &Token = &tokens[place];
+        let joins =
+            matches!(token.text.as_str(), "and" | "but" | "so" | "because" | "that" | "then" | "if" | "when" | "while");
+        place > 0 && (matches!(token.gap, Gap::Stop | Gap::Comma) || joins)
+    };
+    let mut clauses: Vec<(usize, Tense)> = Vec::new();
+    let mut before = None;
+    let mut first = 0;
+    for place in 1..=tokens.len() {
+        if place < tokens.len() && !begins(place) {
+            continue;
+        }
+        let told = read_tense(&tokens[first..place]);
+        before = told.or(before);
+        clauses.push((if first == 0 { 0 } else { tokens[first].start }, before.unwrap_or(Tense::Present)));
+        first = place;
+    }
+    clauses
+}
+
+/// Returns the spans of a text that is a time or a list of times and nothing else; `None` if it is something else.
+pub(crate) fn whole_times(text: &str, now: &Zoned, tense: Tense) -> Option<Vec<TimeSpan>> {
+    let times = whole_times_told(text, now, tense)?;
+    Some(times.into_iter().map(|time| time.span).collect())
+}
+
+/// Returns the same as [`whole_times`] with what is told of each.
+pub(crate) fn whole_times_told(text: &str, now: &Zoned, tense: Tense) -> Option<Vec<WholeTime>> {
+    let phrases = Parser::new(text, now, None, tense, Mode::Value).phrases();
+    let mut from = 0;
+    for phrase in &phrases {
+        if !is_filler(text.get(from..phrase.range.start)?) {
+            return None;
+        }
+        from = phrase.range.end;
+    }
+    if phrases.is_empty() || !is_filler(text.get(from..)?) {
+        return None;
+    }
+    let times = phrases.into_iter().filter_map(|phrase| {
+        let span = if phrase.relation == Relation::At { phrase.named } else { phrase.spans.first()?.0 };
+        Some(WholeTime { span, has_date: phrase.has_date, has_clock: phrase.has_clock, relation: phrase.relation })
+    });
+    Some(times.collect())
+}
+
+/// Whether a text says nothing of its own between times.
+fn is_filler(text: &str) -> bool {
+    tokens(text).iter().all(|token| {
+        matches!(
+            token.text.as_str(),
+            "and"
+                | "or"
+                | "then"
+                | "from"
+                | "at"
+                | "on"
+                | "in"
+                | "the"
+                | "between"
+                | "both"
+                | "also"
+                | "again"
+                | "once"
+                | "first"
+                | "it"
+                | "was"
+                | "is"
+                | "s"
+                | "only"
+                | "of"
+                | "for"
+        )
+    })
+}

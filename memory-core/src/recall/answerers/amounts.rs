@@ -1,0 +1,213 @@
+//! How much, how heavy, how long: numbers with units as they were told, compared and summed.
+
+use std::time::Duration;
+
+use crate::language::english::question::Ask;
+use crate::language::english::time::length;
+use crate::recall::answerers::counts::matching;
+use crate::recall::answerers::times::margin;
+use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::content::word_likeness;
+use crate::recall::pool::{Found, Pool};
+use crate::recall::question::Question;
+use crate::recall::reading::Quantity;
+use crate::ReadError;
+
+/// The amount that a question asks for.
+pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    if question.ask() == Ask::Length {
+        return lasting(pool, pooled);
+    }
+    let mut best: Option<(f32, Quantity, &Found)> = None;
+    let latest = question.tense != crate::language::english::time::Tense::Past;
+    let top = pooled.iter().map(Found::fitness).fold(0.0, f32::max);
+    for found in pooled.iter().filter(|found| found.fitness() >= 0.8 * top) {
+        for quantity in found.reading.quantities() {
+            let mut rank = found.fitness() + measured(question, &quantity);
+            if latest {
+                // Of a state the newest holds; a day of age costs little, the order decides.
+                rank += newness(found, pooled);
+            }
+            if best.as_ref().is_none_or(|(most, ..)| rank > *most + 1e-4) {
+                best = Some((rank, quantity, found));
+            }
+        }
+    }
+    let Some((_, quantity, found)) = best else { return Ok(None) };
+    // What was told later of the same corrects it.
+    let later = |other: &&Found| other.span().start > found.span().start && other.fitness() >= 0.75 * found.fitness() && !question.is_bounded();
+    let corrected = pooled.iter().filter(later).filter_map(|other| {
+        let same = other.reading.quantities().into_iter().find(|told| !told.unit.is_empty() && told.unit == quantity.unit)?;
+        Some((same, other))
+    });
+    let (quantity, found) = corrected.max_by_key(|(_, other)| (other.span().start, other.id())).unwrap_or((quantity, found));
+    let mut evidence = vec![found.clone()];
+    evidence.extend(pooled.iter().filter(|other| other.id() != found.id()).cloned());
+    let text = found.reading.text(&quantity.range).to_owned();
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text,
+        value: Value::Number(quantity.value, quantity.unit.clone()),
+        signals: signals(question, found, pooled),
+        evidence,
+        confidence: 0.0,
+        reason: "an amount that was told".into(),
+    }))
+}
+
+/// 0 to 0.2 by order of time among the candidates.
+fn newness(found: &Found, pooled: &[Found]) -> f32 {
+    let older = pooled.iter().filter(|other| other.span().start < found.span().start).count();
+    #[expect(clippy::cast_precision_loss, reason = "a few candidates")]
+    let share = older as f32 / pooled.len().max(1) as f32;
+    0.2 * share
+}
+
+/// How well a number measures what the question asks for: its unit or what it is of is named.
+fn measured(question: &Question<'_>, quantity: &Quantity) -> f32 {
+    let named = |text: &str| {
+        text.split(' ').filter(|word| !word.is_empty()).flat_map(|word| question.content.items.iter().map(move |item| word_likeness(&item.lemma, word))).fold(0.0, f32::max)
+    };
+    let class = question.asked.class.as_ref().map_or(0.0, |class| word_likeness(&class.head, &quantity.unit).max(word_likeness(&class.head, &quantity.of)));
+    0.2 * named(&quantity.of).max(0.8 * named(&quantity.unit)).max(class)
+}
+
+fn signals(question: &Question<'_>, found: &Found, pooled: &[Found]) -> Signals {
+    Signals {
+        coverage: found.coverage.of_content,
+        cosine: found.cosine.unwrap_or(0.0),
+        margin: margin(pooled),
+        fits: 1.0,
+        thing: question.named.first().map_or(0.5, |thing| crate::recall::likeness::best_in(thing, &found.reading)),
+        known: question.content.known(),
+    }
+}
+
+/// How long something lasted: the span of the event that is meant.
+fn lasting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let events = matching(pool, pooled)?;
+    let lasting: Vec<&Found> = events.iter().filter(|found| found.span().end > found.span().start).collect();
+    let Some(found) = lasting.iter().max_by(|a, b| a.fitness().total_cmp(&b.fitness()).then(a.span().start.cmp(&b.span().start))) else { return Ok(None) };
+    let total: Duration = found.span().end.since(found.span().start);
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text: length(total),
+        value: Value::Number(total.as_secs_f64(), "s".into()),
+        signals: signals(question, found, pooled),
+        evidence: vec![(**found).clone()],
+        confidence: 0.0,
+        reason: "from its begin to its end".into(),
+    }))
+}
+
+/// The thing with the most or the least of something, among the events that tell an amount of it.
+pub(in crate::recall) fn superlative(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let Some(scale) = question.asked.scale.as_ref().filter(|scale| !scale.comparative && !scale.of.is_empty()) else { return Ok(None) };
+    if matches!(scale.of.as_str(), "long" | "often") {
+        return Ok(None);
+    }
+    let listed = pool.listing(question.bound(), None, Vec::new(), false, 1_000, &question.content)?;
+    let unit = unit_of(&scale.of);
+    let mut best: Option<(f64, Found)> = None;
+    let options = &question.query.options;
+    for found in listed {
+        // Among options only these can be meant.
+        let entity = found.reading.event.entity.as_deref().unwrap_or_default();
+        if !options.is_empty() && !options.iter().any(|option| same_name(option, entity)) {
+            continue;
+        }
+        let Some(value) = found.reading.quantities().iter().find(|quantity| measures(quantity, &scale.of, unit)).map(|quantity| quantity.value) else { continue };
+        let value = if scale.most { value } else { -value };
+        if best.as_ref().is_none_or(|(most, _)| value > *most) && found.reading.event.entity.is_some() {
+            best = Some((value, found));
+        }
+    }
+    let Some((_, found)) = best else { return Ok(None) };
+    let name = found.reading.event.entity.clone().unwrap_or_default();
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text: name.clone(),
+        value: Value::Text(name),
+        signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: 1.0 },
+        evidence: vec![found],
+        confidence: 0.0,
+        reason: format!("the {} of {}", if scale.most { "most" } else { "least" }, scale.of),
+    }))
+}
+
+/// Whether two names are one but for number: "burgers" and "burger".
+fn same_name(a: &str, b: &str) -> bool {
+    let words = |text: &str| crate::index::words(text).map(|word| crate::index::stem(&word)).collect::<Vec<_>>();
+    !b.is_empty() && words(a) == words(b)
+}
+
+/// Whether a quantity measures what a word names.
+pub(in crate::recall) fn measures(quantity: &Quantity, name: &str, unit: Option<&str>) -> bool {
+    if unit.is_some_and(|unit| quantity.unit == unit) {
+        return true;
+    }
+    quantity.of.split(' ').any(|word| word_likeness(word, name) >= 0.9) || !quantity.unit.is_empty() && word_likeness(&quantity.unit, name) >= 0.9
+}
+
+/// The unit that measures a quantity by its name alone.
+pub(in crate::recall) fn unit_of(name: &str) -> Option<&'static str> {
+    match name {
+        "calorie" | "calories" | "energy" => Some("kcal"),
+        "weight" => Some("g"),
+        "temperature" => Some("degree"),
+        "battery" | "charge" => Some("%"),
+        _ => None,
+    }
+}
+
+/// The sums, by name, of what the events of a span tell of several amounts; the names are those of the question or the options.
+pub(in crate::recall) fn sums(events: &[Found], names: &[String]) -> Vec<(String, f64)> {
+    names
+        .iter()
+        .map(|name| {
+            let unit = unit_of(name);
+            let told = events.iter().filter_map(|found| found.reading.quantities().into_iter().find(|quantity| measures(quantity, name, unit)));
+            (name.clone(), told.map(|quantity| quantity.value).sum())
+        })
+        .collect()
+}
+
+/// What changed in a stretch of time in amounts that are told together ("112 kcal, 1.9 g fat"): their sums.
+pub(in crate::recall) fn changes(pool: &Pool<'_>, found: &[Found]) -> Option<Candidate> {
+    let question = pool.question;
+    let bound = question.bound()?;
+    let mut totals: Vec<(String, String, f64)> = Vec::new();
+    let mut evidence: Vec<Found> = Vec::new();
+    for found in found.iter().filter(|found| found.span().overlaps(bound)) {
+        let quantities: Vec<Quantity> = found.reading.quantities().into_iter().filter(|quantity| !quantity.unit.is_empty()).collect();
+        if quantities.len() < 3 {
+            continue;
+        }
+        evidence.push(found.clone());
+        // The first amount is that of the thing itself; the others are what it brings.
+        for quantity in &quantities[1..] {
+            let label = quantity.of.split(' ').next().unwrap_or_default().to_owned();
+            match totals.iter_mut().find(|(unit, of, _)| *unit == quantity.unit && *of == label) {
+                Some((_, _, sum)) => *sum += quantity.value,
+                None => totals.push((quantity.unit.clone(), label, quantity.value)),
+            }
+        }
+    }
+    if totals.len() < 2 {
+        return None;
+    }
+    let items: Vec<String> = totals.iter().map(|(unit, of, sum)| format!("{} {unit} {of}", (sum * 10.0).round() / 10.0).trim_end().to_owned()).collect();
+    let text = super::events::list(&items);
+    Some(Candidate {
+        layer: Layer::Episodes,
+        text: text.clone(),
+        value: Value::Text(text),
+        signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: question.content.known() },
+        evidence,
+        confidence: 0.0,
+        reason: "the sums of what was told".into(),
+    })
+}

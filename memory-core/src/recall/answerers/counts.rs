@@ -1,0 +1,192 @@
+//! How often something happened, how many there are: distinct events of one thing under the question's bounds.
+
+use std::collections::BTreeSet;
+
+use crate::language::english::question::Ask;
+use crate::language::english::time::moment;
+use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::content::word_likeness;
+use crate::recall::likeness::best_in;
+use crate::recall::pool::{Found, LISTED, Pool};
+use crate::{ReadError, TimeSpan, Timestamp, Value as Attribute};
+
+/// Events of no session closer than this are one occurrence where they tell the same.
+const ONE_OCCURRENCE: std::time::Duration = std::time::Duration::from_secs(20);
+/// What is seen again within this time was there all the while.
+const CONTINUED: std::time::Duration = std::time::Duration::from_secs(8);
+/// Below this another thing is meant.
+const SAME_THING: f32 = 0.55;
+
+/// The number that a question asks for.
+pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    // "How many books did she bring?": a number that was told with the thing.
+    if question.ask() == Ask::Count
+        && let Some(class) = &question.asked.class
+        && !is_period(&class.head)
+        && let Some(found) = told_number(pool, pooled, &class.head)
+    {
+        return Ok(Some(found));
+    }
+    let events = matching(pool, pooled)?;
+    let Some(first) = events.first().cloned() else { return Ok(None) };
+    let period = question.asked.class.as_ref().map(|class| class.head.clone()).filter(|head| is_period(head));
+    let by_name = question.named.iter().take(3).any(|thing| pool.entity(thing).is_some());
+    let groups = occurrences(&events, question.now.time_zone(), period.as_deref(), by_name);
+    let mut count = groups.len();
+    let mut groups = groups;
+    // What is seen of a place is counted by the visits to it.
+    if !by_name && period.is_none() && question.ask() == Ask::Times
+        && let Some(visits) = pool.visits(&events.iter().collect::<Vec<_>>())?
+    {
+        groups = visits.iter().map(|visit| visit.span).collect();
+        count = groups.len();
+    }
+    let begins: Vec<String> = groups.iter().take(5).map(|span| moment(span.start, &question.now)).collect();
+    let text = match question.ask() {
+        Ask::Times if period.is_none() => format!("{}: {}{}.", times_in_words(count), begins.join(", "), if count > 5 { ", …" } else { "" }),
+        _ => format!("{count}: {}{}.", begins.join(", "), if count > 5 { ", …" } else { "" }),
+    };
+    let thing = question.named.first().map_or(first.coverage.of_content, |thing| best_in(thing, &first.reading));
+    #[expect(clippy::cast_precision_loss, reason = "a count of events")]
+    let value = Value::Number(count as f64, String::new());
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text,
+        value,
+        signals: Signals {
+            coverage: first.coverage.of_content,
+            cosine: first.cosine.unwrap_or(0.0),
+            margin: 1.0,
+            fits: 1.0,
+            thing,
+            known: question.content.known(),
+        },
+        evidence: events,
+        confidence: 0.0,
+        reason: format!("{count} separate events"),
+    }))
+}
+
+/// The events that are counted: of the named thing, and of what the verb says where events of it say different things.
+pub(in crate::recall) fn matching(pool: &Pool<'_>, pooled: &[Found]) -> Result<Vec<Found>, ReadError> {
+    let question = pool.question;
+    let bound = question.bound();
+    let mut events: Vec<Found> = Vec::new();
+    let mut by_name = false;
+    for thing in question.named.iter().take(3) {
+        if pool.entity(thing).is_some() {
+            events = pool.about(thing, bound, false, LISTED, &question.content)?;
+            by_name = true;
+            break;
+        }
+    }
+    if !by_name {
+        if let Some(thing) = question.named.first() {
+            events = pool.about(thing, bound, false, LISTED, &question.content)?;
+        }
+        events = crate::recall::pool::merged(events, pooled.to_vec());
+    }
+    events.retain(|found| !found.reading.only_asks());
+    let rank = |found: &Found| found.coverage.of_content;
+    let best = events.iter().map(rank).fold(0.0, f32::max);
+    let seen = events.iter().any(|found| found.reading.event.kind == crate::Kind::Caption);
+    let least = if by_name { best - 0.3 } else if seen { (0.7 * best).max(0.35) } else { (best - 0.1).max(0.45) };
+    events.retain(|found| rank(found) >= least);
+    // Of several things that are told of it, what is nearest to the verb is counted.
+    if by_name && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only) {
+        let near = |found: &Found| {
+            let told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
+            told.map(|told| word_likeness(&verb.lemma, &told.lemma)).fold(0.0, f32::max)
+        };
+        let most = events.iter().map(near).fold(0.0, f32::max);
+        if most >= 0.6 {
+            events.retain(|found| near(found) >= most - 0.05);
+        }
+    }
+    events.sort_by_key(|found| (found.span().start, found.id()));
+    Ok(events)
+}
+
+/// The separate occurrences among events in order of time: those of one session are one, and so are equal ones that touch.
+fn occurrences(events: &[Found], zone: &jiff::tz::TimeZone, period: Option<&str>, by_name: bool) -> Vec<TimeSpan> {
+    let mut groups: Vec<TimeSpan> = Vec::new();
+    let mut keys: BTreeSet<String> = BTreeSet::new();
+    for found in events {
+        let span = found.span();
+        let key = match period {
+            Some(_) => Some(day(span.start, zone)),
+            None => found.reading.event.attributes.get("session").and_then(Attribute::as_text).map(str::to_owned),
+        };
+        if let Some(key) = key {
+            if keys.insert(key) {
+                groups.push(span);
+            }
+            continue;
+        }
+        // Tracked movements of one thing are told one by one, each with its end; what has no length may be told twice.
+        // What is seen goes on from one picture to the next.
+        let seen = !by_name && matches!(found.reading.event.kind, crate::Kind::Caption | crate::Kind::Object | crate::Kind::Entity | crate::Kind::Sound);
+        let goes_on = seen && groups.last().is_some_and(|last| span.start.since(last.end) <= CONTINUED);
+        let again = goes_on || span.start == span.end && groups.last().is_some_and(|last| span.start.since(last.end) <= ONE_OCCURRENCE && last.start == last.end);
+        match groups.last_mut().filter(|_| again) {
+            Some(last) => last.end = last.end.max(span.end),
+            None => groups.push(span),
+        }
+    }
+    groups
+}
+
+fn day(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
+    at.to_jiff().to_zoned(zone.clone()).date().to_string()
+}
+
+fn is_period(head: &str) -> bool {
+    matches!(head, "day" | "evening" | "morning" | "night" | "afternoon" | "weekday")
+}
+
+/// A number before the noun that is counted, in the event that suits the question best.
+fn told_number(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Candidate> {
+    let question = pool.question;
+    let mut best: Option<(f32, f64, &Found)> = None;
+    for found in pooled.iter().take(24) {
+        for clause in found.reading.clauses() {
+            for noun in super::super::reading::arguments(clause) {
+                let same = word_likeness(head, &noun.head).max(noun.of.as_ref().map_or(0.0, |of| 0.9 * word_likeness(head, &of.head)));
+                if let Some(number) = noun.number.filter(|_| same >= SAME_THING) {
+                    let rank = found.fitness() * same;
+                    if best.is_none_or(|(most, ..)| rank > most) {
+                        best = Some((rank, number, found));
+                    }
+                }
+            }
+        }
+    }
+    let (_, number, found) = best.filter(|(rank, ..)| *rank >= 0.4)?;
+    let mut evidence = vec![found.clone()];
+    evidence.extend(pooled.iter().filter(|other| other.id() != found.id()).cloned());
+    Some(Candidate {
+        layer: Layer::Episodes,
+        text: format!("{number}"),
+        value: Value::Number(number, String::new()),
+        signals: Signals {
+            coverage: found.coverage.of_content,
+            cosine: found.cosine.unwrap_or(0.0),
+            margin: super::times::margin(pooled),
+            fits: 1.0,
+            thing: 1.0,
+            known: question.content.known(),
+        },
+        evidence,
+        confidence: 0.0,
+        reason: "a number that was told".into(),
+    })
+}
+
+fn times_in_words(count: usize) -> String {
+    match count {
+        1 => "Once".into(),
+        2 => "Twice".into(),
+        count => format!("{count} times"),
+    }
+}

@@ -1,0 +1,425 @@
+//! Who, what, whose, why: the part of the best event that the question leaves open.
+
+use std::collections::BTreeMap;
+
+use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::question::{Ask, Occurrence};
+use crate::language::english::syntax::{NounKind, NounPhrase};
+use crate::recall::answerers::places::capitalised;
+use crate::recall::answerers::times::margin;
+use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::content::word_likeness;
+use crate::recall::likeness::{best_in, is_colour, likeness};
+use crate::recall::pool::{Found, Pool};
+use crate::recall::question::Question;
+use crate::recall::reading::{Reading, arguments, is_person};
+use crate::{Kind, Modality, ReadError};
+
+/// Events this near to the best may tell it as well.
+const NEAR: f32 = 0.12;
+/// Most items of a list.
+const LISTED: usize = 8;
+
+/// The answer from single events.
+pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let mut ranked: Vec<&Found> = pooled.iter().collect();
+    // What lies in time as asked comes before what only suits the words; what places it is no answer.
+    if ranked.iter().any(|found| found.placed > 0.0) {
+        ranked.retain(|found| found.placed > 0.0);
+    }
+    let rank = |question: &Question<'_>, found: &Found| found.placed + rank(question, found);
+    ranked.sort_by(|a, b| rank(question, b).total_cmp(&rank(question, a)).then(a.id().cmp(&b.id())));
+    if let Some(occurrence) = question.asked.occurrence {
+        prefer(occurrence, &mut ranked, question);
+    }
+    let Some(best) = ranked.first().copied() else { return Ok(None) };
+    let top = rank(question, best);
+    let near: Vec<&Found> = ranked.iter().copied().filter(|found| rank(question, found) >= top - NEAR).take(8).collect();
+    let mut chosen: Option<(Vec<String>, &Found)> = None;
+    for found in &near {
+        let parts = parts(question, found);
+        if !parts.is_empty() {
+            chosen = Some((parts, found));
+            break;
+        }
+    }
+    let mut computed = false;
+    if let Some((names, found)) = tasks(question, pooled) {
+        chosen = Some((names, found));
+        computed = true;
+    }
+    if question.asked.habitual && matches!(question.ask(), Ask::Person | Ask::Thing)
+        && let Some(usual) = usual(question, &near)
+    {
+        chosen = Some(usual);
+    }
+    let wants_list = question.asked.class.as_ref().is_some_and(|class| class.plural);
+    if wants_list && let Some((items, _)) = &mut chosen {
+        for found in &near {
+            for part in parts(question, found) {
+                if !items.iter().any(|known| known.eq_ignore_ascii_case(&part)) && items.len() < LISTED {
+                    items.push(part);
+                }
+            }
+        }
+    }
+    let (text, value, fits, first) = match chosen {
+        Some((parts, found)) => (capitalised(&list(&parts)), Value::List(parts), 1.0, found),
+        None => {
+            let text = quote(best, question);
+            (text.clone(), Value::Text(text), quoted(question), best)
+        }
+    };
+    let mut evidence = vec![first.clone()];
+    evidence.extend(ranked.iter().filter(|found| found.id() != first.id()).map(|found| (*found).clone()));
+    let thing = question.named.iter().map(|thing| best_in(thing, &first.reading)).fold(0.0, f32::max);
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text,
+        value,
+        signals: Signals {
+            coverage: if computed { 1.0 } else { first.coverage.of_content },
+            cosine: first.cosine.unwrap_or(0.0),
+            margin: margin(pooled),
+            fits,
+            thing: if computed { 1.0 } else if question.named.is_empty() { 0.5 } else { thing },
+            known: question.content.known(),
+        },
+        evidence,
+        confidence: 0.0,
+        reason: if fits >= 1.0 { "the part of the event that was asked for".into() } else { "the event nearest to the question".into() },
+    }))
+}
+
+/// What is different from before: what was told last of the thing, where several were told.
+pub(in crate::recall) fn changed(pool: &Pool<'_>, found: &[Found]) -> Option<Candidate> {
+    let question = pool.question;
+    let told: Vec<&Found> = found.iter().filter(|found| !found.reading.only_asks()).collect();
+    let best = told.iter().map(|found| found.fitness()).fold(0.0, f32::max);
+    let mut near: Vec<&Found> = told.into_iter().filter(|found| found.fitness() >= 0.6 * best).take(12).collect();
+    near.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
+    let newest = (*near.first()?).clone();
+    let text = quote(&newest, question);
+    Some(Candidate {
+        layer: Layer::Episodes,
+        text: text.clone(),
+        value: Value::Text(text),
+        signals: Signals {
+            coverage: newest.coverage.of_content,
+            cosine: newest.cosine.unwrap_or(0.0),
+            margin: 0.0,
+            fits: if near.len() > 1 { 0.8 } else { 0.2 },
+            thing: question.named.first().map_or(0.5, |thing| best_in(thing, &newest.reading)),
+            known: question.content.known(),
+        },
+        evidence: near.into_iter().cloned().collect(),
+        confidence: 0.0,
+        reason: "what was told last of it".into(),
+    })
+}
+
+/// Everything of a class that memory holds in the question's time, where nothing else is named: "which animals did you see?".
+pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let class = match (question.ask(), &question.asked.class) {
+        (Ask::Thing, Some(class)) => class.head.clone(),
+        (Ask::Truth, _) => match question.named.first() {
+            Some(noun) if noun.determiner.as_deref() == Some("any") || noun.plural => noun.head.clone(),
+            _ => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    let alone = question.content.items.iter().all(|item| item.lemma == class || item.light || item.documents == 0 || item.tag == crate::language::english::tag::Tag::Verb);
+    if !alone || question.asked.cue.is_some() {
+        return Ok(None);
+    }
+    let kinds = vec![Kind::Caption, Kind::Object, Kind::Sound, Kind::Entity, Kind::Action, Kind::State];
+    let events = pool.listing(question.bound(), question.sense, kinds, true, 600, &question.content)?;
+    let mut items: Vec<(String, usize, Found)> = Vec::new();
+    for found in events {
+        for (lemma, _) in &found.reading.lemmas[..found.reading.own.min(found.reading.lemmas.len())] {
+            if lexicon::is_a(lemma, &class).is_some_and(|steps| steps > 0) {
+                match items.iter_mut().find(|(known, ..)| known == lemma) {
+                    Some((_, count, _)) => *count += 1,
+                    None => items.push((lemma.clone(), 1, found.clone())),
+                }
+            }
+        }
+    }
+    items.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    items.truncate(LISTED);
+    let Some((_, _, first)) = items.first().cloned() else { return Ok(None) };
+    let names: Vec<String> = items.iter().map(|(name, ..)| name.clone()).collect();
+    let _ = first;
+    let yes = if question.ask() == Ask::Truth { "Yes: " } else { "" };
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text: capitalised(&format!("{yes}{}", list(&names))),
+        value: Value::List(names),
+        signals: Signals { coverage: 1.0, cosine: 0.3, margin: 0.5, fits: 1.0, thing: 0.8, known: 1.0 },
+        evidence: items.into_iter().map(|(.., found)| found).collect(),
+        confidence: 0.0,
+        reason: format!("everything of the class {class}"),
+    }))
+}
+
+/// How well a mere quotation answers the question: a question for a place, a number or a thing of a class wants more.
+fn quoted(question: &Question<'_>) -> f32 {
+    match question.ask() {
+        Ask::Description | Ask::Reason | Ask::Action => 0.8,
+        Ask::Thing if question.asked.class.is_none() => 0.5,
+        Ask::Thing | Ask::Person | Ask::Owner | Ask::Change => 0.2,
+        _ => 0.0,
+    }
+}
+
+/// How well an event suits the question: its words and meaning, its sense, its being an answer and no question.
+pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
+    let event = &found.reading.event;
+    let sense = match question.sense {
+        Some(sense) if event.modality != sense => 0.75,
+        _ => 1.0,
+    };
+    let speech = match (question.speech, event.kind) {
+        (Some(true), Kind::Text) | (None, _) => 1.0,
+        (Some(true), _) => 0.75,
+        (Some(false), Kind::Text) => 0.8,
+        (Some(false), Kind::Sound) => 1.05,
+        (Some(false), _) => 0.9,
+    };
+    let asks = if found.reading.only_asks() { 0.75 } else { 1.0 };
+    let other = conflict(question, &found.reading) * denial(question, &found.reading);
+    (found.fitness() + 0.15 * does(question, &found.reading) + 0.35 * ahead(question, &found.reading)) * sense * speech * asks * other
+}
+
+/// More where both deny what the verb says: "what does she not eat?", less where only one does.
+fn denial(question: &Question<'_>, reading: &Reading) -> f32 {
+    let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| verb.negated) else { return 1.0 };
+    let denied = reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| told.negated && word_likeness(&verb.lemma, &told.lemma) >= 0.6);
+    if denied { 1.15 } else { 0.9 }
+}
+
+/// How well the event does what the verb of the question says.
+fn does(question: &Question<'_>, reading: &Reading) -> f32 {
+    let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !matches!(verb.lemma.as_str(), "be" | "do" | "have" | "get")) else { return 0.0 };
+    reading.clauses().filter_map(|clause| clause.verb.as_ref()).map(|told| word_likeness(&verb.lemma, &told.lemma)).fold(0.0, f32::max)
+}
+
+/// Whether the event tells of the time to come that the question names.
+fn ahead(question: &Question<'_>, reading: &Reading) -> f32 {
+    if question.tense != crate::language::english::time::Tense::Future || !question.is_bounded() {
+        return 0.0;
+    }
+    let Some(bound) = question.bound() else { return 0.0 };
+    if reading.times.iter().any(|time| time.span.overlaps(bound) && time.span.end >= reading.event.span.start) { 1.0 } else { 0.0 }
+}
+
+/// Less where the event speaks of another one of the things that are named.
+fn conflict(question: &Question<'_>, reading: &Reading) -> f32 {
+    let mut share = 1.0_f32;
+    for thing in question.named.iter().filter(|thing| !thing.modifiers.is_empty()) {
+        let head = NounPhrase { modifiers: Vec::new(), owner: None, of: None, ..thing.clone() };
+        let (exact, same_head) = (best_in(thing, reading), best_in(&head, reading));
+        if same_head >= 0.8 && exact < 0.4 {
+            share *= 0.6;
+        }
+    }
+    share
+}
+
+fn prefer(occurrence: Occurrence, ranked: &mut [&Found], question: &Question<'_>) {
+    let top = ranked.first().map_or(0.0, |best| rank(question, best));
+    let strong = |found: &Found| rank(question, found) >= top - NEAR;
+    ranked.sort_by(|a, b| match (strong(a), strong(b)) {
+        (true, true) => {
+            let time = a.span().start.cmp(&b.span().start);
+            if occurrence == Occurrence::Last { time.reverse() } else { time }
+        }
+        (a, b) => b.cmp(&a),
+    });
+}
+
+/// The parts of an event that can fill what the question leaves open.
+pub(in crate::recall) fn parts(question: &Question<'_>, found: &Found) -> Vec<String> {
+    match question.ask() {
+        Ask::Person => persons(question, &found.reading),
+        Ask::Owner => owners(question, &found.reading),
+        Ask::Thing => things(question, &found.reading),
+        _ => Vec::new(),
+    }
+}
+
+/// Persons who act in the event, those that the question names left out.
+fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
+    let named = |noun: &NounPhrase| question.named.iter().any(|asked| likeness(asked, noun, reading) >= 0.7);
+    let mut found: Vec<String> = Vec::new();
+    let mut add = |name: String| {
+        if !name.is_empty() && !found.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
+            found.push(name);
+        }
+    };
+    let subject_asked = question.asked.subject_is_asked;
+    for clause in reading.clauses() {
+        let acting = clause.subject.iter().flat_map(NounPhrase::all);
+        let others = clause.objects.iter().flat_map(NounPhrase::all).chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun));
+        let chosen: Vec<&NounPhrase> = if subject_asked { acting.collect() } else { others.collect() };
+        for noun in chosen {
+            let Some(meant) = reading.resolve(noun) else { continue };
+            if is_person(&meant) && !named(&meant) {
+                let text = if noun.is_pronoun() { reading.event.entity.clone().unwrap_or_default() } else { reading.phrase_text(noun) };
+                add(text);
+            }
+        }
+    }
+    let entity = reading.event.entity.as_deref().filter(|_| !matches!(reading.event.kind, Kind::Object | Kind::State | Kind::Sound));
+    if let Some(entity) = entity {
+        let phrase = crate::recall::reading::name_phrase(entity);
+        if !named(&phrase) && found.is_empty() {
+            found.push(entity.to_owned());
+        }
+    }
+    found.truncate(if question.asked.class.as_ref().is_some_and(|class| class.plural) { LISTED } else { 1 });
+    found
+}
+
+fn owners(question: &Question<'_>, reading: &Reading) -> Vec<String> {
+    let class = question.asked.class.as_ref().or(question.named.first());
+    let Some(class) = class else { return Vec::new() };
+    let owner = reading.clauses().flat_map(arguments).find_map(|noun| {
+        let owner = noun.owner.as_ref().filter(|_| likeness(class, noun, reading) >= 0.6)?;
+        Some(if owner.is_pronoun() { reading.event.entity.clone()? } else { reading.phrase_text(owner) })
+    });
+    owner.into_iter().collect()
+}
+
+/// Things of the class that the question names; colours of the thing that it names.
+fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
+    let Some(class) = &question.asked.class else { return Vec::new() };
+    let head = class.head.as_str();
+    if matches!(head, "colour" | "color") {
+        return colours(question, reading);
+    }
+    let mut found: Vec<String> = Vec::new();
+    for noun in reading.clauses().flat_map(arguments) {
+        for noun in std::iter::once(noun).chain(noun.of.as_deref()) {
+            let is = noun.kind != NounKind::Pronoun && kind_of(noun, head).is_some_and(|steps| steps > 0 || noun.modifiers.len() > class.modifiers.len());
+            let asked = question.named.iter().any(|known| known.head == noun.head);
+            if is && !asked {
+                let text = reading.phrase_text(noun);
+                if !found.contains(&text) {
+                    found.push(text);
+                }
+            }
+        }
+    }
+    // What an event is about is a thing of the class, where it does what the question says.
+    if found.is_empty()
+        && let Some(entity) = &reading.event.entity
+        && matches!(reading.event.kind, Kind::Action | Kind::Object | Kind::State)
+        && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)
+        && reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| word_likeness(&verb.lemma, &told.lemma) >= 0.8)
+        && !is_person(&crate::recall::reading::name_phrase(entity))
+    {
+        found.push(entity.clone());
+    }
+    found
+}
+
+/// How many steps a noun phrase is below a class: by its last two words, else by its head.
+fn kind_of(noun: &NounPhrase, class: &str) -> Option<u8> {
+    let two = noun.modifiers.last().map(|last| format!("{last} {}", noun.head));
+    two.and_then(|two| lexicon::is_a(&two, class)).or_else(|| lexicon::is_a(&noun.head, class))
+}
+
+/// The tasks of the events of a stretch of time, the most frequent first, where the question asks which were done.
+fn tasks<'a>(question: &Question<'_>, pooled: &'a [Found]) -> Option<(Vec<String>, &'a Found)> {
+    let class = question.asked.class.as_ref()?;
+    if !matches!(class.head.as_str(), "recipe" | "task" | "job" | "chore" | "procedure" | "dish" | "programme" | "project") || question.ask() != Ask::Thing {
+        return None;
+    }
+    let bound = question.bound()?;
+    let mut counts: Vec<(String, usize, &Found)> = Vec::new();
+    for found in pooled.iter().filter(|found| found.span().overlaps(bound)) {
+        let Some(task) = found.reading.event.attributes.get("task").and_then(crate::Value::as_text) else { continue };
+        match counts.iter_mut().find(|(known, ..)| known == task) {
+            Some((_, count, _)) => *count += 1,
+            None => counts.push((task.to_owned(), 1, found)),
+        }
+    }
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let first = counts.first()?.2;
+    Some((counts.into_iter().map(|(task, ..)| task).take(LISTED).collect(), first))
+}
+
+fn colours(question: &Question<'_>, reading: &Reading) -> Vec<String> {
+    let thing = question.asked.clause.subject.as_ref().or(question.named.first());
+    let mut found: Vec<String> = Vec::new();
+    for clause in reading.clauses() {
+        for noun in arguments(clause) {
+            let about = thing.is_none_or(|thing| {
+                let head = NounPhrase { modifiers: Vec::new(), owner: None, of: None, ..thing.clone() };
+                likeness(&head, noun, reading) >= 0.6
+            });
+            if about {
+                found.extend(noun.modifiers.iter().filter(|word| is_colour(word)).cloned());
+            }
+        }
+        let subject = clause.subject.as_ref().is_some_and(|subject| thing.is_none_or(|thing| word_likeness(&thing.head, &subject.head) >= 0.6));
+        if subject {
+            found.extend(clause.complements.iter().map(|(word, _)| word.clone()).filter(|word| is_colour(word)));
+        }
+    }
+    let _ = PartOfSpeech::Noun;
+    found.dedup();
+    found
+}
+
+/// What most of the near events have.
+fn usual<'a>(question: &Question<'_>, near: &[&'a Found]) -> Option<(Vec<String>, &'a Found)> {
+    let mut counts: BTreeMap<String, (usize, &Found)> = BTreeMap::new();
+    for found in near {
+        for part in parts(question, found) {
+            counts.entry(part).or_insert((0, found)).0 += 1;
+        }
+    }
+    let (part, (_, found)) = counts.into_iter().max_by_key(|(part, (count, _))| (*count, std::cmp::Reverse(part.clone())))?;
+    Some((vec![part], found))
+}
+
+/// What was told, with who told it.
+pub(in crate::recall) fn quote(found: &Found, question: &Question<'_>) -> String {
+    let event = &found.reading.event;
+    let text = best_sentences(found, question);
+    let closed = |text: &str| {
+        let text = text.trim();
+        if text.ends_with(['.', '!', '?', '…', '"', '”']) { text.to_owned() } else { format!("{text}.") }
+    };
+    match &event.entity {
+        Some(entity) if event.kind == Kind::Text && event.modality == Modality::Audio => format!("{entity}: {}", closed(&text)),
+        Some(entity) if !event.text.contains(entity.as_str()) && event.kind != Kind::Object => format!("{entity}: {}", closed(&text)),
+        _ => closed(&text),
+    }
+}
+
+/// A short text whole; of a long one the sentence that holds most of the question.
+fn best_sentences(found: &Found, question: &Question<'_>) -> String {
+    let event = &found.reading.event;
+    if event.text.len() <= 160 || found.reading.sentences.len() < 2 {
+        return event.text.clone();
+    }
+    let value = |text: &str| {
+        let words: Vec<String> = crate::index::words(text).collect();
+        question.content.items.iter().filter(|item| words.iter().any(|word| word_likeness(&item.lemma, word) > 0.6)).map(|item| item.weight).sum::<f32>()
+    };
+    let best = found.reading.sentences.iter().max_by(|a, b| value(found.reading.text(&a.range)).total_cmp(&value(found.reading.text(&b.range))));
+    best.map_or_else(|| event.text.clone(), |sentence| found.reading.text(&sentence.range).to_owned())
+}
+
+pub(in crate::recall) fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}

@@ -1,0 +1,121 @@
+//! What was learnt: where something is, who did something last, what something is like.
+//!
+//! Facts answer only questions whose whole wording their rules understand. The events that a fact goes back to are its
+//! evidence, newest first.
+
+use jiff::Zoned;
+
+use crate::language::english::time::moment;
+use crate::recall::answerers::places::capitalised;
+use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::pool::Pool;
+use crate::semantic::{Ask, Fact, FactQuestion, FactsFound, same_state};
+use crate::{EventId, ReadError, Timestamp};
+
+/// Most events that one fact is shown with.
+const SHOWN_EVENTS: usize = 3;
+
+/// An answer from facts.
+pub(in crate::recall) fn answer(pool: &Pool<'_>, degraded: &mut Vec<String>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let Some(learnt) = pool.reader.learnt() else { return Ok(None) };
+    if question.asked.cue.is_some() {
+        return Ok(None);
+    }
+    let Some(asked) = FactQuestion::of(&question.timeless) else { return Ok(None) };
+    let pending = pool.reader.pending_lessons();
+    if pending > 0 {
+        degraded.push(format!("learning: pending for {pending} events"));
+    }
+    let bound = question.bound();
+    let at = Timestamp::from(question.now.timestamp());
+    let called = learnt.also_called(&asked.subject);
+    let Some(found) = learnt.facts().answer(&asked, bound, at, &called) else { return Ok(None) };
+    let mut ids: Vec<EventId> = Vec::new();
+    for fact in &found.facts {
+        for id in fact.evidence.iter().rev().take(SHOWN_EVENTS) {
+            if !ids.contains(id) {
+                ids.push(*id);
+            }
+        }
+    }
+    let evidence = pool.read(&ids, &question.content)?;
+    // What was hidden since is not to be seen, and the fact with it.
+    if evidence.len() < ids.len() || evidence.is_empty() {
+        return Ok(None);
+    }
+    let text = learnt.with_names(&in_words(&asked, &found, bound.is_some(), &question.now));
+    let value = match &asked.ask {
+        Ask::State { state, .. } => Value::Truth(found.facts.iter().all(|fact| same_state(&fact.value, state))),
+        _ => Value::List(found.facts.iter().map(|fact| fact.value.clone()).collect()),
+    };
+    let least = found.facts.iter().map(|fact| fact.weight).min().unwrap_or(1);
+    #[expect(clippy::cast_precision_loss, reason = "clamped")]
+    let repeated = 1.0 - 0.5_f32.powf(least.clamp(1, 16) as f32);
+    Ok(Some(Candidate {
+        layer: Layer::Facts,
+        text,
+        value,
+        signals: Signals {
+            coverage: evidence[0].coverage.of_content,
+            cosine: repeated,
+            margin: if found.facts.len() == 1 { 1.0 } else { 0.0 },
+            fits: 1.0,
+            thing: if found.precise { 1.0 } else { 0.5 },
+            known: question.content.known(),
+        },
+        evidence,
+        confidence: 0.0,
+        reason: "a fact that was learnt".into(),
+    }))
+}
+
+fn in_words(asked: &FactQuestion, found: &FactsFound, bounded: bool, now: &Zoned) -> String {
+    if matches!(asked.ask, Ask::Relation(_)) {
+        let values: Vec<&str> = found.facts.iter().map(|fact| fact.value.as_str()).collect();
+        let first = &found.facts[0];
+        return format!("{}: {} (told {}).", capitalised(&first.subject), values.join(", "), moment(first.last, now));
+    }
+    let sentences: Vec<String> = found.facts.iter().map(|fact| sentence(asked, fact, bounded, now)).collect();
+    sentences.join(" ")
+}
+
+fn sentence(asked: &FactQuestion, fact: &Fact, bounded: bool, now: &Zoned) -> String {
+    let at = Timestamp::from(now.timestamp());
+    let over = fact.until.is_some_and(|until| until <= at);
+    let plural = fact.subject.rsplit(' ').next().is_some_and(|last| last.ends_with('s') && !last.ends_with("ss"))
+        && !fact.subject.contains("'s ")
+        && fact.subject.starts_with(char::is_lowercase);
+    let being = match (over || bounded, plural) {
+        (true, true) => "were",
+        (true, false) => "was",
+        (false, true) => "are",
+        (false, false) => "is",
+    };
+    let subject = with_article(&fact.subject);
+    let told = moment(fact.last, now);
+    let until = fact.until.filter(|until| *until <= at).map(|until| format!(", until {}", moment(until, now)));
+    let until = until.unwrap_or_default();
+    match &asked.ask {
+        Ask::Who(_) => {
+            let place = fact.place.as_deref().map(|place| format!(" {place}")).unwrap_or_default();
+            format!("{}{place}, {}.", capitalised(&fact.value), moment(fact.last, now))
+        }
+        Ask::When(..) => {
+            let who = if fact.value.is_empty() { String::new() } else { format!(" by {}", fact.value) };
+            format!("{}{who}.", capitalised(&moment(fact.last, now)))
+        }
+        Ask::State { state, .. } => {
+            let yes = if same_state(&fact.value, state) { "Yes" } else { "No" };
+            format!("{yes}: {subject} {being} {} (told {told}{until}).", fact.value)
+        }
+        Ask::Place => format!("{} (told {told}{until}).", capitalised(&fact.value)),
+        Ask::Colour | Ask::Relation(_) | Ask::Named(_) => format!("{} (told {told}{until}).", capitalised(&fact.value)),
+    }
+}
+
+/// "The blue mug", "Anna", "Anna's mug".
+fn with_article(subject: &str) -> String {
+    let name = subject.split(' ').next().is_some_and(|first| first.starts_with(char::is_uppercase));
+    if name { subject.to_owned() } else { format!("the {subject}") }
+}

@@ -1,0 +1,12 @@
+//! Each layer's proposals for a question. A new kind of knowledge is a new file here.
+
+pub(super) mod amounts;
+pub(super) mod counts;
+pub(super) mod events;
+pub(super) mod facts;
+pub(super) mod order;
+pub(super) mod places;
+pub(super) mod procedures;
+pub(super) mod summary;
+pub(super) mod times;
+pub(super) mod truth;

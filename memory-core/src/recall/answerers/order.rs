@@ -1,0 +1,258 @@
+//! What came first, what came next: order among events of one kind.
+
+use crate::language::english::question::{Ask, Occurrence, Order};
+use crate::language::english::syntax::{NounPhrase, parse};
+use crate::recall::answerers::places::capitalised;
+use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::content::word_likeness;
+use crate::recall::pool::{Found, Pool};
+use crate::recall::question::Question;
+use crate::recall::reading::Reading;
+use crate::{ReadError, TimeSpan};
+
+/// Of the alternatives that a question names, the first or the last.
+pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let words: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
+    let first = matches!(question.asked.occurrence, Some(Occurrence::First)) || words.iter().any(|word| matches!(*word, "earlier" | "sooner" | "first" | "earliest"));
+    let last = matches!(question.asked.occurrence, Some(Occurrence::Last)) || words.iter().any(|word| matches!(*word, "later" | "latest"));
+    if question.asked.alternatives.len() > 1 && question.asked.scale.as_ref().is_some_and(|scale| scale.comparative && scale.of == "often") {
+        return more_often(pool);
+    }
+    if question.asked.alternatives.len() < 2 || !(first || last) {
+        return Ok(None);
+    }
+    let mut found: Vec<(String, Found)> = Vec::new();
+    for range in &question.asked.alternatives {
+        let text = question.part(range);
+        let Some(noun) = main_noun(text) else { continue };
+        let noun = moved(&noun, range.start);
+        let name = pool.entity(&noun);
+        let events = pool.about(&noun, question.bound(), !first, 50, &question.content)?;
+        let Some(event) = events.into_iter().find(|found| !found.reading.only_asks()) else { return Ok(None) };
+        found.push((name.unwrap_or_else(|| without_article(question.part(&noun.range))), event));
+    }
+    if found.len() < 2 {
+        return Ok(None);
+    }
+    let order = |found: &(String, Found)| (found.1.span().start, found.1.id());
+    let chosen = if last && !first { found.iter().max_by_key(|one| order(one)) } else { found.iter().min_by_key(|one| order(one)) };
+    let Some((name, event)) = chosen.cloned() else { return Ok(None) };
+    let mut evidence = vec![event.clone()];
+    evidence.extend(found.into_iter().map(|(_, found)| found).filter(|found| found.id() != event.id()));
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text: capitalised(&format!("the {name}")),
+        value: Value::Text(name),
+        signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: question.content.known() },
+        evidence,
+        confidence: 0.0,
+        reason: "by the order of their first events".into(),
+    }))
+}
+
+/// The first noun phrase of a text, with its range in that text.
+pub(in crate::recall) fn main_noun(text: &str) -> Option<NounPhrase> {
+    let (_, sentences) = parse(text, &[]);
+    let clause = sentences.first()?.clauses.first()?.clone();
+    clause.subject.or_else(|| clause.objects.into_iter().next()).or_else(|| clause.adjuncts.into_iter().next().map(|adjunct| adjunct.noun))
+}
+
+/// A noun phrase of a part, placed in the whole.
+fn moved(noun: &NounPhrase, by: usize) -> NounPhrase {
+    NounPhrase { range: noun.range.start + by..noun.range.end + by, ..noun.clone() }
+}
+
+fn without_article(text: &str) -> String {
+    let mut words = text.split_whitespace().peekable();
+    while words.peek().is_some_and(|word| matches!(word.to_lowercase().as_str(), "the" | "a" | "an")) {
+        words.next();
+    }
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// What came right after or before something of the same kind: "what was moved next after the cup?".
+pub(in crate::recall) fn next_of_kind(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let Some((relation, cue)) = question.relation() else { return Ok(None) };
+    if relation.order == Order::During || !matches!(question.ask(), Ask::Thing | Ask::Next | Ask::Action | Ask::Person) {
+        return Ok(None);
+    }
+    let Some(noun) = cue_noun(question) else { return Ok(None) };
+    if pool.entity(&noun).is_none() {
+        return Ok(None);
+    }
+    let verb = same_verb(question);
+    let Some(verb) = verb else { return Ok(None) };
+    let before = relation.order == Order::Before;
+    let does = |reading: &Reading| reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| word_likeness(&verb, &told.lemma) >= 0.8);
+    let own: Vec<Found> = pool.about(&noun, question.bound(), before, 500, cue)?.into_iter().filter(|found| does(&found.reading)).collect();
+    let Some(anchor) = own.first().cloned() else { return Ok(None) };
+    let at = anchor.span().start;
+    let window = if before {
+        TimeSpan::new(question.bound().map_or(crate::Timestamp::from_micros(i64::MIN), |bound| bound.start).min(at), at)
+    } else {
+        TimeSpan::new(at, question.bound().map_or(crate::Timestamp::from_micros(i64::MAX), |bound| bound.end).max(at))
+    };
+    let kinds = vec![anchor.reading.event.kind];
+    let listed = pool.listing(Some(window), None, kinds, before, 200, &question.content)?;
+    let own_entity = anchor.reading.event.entity.clone();
+    let follows = |found: &&Found| {
+        let start = found.span().start;
+        let placed = if before { start < at } else { start > at || start == at && found.id() > anchor.id() };
+        placed && does(&found.reading) && found.reading.event.entity != own_entity
+    };
+    let mut candidates: Vec<&Found> = listed.iter().filter(follows).collect();
+    candidates.sort_by_key(|found| (found.span().start, found.id()));
+    let chosen = if before { candidates.last() } else { candidates.first() };
+    let Some(found) = chosen else { return Ok(None) };
+    let name = found.reading.event.entity.clone().unwrap_or_else(|| found.reading.event.text.clone());
+    let evidence = vec![(*found).clone(), anchor.clone()];
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text: capitalised(&format!("the {name}")),
+        value: Value::Text(name),
+        signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: question.content.known() },
+        evidence,
+        confidence: 0.0,
+        reason: "the next of its kind in time".into(),
+    }))
+}
+
+/// The thing that the cue names.
+fn cue_noun(question: &Question<'_>) -> Option<NounPhrase> {
+    let cue = question.asked.cue.as_ref()?;
+    let text = question.part(&cue.range);
+    let skip = text.find(char::is_whitespace)? + 1;
+    let rest = text.get(skip..)?;
+    let (_, sentences) = parse(rest, &ranges_in(question, cue.range.start + skip, cue.range.end));
+    for clause in &sentences.first()?.clauses {
+        let noun = clause.objects.first().or(clause.subject.as_ref()).or(clause.adjuncts.first().map(|adjunct| &adjunct.noun));
+        if let Some(noun) = noun.filter(|noun| !noun.is_pronoun()) {
+            return Some(moved(noun, cue.range.start + skip));
+        }
+    }
+    None
+}
+
+/// The time phrases that lie in a part of the question, as ranges of that part.
+fn ranges_in(question: &Question<'_>, from: usize, to: usize) -> Vec<std::ops::Range<usize>> {
+    let inside = question.phrases.iter().filter(|phrase| phrase.range.start >= from && phrase.range.end <= to);
+    inside.map(|phrase| phrase.range.start - from..phrase.range.end - from).collect()
+}
+
+/// The verb of the question.
+fn same_verb(question: &Question<'_>) -> Option<String> {
+    let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only);
+    verb.map(|verb| verb.lemma.clone()).or_else(|| {
+        let cue = question.asked.cue.as_ref()?;
+        let inside = question.asked.words.iter().filter(|word| word.range.start >= cue.range.start && word.range.end <= cue.range.end);
+        inside.filter(|word| word.tag == crate::language::english::tag::Tag::Verb).map(|word| word.lemma.clone()).next()
+    })
+}
+
+/// The gaps between the events of a thing: the times for which it stayed as it was, the longest gaps first in order of time.
+pub(in crate::recall) fn rests(events: &[Found], bound: Option<TimeSpan>) -> Vec<TimeSpan> {
+    let mut spans: Vec<TimeSpan> = events.iter().map(Found::span).collect();
+    spans.sort_by_key(|span| (span.start, span.end));
+    let mut found = Vec::new();
+    for pair in spans.windows(2) {
+        found.push(TimeSpan::new(pair[0].end, pair[1].start.max(pair[0].end)));
+    }
+    if let (Some(last), Some(bound)) = (spans.last(), bound) {
+        found.push(TimeSpan::new(last.end, bound.end.max(last.end)));
+    }
+    found
+}
+
+/// The content of an option that is a list in an order: "a, then b, then c".
+pub(in crate::recall) fn ordered_items(option: &str) -> Option<Vec<String>> {
+    let lower = option.to_lowercase();
+    if !lower.contains("then ") {
+        return None;
+    }
+    let items: Vec<String> = option.split(", then ").flat_map(|part| part.split(" then ")).map(|part| part.trim().trim_matches(',').to_owned()).filter(|part| !part.is_empty()).collect();
+    (items.len() > 1).then_some(items)
+}
+
+/// What happened in which order: the things of the events that do what the question says, in order of their first times.
+pub(in crate::recall) fn sequence(pool: &Pool<'_>, found: &[Found]) -> Option<Candidate> {
+    let question = pool.question;
+    let asks = question.asked.words.windows(2).any(|two| two[0].lemma == "order" && two[1].is("of"))
+        || question.asked.words.iter().any(|word| matches!(word.text.as_str(), "sequence"))
+        || question.asked.words.windows(2).any(|two| matches!(two[0].text.as_str(), "what" | "which") && two[1].is("order"));
+    if !asks {
+        return None;
+    }
+    let verb = question.asked.words.iter().rfind(|word| matches!(word.tag, crate::language::english::tag::Tag::Verb | crate::language::english::tag::Tag::Adjective))?.lemma.clone();
+    let does = |reading: &Reading| reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| word_likeness(&verb, &told.lemma) >= 0.9);
+    let mut events: Vec<&Found> = found.iter().filter(|found| does(&found.reading) && found.reading.event.entity.is_some()).collect();
+    events.sort_by_key(|found| (found.span().start, found.id()));
+    let mut names: Vec<String> = Vec::new();
+    let mut evidence: Vec<Found> = Vec::new();
+    for event in events {
+        let name = event.reading.event.entity.clone().unwrap_or_default();
+        if !names.contains(&name) {
+            names.push(name);
+            evidence.push(event.clone());
+        }
+    }
+    if names.len() < 2 {
+        return None;
+    }
+    Some(Candidate {
+        layer: Layer::Episodes,
+        text: capitalised(&names.join(", then ")),
+        value: Value::List(names),
+        signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: question.content.known() },
+        evidence,
+        confidence: 0.0,
+        reason: "in the order of their first events".into(),
+    })
+}
+
+/// Of the alternatives, the one with more separate events of what the question says.
+fn more_often(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let mut counted: Vec<(usize, String, Vec<Found>)> = Vec::new();
+    for range in &question.asked.alternatives {
+        let Some(noun) = main_noun(question.part(range)) else { continue };
+        let noun = moved(&noun, range.start);
+        let others: Vec<&str> = question.content.items.iter().filter(|item| !question.asked.alternatives.iter().any(|range| question.part(range).to_lowercase().contains(&item.lemma))).map(|item| item.lemma.as_str()).collect();
+        let events = crate::recall::pool::merged(
+            pool.about(&noun, question.bound(), false, 500, &question.content)?,
+            pool.mentions(&noun, question.bound(), false, 500, &question.content)?,
+        );
+        let fits: Vec<Found> = events
+            .into_iter()
+            .filter(|found| {
+                let held = others.iter().filter(|word| found.reading.lemmas.iter().any(|(lemma, _)| word_likeness(word, lemma) >= 0.6)).count();
+                2 * held >= others.len().max(1)
+            })
+            .collect();
+        let mut sessions: Vec<String> = Vec::new();
+        for found in &fits {
+            let event = &found.reading.event;
+            let key = event.attributes.get("session").and_then(crate::Value::as_text).map_or_else(|| event.id.to_string(), str::to_owned);
+            if !sessions.contains(&key) {
+                sessions.push(key);
+            }
+        }
+        counted.push((sessions.len(), question.part(&noun.range).to_owned(), fits));
+    }
+    let more = question.asked.scale.as_ref().is_none_or(|scale| scale.most);
+    counted.sort_by_key(|(count, ..)| if more { std::cmp::Reverse(*count) } else { std::cmp::Reverse(usize::MAX - *count) });
+    let [(first, name, evidence), (second, ..), ..] = counted.as_slice() else { return Ok(None) };
+    if first == second {
+        return Ok(None);
+    }
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text: format!("{} ({first} times, {second} times)", capitalised(name)),
+        value: Value::Text(name.clone()),
+        signals: Signals { coverage: 0.9, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: question.content.known() },
+        evidence: evidence.clone(),
+        confidence: 0.0,
+        reason: "by the number of separate times".into(),
+    }))
+}

@@ -1,0 +1,201 @@
+//! When something was, by the time of its events; when it will be, by what was told of it.
+
+use crate::language::english::question::{Ask, Occurrence, Order};
+use crate::language::english::time::{Tense, ToldTime, clock_range, exact_moment, moment, period};
+use crate::recall::answerers::places::capitalised;
+use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::likeness::best_in;
+use crate::recall::pool::{Found, Pool};
+use crate::recall::question::Question;
+use crate::{Kind, ReadError, TimeSpan, Timestamp};
+
+/// Occurrences that lie within this of the best count as the same thing.
+const AS_GOOD: f32 = 0.06;
+/// Most occurrences that an answer lists.
+const LISTED: usize = 12;
+
+/// The time that a question asks for.
+pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found], cue: Option<&Found>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    if question.tense != Tense::Past
+        && question.query.options.iter().all(|option| !option.contains(" to "))
+        && let Some(found) = told(pool, pooled)?
+    {
+        return Ok(Some(found));
+    }
+    let mut meant = occurrences(pool, pooled)?;
+    if let (Some(cue), Some((relation, _))) = (cue, question.relation()) {
+        meant.retain(|found| match relation.order {
+            Order::During => found.span().overlaps(cue.span()),
+            Order::After => found.span().start >= cue.span().start,
+            Order::Before => found.span().start <= cue.span().start,
+        });
+    }
+    if meant.is_empty() {
+        return Ok(None);
+    }
+    let chosen: Vec<Found> = match question.asked.occurrence {
+        Some(Occurrence::First) => meant.iter().min_by_key(|found| (found.span().start, found.id())).cloned().into_iter().collect(),
+        Some(Occurrence::Last) => meant.iter().max_by_key(|found| (found.span().end, found.id())).cloned().into_iter().collect(),
+        Some(Occurrence::Nth(n)) => meant.get(n - 1).cloned().into_iter().collect(),
+        Some(Occurrence::Previous) => meant.len().checked_sub(2).and_then(|at| meant.get(at)).cloned().into_iter().collect(),
+        None => meant,
+    };
+    let Some(first) = chosen.first().cloned() else { return Ok(None) };
+    let spans: Vec<TimeSpan> = chosen.iter().map(|found| found.span()).collect();
+    let text = if spans.len() == 1 { in_words(spans[0], question) } else { several(&spans, question) };
+    let thing = question.named.first().map_or(first.coverage.of_content, |thing| best_in(thing, &first.reading));
+    let mut evidence = chosen;
+    evidence.extend(pooled.iter().filter(|found| !spans.contains(&found.span())).cloned());
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text: capitalised(&text),
+        value: Value::Times(spans),
+        signals: Signals {
+            coverage: first.coverage.of_content,
+            cosine: first.cosine.unwrap_or(0.0),
+            margin: margin(pooled),
+            fits: 1.0,
+            thing,
+            known: question.content.known(),
+        },
+        evidence,
+        confidence: 0.0,
+        reason: "the time of what happened".into(),
+    }))
+}
+
+/// A time with its day where that is not today's, with seconds where the occurrence is short.
+fn in_words(span: TimeSpan, question: &Question<'_>) -> String {
+    let seconds = span.start.as_micros() % 60_000_000 != 0 || span.end != span.start;
+    let long = span.end.since(span.start).as_secs() > 3 * 3_600;
+    if long {
+        return period(span, &question.now);
+    }
+    match seconds {
+        true if span.end.since(span.start).as_secs() >= 1 => clock_range(span, &question.now),
+        true => exact_moment(span.start, &question.now),
+        false => moment(span.start, &question.now),
+    }
+}
+
+fn several(spans: &[TimeSpan], question: &Question<'_>) -> String {
+    let texts: Vec<String> = spans.iter().take(LISTED).map(|span| in_words(*span, question)).collect();
+    texts.join(", ")
+}
+
+/// The events that are what the question speaks of, in order of time.
+pub(in crate::recall) fn occurrences(pool: &Pool<'_>, pooled: &[Found]) -> Result<Vec<Found>, ReadError> {
+    let question = pool.question;
+    let mut all: Vec<Found> = pooled.to_vec();
+    let needs_order = question.asked.occurrence.is_some() || matches!(question.ask(), Ask::Times | Ask::Count);
+    if needs_order && let Some(thing) = question.named.first() {
+        let latest = question.asked.occurrence != Some(Occurrence::First);
+        let listed = pool.about(thing, question.bound(), latest, 500, &question.content)?;
+        // An entity of that very name is the thing, and no other event is.
+        let by_name = pool.entity(thing).is_some() && !listed.is_empty();
+        all = if by_name { listed } else { crate::recall::pool::merged(listed, all) };
+    }
+    let rank = |found: &Found| found.coverage.whole();
+    let best = all.iter().map(rank).fold(0.0, f32::max);
+    all.retain(|found| rank(found) >= best - AS_GOOD && found.coverage.of_content > 0.3);
+    all.sort_by_key(|found| (found.span().start, found.id()));
+    all.dedup_by_key(|found| found.id());
+    Ok(all)
+}
+
+/// How far the best stands out from the next that tells something else.
+pub(in crate::recall) fn margin(pooled: &[Found]) -> f32 {
+    let mut ranks: Vec<f32> = pooled.iter().map(Found::fitness).collect();
+    ranks.sort_by(|a, b| b.total_cmp(a));
+    match ranks.as_slice() {
+        [first, second, ..] if *first > 0.0 => (1.0 - second / first).clamp(0.0, 1.0),
+        [_] => 1.0,
+        _ => 0.0,
+    }
+}
+
+/// Whether the verb before a place in the text is denied: "she cannot come tomorrow".
+fn denied(reading: &crate::recall::reading::Reading, at: usize) -> bool {
+    let verbs = reading.clauses().filter_map(|clause| clause.verb.as_ref()).filter(|verb| verb.range.start < at);
+    verbs.max_by_key(|verb| verb.range.start).is_some_and(|verb| verb.negated)
+}
+
+/// What was told of a time to come: of what is told of one thing the latest holds.
+fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let mut all: Vec<Found> = pooled.to_vec();
+    if let Some(thing) = question.named.first() {
+        all = crate::recall::pool::merged(all, pool.about(thing, question.hard, true, 100, &question.content)?);
+    }
+    let now = Timestamp::from(question.now.timestamp());
+    let useful = |found: &Found| {
+        matches!(found.reading.event.kind, Kind::Text | Kind::State | Kind::Caption)
+            && found.reading.times.iter().any(|time| time.span.end >= found.span().start && (time.has_clock || time.has_date) && !denied(&found.reading, time.range.start))
+    };
+    let best = all.iter().filter(|found| useful(found)).map(|found| found.coverage.of_content).fold(0.0, f32::max);
+    if best < 0.3 {
+        return Ok(None);
+    }
+    // What was told last about the thing holds, as long as it speaks of the same thing about as clearly.
+    let mut meant: Vec<&Found> = all.iter().filter(|found| useful(found) && found.coverage.of_content >= 0.55 * best).collect();
+    meant.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
+    let Some(newest) = meant.first() else { return Ok(None) };
+    let mut date: Option<ToldTime> = None;
+    let mut clock: Option<ToldTime> = None;
+    for found in &meant {
+        for time in &found.reading.times {
+            if time.span.end < found.span().start || denied(&found.reading, time.range.start) {
+                continue;
+            }
+            if time.has_date && date.is_none() {
+                date = Some(time.clone());
+                if time.has_clock && clock.is_none() {
+                    clock = Some(time.clone());
+                }
+            } else if time.has_clock && clock.is_none() {
+                clock = Some(time.clone());
+            }
+        }
+        if date.is_some() {
+            break;
+        }
+    }
+    let zone = question.now.time_zone();
+    let zoned = |at: Timestamp| at.to_jiff().to_zoned(zone.clone());
+    let span = match (&date, &clock) {
+        (Some(date), Some(clock)) if date.range != clock.range || !date.has_clock => {
+            let (day, hour) = (zoned(date.span.start), zoned(clock.span.start));
+            let at = day.date().to_datetime(hour.time()).to_zoned(zone.clone()).map(|at| Timestamp::from(at.timestamp()));
+            let at = at.unwrap_or(date.span.start);
+            TimeSpan::new(at, at)
+        }
+        (Some(date), _) => date.span,
+        (None, Some(clock)) => clock.span,
+        (None, None) => return Ok(None),
+    };
+    let whole_day = clock.is_none();
+    let text = if whole_day { period(span, &question.now) } else { moment(span.start, &question.now) };
+    let thing = question.named.first().map_or(0.5, |thing| best_in(thing, &newest.reading));
+    let newest = (*newest).clone();
+    let mut evidence = vec![newest.clone()];
+    evidence.extend(meant.iter().skip(1).map(|found| (*found).clone()));
+    evidence.extend(pooled.iter().filter(|found| !evidence.iter().any(|known| known.id() == found.id())).cloned().collect::<Vec<_>>());
+    let _ = now;
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text: capitalised(&text),
+        value: Value::Times(vec![span]),
+        signals: Signals {
+            coverage: newest.coverage.of_content,
+            cosine: newest.cosine.unwrap_or(0.0),
+            margin: margin(pooled),
+            fits: 1.0,
+            thing,
+            known: question.content.known(),
+        },
+        evidence,
+        confidence: 0.0,
+        reason: "what was told last of that time".into(),
+    }))
+}

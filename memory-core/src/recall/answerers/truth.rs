@@ -1,0 +1,193 @@
+//! Yes or no: from the newest event that says something of the thing, with the reason.
+
+use crate::language::english::question::Ask;
+use crate::language::english::states::{Scale, same, state};
+use crate::language::english::syntax::{Clause, NounPhrase};
+use crate::language::english::tag::Tag;
+use crate::recall::answerers::events::quote;
+use crate::recall::answerers::times::margin;
+use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::content::word_likeness;
+use crate::recall::likeness::{best_in, likeness};
+use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::reading::Reading;
+use crate::ReadError;
+
+/// Below this another thing is meant.
+const SAME_THING: f32 = 0.55;
+/// How much of a question an event must hold to say yes to it.
+const SAYS_IT: f32 = 0.55;
+
+/// Yes or no.
+pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    debug_assert_eq!(question.ask(), Ask::Truth);
+    let thing = question.asked.clause.subject.clone().filter(|subject| !subject.is_pronoun()).or_else(|| question.named.first().cloned());
+    if let (Some(thing), Some(predicate)) = (&thing, predicate(&question.asked.clause, question).filter(|_| question.asked.clause.objects.is_empty())) {
+        let listed = merged(
+            pool.about(thing, question.bound(), true, 80, &question.content)?,
+            pool.mentions(thing, question.bound(), true, 80, &question.content)?,
+        );
+        let mut all = merged(listed, pooled.to_vec());
+        all.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
+        for found in &all {
+            if best_in(thing, &found.reading) < SAME_THING {
+                continue;
+            }
+            if let Some(holds) = stance(&predicate, thing, &found.reading) {
+                let yes = holds != question.asked.negated_verb();
+                return Ok(Some(said(pool, found, yes, pooled, "the newest that was told of its state")));
+            }
+        }
+    }
+    if let Some(candidate) = whereabouts(pool, pooled)? {
+        return Ok(Some(candidate));
+    }
+    // Otherwise what happened says yes, and what was told not to happen says no.
+    let mut ranked: Vec<&Found> = pooled.iter().filter(|found| !found.reading.only_asks()).collect();
+    ranked.sort_by(|a, b| b.fitness().total_cmp(&a.fitness()).then(b.span().start.cmp(&a.span().start)));
+    let Some(best) = ranked.first() else { return Ok(None) };
+    if best.coverage.of_content < SAYS_IT {
+        return Ok(None);
+    }
+    let verb = question.asked.clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
+    // Of events that suit about as well, the newest holds.
+    let near = ranked.iter().filter(|found| found.fitness() >= best.fitness() - 0.15 && found.coverage.of_content >= SAYS_IT - 0.1);
+    let Some(newest) = near.max_by_key(|found| (denies(&found.reading, &verb), found.span().start, found.id())) else { return Ok(None) };
+    let denied = denies(&newest.reading, &verb);
+    let chosen = if denied { newest } else { best };
+    let yes = !denied != question.asked.negated_verb();
+    Ok(Some(said(pool, chosen, yes, pooled, "what was told of it")))
+}
+
+/// "Is the ladder in the hall?": by the place where it is.
+fn whereabouts(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let clause = &question.asked.clause;
+    let being = clause.verb.as_ref().is_some_and(|verb| {
+        matches!(verb.lemma.as_str(), "be" | "stand" | "lie" | "hang" | "sit" | "stay" | "park" | "leave" | "keep" | "put") && clause.objects.is_empty()
+    });
+    let asked: Vec<&str> = clause
+        .adjuncts
+        .iter()
+        .filter(|adjunct| crate::language::english::closed::PLACING.contains(&adjunct.preposition.as_str()))
+        .map(|adjunct| adjunct.noun.head.as_str())
+        .collect();
+    let Some(place) = asked.first().filter(|_| being) else { return Ok(None) };
+    let Some(found) = super::places::answer(pool, pooled, None)? else { return Ok(None) };
+    let words: Vec<String> = crate::index::words(&found.text).collect();
+    let there = words.iter().any(|word| word_likeness(place, word) >= 0.8);
+    let Some(event) = found.evidence.first().cloned() else { return Ok(None) };
+    let yes = there != question.asked.negated_verb();
+    let mut said = said(pool, &event, yes, pooled, "by the latest place that was told");
+    said.signals.thing = found.signals.thing;
+    Ok(Some(said))
+}
+
+fn said(pool: &Pool<'_>, found: &Found, yes: bool, pooled: &[Found], reason: &str) -> Candidate {
+    let question = pool.question;
+    let mut evidence = vec![found.clone()];
+    evidence.extend(pooled.iter().filter(|other| other.id() != found.id()).cloned());
+    let thing = question.named.first().map_or(0.5, |thing| best_in(thing, &found.reading));
+    Candidate {
+        layer: Layer::Episodes,
+        text: format!("{}: {}", if yes { "Yes" } else { "No" }, quote(found, question)),
+        value: Value::Truth(yes),
+        signals: Signals {
+            coverage: found.coverage.of_content,
+            cosine: found.cosine.unwrap_or(0.0),
+            margin: margin(pooled),
+            fits: 1.0,
+            thing,
+            known: question.content.known(),
+        },
+        evidence,
+        confidence: 0.0,
+        reason: reason.into(),
+    }
+}
+
+/// The state or deed that is asked about: "locked", "work", "in the hallway" is none.
+fn predicate(clause: &Clause, question: &crate::recall::question::Question<'_>) -> Option<String> {
+    let complement = clause.complements.iter().map(|(word, _)| word.as_str()).find(|word| state(word).is_some());
+    let verb = clause.verb.as_ref();
+    let main = verb.filter(|verb| !verb.auxiliary_only).map(|verb| verb.lemma.as_str());
+    let participle = question.asked.words.iter().filter(|word| word.range.start >= clause.range.start && word.range.end <= clause.range.end);
+    let mut participle = participle.filter(|word| matches!(word.tag, Tag::Verb | Tag::Adjective | Tag::Noun)).map(|word| word.text.as_str());
+    complement
+        .map(str::to_owned)
+        .or_else(|| main.filter(|verb| state(verb).is_some()).map(str::to_owned))
+        .or_else(|| participle.find(|word| state(word).is_some()).map(str::to_owned))
+        .or_else(|| {
+            // "Can I use it?" asks whether it works.
+            let uses = main.is_some_and(|verb| matches!(verb, "use" | "ring" | "function" | "light" | "start"));
+            uses.then(|| "work".to_owned())
+        })
+        .or_else(|| {
+            let on = clause.complements.iter().any(|(word, _)| word == "on") || verb.is_some_and(|verb| verb.particle.as_deref() == Some("on"));
+            on.then(|| "work".to_owned())
+        })
+}
+
+/// What an event says of a state of a thing: that it holds, that it does not, or nothing.
+fn stance(predicate: &str, thing: &NounPhrase, reading: &Reading) -> Option<bool> {
+    let mut found: Option<bool> = None;
+    for sentence in reading.sentences.iter().filter(|sentence| !sentence.asks) {
+        for clause in &sentence.clauses {
+            if let Some(holds) = of_clause(predicate, thing, clause, reading) {
+                found = Some(holds);
+            }
+        }
+    }
+    found
+}
+
+fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Reading) -> Option<bool> {
+    let verb = clause.verb.as_ref();
+    let is_it = |noun: &NounPhrase| reading.resolve(noun).is_some_and(|noun| likeness(thing, &noun, reading) >= 0.5);
+    let of_thing = clause.subject.iter().chain(&clause.objects).any(is_it)
+        || clause.adjuncts.iter().any(|adjunct| is_it(&adjunct.noun))
+        || clause.subject.is_none();
+    if !of_thing {
+        return None;
+    }
+    if verb.is_some_and(|verb| verb.modal.is_some() && !verb.future || verb.future) {
+        return None;
+    }
+    let negated = verb.is_some_and(|verb| verb.negated);
+    let mut words: Vec<&str> = clause.complements.iter().map(|(word, _)| word.as_str()).collect();
+    if let Some(verb) = verb {
+        words.push(&verb.lemma);
+        words.extend(verb.particle.as_deref());
+    }
+    for noun in clause.objects.iter().chain(clause.subject.iter()) {
+        words.extend(noun.modifiers.iter().map(String::as_str));
+        words.push(&noun.head);
+    }
+    words.extend(clause.adjuncts.iter().map(|adjunct| adjunct.noun.head.as_str()));
+    for word in words {
+        if let Some(alike) = same(predicate, word) {
+            return Some(alike != negated);
+        }
+    }
+    // "It does not ring", "it runs again": what a thing does tells whether it works.
+    let (scale, end) = state(predicate)?;
+    if scale != Scale::Working {
+        return None;
+    }
+    let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject))?;
+    let about = likeness(thing, &subject, reading) >= SAME_THING;
+    let acts = verb.is_some_and(|verb| !verb.auxiliary_only && !verb.past && clause.objects.is_empty() && !verb.passive);
+    (about && acts).then_some(end != negated)
+}
+
+/// Whether an event says that something is not done, or no more.
+fn denies(reading: &Reading, verb: &str) -> bool {
+    reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses).any(|clause| {
+        clause.verb.as_ref().is_some_and(|told| {
+            (told.negated && (word_likeness(verb, &told.lemma) >= 0.6 || verb == "be" || verb == "have"))
+                || told.particle.as_deref() == Some("off") && matches!(told.lemma.as_str(), "call")
+                || matches!(told.lemma.as_str(), "cancel" | "postpone" | "refuse")
+        })
+    })
+}

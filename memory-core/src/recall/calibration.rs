@@ -1,0 +1,37 @@
+//! Signals to the probability of being right: one small table per layer, fitted by `engram bench calibrate`.
+
+mod table;
+
+use super::candidate::{Layer, Signals};
+
+/// A logistic regression over the signals.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fit {
+    pub offset: f32,
+    pub coverage: f32,
+    pub cosine: f32,
+    pub margin: f32,
+    pub fits: f32,
+    pub thing: f32,
+    pub known: f32,
+}
+
+impl Fit {
+    fn probability(&self, signals: &Signals) -> f32 {
+        let x = self.offset
+            + self.coverage * signals.coverage
+            + self.cosine * signals.cosine
+            + self.margin * signals.margin
+            + self.fits * signals.fits
+            + self.thing * signals.thing
+            + self.known * signals.known;
+        1.0 / (1.0 + (-x).exp())
+    }
+}
+
+/// The probability that a candidate of a layer is right.
+pub(super) fn probability(layer: Layer, signals: &Signals) -> f32 {
+    table::fit(layer).probability(signals)
+}
+
+pub(super) use table::{ANSWERED, CHOSEN};

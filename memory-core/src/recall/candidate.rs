@@ -1,0 +1,79 @@
+//! What a layer of the memory proposes as an answer.
+
+use super::pool::Found;
+use crate::TimeSpan;
+
+/// The layer that a candidate comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layer {
+    Episodes,
+    Facts,
+    Procedures,
+    Gists,
+    CrossModal,
+    /// A choice among options, whatever layer speaks for it.
+    Options,
+}
+
+impl Layer {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Episodes => "episodes",
+            Self::Facts => "facts",
+            Self::Procedures => "procedures",
+            Self::Gists => "gists",
+            Self::CrossModal => "cross_modal",
+            Self::Options => "options",
+        }
+    }
+}
+
+/// What an answer says, in a form that can be compared with an option.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Value {
+    /// Words.
+    Text(String),
+    /// Times, in order.
+    Times(Vec<TimeSpan>),
+    /// A number with its unit, which may be empty.
+    Number(f64, String),
+    /// Yes or no.
+    Truth(bool),
+    /// One of the options, found by comparing them.
+    Option(usize),
+    /// Several things.
+    List(Vec<String>),
+}
+
+/// What speaks for a candidate; each from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Signals {
+    /// The share of the question's content that its evidence holds.
+    pub coverage: f32,
+    /// How near in meaning the evidence is; 0 without φ.
+    pub cosine: f32,
+    /// How far it stands out from the next.
+    pub margin: f32,
+    /// Whether it has the kind of answer that was asked for, or only quotes.
+    pub fits: f32,
+    /// How surely the thing that was named is the thing that was found.
+    pub thing: f32,
+    /// The share of the question's content that any memory holds.
+    pub known: f32,
+}
+
+/// A proposed answer.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    pub layer: Layer,
+    /// As it is told.
+    pub text: String,
+    pub value: Value,
+    /// Best first.
+    pub evidence: Vec<Found>,
+    pub signals: Signals,
+    /// The probability that it is right, once it is calibrated.
+    pub confidence: f32,
+    /// Why it was proposed, in a few words.
+    pub reason: String,
+}

@@ -1,0 +1,269 @@
+//! What a question or an option speaks of: weighted words, and how much of them an event holds, in other words too.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::reading::{Reading, is_content};
+use crate::index::{Search, stem};
+use crate::language::english::lexicon;
+use crate::language::english::syntax::NounPhrase;
+use crate::language::english::tag::{Tag, Word};
+
+/// Below this two words are not alike.
+const ALIKE: f32 = 0.5;
+/// Weight of a verb beside a noun: people choose verbs more freely.
+const VERB: f32 = 0.7;
+/// Weight of a verb of little meaning ("take", "put", "go").
+const LIGHT_VERB: f32 = 0.3;
+/// Share of its weight that the class of what is asked for keeps.
+const CLASS: f32 = 0.2;
+/// Weight of a general noun before a name or a known noun that no memory holds: "the ingredient salt", "recipe X".
+const CLASS_NOUN: f32 = 0.15;
+
+/// A word of a question with its weight.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    pub lemma: String,
+    pub tag: Tag,
+    pub weight: f32,
+    /// How many documents hold it.
+    pub documents: u32,
+    /// Whether it is a verb of little meaning.
+    pub light: bool,
+    /// A name that means the same.
+    pub other: Option<String>,
+    /// Its weight where only its being known counts.
+    pub own: f32,
+}
+
+/// The words that count.
+#[derive(Debug, Default)]
+pub(super) struct Content {
+    pub items: Vec<Item>,
+    alike: RefCell<HashMap<String, Vec<f32>>>,
+}
+
+/// How much of a content an event holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Coverage {
+    /// Of the content, by weight.
+    pub of_content: f32,
+    /// Of the event's own words.
+    pub of_event: f32,
+    /// How many of the event's own words speak of something else.
+    pub others: f32,
+}
+
+impl Coverage {
+    /// How nearly the content and the event say the same: a thing and its preparation are told apart by one word.
+    pub fn whole(self) -> f32 {
+        self.of_content + 0.3 * self.of_event - 0.04 * self.others.min(4.0)
+    }
+}
+
+/// Words that frame a question: they ask for a sense, a kind or a report. That a memory holds them proves nothing.
+const FRAME: &[&str] = &[
+    "see", "seen", "saw", "look", "watch", "view", "visible", "hear", "heard", "audible", "listen", "sound", "noise", "notice", "observe",
+    "show", "shown", "appear", "happen", "happening", "occur", "tell", "describe", "say", "said", "mention", "call", "name", "kind", "sort",
+    "type", "thing", "way", "moment", "time", "point", "part", "piece", "one", "colour", "color", "what", "exactly", "know", "remember",
+    "recall", "remind", "think", "want", "need", "like", "please", "anybody", "anyone", "anything", "somebody", "someone", "something",
+    "nobody", "people", "person", "participant", "picture", "sight", "session", "recording", "video", "film", "clip", "question", "answer",
+    "ever", "many", "much", "often", "long", "first", "last", "next", "latest", "earliest", "recent", "recently", "previous", "other",
+    "else", "different", "same", "total", "exact", "following", "order", "be", "do", "have", "get", "got", "become", "right", "directly",
+    "immediately", "separate", "list", "give", "summarise", "summarize", "day", "today", "place", "location", "where", "currently",
+    "short", "brief", "account", "story", "whole", "summary", "overview", "count", "report", "explain", "recap", "catch", "try", "most", "least", "more", "less", "highest", "lowest", "biggest", "largest", "smallest", "usually", "normally", "always", "again",
+    "really", "actually", "now", "still", "yet", "already", "instead", "mean", "let", "dear", "occasion",
+];
+
+/// Endings that make one word of another.
+const ENDINGS: &[&str] = &["", "ist", "al", "er", "or", "ing", "ion", "tion", "ation", "y", "ic", "ical", "ment", "ness", "ly", "ian", "ish", "ful", "able", "ive", "ry", "ance", "ence"];
+
+const LIGHT: &[&str] = &[
+    "take", "put", "go", "come", "make", "give", "keep", "bring", "find", "leave", "turn", "set", "use", "move", "start", "begin", "end",
+    "stop", "go", "stay", "remain", "stand", "lie", "sit", "carry", "perform", "carry", "belong", "complete", "work", "run", "hold",
+];
+
+impl Content {
+    /// The words of some ranges of a question.
+    pub fn of(words: &[Word], ranges: &[Range<usize>], weight: f32, search: &dyn Search) -> Self {
+        let inside = |word: &Word| ranges.iter().any(|range| range.start <= word.range.start && word.range.end <= range.end);
+        let chosen: Vec<&Word> = words.iter().filter(|word| is_content(word) && inside(word)).collect();
+        let mut items: Vec<Item> = Vec::new();
+        for (at, word) in chosen.iter().enumerate() {
+            if FRAME.contains(&word.lemma.as_str()) || FRAME.contains(&word.text.as_str()) {
+                continue;
+            }
+            if items.iter().any(|item| item.lemma == word.lemma) {
+                continue;
+            }
+            let statistics = search.terms(&word.text);
+            let (documents, idf) = statistics.iter().map(|term| (term.documents, term.idf)).fold((0, 0.0_f32), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+            // "The ingredient salt", "the step Fry the onion": a class before what it names.
+            let next = chosen.get(at + 1).filter(|next| next.range.start <= word.range.end + 1);
+            let class = word.tag == Tag::Noun && !word.capital && next.is_some_and(|next| documents == 0 || next.capital);
+            let share = match word.tag {
+                _ if class => CLASS_NOUN,
+                Tag::Verb if LIGHT.contains(&word.lemma.as_str()) => LIGHT_VERB,
+                Tag::Verb => VERB,
+                _ => 1.0,
+            };
+            let weight = weight * share * if idf > 0.0 { idf } else { 1.0 };
+            let light = word.tag == Tag::Verb && LIGHT.contains(&word.lemma.as_str());
+            items.push(Item { lemma: word.lemma.clone(), tag: word.tag, weight, documents, light, other: None, own: weight });
+        }
+        Self { items, alike: RefCell::default() }
+    }
+
+    /// Adds the words of another content that are not there yet.
+    pub fn extend(&mut self, other: Self) {
+        for item in other.items {
+            if !self.items.iter().any(|known| known.lemma == item.lemma) {
+                self.items.push(item);
+            }
+        }
+        self.alike = RefCell::default();
+    }
+
+    /// The class of what is asked for says what the answer is, not which event holds it.
+    pub fn weigh_class(&mut self, class: Option<&NounPhrase>) {
+        let Some(class) = class else { return };
+        for item in self.items.iter_mut().filter(|item| item.lemma == class.head) {
+            item.weight *= CLASS;
+        }
+    }
+
+    /// Whether nothing but a class and light words is named.
+    pub fn is_light(&self) -> bool {
+        self.items.iter().all(|item| item.light || item.weight < 1.0 && item.tag != Tag::Verb)
+    }
+
+    /// Adds a name that the question means without saying it.
+    pub fn add_name(&mut self, name: &str, search: &dyn Search) {
+        let statistics = search.terms(name);
+        let (documents, idf) = statistics.iter().map(|term| (term.documents, term.idf)).fold((0, 0.0_f32), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+        if documents > 0 && !self.items.iter().any(|item| item.lemma == name) {
+            self.items.push(Item { lemma: name.to_owned(), tag: Tag::Name, weight: idf, documents, light: false, other: None, own: idf });
+            self.alike = RefCell::default();
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    pub fn total(&self) -> f32 {
+        self.items.iter().map(|item| item.weight).sum()
+    }
+
+    /// The share, by weight, that some memory holds.
+    pub fn known(&self) -> f32 {
+        let total: f32 = self.items.iter().map(|item| item.own).sum();
+        let known: f32 = self.items.iter().filter(|item| item.documents > 0).map(|item| item.own).sum();
+        if total > 0.0 { known / total } else { 1.0 }
+    }
+
+    /// How much of it an event holds.
+    pub fn coverage(&self, reading: &Reading) -> Coverage {
+        let held = self.held(reading);
+        let total = self.total();
+        let covered: f32 = self.items.iter().zip(&held).map(|(item, held)| item.weight * held).sum();
+        let alike = self.alike.borrow();
+        let own = &reading.lemmas[..reading.own.min(reading.lemmas.len())];
+        let (mut met, mut others) = (0.0, 0.0);
+        for (lemma, _) in own {
+            let held = alike.get(lemma).map_or(0.0, |row| row.iter().copied().fold(0.0, f32::max));
+            met += held;
+            others += if held < ALIKE { 1.0 } else { 0.0 };
+        }
+        #[expect(clippy::cast_precision_loss, reason = "words of a text")]
+        let of_event = if own.is_empty() { 0.0 } else { met / own.len() as f32 };
+        Coverage { of_content: if total > 0.0 { covered / total } else { 0.0 }, of_event, others }
+    }
+
+    /// For each item how well an event holds it, 0 to 1.
+    pub fn held(&self, reading: &Reading) -> Vec<f32> {
+        let mut held = vec![0.0_f32; self.items.len()];
+        let mut alike = self.alike.borrow_mut();
+        for (lemma, _) in &reading.lemmas {
+            if !alike.contains_key(lemma) {
+                let row = self.items.iter().map(|item| word_likeness(&item.lemma, lemma).max(if item.other.as_deref() == Some(lemma.as_str()) { 1.0 } else { 0.0 })).collect();
+                alike.insert(lemma.clone(), row);
+            }
+            for (best, likeness) in held.iter_mut().zip(&alike[lemma]) {
+                *best = best.max(*likeness);
+            }
+        }
+        held
+    }
+}
+
+/// How alike two words are, 0 to 1: the same word, the same stem, or near in meaning as the lexicon knows it.
+pub(super) fn word_likeness(a: &str, b: &str) -> f32 {
+    if a == b {
+        return 1.0;
+    }
+    let digits = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    if digits(a) || digits(b) {
+        return 0.0;
+    }
+    if a.len() > 2 && b.len() > 2 && stem(a) == stem(b) {
+        return 0.97;
+    }
+    // "prep" for "preparation", "fridge" is in the lexicon: a short form of at least four letters.
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    if short.len() >= 4 && long.len() >= short.len() + 4 && long.starts_with(short) {
+        return 0.75;
+    }
+    // "dentist" and "dental": one root with two endings.
+    let root = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    if root >= 4
+        && let (Some(one), Some(other)) = (a.get(root..), b.get(root..))
+        && ENDINGS.contains(&one)
+        && ENDINGS.contains(&other)
+    {
+        return 0.7;
+    }
+    let likeness = lexicon::similarity(a, b);
+    if likeness >= ALIKE { likeness } else { 0.0 }
+}
+
+impl Content {
+    /// The share that some words hold.
+    pub fn share_in(&self, lemmas: &[(String, Tag)]) -> f32 {
+        let total = self.total();
+        if total <= 0.0 {
+            return 0.0;
+        }
+        let held = self.items.iter().map(|item| item.weight * lemmas.iter().map(|(lemma, _)| word_likeness(&item.lemma, lemma)).fold(0.0, f32::max));
+        held.sum::<f32>() / total
+    }
+}
+
+impl Content {
+    /// Lets words that no memory holds count for less: senses have fewer words than people.
+    pub fn discount_unknown(&mut self, share: f32) {
+        for item in self.items.iter_mut().filter(|item| item.documents == 0) {
+            item.weight *= share;
+        }
+    }
+
+    /// The share that several events hold together, each item by the one that holds it best.
+    pub fn covered_by(&self, held: &[f32]) -> f32 {
+        let total = self.total();
+        let covered: f32 = self.items.iter().zip(held).map(|(item, held)| item.weight * held).sum();
+        if total > 0.0 { covered / total } else { 0.0 }
+    }
+}
+
+impl Content {
+    /// Lets a name stand for the role by which the question calls a person: either counts as the other.
+    pub fn add_alias(&mut self, name: &str, named: &[NounPhrase], search: &dyn Search) {
+        let roles: Vec<&str> = named.iter().flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref())).map(|noun| noun.head.as_str()).collect();
+        if let Some(item) = self.items.iter_mut().find(|item| roles.contains(&item.lemma.as_str()) && item.other.is_none() && super::reading::is_person(&super::reading::name_phrase(&item.lemma))) {
+            item.other = Some(name.to_owned());
+            item.documents = item.documents.max(search.terms(name).first().map_or(0, |term| term.documents));
+            self.alike = RefCell::default();
+        }
+    }
+}

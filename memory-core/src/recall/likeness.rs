@@ -1,0 +1,97 @@
+//! Whether two noun phrases mean one thing: "the other one" is another thing.
+
+use super::content::word_likeness;
+use super::reading::{Reading, name_phrase};
+use crate::language::english::lexicon;
+use crate::language::english::syntax::{NounKind, NounPhrase};
+
+/// Below this a head is another thing.
+const SAME_HEAD: f32 = 0.6;
+/// What is left where a modifier that was asked for is not told.
+const UNTOLD: f32 = 0.85;
+/// What is left where another one is told in its place.
+const OTHER: f32 = 0.25;
+
+/// How likely a noun phrase of an event is the thing that a question names, 0 to 1.
+pub(super) fn likeness(asked: &NounPhrase, told: &NounPhrase, reading: &Reading) -> f32 {
+    let direct = one(asked, told, reading);
+    // "The jam" is in "a jar of jam"; "the jar" is the same jar.
+    let of = told.of.as_deref().map_or(0.0, |of| 0.85 * one(asked, of, reading));
+    let beside = told.also.iter().map(|also| 0.95 * one(asked, also, reading)).fold(0.0, f32::max);
+    direct.max(of).max(beside)
+}
+
+fn one(asked: &NounPhrase, told: &NounPhrase, reading: &Reading) -> f32 {
+    if told.is_pronoun() || asked.is_pronoun() {
+        return 0.0;
+    }
+    // "The grey one": any head will do.
+    let wild = matches!(asked.head.as_str(), "one" | "ones");
+    let mut head = if wild { 0.8 } else { word_likeness(&asked.head, &told.head) };
+    // A name may stand beside its noun: "his dog Rex" is asked for as "Rex" and as "the dog".
+    if head < SAME_HEAD {
+        let named = told.modifiers.iter().map(|word| word_likeness(&asked.head, word)).fold(0.0, f32::max);
+        let as_head = asked.kind == NounKind::Name || told.kind == NounKind::Name;
+        head = head.max(if as_head { 0.95 * named } else { 0.0 });
+    }
+    if head < SAME_HEAD {
+        return 0.0;
+    }
+    let mut told_words: Vec<String> = told.modifiers.clone();
+    told_words.push(told.head.clone());
+    if let Some(owner) = &told.owner {
+        match reading.resolve(owner) {
+            Some(owner) => told_words.extend(owner.lemmas().into_iter().map(str::to_owned)),
+            None => told_words.push(owner.head.clone()),
+        }
+    }
+    told_words.extend(told.of.iter().flat_map(|of| of.lemmas()).map(str::to_owned));
+    let mut value = head;
+    let owner: Vec<&str> = asked.owner.iter().filter(|owner| !owner.is_pronoun()).flat_map(|owner| owner.lemmas()).collect();
+    let of = asked.of.iter().flat_map(|of| of.lemmas());
+    for word in asked.modifiers.iter().map(String::as_str).chain(of) {
+        let best = told_words.iter().map(|other| word_likeness(word, other)).fold(0.0, f32::max);
+        if best < SAME_HEAD {
+            let other = told.modifiers.iter().any(|other| excludes(word, other));
+            value *= if other { OTHER } else { UNTOLD };
+        }
+    }
+    for word in owner {
+        let best = told_words.iter().map(|other| word_likeness(word, other)).fold(0.0, f32::max);
+        if best < SAME_HEAD {
+            let speaker = reading.event.entity.as_deref().map(name_phrase);
+            let by_owner = speaker.is_some_and(|speaker| speaker.lemmas().contains(&word));
+            value *= if by_owner { 0.97 } else { 0.9 };
+        }
+    }
+    // A thing that is told more precisely may be another one of its kind.
+    let asked_words: Vec<&str> = asked.lemmas();
+    let extra = told.modifiers.iter().filter(|word| !asked_words.iter().any(|asked| word_likeness(asked, word) >= SAME_HEAD));
+    for word in extra {
+        let numbered = word.chars().all(|c| c.is_ascii_digit());
+        value *= if numbered { 0.7 } else { 0.97 };
+    }
+    value
+}
+
+/// Whether two modifiers cannot both be true: two numbers, two colours, opposites.
+fn excludes(a: &str, b: &str) -> bool {
+    let number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
+    if number(a) && number(b) {
+        return a != b;
+    }
+    let colour = |word: &str| is_colour(word);
+    (colour(a) && colour(b) && word_likeness(a, b) < 0.9) || lexicon::are_opposites(a, b)
+}
+
+/// Whether a word names a colour.
+pub(super) fn is_colour(word: &str) -> bool {
+    matches!(word, "gold" | "golden" | "silver") || lexicon::is_a(word, "chromatic color").is_some() || lexicon::is_a(word, "achromatic color").is_some()
+}
+
+/// How likely an event speaks of the thing that a question names: the best of its phrases, or its entity.
+pub(super) fn best_in(asked: &NounPhrase, reading: &Reading) -> f32 {
+    let phrases = reading.clauses().flat_map(super::reading::arguments).filter_map(|noun| reading.resolve(noun));
+    let entity = reading.entity_phrase();
+    phrases.chain(entity).map(|told| likeness(asked, &told, reading)).fold(0.0, f32::max)
+}

@@ -1,0 +1,249 @@
+//! The events that a question may be about: found by words and meaning, by the things it names, and by time.
+
+use std::collections::HashMap;
+
+use super::Reader;
+use super::content::{Content, Coverage};
+use super::nearest;
+use super::question::Question;
+use super::reading::Reading;
+use crate::index::{Hit, Holding, SearchQuery};
+use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::syntax::NounPhrase;
+use crate::{EventId, Kind, Modality, ReadError, TimeSpan};
+
+/// Candidates of the search by words and meaning.
+const SEARCHED: usize = 64;
+/// Longest name that is looked for, in words.
+const LONGEST_NAME: usize = 8;
+/// Candidates whose grammar is read.
+const READ: usize = 40;
+/// Events of a named thing that are gone through at most.
+pub(super) const LISTED: usize = 2_000;
+
+/// An event that may be meant.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub reading: Reading,
+    /// Fused score of the search; 0 where it was found otherwise.
+    pub score: f32,
+    pub cosine: Option<f32>,
+    pub coverage: Coverage,
+    /// How well it lies in time as the question says, 0 to 1; 0 where nothing places it.
+    pub placed: f32,
+}
+
+impl Found {
+    pub fn id(&self) -> EventId {
+        self.reading.event.id
+    }
+
+    pub fn span(&self) -> TimeSpan {
+        self.reading.event.span
+    }
+
+    /// How well it suits the question by its words and its meaning, 0 to about 1.3.
+    pub fn fitness(&self) -> f32 {
+        let cosine = self.cosine.unwrap_or(0.0).max(0.0);
+        self.coverage.of_content + 0.25 * cosine + 0.1 * self.coverage.of_event
+    }
+}
+
+/// What a question is answered from.
+pub(super) struct Pool<'a> {
+    pub reader: &'a dyn Reader,
+    pub question: &'a Question<'a>,
+    pub embedding: Option<Vec<f32>>,
+}
+
+impl Pool<'_> {
+    /// Events by words and meaning inside a span, best first.
+    pub fn search(&self, text: &str, embedding: Option<&Vec<f32>>, content: &Content, span: Option<TimeSpan>, sense: Option<Modality>) -> Result<Vec<Found>, ReadError> {
+        let query = SearchQuery {
+            text: text.into(),
+            alternatives: self.alternatives(content),
+            embedding: embedding.cloned(),
+            span,
+            modality: sense,
+            near: self.question.near(),
+            limit: self.question.query.top_k.clamp(SEARCHED, 1_000),
+            ..SearchQuery::default()
+        };
+        let hits = nearest::search(self.reader, query);
+        self.read_hits(&hits, content)
+    }
+
+    fn read_hits(&self, hits: &[Hit], content: &Content) -> Result<Vec<Found>, ReadError> {
+        let mut found = Vec::with_capacity(hits.len());
+        for (rank, hit) in hits.iter().enumerate() {
+            // Forgotten since the snapshot: passed over.
+            let Some(event) = self.reader.event(hit.id)? else { continue };
+            let reading = if rank < READ { Reading::of(event, self.reader.zone()) } else { Reading::unread(event) };
+            let coverage = content.coverage(&reading);
+            found.push(Found { reading, score: hit.score, cosine: hit.cosine, coverage, placed: 0.0 });
+        }
+        Ok(found)
+    }
+
+    /// Events by their ids, in that order.
+    pub fn read(&self, ids: &[EventId], content: &Content) -> Result<Vec<Found>, ReadError> {
+        let mut found = Vec::with_capacity(ids.len());
+        for id in ids {
+            let Some(event) = self.reader.event(*id)? else { continue };
+            let reading = Reading::of(event, self.reader.zone());
+            let coverage = content.coverage(&reading);
+            found.push(Found { reading, score: 0.0, cosine: None, coverage, placed: 0.0 });
+        }
+        Ok(found)
+    }
+
+    /// Events in a span in order of time.
+    pub fn listing(&self, span: Option<TimeSpan>, sense: Option<Modality>, kinds: Vec<Kind>, latest: bool, limit: usize, content: &Content) -> Result<Vec<Found>, ReadError> {
+        let query = SearchQuery { span, modality: sense, kinds, latest, limit, ..SearchQuery::default() };
+        let ids: Vec<EventId> = self.reader.search().search(&query).into_iter().map(|hit| hit.id).collect();
+        self.read(&ids, content)
+    }
+
+    /// The name of the entity that a noun phrase names word for word, if memory holds one: the longest name that begins with
+    /// the phrase.
+    pub fn entity(&self, noun: &NounPhrase) -> Option<String> {
+        if noun.is_pronoun() || noun.range.is_empty() {
+            return None;
+        }
+        let rest = self.question.text.get(noun.range.start..)?;
+        let longest = noun.range.len();
+        self.name_at(rest, longest)
+    }
+
+    /// The longest name of an entity at the begin of a text, articles left out, that is at least as long as a noun phrase
+    /// of `least` bytes.
+    pub fn name_at(&self, text: &str, least: usize) -> Option<String> {
+        let mut start = 0;
+        let mut words = words_in(text);
+        while let Some((from, to)) = words.first().copied()
+            && matches!(text[from..to].to_lowercase().as_str(), "the" | "a" | "an" | "my" | "our" | "your")
+        {
+            words.remove(0);
+            start = to;
+        }
+        let _ = start;
+        let (first, _) = words.first().copied()?;
+        let all = words.iter().take(LONGEST_NAME).map(|(_, to)| *to).collect::<Vec<_>>();
+        let is_name = |end: &&usize| self.is_entity(text[first..**end].trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')'));
+        let end = all.iter().rev().filter(|end| **end + 1 >= least).find(is_name)?;
+        Some(text[first..*end].trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')').to_owned())
+    }
+
+    /// Whether memory holds an entity of that name.
+    pub fn is_entity(&self, name: &str) -> bool {
+        !name.is_empty()
+            && !self.reader.search().holding(&Holding { entity: Some(name.to_owned()), limit: 1, ..Holding::default() }).is_empty()
+    }
+
+    /// Every event of the entity that a noun phrase names word for word; where it names none, every event that holds its
+    /// words.
+    pub fn about(&self, noun: &NounPhrase, span: Option<TimeSpan>, latest: bool, limit: usize, content: &Content) -> Result<Vec<Found>, ReadError> {
+        if let Some(entity) = self.entity(noun) {
+            let ids = self.reader.search().holding(&Holding { entity: Some(entity), span, latest, limit, ..Holding::default() });
+            let found = self.read(&ids, content)?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        self.mentions(noun, span, latest, limit, content)
+    }
+
+    /// Every event that holds all words of a noun phrase, or words that mean the same.
+    pub fn mentions(&self, noun: &NounPhrase, span: Option<TimeSpan>, latest: bool, limit: usize, content: &Content) -> Result<Vec<Found>, ReadError> {
+        let search = self.reader.search();
+        let mut groups: Vec<Vec<String>> = Vec::new();
+        for word in noun.modifiers.iter().chain(std::iter::once(&noun.head)) {
+            groups.push(self.words_for(word));
+        }
+        let of = noun.of.iter().flat_map(|of| of.lemmas()).map(|word| self.words_for(word));
+        groups.extend(of);
+        let mut ids = search.holding(&Holding { groups: groups.clone(), span, latest, limit, ..Holding::default() });
+        // People leave words away: the head alone.
+        if ids.is_empty() && groups.len() > 1 {
+            ids = search.holding(&Holding { groups: vec![self.words_for(&noun.head)], span, latest, limit, ..Holding::default() });
+        }
+        self.read(&ids, content)
+    }
+
+    /// A word and those that mean the same and that memory holds.
+    fn words_for(&self, word: &str) -> Vec<String> {
+        let mut words = vec![word.to_owned()];
+        for part in [PartOfSpeech::Noun, PartOfSpeech::Verb] {
+            for synonym in lexicon::synonyms(word, part) {
+                if !synonym.contains([' ', '_']) && !words.iter().any(|known| known == synonym) {
+                    words.push(synonym.to_owned());
+                }
+            }
+        }
+        words.truncate(8);
+        words
+    }
+
+    /// For words of the question that no memory holds, the words that it holds instead.
+    fn alternatives(&self, content: &Content) -> Vec<Vec<String>> {
+        let search = self.reader.search();
+        let held = |word: &str| search.terms(word).first().is_some_and(|term| term.documents > 0);
+        let mut groups = Vec::new();
+        for item in content.items.iter().filter(|item| item.documents == 0) {
+            let group: Vec<String> = self.words_for(&item.lemma).into_iter().skip(1).filter(|word| held(word)).collect();
+            if !group.is_empty() {
+                groups.push(group);
+            }
+        }
+        groups
+    }
+}
+
+/// Where the words of a text begin and end.
+fn words_in(text: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut open = None;
+    for (at, character) in text.char_indices() {
+        match (character.is_whitespace(), open) {
+            (false, None) => open = Some(at),
+            (true, Some(start)) => {
+                found.push((start, at));
+                open = None;
+            }
+            _ => {}
+        }
+        if found.len() > 16 {
+            return found;
+        }
+    }
+    found.extend(open.map(|start| (start, text.len())));
+    found
+}
+
+/// Puts the better of two lists first, each event once.
+pub(super) fn merged(first: Vec<Found>, second: Vec<Found>) -> Vec<Found> {
+    let mut known: HashMap<EventId, usize> = HashMap::new();
+    let mut all: Vec<Found> = Vec::with_capacity(first.len() + second.len());
+    for one in first.into_iter().chain(second) {
+        match known.get(&one.id()) {
+            Some(place) => {
+                let old = &mut all[*place];
+                old.score = old.score.max(one.score);
+                old.cosine = old.cosine.or(one.cosine);
+                old.placed = old.placed.max(one.placed);
+            }
+            None => {
+                known.insert(one.id(), all.len());
+                all.push(one);
+            }
+        }
+    }
+    all
+}
+
+impl Pool<'_> {
+    /// How near an event's stored vector is to a vector of φ.
+    pub fn cosine(&self, vector: &[f32], id: EventId) -> Option<f32> {
+        nearest::cosine(vector, &self.reader.vector(id)?)
+    }
+}

@@ -1,0 +1,407 @@
+//! An event, read: its words, clauses and phrases, whom its pronouns mean, where it says that things are, its numbers.
+
+use std::ops::Range;
+
+use jiff::Zoned;
+use jiff::tz::TimeZone;
+
+use crate::language::english::closed::{LEAVING, PLACING, is_one_of};
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
+use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase, Sentence, parse};
+use crate::language::english::tag::{Tag, Word, lemma};
+use crate::language::english::time::{ToldTime, told_times_by_clause};
+use crate::language::english::token::{TokenKind, tokens};
+use crate::{Event, Kind, Value};
+
+/// An event with its grammar.
+#[derive(Debug, Clone)]
+pub(super) struct Reading {
+    pub event: Event,
+    pub sentences: Vec<Sentence>,
+    /// Base forms of all its words, those of its entity and of its attributes included, with their classes.
+    pub lemmas: Vec<(String, Tag)>,
+    /// How many of them are of the text itself.
+    pub own: usize,
+    /// Time phrases of the text that say when something else is or was, as told.
+    pub times: Vec<ToldTime>,
+}
+
+/// How a place stands to a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Placement {
+    /// It is there, or comes there.
+    At,
+    /// It is there no more.
+    From,
+}
+
+/// Where an event says that a thing is.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub thing: NounPhrase,
+    /// In words, the preposition included.
+    pub text: String,
+    pub placement: Placement,
+    /// Where in the text the clause begins that says so: of two in one event the later one holds.
+    pub at: usize,
+}
+
+/// A number with what it measures.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Quantity {
+    pub value: f64,
+    /// The unit or the noun behind the number: "g", "kcal", "books"; may be empty.
+    pub unit: String,
+    /// The noun that the unit measures: "g fat" measures fat.
+    pub of: String,
+    pub range: Range<usize>,
+}
+
+impl Reading {
+    pub fn of(event: Event, zone: &TimeZone) -> Self {
+        let told_at = event.span.start.to_jiff().to_zoned(zone.clone());
+        let times = spoken_times(&event, &told_at);
+        let ranges: Vec<Range<usize>> = times.iter().map(|time| time.range.clone()).collect();
+        let (words, sentences) = parse(&event.text, &ranges);
+        let mut lemmas: Vec<(String, Tag)> =
+            words.iter().filter(|word| is_content(word)).map(|word| (word.lemma.clone(), word.tag)).collect();
+        // A time phrase has words too: "Monday", "noon".
+        lemmas.extend(words.iter().filter(|word| word.tag == Tag::Time).map(|word| (word.text.clone(), Tag::Time)));
+        let own = lemmas.len();
+        let mut add = |text: &str| {
+            for token in tokens(text).into_iter().filter(|token| token.kind != TokenKind::Mark) {
+                let lemma = lemma(&token.text, Tag::Noun);
+                if !lemmas.iter().any(|(known, _)| *known == lemma) {
+                    lemmas.push((lemma, Tag::Name));
+                }
+            }
+        };
+        if let Some(entity) = &event.entity {
+            add(entity);
+        }
+        for (name, value) in &event.attributes {
+            if name != "session" {
+                value.for_each_text(&mut add);
+            }
+        }
+        Self { event, sentences, lemmas, own, times }
+    }
+
+    /// The text of a range.
+    pub fn text(&self, range: &Range<usize>) -> &str {
+        self.event.text.get(range.clone()).unwrap_or_default()
+    }
+
+    pub fn clauses(&self) -> impl Iterator<Item = &Clause> {
+        self.sentences.iter().flat_map(|sentence| &sentence.clauses)
+    }
+
+    /// Whether the speaker asks instead of telling, in all sentences.
+    pub fn only_asks(&self) -> bool {
+        !self.sentences.is_empty() && self.sentences.iter().all(|sentence| sentence.asks)
+    }
+
+    /// The name of who speaks or acts.
+    pub fn entity_phrase(&self) -> Option<NounPhrase> {
+        self.event.entity.as_deref().map(name_phrase)
+    }
+
+    /// What a noun phrase of a clause means: itself, or what its pronoun stands for.
+    pub fn resolve(&self, noun: &NounPhrase) -> Option<NounPhrase> {
+        if !noun.is_pronoun() {
+            return Some(noun.clone());
+        }
+        match noun.head.as_str() {
+            "i" | "me" | "myself" | "we" | "us" | "mine" => self.entity_phrase(),
+            "he" | "she" | "him" | "her" | "himself" | "herself" => {
+                self.before(noun.range.start).into_iter().rev().find(|known| is_person(known)).cloned().or_else(|| {
+                    self.entity_phrase().filter(|_| self.event.kind != Kind::Text)
+                })
+            }
+            "it" | "its" | "itself" | "this" | "that" => self.thing_before(noun.range.start, false),
+            "they" | "them" | "these" | "those" | "both" | "all" | "themselves" => {
+                self.thing_before(noun.range.start, true).or_else(|| self.thing_before(noun.range.start, false))
+            }
+            _ => None,
+        }
+    }
+
+    /// The noun phrases that end before a place in the text, in order; of each clause its subject, objects and adjuncts.
+    fn before(&self, at: usize) -> Vec<&NounPhrase> {
+        let mut found: Vec<&NounPhrase> = self.clauses().flat_map(arguments).filter(|noun| noun.range.end <= at && !noun.is_pronoun() && !matches!(noun.head.as_str(), "way" | "moment" | "time")).collect();
+        found.sort_by_key(|noun| noun.range.start);
+        found
+    }
+
+    fn thing_before(&self, at: usize, plural: bool) -> Option<NounPhrase> {
+        let things: Vec<&NounPhrase> =
+            self.before(at).into_iter().filter(|noun| !is_person(noun) && (!plural || noun.plural || !noun.also.is_empty())).collect();
+        // What a clause is about, its object before its subject, is meant before what only places it.
+        let main = things.iter().rev().find(|noun| {
+            self.clauses().any(|clause| clause.objects.iter().any(|it| it.range == noun.range) || clause.subject.as_ref().is_some_and(|it| it.range == noun.range))
+        });
+        main.or(things.last()).map(|noun| (*noun).clone()).or_else(|| {
+            (self.event.kind == Kind::Object || self.event.kind == Kind::State).then(|| self.entity_phrase()).flatten()
+        })
+    }
+
+    /// Where the event says that things are, in the order of its text.
+    pub fn places(&self) -> Vec<Place> {
+        let mut found: Vec<Place> = Vec::new();
+        for sentence in self.sentences.iter().filter(|sentence| !sentence.asks) {
+            for clause in &sentence.clauses {
+                if clause.verb.as_ref().is_some_and(|verb| verb.negated) {
+                    continue;
+                }
+                self.places_of(clause, &mut found);
+            }
+        }
+        if let Some(place) = self.event.attributes.get("place").and_then(Value::as_text)
+            && let Some(thing) = self.entity_phrase().filter(|_| found.iter().all(|place| place.placement == Placement::From))
+        {
+            found.push(Place { thing, text: in_words(place), placement: Placement::At, at: usize::MAX });
+        }
+        found
+    }
+
+    fn places_of(&self, clause: &Clause, found: &mut Vec<Place>) {
+        let subject = clause.subject.as_ref().and_then(|subject| self.resolve(subject));
+        let objects: Vec<NounPhrase> = clause.objects.iter().flat_map(NounPhrase::all).filter_map(|object| self.resolve(object)).collect();
+        let passive = clause.verb.as_ref().is_some_and(|verb| verb.passive);
+        // What is moved is what is then somewhere; without an object it is the subject itself.
+        let mut things: Vec<NounPhrase> = objects.iter().filter(|object| !is_measure(object)).cloned().collect();
+        if things.is_empty() || passive {
+            things.extend(subject.clone());
+        }
+        let mut placed = false;
+        let run = place_runs(clause);
+        for (placement, range, noun) in run {
+            if is_person(noun) && !matches!(noun.kind, NounKind::Common) {
+                continue;
+            }
+            if !can_be_place(noun) {
+                continue;
+            }
+            placed |= placement == Placement::At;
+            let text = self.text(&range).to_owned();
+            let text = if placement == Placement::From { without_first(&text) } else { text };
+            for thing in &things {
+                found.push(Place { thing: thing.clone(), text: text.clone(), placement, at: clause.range.start });
+            }
+            // Who goes somewhere with a thing is there as well.
+            let moves = clause.verb.as_ref().is_some_and(|verb| lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb));
+            if moves && !objects.is_empty() && !passive && let Some(subject) = &subject {
+                found.push(Place { thing: subject.clone(), text: text.clone(), placement, at: clause.range.start });
+            }
+        }
+        let verb = clause.verb.as_ref();
+        for (word, _) in &clause.complements {
+            if !placed && matches!(word.as_str(), "upstairs" | "downstairs" | "outside" | "inside" | "home" | "outdoors" | "indoors" | "abroad") {
+                for thing in &things {
+                    found.push(Place { thing: thing.clone(), text: word.clone(), placement: Placement::At, at: clause.range.start });
+                }
+            }
+        }
+        // "Anna has it": with her.
+        let holds = verb.is_some_and(|verb| matches!(verb.lemma.as_str(), "have" | "hold" | "borrow" | "keep" | "wear") && !verb.negated && verb.modal.is_none());
+        if holds && !placed && let Some(subject) = subject.filter(is_person) {
+            let text = format!("with {}", clause.subject.as_ref().filter(|noun| !noun.is_pronoun()).map_or(self.event.entity.clone().unwrap_or_default(), |noun| self.phrase_text(noun)));
+            for thing in objects {
+                found.push(Place { thing, text: text.clone(), placement: Placement::At, at: clause.range.start });
+            }
+        }
+    }
+
+    /// The words of a noun phrase with what stands beside it.
+    pub fn phrase_text(&self, noun: &NounPhrase) -> String {
+        self.text(&noun.range).to_owned()
+    }
+
+    /// The numbers of the text with their units.
+    pub fn quantities(&self) -> Vec<Quantity> {
+        quantities(&self.event.text)
+    }
+}
+
+/// Adjuncts of place in a row are one place: "into the case on the table".
+fn place_runs(clause: &Clause) -> Vec<(Placement, Range<usize>, &NounPhrase)> {
+    let mut found: Vec<(Placement, Range<usize>, &NounPhrase)> = Vec::new();
+    let mut last: Option<&Adjunct> = None;
+    for adjunct in &clause.adjuncts {
+        let placement = if is_one_of(&adjunct.preposition, LEAVING) {
+            Some(Placement::From)
+        } else if is_placing(&adjunct.preposition) {
+            Some(Placement::At)
+        } else {
+            None
+        };
+        let Some(placement) = placement else {
+            last = None;
+            continue;
+        };
+        let stays = matches!(adjunct.preposition.as_str(), "in" | "on" | "at" | "by" | "beside" | "under" | "behind" | "near" | "next to" | "of" | "inside" | "above" | "over" | "round" | "below");
+        let follows = last.is_some_and(|last| adjunct.range.start <= last.range.end + 2) && stays;
+        match found.last_mut() {
+            Some((_, range, _)) if follows => range.end = adjunct.range.end,
+            _ => found.push((placement, adjunct.range.clone(), &adjunct.noun)),
+        }
+        last = Some(adjunct);
+    }
+    found
+}
+
+fn is_placing(preposition: &str) -> bool {
+    is_one_of(preposition, PLACING) || preposition.split(' ').next_back().is_some_and(|last| is_one_of(last, PLACING) && !matches!(last, "by"))
+}
+
+/// Whether a noun can be where something is: a moment or a way of doing cannot.
+fn can_be_place(noun: &NounPhrase) -> bool {
+    let category = lexicon::category(&noun.head, PartOfSpeech::Noun);
+    noun.kind != NounKind::Pronoun
+        && noun.kind != NounKind::Number
+        && !matches!(category, Some(Category::Time | Category::Feeling | Category::Motive | Category::Quantity | Category::Attribute | Category::Cognition))
+}
+
+fn is_measure(noun: &NounPhrase) -> bool {
+    noun.kind == NounKind::Number || matches!(lexicon::category(&noun.head, PartOfSpeech::Noun), Some(Category::Time))
+}
+
+/// The noun phrases of a clause.
+pub(super) fn arguments(clause: &Clause) -> impl Iterator<Item = &NounPhrase> {
+    let adjuncts = clause.adjuncts.iter().map(|adjunct| &adjunct.noun);
+    clause.subject.iter().filter(|_| !clause.inherited).chain(&clause.objects).chain(adjuncts).flat_map(NounPhrase::all)
+}
+
+/// Whether a noun phrase names a person or an animal that acts.
+pub(super) fn is_person(noun: &NounPhrase) -> bool {
+    match noun.kind {
+        NounKind::Name => lexicon::category(&noun.head, PartOfSpeech::Noun).is_none_or(|category| matches!(category, Category::Person | Category::Animal)),
+        NounKind::Pronoun => matches!(noun.head.as_str(), "i" | "you" | "he" | "she" | "we" | "me" | "him" | "her" | "us" | "somebody" | "someone" | "everybody" | "everyone" | "nobody"),
+        NounKind::Common => matches!(lexicon::category(&noun.head, PartOfSpeech::Noun), Some(Category::Person)),
+        NounKind::Number => false,
+    }
+}
+
+/// A name as a noun phrase.
+pub(super) fn name_phrase(name: &str) -> NounPhrase {
+    let words: Vec<String> = tokens(name).into_iter().filter(|token| token.kind != TokenKind::Mark).map(|token| lemma(&token.text, Tag::Noun)).collect();
+    let (head, modifiers) = match words.split_last() {
+        Some((head, modifiers)) => (head.clone(), modifiers.to_vec()),
+        None => (name.to_lowercase(), Vec::new()),
+    };
+    let capital = name.chars().next().is_some_and(char::is_uppercase);
+    NounPhrase {
+        range: 0..0,
+        head,
+        modifiers,
+        determiner: None,
+        owner: None,
+        number: None,
+        kind: if capital { NounKind::Name } else { NounKind::Common },
+        plural: false,
+        of: None,
+        also: Vec::new(),
+    }
+}
+
+/// Words that tell something: no marks, articles, auxiliaries and the like.
+pub(super) fn is_content(word: &Word) -> bool {
+    matches!(word.tag, Tag::Noun | Tag::Name | Tag::Adjective | Tag::Verb | Tag::Number)
+        || word.tag == Tag::Adverb && !matches!(word.text.as_str(), "now" | "then" | "again" | "still" | "just" | "also" | "too" | "very" | "there" | "here" | "yet" | "so" | "not")
+        || word.tag == Tag::Preposition && matches!(word.text.as_str(), "outside" | "inside" | "under" | "behind" | "without")
+}
+
+/// The times that a text tells of. What was observed in the moment of its telling says no other time.
+fn spoken_times(event: &Event, told_at: &Zoned) -> Vec<ToldTime> {
+    if !event.text.chars().any(|c| c.is_ascii_digit()) && event.kind != Kind::Text && event.kind != Kind::State {
+        return Vec::new();
+    }
+    told_times_by_clause(&event.text, told_at)
+}
+
+/// A place as an answer: "kitchen" is "in the kitchen".
+pub(super) fn in_words(place: &str) -> String {
+    let place = place.trim();
+    let first = place.split_whitespace().next().unwrap_or_default().to_lowercase();
+    if is_one_of(&first, PLACING) {
+        place.to_owned()
+    } else if is_one_of(&first, &["the", "a", "an", "my", "his", "her", "our", "their"]) || place.starts_with(char::is_uppercase) {
+        format!("in {place}")
+    } else {
+        format!("in the {place}")
+    }
+}
+
+fn without_first(text: &str) -> String {
+    text.split_once(' ').map_or(text, |(_, rest)| rest).to_owned()
+}
+
+/// The numbers of a text with what stands behind them.
+pub(super) fn quantities(text: &str) -> Vec<Quantity> {
+    let tokens = tokens(text);
+    let mut found = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let value = match token.kind {
+            TokenKind::Number if !token.text.contains(':') => token.text.replace(',', "").parse::<f64>().ok(),
+            TokenKind::Word => crate::language::english::closed::number_word(&token.text),
+            _ => None,
+        };
+        // "28g" is one token.
+        let (value, glued) = match value {
+            Some(value) => (value, String::new()),
+            None => {
+                let digits: String = token.text.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+                match digits.parse::<f64>() {
+                    Ok(value) if token.kind == TokenKind::Word && !digits.is_empty() => (value, token.text[digits.len()..].to_owned()),
+                    _ => continue,
+                }
+            }
+        };
+        let word = |at: usize| tokens.get(at).filter(|token| token.kind == TokenKind::Word || token.text == "%" || token.text == "°");
+        let mut next = at + 1;
+        let mut end = token.range.end;
+        let mut unit = glued;
+        if unit.is_empty()
+            && let Some(token) = word(next)
+            && !is_one_of(&token.text, &["and", "or", "of", "for", "to", "in", "at", "on", "is", "was", "were", "are"])
+        {
+            unit = token.text.clone();
+            end = token.range.end;
+            next += 1;
+        }
+        if tokens.get(next).is_some_and(|token| token.text == "of") {
+            next += 1;
+        }
+        let mut of = Vec::new();
+        while let Some(token) = word(next)
+            && of.len() < 4
+            && !is_one_of(&token.text, &["and", "or", "for", "to", "in", "at", "on", "is", "was", "were", "are", "with", "from"])
+        {
+            of.push(lemma(&token.text, Tag::Noun));
+            next += 1;
+        }
+        found.push(Quantity { value, unit: unit_name(&unit), of: of.join(" "), range: token.range.start..end });
+    }
+    found
+}
+
+/// One name for a unit, however it is written.
+fn unit_name(unit: &str) -> String {
+    match unit {
+        "gram" | "grams" | "gr" => "g".into(),
+        "kilogram" | "kilograms" | "kilos" | "kilo" => "kg".into(),
+        "litre" | "litres" | "liter" | "liters" => "l".into(),
+        "millilitre" | "millilitres" => "ml".into(),
+        "percent" => "%".into(),
+        "calorie" | "calories" | "kilocalories" => "kcal".into(),
+        other => lemma(other, Tag::Noun),
+    }
+}
+
+impl Reading {
+    /// An event whose grammar is not read: its words alone count.
+    pub fn unread(event: Event) -> Self {
+        let lemmas = crate::index::words(&event.text).filter(|word| !crate::index::is_stop_word(word)).map(|word| (word, Tag::Noun)).collect::<Vec<_>>();
+        Self { own: lemmas.len(), lemmas, sentences: Vec::new(), times: Vec::new(), event }
+    }
+}
