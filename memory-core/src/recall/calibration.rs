@@ -34,9 +34,4 @@ pub(super) fn probability(layer: Layer, signals: &Signals) -> f32 {
     table::fit(layer).probability(signals)
 }
 
-/// The probability that a chosen option is right: how much speaks for it, its lead, what is known of the question.
-pub(super) fn choice(support: f32, lead: f32, known: f32) -> f32 {
-    let fit = table::CHOICE;
-    let x = fit.offset + fit.coverage * support + fit.margin * lead + fit.known * known;
-    1.0 / (1.0 + (-x).exp())
-}
+pub(super) use table::{ANSWERED, CHOSEN};

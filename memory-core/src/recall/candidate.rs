@@ -11,6 +11,8 @@ pub(super) enum Layer {
     Procedures,
     Gists,
     CrossModal,
+    /// A choice among options, whatever layer speaks for it.
+    Options,
 }
 
 impl Layer {
@@ -21,6 +23,7 @@ impl Layer {
             Self::Procedures => "procedures",
             Self::Gists => "gists",
             Self::CrossModal => "cross_modal",
+            Self::Options => "options",
         }
     }
 }

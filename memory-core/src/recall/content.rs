@@ -224,3 +224,19 @@ impl Content {
         held.sum::<f32>() / total
     }
 }
+
+impl Content {
+    /// Lets words that no memory holds count for less: senses have fewer words than people.
+    pub fn discount_unknown(&mut self, share: f32) {
+        for item in self.items.iter_mut().filter(|item| item.documents == 0) {
+            item.weight *= share;
+        }
+    }
+
+    /// The share that several events hold together, each item by the one that holds it best.
+    pub fn covered_by(&self, held: &[f32]) -> f32 {
+        let total = self.total();
+        let covered: f32 = self.items.iter().zip(held).map(|(item, held)| item.weight * held).sum();
+        if total > 0.0 { covered / total } else { 0.0 }
+    }
+}

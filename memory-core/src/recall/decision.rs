@@ -1,12 +1,7 @@
 //! Whether there is an answer, and which (HippoMM's adaptive reasoning Γ, deterministic).
 
+use super::calibration;
 use super::candidate::Candidate;
-
-/// Below this probability there is no answer.
-pub(super) const ANSWERED: f32 = 0.35;
-
-/// Below this probability no option is chosen.
-pub(super) const CHOSEN: f32 = 0.3;
 
 /// The answer and why, or why there is none.
 pub(super) enum Decision {
@@ -20,7 +15,7 @@ pub(super) fn decide(candidates: Vec<Candidate>) -> Decision {
     let Some(best) = rest.next() else {
         return Decision::None { confidence: 0.0, reason: "nothing in memory speaks of it".into() };
     };
-    if best.confidence < ANSWERED {
+    if best.confidence < calibration::ANSWERED {
         let reason = format!("the nearest memory is too unlike the question ({:.2})", best.confidence);
         return Decision::None { confidence: best.confidence, reason };
     }

@@ -18,6 +18,10 @@ const SOON: Duration = Duration::from_secs(600);
 const TOUCHING: Duration = Duration::from_secs(1);
 /// How much of a cue's content an event must hold to be the event meant.
 const CUE_COVERAGE: f32 = 0.34;
+/// Candidates that are put together to scenes.
+const SCENE: usize = 64;
+/// How much of the scene's share an event takes over.
+const OF_SCENE: f32 = 0.5;
 /// Events that lie in the time asked for.
 const PLACED: usize = 64;
 /// Occurrences of a cue that are looked at.
@@ -41,8 +45,13 @@ pub(super) struct Gathered {
 pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &mut Vec<TraceStep>) -> Result<Gathered, ReadError> {
     let question = pool.question;
     let searched = search(pool)?;
-    if let Some((relation, content)) = question.relation() {
-        let cues = cues(pool, relation, content, cue_embedding)?;
+    let implied = implied(question, &searched);
+    let relation = match (question.relation(), &implied) {
+        (Some((relation, content)), _) => Some((relation, content, cues(pool, relation, content, cue_embedding)?)),
+        (None, Some((relation, cues))) => Some((relation, &question.content, cues.clone())),
+        (None, None) => None,
+    };
+    if let Some((relation, content, cues)) = relation {
         if let Some(best) = cues.first() {
             trace.push(step("cue", format!("{}: {}", best.reading.event.id, best.reading.event.text)));
             let placed = placed(pool, relation, content, &cues)?;
@@ -89,6 +98,20 @@ pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &
     Ok(Gathered { found: searched, cue: None, placed: false, cue_coverage: missing, listed: false })
 }
 
+/// A question for one sense that names what another one noticed: "what was to be heard on the drive?". What was noticed places
+/// what is asked for.
+fn implied(question: &Question<'_>, searched: &[Found]) -> Option<(Cue, Vec<Found>)> {
+    let sense = question.sense?;
+    let best = searched.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
+    let own = searched.iter().filter(|found| found.reading.event.modality == sense).map(|found| found.coverage.of_content).fold(0.0, f32::max);
+    if best < 0.45 || own > best - 0.25 || question.asked.class.is_none() && sense == Modality::Visual {
+        return None;
+    }
+    let mut cues: Vec<Found> = searched.iter().filter(|found| found.coverage.of_content >= best - 0.05 && found.reading.event.modality != sense).cloned().collect();
+    cues.truncate(CUES);
+    Some((Cue { order: Order::During, direct: false, range: 0..0 }, cues))
+}
+
 /// By words and meaning, inside the question's bounds; those of the sense that is asked for are candidates in any case.
 fn search(pool: &Pool<'_>) -> Result<Vec<Found>, ReadError> {
     let question = pool.question;
@@ -99,7 +122,40 @@ fn search(pool: &Pool<'_>) -> Result<Vec<Found>, ReadError> {
         let of_sense = pool.search(text, pool.embedding.as_ref(), &question.content, bound, Some(sense))?;
         found = merged(found, of_sense);
     }
+    by_scene(&mut found, &question.content);
     Ok(found)
+}
+
+/// What several events of one moment hold together speaks for each of them: a scene is told in pieces (HippoMM's segments).
+fn by_scene(found: &mut [Found], content: &Content) {
+    let seen: Vec<Option<(TimeSpan, Vec<f32>)>> = found
+        .iter()
+        .take(SCENE)
+        .map(|one| {
+            let event = &one.reading.event;
+            let piece = event.kind != Kind::Text && event.span.end > event.span.start && !matches!(event.kind, Kind::Action);
+            piece.then(|| (event.span, content.held(&one.reading)))
+        })
+        .collect();
+    for (place, one) in found.iter_mut().enumerate().take(SCENE) {
+        let Some((span, held)) = &seen[place] else { continue };
+        let mut together = held.clone();
+        for (other, other_held) in seen.iter().flatten() {
+            if overlaps_well(*span, *other) {
+                together.iter_mut().zip(other_held).for_each(|(best, held)| *best = best.max(*held));
+            }
+        }
+        let scene = content.covered_by(&together);
+        if scene > one.coverage.of_content {
+            one.coverage.of_content = (1.0 - OF_SCENE) * one.coverage.of_content + OF_SCENE * scene;
+        }
+    }
+}
+
+/// Whether two spans share most of the shorter one.
+fn overlaps_well(a: TimeSpan, b: TimeSpan) -> bool {
+    let length = |span: TimeSpan| span.end.since(span.start).as_secs_f32().max(0.1);
+    intersection(a, b).is_some_and(|both| length(both) >= 0.5 * length(a).min(length(b)))
 }
 
 /// The kind of event that a verb of doing asks for.
@@ -143,6 +199,7 @@ fn cues(pool: &Pool<'_>, relation: &Cue, content: &Content, embedding: Option<&V
 }
 
 /// What lies in time as asked to the cues, best first.
+#[expect(clippy::cast_precision_loss, reason = "a few cues")]
 fn placed(pool: &Pool<'_>, relation: &Cue, content: &Content, cues: &[Found]) -> Result<Vec<Found>, ReadError> {
     let question = pool.question;
     let mut all: Vec<(f32, Found)> = Vec::new();
@@ -162,11 +219,11 @@ fn placed(pool: &Pool<'_>, relation: &Cue, content: &Content, cues: &[Found]) ->
                 continue;
             }
             // What only tells the cue in other words is no answer.
-            if content.coverage(&found.reading).of_content >= 0.8 {
+            if relation.range.end > 0 && content.coverage(&found.reading).of_content >= 0.8 {
                 continue;
             }
-            #[expect(clippy::cast_precision_loss, reason = "a few cues")]
             let value = closeness(relation.order, found.span(), cue.span()) + rank(question, &found) - 0.1 * place as f32;
+            let found = Found { placed: (0.4 + 0.6 * closeness(relation.order, found.span(), cue.span())) * (1.0 - 0.1 * place as f32), ..found };
             match all.iter_mut().find(|(_, known)| known.id() == found.id()) {
                 Some(known) => known.0 = known.0.max(value),
                 None => all.push((value, found)),

@@ -30,7 +30,7 @@ pub use reader::Reader;
 pub use symbolic::serve;
 
 use self::answerers::{amounts, counts, events, facts, order, places, procedures, summary, times, truth};
-use self::candidate::{Candidate, Layer};
+use self::candidate::{Candidate, Layer, Signals};
 use self::decision::{Decision, decide};
 use self::gather::{Gathered, gather, step};
 use self::pool::{Found, Pool};
@@ -172,6 +172,8 @@ fn propose(
         Ask::Change => amounts::changes(pool, found),
         _ => None,
     };
+    let of_class = events::of_class(pool)?;
+    let specific = specific.or(of_class);
     let specific_found = specific.is_some();
     candidates.extend(specific);
     if !specific_found && !matches!(question.ask(), Ask::Truth) {
@@ -200,6 +202,7 @@ fn route(layer: Layer) -> Route {
         Layer::Facts | Layer::Procedures => Route::Symbolic,
         Layer::Gists => Route::Gist,
         Layer::CrossModal => Route::CrossModal,
+        Layer::Options => Route::Detailed,
     }
 }
 
@@ -230,10 +233,20 @@ fn choose(
         let reason = "nothing in memory speaks for any of the options".to_owned();
         return Ok(Conclusion { answer: None, choice: None, confidence: 0.0, route: Route::None, reason, evidence: gathered.found.clone() });
     };
-    let confidence = calibration::choice(support, lead, question.content.known());
+    let best = gathered.found.first();
+    let signals = Signals {
+        coverage: support.clamp(0.0, 1.0),
+        cosine: best.and_then(|found| found.cosine).unwrap_or(0.0).max(0.0),
+        margin: lead.clamp(0.0, 1.0),
+        fits: if weighed.by == "words" { 0.0 } else { 1.0 },
+        thing: best.map_or(0.0, |found| found.coverage.of_content) * gathered.cue_coverage.clamp(0.0, 1.0),
+        known: question.content.known(),
+    };
+    let confidence = calibration::probability(Layer::Options, &signals);
+    trace.push(step("choice", format!("{signals:?} option {option}")));
     let mut evidence = pool::merged(weighed.evidence, candidates.into_iter().next().map(|best| best.evidence).unwrap_or_default());
     evidence = pool::merged(evidence, gathered.found.clone());
-    if confidence < decision::CHOSEN {
+    if confidence < calibration::CHOSEN {
         let reason = format!("too little speaks for any of the options ({confidence:.2})");
         return Ok(Conclusion { answer: None, choice: None, confidence, route: Route::None, reason, evidence });
     }

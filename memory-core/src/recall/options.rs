@@ -16,7 +16,9 @@ use crate::language::english::syntax::parse;
 use crate::{ReadError, TimeSpan};
 
 /// Below this nothing speaks for an option.
-const LEAST: f32 = 0.12;
+const LEAST: f32 = 0.02;
+/// What a word of an option counts that no memory holds.
+const UNPERCEIVED: f32 = 0.4;
 /// Candidates that are looked at for each option.
 const LOOKED_AT: usize = 24;
 
@@ -318,8 +320,10 @@ fn by_words(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options
     let common: Vec<String> = common.into_iter().filter(|lemma| contents.len() > 1 && contents.iter().all(|content| content.items.iter().any(|item| item.lemma == *lemma))).collect();
     for content in &mut contents {
         content.items.retain(|item| !common.contains(&item.lemma));
+        content.discount_unknown(UNPERCEIVED);
     }
     let top = pooled.iter().map(|found| rank(question, found)).fold(0.0, f32::max).max(0.2);
+    let anything_placed = pooled.iter().any(|found| found.placed > 0.0);
     let mut support = vec![0.0_f32; options.len()];
     let mut best_event: Vec<Option<(f32, Found)>> = vec![None; options.len()];
     for (place, option) in options.iter().enumerate() {
@@ -328,9 +332,12 @@ fn by_words(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options
         let own = pool.search(&text, cosines.get(place), &question.content, question.bound(), None)?;
         looked.extend(own.into_iter().take(LOOKED_AT));
         let looked = super::pool::merged(pooled.iter().take(LOOKED_AT).cloned().collect(), looked);
+        let mut together = vec![0.0_f32; contents[place].items.len()];
         for found in looked {
-            let fits = (rank(question, &found) / top).clamp(0.0, 1.0);
+            let fits = if anything_placed { found.placed.max(0.15) } else { (rank(question, &found) / top).clamp(0.0, 1.0) };
             let coverage = contents[place].coverage(&found.reading);
+            let held = contents[place].held(&found.reading);
+            together.iter_mut().zip(&held).for_each(|(best, held)| *best = best.max((0.15 + 0.85 * fits * fits) * held));
             let meaning = cosines.get(place).and_then(|vector| pool.cosine(vector, found.id())).unwrap_or(0.0).max(0.0);
             let says = 0.85 * coverage.of_content + 0.15 * meaning;
             // An event about the very thing that the option names says more than one that mentions it.
@@ -343,6 +350,9 @@ fn by_words(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options
                 best_event[place] = Some((speaks, found));
             }
         }
+        // What is seen and heard of one moment is told in pieces: together they may say what none says alone.
+        let scene = contents[place].covered_by(&together);
+        support[place] = support[place].max(0.5 * support[place] + 0.45 * scene);
     }
     // What the layers say themselves.
     for candidate in candidates {

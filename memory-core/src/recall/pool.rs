@@ -29,6 +29,8 @@ pub(super) struct Found {
     pub score: f32,
     pub cosine: Option<f32>,
     pub coverage: Coverage,
+    /// How well it lies in time as the question says, 0 to 1; 0 where nothing places it.
+    pub placed: f32,
 }
 
 impl Found {
@@ -78,7 +80,7 @@ impl Pool<'_> {
             let Some(event) = self.reader.event(hit.id)? else { continue };
             let reading = if rank < READ { Reading::of(event, self.reader.zone()) } else { Reading::unread(event) };
             let coverage = content.coverage(&reading);
-            found.push(Found { reading, score: hit.score, cosine: hit.cosine, coverage });
+            found.push(Found { reading, score: hit.score, cosine: hit.cosine, coverage, placed: 0.0 });
         }
         Ok(found)
     }
@@ -90,7 +92,7 @@ impl Pool<'_> {
             let Some(event) = self.reader.event(*id)? else { continue };
             let reading = Reading::of(event, self.reader.zone());
             let coverage = content.coverage(&reading);
-            found.push(Found { reading, score: 0.0, cosine: None, coverage });
+            found.push(Found { reading, score: 0.0, cosine: None, coverage, placed: 0.0 });
         }
         Ok(found)
     }
@@ -222,6 +224,7 @@ pub(super) fn merged(first: Vec<Found>, second: Vec<Found>) -> Vec<Found> {
                 let old = &mut all[*place];
                 old.score = old.score.max(one.score);
                 old.cosine = old.cosine.or(one.cosine);
+                old.placed = old.placed.max(one.placed);
             }
             None => {
                 known.insert(one.id(), all.len());

@@ -6,7 +6,7 @@ use jiff::Zoned;
 
 use super::content::Content;
 use super::intent;
-use crate::index::Search;
+use crate::index::{Holding, Search};
 use crate::language::english::question::{Ask, Asked, Cue, understand};
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::{Tense, TimePhrase, may_name_session, tense_of, time_phrases, without};
@@ -58,7 +58,7 @@ impl<'a> Question<'a> {
             .iter()
             .map(|sentence| sentence.range.clone())
             .filter(|range| range.end <= main.start || range.start >= main.end)
-            .filter(|range| asked.cue.as_ref().is_none_or(|cue| cue.range.start < range.start || cue.range.end > range.end))
+            .filter(|range| asked.cue.as_ref().is_none_or(|cue| cue.range.start < range.start || cue.range.start >= range.end))
             .collect();
         content.extend(Content::of(&asked.words, &context, 0.4, search));
         let cue = asked.cue.as_ref().map(|cue| Content::of(&asked.words, std::slice::from_ref(&cue.range), 1.0, search));
@@ -68,7 +68,8 @@ impl<'a> Question<'a> {
         let itself = asked.words.iter().any(|word| {
             matches!(word.text.as_str(), "you" | "your" | "yourself") && main.start <= word.range.start && word.range.end <= main.end
         });
-        if itself && !matches!(asked.ask, Ask::Way | Ask::Next) {
+        let tells = || !search.holding(&Holding { entity: Some(ITSELF.into()), limit: 1, ..Holding::default() }).is_empty();
+        if itself && !matches!(asked.ask, Ask::Way | Ask::Next) && tells() {
             content.add_name(ITSELF, search);
             named.push(super::reading::name_phrase(ITSELF));
         }

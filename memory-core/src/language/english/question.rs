@@ -120,7 +120,7 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
     let (words, sentences) = parse(text, times);
     let place = asking_sentence(&sentences, &words);
     let sentence = sentences.get(place).cloned().unwrap_or_default();
-    let mut cue = cue(&words, &sentence);
+    let mut cue = cue(&words, &sentence).or_else(|| spoken_before(&words, &sentences, place));
     let clause = asking_clause(&sentence, cue.as_ref());
     let mut main = sentence.range.clone();
     // What follows the sentence that asks is what it quotes.
@@ -133,7 +133,9 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
     }
     if let Some(cue) = &cue {
         // The cue stands at one end; what is left is what is asked.
-        if cue.range.start <= main.start + 24 && cue.range.end < main.end && clause.range.start >= cue.range.end {
+        if cue.range.end <= main.start {
+            // It stands in a sentence of its own.
+        } else if cue.range.start <= main.start + 24 && cue.range.end < main.end && clause.range.start >= cue.range.end {
             main.start = cue.range.end;
         } else {
             main.end = cue.range.start;
@@ -262,6 +264,28 @@ fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
         return Some(Cue { order, direct, range: words[at].range.start..words[end - 1].range.end });
     }
     None
+}
+
+/// A statement before the question that places it: "People clapped. What did you see just then?"
+fn spoken_before(words: &[Word], sentences: &[Sentence], place: usize) -> Option<Cue> {
+    let sentence = sentences.get(place)?;
+    let inside: Vec<&Word> =
+        words.iter().filter(|word| word.range.start >= sentence.range.start && word.range.end <= sentence.range.end).collect();
+    let has = |phrase: &[&str]| inside.windows(phrase.len()).any(|window| window.iter().zip(phrase).all(|(word, text)| word.is(text)));
+    let then = has(&["then"]) && !has(&["and", "then"]) || has(&["that", "moment"]) || has(&["that", "time"]) || has(&["meanwhile"]) || has(&["that", "point"]);
+    let next = has(&["next"]) || has(&["afterwards"]) || has(&["after", "that"]);
+    // Before the asking clause of the same sentence, behind a colon or a comma.
+    let asks = inside.iter().position(|word| word.tag == Tag::Wh)?;
+    let same = inside[..asks].iter().rposition(|word| matches!(word.text.as_str(), ":" | "," | "-")).filter(|mark| *mark >= 3);
+    let range = match (same, place.checked_sub(1).and_then(|before| sentences.get(before))) {
+        (Some(mark), _) if inside[..mark].iter().any(|word| matches!(word.tag, Tag::Verb | Tag::Auxiliary)) => {
+            inside[0].range.start..inside[mark - 1].range.end
+        }
+        (_, Some(before)) if !before.asks => before.range.clone(),
+        _ => return None,
+    };
+    let order = if next { Order::After } else if then { Order::During } else { return None };
+    Some(Cue { order, direct: true, range })
 }
 
 fn is_negated(words: &[Word], main: &Range<usize>) -> bool {
@@ -437,7 +461,7 @@ fn kind(asked: &mut Asked) -> Ask {
             && is_request(&first.text)
         {
             // "List the towns", "describe the pet": the object is what is asked for.
-            asked.class = asked.clause.objects.first().cloned();
+            asked.class = asked.clause.objects.iter().find(|object| !object.is_pronoun()).cloned();
             let object = asked.class.as_ref().map_or("", |class| class.head.as_str());
             return match object {
                 "colour" | "color" | "name" | "number" => Ask::Thing,
@@ -457,7 +481,7 @@ fn kind(asked: &mut Asked) -> Ask {
     match asking.word.as_str() {
         "who" | "whom" | "whoever" => Ask::Person,
         "whose" => Ask::Owner,
-        "where" => Ask::Place,
+        "where" | "whereabouts" => Ask::Place,
         "when" => Ask::Time,
         "why" => Ask::Reason,
         "how" => match asking.degree.as_deref() {

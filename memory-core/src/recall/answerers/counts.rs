@@ -12,6 +12,8 @@ use crate::{ReadError, TimeSpan, Timestamp, Value as Attribute};
 
 /// Events of no session closer than this are one occurrence where they tell the same.
 const ONE_OCCURRENCE: std::time::Duration = std::time::Duration::from_secs(20);
+/// What is seen again within this time was there all the while.
+const CONTINUED: std::time::Duration = std::time::Duration::from_secs(8);
 /// Below this another thing is meant.
 const SAME_THING: f32 = 0.55;
 
@@ -29,7 +31,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let events = matching(pool, pooled)?;
     let Some(first) = events.first().cloned() else { return Ok(None) };
     let period = question.asked.class.as_ref().map(|class| class.head.clone()).filter(|head| is_period(head));
-    let groups = occurrences(&events, question.now.time_zone(), period.as_deref());
+    let by_name = question.named.iter().take(3).any(|thing| pool.entity(thing).is_some());
+    let groups = occurrences(&events, question.now.time_zone(), period.as_deref(), by_name);
     let count = groups.len();
     let begins: Vec<String> = groups.iter().take(5).map(|span| moment(span.start, &question.now)).collect();
     let text = match question.ask() {
@@ -79,7 +82,8 @@ pub(in crate::recall) fn matching(pool: &Pool<'_>, pooled: &[Found]) -> Result<V
     events.retain(|found| !found.reading.only_asks());
     let rank = |found: &Found| found.coverage.of_content;
     let best = events.iter().map(rank).fold(0.0, f32::max);
-    let least = if by_name { best - 0.3 } else { (best - 0.1).max(0.45) };
+    let seen = events.iter().any(|found| found.reading.event.kind == crate::Kind::Caption);
+    let least = if by_name { best - 0.3 } else if seen { (0.7 * best).max(0.35) } else { (best - 0.1).max(0.45) };
     events.retain(|found| rank(found) >= least);
     // Of several things that are told of it, what is nearest to the verb is counted.
     if by_name && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only) {
@@ -97,7 +101,7 @@ pub(in crate::recall) fn matching(pool: &Pool<'_>, pooled: &[Found]) -> Result<V
 }
 
 /// The separate occurrences among events in order of time: those of one session are one, and so are equal ones that touch.
-fn occurrences(events: &[Found], zone: &jiff::tz::TimeZone, period: Option<&str>) -> Vec<TimeSpan> {
+fn occurrences(events: &[Found], zone: &jiff::tz::TimeZone, period: Option<&str>, by_name: bool) -> Vec<TimeSpan> {
     let mut groups: Vec<TimeSpan> = Vec::new();
     let mut keys: BTreeSet<String> = BTreeSet::new();
     for found in events {
@@ -113,9 +117,12 @@ fn occurrences(events: &[Found], zone: &jiff::tz::TimeZone, period: Option<&str>
             continue;
         }
         // Tracked movements of one thing are told one by one, each with its end; what has no length may be told twice.
-        let again = span.start == span.end && groups.last().is_some_and(|last| span.start.since(last.end) <= ONE_OCCURRENCE && last.start == last.end);
+        // What is seen goes on from one picture to the next.
+        let seen = !by_name && matches!(found.reading.event.kind, crate::Kind::Caption | crate::Kind::Object | crate::Kind::Entity | crate::Kind::Sound);
+        let goes_on = seen && groups.last().is_some_and(|last| span.start.since(last.end) <= CONTINUED);
+        let again = goes_on || span.start == span.end && groups.last().is_some_and(|last| span.start.since(last.end) <= ONE_OCCURRENCE && last.start == last.end);
         match groups.last_mut().filter(|_| again) {
-            Some(last) => last.end = span.end,
+            Some(last) => last.end = last.end.max(span.end),
             None => groups.push(span),
         }
     }

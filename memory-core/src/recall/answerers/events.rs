@@ -85,6 +85,51 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     }))
 }
 
+/// Everything of a class that memory holds in the question's time, where nothing else is named: "which animals did you see?".
+pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let class = match (question.ask(), &question.asked.class) {
+        (Ask::Thing, Some(class)) => class.head.clone(),
+        (Ask::Truth, _) => match question.named.first() {
+            Some(noun) if noun.determiner.as_deref() == Some("any") || noun.plural => noun.head.clone(),
+            _ => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    let alone = question.content.items.iter().all(|item| item.lemma == class || item.light || item.documents == 0 || item.tag == crate::language::english::tag::Tag::Verb);
+    if !alone || question.asked.cue.is_some() {
+        return Ok(None);
+    }
+    let kinds = vec![Kind::Caption, Kind::Object, Kind::Sound, Kind::Entity, Kind::Action, Kind::State];
+    let events = pool.listing(question.bound(), question.sense, kinds, true, 600, &question.content)?;
+    let mut items: Vec<(String, usize, Found)> = Vec::new();
+    for found in events {
+        for (lemma, _) in &found.reading.lemmas[..found.reading.own.min(found.reading.lemmas.len())] {
+            if lexicon::is_a(lemma, &class).is_some_and(|steps| steps > 0) {
+                match items.iter_mut().find(|(known, ..)| known == lemma) {
+                    Some((_, count, _)) => *count += 1,
+                    None => items.push((lemma.clone(), 1, found.clone())),
+                }
+            }
+        }
+    }
+    items.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    items.truncate(LISTED);
+    let Some((_, _, first)) = items.first().cloned() else { return Ok(None) };
+    let names: Vec<String> = items.iter().map(|(name, ..)| name.clone()).collect();
+    let _ = first;
+    let yes = if question.ask() == Ask::Truth { "Yes: " } else { "" };
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text: capitalised(&format!("{yes}{}", list(&names))),
+        value: Value::List(names),
+        signals: Signals { coverage: 1.0, cosine: 0.3, margin: 0.5, fits: 1.0, thing: 0.8, known: 1.0 },
+        evidence: items.into_iter().map(|(.., found)| found).collect(),
+        confidence: 0.0,
+        reason: format!("everything of the class {class}"),
+    }))
+}
+
 /// How well a mere quotation answers the question: a question for a place, a number or a thing of a class wants more.
 fn quoted(question: &Question<'_>) -> f32 {
     match question.ask() {

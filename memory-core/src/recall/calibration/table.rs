@@ -3,7 +3,10 @@
 use super::super::candidate::Layer;
 use super::Fit;
 
-pub(super) const CHOICE: Fit = Fit { offset: -2.0, coverage: 2.5, cosine: 0.0, margin: 3.0, fits: 0.0, thing: 0.0, known: 1.0 };
+/// Below this probability there is no answer.
+pub(in crate::recall) const ANSWERED: f32 = 0.35;
+/// Below this probability no option is chosen.
+pub(in crate::recall) const CHOSEN: f32 = 0.25;
 
 pub(super) fn fit(layer: Layer) -> Fit {
     match layer {
@@ -11,6 +14,7 @@ pub(super) fn fit(layer: Layer) -> Fit {
         Layer::Facts => Fit { offset: -1.0, coverage: 1.0, cosine: 0.5, margin: 0.3, fits: 0.0, thing: 1.0, known: 0.5 },
         Layer::Procedures => Fit { offset: -0.5, coverage: 0.3, cosine: 0.0, margin: 0.0, fits: 0.0, thing: 1.5, known: 0.5 },
         Layer::Gists => Fit { offset: 0.0, coverage: 0.0, cosine: 0.0, margin: 0.0, fits: 0.0, thing: 0.0, known: 0.8 },
+        Layer::Options => Fit { offset: -2.0, coverage: 2.0, cosine: 0.5, margin: 3.0, fits: 0.8, thing: 0.5, known: 1.0 },
         Layer::CrossModal => Fit { offset: -3.0, coverage: 2.0, cosine: 1.0, margin: 0.5, fits: 1.0, thing: 0.5, known: 1.5 },
     }
 }
