@@ -24,7 +24,7 @@ pub(super) fn missing(question: &Question<'_>, evidence: &[Found], answered: boo
     };
     missing.extend(reader.absent_roles().iter().filter(matters).map(|role| format!("{}: {}", role.role, role.reason)));
     let pending = reader.pending_embeddings();
-    if pending > 0 {
+    if pending > 0 && reader.embedder().is_some() {
         missing.push(format!("text embedding: pending for {pending} events"));
     }
     missing
