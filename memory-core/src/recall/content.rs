@@ -49,6 +49,15 @@ pub(super) struct Coverage {
     pub of_content: f32,
     /// Of the event's own words.
     pub of_event: f32,
+    /// How many of the event's own words speak of something else.
+    pub others: f32,
+}
+
+impl Coverage {
+    /// How nearly the content and the event say the same: a thing and its preparation are told apart by one word.
+    pub fn whole(self) -> f32 {
+        self.of_content + 0.3 * self.of_event - 0.04 * self.others.min(4.0)
+    }
 }
 
 /// Words that frame a question: they ask for a sense, a kind or a report. That a memory holds them proves nothing.
@@ -88,7 +97,9 @@ impl Content {
             }
             let statistics = search.terms(&word.text);
             let (documents, idf) = statistics.iter().map(|term| (term.documents, term.idf)).fold((0, 0.0_f32), |a, b| (a.0.max(b.0), a.1.max(b.1)));
-            let class = documents == 0 && word.tag == Tag::Noun && chosen.get(at + 1).is_some_and(|next| next.range.start <= word.range.end + 1);
+            // "The ingredient salt", "the step Fry the onion": a class before what it names.
+            let next = chosen.get(at + 1).filter(|next| next.range.start <= word.range.end + 1);
+            let class = word.tag == Tag::Noun && !word.capital && next.is_some_and(|next| documents == 0 || next.capital);
             let share = match word.tag {
                 _ if class => CLASS_NOUN,
                 Tag::Verb if LIGHT.contains(&word.lemma.as_str()) => LIGHT_VERB,
@@ -157,13 +168,15 @@ impl Content {
         let covered: f32 = self.items.iter().zip(&held).map(|(item, held)| item.weight * held).sum();
         let alike = self.alike.borrow();
         let own = &reading.lemmas[..reading.own.min(reading.lemmas.len())];
-        let mut met = 0.0;
+        let (mut met, mut others) = (0.0, 0.0);
         for (lemma, _) in own {
-            met += alike.get(lemma).map_or(0.0, |row| row.iter().copied().fold(0.0, f32::max));
+            let held = alike.get(lemma).map_or(0.0, |row| row.iter().copied().fold(0.0, f32::max));
+            met += held;
+            others += if held < ALIKE { 1.0 } else { 0.0 };
         }
         #[expect(clippy::cast_precision_loss, reason = "words of a text")]
         let of_event = if own.is_empty() { 0.0 } else { met / own.len() as f32 };
-        Coverage { of_content: if total > 0.0 { covered / total } else { 0.0 }, of_event }
+        Coverage { of_content: if total > 0.0 { covered / total } else { 0.0 }, of_event, others }
     }
 
     /// For each item how well an event holds it, 0 to 1.

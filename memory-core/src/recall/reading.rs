@@ -9,7 +9,7 @@ use crate::language::english::closed::{LEAVING, PLACING, is_one_of};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase, Sentence, parse};
 use crate::language::english::tag::{Tag, Word, lemma};
-use crate::language::english::time::{ToldTime, told_times, tense_of};
+use crate::language::english::time::{ToldTime, told_times_by_clause};
 use crate::language::english::token::{TokenKind, tokens};
 use crate::{Event, Kind, Value};
 
@@ -315,7 +315,7 @@ fn spoken_times(event: &Event, told_at: &Zoned) -> Vec<ToldTime> {
     if !event.text.chars().any(|c| c.is_ascii_digit()) && event.kind != Kind::Text && event.kind != Kind::State {
         return Vec::new();
     }
-    told_times(&event.text, told_at, tense_of(&event.text))
+    told_times_by_clause(&event.text, told_at)
 }
 
 /// A place as an answer: "kitchen" is "in the kitchen".

@@ -105,7 +105,13 @@ pub(in crate::recall) fn superlative(pool: &Pool<'_>) -> Result<Option<Candidate
     let listed = pool.listing(question.bound(), None, Vec::new(), false, 1_000, &question.content)?;
     let unit = unit_of(&scale.of);
     let mut best: Option<(f64, Found)> = None;
+    let options = &question.query.options;
     for found in listed {
+        // Among options only these can be meant.
+        let entity = found.reading.event.entity.as_deref().unwrap_or_default();
+        if !options.is_empty() && !options.iter().any(|option| same_name(option, entity)) {
+            continue;
+        }
         let Some(value) = found.reading.quantities().iter().find(|quantity| measures(quantity, &scale.of, unit)).map(|quantity| quantity.value) else { continue };
         let value = if scale.most { value } else { -value };
         if best.as_ref().is_none_or(|(most, _)| value > *most) && found.reading.event.entity.is_some() {
@@ -123,6 +129,12 @@ pub(in crate::recall) fn superlative(pool: &Pool<'_>) -> Result<Option<Candidate
         confidence: 0.0,
         reason: format!("the {} of {}", if scale.most { "most" } else { "least" }, scale.of),
     }))
+}
+
+/// Whether two names are one but for number: "burgers" and "burger".
+fn same_name(a: &str, b: &str) -> bool {
+    let words = |text: &str| crate::index::words(text).map(|word| crate::index::stem(&word)).collect::<Vec<_>>();
+    !b.is_empty() && words(a) == words(b)
 }
 
 /// Whether a quantity measures what a word names.

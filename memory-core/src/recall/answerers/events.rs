@@ -39,8 +39,10 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             break;
         }
     }
+    let mut computed = false;
     if let Some((names, found)) = tasks(question, pooled) {
         chosen = Some((names, found));
+        computed = true;
     }
     if question.asked.habitual && matches!(question.ask(), Ask::Person | Ask::Thing)
         && let Some(usual) = usual(question, &near)
@@ -72,11 +74,11 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         text,
         value,
         signals: Signals {
-            coverage: first.coverage.of_content,
+            coverage: if computed { 1.0 } else { first.coverage.of_content },
             cosine: first.cosine.unwrap_or(0.0),
             margin: margin(pooled),
             fits,
-            thing: if question.named.is_empty() { 0.5 } else { thing },
+            thing: if computed { 1.0 } else if question.named.is_empty() { 0.5 } else { thing },
             known: question.content.known(),
         },
         evidence,
