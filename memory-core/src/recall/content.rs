@@ -31,6 +31,8 @@ pub(super) struct Item {
     pub documents: u32,
     /// Whether it is a verb of little meaning.
     pub light: bool,
+    /// A name that means the same.
+    pub other: Option<String>,
     /// Its weight where only its being known counts.
     pub own: f32,
 }
@@ -70,7 +72,7 @@ const FRAME: &[&str] = &[
     "ever", "many", "much", "often", "long", "first", "last", "next", "latest", "earliest", "recent", "recently", "previous", "other",
     "else", "different", "same", "total", "exact", "following", "order", "be", "do", "have", "get", "got", "become", "right", "directly",
     "immediately", "separate", "list", "give", "summarise", "summarize", "day", "today", "place", "location", "where", "currently",
-    "count", "report", "explain", "recap", "catch", "try", "most", "least", "more", "less", "highest", "lowest", "biggest", "largest", "smallest", "usually", "normally", "always", "again",
+    "short", "brief", "account", "story", "whole", "summary", "overview", "count", "report", "explain", "recap", "catch", "try", "most", "least", "more", "less", "highest", "lowest", "biggest", "largest", "smallest", "usually", "normally", "always", "again",
     "really", "actually", "now", "still", "yet", "already", "instead", "mean", "let", "dear", "occasion",
 ];
 
@@ -108,7 +110,7 @@ impl Content {
             };
             let weight = weight * share * if idf > 0.0 { idf } else { 1.0 };
             let light = word.tag == Tag::Verb && LIGHT.contains(&word.lemma.as_str());
-            items.push(Item { lemma: word.lemma.clone(), tag: word.tag, weight, documents, light, own: weight });
+            items.push(Item { lemma: word.lemma.clone(), tag: word.tag, weight, documents, light, other: None, own: weight });
         }
         Self { items, alike: RefCell::default() }
     }
@@ -141,7 +143,7 @@ impl Content {
         let statistics = search.terms(name);
         let (documents, idf) = statistics.iter().map(|term| (term.documents, term.idf)).fold((0, 0.0_f32), |a, b| (a.0.max(b.0), a.1.max(b.1)));
         if documents > 0 && !self.items.iter().any(|item| item.lemma == name) {
-            self.items.push(Item { lemma: name.to_owned(), tag: Tag::Name, weight: idf, documents, light: false, own: idf });
+            self.items.push(Item { lemma: name.to_owned(), tag: Tag::Name, weight: idf, documents, light: false, other: None, own: idf });
             self.alike = RefCell::default();
         }
     }
@@ -185,7 +187,7 @@ impl Content {
         let mut alike = self.alike.borrow_mut();
         for (lemma, _) in &reading.lemmas {
             if !alike.contains_key(lemma) {
-                let row = self.items.iter().map(|item| word_likeness(&item.lemma, lemma)).collect();
+                let row = self.items.iter().map(|item| word_likeness(&item.lemma, lemma).max(if item.other.as_deref() == Some(lemma.as_str()) { 1.0 } else { 0.0 })).collect();
                 alike.insert(lemma.clone(), row);
             }
             for (best, likeness) in held.iter_mut().zip(&alike[lemma]) {
@@ -251,5 +253,17 @@ impl Content {
         let total = self.total();
         let covered: f32 = self.items.iter().zip(held).map(|(item, held)| item.weight * held).sum();
         if total > 0.0 { covered / total } else { 0.0 }
+    }
+}
+
+impl Content {
+    /// Lets a name stand for the role by which the question calls a person: either counts as the other.
+    pub fn add_alias(&mut self, name: &str, named: &[NounPhrase], search: &dyn Search) {
+        let roles: Vec<&str> = named.iter().flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref())).map(|noun| noun.head.as_str()).collect();
+        if let Some(item) = self.items.iter_mut().find(|item| roles.contains(&item.lemma.as_str()) && item.other.is_none() && super::reading::is_person(&super::reading::name_phrase(&item.lemma))) {
+            item.other = Some(name.to_owned());
+            item.documents = item.documents.max(search.terms(name).first().map_or(0, |term| term.documents));
+            self.alike = RefCell::default();
+        }
     }
 }

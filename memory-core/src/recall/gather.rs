@@ -18,6 +18,8 @@ const SOON: Duration = Duration::from_secs(600);
 const TOUCHING: Duration = Duration::from_secs(1);
 /// How much of a cue's content an event must hold to be the event meant.
 const CUE_COVERAGE: f32 = 0.34;
+/// Events that are read for whom a role means.
+const ALIASES: usize = 24;
 /// Candidates that are put together to scenes.
 const SCENE: usize = 64;
 /// How much of the scene's share an event takes over.
@@ -39,6 +41,35 @@ pub(super) struct Gathered {
     pub cue_coverage: f32,
     /// Whether they are everything of a stretch of time, as nothing else was asked for.
     pub listed: bool,
+}
+
+/// The names of persons whom the question calls by what they are: "the plumber" is who was told to be one.
+pub(super) fn aliases(reader: &dyn super::Reader, question: &Question<'_>) -> Result<Vec<String>, ReadError> {
+    use crate::language::english::syntax::{NounKind, NounPhrase};
+    let mut names: Vec<String> = Vec::new();
+    for noun in question.named.iter().flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref())) {
+        let role = super::reading::is_person(noun) && noun.modifiers.is_empty() && !noun.is_pronoun();
+        if !role {
+            continue;
+        }
+        let holding = crate::index::Holding { groups: vec![vec![noun.head.clone()]], limit: ALIASES, ..crate::index::Holding::default() };
+        for id in reader.search().holding(&holding) {
+            let Some(event) = reader.event(id)? else { continue };
+            let reading = super::reading::Reading::of(event, reader.zone());
+            for told in reading.clauses().flat_map(|clause| clause.subject.iter().chain(&clause.objects)) {
+                // "Mr Tamm the plumber", "Grandma Greta".
+                let beside = told.kind == NounKind::Name && told.also.iter().any(|also: &NounPhrase| also.head == noun.head && also.kind == NounKind::Common);
+                let before = told.kind == NounKind::Name && told.modifiers.contains(&noun.head);
+                if beside || before {
+                    let name = told.head.clone();
+                    if name != noun.head && !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
+            }
+        }
+    }
+    Ok(names)
 }
 
 /// Gathers the events for a question.

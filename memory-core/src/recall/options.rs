@@ -115,6 +115,7 @@ fn by_time(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options:
     if spans.is_empty() {
         return Ok(None);
     }
+    if std::env::var_os("DEBUGT").is_some() { eprintln!("{:?} told {:?}", options.iter().map(|o| o.iter().map(|t| (t.span.start.to_string(), t.span.end.to_string())).collect::<Vec<_>>()).collect::<Vec<_>>(), spans.iter().map(|s| s.start.to_string()).collect::<Vec<_>>()); }
     let support = options
         .iter()
         .map(|times| {
@@ -375,7 +376,7 @@ fn by_words(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options
         }
     }
     // "Which is not used": the one for which least speaks, where the others are supported.
-    if question.asked.negated && question.asked.among_options || question.asked.negated && question.asked.clause.negates() {
+    if question.asked.negated && question.asked.among_options {
         let most = support.iter().copied().fold(0.0_f32, f32::max);
         support = support.iter().map(|support| (most - support).max(0.0)).collect();
     }

@@ -189,7 +189,8 @@ impl Reading {
                 found.push(Place { thing: thing.clone(), text: text.clone(), placement, at: clause.range.start });
             }
             // Who goes somewhere with a thing is there as well.
-            if !objects.is_empty() && !passive && let Some(subject) = &subject {
+            let moves = clause.verb.as_ref().is_some_and(|verb| lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb));
+            if moves && !objects.is_empty() && !passive && let Some(subject) = &subject {
                 found.push(Place { thing: subject.clone(), text: text.clone(), placement, at: clause.range.start });
             }
         }

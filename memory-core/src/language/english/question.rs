@@ -456,7 +456,7 @@ fn kind(asked: &mut Asked) -> Ask {
     }
     if any(&["changed", "different", "changes"]) && !has(&["how", "many", "different"]) && !any(&["values", "by"]) || has(&["what", "'s", "new"]) || has(&["become", "of"]) || has(&["became", "of"])
     {
-        if asked.clause.asking.as_ref().is_some_and(|asking| asking.word == "what") || asked.clause.inverted {
+        if asked.clause.asking.as_ref().map_or(asked.clause.inverted || has(&["and", "how"]), |asking| matches!(asking.word.as_str(), "what" | "how")) {
             return Ask::Change;
         }
     }
@@ -513,7 +513,7 @@ fn kind(asked: &mut Asked) -> Ask {
                 "step" if has(&["come", "next"]) || any(&["next"]) => Ask::Next,
                 _ if noun.is_empty() && has(&["what", "now"]) => Ask::Next,
                 _ if noun.is_empty() && (has(&["comes", "next"]) || has(&["come", "next"]) || has(&["next", "step"]) || has(&["do", "next"])) => Ask::Next,
-                _ if noun.is_empty() && verb == "do" && asked.clause.objects.is_empty() => Ask::Action,
+                _ if noun.is_empty() && asked.clause.objects.is_empty() && (verb == "do" || verb == "get" && any(&["done"])) => Ask::Action,
                 _ if has(&["what", "time"]) || has(&["what", "day"]) || has(&["what", "date"]) => Ask::Time,
                 _ if noun.is_empty() && class.is_empty() && verb == "happen" => Ask::Action,
                 _ => Ask::Thing,

@@ -35,6 +35,13 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         }
     }
     let Some((_, quantity, found)) = best else { return Ok(None) };
+    // What was told later of the same corrects it.
+    let later = |other: &&Found| other.span().start > found.span().start && other.fitness() >= 0.75 * found.fitness() && !question.is_bounded();
+    let corrected = pooled.iter().filter(later).filter_map(|other| {
+        let same = other.reading.quantities().into_iter().find(|told| !told.unit.is_empty() && told.unit == quantity.unit)?;
+        Some((same, other))
+    });
+    let (quantity, found) = corrected.max_by_key(|(_, other)| (other.span().start, other.id())).unwrap_or((quantity, found));
     let mut evidence = vec![found.clone()];
     evidence.extend(pooled.iter().filter(|other| other.id() != found.id()).cloned());
     let text = found.reading.text(&quantity.range).to_owned();

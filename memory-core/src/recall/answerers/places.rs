@@ -28,7 +28,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found], cue: Option<&
     let question = pool.question;
     let Some(thing) = theme(question) else { return Ok(None) };
     let listed = pool.about(&thing, None, true, EVENTS, &question.content)?;
-    let all = merged(pooled.to_vec(), listed);
+    let mentioned = pool.mentions(&thing, None, true, EVENTS, &question.content)?;
+    let all = merged(merged(pooled.to_vec(), listed), mentioned);
+    let most = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max).max(0.1);
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only).map(|verb| verb.lemma.clone());
     let mut stays: Vec<Stay> = Vec::new();
     for found in all {
@@ -50,6 +52,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found], cue: Option<&
                 let told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref()).map(|told| word_likeness(verb, &told.lemma));
                 value *= 0.7 + 0.3 * told.fold(0.0, f32::max);
             }
+            // The rest of the question counts as well: "where did you get stuck?"
+            value *= 0.6 + 0.4 * (found.coverage.of_content / most).min(1.0);
             of_event.push(Stay { at: found.span().start, place, found: found.clone(), likeness: value });
         }
         stays.extend(of_event);
