@@ -191,8 +191,8 @@ pub struct AskArgs {
     /// Items of evidence at most.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub top_k: u16,
-    /// Show the steps that led to the answer.
-    #[arg(long)]
+    /// Show why this was answered, and the steps that led to it.
+    #[arg(short = 'v', long)]
     pub trace: bool,
     /// How long to wait, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = positive_seconds)]

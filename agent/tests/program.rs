@@ -74,6 +74,10 @@ fn the_honest_none_has_its_own_exit_code() {
     let answer = json(&asked);
     assert_eq!((asked.status.code(), &answer["route"]), (Some(7), &Json::from("none")), "{answer}");
     assert!(answer["answer"].is_null());
+    assert!(answer["reason"].as_str().is_some_and(|text| !text.is_empty()), "{answer}");
+    let for_people = finish(engram(directory.path()).args(["ask", "--offline", "Who won the chess tournament?"]));
+    let text = String::from_utf8_lossy(&for_people.stdout).into_owned();
+    assert!(text.starts_with("I remember nothing about that: "), "{text}");
 }
 
 #[test]

@@ -29,6 +29,14 @@ impl fmt::Display for EpisodeId {
     }
 }
 
+impl FromStr for EventId {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.strip_prefix("ev-").unwrap_or(text).parse().map(Self)
+    }
+}
+
 impl FromStr for EpisodeId {
     type Err = std::num::ParseIntError;
 

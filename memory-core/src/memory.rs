@@ -496,6 +496,14 @@ impl Memory {
         self.store.reading(|view| Ok(view.whole_episode(id)?))
     }
 
+    /// One visible event; `None` if there is none or it was forgotten.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn event(&self, id: EventId) -> Result<Option<Event>, ReadError> {
+        self.store.reading(|view| Ok(view.find_event(id)?))
+    }
+
     /// Visible events in order of commit, at most `limit`, after `after`.
     ///
     /// # Errors

@@ -50,11 +50,10 @@ fn facts_answer_with_their_evidence_and_survive_a_restart() -> Result<()> {
     let last = household(&stage)?;
     for round in 0..2 {
         let mug = stage.ask("Where is the blue mug?")?;
-        assert_eq!(mug["route"], "symbolic", "{mug}");
-        assert!(mug["answer"].as_str().is_some_and(|text| text.contains("is on the shelf")), "{mug}");
+        assert!(mug["answer"].as_str().is_some_and(|text| text.starts_with("On the shelf")), "{mug}");
         assert_eq!(evidence_ids(&mug).first().map(String::as_str), Some("m2"), "{mug}");
         let before = stage.ask("Where was the blue mug before?")?;
-        assert!(before["answer"].as_str().is_some_and(|text| text.contains("in the dishwasher")), "{before}");
+        assert!(before["answer"].as_str().is_some_and(|text| text.starts_with("In the dishwasher")), "{before}");
         let plants = stage.ask("Who watered the plants last?")?;
         assert!(plants["answer"].as_str().is_some_and(|text| text.starts_with("Anna")), "{plants}");
         let facts = stage.command("list", json!({"of": "facts", "subject": "blue mug"}))?;
@@ -78,11 +77,11 @@ fn what_is_forgotten_or_corrected_is_no_fact_any_more() -> Result<()> {
     let last = say(&stage, "m2", "Tom", "The blue mug is in the cellar.", "2026-11-20T09:00:00Z")?;
     learnt(&stage, last)?;
     let mug = stage.ask("Where is the blue mug?")?;
-    assert!(mug["answer"].as_str().is_some_and(|text| text.contains("in the cellar")), "{mug}");
+    assert!(mug["answer"].as_str().is_some_and(|text| text.starts_with("In the cellar")), "{mug}");
     let reply = stage.command("forget", json!({"entity": "Tom"}))?;
     assert_eq!(reply["events"], 2, "{reply}");
     let mug = stage.ask("Where is the blue mug?")?;
-    assert!(mug["answer"].as_str().is_some_and(|text| text.contains("in the dishwasher")), "{mug}");
+    assert!(mug["answer"].as_str().is_some_and(|text| text.starts_with("In the dishwasher")), "{mug}");
     let facts = stage.command("list", json!({"of": "facts", "past": true}))?;
     assert!(!facts.to_string().contains("shelf") && !facts.to_string().contains("cellar"), "{facts}");
     Ok(())
@@ -93,13 +92,13 @@ fn names_can_mean_the_same_and_are_kept() -> Result<()> {
     let mut stage = stage("namer")?;
     let last = say(&stage, "a1", "Tom", "Mum is in the garden.", "2026-11-20T08:00:00Z")?;
     learnt(&stage, last)?;
-    assert_ne!(stage.ask("Where is Anna?")?["route"], "symbolic");
+    assert_eq!(stage.ask("Where is Anna?")?["route"], "none");
     let reply = stage.command("name_entity", json!({"entity": "Mum", "name": "Anna"}))?;
     assert_eq!(reply["state"], "succeeded", "{reply}");
     stage.agent.kill()?;
     restarted_and_learnt(&mut stage, last)?;
     let anna = stage.ask("Where is Anna?")?;
-    assert!(anna["answer"].as_str().is_some_and(|text| text.contains("in the garden")), "{anna}");
+    assert!(anna["answer"].as_str().is_some_and(|text| text.starts_with("In the garden")), "{anna}");
     for wrong in [
         json!({"entity": "e-12", "name": "Anna"}),
         json!({"entity": "Anna"}),

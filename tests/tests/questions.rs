@@ -29,10 +29,26 @@ fn an_mqtt_5_client_gets_an_answer_with_its_evidence() -> Result<()> {
     assert_eq!(evidence_ids(&answer).first().map(String::as_str), Some("mug"), "{answer}");
     let confidence = answer["confidence"].as_f64().context("confidence is a number")?;
     assert!((0.0..=1.0).contains(&confidence), "{answer}");
+    assert!(answer["reason"].as_str().is_some_and(|text| !text.is_empty()), "{answer}");
     let best = &answer["evidence"][0];
+    assert_eq!((&best["kind"], &best["entity"], &best["place"]), (&json!("text"), &Value::Null, &Value::Null), "{best}");
     assert_eq!(best["start"].as_str().map(|at| at.contains("2026-11-20T")), Some(true), "{best}");
     assert!(best["stream_start_s"].is_null() && best["media"].is_null(), "no recording covers it: {best}");
     assert!(answer["elapsed_ms"]["total"].as_f64().is_some_and(|millis| millis > 0.0), "{answer}");
+    Ok(())
+}
+
+#[test]
+fn the_event_of_an_answer_can_be_opened() -> Result<()> {
+    let stage = stage_with_three_memories()?;
+    let answer = stage.ask("Where is the blue mug?")?;
+    let id = &answer["evidence"][0]["event"];
+    assert!(id.as_str().is_some_and(|id| id.starts_with("ev-")), "{answer}");
+    let opened = stage.command("get", json!({"event": id}))?;
+    assert_eq!((&opened["event"]["id"], &opened["event"]["observation"]), (id, &json!("mug")), "{opened}");
+    assert_eq!(opened["event"]["episode"], answer["evidence"][0]["episode"], "{opened}");
+    let missing = stage.command("get", json!({"event": "ev-4096"}))?;
+    assert_eq!(code(&missing), "bad_request", "{missing}");
     Ok(())
 }
 

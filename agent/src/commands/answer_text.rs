@@ -13,9 +13,12 @@ use crate::when;
 pub fn write(answer: &Json, options: &[String], now: Timestamp, zone: &TimeZone) -> String {
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("writing to a String");
+    let reason = answer["reason"].as_str().filter(|reason| !reason.is_empty());
     match answer["answer"].as_str() {
         Some(words) => line(words.to_owned()),
-        None => line("I remember nothing about that.".to_owned()),
+        None => line(reason.map_or("I remember nothing about that.".to_owned(), |reason| {
+            format!("I remember nothing about that: {reason}.")
+        })),
     }
     if let Some(index) = answer["choice"].as_u64() {
         let option = usize::try_from(index).ok().and_then(|index| options.get(index));
@@ -55,6 +58,9 @@ pub fn write(answer: &Json, options: &[String], now: Timestamp, zone: &TimeZone)
     let trace = answer["trace"].as_array().map(Vec::as_slice).unwrap_or_default();
     if !trace.is_empty() {
         line("\nhow the answer was found".to_owned());
+        if let Some(reason) = reason.filter(|_| answer["answer"].is_string()) {
+            line(format!("  because {reason}"));
+        }
     }
     for step in trace {
         line(format!("  {}: {}", words(&step["step"]), words(&step["detail"])));
@@ -113,6 +119,19 @@ evidence
 
 missing: asr: model not installed";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn the_reason_is_told_with_the_steps_or_without_an_answer() {
+        let of = |answer: Json| write(&answer, &[], Timestamp::from_micros(0), &TimeZone::UTC);
+        let none = of(json!({"answer": null, "reason": "nothing in memory speaks of it", "route": "none"}));
+        assert!(none.starts_with("I remember nothing about that: nothing in memory speaks of it."), "{none}");
+        let steps = json!([{"step": "search", "detail": "2 candidates"}]);
+        let found = json!({"answer": "On the shelf", "reason": "the latest that says so", "route": "symbolic"});
+        assert!(!of(found.clone()).contains("the latest that says so"));
+        let mut traced = found;
+        traced["trace"] = steps;
+        assert!(of(traced).contains("because the latest that says so"));
     }
 
     #[test]

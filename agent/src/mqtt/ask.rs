@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::tz::TimeZone;
 use memory_core::{Answer, Evidence, Query};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::client::Message;
 use super::fields::Fields;
@@ -137,6 +137,7 @@ pub fn render(
         choice: answer.choice,
         confidence: rounded(answer.confidence),
         route: answer.route,
+        reason: &answer.reason,
         intent: answer.intent,
         modality: answer.modality,
         evidence: answer.evidence.iter().map(|evidence| EvidenceBody::new(evidence, zone, media)).collect(),
@@ -159,6 +160,7 @@ struct AnswerBody<'a> {
     choice: Option<usize>,
     confidence: f64,
     route: memory_core::Route,
+    reason: &'a str,
     intent: memory_core::Intent,
     modality: memory_core::QuestionModality,
     evidence: Vec<EvidenceBody<'a>>,
@@ -169,7 +171,12 @@ struct AnswerBody<'a> {
 
 #[derive(Serialize)]
 struct EvidenceBody<'a> {
+    event: String,
     episode: String,
+    kind: &'static str,
+    entity: Option<&'a str>,
+    place: Option<&'a str>,
+    attributes: Map<String, Value>,
     start: String,
     end: String,
     stream_start_s: Option<f64>,
@@ -194,7 +201,12 @@ impl<'a> EvidenceBody<'a> {
     fn new(evidence: &'a Evidence, zone: &TimeZone, media: &MediaLinks) -> Self {
         let link = media.link(evidence.media.as_deref(), evidence.stream);
         Self {
+            event: evidence.event.to_string(),
             episode: evidence.episode.to_string(),
+            kind: evidence.kind.name(),
+            entity: evidence.entity.as_deref(),
+            place: evidence.attributes.get("place").and_then(memory_core::Value::as_text),
+            attributes: evidence.attributes.iter().map(|(name, value)| (name.clone(), value.into())).collect(),
             start: evidence.span.start.format(zone),
             end: evidence.span.end.format(zone),
             stream_start_s: evidence.stream.map(|stream| seconds(stream.start)),
@@ -227,7 +239,7 @@ fn millis(duration: Duration) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use memory_core::{Elapsed, EpisodeId, Intent, Modality, QuestionModality, StreamSpan, TimeSpan, Timestamp};
+    use memory_core::{Elapsed, EpisodeId, EventId, Intent, Kind, Modality, QuestionModality, StreamSpan, TimeSpan, Timestamp};
     use serde_json::json;
 
     use super::super::reply::tests::message;
@@ -309,6 +321,7 @@ mod tests {
             choice: Some(0),
             confidence: 0.83,
             route: memory_core::Route::Detailed,
+            reason: "it was seen on the table".to_owned(),
             intent: Intent::Factual,
             modality: QuestionModality::Audiovisual,
             evidence: vec![Evidence {
@@ -320,6 +333,10 @@ mod tests {
                 score: 0.71,
                 media: None,
                 observations: vec!["asr-00042".to_owned()],
+                event: EventId(42),
+                kind: Kind::Object,
+                entity: Some("cup".to_owned()),
+                attributes: [("place".to_owned(), memory_core::Value::Text("kitchen".to_owned()))].into(),
             }],
             degraded: vec!["asr: model not installed".to_owned()],
             elapsed: Elapsed {
@@ -348,14 +365,21 @@ mod tests {
           },
           "evidence": [
             {
+              "attributes": {
+                "place": "kitchen"
+              },
               "end": "2026-11-20T08:00:06.800+01:00",
+              "entity": "cup",
               "episode": "ep-7",
+              "event": "ev-42",
+              "kind": "object",
               "media": null,
               "media_start_s": null,
               "modality": "visual",
               "observations": [
                 "asr-00042"
               ],
+              "place": "kitchen",
               "score": 0.71,
               "start": "2026-11-20T08:00:00+01:00",
               "stream_end_s": 68.0,
@@ -366,6 +390,7 @@ mod tests {
           "intent": "factual",
           "modality": "audiovisual",
           "question": "What?",
+          "reason": "it was seen on the table",
           "request_id": "q-17",
           "route": "detailed",
           "trace": []

@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use memory_core::{
-    Episode, EpisodeFilter, EpisodeId, EpisodeSummary, Event, ForgetReply, ForgetRequest, Page, TimeSpan, Timestamp,
+    Episode, EpisodeFilter, EpisodeId, EpisodeSummary, Event, EventId, ForgetReply, ForgetRequest, Page, TimeSpan, Timestamp,
 };
 use serde_json::{Map, Value, json};
 
@@ -226,13 +226,43 @@ pub fn page(page: &Page, zone: &TimeZone, media: &MediaLinks) -> Value {
     json!({"episodes": episodes, "next": page.next.map(|id| id.to_string())})
 }
 
-/// `cmd/get`
-pub fn read_get(fields: Fields<'_>) -> Result<EpisodeId, Refusal> {
-    let id = fields.value("episode").or_else(|| fields.value("id"));
-    episode_id("episode", id.ok_or_else(|| Refusal::bad("`episode` is missing, for instance \"ep-42\""))?)
+/// What `cmd/get` opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Get {
+    Episode(EpisodeId),
+    Event(EventId),
 }
 
-/// The answer to `get`.
+/// `cmd/get`
+pub fn read_get(fields: Fields<'_>) -> Result<Get, Refusal> {
+    let episode = fields.value("episode").or_else(|| fields.value("id"));
+    match (episode, fields.value("event")) {
+        (Some(id), None) => episode_id("episode", id).map(Get::Episode),
+        (None, Some(id)) => event_id(id).map(Get::Event),
+        (Some(_), Some(_)) => Err(Refusal::bad("name `episode` or `event`, not both")),
+        (None, None) => {
+            Err(Refusal::bad("`episode` or `event` is missing, for instance \"ep-42\" or \"ev-42\""))
+        }
+    }
+}
+
+fn event_id(value: &Value) -> Result<EventId, Refusal> {
+    let id = match value {
+        Value::String(text) => text.parse().ok(),
+        Value::Number(number) => number.as_u64().map(EventId),
+        _ => None,
+    };
+    id.ok_or_else(|| wrong("event", "the id of an event such as \"ev-42\"", value))
+}
+
+/// The answer to `get` for an event.
+pub fn event(event: &Event, zone: &TimeZone, media: &MediaLinks) -> Value {
+    let mut body = event_body(event, zone, media);
+    body["episode"] = event.episode.to_string().into();
+    json!({ "event": body })
+}
+
+/// The answer to `get` for an episode.
 pub fn episode(episode: &Episode, events: &[Event], zone: &TimeZone, media: &MediaLinks) -> Value {
     let mut body = episode_body(episode, zone, media);
     let events: Vec<Value> = events.iter().map(|event| event_body(event, zone, media)).collect();
@@ -316,6 +346,26 @@ mod tests {
             json!({"since": "2026-01-02T00:00:00Z", "until": "2026-01-01T00:00:00Z"}),
         ] {
             assert_eq!(forget(body.clone()).unwrap_err().code, Code::BadRequest, "{body}");
+        }
+    }
+
+    #[test]
+    fn one_episode_or_one_event_is_opened() {
+        let get = |body: Value| match body {
+            Value::Object(map) => read_get(Fields(&map)),
+            _ => panic!("not an object"),
+        };
+        assert_eq!(get(json!({"episode": "ep-4"})), Ok(Get::Episode(EpisodeId(4))));
+        assert_eq!(get(json!({"id": 4})), Ok(Get::Episode(EpisodeId(4))));
+        assert_eq!(get(json!({"event": "ev-42"})), Ok(Get::Event(EventId(42))));
+        for body in [
+            json!({}),
+            json!({"event": "ep-42"}),
+            json!({"event": ["ev-42"]}),
+            json!({"episode": "ev-4"}),
+            json!({"episode": "ep-4", "event": "ev-42"}),
+        ] {
+            assert_eq!(get(body.clone()).unwrap_err().code, Code::BadRequest, "{body}");
         }
     }
 

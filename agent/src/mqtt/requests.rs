@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::ask::{read_question, read_request, refusal, render};
 use super::client::Message;
-use super::commands::{self, Name};
+use super::commands::{self, Get, Name};
 use super::context::Context;
 use super::entities::{self, List};
 use super::fields::Fields;
@@ -196,13 +196,16 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
             let page = context.service.episodes(filter).await.map_err(failed)?;
             Ok(commands::page(&page, &context.zone, &context.media))
         }
-        Name::Get => {
-            let id = commands::read_get(fields)?;
-            match context.service.episode(id).await.map_err(failed)? {
+        Name::Get => match commands::read_get(fields)? {
+            Get::Episode(id) => match context.service.episode(id).await.map_err(failed)? {
                 Some((episode, events)) => Ok(commands::episode(&episode, &events, &context.zone, &context.media)),
                 None => Err(Refusal::bad(format!("there is no episode {id}, or it was forgotten"))),
-            }
-        }
+            },
+            Get::Event(id) => match context.service.event(id).await.map_err(failed)? {
+                Some(event) => Ok(commands::event(&event, &context.zone, &context.media)),
+                None => Err(Refusal::bad(format!("there is no event {id}, or it was forgotten"))),
+            },
+        },
         Name::NameEntity => {
             let request = entities::read_naming(fields)?;
             let persons = context.service.name_entity(request).await.map_err(failed)?;

@@ -28,7 +28,7 @@ use std::time::Duration;
 use drivers::perception::Pace;
 use memory_core::ports::{PerceptionSink, PortError, TextEmbedder};
 use memory_core::{
-    Answer, Clock, EntityNews, Episode, EpisodeFilter, EpisodeId, Event, ForgetReply, ForgetRequest, Memory,
+    Answer, Clock, EntityNews, Episode, EpisodeFilter, EpisodeId, Event, EventId, ForgetReply, ForgetRequest, Memory,
     NamingError, NamingRequest, Observation, Outcome, Page, Perceived, Person, ProcedureError, ProcedureNews,
     ProcedureReply, ProcedureRequest, Query, ReadError, SaveIndex, Timestamp,
 };
@@ -350,6 +350,14 @@ impl MemoryService {
     /// See [`AskFailure`].
     pub async fn episode(&self, id: EpisodeId) -> Result<Option<(Episode, Vec<Event>)>, AskFailure> {
         self.read(self.shared.default_budget, move |memory| memory.episode(id).map_err(AskFailure::Read)).await
+    }
+
+    /// One visible event.
+    ///
+    /// # Errors
+    /// See [`AskFailure`].
+    pub async fn event(&self, id: EventId) -> Result<Option<Event>, AskFailure> {
+        self.read(self.shared.default_budget, move |memory| memory.event(id).map_err(AskFailure::Read)).await
     }
 
     /// Answers a symbolic query about procedures.

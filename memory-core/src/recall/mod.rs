@@ -16,6 +16,7 @@ mod fusion;
 mod gather;
 mod intent;
 mod likeness;
+mod missing;
 mod nearest;
 mod options;
 mod pool;
@@ -39,7 +40,7 @@ use self::pool::{Found, Pool};
 use self::question::Question;
 use crate::language::english::question::Ask;
 use crate::{
-    Answer, Clock, Elapsed, Evidence, Intent, Modality, Query, QueryError, QuestionModality, ReadError, Route, TimeSpan, Timestamp, TraceStep,
+    Answer, Clock, Elapsed, Evidence, Intent, Query, QueryError, ReadError, Route, TimeSpan, Timestamp, TraceStep,
 };
 
 /// Longest question, in bytes.
@@ -73,7 +74,7 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
         question.named.push(reading::name_phrase(&name));
     }
     let question = question;
-    let mut degraded = degraded(&question, reader);
+    let mut degraded = Vec::new();
     let embeddings = embed(&question, reader, &mut degraded);
     let classified = stopwatch.check()?;
     let limit = if query.top_k == 0 { USUAL_EVIDENCE } else { query.top_k.min(MOST_EVIDENCE) };
@@ -127,6 +128,7 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
     let total = stopwatch.check()?;
     let mut evidence = conclusion.evidence;
     evidence.truncate(limit);
+    degraded.splice(0..0, missing::missing(&question, &evidence, conclusion.answer.is_some(), reader));
     Ok(Answer {
         answer: conclusion.answer,
         choice: conclusion.choice,
@@ -326,26 +328,6 @@ fn hard_bounds(query: &Query) -> Result<Option<TimeSpan>, QueryError> {
     Ok(Some(TimeSpan { start, end }))
 }
 
-/// What is not available to this answer: the absent roles of the senses it is about, and what has no embedding yet.
-fn degraded(question: &Question<'_>, reader: &dyn Reader) -> Vec<String> {
-    let concerns = |modality: Option<Modality>| match (modality, question.modality) {
-        (None, _) | (_, QuestionModality::Audiovisual | QuestionModality::Gist) => true,
-        (Some(modality), QuestionModality::Visual) => modality == Modality::Visual,
-        (Some(modality), QuestionModality::Audio) => modality == Modality::Audio,
-    };
-    let mut degraded: Vec<String> = reader
-        .absent_roles()
-        .iter()
-        .filter(|role| concerns(role.modality))
-        .map(|role| format!("{}: {}", role.role, role.reason))
-        .collect();
-    let pending = reader.pending_embeddings();
-    if pending > 0 {
-        degraded.push(format!("text embedding: pending for {pending} events"));
-    }
-    degraded
-}
-
 /// φ of everything that is compared, in one batch.
 #[derive(Debug, Default)]
 struct Embeddings {
@@ -404,3 +386,6 @@ impl<'a> Stopwatch<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

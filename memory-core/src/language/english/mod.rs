@@ -1,6 +1,7 @@
 //! English: what words mean, times, word classes, phrases and clauses of questions and of what was told.
 
 pub(crate) mod closed;
+pub(crate) mod foreign;
 pub(crate) mod lexicon;
 pub(crate) mod question;
 pub(crate) mod states;
@@ -8,3 +9,6 @@ pub(crate) mod syntax;
 pub(crate) mod tag;
 pub(crate) mod time;
 pub(crate) mod token;
+
+#[cfg(test)]
+mod tests;

@@ -156,7 +156,7 @@ impl Kitchen {
         let answer = self.ask(question);
         assert_eq!(answer.route, Route::Symbolic, "{question}: {answer:?}");
         assert!(!answer.evidence.is_empty() && (0.0..=1.0).contains(&answer.confidence), "{answer:?}");
-        format!("{:?}, {:.2}: {}", answer.intent, answer.confidence, answer.answer.unwrap())
+        format!("{:?}: {}", answer.intent, answer.answer.unwrap())
     }
 
     fn serve(&self, request: &ProcedureRequest) -> ProcedureReply {
@@ -195,7 +195,7 @@ fn jack_gets_a_bowl_from_the_store_before_he_mixes() {
     kitchen.session("now", "20T11:50:00", "Jack", Some("make fruit salad"), &[("chop the fruits", "knife")]);
     assert_eq!(
         kitchen.told("What should Jack do next?"),
-        "Procedural, 0.81: Make fruit salad: mix the fruits after “chop the fruits” (93 %)."
+        "Procedural: Make fruit salad: mix the fruits after “chop the fruits” (93 %)."
     );
     let broken = kitchen.tell(Kind::State, at("20T11:55:00"), None, "The bowl at home is broken.", &[]);
     let store =
@@ -212,7 +212,7 @@ fn jack_gets_a_bowl_from_the_store_before_he_mixes() {
     }
     assert_eq!(
         kitchen.told("The bowl is broken, how can I make fruit salad?"),
-        "Constraint, 0.73: Make fruit salad: chop the fruits, then mix the fruits, which needs the bowl, but “The bowl at \
+        "Constraint: Make fruit salad: chop the fruits, then mix the fruits, which needs the bowl, but “The bowl at \
          home is broken”. So get another bowl first (“A store downstairs sells bowls, one minute away”), then mix the \
          fruits, then serve the salad."
     );
@@ -233,7 +233,7 @@ fn a_thing_that_others_did_without_is_stood_in_for() {
     kitchen.tell(Kind::Text, at("20T11:55:00"), Some("Anna"), "We can't find the bowl.", &[]);
     assert_eq!(
         kitchen.told("How do I make fruit salad?"),
-        "Procedural, 0.85: Make fruit salad: chop the fruits, then mix the fruits, which needs the bowl, but “We can't find the \
+        "Procedural: Make fruit salad: chop the fruits, then mix the fruits, which needs the bowl, but “We can't find the \
          bowl”. So use the pot instead, as in 1 session."
     );
     let request = ProcedureRequest::Alternatives {

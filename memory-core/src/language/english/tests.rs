@@ -1,0 +1,251 @@
+//! Word classes, clauses and questions, with sentences of everyday life.
+
+use super::closed::number_word;
+use super::question::{Ask, Asked, Occurrence, Order, understand};
+use super::states::same;
+use super::syntax::{Clause, parse};
+use super::tag::{Tag, words};
+
+const NONE: [String; 0] = [];
+
+fn clauses(text: &str) -> Vec<Clause> {
+    parse(text, &[]).1.into_iter().flat_map(|sentence| sentence.clauses).collect()
+}
+
+fn tag_of(text: &str, word: &str) -> Option<Tag> {
+    words(text, &[]).into_iter().find(|found| found.text == word).map(|found| found.tag)
+}
+
+#[test]
+fn words_get_their_class_from_what_stands_around_them() {
+    let mut wrong = Vec::new();
+    for (text, word, tag) in [
+        ("The plumber repairs the tap.", "repairs", Tag::Verb),
+        ("The repairs were dear.", "repairs", Tag::Noun),
+        ("Mira waters the ferns.", "waters", Tag::Verb),
+        ("The water is cold.", "water", Tag::Noun),
+        ("The water is cold.", "cold", Tag::Adjective),
+        ("Did Jonas paint the fence?", "paint", Tag::Verb),
+        ("Where is the green paint?", "paint", Tag::Noun),
+        ("She wants to leave.", "leave", Tag::Verb),
+        ("She can swim.", "can", Tag::Modal),
+        ("Mira's cat sleeps.", "'s", Tag::Possessive),
+        ("She isn't here.", "not", Tag::Not),
+        ("It has 3 wheels.", "3", Tag::Number),
+        ("Leena lives in Turku.", "turku", Tag::Name),
+        ("Which ladder was used?", "which", Tag::Wh),
+        ("He fell before he reached the door.", "before", Tag::Conjunction),
+        ("He fell before dinner.", "before", Tag::Preposition),
+        ("The blue crate is empty.", "blue", Tag::Adjective),
+        ("My sister lost her gloves.", "my", Tag::Owner),
+    ] {
+        let found = tag_of(text, word);
+        if found != Some(tag) {
+            wrong.push(format!("{word} in {text:?} is {found:?}, expected {tag:?}"));
+        }
+    }
+    assert_eq!(wrong, NONE);
+}
+
+#[test]
+fn base_forms_follow_the_class() {
+    let lemma = |text: &str, word: &str| words(text, &[]).into_iter().find(|found| found.text == word).map(|found| found.lemma);
+    for (text, word, base) in [
+        ("The mice were gone.", "mice", "mouse"),
+        ("She took the knives.", "took", "take"),
+        ("She took the knives.", "knives", "knife"),
+        ("They are running.", "running", "run"),
+        ("The zorbels are here.", "zorbels", "zorbel"),
+    ] {
+        assert_eq!(lemma(text, word).as_deref(), Some(base), "{word} in {text}");
+    }
+}
+
+#[test]
+fn a_clause_has_its_subject_its_verb_its_object_and_its_places() {
+    let clause = clauses("Jonas put the heavy toolbox under the workbench.").remove(0);
+    assert_eq!(clause.subject.as_ref().map(|noun| noun.head.as_str()), Some("jonas"), "{clause:#?}");
+    assert_eq!(clause.verb.as_ref().map(|verb| (verb.lemma.as_str(), verb.past, verb.negated)), Some(("put", true, false)));
+    assert_eq!(clause.objects.iter().map(|noun| noun.head.as_str()).collect::<Vec<_>>(), ["toolbox"]);
+    assert_eq!(clause.objects[0].modifiers, ["heavy"]);
+    let adjuncts: Vec<_> = clause.adjuncts.iter().map(|it| (it.preposition.as_str(), it.noun.head.as_str())).collect();
+    assert_eq!(adjuncts, [("under", "workbench")]);
+}
+
+#[test]
+fn noun_phrases_keep_owner_number_and_what_they_are_of() {
+    let clause = clauses("Mira's brother bought three jars of honey.").remove(0);
+    let subject = clause.subject.as_ref().unwrap();
+    assert_eq!(subject.owner.as_ref().map(|owner| owner.head.as_str()), Some("mira"), "{clause:#?}");
+    let object = &clause.objects[0];
+    assert_eq!((object.head.as_str(), object.number, object.plural), ("jar", Some(3.0), true));
+    assert_eq!(object.of.as_ref().map(|of| of.head.as_str()), Some("honey"));
+    let pair = clauses("A fork and a spoon lie on the tray.").remove(0);
+    let heads: Vec<_> = pair.subject.iter().flat_map(|noun| noun.all()).map(|noun| noun.head.as_str()).collect();
+    assert_eq!(heads, ["fork", "spoon"], "{pair:#?}");
+}
+
+#[test]
+fn clauses_are_told_apart_and_a_subject_is_taken_over() {
+    let found = clauses("Jonas opened the gate and fed the goats.");
+    let verbs: Vec<_> = found.iter().filter_map(|clause| clause.verb.as_ref()).map(|verb| verb.lemma.as_str()).collect();
+    assert_eq!(verbs, ["open", "feed"], "{found:#?}");
+    assert_eq!(found[1].subject.as_ref().map(|noun| noun.head.as_str()), Some("jonas"));
+    assert!(found[1].inherited);
+    let two = clauses("The lamp flickers because the fuse is loose.");
+    assert_eq!(two.len(), 2, "{two:#?}");
+    assert_eq!(two[1].link.as_deref(), Some("because"));
+}
+
+#[test]
+fn auxiliaries_tell_tense_and_denial() {
+    let verb = |text: &str| clauses(text).remove(0).verb.unwrap();
+    assert!(verb("Leena will not come.").negated && verb("Leena will not come.").future);
+    assert!(verb("The tiles were painted by Jonas.").passive);
+    assert!(verb("Jonas has painted the tiles.").perfect);
+    assert!(verb("Jonas is painting the tiles.").progressive);
+    assert_eq!(verb("She might come.").modal.as_deref(), Some("might"));
+    assert_eq!(verb("Jonas switched the radio off.").lemma, "switch");
+}
+
+#[test]
+fn a_question_with_its_verb_first_has_its_subject() {
+    let clause = clauses("Did Jonas paint the fence?").remove(0);
+    assert!(clause.inverted, "{clause:#?}");
+    assert_eq!(clause.subject.as_ref().map(|noun| noun.head.as_str()), Some("jonas"));
+    assert_eq!(clause.verb.as_ref().map(|verb| verb.lemma.as_str()), Some("paint"));
+    assert_eq!(clause.objects.first().map(|noun| noun.head.as_str()), Some("fence"));
+    let clause = clauses("Where has Leena left the rake?").remove(0);
+    assert_eq!(clause.asking.as_ref().map(|asking| asking.word.as_str()), Some("where"), "{clause:#?}");
+    assert_eq!(clause.subject.as_ref().map(|noun| noun.head.as_str()), Some("leena"));
+}
+
+#[test]
+fn the_kind_of_answer_is_read_from_the_grammar() {
+    let mut wrong = Vec::new();
+    for (text, ask) in [
+        ("Where is the rake?", Ask::Place),
+        ("In which room is the rake?", Ask::Place),
+        ("When did Leena arrive?", Ask::Time),
+        ("What time did Leena arrive?", Ask::Time),
+        ("On which day did Leena arrive?", Ask::Time),
+        ("Who fed the goats?", Ask::Person),
+        ("Whose rake is that?", Ask::Owner),
+        ("What did Jonas paint?", Ask::Thing),
+        ("Which tool did Jonas use?", Ask::Thing),
+        ("What did Jonas do?", Ask::Action),
+        ("How many goats are there?", Ask::Count),
+        ("How many times did the gong sound?", Ask::Times),
+        ("How often did the gong sound?", Ask::Times),
+        ("How much does the crate weigh?", Ask::Amount),
+        ("How heavy is the crate?", Ask::Amount),
+        ("How long did the film last?", Ask::Length),
+        ("Is the gate open?", Ask::Truth),
+        ("Did Leena feed the goats?", Ask::Truth),
+        ("Are there any goats?", Ask::Truth),
+        ("Was it Jonas or Leena?", Ask::Thing),
+        ("Why is the gate open?", Ask::Reason),
+        ("How do I sharpen the scythe?", Ask::Way),
+        ("What comes next?", Ask::Next),
+        ("Summarise the afternoon.", Ask::Summary),
+        ("What has changed since noon?", Ask::Change),
+        ("Describe the goat.", Ask::Description),
+        ("List the tools on the wall.", Ask::Thing),
+        ("The gate squeaks. Who can oil it?", Ask::Person),
+    ] {
+        let found = understand(text, &[]).ask;
+        if found != ask {
+            wrong.push(format!("{text} is {found:?}, expected {ask:?}"));
+        }
+    }
+    assert_eq!(wrong, NONE);
+}
+
+fn cue(text: &str) -> Option<(Order, bool, String)> {
+    understand(text, &[]).cue.map(|cue| (cue.order, cue.direct, text[cue.range].to_owned()))
+}
+
+#[test]
+fn another_event_places_what_is_asked_for() {
+    let mut wrong = Vec::new();
+    for (text, order, direct, range) in [
+        ("What did Leena do right after the bell rang?", Order::After, true, "after the bell rang"),
+        ("Who came before the goats were fed?", Order::Before, false, "before the goats were fed"),
+        ("When it rained, who shut the hatch?", Order::During, false, "When it rained"),
+        ("While Jonas slept, what could be heard?", Order::During, false, "While Jonas slept"),
+        ("What could be heard while Jonas slept?", Order::During, false, "while Jonas slept"),
+        ("After the storm, what lay on the roof?", Order::After, false, "After the storm"),
+        ("Who was in the barn as the lights went out?", Order::During, false, "as the lights went out"),
+        ("What stood there prior to the delivery?", Order::Before, false, "prior to the delivery"),
+    ] {
+        let found = cue(text);
+        if found != Some((order, direct, range.to_owned())) {
+            wrong.push(format!("{text}: {found:?}"));
+        }
+    }
+    assert_eq!(wrong, NONE);
+}
+
+#[test]
+fn words_that_place_nothing_are_no_cue() {
+    for text in ["Where was the rake before?", "When did the bell ring?", "By when must the hay be in?", "Where is the rake?"] {
+        assert_eq!(cue(text), None, "{text}");
+    }
+}
+
+fn alternatives(text: &str) -> Vec<String> {
+    let asked = understand(text, &[]);
+    asked.alternatives.iter().map(|range| text[range.clone()].to_owned()).collect()
+}
+
+#[test]
+fn the_things_that_a_question_chooses_among_are_found() {
+    assert_eq!(alternatives("Which came first, the goat or the hen?"), ["the goat", "the hen"]);
+    assert_eq!(alternatives("Was it Jonas, Leena or Mira?"), ["Jonas", "Leena", "Mira"]);
+    assert_eq!(alternatives("Of the goat and the hen, which was fed first?"), ["the goat", "the hen"]);
+    assert_eq!(alternatives("Where is the rake?"), NONE);
+}
+
+#[test]
+fn occurrences_scales_habits_and_others_are_noticed() {
+    let of = |text: &str| -> Asked { understand(text, &[]) };
+    assert_eq!(of("When did Leena last call?").occurrence, Some(Occurrence::Last));
+    assert_eq!(of("Who was the first visitor?").occurrence, Some(Occurrence::First));
+    assert_eq!(of("Where was the rake before?").occurrence, Some(Occurrence::Previous));
+    assert_eq!(of("When did the second visitor come?").occurrence, Some(Occurrence::Nth(2)));
+    assert_eq!(of("When did Leena call?").occurrence, None);
+    let most = of("Which cheese has the most fat?").scale.unwrap();
+    assert_eq!((most.most, most.of.as_str(), most.comparative), (true, "fat", false));
+    assert!(of("Which film was longer?").scale.is_some_and(|scale| scale.comparative));
+    assert!(of("What does Leena usually drink?").habitual);
+    assert!(!of("What did Leena drink?").habitual);
+    assert!(of("Who else was there?").other);
+    assert!(of("Did Leena not call?").negated);
+    assert!(of("Who said \"mind the step\"?").quotes.len() == 1);
+    assert_eq!(of("Which kind of bird was it?").class.map(|class| class.head).as_deref(), Some("bird"));
+}
+
+#[test]
+fn states_of_one_scale_are_the_same_or_opposite() {
+    for (a, b, alike) in [
+        ("broken", "fixed", Some(false)),
+        ("work", "repair", Some(true)),
+        ("open", "shut", Some(false)),
+        ("closed", "shut", Some(true)),
+        ("locked", "unlock", Some(false)),
+        ("full", "empty", Some(false)),
+        ("asleep", "awake", Some(false)),
+        ("open", "locked", None),
+        ("green", "open", None),
+    ] {
+        assert_eq!(same(a, b), alike, "{a}, {b}");
+        assert_eq!(same(b, a), alike, "{b}, {a}");
+    }
+}
+
+#[test]
+fn numbers_in_words_have_values() {
+    for (word, value) in [("seven", Some(7.0)), ("forty-two", Some(42.0)), ("dozen", Some(12.0)), ("goat", None), ("ten-two", None)] {
+        assert_eq!(number_word(word), value, "{word}");
+    }
+}

@@ -1,0 +1,168 @@
+//! Questions with the answers that people expect.
+
+use super::home::{Row, home};
+use crate::{Kind, Route};
+
+const NONE: [String; 0] = [];
+
+#[test]
+fn the_latest_place_is_told_and_the_one_before_on_request() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Text, Some("Mira"), "I put the torch in the top drawer."),
+        ("18T11:00:00", 0, Kind::Text, Some("Jonas"), "The left glove is on the workbench."),
+        ("18T11:05:00", 0, Kind::Text, Some("Jonas"), "The right glove is in the car."),
+        ("19T09:00:00", 0, Kind::Text, Some("Jonas"), "I moved the torch to the shelf in the cellar."),
+        ("19T12:00:00", 0, Kind::Text, Some("Mira"), "My aunt lives in Tartu."),
+        ("20T07:00:00", 0, Kind::Text, Some("Mira"), "Is the torch in the garden?"),
+    ];
+    let misses = home(rows).misses(&[
+        ("Where is the torch?", "shelf in the cellar"),
+        ("Where was the torch before?", "top drawer"),
+        ("Where is the left glove?", "workbench"),
+        ("Where is the right glove?", "in the car"),
+        ("Where does Mira's aunt live?", "Tartu"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn yes_and_no_follow_the_latest_state() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::State, None, "The printer is broken."),
+        ("18T12:00:00", 0, Kind::State, None, "The attic window is open."),
+        ("19T09:00:00", 0, Kind::State, None, "The printer works again."),
+        ("19T10:00:00", 0, Kind::Text, Some("Jonas"), "I closed the attic window."),
+        ("19T11:00:00", 0, Kind::State, None, "The shed is locked."),
+    ];
+    let misses = home(rows).misses(&[
+        ("Is the printer broken?", "No"),
+        ("Does the printer work?", "Yes"),
+        ("Is the attic window open?", "No"),
+        ("Is the attic window closed?", "Yes"),
+        ("Is the shed locked?", "Yes"),
+        ("Is the shed unlocked?", "No"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn numbers_are_told_with_their_units() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Text, Some("Mira"), "The crate weighs 4.2 kg."),
+        ("18T11:00:00", 0, Kind::Text, Some("Jonas"), "We bought twelve eggs at the market."),
+        ("19T11:00:00", 0, Kind::State, None, "The rain barrel is 80 % full."),
+    ];
+    let misses = home(rows).misses(&[
+        ("How heavy is the crate?", "4.2 kg"),
+        ("How many eggs did we buy?", "12"),
+        ("How full is the rain barrel?", "80 %"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn occurrences_are_counted_and_bounded_by_time() {
+    let rows: &[Row] = &[
+        ("19T10:00:00", 3, Kind::Sound, None, "The gong sounds."),
+        ("20T08:10:00", 3, Kind::Sound, None, "The gong sounds."),
+        ("20T08:30:00", 3, Kind::Sound, None, "The gong sounds."),
+        ("20T08:40:00", 3, Kind::Sound, None, "A dog barks."),
+    ];
+    let misses = home(rows).misses(&[
+        ("How often did the gong sound?", "3 times"),
+        ("How many times did the gong sound yesterday?", "Once"),
+        ("How often did the gong sound today?", "Twice"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn order_decides_between_alternatives() {
+    let rows: &[Row] = &[
+        ("20T08:10:00", 6, Kind::Caption, None, "A heron stands by the pond."),
+        ("20T08:20:00", 6, Kind::Caption, None, "A fox crosses the lawn."),
+        ("20T08:30:00", 6, Kind::Caption, None, "A hedgehog eats from a bowl."),
+    ];
+    let misses = home(rows).misses(&[
+        ("Which came first, the heron or the fox?", "heron"),
+        ("Who was seen later, the hedgehog or the fox?", "hedgehog"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn a_cue_places_what_is_asked_for() {
+    let rows: &[Row] = &[
+        ("20T08:00:10", 2, Kind::Sound, None, "The timer beeps."),
+        ("20T08:00:14", 6, Kind::Caption, None, "Jonas takes a cake out of the oven."),
+        ("20T08:10:00", 6, Kind::Caption, None, "Mira feeds the tortoise."),
+        ("20T08:20:00", 60, Kind::Sound, None, "It is raining."),
+        ("20T08:20:20", 6, Kind::Caption, Some("Mira"), "Mira closes the shutters."),
+        ("20T08:40:00", 6, Kind::Caption, Some("Jonas"), "Jonas folds the laundry."),
+    ];
+    let home = home(rows);
+    let mut wrong = Vec::new();
+    for (question, first) in [
+        ("What was seen right after the timer beeped?", "Jonas takes a cake out of the oven."),
+        ("When it was raining, what was seen?", "Mira closes the shutters."),
+        ("What could be heard while Mira closed the shutters?", "It is raining."),
+        ("What happened just before Mira fed the tortoise?", "Jonas takes a cake out of the oven."),
+    ] {
+        let answer = home.ask(question);
+        let found = answer.evidence.first().map(|item| item.text.clone());
+        if found.as_deref() != Some(first) {
+            wrong.push(format!("{question} expected {first:?}, found {found:?}, said {:?}", answer.answer));
+        }
+    }
+    wrong.extend(home.misses(&[("When it was raining, who closed the shutters?", "Mira")]));
+    assert_eq!(wrong, NONE);
+}
+
+#[test]
+fn options_are_chosen_by_evidence() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Text, Some("Mira"), "I put the torch in the top drawer."),
+        ("19T09:00:00", 0, Kind::Text, Some("Jonas"), "The boiler makes a strange noise."),
+        ("20T08:10:00", 3, Kind::Sound, None, "The gong sounds."),
+        ("20T08:30:00", 3, Kind::Sound, None, "The gong sounds."),
+    ];
+    let home = home(rows).with_meaning();
+    let mut wrong = Vec::new();
+    for (question, options, right) in [
+        ("Where is the torch?", ["on the table", "in the car", "in the top drawer", "in bed"], 2),
+        ("How often did the gong sound?", ["once", "three times", "twice", "never"], 2),
+        ("Who spoke about the boiler?", ["Mira", "Jonas", "a plumber", "nobody"], 1),
+    ] {
+        let answer = home.choose(question, &options);
+        if answer.choice != Some(right) || answer.answer.as_deref() != Some(options[right]) || answer.evidence.is_empty() {
+            wrong.push(format!("{question} {answer:?}"));
+        }
+    }
+    assert_eq!(wrong, NONE);
+}
+
+#[test]
+fn what_was_never_there_is_not_answered() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Text, Some("Mira"), "I put the torch in the top drawer."),
+        ("19T09:00:00", 0, Kind::Text, Some("Jonas"), "The boiler makes a strange noise."),
+    ];
+    let home = home(rows);
+    for question in ["Where is the trumpet?", "When does the ferry leave?", "Who repaired the tractor?"] {
+        let answer = home.ask(question);
+        assert_eq!((answer.route, &answer.answer), (Route::None, &None), "{question}: {answer:?}");
+        assert!(!answer.reason.is_empty(), "{question}");
+    }
+    let chosen = home.choose("Which train was delayed?", &["the night train", "the express", "the local", "the ICE"]);
+    assert_eq!((chosen.route, chosen.choice), (Route::None, None), "{chosen:?}");
+}
+
+#[test]
+fn every_answer_says_why_and_its_evidence_names_the_event() {
+    let rows: &[Row] = &[("18T10:00:00", 0, Kind::Text, Some("Mira"), "I put the torch in the top drawer.")];
+    let answer = home(rows).ask("Where is the torch?");
+    assert!(!answer.reason.is_empty(), "{answer:?}");
+    let first = &answer.evidence[0];
+    assert_eq!((first.event.to_string(), first.kind, first.entity.as_deref()), ("ev-1".to_owned(), Kind::Text, Some("Mira")));
+    assert_eq!(first.observations, ["told-1"]);
+}

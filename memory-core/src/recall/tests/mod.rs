@@ -1,0 +1,4 @@
+mod answers;
+mod any_text;
+mod contract;
+mod home;
