@@ -1,4 +1,4 @@
-//! Ways, next steps, what is missing, what somebody usually does: symbolic queries of the logic layer.
+//! Ways, steps, what is missing, what somebody usually does: symbolic queries of the logic layer.
 
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::pool::Pool;
@@ -11,24 +11,17 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, limit: usize) -> Result<Option<
     let now = Timestamp::from(question.now.timestamp());
     let Some(said) = symbolic::answer(question.text, pool.reader, pool.embedding.as_deref(), now, limit)? else { return Ok(None) };
     let evidence = pool.read(&said.events, &question.content)?;
-    if evidence.is_empty() {
-        return Ok(None);
-    }
-    let candidate = Candidate {
-        layer: Layer::Procedures,
-        value: Value::Text(said.answer.clone()),
-        text: said.answer,
-        signals: Signals {
-            coverage: evidence[0].coverage.of_content,
-            cosine: 0.0,
-            margin: 1.0,
-            fits: 1.0,
-            thing: said.confidence,
-            known: question.content.known(),
-        },
-        evidence,
-        confidence: 0.0,
-        reason: said.trace,
+    let Some(first) = evidence.first() else { return Ok(None) };
+    let signals = Signals {
+        // What the whole procedure speaks of, not one of its steps alone.
+        coverage: question.content.share_in(&said.words).max(first.coverage.of_content),
+        cosine: 0.0,
+        margin: said.agreement,
+        fits: said.support,
+        thing: said.goal,
+        known: question.content.known(),
     };
+    let value = if said.list.is_empty() { Value::Text(said.answer.clone()) } else { Value::List(said.list) };
+    let candidate = Candidate { layer: Layer::Procedures, value, text: said.answer, signals, evidence, confidence: 0.0, reason: said.trace };
     Ok(Some((candidate, said.intent)))
 }

@@ -1,16 +1,27 @@
 //! Answers in words. They say what was asked, how often it was seen, and what stands against it.
 
+use super::course::{Course, command};
 use super::parse::Daytime;
 use super::world::Told;
 use super::{Question, Subject};
 use crate::EventId;
+use crate::language::english::tag::Tag;
 use crate::logic::query::{Behaviour, Missing, Needed, NextStep, Path, StandIns};
 use crate::logic::{Procedure, StepId};
 
 /// An answer with the events behind it, best first.
 pub(super) struct Composed {
     pub answer: String,
-    pub confidence: f64,
+    /// What it says item by item, for comparing it with options.
+    pub list: Vec<String>,
+    /// How surely the goal or step is the one that was meant.
+    pub goal: f64,
+    /// The share of the sessions that agree.
+    pub agreement: f64,
+    /// How many sessions were asked.
+    pub sessions: usize,
+    /// All words that the procedure speaks of.
+    pub words: Vec<(String, Tag)>,
     pub events: Vec<EventId>,
     pub trace: String,
 }
@@ -30,25 +41,20 @@ pub(super) fn ways(question: &Question<'_>, subject: &Subject<'_>, found: &[Path
         seen if seen as usize == count => sessions(count),
         seen => format!("{seen} of {}", sessions(count)),
     };
-    let others = match found.len() - 1 {
-        0 => String::new(),
-        1 => " There is another way.".to_owned(),
-        more => format!(" There are {more} other ways."),
-    };
     let needed_not: Vec<&Told> =
         told.iter().filter(|told| !found.iter().any(|path| uses(procedure, &path.steps, &told.thing))).collect();
     let because =
         needed_not.first().map(|told| format!(" {} is not needed: “{}”", capitalised(&told.thing), quote(told)));
-    let answer = format!(
-        "{}: {} ({support}).{others}{}",
-        capitalised(&goal_of(question, subject)),
-        steps(procedure, &best.steps),
-        because.unwrap_or_default(),
-    );
+    // The goal is named where it was asked for in other words.
+    let goal = if subject.score > 0.99 { String::new() } else { format!("{}: ", capitalised(&goal_of(question, subject))) };
+    let way = steps(procedure, &best.steps);
+    let way = if goal.is_empty() { capitalised(&way) } else { way };
+    let answer = format!("{goal}{way} ({support}).{}", because.unwrap_or_default());
     let mut events = behind(procedure, &best.steps);
     events.extend(needed_not.iter().map(|told| told.event.id));
-    let seen = f64::from(best.seen).max(0.5);
-    Composed { answer, confidence: subject.score * assurance(seen), events, trace: format!("{} ways", found.len()) }
+    let mut told = composed(subject, answer, &best.steps, events, format!("{} ways", found.len()));
+    told.agreement = f64::from(best.seen) / count.max(1) as f64;
+    told
 }
 
 /// What to do where a thing that is needed is not to be had.
@@ -87,7 +93,6 @@ pub(super) fn blocked(
     if let Some(swap) = swap {
         parts.push(format!("use the {} instead, as in {}", swap.with, sessions(swap.seen as usize)));
     }
-    let seen = usual.seen.max(1);
     let answer = if parts.is_empty() {
         format!(
             "{}: {first}{step} comes next, but {why}, and nothing is known that stands in for the {thing}.",
@@ -101,13 +106,9 @@ pub(super) fn blocked(
         )
     };
     events.extend(behind(procedure, &usual.steps));
-    let certain = if parts.is_empty() { 0.6 } else { 1.0 };
-    Some(Composed {
-        answer,
-        confidence: certain * subject.score * assurance(f64::from(seen)),
-        events,
-        trace: format!("{step} is blocked by {thing}"),
-    })
+    let mut told = composed(subject, answer, &rest, events, format!("{step} is blocked by {thing}"));
+    told.agreement = f64::from(usual.seen) / procedure.runs().len().max(1) as f64;
+    Some(told)
 }
 
 /// No way fulfils the conditions.
@@ -125,41 +126,32 @@ pub(super) fn no_way(question: &Question<'_>, subject: &Subject<'_>, usual: &[Pa
         blocking.unwrap_or_default(),
         steps(procedure, &usual)
     );
-    let count = procedure.runs().len() as f64;
-    Composed {
-        answer,
-        confidence: 0.8 * subject.score * assurance(count),
-        events: behind(procedure, &usual),
-        trace: "no way".to_owned(),
-    }
+    composed(subject, answer, &[], behind(procedure, &usual), "no way".to_owned())
 }
 
 /// What comes next.
-pub(super) fn next(question: &Question<'_>, subject: &Subject<'_>, next: &[NextStep]) -> Composed {
+pub(super) fn next(subject: &Subject<'_>, next: &[NextStep]) -> Composed {
     let procedure = subject.procedure;
     let first = next[0];
-    let done = subject.done.last().map(|step| format!(" after “{}”", text(procedure, *step))).unwrap_or_default();
     let percent = |step: &NextStep| format!("{:.0} %", 100.0 * step.probability);
-    let goal = capitalised(&goal_of(question, subject));
     let mut events: Vec<EventId> = subject.session.into_iter().flat_map(|run| run.events().rev()).collect();
+    let said = |other: Option<StepId>| other.map_or_else(|| "nothing more".to_owned(), |step| text(procedure, step));
+    let other = next.get(1).filter(|other| other.probability >= 0.2);
+    let other = other.map(|other| format!(", or {} ({})", said(other.step), percent(other))).unwrap_or_default();
     let answer = match first.step {
-        None => format!("{goal}: nothing more, it is done{done} ({}).", percent(&first)),
+        None => "Nothing more: it is done.".to_owned(),
         Some(step) => {
-            let other = next.get(1).filter(|other| other.probability >= 0.2);
-            let other = other.map(|other| match other.step {
-                Some(step) => format!(", or {} ({})", text(procedure, step), percent(other)),
-                None => format!(", or nothing more ({})", percent(other)),
-            });
-            events.splice(0..0, behind(procedure, &[step]));
-            format!("{goal}: {}{done} ({}){}.", text(procedure, step), percent(&first), other.unwrap_or_default())
+            events.splice(0..0, latest(procedure, step));
+            format!("Next: {}{other}.", text(procedure, step))
         }
     };
-    let count = procedure.runs().len() as f64;
-    let confidence = subject.score * assurance(count) * (0.4 + 0.6 * first.probability);
     if events.is_empty() {
         events = behind(procedure, &subject.done);
     }
-    Composed { answer, confidence, events, trace: format!("{} next steps", next.len()) }
+    let list: Vec<StepId> = first.step.into_iter().collect();
+    let mut told = composed(subject, answer, &list, events, format!("{} next steps", next.len()));
+    told.agreement = first.probability;
+    told
 }
 
 /// What is still to be done, and with what.
@@ -185,12 +177,29 @@ pub(super) fn missing(
     };
     let mut events = behind(procedure, if left.is_empty() { &subject.done } else { &left });
     events.extend(subject.session.into_iter().flat_map(|run| run.events()));
-    let count = procedure.runs().len() as f64;
+    let mut told = composed(subject, answer, &left, events, format!("{} steps are missing", left.len()));
+    let sum: f64 = found.iter().map(|missing| missing.probability).sum();
+    told.agreement = if found.is_empty() { 1.0 } else { sum / found.len() as f64 };
+    if only_things {
+        told.list = names;
+    } else {
+        told.list.extend(names);
+    }
+    told
+}
+
+/// An answer about a procedure, with the steps that it names.
+fn composed(subject: &Subject<'_>, answer: String, named: &[StepId], events: Vec<EventId>, trace: String) -> Composed {
+    let procedure = subject.procedure;
     Composed {
         answer,
-        confidence: 0.9 * subject.score * assurance(count),
+        list: named.iter().map(|step| text(procedure, *step)).collect(),
+        goal: subject.score,
+        agreement: 1.0,
+        sessions: procedure.runs().len(),
+        words: Course::of(procedure).words(),
         events,
-        trace: format!("{} steps are missing", left.len()),
+        trace,
     }
 }
 
@@ -207,8 +216,13 @@ pub(super) fn habits(person: &str, daytime: Option<Daytime>, found: &[Behaviour<
         .take(MOST_HABITS)
         .map(|behaviour| format!("{} ({})", behaviour.procedure.goal(), times(behaviour.runs.len())))
         .collect();
+    let clock = match daytime {
+        Some(Daytime::Clock(minute)) => format!(" at about {:02}:{:02}", minute / 60, minute % 60),
+        _ => String::new(),
+    };
     let when = match daytime {
         None => "",
+        Some(Daytime::Clock(_)) => clock.as_str(),
         Some(Daytime::Morning) => " in the morning",
         Some(Daytime::Noon) => " at noon",
         Some(Daytime::Afternoon) => " in the afternoon",
@@ -229,9 +243,16 @@ pub(super) fn habits(person: &str, daytime: Option<Daytime>, found: &[Behaviour<
     let latest = |behaviour: &Behaviour<'_>| -> Vec<EventId> {
         behaviour.runs.iter().rev().take(SHOWN_SESSIONS).flat_map(|run| run.events()).collect()
     };
+    let goals: Vec<String> = found.iter().take(MOST_HABITS).map(|behaviour| behaviour.procedure.goal().to_owned()).collect();
+    let mut words: Vec<(String, Tag)> = found.iter().flat_map(|behaviour| Course::of(behaviour.procedure).words()).collect();
+    words.extend(called.into_iter().map(|word| (word, Tag::Name)));
     Composed {
         answer: format!("{name} usually does this{when}: {}.", listed(&habits)),
-        confidence: 0.95 * assurance(total as f64),
+        list: goals,
+        goal: 1.0,
+        agreement: found[0].runs.len() as f64 / total.max(1) as f64,
+        sessions: total,
+        words,
         events: found.iter().take(MOST_HABITS).flat_map(latest).collect(),
         trace: format!("{} procedures", found.len()),
     }
@@ -248,9 +269,10 @@ fn goal_of(question: &Question<'_>, subject: &Subject<'_>) -> String {
 /// The latest event behind each step, in the order of the steps.
 fn behind(procedure: &Procedure, steps: &[StepId]) -> Vec<EventId> {
     // A session that did all of it is the best evidence.
-    let whole = procedure.runs().rev().find(|run| run.steps() == steps);
-    if let Some(run) = whole {
-        return run.events().collect();
+    let whole: Vec<EventId> =
+        procedure.runs().rev().filter(|run| run.steps() == steps).flat_map(|run| run.events()).collect();
+    if !whole.is_empty() {
+        return whole;
     }
     let latest = |step: &StepId| {
         procedure.runs().rev().find_map(|run| {
@@ -261,6 +283,13 @@ fn behind(procedure: &Procedure, steps: &[StepId]) -> Vec<EventId> {
     steps.iter().filter_map(latest).collect()
 }
 
+/// The events that did a step, the newest session first.
+fn latest(procedure: &Procedure, step: StepId) -> Vec<EventId> {
+    let course = Course::of(procedure);
+    let act = course.acts.iter().position(|act| act.steps.contains(&step));
+    act.map(|act| course.events_of(act)).unwrap_or_default()
+}
+
 /// Whether a step needs a thing.
 fn uses(procedure: &Procedure, steps: &[StepId], thing: &str) -> bool {
     let words = crate::logic::query::StepWords::of(procedure);
@@ -269,19 +298,14 @@ fn uses(procedure: &Procedure, steps: &[StepId], thing: &str) -> bool {
 }
 
 fn text(procedure: &Procedure, step: StepId) -> String {
-    procedure.step(step).map(|step| step.text.trim_end_matches('.').to_owned()).unwrap_or_default()
+    procedure.step(step).map(command).unwrap_or_default()
 }
 
 fn steps(procedure: &Procedure, steps: &[StepId]) -> String {
     steps.iter().map(|step| text(procedure, *step)).collect::<Vec<_>>().join(", then ")
 }
 
-/// How sure a number of sessions makes: every one takes away half of the doubt.
-fn assurance(sessions: f64) -> f64 {
-    0.97 * (1.0 - 0.5_f64.powf(sessions.min(10.0)))
-}
-
-fn sessions(count: usize) -> String {
+pub(super) fn sessions(count: usize) -> String {
     if count == 1 { "1 session".to_owned() } else { format!("{count} sessions") }
 }
 
@@ -293,7 +317,7 @@ fn times(count: usize) -> String {
     }
 }
 
-fn listed(items: &[String]) -> String {
+pub(super) fn listed(items: &[String]) -> String {
     match items {
         [] => String::new(),
         [one] => one.clone(),
@@ -305,7 +329,7 @@ fn quote(told: &Told) -> &str {
     told.event.text.trim().trim_end_matches('.')
 }
 
-fn capitalised(text: &str) -> String {
+pub(super) fn capitalised(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }

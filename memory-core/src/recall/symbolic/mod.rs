@@ -10,27 +10,35 @@
 
 mod claim;
 mod compose;
+mod course;
+mod forms;
 mod grammar;
 mod known;
 mod parse;
 mod serve;
+mod steps;
 mod world;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wordings;
 
 pub use serve::serve;
 
 use jiff::civil::Weekday;
 
 use self::compose::Composed;
+use self::course::{Course, Sought};
 use self::known::Known;
 use self::parse::{Asked, Daytime, Understood, understand};
 use super::Reader;
 use crate::logic::query::{
-    Behaviour, ConstraintError, Constraints, Goals, Path, Phrase, StepWords, behaviours, missing, next_steps_besides,
+    Behaviour, ConstraintError, Constraints, Goals, Match, Path, Phrase, StepWords, behaviours, missing, next_steps_besides,
     paths_from, stand_ins, things,
 };
+use self::forms::StepQuestion;
+use crate::language::english::tag::Tag;
 use crate::logic::{Embedding, Procedure, Run, StepId};
 use crate::{EventId, Intent, ReadError, Timestamp};
 
@@ -38,13 +46,26 @@ use crate::{EventId, Intent, ReadError, Timestamp};
 const WAYS: usize = 20;
 /// A session of somebody who is asked about together with a goal counts as the one under way for so long.
 const UNDER_WAY: std::time::Duration = std::time::Duration::from_hours(12);
+/// Least score of a goal in other words.
+const MEANT: f64 = 0.5;
+/// Goals whose scores lie so near are equally good.
+const NEAR: f64 = 0.05;
 /// Probability above which what is missing is named.
 const LIKELY: f64 = 0.5;
 
 /// An answer from procedures.
 pub(super) struct Said {
     pub answer: String,
-    pub confidence: f32,
+    /// What it says item by item, for comparing it with options; empty if it is no list.
+    pub list: Vec<String>,
+    /// How surely the goal or step is the one that was meant.
+    pub goal: f32,
+    /// The share of the sessions that agree.
+    pub agreement: f32,
+    /// How much the number of sessions says: every one takes away half of the doubt.
+    pub support: f32,
+    /// All words that the procedure speaks of.
+    pub words: Vec<(String, Tag)>,
     pub intent: Intent,
     /// The events behind it, best first.
     pub events: Vec<EventId>,
@@ -79,8 +100,15 @@ pub(super) fn answer(
     let Some(understood) = understand(question) else { return Ok(None) };
     let embedding = embedding.and_then(Embedding::from_vector);
     let question = Question { understood: &understood, known: &known, reader, embedding, now };
+    let procedures: Vec<&Procedure> = known.procedures().collect();
+    let stated = understood.person.is_none() && !(understood.done.is_empty() && understood.context.is_empty());
     let composed = match understood.asked {
         Asked::Habits(daytime) => question.habits(daytime),
+        Asked::Step(asked) => steps::answer(asked, &understood, &procedures, reader, now),
+        // What was said to be done says where in what one is.
+        Asked::Next if understood.goal.is_none() && stated => {
+            steps::answer(StepQuestion::After, &understood, &procedures, reader, now)
+        }
         _ => match question.subject() {
             Some(subject) => question.of(&subject)?,
             None => None,
@@ -95,9 +123,13 @@ pub(super) fn answer(
     }
     Ok((!events.is_empty()).then(|| Said {
         answer: composed.answer,
-        confidence: composed.confidence as f32,
+        list: composed.list,
+        goal: composed.goal as f32,
+        agreement: composed.agreement.clamp(0.0, 1.0) as f32,
+        support: 1.0 - 0.5_f32.powi(i32::try_from(composed.sessions.min(20)).unwrap_or(20)),
+        words: composed.words,
         intent: match understood.asked {
-            Asked::Habits(_) => Intent::Character,
+            Asked::Habits(_) | Asked::Step(StepQuestion::Who | StepQuestion::When | StepQuestion::Length) => Intent::Character,
             Asked::Ways if understood.is_constrained() => Intent::Constraint,
             _ => Intent::Procedural,
         },
@@ -135,7 +167,8 @@ impl<'a> Question<'a> {
         let whole =
             asked.whole_goal.as_deref().and_then(|whole| goals.find(whole, None)).filter(|found| found.score > 0.99);
         let is_whole = whole.is_some() && asked.whole_goal != asked.goal;
-        let found = whole.or_else(|| goals.find(goal, None)).or_else(|| goals.find(goal, self.embedding.as_ref()))?;
+        let found = whole.or_else(|| goals.find(goal, None)).or_else(|| self.in_other_words(goal));
+        let found = found.or_else(|| goals.find(goal, self.embedding.as_ref()))?;
         let mut done = self.told(found.procedure);
         let mut session = None;
         if done.is_empty() && matches!(asked.asked, Asked::Next | Asked::Missing) {
@@ -146,10 +179,30 @@ impl<'a> Question<'a> {
         Some(Subject { procedure: found.procedure, score: found.score, done, session, whole: is_whole })
     }
 
+    /// The procedure whose goal means the same in other words, by the lexicon: "take the dog out" for "walk the dog". Of goals
+    /// that lie near each other, the one with most sessions.
+    fn in_other_words(&self, goal: &str) -> Option<Match<'a>> {
+        let sought = Sought::of(goal, self.reader.search())?;
+        let scored = self.known.procedures().map(|procedure| (procedure, sought.goal(&Course::of(procedure))));
+        let mut found: Vec<Match<'a>> = scored.map(|(procedure, score)| Match { procedure, score }).collect();
+        let best = found.iter().map(|found| found.score).fold(0.0, f64::max);
+        found.retain(|found| found.score >= MEANT && found.score >= best - NEAR);
+        found.into_iter().max_by_key(|found| (found.procedure.runs().len(), std::cmp::Reverse(found.procedure.id())))
+    }
+
     /// Steps that the question itself says are done.
     fn told(&self, procedure: &Procedure) -> Vec<StepId> {
         let words = StepWords::of(procedure);
-        self.understood.done.iter().filter_map(|text| words.meant_by(text)).collect()
+        let meant = |text: &String| words.meant_by(text).or_else(|| self.in_other_words_of_step(procedure, text));
+        self.understood.done.iter().filter_map(meant).collect()
+    }
+
+    /// The step that a text means by the lexicon.
+    fn in_other_words_of_step(&self, procedure: &Procedure, text: &str) -> Option<StepId> {
+        let course = Course::of(procedure);
+        let scores = Sought::of(text, self.reader.search())?.acts(&course);
+        let (best, score) = scores.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+        course.acts.get(best).filter(|_| score >= MEANT).and_then(|act| act.steps.first().copied())
     }
 
     /// What somebody is in the middle of.
@@ -206,7 +259,7 @@ impl<'a> Question<'a> {
             Asked::Ways => self.ways(subject),
             Asked::Next => self.next(subject),
             Asked::Missing | Asked::Things => Ok(self.missing(subject)),
-            Asked::Habits(_) => Ok(None),
+            Asked::Habits(_) | Asked::Step(_) => Ok(None),
         }
     }
 
@@ -277,7 +330,7 @@ impl<'a> Question<'a> {
                 return Ok(compose::blocked(self, subject, &found, &way, &blocked, &world.lacking, &world.offers));
             }
         }
-        Ok(Some(compose::next(self, subject, &next)))
+        Ok(Some(compose::next(subject, &next)))
     }
 
     fn missing(&self, subject: &Subject<'a>) -> Option<Composed> {
@@ -312,6 +365,12 @@ impl<'a> Question<'a> {
             Daytime::Evening => (17..23).contains(&hour),
             Daytime::Night => !(5..21).contains(&hour),
             Daytime::Weekday(day) => begin.weekday().to_monday_zero_offset() == day,
+            // Around that time, or under way at it.
+            Daytime::Clock(minute) => {
+                let minutes = i32::from(begin.hour()) * 60 + i32::from(begin.minute());
+                let lasted = i32::try_from(run.span().end.since(run.span().start).as_secs() / 60).unwrap_or(i32::MAX);
+                (minutes - 45..=minutes.saturating_add(lasted).saturating_add(15)).contains(&minute)
+            }
             Daytime::Weekend => matches!(begin.weekday(), Weekday::Saturday | Weekday::Sunday),
         }
     }

@@ -1,10 +1,11 @@
 //! Plain questions that procedures answer: which query they mean, about which goal, under which conditions.
 
 use super::claim::{Claim, claim};
+use super::forms::{StepQuestion, form, manner, way};
 use super::grammar::{captures, clauses, first, text};
 
 /// What is asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
     /// How the goal is reached.
     Ways,
@@ -16,6 +17,8 @@ pub(super) enum Asked {
     Things,
     /// What a person usually does, at a time of day if one is named.
     Habits(Option<Daytime>),
+    /// About the steps of a procedure.
+    Step(StepQuestion),
 }
 
 /// A part of the day, or days of the week.
@@ -29,6 +32,8 @@ pub(super) enum Daytime {
     /// From Monday, 0, to Sunday, 6.
     Weekday(i8),
     Weekend,
+    /// A time by the clock, in minutes.
+    Clock(i32),
 }
 
 /// A question, understood.
@@ -49,6 +54,10 @@ pub(super) struct Understood {
     pub lacking: Vec<String>,
     /// Steps that the question itself says are done.
     pub done: Vec<String>,
+    /// The words of a question about steps: a goal or a step.
+    pub about: Option<String>,
+    /// What is said beside the question and is no condition.
+    pub context: Vec<String>,
 }
 
 const ANYBODY: &str = "(i|you|we|one|people|somebody|someone|they)";
@@ -59,7 +68,7 @@ const BE: &str = "(is|are|was|were)";
 pub(super) fn understand(question: &str) -> Option<Understood> {
     let clauses = clauses(question);
     let (place, (asked, goal, person, done)) =
-        clauses.iter().enumerate().rev().find_map(|(place, clause)| Some((place, ask(clause)?)))?;
+        clauses.iter().enumerate().rev().find_map(|(place, clause)| Some((place, ask(clause, clauses.len() > 1)?)))?;
     let mut understood = Understood {
         asked,
         goal: None,
@@ -71,8 +80,13 @@ pub(super) fn understand(question: &str) -> Option<Understood> {
         max_steps: None,
         lacking: Vec::new(),
         done: done.map(list).unwrap_or_default(),
+        about: None,
+        context: Vec::new(),
     };
-    if let Some(goal) = goal {
+    if let Asked::Step(_) = asked {
+        understood.about = goal.map(text);
+        understood.whole_goal = None;
+    } else if let Some(goal) = goal {
         understood.conditions_of(goal);
     }
     for (_, clause) in clauses.iter().enumerate().filter(|(other, _)| *other != place) {
@@ -81,7 +95,8 @@ pub(super) fn understand(question: &str) -> Option<Understood> {
     // "Can I make tea?" asks for leave or for a fact; only a condition makes it a question for a way.
     let asks_for_leave = matches!(clauses[place].first().map(String::as_str), Some("can" | "could"));
     let conditioned = !(understood.without.is_empty() && understood.with.is_empty() && understood.lacking.is_empty());
-    (!asks_for_leave || conditioned).then_some(understood)
+    let asks_for_way = way(polite(&clauses[place])).is_some();
+    (!asks_for_leave || conditioned || asks_for_way).then_some(understood)
 }
 
 type Parts<'a> = (Asked, Option<&'a [String]>, Option<&'a [String]>, Option<&'a [String]>);
@@ -90,19 +105,27 @@ type Parts<'a> = (Asked, Option<&'a [String]>, Option<&'a [String]>, Option<&'a 
 type Find<'a> = dyn Fn(&[String]) -> Option<Vec<&'a [String]>> + 'a;
 
 /// What a clause asks: the query, the goal's words, the person's, and steps that are done.
-fn ask(clause: &[String]) -> Option<Parts<'_>> {
+fn ask(clause: &[String], has_context: bool) -> Option<Parts<'_>> {
+    if let Some(goal) = way(clause) {
+        return Some((Asked::Ways, Some(goal), None, None));
+    }
     let clause = polite(clause);
+    let steps = || {
+        let (question, about) = form(clause, has_context)?;
+        Some((Asked::Step(question), about, None, None))
+    };
     let find = |patterns: &[String]| {
         let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
         first(&patterns, clause)
     };
-    habits(clause).or_else(|| next(&find)).or_else(|| missing(&find)).or_else(|| ways(&find)).or_else(|| {
+    let known = habits(clause).or_else(|| next(&find)).or_else(|| missing(&find)).or_else(|| ways(&find));
+    known.or_else(|| way(clause).or_else(|| manner(clause)).map(|goal| (Asked::Ways, Some(goal), None, None))).or_else(|| {
         let things = [
             format!("(what|which) [things|tools|ingredients|objects|utensils|parts] {MAY} {ANYBODY} need [for|to] *"),
             "(what|which) [things|tools|ingredients|objects|utensils|parts] (is|are) needed (for|to) *".to_owned(),
         ];
         find(&things).map(|found| (Asked::Things, Some(found[0]), None, None))
-    })
+    }).or_else(steps)
 }
 
 fn habits(clause: &[String]) -> Option<Parts<'_>> {
@@ -120,6 +143,7 @@ fn habits(clause: &[String]) -> Option<Parts<'_>> {
         ),
         format!("what {BE} * 's (morning|evening|afternoon|night|weekend) (routine|routines|habit|habits)"),
         format!("(what|which) (habits|routines) {MAY} * have"),
+        format!("what {BE} * {USUALLY} (doing|up) [to] *"),
     ];
     let (number, found) =
         patterns.iter().enumerate().find_map(|(number, pattern)| Some((number, captures(pattern, clause)?)))?;
@@ -133,6 +157,9 @@ fn habits(clause: &[String]) -> Option<Parts<'_>> {
 }
 
 fn daytime(words: &[String]) -> Option<Daytime> {
+    if let Some(clock) = clock(words) {
+        return Some(Daytime::Clock(clock));
+    }
     const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     words.iter().find_map(|word| {
         let word = word.strip_suffix('s').unwrap_or(word);
@@ -146,6 +173,18 @@ fn daytime(words: &[String]) -> Option<Daytime> {
             day => Daytime::Weekday(DAYS.iter().position(|other| *other == day)? as i8),
         })
     })
+}
+
+/// "At four in the afternoon", "around 16:30": minutes of the day.
+fn clock(words: &[String]) -> Option<i32> {
+    let at = words.iter().position(|word| matches!(word.as_str(), "at" | "around" | "about"))?;
+    let word = words.get(at + 1)?;
+    let hour: i32 = word.trim_end_matches("am").trim_end_matches("pm").parse().ok().or_else(|| {
+        count(std::slice::from_ref(word)).and_then(|hour| i32::try_from(hour).ok())
+    })?;
+    let late = word.ends_with("pm") || words.iter().any(|word| matches!(word.as_str(), "pm" | "afternoon" | "evening"));
+    let hour = if late && hour < 12 { hour + 12 } else { hour };
+    (0..24).contains(&hour).then_some(hour * 60)
 }
 
 fn next<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
@@ -297,9 +336,13 @@ impl Understood {
         } else if let Some(Claim::Lacking(thing)) = claim(clause) {
             self.lacking.push(thing);
         } else if let Some(found) = first(&["* (have|has) [already|just] *", "* already *"], polite(clause)) {
-            self.done.extend(list(found[1]));
+            if !clause.iter().any(|word| matches!(word.as_str(), "not" | "never" | "no")) {
+                self.done.extend(list(found[1]));
+            }
         } else if MARKS.contains(&clause[0].as_str()) {
             self.condition(clause);
+        } else {
+            self.context.push(text(clause));
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     ProcedureError, ProcedureReply, ProcedureRequest, Query, Route, TimeSpan, Value, WhichProcedure,
 };
 
-struct Kitchen {
+pub(super) struct Kitchen {
     events: Vec<Event>,
     index: CompressedIndex,
     search: Arc<dyn Search>,
@@ -70,7 +70,7 @@ fn at(text: &str) -> Timestamp {
 }
 
 impl Kitchen {
-    fn empty() -> Self {
+    pub fn empty() -> Self {
         let index = CompressedIndex::new(IndexOptions::default());
         Self {
             events: Vec::new(),
@@ -118,7 +118,7 @@ impl Kitchen {
     }
 
     /// A told session: steps with their tool ("" for none), a minute apart.
-    fn session(&mut self, name: &str, begin: &str, person: &str, goal: Option<&str>, steps: &[(&str, &str)]) {
+    pub fn session(&mut self, name: &str, begin: &str, person: &str, goal: Option<&str>, steps: &[(&str, &str)]) {
         for (number, (text, tool)) in steps.iter().enumerate() {
             let begin = at(begin).saturating_add(std::time::Duration::from_secs(60 * number as u64));
             let event = self.tell(Kind::Action, begin, Some(person), text, &[("session", name)]);
@@ -148,7 +148,7 @@ impl Kitchen {
         kitchen
     }
 
-    fn ask(&self, question: &str) -> Answer {
+    pub fn ask(&self, question: &str) -> Answer {
         crate::recall::answer(&Query { question: question.to_owned(), ..Query::default() }, self).unwrap()
     }
 

@@ -1,0 +1,218 @@
+//! A procedure as people speak of it: its steps without who does them, and the order of every session.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::EventId;
+use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::syntax::parse;
+use crate::language::english::tag::{Tag, Word, lemma};
+use crate::logic::{Procedure, Run, Step, StepId, normalise};
+use crate::recall::content::{Content, word_likeness};
+use crate::recall::reading::is_content;
+
+/// What one does, whoever does it: "Leo adds water" and "Mira adds water" are one act.
+pub(super) struct Act {
+    /// As a command: "add water".
+    pub text: String,
+    pub steps: Vec<StepId>,
+    /// Base forms of its words and of the names of its things and places.
+    words: Vec<String>,
+}
+
+/// A procedure with its acts.
+pub(super) struct Course<'a> {
+    pub procedure: &'a Procedure,
+    pub acts: Vec<Act>,
+    /// Every session with its acts, in the order in which they joined.
+    pub runs: Vec<(&'a Run, Vec<usize>)>,
+    goal: Vec<String>,
+    persons: Vec<String>,
+}
+
+impl<'a> Course<'a> {
+    pub fn of(procedure: &'a Procedure) -> Self {
+        let mut acts: Vec<Act> = Vec::new();
+        let mut by_key: BTreeMap<String, usize> = BTreeMap::new();
+        let mut act_of = vec![0; procedure.steps().len()];
+        let mut persons: BTreeSet<String> = BTreeSet::new();
+        for (number, step) in procedure.steps().iter().enumerate() {
+            let text = command(step);
+            persons.extend(step.attributes.persons.keys().cloned());
+            let place = *by_key.entry(normalise(&text)).or_insert_with(|| {
+                acts.push(Act { text, steps: Vec::new(), words: Vec::new() });
+                acts.len() - 1
+            });
+            let act = &mut acts[place];
+            act.steps.push(StepId(u32::try_from(number).unwrap_or(u32::MAX)));
+            let attributes = &step.attributes;
+            let names = attributes.objects.keys().chain(attributes.tools.keys()).chain(attributes.places.keys());
+            let texts = std::iter::once(act.text.clone()).chain(step.wordings.iter().cloned()).chain(names.cloned());
+            for text in texts {
+                for word in base_forms(&text) {
+                    if !act.words.contains(&word) {
+                        act.words.push(word);
+                    }
+                }
+            }
+            act_of[number] = place;
+        }
+        let acts_of = |run: &Run| run.steps().iter().filter_map(|step| act_of.get(step.0 as usize).copied()).collect();
+        let runs = procedure.runs().map(|run| (run, acts_of(run))).collect();
+        let persons = persons.iter().flat_map(|name| base_forms(name)).collect();
+        Self { procedure, acts, runs, goal: base_forms(procedure.goal()), persons }
+    }
+
+    /// All its words: those of the goal, of the steps and of who does them.
+    pub fn words(&self) -> Vec<(String, Tag)> {
+        let steps = self.acts.iter().flat_map(|act| &act.words);
+        self.goal.iter().chain(steps).chain(&self.persons).map(|word| (word.clone(), Tag::Noun)).collect()
+    }
+
+    /// The events that did an act, one of each session, the newest session first.
+    pub fn events_of(&self, act: usize) -> Vec<EventId> {
+        let of_run = |(run, acts): &(&Run, Vec<usize>)| {
+            acts.iter().position(|other| *other == act).and_then(|place| run.events().nth(place))
+        };
+        self.newest().into_iter().filter_map(of_run).collect()
+    }
+
+    /// The sessions, the newest first.
+    pub fn newest(&self) -> Vec<&(&'a Run, Vec<usize>)> {
+        let mut runs: Vec<_> = self.runs.iter().collect();
+        runs.sort_by_key(|(run, _)| std::cmp::Reverse((run.span().start, run.events().max())));
+        runs
+    }
+}
+
+/// A step as a command: without who does it, its verbs in their base form.
+pub(super) fn command(step: &Step) -> String {
+    let text = step.text.trim().trim_end_matches('.');
+    let mut names: Vec<&str> = step.attributes.persons.keys().map(String::as_str).collect();
+    names.extend(["i", "we", "the robot"]);
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    let lower = text.to_lowercase();
+    let named = |name: &&&str| lower.strip_prefix(**name).is_some_and(|rest| rest.starts_with(' '));
+    let Some(name) = names.iter().find(named).filter(|_| lower.len() == text.len()) else { return text.to_owned() };
+    let rest = &text[name.len()..];
+    let (words, _) = parse(text, &[]);
+    let words: Vec<&Word> = words.iter().filter(|word| word.range.start >= name.len()).collect();
+    let mut said = String::new();
+    let mut end = name.len();
+    let mut verbs = 0;
+    let mut expected = true;
+    for (place, word) in words.iter().enumerate() {
+        let skipped = expected && matches!(word.tag, Tag::Auxiliary) && words.get(place + 1).is_some_and(|next| is_verb(next));
+        if skipped {
+            end = word.range.end;
+            continue;
+        }
+        said.push_str(&text[end..word.range.start]);
+        end = word.range.end;
+        if expected && (word.tag == Tag::Verb || verbs == 0 && is_verb(word)) {
+            said.push_str(&lemma(&word.text, Tag::Verb));
+            verbs += 1;
+            expected = false;
+        } else {
+            said.push_str(&text[word.range.clone()]);
+            // A verb may follow: "takes the cup and fills it", "slowly pours".
+            expected = word.tag == Tag::Conjunction || word.is(",") || word.is("then") || verbs == 0 && word.tag == Tag::Adverb;
+        }
+    }
+    said.push_str(text.get(end..).unwrap_or_default());
+    if verbs == 0 { rest.trim().to_owned() } else { said.trim().to_owned() }
+}
+
+fn is_verb(word: &Word) -> bool {
+    word.tag == Tag::Verb || lexicon::lemma(&word.text, PartOfSpeech::Verb).is_some()
+}
+
+/// Base forms of the words that count.
+fn base_forms(text: &str) -> Vec<String> {
+    let (words, _) = parse(text, &[]);
+    words.into_iter().filter(|word| is_content(word)).map(|word| word.lemma).collect()
+}
+
+/// Share of its weight that a word keeps that is in the steps and not in the goal.
+const IN_STEPS: f32 = 0.6;
+
+/// Words of a question that stand for a goal or a step, weighted, with how like they are to the words of procedures.
+pub(super) struct Sought {
+    items: Vec<(String, f32)>,
+    alike: RefCell<HashMap<String, Vec<f32>>>,
+}
+
+impl Sought {
+    /// `None` for a text without words that count.
+    pub fn of(text: &str, search: &dyn crate::index::Search) -> Option<Self> {
+        let (words, _) = parse(text, &[]);
+        let content = Content::of(&words, std::slice::from_ref(&(0..text.len())), 1.0, search);
+        // People choose verbs more freely than nouns, and light ones most freely.
+        let weight = |light: bool, tag: Tag| match tag {
+            Tag::Verb if light => 0.3,
+            Tag::Verb => 0.7,
+            Tag::Adverb | Tag::Number | Tag::Preposition => 0.3,
+            _ => 1.0,
+        };
+        let items: Vec<(String, f32)> =
+            content.items.into_iter().map(|item| (item.lemma, weight(item.light, item.tag))).collect();
+        (!items.is_empty()).then(|| Self { items, alike: RefCell::default() })
+    }
+
+    /// The words, each as like to the likest of some words as `limit` allows.
+    fn held(&self, words: &[String], limit: f32, held: &mut [f32]) {
+        let mut alike = self.alike.borrow_mut();
+        for word in words {
+            let row = alike
+                .entry(word.clone())
+                .or_insert_with(|| self.items.iter().map(|(item, _)| word_likeness(item, word)).collect());
+            for (best, likeness) in held.iter_mut().zip(row.iter()) {
+                *best = best.max(limit * likeness);
+            }
+        }
+    }
+
+    fn share(&self, held: &[f32]) -> f32 {
+        let total: f32 = self.items.iter().map(|(_, weight)| weight).sum();
+        self.items.iter().zip(held).map(|((_, weight), held)| weight * held).sum::<f32>() / total.max(0.01)
+    }
+
+    /// How much of some words is asked for.
+    fn precision(&self, words: &[String]) -> f32 {
+        let alike = self.alike.borrow();
+        let best = |word: &String| alike.get(word).map_or(0.0, |row| row.iter().copied().fold(0.0, f32::max));
+        #[expect(clippy::cast_precision_loss, reason = "a few words")]
+        let count = words.len().max(1) as f32;
+        words.iter().map(best).sum::<f32>() / count
+    }
+
+    /// How well a goal is meant, 0 to 1: the share of what is asked that its goal and, for less, its steps speak of, and how
+    /// little else the goal says.
+    pub fn goal(&self, course: &Course<'_>) -> f64 {
+        let mut held = vec![0.0; self.items.len()];
+        self.held(&course.goal, 1.0, &mut held);
+        if held.iter().all(|held| *held == 0.0) {
+            return 0.0;
+        }
+        for act in &course.acts {
+            self.held(&act.words, IN_STEPS, &mut held);
+        }
+        self.held(&course.persons, IN_STEPS, &mut held);
+        f64::from(self.share(&held) * (0.7 + 0.3 * self.precision(&course.goal)))
+    }
+
+    /// How well each act is meant, 0 to 1. Words of the goal may stand beside those of the act.
+    pub fn acts(&self, course: &Course<'_>) -> Vec<f64> {
+        let likeness = |act: &Act| {
+            let mut held = vec![0.0; self.items.len()];
+            self.held(&act.words, 1.0, &mut held);
+            let own = self.share(&held);
+            self.held(&course.goal, 1.0, &mut held);
+            self.held(&course.persons, 1.0, &mut held);
+            let whole = self.share(&held);
+            // The act itself must hold a good part.
+            if own < 0.35 { 0.0 } else { f64::from((0.5 * own + 0.5 * whole) * (0.9 + 0.1 * self.precision(&act.words))) }
+        };
+        course.acts.iter().map(likeness).collect()
+    }
+}

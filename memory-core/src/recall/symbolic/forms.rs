@@ -1,0 +1,179 @@
+//! The forms of questions about the steps of what is done usually.
+
+use super::grammar::{captures, text};
+use crate::language::english::lexicon::{self, PartOfSpeech};
+
+/// What is asked about the steps of a procedure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StepQuestion {
+    /// What is done first to reach a goal.
+    First,
+    /// What is done last.
+    Last,
+    /// What is done before a step; of a goal, what it begins with.
+    Before,
+    /// What is done after a step, or after what was said to be done.
+    After,
+    /// Which thing a step is done with.
+    Tool,
+    /// How many steps there are.
+    Count,
+    /// How long it takes.
+    Length,
+    /// Who does it.
+    Who,
+    /// At what time of day it is done.
+    When,
+}
+
+pub(super) const USUALLY: &str =
+    "(usually|typically|normally|generally|always|often|regularly|mostly|customarily|habitually)";
+const MAYBE_USUALLY: &str =
+    "[usually|typically|normally|generally|always|often|regularly|mostly|customarily|habitually]";
+const DO: &str = "(do|does|must|should|shall|can|could|has|have|needs|need|would|will)";
+
+/// The question of a clause with the words of what it is about; none where it goes on from what was said before.
+pub(super) fn form(clause: &[String], has_context: bool) -> Option<(StepQuestion, Option<&[String]>)> {
+    use StepQuestion::{After, Before, Count, First, Last, Length, Tool, When, Who};
+    let last_of = |patterns: &[String]| {
+        patterns.iter().find_map(|pattern| captures(pattern, clause)).and_then(|found| found.last().copied())
+    };
+    const THING: &str = "(thing|step|action|task|move|job)";
+    const OF: &str = "(to|for|of|in|when|while|before|if|at|during|with|after|on)";
+    for (question, rank) in [(First, "(first|initial)"), (Last, "(last|final)")] {
+        let bound = [
+            format!("(what|which) (is|comes|are) [the|my|our|your] [very] {rank} {THING} [that] [i|we|you|one] [to|do|must|should|have|need] [to|do|take|be] [done|do|take] {OF} *"),
+            format!("(what|which) {THING} (is|comes|goes) [the|done] {rank} [one] {OF} *"),
+            format!("(what|which) (is|comes|happens|goes) [done|needed] {rank} {OF} *"),
+            format!("what {DO} * [have|need] [to] [be] (do|done|happen|come) {rank} {OF} *"),
+            format!("what {DO} [to] [be] (done|happen|come) {rank} {OF} *"),
+        ];
+        if let Some(about) = last_of(&bound) {
+            return Some((question, Some(about)));
+        }
+    }
+    let ends = [
+        (First, format!("(what|where|how) {DO} (i|you|we|one|people|somebody) (start|begin) [out] [with] {OF} *")),
+        (Last, format!("(what|how) {DO} (i|you|we|one|people|somebody) (end|finish|stop) [off] [with] {OF} *")),
+        (First, "what (does|do) * (start|begin|starts|begins) with".to_owned()),
+        (Last, "what (does|do) * (end|finish|stop) with".to_owned()),
+    ];
+    if let Some((question, about)) = ends.iter().find_map(|(question, pattern)| Some((*question, *captures(pattern, clause)?.last()?))) {
+        return Some((question, Some(about)));
+    }
+    const PLACED: &str = "[right|just|directly|immediately|straight|usually|normally|shortly]";
+    for (question, word) in [(Before, "before"), (After, "(after|once)")] {
+        let bound = [
+            format!("what {DO} * [have|need] [to] do [next|first] {PLACED} {word} *"),
+            format!("what {DO} [to|be] [be] (done|happen|come|follow) [next|first] {PLACED} {word} *"),
+            format!("(what|which) [step|thing|action] (is|comes|happens|follows|goes) [the] [next|done|needed] [next|step|first] {PLACED} {word} *"),
+            format!("{word} * what (is|comes|happens|follows) [next|now]"),
+        ];
+        if let Some(about) = last_of(&bound) {
+            return Some((question, Some(about)));
+        }
+    }
+    let tool = [
+        format!("what {DO} * [usually|normally] with"),
+        "what (is|are|gets|get) * with".to_owned(),
+        format!("(what|which) [kind|sort] [of] [thing|tool|things|tools] {DO} (i|you|we|one|people|they) {MAYBE_USUALLY} use (to|for|when|while) *"),
+        format!("(what|which) [tool|thing] (is|are) {MAYBE_USUALLY} used (to|for|when|in) *"),
+        format!("with (what|which) [tool|thing] {DO} *"),
+        format!("(what|which) (tool|tools) {DO} (i|you|we|one) need (to|for) *"),
+        format!("which * {DO} (i|you|we|one|people) {MAYBE_USUALLY} use (to|for|when) *"),
+    ];
+    if let Some(about) = last_of(&tool).filter(|about| !about.iter().any(|word| word.ends_with("ing") && clause[1] != "do")) {
+        return Some((Tool, Some(about)));
+    }
+    if let Some(about) = last_of(&["[in] how many [single|different] (steps|stages|actions) *".to_owned()]) {
+        return Some((Count, Some(about)));
+    }
+    let length = [
+        format!("how (long|much time) (do|does|will|would|should|can|must) it {MAYBE_USUALLY} (take|need) *"),
+        format!("how (long|much) [time] (do|does|will|would|should|can) * {MAYBE_USUALLY} (take|last|need|go)"),
+        format!("how (long|much) [time] (do|does|will|should) * {MAYBE_USUALLY} (take|last|need) *"),
+        format!("how long (is|are) * {USUALLY}"),
+        format!("how long (is|are) {USUALLY} *"),
+        "how (long|much) [time] (do|does|must|should) (i|we|you|one) need (to|for) *".to_owned(),
+    ];
+    if let Some(found) = length.iter().find_map(|pattern| captures(pattern, clause)) {
+        return Some((Length, found.first().copied()));
+    }
+    who(clause).map(|about| (Who, Some(about))).or_else(|| {
+        let when = [
+            format!("[at|around|about|by|roughly] (what|which) (time|hour) [of|in] [day|the] [day] (do|does|is|are) {MAYBE_USUALLY} *"),
+            format!("when (do|does|is|are) * {USUALLY} *"),
+            format!("when {USUALLY} (do|does|is|are) *"),
+        ];
+        let found = when.iter().find_map(|pattern| captures(pattern, clause));
+        // Both sides of the adverb: "when does Leo usually feed the dog".
+        found.map(|found| (When, if found.len() == 2 { Some(&clause[1..]) } else { found.first().copied() }))
+    }).or_else(|| {
+        let next = [
+            "(what|which) [step|thing] (is|comes|follows|happens) [the] (next|now|then) [step|thing]",
+            "(what|and|so) (now|next|then)",
+            "(what|and) (then|now) what",
+            "what (is|has|needs|remains) [to|still|left] [to|be] [be] (done|do) [now|next|then]",
+            "what (is|has|needs|remains) [to|still|left] [to|be] [be] (done|do) [now|next|then] (with|for|to|about) *",
+            "what (must|should|shall|can|do) (i|we|you|one|be) [have|need] [to] (do|done) [now|next|then]",
+            "how (do|should|can|shall) (i|we|you|one|it) (go|continue|proceed) [on] [now|from] [here]",
+            "where (do|should|can) (i|we) (go|continue|proceed) [on] from here",
+        ];
+        (has_context && next.iter().any(|pattern| captures(pattern, clause).is_some())).then_some((After, None))
+    })
+}
+
+fn who(clause: &[String]) -> Option<&[String]> {
+    let patterns = [
+        format!("who {USUALLY} *"),
+        format!("who (is|are|does) {USUALLY} *"),
+        "who (is|are) [the] (one|person|ones) (that|who|to) *".to_owned(),
+        format!("who (is|are) {MAYBE_USUALLY} (responsible|accountable) for *"),
+        format!("who (is|are) {MAYBE_USUALLY} in charge of *"),
+        "who (takes|take) care of *".to_owned(),
+        "who (looks|sees) (after|to) *".to_owned(),
+        "whose (job|task|turn|duty|chore|responsibility|role|business) (is|are) [it] [usually|normally] [to] *".to_owned(),
+        "who does *".to_owned(),
+    ];
+    if let Some(found) = patterns.iter().find_map(|pattern| captures(pattern, clause)) {
+        return found.last().copied();
+    }
+    // "Who feeds the dog?": the simple present tells of what is usual.
+    let verb = clause.get(1).filter(|_| clause[0] == "who" && clause.len() > 2)?;
+    let inflected = verb.ends_with('s') && !matches!(verb.as_str(), "is" | "was" | "has" | "'s");
+    let known = lexicon::lemma(verb, PartOfSpeech::Verb).is_some_and(|lemma| lemma != verb);
+    (inflected && known).then(|| &clause[1..])
+}
+
+/// The ways in which somebody asks how something is done, beside "how do I".
+pub(super) fn way(clause: &[String]) -> Option<&[String]> {
+    const ASKING: &str = "(tell|explain|show|teach|describe|remind|know|learn|remember|forgot|forgotten|wonder|idea|clue|sure)";
+    let patterns = [
+        "(what|which) (steps|stages|actions) (are|is) [there|needed|necessary|required|involved] (to|for|in|of) *".to_owned(),
+        "(what|which) (are|is) [all] the [single|individual|different|usual|normal|necessary] (steps|stages|way|order|sequence) (to|for|of|in|when|by) *".to_owned(),
+        "(what|which) steps (make|belong|lead) [up] [to] *".to_owned(),
+        "(walk|talk|take|guide|lead|run) (me|us|him|her|them) through *".to_owned(),
+        "(list|describe|give|name|say) [me|us] [all] [of] the (steps|stages|instructions) (to|for|of|in) *".to_owned(),
+        format!("* {ASKING} [to] [me|us|him|her|about] how (to|i|we|you|one) [can|should|could|must|do|have] [to] *"),
+        "(describe|explain) how (to|i|we|you|one) [can|should|could|must] *".to_owned(),
+    ];
+    patterns.iter().find_map(|pattern| captures(pattern, clause)).and_then(|found| found.last().copied())
+}
+
+/// "How is the laundry done?", "How does Leo feed the dog?"
+pub(super) fn manner(clause: &[String]) -> Option<&[String]> {
+    let passive = captures("how (is|are|does|do|should|must) *", clause)?[0];
+    let last = passive.last()?;
+    let participle = lexicon::lemma(last, PartOfSpeech::Verb).is_some_and(|lemma| lemma != last) && !last.ends_with("ing");
+    let active = matches!(clause[1].as_str(), "does" | "do" | "should") && passive.len() > 2;
+    (active || participle && matches!(clause[1].as_str(), "is" | "are")).then_some(passive)
+}
+
+/// The parts of a statement that each may name a step: "I sorted the clothes and loaded the machine".
+pub(super) fn statements(clause: &[String]) -> Vec<String> {
+    if clause.iter().any(|word| matches!(word.as_str(), "not" | "never" | "no" | "if" | "will")) {
+        return Vec::new();
+    }
+    let parts: Vec<&[String]> = clause.split(|word| matches!(word.as_str(), "and" | "then" | "but")).collect();
+    parts.into_iter().filter(|part| !part.is_empty()).map(text).collect()
+}
