@@ -70,6 +70,9 @@ pub enum ReadError {
         /// What is wrong.
         detail: String,
     },
+    /// The time for it ran out.
+    #[error("the list took longer than {} ms; narrow it down, or give it more time", .0.as_millis())]
+    Deadline(std::time::Duration),
 }
 
 /// Why nothing was forgotten.

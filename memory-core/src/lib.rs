@@ -38,8 +38,9 @@ pub use episodic::anchors::{AnchorId, EntityChange, EntityNews, NamingRequest, P
 pub use error::{ForgetError, MaintenanceError, NamingError, ObserveError, OpenError, ReadError};
 pub use event::{Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, Kind, Modality, Origin};
 pub use memory::{
-    BackupReply, CheckReport, CompactReply, EpisodeFilter, Exported, FactFilter, ForgetReply, ForgetRequest,
-    ForgottenRecording, IndexSaved, Memory, MemoryOptions, Outcome, Page, PendingWork, SaveIndex, Stats,
+    BackupReply, CheckReport, CompactReply, EpisodeFilter, EpisodePage, EventPage, Exported, FactFilter, ForgetPreview,
+    ForgetReply, ForgetRequest, ForgottenRecording, IndexSaved, Memory, MemoryOptions, Outcome, Page, PendingWork,
+    SaveIndex, Stats,
 };
 pub use observation::{Boundary, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told};
 pub use procedure::{

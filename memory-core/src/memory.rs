@@ -116,6 +116,8 @@ pub struct Stats {
     pub forgotten_since: Option<Timestamp>,
     /// Number of the last event, visible or not.
     pub last_event: u64,
+    /// What time it is at least, if the clock shows an earlier one: times of observations are then taken as they are told.
+    pub clock_behind: Option<Timestamp>,
 }
 
 /// Which episodes to list.
@@ -131,6 +133,8 @@ pub struct EpisodeFilter {
     pub cursor: Option<EpisodeId>,
     /// How many at most; 50 if zero.
     pub limit: usize,
+    /// How long it may take; [`ReadError::Deadline`] where that is too short.
+    pub budget: Option<Duration>,
 }
 
 /// Which facts to list.
@@ -142,6 +146,8 @@ pub struct FactFilter {
     pub past: bool,
     /// How many at most; 100 if zero.
     pub limit: usize,
+    /// How long it may take; [`ReadError::Deadline`] where that is too short.
+    pub budget: Option<Duration>,
 }
 
 /// One page of a list, newest first.
@@ -153,12 +159,34 @@ pub struct Page {
     pub next: Option<EpisodeId>,
 }
 
+/// Which events of an episode to read. At least one is read, if there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventPage {
+    /// Those after this one.
+    pub after: Option<EventId>,
+    /// How many at most.
+    pub limit: usize,
+    /// Bytes of texts and attributes at most.
+    pub bytes: usize,
+}
+
+/// An episode with some of its events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EpisodePage {
+    /// The episode; its list of events is whole.
+    pub episode: Episode,
+    /// The events of the page, in order of commit.
+    pub events: Vec<Event>,
+    /// After which event the next page begins, if there is one.
+    pub next: Option<EventId>,
+}
+
 /// What to forget. Exactly one way must be named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForgetRequest {
     /// Whole episodes.
     Episodes(Vec<EpisodeId>),
-    /// Every event about or by this entity; case is ignored.
+    /// Every event that names this entity in any field, or shows it, by any of its names; case is ignored.
     Entity(String),
     /// Every event that overlaps the span.
     Span(TimeSpan),
@@ -173,6 +201,20 @@ pub struct ForgetReply {
     pub events: u64,
     /// Recordings that show it and must be removed. They are kept in mind until [`Memory::recordings_removed`].
     pub recordings: Vec<ForgottenRecording>,
+    /// Events that are still visible and may be about the entity: they say "she" where something that named her was hidden,
+    /// or hold a longer word that begins with the name, or cannot be read.
+    pub doubtful: u64,
+    /// The first hundred of them.
+    pub in_doubt: Vec<EventId>,
+}
+
+/// What a request would forget.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ForgetPreview {
+    /// What its answer would be.
+    pub reply: ForgetReply,
+    /// The first events that it would hide.
+    pub events: Vec<Event>,
 }
 
 /// A stretch of recording that shows what was forgotten.
@@ -361,7 +403,7 @@ impl Memory {
     /// # Errors
     /// If the store cannot be read.
     pub fn facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, ReadError> {
-        self.store.reading(|view| Ok(view.learnt().list_facts(filter)))
+        self.store.reading(|view| view.list_facts(filter))
     }
 
     /// Persons who are recognised by face or voice, by id.
@@ -397,6 +439,14 @@ impl Memory {
     /// See [`ForgetError`].
     pub fn forget(&self, request: &ForgetRequest) -> Result<ForgetReply, ForgetError> {
         self.store.forget(request)
+    }
+
+    /// Says what a request would forget, and forgets nothing.
+    ///
+    /// # Errors
+    /// See [`ForgetError`].
+    pub fn preview_forget(&self, request: &ForgetRequest) -> Result<ForgetPreview, ForgetError> {
+        self.store.preview_forget(request)
     }
 
     /// Recordings that show what was forgotten and are not removed yet, with their numbers. What leads to them is gone; the
@@ -502,6 +552,14 @@ impl Memory {
     /// If the store cannot be read.
     pub fn event(&self, id: EventId) -> Result<Option<Event>, ReadError> {
         self.store.reading(|view| Ok(view.find_event(id)?))
+    }
+
+    /// One episode with a page of its visible events; `None` if there is none or it was forgotten.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn episode_page(&self, id: EpisodeId, page: EventPage) -> Result<Option<EpisodePage>, ReadError> {
+        self.store.reading(|view| Ok(view.episode_page(id, page)?))
     }
 
     /// Visible events in order of commit, at most `limit`, after `after`.

@@ -55,7 +55,10 @@ impl Automatic {
 
     fn overdue(&self, stats: &Stats, clock: &dyn Clock) -> Option<&'static str> {
         let since = stats.forgotten_since?;
-        (clock.now().since(since) >= self.options.forgotten).then_some("something was forgotten")
+        let now = clock.now();
+        // A clock that was set back says nothing of how long ago that was, and may not reach that moment for years.
+        let apart = now.since(since).max(since.since(now));
+        (apart >= self.options.forgotten).then_some("something was forgotten")
     }
 
     /// Compacts, and remembers a failure so that it is not tried all the time.
@@ -121,5 +124,7 @@ mod tests {
         let clock = ManualClock::at(Timestamp::from_micros(0));
         let automatic = Automatic::new(options());
         assert!(automatic.reason(&stats(40, 1, Some(i64::MIN / 1_000_000 + 1)), &clock).is_some());
+        assert!(automatic.reason(&stats(40, 1, Some(400 * 24 * 3_600)), &clock).is_some());
+        assert_eq!(automatic.reason(&stats(40, 1, Some(60)), &clock), None, "set back by a minute");
     }
 }

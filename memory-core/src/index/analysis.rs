@@ -11,6 +11,26 @@ use super::irregular::base;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TermId(pub u64);
 
+impl TermId {
+    /// Terms that many words share.
+    pub(super) const BUCKETS: u32 = 1 << 16;
+    /// What their numbers begin with.
+    const BUCKET: u64 = 0xb0c4_e700_b0c4;
+
+    /// The shared term of those that have none of their own. One in 2^48 terms looks like one, and is.
+    pub(super) fn bucket(self) -> Self {
+        if self.is_bucket() {
+            return self;
+        }
+        let mixed = self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        Self(Self::BUCKET << 16 | mixed % u64::from(Self::BUCKETS))
+    }
+
+    pub(super) fn is_bucket(self) -> bool {
+        self.0 >> 16 == Self::BUCKET
+    }
+}
+
 /// Whose stems words are taken back to, by Snowball's algorithms. Stop words and irregular forms are known of English only: in
 /// other languages frequent words are weighed down, not left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -107,6 +127,18 @@ fn term(stemmer: &Stemmer, language: Language, word: &str) -> Option<TermId> {
     }
 }
 
+/// Whether a word is an id, a checksum or a long number: there is no end of them, and hardly one comes again. An index keeps
+/// them in buckets.
+fn is_code(word: &str) -> bool {
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    digits > LONGEST_NUMBER || digits >= 2 && word.len() >= SHORTEST_CODE
+}
+
+/// Digits of a number that is a word as others are: a year, a price.
+const LONGEST_NUMBER: usize = 4;
+/// Bytes from which on letters and digits together are a code: not `h264` or `room12`.
+const SHORTEST_CODE: usize = 8;
+
 /// Words that say nothing about what is looked for.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by",
@@ -181,6 +213,8 @@ pub struct Analyzer {
     language: Language,
     stemmer: Stemmer,
     known: HashMap<String, Option<TermId>>,
+    /// Whether codes are taken for their buckets.
+    shares_codes: bool,
 }
 
 impl Analyzer {
@@ -194,7 +228,12 @@ impl Analyzer {
 
     /// An analyzer of a language that has met no word.
     pub fn of(language: Language) -> Self {
-        Self { language, stemmer: language.stemmer(), known: HashMap::new() }
+        Self { language, stemmer: language.stemmer(), known: HashMap::new(), shares_codes: false }
+    }
+
+    /// One that takes ids, checksums and long numbers for their buckets.
+    pub(super) fn sharing_codes(self) -> Self {
+        Self { shares_codes: true, ..self }
     }
 
     /// Calls `visit` with every term of `text` that is no stop word, in order.
@@ -206,7 +245,10 @@ impl Analyzer {
                 }
                 continue;
             }
-            let term = term(&self.stemmer, self.language, &word);
+            let term = match term(&self.stemmer, self.language, &word) {
+                Some(term) if self.shares_codes && is_code(&word) => Some(term.bucket()),
+                term => term,
+            };
             if let Some(term) = term {
                 visit(term);
             }
@@ -259,6 +301,29 @@ mod tests {
         assert_ne!(Language::German.term_of("laufen"), Language::English.term_of("laufen"));
         assert_eq!(Language::named("klingon"), None);
         assert!(Language::ALL.iter().all(|language| Language::named(&language.name()) == Some(*language)));
+    }
+
+    #[test]
+    fn ids_checksums_and_long_numbers_cost_no_word_each() {
+        let mut analyzer = Analyzer::new().sharing_codes();
+        let mut found = std::collections::BTreeSet::new();
+        for number in 0..200_000_u64 {
+            let text = format!("{:x} {number:08} ev{number}x77", number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            analyzer.for_each_term(&text, &mut |term| {
+                found.insert(term);
+            });
+        }
+        assert!(found.len() < TermId::BUCKETS as usize + 1_000, "{}", found.len());
+        let mut shared = |text: &str| {
+            let mut found = Vec::new();
+            analyzer.for_each_term(text, &mut |term| found.push(term));
+            found
+        };
+        assert_eq!(shared("20260117445"), [terms("20260117445")[0].bucket()], "a question finds the bucket");
+        assert_ne!(shared("20260117445"), shared("20260117446"));
+        for word in ["2026", "h264", "room12", "3rd"] {
+            assert_eq!(shared(word), terms(word), "{word}");
+        }
     }
 
     #[test]

@@ -20,6 +20,9 @@ use crate::{EpisodeId, EventId};
 /// How far apart two events of one source may lie and still be each other's context.
 const NEIGHBOUR_GAP: std::time::Duration = std::time::Duration::from_secs(60);
 
+/// New terms that one document can bring; the others share buckets.
+const MOST_NEW_TERMS: usize = 4_096;
+
 /// How an index is made.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct IndexOptions {
@@ -139,7 +142,7 @@ impl CompressedIndex {
         });
         Self {
             options,
-            analyzer: Analyzer::of(options.language),
+            analyzer: Analyzer::of(options.language).sharing_codes(),
             known_sources: state.sources.numbers(),
             known_entities: state.entities.numbers(),
             last_of_source,
@@ -208,7 +211,16 @@ impl CompressedIndex {
             self.analyzer.for_each_term(entity, &mut push);
         }
         self.analyzer.for_each_term(&document.text, &mut push);
-        let symbols: Vec<u32> = terms.iter().map(|term| state.vocabulary.add(*term)).collect();
+        let mut new = 0;
+        let symbols: Vec<u32> = terms
+            .iter()
+            .map(|term| {
+                let is_new = !state.vocabulary.has(*term);
+                new += usize::from(is_new);
+                // A text of nothing but new words is no text.
+                state.vocabulary.add(if is_new && new > MOST_NEW_TERMS { term.bucket() } else { *term })
+            })
+            .collect();
         let place = u16::try_from(ordinal % SEGMENT).expect("below 65,536");
         occurrences.extend(symbols.iter().map(|symbol| (*symbol, place)));
         let terms_at = self.terms.len() as u64;

@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::analysis::TermId;
 
-/// Distinct symbols at most; what a wavelet matrix can hold. A term that comes later shares the symbol of another.
-const MOST_SYMBOLS: u32 = 1 << 24;
+/// Terms with a symbol of their own at most: ten times what a household says in years. What comes later shares a bucket with
+/// others, so that no flood of new words grows the index for good.
+const MOST_TERMS: u32 = 1 << 20;
 /// Places of the first table.
 const SMALLEST: usize = 1 << 10;
 
@@ -57,11 +58,13 @@ impl Table {
 pub(super) struct Vocabulary {
     table: Arc<Table>,
     len: u32,
+    /// Symbols that are buckets.
+    buckets: u32,
 }
 
 impl Default for Vocabulary {
     fn default() -> Self {
-        Self { table: Arc::new(Table::new(SMALLEST)), len: 0 }
+        Self { table: Arc::new(Table::new(SMALLEST)), len: 0, buckets: 0 }
     }
 }
 
@@ -71,25 +74,31 @@ impl Vocabulary {
         self.len
     }
 
-    /// The symbol of a term that this state knows.
+    /// The symbol of a term that this state knows, or that of its bucket.
     pub fn get(&self, term: TermId) -> Option<u32> {
-        let (place, found) = self.table.place(key_of(term));
-        let symbol = self.table.symbols[place].load(Ordering::Relaxed);
-        if found {
-            return (symbol < self.len).then_some(symbol);
-        }
-        (self.len == MOST_SYMBOLS).then(|| shared(term))
+        self.own(term).or_else(|| self.own(term.bucket()))
     }
 
-    /// The symbol of a term, a new one if it has none yet.
+    fn own(&self, term: TermId) -> Option<u32> {
+        let (place, found) = self.table.place(key_of(term));
+        let symbol = self.table.symbols[place].load(Ordering::Relaxed);
+        (found && symbol < self.len).then_some(symbol)
+    }
+
+    /// Whether a term has a symbol, its own or that of its bucket, once there is room for no more.
+    pub fn has(&self, term: TermId) -> bool {
+        self.own(term).is_some()
+    }
+
+    /// The symbol of a term, a new one if it has none yet and there is room.
     pub fn add(&mut self, term: TermId) -> u32 {
         let key = key_of(term);
         let (mut place, found) = self.table.place(key);
         if found {
             return self.table.symbols[place].load(Ordering::Relaxed);
         }
-        if self.len == MOST_SYMBOLS {
-            return shared(term);
+        if !term.is_bucket() && self.len - self.buckets >= MOST_TERMS {
+            return self.add(term.bucket());
         }
         if (self.len as usize + 1) * 2 > self.table.keys.len() {
             self.grow();
@@ -98,6 +107,7 @@ impl Vocabulary {
         let symbol = self.len;
         self.table.fill(place, key, symbol);
         self.len += 1;
+        self.buckets += u32::from(term.is_bucket());
         symbol
     }
 
@@ -138,10 +148,6 @@ fn key_of(term: TermId) -> u64 {
     term.0.max(1)
 }
 
-fn shared(term: TermId) -> u32 {
-    u32::try_from(term.0 % u64::from(MOST_SYMBOLS)).expect("below 2^24")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,6 +168,26 @@ mod tests {
         assert_eq!(vocabulary.len(), 20_000);
         let terms = vocabulary.terms();
         assert!((0..20_000).all(|number| number == 0 || terms[number] == term(number as u64)));
+    }
+
+    #[test]
+    fn a_flood_of_words_shares_buckets_and_every_word_is_found() {
+        let mut vocabulary = Vocabulary::default();
+        let many = u64::from(MOST_TERMS) + 300_000;
+        for number in 0..many {
+            let symbol = vocabulary.add(term(number));
+            assert_eq!(vocabulary.get(term(number)), Some(symbol));
+        }
+        assert!(vocabulary.len() <= MOST_TERMS + TermId::BUCKETS, "{}", vocabulary.len());
+        assert!(vocabulary.bytes() <= 48 << 20, "{}", vocabulary.bytes());
+        assert_eq!(vocabulary.get(term(7)), Some(7), "words of before keep their own");
+        let mut read = Vocabulary::default();
+        for (symbol, term) in vocabulary.terms().into_iter().enumerate().skip(1) {
+            if symbol == 1 {
+                read.add(TermId(0));
+            }
+            assert_eq!(read.add(term) as usize, symbol);
+        }
     }
 
     #[test]

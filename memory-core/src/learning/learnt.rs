@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::LearningOptions;
-use super::rows::{Part, Row, decode};
+use super::rows::{Part, REPLACING, Row, decode};
 use crate::episodic::anchors::{
     AnchorId, AnchorRow, Anchors, EntityNews, Margin, Naming, NamingRequest, Person, Told, fold,
 };
@@ -21,6 +21,13 @@ const USUAL_FACTS: usize = 100;
 const MAX_ALIAS_BYTES: usize = 96 << 10;
 /// Most namings that are kept.
 const MAX_NAMINGS: usize = 65_536;
+
+/// After so many topics a list looks at the time.
+const TOPICS_A_LOOK: usize = 256;
+
+/// There was no time to list everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Late;
 
 /// A vector of the senses, as it is stored: 1.0 is 32,767.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +58,14 @@ pub(crate) struct Withdrawal {
     pub names: Vec<String>,
 }
 
+impl Withdrawal {
+    /// Puts everything in order of events, as [`Learnt::withdraw`] expects it.
+    pub fn sort(&mut self) {
+        self.events.sort_unstable();
+        self.vectors.sort_by_key(|(event, _)| *event);
+    }
+}
+
 /// Everything that was learnt up to a cursor. Clones share what neither has changed.
 #[derive(Clone, Default)]
 pub struct Learnt {
@@ -65,8 +80,11 @@ pub struct Learnt {
     stashed: Vec<(EventId, SensedVector)>,
     /// Rows of procedures on their way in.
     procedure_rows: Vec<(RowKey, Vec<u8>)>,
+    /// The same of withdrawn events.
+    withdrawn_rows: BTreeSet<EventId>,
     head_changed: bool,
     changed_namings: BTreeSet<u64>,
+    changed_withdrawn: BTreeSet<EventId>,
 }
 
 /// The row of [`Part::Head`].
@@ -91,6 +109,35 @@ impl Learnt {
     /// Whether it must be folded anew.
     pub(crate) fn is_stale(&self) -> bool {
         self.head.stale
+    }
+
+    /// Whether procedures hold something of hidden events, and must be folded anew.
+    pub(crate) fn has_withdrawn(&self) -> bool {
+        !self.procedures.withdrawn().is_empty()
+    }
+
+    /// Whether anything of it is to be folded anew.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        self.is_stale() || self.has_withdrawn()
+    }
+
+    /// Whether [`withdraw`](Self::withdraw) takes as long as what is withdrawn, and not as all that was learnt.
+    pub(crate) fn is_prepared(&self) -> bool {
+        self.facts.is_referred()
+    }
+
+    /// Sees to that.
+    pub(crate) fn prepare(&mut self) {
+        self.facts.refer_all();
+    }
+
+    /// Puts new procedures, folded from the visible events up to the cursor, in the place of the old ones. What was hidden
+    /// since they read it stays withdrawn.
+    pub(crate) fn take_procedures(&mut self, mut procedures: Procedures) {
+        let withdrawn = self.procedures.withdrawn();
+        self.changed_withdrawn.extend(withdrawn.iter().copied());
+        procedures.conceal(withdrawn.iter().copied());
+        self.procedures = Shared::new(procedures);
     }
 
     /// Has it folded anew.
@@ -220,11 +267,11 @@ impl Learnt {
         ids
     }
 
-    /// Takes back what hidden events taught.
+    /// Takes back what hidden events taught. Of procedures it conceals those that hold something of them. O(hidden events),
+    /// if it is [prepared](Self::is_prepared).
     pub(crate) fn withdraw(&mut self, withdrawal: &Withdrawal) {
         let cursor = self.head.cursor;
-        let mut hidden: Vec<EventId> = withdrawal.events.iter().copied().filter(|event| *event <= cursor).collect();
-        hidden.sort_unstable();
+        let hidden: Vec<EventId> = withdrawal.events.iter().copied().filter(|event| *event <= cursor).collect();
         let names: Vec<String> = withdrawal.names.iter().map(|name| fold(name)).collect();
         if hidden.is_empty() && names.is_empty() {
             return;
@@ -232,17 +279,28 @@ impl Learnt {
         let context = self.head.context.clone();
         self.head.context.withdraw(&hidden);
         let mut exact = self.facts.withdraw(&hidden) && context == self.head.context;
-        exact &= self.anchors.withdraw(&hidden, &withdrawal.vectors);
-        if !hidden.is_empty() && self.procedures.sessions() > 0 {
-            // No model runs while the writer waits; what has a vector keeps it.
-            self.procedures.change().withdraw(&hidden.iter().copied().collect(), &|_| None);
+        let same_anchors = self.anchors.withdraw(&hidden, &withdrawal.vectors);
+        exact &= same_anchors;
+        let held: Vec<EventId> = hidden.iter().copied().filter(|event| self.procedures.holds(*event)).collect();
+        if !held.is_empty() {
+            self.procedures.change().conceal(held.iter().copied());
+            self.changed_withdrawn.extend(held);
         }
         if !names.is_empty() {
             self.anchors.forget_names(&names);
         }
-        let lost = |naming: &Naming| naming.has_name(&names) || !self.anchors.can_do(naming);
-        let lost: Vec<u64> =
-            self.namings.iter().filter(|(_, naming)| lost(naming)).map(|(number, _)| *number).collect();
+        // In a fold that goes on, later namings wait for those they are about.
+        let done = |number: u64| number < self.head.next_naming;
+        let lost = |number: u64, naming: &Naming| {
+            naming.has_name(&names) || !same_anchors && done(number) && !self.anchors.can_do(naming)
+        };
+        let lost: Vec<u64> = match same_anchors && names.is_empty() {
+            true => Vec::new(),
+            false => {
+                let namings = self.namings.iter().filter(|(number, naming)| lost(**number, naming));
+                namings.map(|(number, _)| *number).collect()
+            }
+        };
         for number in lost {
             self.namings.change().remove(&number);
             self.changed_namings.insert(number);
@@ -291,30 +349,46 @@ impl Learnt {
         facts.chain(self.anchors.evidence()).collect()
     }
 
-    /// Facts as a person lists them.
-    pub(crate) fn list_facts(&self, filter: &FactFilter) -> Vec<Fact> {
+    /// Facts as a person lists them. `late`: whether there is no time for more, asked now and then.
+    ///
+    /// # Errors
+    /// [`Late`] if there is none.
+    pub(crate) fn list_facts(&self, filter: &FactFilter, late: &dyn Fn() -> bool) -> Result<Vec<Fact>, Late> {
         let subject = filter.subject.as_deref().and_then(Noun::named);
         let limit = if filter.limit == 0 { USUAL_FACTS } else { filter.limit };
         let mut facts = Vec::new();
-        let mut take = |key: &TopicKey, topic: &Topic| {
+        let mut seen = 0_usize;
+        // Whether there is room for more.
+        let mut take = |key: &TopicKey, topic: &Topic| -> Result<bool, Late> {
+            seen += 1;
+            if seen.is_multiple_of(TOPICS_A_LOOK) && late() {
+                return Err(Late);
+            }
             let mut told = Facts::of(key, topic);
             told.retain(|fact| filter.past || fact.until.is_none() || fact.kind == FactKind::Deed);
             facts.extend(told);
+            Ok(facts.len() < limit)
         };
         match &subject {
             Some(noun) => {
                 let words: Vec<&str> = noun.key.split(' ').collect();
                 for (key, topic) in self.facts.topics(&noun.head) {
-                    if words.iter().all(|word| key.subject.split(' ').any(|own| own == *word)) {
-                        take(key, topic);
+                    if words.iter().all(|word| key.subject.split(' ').any(|own| own == *word)) && !take(key, topic)? {
+                        break;
                     }
                 }
             }
-            None if filter.subject.is_none() => self.facts.all().into_iter().for_each(|(key, topic)| take(key, topic)),
+            None if filter.subject.is_none() => {
+                for (key, topic) in self.facts.sorted() {
+                    if !take(key, topic)? {
+                        break;
+                    }
+                }
+            }
             None => {}
         }
         facts.truncate(limit);
-        facts
+        Ok(facts)
     }
 
     fn head_row(&self) -> Row {
@@ -332,6 +406,9 @@ impl Learnt {
         rows.extend(tracks.iter().map(|(track, anchor)| Row::new(Part::Track, track, anchor.as_ref())));
         for number in std::mem::take(&mut self.changed_namings) {
             rows.push(Row::new(Part::Naming, &number, self.namings.get(&number)));
+        }
+        for event in std::mem::take(&mut self.changed_withdrawn) {
+            rows.push(Row::new(Part::Withdrawn, &event, self.procedures.withdrawn().contains(&event).then_some(&())));
         }
         if self.procedures.has_changed() {
             for key in self.procedures.change().changed() {
@@ -356,7 +433,9 @@ impl Learnt {
             key: key.to_bytes().to_vec(),
             payload: self.procedures.row(key),
         });
-        std::iter::once(self.head_row()).chain(topics).chain(anchors).chain(tracks).chain(namings).chain(procedures)
+        let withdrawn = self.procedures.withdrawn().iter().map(|event| Row::new(Part::Withdrawn, event, Some(&())));
+        let rows = topics.chain(anchors).chain(tracks).chain(namings).chain(procedures).chain(withdrawn);
+        std::iter::once(self.head_row()).chain(rows)
     }
 
     /// Takes in a row that was stored; the error says what is wrong with it. After the last one comes
@@ -382,16 +461,31 @@ impl Learnt {
                 let key = RowKey::from_bytes(key).map_err(|error| error.to_string())?;
                 self.procedure_rows.push((key, payload.to_vec()));
             }
+            Part::Withdrawn => {
+                decode::<()>(payload)?;
+                self.withdrawn_rows.insert(decode(key)?);
+            }
         }
         Ok(())
     }
 
-    /// Puts procedures together from their rows.
+    /// Puts procedures together from their rows. Where a new fold was about to replace them, some are of the one and some of
+    /// the other: then everything is folded anew.
     pub(crate) fn finish_restoring(&mut self) -> Result<(), String> {
         let rows = std::mem::take(&mut self.procedure_rows);
+        let withdrawn = std::mem::take(&mut self.withdrawn_rows);
+        if withdrawn.contains(&REPLACING) {
+            self.set_stale();
+            return Ok(());
+        }
+        // Those of which nothing is held are not kept.
+        self.changed_withdrawn.extend(withdrawn.iter().copied());
         if !rows.is_empty() {
             let procedures = Procedures::from_rows(LogicOptions::default(), rows);
             self.procedures = Shared::new(procedures.map_err(|error| error.to_string())?);
+        }
+        if !withdrawn.is_empty() {
+            self.procedures.change().conceal(withdrawn);
         }
         Ok(())
     }

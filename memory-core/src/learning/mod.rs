@@ -7,9 +7,11 @@
 //! - *Outside of the lock.* A slice is learnt on a clone of the state (clones share what neither has changed) and then
 //!   committed with its cursor in one transaction, which waits for no disk: after a kill the cursor is only older, and the
 //!   same slice is learnt again.
-//! - *Withdrawn at once.* The transaction that hides an event takes back what it taught. Where that leaves something else
-//!   than would have been learnt without the event, the state is marked and folded anew in the background; then it is
-//!   swapped, row by row where rows differ.
+//! - *Withdrawn at once.* The transaction that hides an event takes back what it taught, as far as that takes no longer than
+//!   hiding it: facts and anchors lose what rests on it, and the procedures that hold something of it are concealed. Where
+//!   that leaves something else than would have been learnt without the event, the state is marked, durably, and folded
+//!   anew behind the commit, in slices: the procedures alone, or everything. Then it is swapped, row by row where rows
+//!   differ. Events that are hidden while a fold goes on are taken back from it too; no number of them keeps it from its end.
 //! - *Snapshot.* Readers see one immutable state, published with the index.
 
 mod learnt;
@@ -23,7 +25,7 @@ pub use learnt::Learnt;
 pub(crate) use learnt::{Lesson, SensedVector, Withdrawal};
 pub(crate) use news::News;
 pub use options::LearningOptions;
-pub(crate) use rows::{Part, Row};
+pub(crate) use rows::{Part, REPLACING, Row};
 #[cfg(test)]
 mod ceiling_tests;
 

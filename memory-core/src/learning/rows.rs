@@ -3,6 +3,8 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::EventId;
+
 /// Parts of what is learnt. The numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -19,10 +21,17 @@ pub(crate) enum Part {
     Naming = 4,
     /// Procedures, in rows of their own making.
     Procedure = 5,
+    /// Hidden events of which procedures still hold something, by id; under [`REPLACING`] that rows of procedures are being
+    /// replaced.
+    Withdrawn = 6,
 }
 
+/// The key in [`Part::Withdrawn`] that is no event's.
+pub(crate) const REPLACING: EventId = EventId(0);
+
 impl Part {
-    pub const ALL: [Self; 6] = [Self::Head, Self::Topic, Self::Anchor, Self::Track, Self::Naming, Self::Procedure];
+    pub const ALL: [Self; 7] =
+        [Self::Head, Self::Topic, Self::Anchor, Self::Track, Self::Naming, Self::Procedure, Self::Withdrawn];
 
     pub const fn number(self) -> u8 {
         self as u8

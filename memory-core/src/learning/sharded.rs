@@ -71,6 +71,11 @@ impl<K: Spread, V: Clone> Sharded<K, V> {
         self.shards.iter().map(|shard| shard.len()).sum()
     }
 
+    /// The shards, each sorted.
+    pub fn shards(&self) -> impl Iterator<Item = &BTreeMap<K, V>> {
+        self.shards.iter().map(|shard| &**shard)
+    }
+
     /// Everything, shard by shard: the order is always the same, and not that of the keys.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.shards.iter().flat_map(|shard| shard.iter())

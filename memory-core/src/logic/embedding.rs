@@ -10,12 +10,33 @@ pub struct Embedding(Box<[i16]>);
 const ONE: f32 = 32_767.0;
 
 impl Embedding {
-    /// Normalises and quantises; `None` for a vector without a direction (empty, zero, or not finite).
+    /// Normalises and quantises; `None` for a vector without a direction (empty, zero, or not finite). The components of an
+    /// embedding give that embedding.
     pub fn from_vector(vector: &[f32]) -> Option<Self> {
+        if let Some(same) = Self::from_components(vector) {
+            return Some(same);
+        }
         let norm = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
         (norm.is_finite() && norm > 0.0).then(|| {
             let scale = f64::from(ONE) / norm;
             Self(vector.iter().map(|x| (f64::from(*x) * scale).round() as i16).collect())
+        })
+    }
+
+    /// The embedding whose components they are. To normalise it once more could turn the last digit of some.
+    fn from_components(vector: &[f32]) -> Option<Self> {
+        let mut norm = 0.0;
+        for component in vector {
+            let scaled = f64::from(*component) * f64::from(ONE);
+            if (scaled - scaled.round()).abs() > 0.004 {
+                return None;
+            }
+            norm += scaled.round().powi(2);
+        }
+        // Each component is off by half a digit at most.
+        let off = (norm.sqrt() - f64::from(ONE)).abs();
+        (off <= 0.5 * (vector.len() as f64).sqrt()).then(|| {
+            Self(vector.iter().map(|component| (f64::from(*component) * f64::from(ONE)).round() as i16).collect())
         })
     }
 
@@ -62,6 +83,15 @@ mod tests {
         let exact = a.iter().zip(&b).map(|(x, y)| x * y).sum::<f32>() / norm(&a) / norm(&b);
         let (qa, qb) = (Embedding::from_vector(&a).unwrap(), Embedding::from_vector(&b).unwrap());
         assert!((qa.cosine(&qb).unwrap() - exact).abs() < 1e-4);
+    }
+
+    #[test]
+    fn the_components_of_an_embedding_give_that_embedding() {
+        for seed in 1..200_u32 {
+            let vector: Vec<f32> = (1..=48).map(|at| ((seed * at * 7919) % 1013) as f32 - 506.0).collect();
+            let embedding = Embedding::from_vector(&vector).unwrap();
+            assert_eq!(Embedding::from_vector(&embedding.components().collect::<Vec<_>>()), Some(embedding));
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::bounds;
 use super::lexicon::Lexicon;
 use super::rows::RowKey;
 use super::sessions::{Place, Sessions};
+use super::traces::Traces;
 use super::{Action, Embedding, LogicOptions, Procedure, ProcedureId, Prototype, StepId, normalise};
 use crate::ports::ProcedureJudge;
 use crate::shared::Shared;
@@ -41,6 +42,7 @@ pub struct Procedures {
     pub(super) by_goal: BTreeMap<String, ProcedureId>,
     pub(super) sessions: Sessions,
     pub(super) lexicon: Lexicon,
+    pub(super) traces: Traces,
     /// Sessions without a goal, and how many of them the last regrouping knew.
     pub(super) unnamed: (u32, u32),
     pub(super) dirty: BTreeSet<RowKey>,
@@ -74,19 +76,26 @@ impl Procedures {
         self.options = options;
     }
 
-    /// Every established procedure, by id. Candidates are left out.
+    /// Every established procedure, by id. Candidates are left out, and here as below what holds something of an event that
+    /// was [withdrawn](Self::conceal) and is not folded anew yet.
     pub fn iter(&self) -> impl Iterator<Item = &Procedure> {
-        self.procedures.values().map(|procedure| &**procedure).filter(|procedure| procedure.is_established())
+        self.shown().filter(|procedure| procedure.is_established())
+    }
+
+    fn shown(&self) -> impl Iterator<Item = &Procedure> {
+        let shown = self.procedures.values().filter(|procedure| !self.traces.is_concealed(procedure.id));
+        shown.map(|procedure| &**procedure)
     }
 
     /// Every group of sessions that verification has not let pass (yet): the candidate pool, by id.
     pub fn candidates(&self) -> impl Iterator<Item = &Procedure> {
-        self.procedures.values().map(|procedure| &**procedure).filter(|procedure| !procedure.is_established())
+        self.shown().filter(|procedure| !procedure.is_established())
     }
 
     /// The procedure of that id, established or not.
     pub fn get(&self, id: ProcedureId) -> Option<&Procedure> {
-        self.procedures.get(&id).map(|procedure| &**procedure)
+        let shown = self.procedures.get(&id).filter(|_| !self.traces.is_concealed(id));
+        shown.map(|procedure| &**procedure)
     }
 
     /// The established procedure of that goal; case, spaces and final punctuation do not matter.
@@ -102,8 +111,14 @@ impl Procedures {
         let mut news = Vec::new();
         for id in ids {
             let (old, new) = (before.procedures.get(&id), self.procedures.get(&id));
+            // What holds something of a hidden event is no news; it is told of when it was folded anew.
+            if new.is_some() && self.traces.is_concealed(id) {
+                continue;
+            }
+            let concealed = before.traces.is_concealed(id);
             if let (Some(old), Some(new)) = (old, new)
                 && old.is_same(new)
+                && !concealed
             {
                 continue;
             }
@@ -117,7 +132,7 @@ impl Procedures {
             let change = match (&was, &is) {
                 (None, Some(_)) => ProcedureChange::New,
                 (Some(_), None) => ProcedureChange::End,
-                (Some(was), Some(is)) if was != is || !same_graph() => ProcedureChange::Update,
+                (Some(was), Some(is)) if concealed || was != is || !same_graph() => ProcedureChange::Update,
                 _ => continue,
             };
             news.push(ProcedureNews { id, change, now: is });
@@ -215,6 +230,66 @@ impl Procedures {
         true
     }
 
+    /// Conceals what holds something of hidden events, at once; a [new fold](Self::events_after) over the other events takes it
+    /// out. O(events): the transaction that hides them waits for it.
+    pub(crate) fn conceal(&mut self, events: impl IntoIterator<Item = EventId>) {
+        events.into_iter().for_each(|event| self.traces.withdraw(event));
+    }
+
+    /// Whether something of an event is held.
+    pub(crate) fn holds(&self, event: EventId) -> bool {
+        self.traces.holds(event)
+    }
+
+    /// The hidden events of which something is still held.
+    pub(crate) fn withdrawn(&self) -> &BTreeSet<EventId> {
+        self.traces.withdrawn()
+    }
+
+    /// The events after `after` of which something is held, ascending: what a new fold reads.
+    pub(crate) fn events_after(&self, after: EventId) -> Vec<EventId> {
+        self.traces.events_after(after)
+    }
+
+    /// An empty memory that goes by the same options and judge.
+    pub(crate) fn begin_again(&self) -> Self {
+        Self { judge: self.judge.clone(), ..Self::new(self.options.clone()) }
+    }
+
+    /// The vector that a text in normalised form has here, as φ gave it.
+    pub(crate) fn vector_of(&self, text: &str) -> Option<Vec<f32>> {
+        let told = self.by_goal.get(text).and_then(|id| self.procedures.get(id)?.index.goal.as_ref());
+        let told = told.map(|goal| goal.anchor());
+        let step = || {
+            self.lexicon.procedures(text).find_map(|id| {
+                let procedure = self.procedures.get(&id)?;
+                let step = procedure.by_key.get(text).and_then(|step| procedure.step(*step))?;
+                step.embedding.as_ref().filter(|_| step.key() == text)
+            })
+        };
+        told.or_else(step).map(|embedding| embedding.components().collect())
+    }
+
+    /// Takes the place of `old` after a new fold: shares what came out the same, and returns the rows to be written, and
+    /// those to be removed.
+    pub(crate) fn replace(&mut self, old: &Self) -> BTreeSet<RowKey> {
+        let mut rows: BTreeSet<RowKey> = old.dirty.clone();
+        self.dirty.clear();
+        for (id, before) in &old.procedures {
+            match self.procedures.get_mut(id) {
+                Some(new) if **new == **before => *new = before.clone(),
+                _ => rows.extend(RowKey::of(before)),
+            }
+        }
+        for (id, new) in &self.procedures {
+            if old.procedures.get(id).is_none_or(|before| !before.is_same(new)) {
+                rows.extend(RowKey::of(new));
+            }
+        }
+        rows.insert(RowKey::ROOT);
+        rows
+    }
+
     /// The procedure of a told goal, founded at `event` if it is new.
     fn named(&mut self, goal: &str, event: EventId, phi: &Phi<'_>) -> ProcedureId {
         let key = normalise(goal);
@@ -249,6 +324,7 @@ impl Procedures {
             procedure.open(name, run, action.session.clone());
         }
         let growth = procedure.grow(run, action, embedding, self.options.alignment);
+        self.traces.add(action.event, id);
         let step = &procedure.steps[growth.step.0 as usize];
         self.lexicon.add(step.key(), id, u32::from(growth.first_in_run));
         self.dirty.extend([RowKey::head(id), RowKey::step(id, growth.step), RowKey::run(id, run)]);
@@ -267,6 +343,10 @@ impl Procedures {
         let (name, told) = (taken.session.clone(), taken.told.clone());
         let steps: BTreeSet<StepId> = taken.steps.iter().copied().collect();
         let actions = procedure.take(run);
+        for action in &actions {
+            self.traces.remove(action.event, from);
+        }
+        self.traces.moved(from, to);
         for step in &steps {
             let step = &procedure.steps[step.0 as usize];
             self.lexicon.remove(step.key(), from, step.sessions == 0);

@@ -26,6 +26,7 @@ mod rows;
 mod run;
 mod sessions;
 mod step;
+mod traces;
 mod verify;
 
 #[cfg(test)]

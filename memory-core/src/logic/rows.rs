@@ -273,6 +273,11 @@ impl Procedures {
                 memory.lexicon.add(step.key(), *id, step.sessions);
             }
             memory.lexicon.sessions += procedure.runs.len() as u32;
+            for run in procedure.runs.values() {
+                for record in run.records.iter().chain(&run.echoes) {
+                    memory.traces.add(record.event, *id);
+                }
+            }
         }
         let there = |run: EventId, id: ProcedureId| {
             memory.procedures.get(&id).is_some_and(|procedure| procedure.runs.contains_key(&run))

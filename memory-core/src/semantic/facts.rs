@@ -1,6 +1,7 @@
 //! Everything that is held to be so: topics with their claims.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use crate::learning::{Sharded, Spread, spread_bytes};
 pub(crate) const MAX_CLAIMS: usize = 256;
 
 /// The claims about one attribute of one subject.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub(crate) struct Topic {
     /// Sorted by time, then by commit; each with the subject as its event shows it.
     claims: Vec<(Claim, Box<str>)>,
@@ -164,6 +165,20 @@ impl Facts {
         self.topics.len()
     }
 
+    /// Every topic, sorted, one at a time: whoever stops early has not paid for the rest.
+    pub fn sorted(&self) -> impl Iterator<Item = (&TopicKey, &Topic)> {
+        let mut shards: Vec<_> = self.topics.shards().map(BTreeMap::iter).collect();
+        let mut first: BinaryHeap<Reverse<(&TopicKey, usize, &Topic)>> = BinaryHeap::new();
+        for (at, shard) in shards.iter_mut().enumerate() {
+            first.extend(shard.next().map(|(key, topic)| Reverse((&**key, at, &**topic))));
+        }
+        std::iter::from_fn(move || {
+            let Reverse((key, at, topic)) = first.pop()?;
+            first.extend(shards[at].next().map(|(key, topic)| Reverse((&**key, at, &**topic))));
+            Some((key, topic))
+        })
+    }
+
     /// Every topic, sorted.
     pub fn all(&self) -> BTreeMap<&TopicKey, &Topic> {
         self.topics.iter().map(|(key, topic)| (&**key, &**topic)).collect()
@@ -181,8 +196,13 @@ impl Facts {
         self.unreferred = true;
     }
 
-    /// Brings `by_event` up to what was restored.
-    fn refer_all(&mut self) {
+    /// Whether [`refer_all`](Self::refer_all) has nothing to do.
+    pub fn is_referred(&self) -> bool {
+        !self.unreferred
+    }
+
+    /// Brings `by_event` up to what was restored. O(facts), once.
+    pub fn refer_all(&mut self) {
         if !std::mem::take(&mut self.unreferred) {
             return;
         }

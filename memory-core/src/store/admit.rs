@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::records::{EventBody, Space, encode_attributes, stream_micros};
 use super::vectors::{quantize, sensed_space};
+use super::wall::Moment;
 use crate::{Origin, Perceived, PerceivedEvent, SensedEmbedding, Timestamp, Told, Value};
 
 /// Longest text of an observation, bytes.
@@ -28,7 +29,8 @@ type Refusal = String;
 pub(crate) type SpaceVector = (Space, Vec<i16>);
 
 /// A told observation as an event without an episode.
-pub(crate) fn told(told: Told, now: Timestamp) -> Result<EventBody, Refusal> {
+pub(crate) fn told(told: Told, moment: Moment) -> Result<EventBody, Refusal> {
+    let Moment { now, latest, .. } = moment;
     check_text("text", &told.text)?;
     check_name("source", &told.source)?;
     let entity = told.entity.filter(|entity| !entity.trim().is_empty());
@@ -46,7 +48,7 @@ pub(crate) fn told(told: Told, now: Timestamp) -> Result<EventBody, Refusal> {
     let confidence = check_confidence(told.confidence.unwrap_or(1.0))?;
 
     let start = told.at.unwrap_or(now);
-    if start > now.saturating_add(MAX_FUTURE) {
+    if start > latest {
         return Err(format!(
             "`at` is {start}, more than 24 h after now ({now}); check the sender's clock, and the time zone of `at`"
         ));

@@ -14,7 +14,7 @@
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use redb::{ReadableDatabase, ReadableTableMetadata};
+use redb::{ReadableDatabase, ReadableTable, ReadableTableMetadata, TableHandle};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -25,9 +25,10 @@ use super::envelope;
 use super::failure::{Failure, Result};
 use super::live_rows::LiveRows;
 use super::records::{HEAD, Head};
-use super::tables::{self, EVENTS, MEMBERS, META};
+use super::tables::{self, EVENTS, MEMBERS, META, SETTINGS};
 use super::vectors::SpaceInUse;
 use super::writer::Writer;
+use crate::ports::LongWork;
 use crate::{BackupReply, MaintenanceError, SaveIndex};
 
 const BACKUP: Kind = Kind { magic: b"ENGRBKUP", version: 1, name: "backup" };
@@ -57,6 +58,7 @@ struct Header {
 impl Store {
     pub(crate) fn backup(&self, out: &mut dyn Write) -> Result<BackupReply, MaintenanceError> {
         let _alone = self.alone()?;
+        self.settle_procedures(LongWork::Learning)?;
         let snapshot = self.database.read()?;
         copy::expect_known_tables(&snapshot)?;
         let live = LiveRows::of(&snapshot)?;
@@ -106,7 +108,8 @@ impl Store {
         let next = self.database.generation().next();
         self.database.discard(next);
         let made = self.database.make_generation(next)?;
-        let build = || build(input, &made, keep_instance.then_some(self.instance()));
+        let settings = own_settings(&self.database.read()?)?;
+        let build = || build(input, &made, keep_instance.then_some(self.instance()), &settings);
         let built = match catch_unwind(AssertUnwindSafe(build)) {
             Ok(built) => built,
             // redb's answer to keys that no engram has written.
@@ -130,7 +133,7 @@ impl Store {
         let mut recovered = Writer::open(&snapshot, self.clock.as_ref(), &place, self.options.index)?;
         recovered.absent = std::sync::Arc::clone(&writer.absent);
         recovered.picture_texts.clone_from(&writer.picture_texts);
-        recovered.learnt_epoch = writer.learnt_epoch + 1;
+        recovered.follow_learnt(&mut writer);
         if let Some(space) = writer.space.take() {
             recovered.use_space(SpaceInUse::new(space.embedder), &snapshot)?;
         }
@@ -143,20 +146,40 @@ impl Store {
     }
 }
 
+/// The settings as they are stored.
+fn own_settings(snapshot: &redb::ReadTransaction) -> Result<Vec<(String, Vec<u8>)>> {
+    let mut settings = Vec::new();
+    for entry in snapshot.open_table(SETTINGS)?.iter()? {
+        let (name, value) = entry?;
+        settings.push((name.value().to_owned(), value.value().to_vec()));
+    }
+    Ok(settings)
+}
+
 fn live_count(snapshot: &redb::ReadTransaction) -> Result<u64> {
     Ok(snapshot.open_table(MEMBERS)?.len()?)
 }
 
 /// Fills a new database and makes it durable.
-fn build(input: &mut dyn Read, made: &redb::Database, instance: Option<&str>) -> Result<BackupReply, MaintenanceError> {
+fn build(
+    input: &mut dyn Read,
+    made: &redb::Database,
+    instance: Option<&str>,
+    settings: &[(String, Vec<u8>)],
+) -> Result<BackupReply, MaintenanceError> {
     let (header, mut rows) = begin_reading(input)?;
     let mut filling = Filling::new(made);
-    let mut count = 0;
+    let (mut count, mut skipped) = (0, false);
     loop {
         match rows.next().map_err(unusable)? {
-            Record::Table(name) => filling.begin(
-                copy::table(&name).map_err(|_| MaintenanceError::Unusable(format!("it has a table `{name}`")))?,
-            )?,
+            Record::Table(name) => {
+                let table =
+                    copy::table(&name).map_err(|_| MaintenanceError::Unusable(format!("it has a table `{name}`")))?;
+                filling.begin(table)?;
+                // They are of the machine, not of the memory.
+                skipped = name == SETTINGS.name();
+            }
+            Record::Row(..) if skipped => count += 1,
             Record::Row(key, value) => {
                 count += 1;
                 filling.put(&key, &value)?;
@@ -180,6 +203,10 @@ fn build(input: &mut dyn Read, made: &redb::Database, instance: Option<&str>) ->
         meta.insert("format", tables::sealed_format().as_slice()).map_err(Failure::from)?;
         if let Some(instance) = instance {
             meta.insert("instance", tables::seal_text("instance", instance).as_slice()).map_err(Failure::from)?;
+        }
+        let mut own = transaction.open_table(SETTINGS).map_err(Failure::from)?;
+        for (name, value) in settings {
+            own.insert(name.as_str(), value.as_slice()).map_err(Failure::from)?;
         }
     }
     transaction.commit().map_err(Failure::from)?;

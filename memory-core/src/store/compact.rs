@@ -46,10 +46,14 @@ impl Store {
         self.stopping.store(true, Ordering::Release);
     }
 
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
     /// Called now and then while rows are copied.
     fn may_go_on(&self, changed: &ChangedKeys) -> Result<()> {
         self.step(LongWork::Compaction);
-        if self.stopping.load(Ordering::Acquire) {
+        if self.is_stopping() {
             return Err(Failure::Store("the program ends; compact again when it is back".into()));
         }
         if changed.len() > MAX_NOTED {
@@ -61,6 +65,7 @@ impl Store {
     pub(crate) fn compact(&self) -> Result<CompactReply, MaintenanceError> {
         let _alone = self.alone()?;
         let begin = self.clock.monotonic();
+        self.settle_procedures(LongWork::Compaction)?;
         let bytes_before = self.database.disk_bytes();
         let outcome = self.copy_to_next_generation();
         self.database.forget_changes();

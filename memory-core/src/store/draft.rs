@@ -6,10 +6,12 @@ use redb::ReadableTable;
 
 use super::admit::SpaceVector;
 use super::changes;
+use super::envelope;
 use super::failure::{Failure, Result, if_sound};
-use super::records::{Digest, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Head, fold};
+use super::records::{BEHIND, Digest, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Head, fold};
 use super::tables::{self, ENTITY, PLACE, WriteTables};
 use super::vectors;
+use super::wall::Moment;
 use crate::index::Document;
 use crate::{EpisodeId, EventId, Origin, Timestamp};
 
@@ -38,12 +40,13 @@ pub(crate) struct Draft<'t> {
     pub head: Head,
     pub changes: Changes,
     pub now: Timestamp,
+    pub moment: Moment,
     /// Whether anything must be committed.
     pub dirty: bool,
     /// Visible episodes that this transaction has touched, written once at its end.
     episodes: BTreeMap<u64, EpisodeBody>,
     /// Told episodes that lost an event at one of their ends.
-    shrunk: BTreeSet<u64>,
+    pub(super) shrunk: BTreeSet<u64>,
     /// Numbers of the embedding spaces.
     spaces: Vec<u32>,
     /// Space, event and sealed vector of what was hidden: what was learnt from it is to be taken back.
@@ -53,14 +56,15 @@ pub(crate) struct Draft<'t> {
 }
 
 impl<'t> Draft<'t> {
-    pub(crate) fn new(tables: WriteTables<'t>, now: Timestamp) -> Result<Self> {
+    pub(crate) fn new(tables: WriteTables<'t>, moment: Moment) -> Result<Self> {
         let head = tables::head(&*tables.meta)?;
         let spaces = tables.spaces.iter()?.map(|entry| Ok(entry?.0.value())).collect::<Result<_>>()?;
         Ok(Self {
             tables,
             head,
             changes: Changes::default(),
-            now,
+            now: moment.now,
+            moment,
             dirty: false,
             episodes: BTreeMap::new(),
             shrunk: BTreeSet::new(),
@@ -77,8 +81,20 @@ impl<'t> Draft<'t> {
             self.tables.put_episode(id, &EpisodeRow::Live(body))?;
         }
         self.tables.put_head(&self.head)?;
+        if let (true, Some(first), Some(last)) =
+            (self.moment.behind, self.changes.appended.first(), self.changes.appended.last())
+        {
+            let mut behind = tables::behind(&*self.tables.meta)?;
+            behind.extend(first.id.0, last.id.0);
+            self.tables.meta.insert("behind", envelope::seal(BEHIND, b"behind", &behind).as_slice())?;
+        }
         changes::note(&mut self.tables.changes, &self.changes)?;
         Ok((self.head, self.changes))
+    }
+
+    /// Whether an event was told while the clock was behind, lately.
+    pub(super) fn was_behind(&self, event: u64) -> Result<bool> {
+        Ok(tables::behind(&*self.tables.meta)?.has(event))
     }
 
     /// A visible episode, to be changed; `None` if it is merged, forgotten or unknown.
@@ -154,8 +170,19 @@ impl<'t> Draft<'t> {
 
     /// Takes a visible event out of sight. Its episode may be left without events, which the caller must see to.
     pub(crate) fn hide_event(&mut self, id: u64, body: &EventBody, row: &EventRow) -> Result<()> {
-        self.dirty = true;
         self.unlink(id, body)?;
+        self.hide_row(id, row)?;
+        self.changes.hidden.push(EventId(id));
+        self.changes.hidden_entities.push(changes::entity_hash(body.entity.as_deref()));
+        if let Some(entity) = &body.entity {
+            *self.changes.entities.entry(fold(entity)).or_default() -= 1;
+        }
+        self.leave(body)
+    }
+
+    /// Takes the content of a visible event away, with its vectors.
+    pub(super) fn hide_row(&mut self, id: u64, row: &EventRow) -> Result<()> {
+        self.dirty = true;
         let mut stale = 0;
         for space in &self.spaces {
             if let Some(vector) = self.tables.vectors.remove((*space, id))? {
@@ -167,12 +194,12 @@ impl<'t> Draft<'t> {
         self.head.stale_bytes += stale as u64;
         self.head.events -= 1;
         self.head.hidden += 1;
-        self.changes.hidden.push(EventId(id));
-        self.changes.hidden_entities.push(changes::entity_hash(body.entity.as_deref()));
-        if let Some(entity) = &body.entity {
-            *self.changes.entities.entry(fold(entity)).or_default() -= 1;
-        }
-        self.leave(body)
+        Ok(())
+    }
+
+    /// Has an episode whose record is damaged written anew.
+    pub(super) fn put_together(&mut self, id: u64, body: EpisodeBody) {
+        self.episodes.insert(id, body);
     }
 
     /// Moves a visible told event into a segment. Its former episode may be left without events.

@@ -1,5 +1,6 @@
 //! The store at work: one writer, many readers.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,24 +11,30 @@ use parking_lot::{Mutex, MutexGuard};
 use super::admit::MAX_TEXT_BYTES;
 use super::database::{Database, Write};
 use super::draft::Draft;
-use super::failure::{Failure, Result};
+use super::failure::{Failure, Result, if_sound};
 use super::forget;
-use super::learned::{self, Refold};
+use super::learned;
 use super::published::Published;
 use super::records::Purge;
+use super::refold::Refolds;
 use super::saving::SavingState;
 use super::storage::Storage;
-use super::tables::{self, META, PURGES, ReadTables, SETTINGS, WriteTables};
+use super::tables::{self, EVENTS, META, PURGES, ReadTables, SETTINGS, WriteTables};
 use super::vectors::{self, SpaceInUse};
 use super::view::View;
+use super::wall::Wall;
 use super::writer::Writer;
 use crate::index::passage;
 use crate::learning::{LearningOptions, News};
 use crate::ports::{FactExtractor, LongWork, Progress, TextEmbedder};
 use crate::{
-    AbsentRole, Clock, EventId, ForgetError, ForgetReply, ForgetRequest, ForgottenRecording, MaintenanceError,
-    MemoryOptions, Observation, ObserveError, OpenError, Outcome, PendingWork, ReadError, Stats, TimeSpan, Timestamp,
+    AbsentRole, Clock, EventId, ForgetError, ForgetPreview, ForgetReply, ForgetRequest, ForgottenRecording,
+    MaintenanceError, MemoryOptions, Observation, ObserveError, OpenError, Outcome, PendingWork, ReadError, Stats,
+    TimeSpan, Timestamp,
 };
+
+/// Events that the preview of a request to forget shows.
+const PREVIEWED: usize = 20;
 
 /// Texts per call of the embedder.
 const EMBED_BATCH: usize = 32;
@@ -38,8 +45,8 @@ pub(crate) struct Store {
     /// Held for the length of a commit, by whoever writes; never by readers, and never while a model runs.
     pub(super) writer: Mutex<Writer>,
     published: ArcSwap<Published>,
-    /// A new fold of what is learnt, while one is under way.
-    pub(super) refold: Mutex<Option<Refold>>,
+    /// New folds of what is learnt, while they are under way. Held by whoever learns.
+    pub(super) refold: Mutex<Refolds>,
     /// Reads facts beside the rules, where there is one.
     pub(super) fact_extractor: Mutex<Option<Arc<dyn FactExtractor>>>,
     /// Hears of the steps of long work.
@@ -50,6 +57,8 @@ pub(crate) struct Store {
     pub(super) news: Mutex<News>,
     pub(super) options: MemoryOptions,
     pub(super) clock: Arc<dyn Clock>,
+    /// What it shows, as far as that can be.
+    wall: Wall,
     pub(super) instance: String,
     /// Held by compaction, backup and restoring: one of them at a time.
     maintenance: Mutex<()>,
@@ -67,14 +76,14 @@ impl Store {
     ) -> Result<Self, OpenError> {
         let database = Database::open(storage, options.cache_bytes)?;
         let damaged = |failure| OpenError::Damaged { path: database.path(), detail: tables::describe(failure) };
-        let recover = || -> Result<(Writer, String)> {
+        let recover = || -> Result<(Writer, String, Option<Timestamp>)> {
             let transaction = database.read()?;
             let instance = tables::text(&transaction.open_table(META)?, "instance")?
                 .ok_or_else(|| Failure::damaged("meta", "instance", "missing"))?;
             let writer = Writer::open(&transaction, clock.as_ref(), &database.saved_index(&instance), options.index)?;
-            Ok((writer, instance))
+            Ok((writer, instance, tables::latest(&transaction.open_table(EVENTS)?)?))
         };
-        let (writer, instance) = match catch_unwind(AssertUnwindSafe(recover)) {
+        let (writer, instance, latest) = match catch_unwind(AssertUnwindSafe(recover)) {
             Ok(recovered) => recovered.map_err(damaged)?,
             Err(_) => return Err(damaged(Failure::Store("its pages contradict each other".into()))),
         };
@@ -83,12 +92,13 @@ impl Store {
             database,
             writer: Mutex::new(writer),
             published,
-            refold: Mutex::new(None),
+            refold: Mutex::default(),
             fact_extractor: Mutex::new(None),
             progress: Mutex::new(None),
             learning_options: Mutex::default(),
             news: Mutex::default(),
             options,
+            wall: Wall::new(Arc::clone(&clock), latest),
             clock,
             instance,
             maintenance: Mutex::default(),
@@ -151,6 +161,7 @@ impl Store {
     pub(crate) fn stats(&self) -> Stats {
         let mut stats = self.published.load().stats.clone();
         stats.disk_bytes = self.database.disk_bytes();
+        stats.clock_behind = self.wall.behind();
         stats
     }
 
@@ -158,43 +169,110 @@ impl Store {
         let mut writer = self.writer.lock();
         writer.journal.expire(self.clock.monotonic());
         self.check_ceiling()?;
-        let outcomes = self.transact(&mut writer, |draft, writer| {
-            let observe = |observation| match observation {
-                Observation::Told(told) => draft.tell(told, &writer.journal),
-                Observation::Perceived(segment) => draft.perceive(segment),
-            };
-            batch.into_iter().map(observe).collect()
-        })?;
-        Ok(outcomes)
+        let mut prepared = writer.learnt.is_prepared();
+        // What a damaged record makes impossible, by its place in the batch.
+        let mut refused: BTreeMap<usize, String> = BTreeMap::new();
+        loop {
+            let mut failed = None;
+            let outcomes = self.transact(&mut writer, prepared, |draft, writer| {
+                let observe = |(number, observation): (usize, &Observation)| {
+                    if let Some(message) = refused.get(&number) {
+                        return Ok(Outcome::Rejected { message: message.clone() });
+                    }
+                    failed = Some(number);
+                    match observation.clone() {
+                        Observation::Told(told) => draft.tell(told, &writer.journal),
+                        Observation::Perceived(segment) => draft.perceive(segment),
+                    }
+                };
+                let outcomes = batch.iter().enumerate().map(observe).collect::<Result<_>>()?;
+                failed = None;
+                Ok(outcomes)
+            });
+            match (outcomes, failed) {
+                (Ok(Some(outcomes)), _) => return Ok(outcomes),
+                (Ok(None), _) => {
+                    drop(writer);
+                    self.prepare_learnt();
+                    prepared = true;
+                    writer = self.writer.lock();
+                }
+                // It would fail again however often it is sent, and hold up whatever is sent with it.
+                (Err(failure @ Failure::Damaged { .. }), Some(number)) => {
+                    let problem = tables::describe(failure);
+                    tracing::error!(problem, "an observation is refused, because a record that it changes is damaged");
+                    let message = format!("{problem}; run `engram check`, and forget what is damaged or tell it anew");
+                    refused.insert(number, message);
+                }
+                (Err(failure), _) => return Err(failure.into()),
+            }
+        }
     }
 
     pub(crate) fn forget(&self, request: &ForgetRequest) -> Result<ForgetReply, ForgetError> {
         forget::validate(request).map_err(ForgetError::Invalid)?;
+        self.prepare_learnt();
+        let found = self.look_for(request).map_err(|failure| ForgetError::Read(failure.into()))?;
         let mut writer = self.writer.lock();
-        self.transact(&mut writer, |draft, writer| draft.forget(request, &writer.learnt))
-            .map_err(|failure| ForgetError::Write(failure.into()))
+        let reply = self.transact(&mut writer, true, |draft, writer| draft.forget(request, &writer.learnt, found));
+        let reply = reply.map_err(|failure| ForgetError::Write(failure.into()))?;
+        Ok(reply.expect("a transaction that must be done is"))
     }
 
-    /// One write transaction: all of it or nothing, in the tables and in memory.
-    fn transact<T>(&self, writer: &mut Writer, work: impl FnOnce(&mut Draft<'_>, &Writer) -> Result<T>) -> Result<T> {
+    pub(crate) fn preview_forget(&self, request: &ForgetRequest) -> Result<ForgetPreview, ForgetError> {
+        forget::validate(request).map_err(ForgetError::Invalid)?;
+        let previewed = || -> Result<ForgetPreview> {
+            let found = self.look_for(request)?;
+            let (reply, hidden) = {
+                let mut writer = self.writer.lock();
+                let transaction = self.begin(&mut writer)?;
+                let mut draft = Draft::new(WriteTables::open(&transaction)?, self.wall.moment())?;
+                let reply = draft.forget(request, &writer.learnt, found)?;
+                let hidden = std::mem::take(&mut draft.changes.hidden);
+                drop(draft);
+                transaction.abort()?;
+                (reply, hidden)
+            };
+            let view = self.view()?;
+            let mut events = Vec::new();
+            for id in hidden.into_iter().take(PREVIEWED) {
+                events.extend(if_sound(view.find_event(id))?.flatten());
+            }
+            Ok(ForgetPreview { reply, events })
+        };
+        previewed().map_err(|failure| ForgetError::Write(failure.into()))
+    }
+
+    /// One write transaction: all of it or nothing, in the tables and in memory. Nothing, and `None`, if it would hide
+    /// something before what was learnt is prepared for that, unless it `must` be done.
+    fn transact<T>(
+        &self,
+        writer: &mut Writer,
+        must: bool,
+        work: impl FnOnce(&mut Draft<'_>, &Writer) -> Result<T>,
+    ) -> Result<Option<T>> {
         let transaction = self.begin(writer)?;
         let drafted = || {
-            let mut draft = Draft::new(WriteTables::open(&transaction)?, self.clock.now())?;
+            let mut draft = Draft::new(WriteTables::open(&transaction)?, self.wall.moment())?;
             let value = work(&mut draft, writer)?;
             if !draft.dirty {
-                return Ok((value, Err(draft.changes.duplicates)));
+                return Ok((Some(value), Err(draft.changes.duplicates)));
+            }
+            if !must && draft.withdraws() && !writer.learnt.is_prepared() {
+                return Ok((None, Err(0)));
             }
             let learnt = draft.withdraw(&writer.learnt, *self.learning_options.lock())?;
             let (head, changes) = draft.finish()?;
-            Ok((value, Ok((head, changes, learnt))))
+            Ok((Some(value), Ok((head, changes, learnt))))
         };
         let value = match drafted() {
             Ok((value, Ok((head, changes, learnt)))) => {
                 transaction.commit().map_err(|error| self.failed(writer, error.into()))?;
-                if let Some(mut learnt) = learnt {
-                    self.add_news(&writer.learnt, &mut learnt);
+                if let Some((mut learnt, withdrawal)) = learnt {
+                    // What became of procedures is told when they were folded anew.
+                    self.news.lock().add_entities(learnt.take_news());
                     writer.learnt = Arc::new(learnt);
-                    writer.learnt_epoch += 1;
+                    writer.withdrawals.push(withdrawal);
                 }
                 writer.apply(head, changes, self.clock.monotonic());
                 value
@@ -255,13 +333,14 @@ impl Store {
             if let Some(space) = writer.space.take() {
                 recovered.use_space(SpaceInUse::new(space.embedder), &transaction)?;
             }
-            recovered.learnt_epoch = writer.learnt_epoch + 1;
+            recovered.follow_learnt(writer);
             *writer = recovered;
             self.published.store(Arc::new(writer.publish()));
         } else {
             // Slices of learning wait for no disk: those since the last durable commit may be gone.
             writer.learnt = Arc::new(learned::load(&transaction)?);
-            writer.learnt_epoch += 1;
+            writer.withdrawals.restart();
+            writer.learnt_openings += 1;
             self.published.store(Arc::new(writer.publish()));
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! What goes wrong inside the store, before it is told as the error of an operation.
 
 use std::io;
+use std::time::Duration;
 
 use crate::{MaintenanceError, ObserveError, ReadError};
 
@@ -14,6 +15,8 @@ pub(crate) enum Failure {
     Full(String),
     /// A record is damaged.
     Damaged { table: &'static str, key: String, detail: String },
+    /// The time for it ran out.
+    Late(Duration),
     /// Anything else.
     Store(String),
 }
@@ -67,7 +70,7 @@ impl From<Failure> for ObserveError {
         match failure {
             Failure::Full(message) => Self::StorageFull(message),
             Failure::Store(message) => Self::Store(message),
-            damaged @ Failure::Damaged { .. } => Self::Store(ReadError::from(damaged).to_string()),
+            other => Self::Store(ReadError::from(other).to_string()),
         }
     }
 }
@@ -77,6 +80,7 @@ impl From<Failure> for ReadError {
         match failure {
             Failure::Full(message) | Failure::Store(message) => Self::Store(message),
             Failure::Damaged { table, key, detail } => Self::Damaged { table, key, detail },
+            Failure::Late(budget) => Self::Deadline(budget),
         }
     }
 }

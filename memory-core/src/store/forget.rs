@@ -5,23 +5,64 @@ use std::collections::BTreeSet;
 use redb::ReadableTable;
 
 use super::draft::Draft;
+use super::engine::Store;
 use super::failure::{Result, if_sound};
+use super::forget_search::{Found, Meant, Name, has_pronoun};
 use super::journal::Journal;
-use super::records::{EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, PURGE, Purge, fold, forgotten_key};
+use super::records::{EpisodeBody, EpisodeRow, EventBody, EventRow, PURGE, Purge, fold, forgotten_key};
 use super::tables::{self, ENTITY};
 use crate::learning::Learnt;
-use crate::{EpisodeId, ForgetReply, ForgetRequest, ForgottenRecording, Origin, TimeSpan, Timestamp};
+use crate::{ForgetReply, ForgetRequest, ForgottenRecording, Origin, TimeSpan, Timestamp};
+
+/// Most events in doubt that are named; all are counted.
+const MOST_IN_DOUBT: usize = 100;
+
+impl Store {
+    /// Looks for what `request` means, before the writer's lock is taken: it takes as long as reading every event.
+    pub(super) fn look_for(&self, request: &ForgetRequest) -> Result<Found> {
+        let mut found = Found::default();
+        let view = self.view()?;
+        if let Some(meant) = meant(request, view.learnt()) {
+            found.look_through(&view.tables.events, &meant)?;
+        }
+        Ok(found)
+    }
+}
+
+/// What makes an event one that is meant; `None` where the request says which ones.
+fn meant(request: &ForgetRequest, learnt: &Learnt) -> Option<Meant> {
+    match request {
+        ForgetRequest::Episodes(_) => None,
+        ForgetRequest::Span(span) => Some(Meant::Span(*span)),
+        ForgetRequest::Entity(name) => {
+            let others = learnt.anchors().also_called(name);
+            Some(Meant::Names([name].into_iter().chain(&others).map(|name| Name::new(name)).collect()))
+        }
+    }
+}
 
 impl Draft<'_> {
-    /// Hides what `request` names.
+    /// Hides what `request` names. `found`: what [`Store::look_for`] found a moment ago.
     ///
-    /// An entity is also forgotten under its other names, and where it was recognised by face or voice.
-    pub(crate) fn forget(&mut self, request: &ForgetRequest, learnt: &Learnt) -> Result<ForgetReply> {
+    /// An entity is also forgotten under its other names, where it was recognised by face or voice, and wherever a text or an
+    /// attribute names it.
+    pub(crate) fn forget(&mut self, request: &ForgetRequest, learnt: &Learnt, mut found: Found) -> Result<ForgetReply> {
         let mut episodes = BTreeSet::new();
-        let events = match request {
-            ForgetRequest::Episodes(ids) => self.events_of_episodes(ids, &mut episodes)?,
+        if let Some(meant) = meant(request, learnt) {
+            found.look_through(&*self.tables.events, &meant)?;
+        }
+        let mut events = std::mem::take(&mut found.events);
+        match request {
+            ForgetRequest::Episodes(ids) => {
+                for id in ids {
+                    if let Some(id) = self.present_episode(id.0)? {
+                        episodes.insert(id);
+                        events.extend(tables::members_of(&*self.tables.members, id)?);
+                    }
+                }
+            }
             ForgetRequest::Entity(name) => {
-                let mut events = self.events_of_entity(name)?;
+                events.extend(self.events_of_entity(name)?);
                 self.forgotten_names.push(name.clone());
                 for other in learnt.anchors().also_called(name) {
                     events.extend(self.events_of_entity(&other)?);
@@ -30,27 +71,38 @@ impl Draft<'_> {
                 if let Some(person) = learnt.anchors().find(name) {
                     events.extend(learnt.anchors().events_of(person).into_iter().map(|event| event.0));
                 }
-                events
             }
             ForgetRequest::Span(span) => {
                 self.segments_in(*span, &mut episodes)?;
-                self.events_in(*span)?
+                events.extend(self.damaged_in(*span, &found.damaged)?);
             }
-        };
+        }
 
         let mut reply = ForgetReply::default();
         let at = self.now.as_micros();
+        let by_name = matches!(request, ForgetRequest::Entity(_));
         for event in events {
-            let Some(body) = if_sound(self.live_event(event))? else { continue };
-            if if_sound(self.source_of(body.episode))?.is_none() {
+            let Some(row) = if_sound(tables::event_row(&*self.tables.events, event))? else {
+                // What it says is lost, and forgotten all the same.
+                if let Some(episode) = self.hide_damaged(event, at)? {
+                    episodes.insert(episode);
+                    reply.events += 1;
+                }
                 continue;
-            }
+            };
+            let Some(EventRow::Live(body)) = row else { continue };
+            self.heal_episode(body.episode)?;
             episodes.insert(body.episode);
             self.hide_event(event, &body, &EventRow::Forgotten { at })?;
             self.forget_versions(event, &body, at)?;
             reply.events += 1;
         }
+        let mut doubtful = BTreeSet::new();
         for id in episodes {
+            self.heal_episode(id)?;
+            if by_name {
+                doubtful.extend(self.with_pronouns(id)?);
+            }
             let Some(Some(episode)) = if_sound(self.episode(id))? else { continue };
             // The recording still shows what was forgotten, so nothing leads to it any more, and it must go.
             let media = episode.media.take();
@@ -70,6 +122,7 @@ impl Draft<'_> {
             reply.recordings.extend(recorded);
         }
         if let ForgetRequest::Span(span) = request {
+            self.note_forgotten_span(*span)?;
             // Also what was recorded and never became a segment.
             reply.recordings.push(ForgottenRecording { source: None, span: *span, media: None });
         }
@@ -78,7 +131,25 @@ impl Draft<'_> {
             self.head.forgotten_since.get_or_insert(at);
         }
         self.settle()?;
+        if by_name {
+            doubtful.extend(&found.damaged);
+            let doubtful = found.in_doubt(doubtful, &self.changes.hidden);
+            reply.doubtful = doubtful.len() as u64;
+            reply.in_doubt = doubtful.into_iter().take(MOST_IN_DOUBT).collect();
+        }
         Ok(reply)
+    }
+
+    /// Events of a told episode that speak of somebody without a name.
+    fn with_pronouns(&self, episode: u64) -> Result<Vec<u64>> {
+        let mut found = Vec::new();
+        for member in tables::members_of(&*self.tables.members, episode)? {
+            let body = if_sound(self.live_event(member))?;
+            if body.is_some_and(|body| body.origin == Origin::Told && has_pronoun(&body.text)) {
+                found.push(member);
+            }
+        }
+        Ok(found)
     }
 
     /// Forgets what else is known of a forgotten event: its key, which from now on cannot be read, and the digests of the
@@ -87,7 +158,9 @@ impl Draft<'_> {
         if let Some(key) = body.identity() {
             self.tables.identity.remove(key.as_slice())?;
             self.tables.identity.insert(forgotten_key(&key).as_slice(), id)?;
-        } else if body.origin == Origin::Told && Journal::is_recent(Timestamp::from_micros(body.received), self.now) {
+        } else if body.origin == Origin::Told
+            && (self.was_behind(id)? || Journal::is_recent(Timestamp::from_micros(body.received), self.now))
+        {
             self.tables.identity.insert(forgotten_key(&body.digest()).as_slice(), id)?;
         }
         let mut older = body.supersedes;
@@ -108,15 +181,27 @@ impl Draft<'_> {
                 self.tables.streams.remove(key.as_slice())?;
             }
         }
-        if let Some(key) = body.segment_key() {
-            self.tables.segments.remove(key.as_slice())?;
-            self.tables.segments.insert(forgotten_key(&key).as_slice(), 0)?;
+        match body.segment_key() {
+            Some(key) => self.forget_segment(&key)?,
+            // Of a segment whose record was damaged only the tables know the key.
+            None if body.origin == Origin::Perceived => {
+                for key in self.keys_of_segment(id)? {
+                    self.forget_segment(&key)?;
+                }
+            }
+            None => {}
         }
         Ok(())
     }
 
+    pub(super) fn forget_segment(&mut self, key: &[u8]) -> Result<()> {
+        self.tables.segments.remove(key)?;
+        self.tables.segments.insert(forgotten_key(key).as_slice(), 0)?;
+        Ok(())
+    }
+
     /// Keeps in mind which recordings must go, until somebody says that they are gone.
-    fn purge(&mut self, recordings: &[ForgottenRecording]) -> Result<()> {
+    pub(super) fn purge(&mut self, recordings: &[ForgottenRecording]) -> Result<()> {
         let mut number = self.tables.purges.last()?.map_or(0, |(key, _)| key.value());
         for ForgottenRecording { source, span, media } in recordings {
             number += 1;
@@ -128,38 +213,10 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn events_of_episodes(&self, ids: &[EpisodeId], episodes: &mut BTreeSet<u64>) -> Result<BTreeSet<u64>> {
-        let mut events = BTreeSet::new();
-        for id in ids {
-            if let Some((id, _)) = tables::live_episode(&*self.tables.episodes, id.0)? {
-                episodes.insert(id);
-                events.extend(tables::members_of(&*self.tables.members, id)?);
-            }
-        }
-        Ok(events)
-    }
-
     fn events_of_entity(&self, name: &str) -> Result<BTreeSet<u64>> {
         let name = fold(name);
         let rows = self.tables.facets.range((ENTITY, name.as_str(), 0)..=(ENTITY, name.as_str(), u64::MAX))?;
         rows.map(|entry| Ok(entry?.0.value().2)).collect()
-    }
-
-    /// Every visible event that overlaps the span. Reads all of them: forgetting is rare, and must not miss one whose
-    /// record a secondary table has lost.
-    fn events_in(&self, span: TimeSpan) -> Result<BTreeSet<u64>> {
-        let mut events = BTreeSet::new();
-        for entry in self.tables.events.iter()? {
-            let (key, value) = entry?;
-            let id = key.value();
-            match if_sound(tables::open_numbered(EVENT, id, value.value()))? {
-                Some(EventRow::Live(body)) if body.span().overlaps(span) => {
-                    events.insert(id);
-                }
-                _ => {}
-            }
-        }
-        Ok(events)
     }
 
     /// Segments that overlap the span, also those in which nothing happened.

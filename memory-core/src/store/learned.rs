@@ -1,6 +1,5 @@
 //! What was learnt, in the table `learnt`, and the slices in which learning goes on.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use redb::{ReadTransaction, ReadableTable};
@@ -26,15 +25,8 @@ use crate::{EventId, Kind, NamingError, ObserveError, Origin, PendingWork, Proce
 pub(crate) const MAX_LEARNT_ROW: usize = MAX_PAYLOAD;
 
 /// The record type of a part. The version is that of the payload.
-const fn record(part: Part) -> RecordType {
+pub(super) const fn record(part: Part) -> RecordType {
     RecordType { table: "learnt", tag: 16 + part.number(), version: 1 }
-}
-
-/// A new fold that will take the place of one from which something was withdrawn.
-pub(crate) struct Refold {
-    learnt: Learnt,
-    /// Of the writer when the fold began.
-    epoch: u64,
 }
 
 /// Reads what was learnt. It follows from the events, so damage is told and learnt again.
@@ -91,7 +83,9 @@ pub(crate) fn check(transaction: &ReadTransaction, problem: &mut impl FnMut(Stri
         problem(format!("learnt: {detail}"));
     }
     let events = transaction.open_table(super::tables::EVENTS)?;
-    for event in learnt.evidence() {
+    let procedures = learnt.procedures();
+    let held = procedures.events_after(EventId(0)).into_iter().filter(|event| !procedures.withdrawn().contains(event));
+    for event in learnt.evidence().into_iter().chain(held) {
         if !matches!(super::tables::event_row(&events, event.0), Ok(Some(super::records::EventRow::Live(_)))) {
             problem(format!("learnt: something goes back to event {event}, which is not visible"));
         }
@@ -117,9 +111,18 @@ pub(crate) fn write(table: &mut Noted<'_, (u8, &'static [u8]), &'static [u8]>, r
 }
 
 impl Draft<'_> {
+    /// Whether this transaction hides anything that may have been learnt from.
+    pub(crate) fn withdraws(&self) -> bool {
+        !self.changes.hidden.is_empty() || !self.forgotten_names.is_empty()
+    }
+
     /// Takes back what the events taught that this transaction hides; the state without them, if there are any.
-    pub(crate) fn withdraw(&mut self, learnt: &Learnt, options: LearningOptions) -> Result<Option<Learnt>> {
-        if self.changes.hidden.is_empty() && self.forgotten_names.is_empty() {
+    pub(crate) fn withdraw(
+        &mut self,
+        learnt: &Learnt,
+        options: LearningOptions,
+    ) -> Result<Option<(Learnt, Withdrawal)>> {
+        if !self.withdraws() {
             return Ok(None);
         }
         let mut vectors = Vec::new();
@@ -131,91 +134,73 @@ impl Draft<'_> {
                 vectors.push((EventId(event), SensedVector { sensed, space: space.name, vector }));
             }
         }
-        let names = std::mem::take(&mut self.forgotten_names);
+        let mut withdrawal = Withdrawal {
+            events: self.changes.hidden.clone(),
+            vectors,
+            names: std::mem::take(&mut self.forgotten_names),
+        };
+        withdrawal.sort();
         let mut next = learnt.clone();
         next.follow(options);
-        next.withdraw(&Withdrawal { events: self.changes.hidden.clone(), vectors, names });
+        next.withdraw(&withdrawal);
         write(&mut self.tables.learnt, &next.take_rows())?;
-        Ok(Some(next))
+        Ok(Some((next, withdrawal)))
     }
 }
 
 impl Store {
-    /// Learns from the next events after the cursor, at most `limit`, or goes on with a new fold if nothing is pending.
+    /// Learns from the next events after the cursor, at most `limit`, and goes on with a new fold.
     pub(crate) fn learn_pending(&self, limit: usize) -> Result<PendingWork, ObserveError> {
-        let (learnt, epoch, embedder) = {
-            let writer = self.writer();
-            let embedder = writer.space.as_ref().map(|space| Arc::clone(&space.embedder));
-            (Arc::clone(&writer.learnt), writer.learnt_epoch, embedder)
-        };
+        // Two threads at a time would only learn the same.
+        let mut refold = self.refold.lock();
+        let embedder = self.writer().space.as_ref().map(|space| Arc::clone(&space.embedder));
         let phi = |text: &str| phi(embedder.as_deref(), text);
+        let caught_up = self.learn_next(limit, &phi)?;
+        self.refold(&mut refold, caught_up, limit, &phi)?;
+        Ok(self.writer().pending_work())
+    }
+
+    /// Learns one slice; `true` if it reached the last event.
+    fn learn_next(&self, limit: usize, phi: &Phi<'_>) -> Result<bool> {
+        let (learnt, epoch) = {
+            let writer = self.writer();
+            (Arc::clone(&writer.learnt), writer.withdrawals.epoch())
+        };
         let lessons = self.read_lessons(learnt.cursor(), limit)?;
         if !lessons.is_empty() {
             let mut next = (*learnt).clone();
             next.follow(*self.learning_options.lock());
             for lesson in &lessons {
-                next.learn(lesson, &phi);
+                next.learn(lesson, phi);
                 self.step(LongWork::Learning);
             }
             let rows = next.take_rows();
-            return self.commit_learnt(next, epoch, &rows);
+            self.commit_learnt(next, epoch, rows)?;
         }
-        if !learnt.is_stale() {
-            return Ok(self.writer().pending_work());
-        }
-        self.refold(&learnt, epoch, limit, &phi)
+        Ok(lessons.len() < limit)
     }
 
-    /// Goes on with the new fold, and lets it take over once it has seen everything.
-    fn refold(&self, learnt: &Learnt, epoch: u64, limit: usize, phi: &Phi<'_>) -> Result<PendingWork, ObserveError> {
-        let mut refold = self.refold.lock();
-        let mut fold = match refold.take() {
-            Some(fold) if fold.epoch == epoch => fold,
-            _ => Refold { learnt: learnt.begin_again(), epoch },
-        };
-        fold.learnt.follow(*self.learning_options.lock());
-        let lessons = self.read_lessons(fold.learnt.cursor(), limit)?;
-        for lesson in &lessons {
-            fold.learnt.learn(lesson, phi);
-            self.step(LongWork::Learning);
-        }
-        if lessons.len() == limit {
-            *refold = Some(fold);
-            return Ok(self.writer().pending_work());
-        }
-        fold.learnt.finish_fold();
-        // Only what differs is written.
-        let old: BTreeMap<(u8, Vec<u8>), Vec<u8>> = rows_by_key(learnt);
-        let new = rows_by_key(&fold.learnt);
-        let mut rows = Vec::new();
-        for (place, payload) in &new {
-            if old.get(place) != Some(payload) {
-                rows.push(row(place, Some(payload.clone())));
-            }
-        }
-        rows.extend(old.keys().filter(|place| !new.contains_key(*place)).map(|place| row(place, None)));
-        let mut next = fold.learnt;
-        next.take_rows();
-        // What is found again is no news.
-        next.take_news();
-        self.commit_learnt(next, epoch, &rows)
-    }
-
-    /// Commits a state that was learnt while the writer's epoch was `epoch`, unless something was hidden meanwhile.
-    fn commit_learnt(&self, mut next: Learnt, epoch: u64, rows: &[Row]) -> Result<PendingWork, ObserveError> {
+    /// Commits a state that was learnt while the writer's epoch was `epoch`. What was hidden meanwhile is taken back from it
+    /// too; `false` if it cannot take the place of the present state.
+    pub(super) fn commit_learnt(&self, mut next: Learnt, epoch: u64, mut rows: Vec<Row>) -> Result<bool> {
+        // Dropped after the lock: it may be the last one to hold what is replaced.
+        let before;
         let mut writer = self.writer();
-        if writer.learnt_epoch != epoch {
-            return Ok(writer.pending_work());
+        let Some(withdrawals) = writer.withdrawals.since(epoch) else { return Ok(false) };
+        for withdrawal in withdrawals {
+            next.withdraw(withdrawal);
+            rows.extend(next.take_rows());
         }
-        self.write_learnt(&mut writer, rows, false)?;
-        self.add_news(&writer.learnt, &mut next);
+        self.write_learnt(&mut writer, &rows, false)?;
+        before = Arc::clone(&writer.learnt);
+        self.add_news(&before, &mut next);
         writer.learnt = Arc::new(next);
         self.publish(&writer);
-        Ok(writer.pending_work())
+        Ok(true)
     }
 
     /// One transaction for rows alone.
-    fn write_learnt(&self, writer: &mut Writer, rows: &[Row], durable: bool) -> Result<()> {
+    pub(super) fn write_learnt(&self, writer: &mut Writer, rows: &[Row], durable: bool) -> Result<()> {
         let mut transaction = self.begin(writer)?;
         let mut written = || -> Result<()> {
             if !durable {
@@ -233,6 +218,22 @@ impl Store {
         }
     }
 
+    /// Whether something can be taken back in no time; not so for a while after the memory was opened.
+    pub(super) fn prepare_learnt(&self) {
+        let before = Arc::clone(&self.writer().learnt);
+        if before.is_prepared() {
+            return;
+        }
+        let mut next = (*before).clone();
+        next.prepare();
+        let mut writer = self.writer();
+        // Otherwise a slice was learnt meanwhile, which prepares too.
+        if Arc::ptr_eq(&before, &writer.learnt) {
+            writer.learnt = Arc::new(next);
+            self.publish(&writer);
+        }
+    }
+
     /// Has everything learnt anew from the events.
     pub(crate) fn relearn(&self) -> Result<(), ObserveError> {
         let mut writer = self.writer();
@@ -241,7 +242,7 @@ impl Store {
         let rows = next.take_rows();
         self.write_learnt(&mut writer, &rows, true)?;
         writer.learnt = Arc::new(next);
-        writer.learnt_epoch += 1;
+        writer.withdrawals.restart();
         self.publish(&writer);
         Ok(())
     }
@@ -266,7 +267,7 @@ impl Store {
         self.write_learnt(&mut writer, &rows, true).map_err(ObserveError::from)?;
         self.add_news(&writer.learnt, &mut next);
         writer.learnt = Arc::new(next);
-        writer.learnt_epoch += 1;
+        writer.withdrawals.restart();
         self.publish(&writer);
         Ok(persons)
     }
@@ -290,7 +291,7 @@ impl Store {
     }
 
     /// Lessons with what a language model reads out of them.
-    fn read_lessons(&self, after: EventId, limit: usize) -> Result<Vec<Lesson>> {
+    pub(super) fn read_lessons(&self, after: EventId, limit: usize) -> Result<Vec<Lesson>> {
         let mut lessons = self.lessons(after, limit)?;
         let extractor = self.fact_extractor.lock().clone();
         if let Some(extractor) = extractor {
@@ -344,7 +345,7 @@ impl Store {
 }
 
 /// One text's vector; none if φ is away or fails, which costs the procedures a little of their grouping.
-fn phi(embedder: Option<&dyn TextEmbedder>, text: &str) -> Option<Vec<f32>> {
+pub(super) fn phi(embedder: Option<&dyn TextEmbedder>, text: &str) -> Option<Vec<f32>> {
     let vectors = embedder?.embed(&[text]);
     match vectors {
         Ok(mut vectors) => vectors.pop(),
@@ -364,14 +365,6 @@ fn sensed_spaces(transaction: &ReadTransaction) -> Result<Vec<(u32, crate::Sense
         spaces.extend(sensed_of(&space).map(|sensed| (key.value(), sensed, space)));
     }
     Ok(spaces)
-}
-
-fn rows_by_key(learnt: &Learnt) -> BTreeMap<(u8, Vec<u8>), Vec<u8>> {
-    learnt.all_rows().filter_map(|row| Some(((row.part.number(), row.key), row.payload?))).collect()
-}
-
-fn row((part, key): &(u8, Vec<u8>), payload: Option<Vec<u8>>) -> Row {
-    Row { part: Part::of(*part).expect("rows have known parts"), key: key.clone(), payload }
 }
 
 impl View {

@@ -57,6 +57,8 @@ mod check;
 mod compact;
 mod container;
 mod copy;
+#[cfg(test)]
+mod damage_tests;
 mod database;
 #[cfg(test)]
 mod decoding_tests;
@@ -68,6 +70,9 @@ mod export;
 mod failure;
 pub mod fault;
 mod forget;
+mod forget_damaged;
+mod forget_search;
+mod forgotten_spans;
 mod generation;
 mod index_seat;
 mod journal;
@@ -78,6 +83,9 @@ mod noted;
 mod perceived;
 mod published;
 mod records;
+mod refold;
+#[cfg(test)]
+mod refold_tests;
 mod resume;
 mod saved_index;
 #[cfg(test)]
@@ -88,6 +96,8 @@ mod tables;
 mod told;
 mod vectors;
 mod view;
+mod wall;
+mod withdrawals;
 mod writer;
 
 pub use admit::{

@@ -7,6 +7,7 @@ use redb::ReadableTable;
 use super::admit;
 use super::draft::Draft;
 use super::failure::{Result, if_sound};
+use super::forgotten_spans::Left;
 use super::records::{EpisodeBody, EpisodeRow, EventBody, forgotten_key, joined, stream_micros};
 use super::tables;
 use crate::{EpisodeId, EventId, Origin, Outcome, Perceived};
@@ -17,18 +18,11 @@ impl Draft<'_> {
         if let Err(message) = admit::segment(&segment) {
             return Ok(Outcome::Rejected { message });
         }
-        let mut bodies = Vec::with_capacity(segment.events.len());
-        let source = segment.source;
-        for event in segment.events {
-            match admit::perceived(event, &source, self.now) {
-                Ok(body) => bodies.push(body),
-                Err(message) => return Ok(Outcome::Rejected { message }),
-            }
-        }
-
         let stream = stream_micros(segment.stream);
-        let key =
-            joined(&[source.as_bytes(), segment.session.as_bytes()], &[stream.0.cast_signed(), stream.1.cast_signed()]);
+        let key = joined(
+            &[segment.source.as_bytes(), segment.session.as_bytes()],
+            &[stream.0.cast_signed(), stream.1.cast_signed()],
+        );
         let known = self.tables.segments.get(key.as_slice())?.map(|value| value.value());
         if let Some(known) = known {
             self.changes.duplicates += 1;
@@ -39,6 +33,27 @@ impl Draft<'_> {
         if self.tables.segments.get(forgotten_key(&key).as_slice())?.is_some() {
             self.changes.duplicates += 1;
             return Ok(Outcome::Duplicate { of: EventId(0) });
+        }
+        let segment = match self.cut(segment)? {
+            Left::All(segment) => segment,
+            Left::Part(segment, recording) => {
+                self.purge(&[recording])?;
+                segment
+            }
+            Left::Nothing(recording) => {
+                self.purge(&[recording])?;
+                self.forget_segment(&key)?;
+                self.changes.duplicates += 1;
+                return Ok(Outcome::Duplicate { of: EventId(0) });
+            }
+        };
+        let mut bodies = Vec::with_capacity(segment.events.len());
+        let source = segment.source;
+        for event in segment.events {
+            match admit::perceived(event, &source, self.now) {
+                Ok(body) => bodies.push(body),
+                Err(message) => return Ok(Outcome::Rejected { message }),
+            }
         }
 
         let (start, end) = (segment.start.as_micros(), segment.end.as_micros());

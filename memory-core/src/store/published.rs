@@ -12,6 +12,8 @@ pub(crate) struct Published {
     pub search: Arc<dyn Search>,
     /// All but the bytes on disk, which are looked up when they are asked for.
     pub stats: Stats,
+    /// Of all segments, microseconds.
+    pub longest_segment: u64,
     /// Number and dimensions of φ's space, once it has vectors.
     pub space: Option<(u32, u32)>,
     pub embedder: Option<Arc<dyn TextEmbedder>>,

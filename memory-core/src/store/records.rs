@@ -24,6 +24,39 @@ pub(crate) const PURGE: RecordType = RecordType { table: "purges", tag: 7, versi
 
 pub(crate) const CHANGE: RecordType = RecordType { table: "changes", tag: 8, version: 1 };
 
+pub(crate) const FORGOTTEN_SPANS: RecordType = RecordType { table: "meta", tag: 9, version: 1 };
+
+/// Begins and ends of spans that were forgotten lately, by their ends.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct ForgottenSpans(pub Vec<(i64, i64)>);
+
+pub(crate) const BEHIND: RecordType = RecordType { table: "meta", tag: 10, version: 1 };
+
+/// The last events that were told while the clock was behind: how long ago that was, no clock can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Behind {
+    pub first: u64,
+    pub last: u64,
+}
+
+impl Behind {
+    /// Most events that count.
+    const MOST: u64 = 1024;
+
+    /// Takes in events up to `last`, from `first` on.
+    pub(crate) fn extend(&mut self, first: u64, last: u64) {
+        if self.last + 1 != first {
+            self.first = first;
+        }
+        self.last = last;
+        self.first = self.first.max(last.saturating_sub(Self::MOST));
+    }
+
+    pub(crate) fn has(self, event: u64) -> bool {
+        event > 0 && (self.first..=self.last).contains(&event)
+    }
+}
+
 /// The first 16 bytes of the SHA-256 of a told content.
 pub(crate) type Digest = [u8; 16];
 

@@ -122,9 +122,10 @@ impl Writer {
     /// Takes in what was told in the minutes before the index was saved, `at` by the wall clock.
     fn recover_recent(&mut self, recent: &[Recent], at: Timestamp, clock: &dyn Clock) {
         let now = clock.now();
-        let young = recent
-            .iter()
-            .filter(|(_, event, age)| self.live.contains(event.0) && Journal::is_recent(at.saturating_sub(*age), now));
+        let young = recent.iter().filter(|(_, event, age)| {
+            self.live.contains(event.0)
+                && (self.behind.has(event.0) || Journal::is_recent(at.saturating_sub(*age), now))
+        });
         let entries: Vec<_> = young.map(|(digest, event, _)| (*digest, *event)).collect();
         self.journal.extend(entries, clock.monotonic());
     }

@@ -3,14 +3,16 @@
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition};
 use serde::Serialize;
 
+use super::admit::MAX_FUTURE;
 use super::database::{Database, Write};
 use super::envelope::{self, RecordType};
 use super::failure::{Failure, Result, if_sound};
 use super::noted::Noted;
 use super::records::{
-    EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, HEAD, HEAD_1, Head, HeadOfFormat1, PURGE, Purge, TEXT,
+    BEHIND, Behind, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, HEAD, HEAD_1, Head, HeadOfFormat1,
+    PURGE, Purge, TEXT,
 };
-use crate::OpenError;
+use crate::{OpenError, Timestamp};
 
 type Bytes = &'static [u8];
 
@@ -136,6 +138,7 @@ pub(crate) struct ReadTables {
     pub facets: ReadOnlyTable<(u8, &'static str, u64), (u64, i64, i64)>,
     pub vectors: ReadOnlyTable<(u32, u64), Bytes>,
     pub spaces: ReadOnlyTable<u32, Bytes>,
+    pub segment_times: ReadOnlyTable<(i64, u64), i64>,
 }
 
 impl ReadTables {
@@ -147,6 +150,7 @@ impl ReadTables {
             facets: transaction.open_table(FACETS)?,
             vectors: transaction.open_table(VECTORS)?,
             spaces: transaction.open_table(SPACES)?,
+            segment_times: transaction.open_table(SEGMENT_TIMES)?,
         })
     }
 
@@ -187,6 +191,31 @@ pub(crate) fn live_episode(table: &impl ReadableTable<u64, Bytes>, id: u64) -> R
         }
     }
     Err(Failure::damaged(EPISODE.table, id, "merged twice"))
+}
+
+/// How many of the last events are asked when it was.
+const LATELY: usize = 1024;
+
+/// The events that were told while the clock was behind.
+pub(crate) fn behind(meta: &impl ReadableTable<&'static str, Bytes>) -> Result<Behind> {
+    let Some(row) = meta.get("behind")? else { return Ok(Behind::default()) };
+    let behind = envelope::open(BEHIND, b"behind", row.value())
+        .map_err(|detail| Failure::damaged(BEHIND.table, "behind", detail));
+    Ok(if_sound(behind)?.unwrap_or_default())
+}
+
+/// When the last events were told, by the clock of that time, or by their senders where that was behind.
+pub(crate) fn latest(events: &impl ReadableTable<u64, Bytes>) -> Result<Option<Timestamp>> {
+    let mut latest = None;
+    for entry in events.range::<u64>(..)?.rev().take(LATELY) {
+        let (key, value) = entry?;
+        if let Ok(EventRow::Live(body)) = open_numbered(EVENT, key.value(), value.value()) {
+            let (received, start) = (Timestamp::from_micros(body.received), Timestamp::from_micros(body.start));
+            let behind = start > received.saturating_add(MAX_FUTURE);
+            latest = latest.max(Some(if behind { start } else { received }));
+        }
+    }
+    Ok(latest)
 }
 
 pub(crate) fn members_of(table: &impl ReadableTable<(u64, u64), ()>, episode: u64) -> Result<Vec<u64>> {

@@ -18,7 +18,7 @@ impl Draft<'_> {
     /// Takes a told observation.
     pub(crate) fn tell(&mut self, told: Told, journal: &Journal) -> Result<Outcome> {
         let redelivered = told.redelivered;
-        let body = match admit::told(told, self.now) {
+        let body = match admit::told(told, self.moment) {
             Ok(body) => body,
             Err(message) => return Ok(Outcome::Rejected { message }),
         };
@@ -95,8 +95,8 @@ impl Draft<'_> {
             return Ok(None);
         };
         let row = if_sound(tables::event_row(&*self.tables.events, id))?.flatten();
-        let lately = matches!(row, Some(EventRow::Forgotten { at })
-            if Journal::is_recent(Timestamp::from_micros(at), self.now));
+        let Some(EventRow::Forgotten { at }) = row else { return Ok(None) };
+        let lately = self.was_behind(id)? || Journal::is_recent(Timestamp::from_micros(at), self.now);
         Ok(lately.then_some(EventId(id)))
     }
 

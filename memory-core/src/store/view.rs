@@ -1,26 +1,34 @@
 //! One consistent state of the memory, for one question or list.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::failure::{Failure, Result, if_sound};
 use super::published::Published;
 use super::records::{EVENT, EpisodeBody, EventRow, fold};
 use super::tables::{self, ENTITY, PLACE, ReadTables};
 use super::vectors;
-use crate::episodic::{SUMMARY_EVENTS, summarize};
-use crate::index::Search;
+use crate::episodic::{MAX_GAP, SUMMARY_EVENTS, summarize};
+use crate::index::{Search, SearchQuery};
 use crate::learning::Learnt;
 use crate::ports::TextEmbedder;
 use crate::recall::Reader;
+use crate::semantic::Fact;
 use crate::{
-    AbsentRole, Clock, Entity, Episode, EpisodeFilter, EpisodeId, EpisodeSummary, Event, EventId, Page, ReadError,
-    Sensed, TimeSpan, Timestamp,
+    AbsentRole, Attributes, Clock, Entity, Episode, EpisodeFilter, EpisodeId, EpisodePage, EpisodeSummary, Event,
+    EventId, EventPage, FactFilter, Page, ReadError, Sensed, TimeSpan, Timestamp, Value,
 };
 
 /// Episodes of a page where the filter says nothing.
 const DEFAULT_PAGE: usize = 50;
 /// Most episodes of a page.
 const MAX_PAGE: usize = 1000;
+
+/// Episodes that a list by time reads one by one, the latest first, before it looks for the others by their time.
+const LOOKED_THROUGH: usize = 2_000;
+/// After so many episodes a list looks at the clock.
+const EPISODES_A_LOOK: usize = 64;
 
 /// The index as it was published, and the tables as they are now: never older than the index.
 pub(crate) struct View {
@@ -34,7 +42,8 @@ impl View {
     pub(crate) fn find_event(&self, id: EventId) -> Result<Option<Event>> {
         match self.tables.live_event(id.0)? {
             Some(body) => {
-                let episode = self.tables.live_episode(body.episode)?;
+                // Without its episode an event still says what it says.
+                let episode = if_sound(self.tables.live_episode(body.episode))?.flatten();
                 body.into_event(id.0, episode.as_ref().map(|(_, episode)| episode)).map(Some)
             }
             None => Ok(None),
@@ -57,6 +66,26 @@ impl View {
         let members = self.tables.members_of(id)?;
         let events = self.events_of(&body, &members)?;
         Ok(Some((body.to_episode(id, members.into_iter().map(EventId).collect()), events)))
+    }
+
+    /// An episode with a page of its events.
+    pub(crate) fn episode_page(&self, id: EpisodeId, page: EventPage) -> Result<Option<EpisodePage>> {
+        let Some((id, body)) = self.tables.live_episode(id.0)? else { return Ok(None) };
+        let members = self.tables.members_of(id)?;
+        let first = page.after.map_or(0, |after| members.partition_point(|member| *member <= after.0));
+        let (mut events, mut bytes, mut next) = (Vec::new(), 0_usize, None);
+        for &member in &members[first..] {
+            let Some(event) = self.events_of(&body, &[member])?.pop() else { continue };
+            let size = event.text.len() + weight(&event.attributes);
+            if !events.is_empty() && (events.len() >= page.limit || bytes + size > page.bytes) {
+                next = events.last().map(|last: &Event| last.id);
+                break;
+            }
+            bytes += size;
+            events.push(event);
+        }
+        let episode = body.to_episode(id, members.into_iter().map(EventId).collect());
+        Ok(Some(EpisodePage { episode, events, next }))
     }
 
     fn events_of(&self, episode: &EpisodeBody, members: &[u64]) -> Result<Vec<Event>> {
@@ -93,8 +122,14 @@ impl View {
     pub(crate) fn list_episodes(&self, filter: &EpisodeFilter) -> Result<Page> {
         let limit = if filter.limit == 0 { DEFAULT_PAGE } else { filter.limit.min(MAX_PAGE) };
         let before = filter.cursor.map_or(u64::MAX, |cursor| cursor.0);
+        let begin = self.clock.monotonic();
         let mut page = Page { episodes: Vec::new(), next: None };
+        let mut seen = 0_usize;
         let mut visit = |id: u64| -> Result<bool> {
+            seen += 1;
+            if seen.is_multiple_of(EPISODES_A_LOOK) {
+                self.check_time(begin, filter.budget)?;
+            }
             let Some(body) = self.visible(id)? else { return Ok(true) };
             if filter.span.is_some_and(|span| !span.overlaps(body.span())) {
                 return Ok(true);
@@ -116,14 +151,54 @@ impl View {
                 }
             }
             None => {
-                for entry in self.tables.episodes.range(..before)?.rev() {
-                    if !visit(entry?.0.value())? {
+                for (number, entry) in self.tables.episodes.range(..before)?.rev().enumerate() {
+                    let id = entry?.0.value();
+                    // What is far back is looked for by its time, not read one by one.
+                    if let Some(span) = filter.span.filter(|_| number == LOOKED_THROUGH) {
+                        for id in self.episodes_in(span)?.into_iter().rev().filter(|other| *other <= id) {
+                            if !visit(id)? {
+                                break;
+                            }
+                        }
+                        break;
+                    }
+                    if !visit(id)? {
                         break;
                     }
                 }
             }
         }
         Ok(page)
+    }
+
+    fn check_time(&self, begin: Duration, budget: Option<Duration>) -> Result<()> {
+        match budget {
+            Some(budget) if self.clock.monotonic().saturating_sub(begin) >= budget => Err(Failure::Late(budget)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Episodes that may overlap a span: told ones by their events, which are no farther apart than an episode bears, and
+    /// segments by their own times.
+    fn episodes_in(&self, span: TimeSpan) -> Result<BTreeSet<u64>> {
+        let wide = TimeSpan::new(span.start.saturating_sub(MAX_GAP), span.end.saturating_add(MAX_GAP));
+        let query = SearchQuery { span: Some(wide), limit: usize::MAX, ..SearchQuery::default() };
+        let mut found: BTreeSet<u64> =
+            self.published.search.search(&query).into_iter().map(|hit| hit.episode.0).collect();
+        let reach = Duration::from_micros(self.published.longest_segment);
+        let times = (span.start.saturating_sub(reach).as_micros(), 0)..=(span.end.as_micros(), u64::MAX);
+        for entry in self.tables.segment_times.range(times)? {
+            found.insert(entry?.0.value().1);
+        }
+        Ok(found)
+    }
+
+    /// Facts as a person lists them.
+    pub(crate) fn list_facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, ReadError> {
+        let begin = self.clock.monotonic();
+        let late = || self.check_time(begin, filter.budget).is_err();
+        let facts = self.learnt().list_facts(filter, &late);
+        facts.map_err(|_| ReadError::Deadline(filter.budget.unwrap_or_default()))
     }
 
     /// Episodes with the entity and the place that the filter names, ascending; `None` if it names neither.
@@ -197,17 +272,31 @@ impl View {
     }
 }
 
+/// About how many bytes attributes take when they are written out.
+fn weight(attributes: &Attributes) -> usize {
+    fn of(value: &Value) -> usize {
+        match value {
+            Value::Text(text) => text.len() + 4,
+            Value::List(items) => items.iter().map(of).sum::<usize>() + 4,
+            Value::Map(items) => items.iter().map(|(key, value)| key.len() + 4 + of(value)).sum::<usize>() + 4,
+            Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Number(_) => 12,
+        }
+    }
+    attributes.iter().map(|(key, value)| key.len() + 4 + of(value)).sum()
+}
+
 impl Reader for View {
     fn search(&self) -> &dyn Search {
         self.published.search.as_ref()
     }
 
     fn event(&self, id: EventId) -> Result<Option<Event>, ReadError> {
-        Ok(self.find_event(id)?)
+        // A question is answered from what is sound.
+        Ok(if_sound(self.find_event(id))?.flatten())
     }
 
     fn episode(&self, id: EpisodeId) -> Result<Option<Episode>, ReadError> {
-        Ok(self.find_episode(id)?)
+        Ok(if_sound(self.find_episode(id))?.flatten())
     }
 
     fn embedder(&self) -> Option<&dyn TextEmbedder> {

@@ -15,11 +15,12 @@ use super::index_seat::IndexSeat;
 use super::journal::Journal;
 use super::learned;
 use super::published::Published;
-use super::records::{Digest, EVENT, EpisodeBody, EventRow, Head};
+use super::records::{Behind, Digest, EVENT, EpisodeBody, EventRow, Head};
 use super::resume::resume;
 use super::saved_index::{Place, Unfit};
 use super::tables::{self, ENTITY, META, ReadTables};
 use super::vectors::{IndexedSpace, SpaceInUse};
+use super::withdrawals::Withdrawals;
 use crate::index::{CompressedIndex, Document, IndexOptions};
 use crate::learning::Learnt;
 use crate::ports::TextEmbedder;
@@ -58,8 +59,12 @@ pub(crate) struct Writer {
     pub picture_texts: Option<Arc<dyn TextEmbedder>>,
     /// What was learnt up to its cursor.
     pub learnt: Arc<Learnt>,
-    /// Grows whenever something was hidden or named: what was learnt meanwhile is learnt again.
-    pub learnt_epoch: u64,
+    /// What was hidden lately: what is learnt beside it loses that too.
+    pub withdrawals: Withdrawals,
+    /// Events that were told while the clock was behind.
+    pub behind: Behind,
+    /// How often what was learnt was read from the tables.
+    pub learnt_openings: u64,
     /// Folded entity names with their counts of visible events.
     pub entities: BTreeMap<String, u64>,
     duplicates: u64,
@@ -126,7 +131,9 @@ impl Writer {
             picture_texts: None,
             absent: Arc::from([]),
             learnt: Arc::default(),
-            learnt_epoch: 0,
+            withdrawals: Withdrawals::default(),
+            behind: tables::behind(&transaction.open_table(META)?)?,
+            learnt_openings: 0,
             entities: BTreeMap::new(),
             duplicates: 0,
             damaged: 0,
@@ -161,11 +168,11 @@ impl Writer {
         after: u64,
         visit: &mut dyn FnMut(&Document),
     ) -> Result<()> {
-        let now = clock.now();
+        let (now, behind) = (clock.now(), self.behind);
         let monotonic = clock.monotonic();
         std::thread::scope(|scope| {
             let (sender, receiver) = std::sync::mpsc::sync_channel(CHUNKS_AHEAD);
-            let reader = scope.spawn(move || read_events(tables, after, now, &sender));
+            let reader = scope.spawn(move || read_events(tables, after, now, behind, &sender));
             for chunk in receiver {
                 let Recovered { documents, unkeyed, damaged } = chunk;
                 for document in &documents {
@@ -211,12 +218,19 @@ impl Writer {
         self.note_duplicates(changes.duplicates);
     }
 
+    /// Takes over after a writer whose tables were read anew.
+    pub(super) fn follow_learnt(&mut self, before: &mut Self) {
+        self.withdrawals = std::mem::take(&mut before.withdrawals);
+        self.withdrawals.restart();
+        self.learnt_openings = before.learnt_openings + 1;
+    }
+
     /// What follows the commit and is not done yet.
     pub(crate) fn pending_work(&self) -> PendingWork {
         PendingWork {
             embeddings: self.pending.len(),
             lessons: self.live.count_after(self.learnt.cursor().0),
-            relearning: self.learnt.is_stale(),
+            relearning: self.learnt.is_unsettled(),
         }
     }
 
@@ -225,12 +239,26 @@ impl Writer {
         self.duplicates += duplicates;
     }
 
+    /// What answers are to name as not available.
+    fn absent_roles(&self) -> Arc<[AbsentRole]> {
+        if !self.learnt.is_unsettled() {
+            return Arc::clone(&self.absent);
+        }
+        let reason = match self.learnt.has_withdrawn() {
+            true => "done again after something was corrected or forgotten; the procedures it was part of are left out",
+            false => "done again after something was corrected or forgotten",
+        };
+        let learning = AbsentRole { role: "learning".into(), reason: reason.into(), modality: None };
+        self.absent.iter().cloned().chain([learning]).collect()
+    }
+
     /// What readers are to see from now on.
     pub(crate) fn publish(&self) -> Published {
         let numbered = |space: &SpaceInUse| space.number.map(|number| (number, space.space.dimensions));
         Published {
             space: self.space.as_ref().and_then(numbered),
             search: self.index.snapshot(),
+            longest_segment: self.head.longest_segment,
             stats: Stats {
                 observations: self.head.observations,
                 events: self.head.events,
@@ -240,7 +268,7 @@ impl Writer {
                 seq: self.head.seq,
                 pending_embeddings: self.pending.len(),
                 pending_lessons: self.live.count_after(self.learnt.cursor().0),
-                relearning: self.learnt.is_stale(),
+                relearning: self.learnt.is_unsettled(),
                 facts: self.learnt.facts().len() as u64,
                 duplicates: self.duplicates,
                 disk_bytes: 0,
@@ -248,9 +276,10 @@ impl Writer {
                 stale_bytes: self.head.stale_bytes,
                 forgotten_since: self.head.forgotten_since.map(Timestamp::from_micros),
                 last_event: self.head.last_event,
+                clock_behind: None,
             },
             embedder: self.space.as_ref().map(|space| Arc::clone(&space.embedder)),
-            absent: Arc::clone(&self.absent),
+            absent: self.absent_roles(),
             picture_texts: self.picture_texts.clone(),
             learnt: Arc::clone(&self.learnt),
         }
@@ -264,7 +293,13 @@ pub(super) fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
 }
 
 /// Sends every visible event after `after`, in order of ids. A damaged record is told and left out.
-fn read_events(tables: &ReadTables, after: u64, now: Timestamp, sender: &SyncSender<Recovered>) -> Result<()> {
+fn read_events(
+    tables: &ReadTables,
+    after: u64,
+    now: Timestamp,
+    behind: Behind,
+    sender: &SyncSender<Recovered>,
+) -> Result<()> {
     let mut chunk = Recovered::default();
     // Events of one episode mostly follow each other.
     let mut episode: Option<(u64, Option<EpisodeBody>)> = None;
@@ -288,7 +323,7 @@ fn read_events(tables: &ReadTables, after: u64, now: Timestamp, sender: &SyncSen
         }
         let of = episode.as_ref().and_then(|(_, episode)| episode.as_ref());
         let received = Timestamp::from_micros(body.received);
-        if body.origin == Origin::Told && !body.has_key() && Journal::is_recent(received, now) {
+        if body.origin == Origin::Told && !body.has_key() && (Journal::is_recent(received, now) || behind.has(id)) {
             chunk.unkeyed.push((body.digest(), EventId(id)));
         }
         match body.into_event(id, of) {

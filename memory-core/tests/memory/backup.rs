@@ -6,7 +6,7 @@ use memory_core::{ForgetRequest, MaintenanceError, Memory, Observation};
 
 use crate::crash::{images, open, script, visible};
 use crate::embeddings::LetterCounts;
-use crate::support::keyed;
+use crate::support::{Bench, accepted, keyed, told};
 
 fn scripted() -> (Memory, Vec<u8>) {
     let memory = open(MemoryStorage::new());
@@ -37,7 +37,7 @@ fn a_restored_memory_is_the_one_that_was_backed_up_without_what_was_forgotten() 
     let restored = open(storage.clone());
     let reply = restored.restore(&mut file.as_slice(), false).unwrap();
     assert_eq!((reply.events, reply.seq), (memory.stats().events, memory.stats().seq));
-    assert_eq!(visible(&restored), visible(&memory));
+    assert_eq!(visible(&restored), visible(&memory).with_recording(None));
     assert_eq!(restored.check().unwrap().problems, Vec::<String>::new());
     tell(&restored, "next");
     let told = visible(&restored);
@@ -56,11 +56,11 @@ fn restoring_replaces_what_is_there_and_keeps_its_id() {
     tell(&other, "what was there before");
     let id = other.instance().to_owned();
     other.restore(&mut file.as_slice(), true).unwrap();
-    assert_eq!(visible(&other), visible(&memory));
+    assert_eq!(visible(&other), visible(&memory).with_recording(None));
     drop(other);
     let other = open(storage.clone());
     assert_eq!(other.instance(), id);
-    assert_eq!(visible(&other), visible(&memory));
+    assert_eq!(visible(&other), visible(&memory).with_recording(None));
     assert!(!storage.image().contains(b"what was there before"));
     let generations = storage.image().files.into_keys().filter(|name| name.ends_with(".redb")).count();
     assert_eq!(generations, 1);
@@ -109,7 +109,7 @@ fn power_loss_at_any_sync_of_a_restoring_leaves_the_old_memory_or_the_new_one() 
     }
     let storage = FaultStorage::from_image(initial);
     let memory = open(storage.clone());
-    let (before, after) = (visible(&memory), visible(&restored));
+    let (before, after) = (visible(&memory), visible(&restored).with_recording(None));
     memory.restore(&mut file.as_slice(), true).unwrap();
     let done = storage.operations();
     drop(memory);
@@ -149,4 +149,22 @@ fn embeddings_are_in_a_backup() {
     restored.restore(&mut file.as_slice(), true).unwrap();
     restored.set_text_embedder(Some(LetterCounts::new("letters-1")));
     assert_eq!(restored.stats().pending_embeddings, memory.stats().pending_embeddings);
+}
+
+#[test]
+fn whether_recording_is_paused_is_the_machines_and_stays_as_it_is() {
+    for (here, there) in [(None, Some("paused")), (Some("paused"), Some("on")), (Some("on"), None)] {
+        let (source, target) = (Bench::new(), Bench::new());
+        for (bench, setting) in [(&source, there), (&target, here)] {
+            accepted(bench.tell(told("hello")));
+            if let Some(setting) = setting {
+                bench.memory.set_setting("recording", setting).unwrap();
+            }
+        }
+        let mut file = Vec::new();
+        source.memory.backup(&mut file).unwrap();
+        target.memory.restore(&mut file.as_slice(), false).unwrap();
+        assert_eq!(target.memory.setting("recording").unwrap().as_deref(), here);
+        target.assert_clean();
+    }
 }

@@ -33,6 +33,13 @@ pub fn visible(memory: &Memory) -> Visible {
     }
 }
 
+impl Visible {
+    /// The same on another machine: whether recording is paused is not the memory's.
+    pub fn with_recording(self, recording: Option<&str>) -> Self {
+        Self { recording: recording.map(str::to_owned), ..self }
+    }
+}
+
 fn clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at(at(0)))
 }

@@ -1,6 +1,6 @@
 //! How events are grouped.
 
-use memory_core::{EpisodeFilter, EpisodeId, Observation, Outcome, TimeSpan, Told, Value};
+use memory_core::{EpisodeFilter, EpisodeId, EventPage, Observation, Outcome, TimeSpan, Told, Value};
 use std::time::Duration;
 
 use crate::support::{Bench, accepted, at, keyed, rejected, segment, told_at, with_session};
@@ -199,4 +199,48 @@ fn the_last_full_page_has_no_next() {
     }
     let page = bench.memory.episodes(&EpisodeFilter { limit: 4, ..EpisodeFilter::default() }).unwrap();
     assert_eq!((page.episodes.len(), page.next), (4, None));
+}
+
+#[test]
+fn a_list_by_time_finds_what_lies_far_back_and_ends_when_its_time_is_over() {
+    let bench = Bench::new();
+    bench.clock.set_wall(at(400_000));
+    let told: Vec<_> =
+        (0..2_600).map(|number| Observation::Told(told_at(&format!("remark {number}"), number * 120))).collect();
+    bench.memory.observe(told).unwrap();
+    accepted(bench.perceive(segment(60, 68, &[])));
+    let span = |from: i64, to: i64| Some(TimeSpan::new(at(from), at(to)));
+    let found = |span| {
+        let page = bench.memory.episodes(&EpisodeFilter { span, ..EpisodeFilter::default() }).unwrap();
+        page.episodes.into_iter().map(|one| one.episode.id.0).collect::<Vec<_>>()
+    };
+    assert_eq!(found(span(0, 300)), [2_601, 3, 2, 1]);
+    assert_eq!(found(span(61, 62)), [2_601]);
+    assert_eq!(found(span(-500, -100)), [0; 0]);
+    let none = EpisodeFilter { span: span(-500, -100), budget: Some(Duration::ZERO), ..EpisodeFilter::default() };
+    assert!(matches!(bench.memory.episodes(&none), Err(memory_core::ReadError::Deadline(_))));
+}
+
+#[test]
+fn a_large_episode_is_read_in_pages_of_so_many_events_and_bytes() {
+    let bench = Bench::new();
+    let told: Vec<_> = (0..20).map(|number| Observation::Told(told_at(&"x".repeat(1_000), number))).collect();
+    bench.memory.observe(told).unwrap();
+    let read = |limit, bytes| {
+        let (mut after, mut sizes) = (None, Vec::new());
+        loop {
+            let page = EventPage { after, limit, bytes };
+            let page = bench.memory.episode_page(EpisodeId(1), page).unwrap().unwrap();
+            assert_eq!(page.episode.events.len(), 20);
+            sizes.push(page.events.len());
+            after = page.next;
+            if after.is_none() {
+                return sizes;
+            }
+        }
+    };
+    assert_eq!(read(100, usize::MAX), [20]);
+    assert_eq!(read(8, usize::MAX), [8, 8, 4]);
+    assert_eq!(read(100, 7_500), [7, 7, 6]);
+    assert_eq!(read(100, 10), [1; 20], "one at least");
 }

@@ -34,7 +34,7 @@ fn a_forgotten_episode_is_gone_from_everything_also_after_a_kill() {
 fn an_entity_is_forgotten_whatever_its_case_and_the_rest_of_its_episodes_stays() {
     let bench = Bench::new();
     let (talk, ..) = accepted(bench.tell(about("Anna", "hello", 0)));
-    accepted(bench.tell(about("Ben", "hello Anna", 30)));
+    accepted(bench.tell(about("Ben", "hello you", 30)));
     accepted(bench.tell(about("anna", "bye", 3600)));
     let reply = bench.memory.forget(&ForgetRequest::Entity("ANNA".into())).unwrap();
     assert_eq!((reply.episodes, reply.events), (1, 2));
@@ -116,4 +116,80 @@ fn nothing_to_forget_is_zero_and_no_request_is_an_error() {
     let error = bench.memory.forget(&ForgetRequest::Episodes(Vec::new())).unwrap_err();
     assert!(matches!(error, ForgetError::Invalid(_)), "{error}");
     assert_eq!(bench.memory.stats().seq, 0);
+}
+
+#[test]
+fn what_names_somebody_in_any_field_is_forgotten_and_what_is_left_in_doubt_is_said() {
+    let mut bench = Bench::new();
+    let mut with_person = told_at("somebody rings the bell", 3_600);
+    with_person.attributes.insert("person".into(), memory_core::Value::Text("Anna".into()));
+    for told in [
+        about("Anna", "hello", 0),
+        told_at("Anna is in the garden.", 20),
+        told_at("She went to the hall.", 40),
+        with_person,
+        about("Ben", "Anna's bag is blue", 7_200),
+        keyed("anna-7", "the door opens", 9_000),
+        told_at("Annabelle sings", 12_000),
+        told_at("the kettle is on", 15_000),
+    ] {
+        accepted(bench.tell(told));
+    }
+    while bench.memory.learn_pending(10).unwrap().has_lessons() {}
+    let reply = bench.memory.forget(&ForgetRequest::Entity("anna".into())).unwrap();
+    assert_eq!(reply.events, 5);
+    assert_eq!(bench.texts(), ["She went to the hall.", "Annabelle sings", "the kettle is on"]);
+    let doubtful: Vec<u64> = reply.in_doubt.iter().map(|event| event.0).collect();
+    assert_eq!((reply.doubtful, doubtful), (2, vec![3, 7]));
+    let query = memory_core::Query { question: "Where is Anna?".into(), now: Some(at(20_000)), ..Default::default() };
+    for _ in 0..2 {
+        let answer = bench.memory.ask(&query).unwrap();
+        assert!(answer.evidence.iter().all(|one| !one.text.contains("Anna ")), "{answer:?}");
+        while bench.memory.learn_pending(10).unwrap().has_lessons() {}
+        bench.assert_clean();
+        bench.reopen();
+    }
+}
+
+#[test]
+fn what_was_still_open_when_a_span_was_forgotten_is_cut_when_it_comes() {
+    let mut bench = Bench::new();
+    bench.clock.set_wall(at(100));
+    bench.memory.forget(&ForgetRequest::Span(TimeSpan::new(at(-600), at(600)))).unwrap();
+    // One was waiting, one was open, and one came after.
+    let waiting = bench.perceive(segment(80, 90, &["a face"]));
+    assert!(matches!(waiting, Outcome::Duplicate { .. }), "{waiting:?}");
+    let mut open = segment(95, 110, &["a hand", "a cup"]);
+    (open.events[0].start, open.events[0].end) = (at(96), at(98));
+    (open.events[1].start, open.events[1].end) = (at(104), at(106));
+    let (cut, ..) = accepted(bench.perceive(open.clone()));
+    let (after, ..) = accepted(bench.perceive(segment(110, 118, &["a hat"])));
+    for _ in 0..2 {
+        assert_eq!(bench.texts(), ["a cup", "a hat"]);
+        let (episode, _) = bench.memory.episode(cut).unwrap().unwrap();
+        assert_eq!((episode.span, episode.media), (TimeSpan::new(at(100), at(110)), None));
+        assert!(bench.memory.episode(after).unwrap().unwrap().0.media.is_some());
+        let recordings = bench.memory.recordings_to_remove().unwrap();
+        assert!(recordings.iter().any(|(_, one)| one.span == TimeSpan::new(at(95), at(100)) && one.media.is_some()));
+        assert!(matches!(bench.perceive(open.clone()), Outcome::Duplicate { .. }));
+        assert!(matches!(bench.perceive(segment(80, 90, &["a face"])), Outcome::Duplicate { .. }));
+        bench.assert_clean();
+        bench.kill();
+    }
+}
+
+#[test]
+fn a_preview_says_what_would_be_hidden_and_hides_nothing() {
+    let bench = Bench::new();
+    accepted(bench.tell(about("Anna", "hello", 0)));
+    accepted(bench.tell(told_at("Anna sings", 3_600)));
+    accepted(bench.tell(told_at("the kettle is on", 7_200)));
+    let request = ForgetRequest::Entity("Anna".into());
+    let preview = bench.memory.preview_forget(&request).unwrap();
+    let shown: Vec<_> = preview.events.iter().map(|event| event.text.as_str()).collect();
+    assert_eq!(shown, ["hello", "Anna sings"]);
+    assert_eq!(bench.texts().len(), 3);
+    assert_eq!(bench.memory.stats().hidden, 0);
+    assert_eq!(bench.memory.forget(&request).unwrap(), preview.reply);
+    bench.assert_clean();
 }

@@ -237,3 +237,26 @@ fn ids_are_never_used_twice() {
     let (next, _, second) = accepted(bench.tell(told("two")));
     assert!(next > episode && second[0] > first[0]);
 }
+
+#[test]
+fn a_clock_in_the_past_loses_no_observation_and_says_so() {
+    let mut bench = Bench::new();
+    bench.clock.set_wall(Timestamp::from_micros(0));
+    bench.reopen();
+    accepted(bench.tell(told_at("the mug is on the table", 0)));
+    accepted(bench.tell(keyed("a", "the door is open", 3_600)));
+    let unplaced = accepted(bench.tell(told("somebody speaks"))).2[0];
+    let unplaced = bench.events().into_iter().find(|event| event.id == unplaced).unwrap();
+    assert!(unplaced.span.start >= at(-3 * 366 * 24 * 3_600), "what cannot be is not written down");
+    assert!(bench.memory.stats().clock_behind.is_some());
+    // Then the network tells the time.
+    bench.clock.set_wall(at(7_200));
+    assert_eq!(bench.memory.stats().clock_behind, None);
+    let again = Told { redelivered: true, ..told_at("the mug is on the table", 0) };
+    assert!(matches!(bench.tell(again.clone()), Outcome::Duplicate { .. }));
+    bench.kill();
+    assert!(matches!(bench.tell(again), Outcome::Duplicate { .. }), "nothing is held twice");
+    let far = told_at("the future", 7_200 + 2 * 24 * 3_600);
+    assert!(rejected(bench.tell(far)).contains("24 h"));
+    bench.assert_clean();
+}

@@ -324,8 +324,9 @@ impl Anchors {
                 self.changed_tracks.insert(track);
                 untouched = false;
                 let anchor = self.resolve(anchor);
-                let vector = vectors.iter().find(|(of, vector)| of == event && vector.sensed == sensed);
-                if let Some((_, vector)) = vector {
+                let first = vectors.partition_point(|(of, _)| of < event);
+                let own = vectors[first..].iter().take_while(|(of, _)| of == event);
+                if let Some((_, vector)) = own.into_iter().find(|(_, vector)| vector.sensed == sensed) {
                     self.change(anchor, |anchor| anchor.take_back(&vector.vector));
                 }
                 if self.live(anchor).is_some_and(|anchor| anchor.count == 0) {

@@ -1,0 +1,167 @@
+//! Which events a request to forget means. All of them are read: forgetting is rare, and must not miss one whose record a
+//! secondary table has lost, or one that names somebody in a text alone. It is done before the writer's lock is taken; under
+//! it only those that came since.
+
+use std::collections::BTreeSet;
+
+use redb::ReadableTable;
+
+use super::failure::{Failure, Result, if_sound};
+use super::records::{EVENT, EventBody, EventRow, decode_attributes, fold};
+use super::tables;
+use crate::{EventId, TimeSpan};
+
+/// Words that may mean somebody whose name was said before.
+const PRONOUNS: [&str; 10] = ["he", "him", "his", "she", "her", "hers", "they", "them", "their", "theirs"];
+
+/// What makes an event one that is meant.
+pub(crate) enum Meant {
+    /// It overlaps the span.
+    Span(TimeSpan),
+    /// It names one of these.
+    Names(Vec<Name>),
+}
+
+/// A name as it is looked for.
+pub(crate) struct Name {
+    folded: String,
+    words: Vec<String>,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Events that are meant.
+    pub events: BTreeSet<u64>,
+    /// Events that hold a longer word that begins with the name.
+    pub doubtful: BTreeSet<u64>,
+    /// Events whose records do not decode.
+    pub damaged: BTreeSet<u64>,
+    /// The last event that was looked at.
+    pub last: u64,
+}
+
+/// How an event stands to a name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Naming {
+    No,
+    Perhaps,
+    Yes,
+}
+
+impl Name {
+    pub fn new(name: &str) -> Self {
+        let folded = fold(name);
+        Self { words: words(&folded).collect(), folded }
+    }
+
+    /// Whether a text names it: its words in a row, the last one perhaps with the `s` of a possessive.
+    fn in_text(&self, text: &str) -> Naming {
+        let text = text.to_lowercase();
+        // Most texts do not hold the letters.
+        if !text.contains(self.words.first().unwrap_or(&self.folded)) {
+            return Naming::No;
+        }
+        let Some((last, first)) = self.words.split_last() else {
+            return if text.contains(&self.folded) { Naming::Yes } else { Naming::No };
+        };
+        let own: Vec<String> = words(&text).collect();
+        let mut best = Naming::No;
+        for row in own.windows(self.words.len()) {
+            let (end, begin) = row.split_last().expect("a name has words");
+            if begin != first {
+                continue;
+            }
+            match end.strip_prefix(last.as_str()) {
+                Some("" | "s") => return Naming::Yes,
+                Some(_) => best = Naming::Perhaps,
+                None => {}
+            }
+        }
+        best
+    }
+
+    /// Whether an event names it in any field. A source is a program, and is meant only if it has just that name.
+    fn in_event(&self, body: &EventBody) -> Result<Naming> {
+        if fold(&body.source) == self.folded {
+            return Ok(Naming::Yes);
+        }
+        let fields = [Some(&body.text), body.entity.as_ref(), body.sender_id.as_ref()];
+        let mut found = fields.into_iter().flatten().map(|text| self.in_text(text)).max().unwrap_or(Naming::No);
+        if found < Naming::Yes && body.attributes.is_some() {
+            let attributes = decode_attributes(body.attributes.as_deref())
+                .map_err(|detail| Failure::damaged(EVENT.table, body.episode, detail))?;
+            for (key, value) in &attributes {
+                found = found.max(self.in_text(key));
+                value.for_each_text(&mut |text| found = found.max(self.in_text(text)));
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Found {
+    /// Looks through the visible events after the last one.
+    pub fn look_through(&mut self, events: &impl ReadableTable<u64, &'static [u8]>, meant: &Meant) -> Result<()> {
+        for entry in events.range(self.last.saturating_add(1)..)? {
+            let (key, value) = entry?;
+            let id = key.value();
+            self.last = id;
+            let row = if_sound(tables::open_numbered(EVENT, id, value.value()))?;
+            let naming = match (row, meant) {
+                (Some(EventRow::Live(body)), Meant::Span(span)) if body.span().overlaps(*span) => Some(Naming::Yes),
+                (Some(EventRow::Live(body)), Meant::Names(names)) => {
+                    let each = names.iter().map(|name| name.in_event(&body)).collect::<Result<Vec<_>>>();
+                    if_sound(each)?.map(|each| each.into_iter().max().unwrap_or(Naming::No))
+                }
+                (Some(_), _) => Some(Naming::No),
+                (None, _) => None,
+            };
+            match naming {
+                Some(Naming::Yes) => self.events.insert(id),
+                Some(Naming::Perhaps) => self.doubtful.insert(id),
+                Some(Naming::No) => continue,
+                None => self.damaged.insert(id),
+            };
+        }
+        Ok(())
+    }
+
+    /// Those that are in doubt, ascending, `more` among them, without what is hidden now.
+    pub fn in_doubt(&self, more: BTreeSet<u64>, hidden: &[EventId]) -> Vec<EventId> {
+        let mut doubtful: BTreeSet<EventId> = self.doubtful.iter().copied().chain(more).map(EventId).collect();
+        for event in hidden {
+            doubtful.remove(event);
+        }
+        doubtful.into_iter().collect()
+    }
+}
+
+/// Whether a text speaks of somebody without a name.
+pub(crate) fn has_pronoun(text: &str) -> bool {
+    words(&text.to_lowercase()).any(|word| PRONOUNS.contains(&word.as_str()))
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_found_as_words_and_a_longer_word_is_in_doubt() {
+        let anna = Name::new(" Anna ");
+        for text in ["Anna is here", "that is ANNA's", "ask anna-lena", "Annas Tasse", "(anna)"] {
+            assert!(anna.in_text(text) == Naming::Yes, "{text}");
+        }
+        assert!(anna.in_text("Annabelle is here") == Naming::Perhaps);
+        for text in ["Hanna is here", "an nap", "banana"] {
+            assert!(anna.in_text(text) == Naming::No, "{text}");
+        }
+        let two = Name::new("Anna Schmidt");
+        assert!(two.in_text("I met anna schmidt") == Naming::Yes && two.in_text("Anna and Schmidt") == Naming::No);
+        assert!(Name::new("★").in_text("a ★ is seen") == Naming::Yes);
+    }
+}
