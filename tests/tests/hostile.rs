@@ -116,13 +116,16 @@ fn honest_clients_are_served_beside_a_hostile_one() -> Result<()> {
         at(100),
         report["process"]["resident_mib"]
     );
-    ensure!(unanswered * 10 <= waited.len(), "{unanswered} questions beside {} answered ones", waited.len());
-    ensure!(BAR.is_none_or(|bar| at(95) <= bar), "95 of 100 questions took up to {:?}", at(95));
     ensure!(report["process"]["resident_mib"].as_u64() < Some(CEILING_MIB), "{}", report["process"]);
     let remembered = stage.remembered_ids()?;
     for number in 0..told {
         ensure!(remembered.contains(&format!("honest-{number}")), "honest-{number} was lost");
     }
     stage.agent.stop()?;
-    stage.check()
+    stage.check()?;
+    if let Some(bar) = BAR {
+        ensure!(unanswered * 100 <= waited.len(), "{unanswered} questions beside {} answered ones", waited.len());
+        ensure!(at(95) <= bar, "95 of 100 questions took up to {:?}", at(95));
+    }
+    Ok(())
 }
