@@ -99,7 +99,9 @@ fn observe(memory: &Memory, told: &[Value]) -> Result<Value, Failure> {
     let count = |name: &str| outcomes.iter().filter(|outcome| format!("{outcome:?}").starts_with(name)).count();
     let rejected: Vec<String> =
         outcomes.iter().map(|outcome| format!("{outcome:?}")).filter(|said| said.starts_with("Rejected")).collect();
-    Ok(json!({"accepted": count("Accepted") + count("Corrected"), "duplicates": count("Duplicate"), "rejected": rejected}))
+    Ok(
+        json!({"accepted": count("Accepted") + count("Corrected"), "duplicates": count("Duplicate"), "rejected": rejected}),
+    )
 }
 
 fn observation(value: &Value) -> Result<Observation, Failure> {

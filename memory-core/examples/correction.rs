@@ -11,6 +11,7 @@
 
 // A measurement is told on standard output.
 #![allow(clippy::print_stdout, clippy::cast_possible_wrap)]
+#![allow(clippy::disallowed_methods, reason = "a measurement waits by the wall clock")]
 
 use std::error::Error;
 use std::sync::Arc;

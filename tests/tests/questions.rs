@@ -31,7 +31,11 @@ fn an_mqtt_5_client_gets_an_answer_with_its_evidence() -> Result<()> {
     assert!((0.0..=1.0).contains(&confidence), "{answer}");
     assert!(answer["reason"].as_str().is_some_and(|text| !text.is_empty()), "{answer}");
     let best = &answer["evidence"][0];
-    assert_eq!((&best["kind"], &best["entity"], &best["place"]), (&json!("text"), &Value::Null, &Value::Null), "{best}");
+    assert_eq!(
+        (&best["kind"], &best["entity"], &best["place"]),
+        (&json!("text"), &Value::Null, &Value::Null),
+        "{best}"
+    );
     assert_eq!(best["start"].as_str().map(|at| at.contains("2026-11-20T")), Some(true), "{best}");
     assert!(best["stream_start_s"].is_null() && best["media"].is_null(), "no recording covers it: {best}");
     assert!(answer["elapsed_ms"]["total"].as_f64().is_some_and(|millis| millis > 0.0), "{answer}");

@@ -239,7 +239,9 @@ fn millis(duration: Duration) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use memory_core::{Elapsed, EpisodeId, EventId, Intent, Kind, Modality, QuestionModality, StreamSpan, TimeSpan, Timestamp};
+    use memory_core::{
+        Elapsed, EpisodeId, EventId, Intent, Kind, Modality, QuestionModality, StreamSpan, TimeSpan, Timestamp,
+    };
     use serde_json::json;
 
     use super::super::reply::tests::message;

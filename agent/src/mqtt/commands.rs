@@ -2,7 +2,8 @@
 
 use jiff::tz::TimeZone;
 use memory_core::{
-    Episode, EpisodeFilter, EpisodeId, EpisodeSummary, Event, EventId, ForgetReply, ForgetRequest, Page, TimeSpan, Timestamp,
+    Episode, EpisodeFilter, EpisodeId, EpisodeSummary, Event, EventId, ForgetReply, ForgetRequest, Page, TimeSpan,
+    Timestamp,
 };
 use serde_json::{Map, Value, json};
 
@@ -240,9 +241,7 @@ pub fn read_get(fields: Fields<'_>) -> Result<Get, Refusal> {
         (Some(id), None) => episode_id("episode", id).map(Get::Episode),
         (None, Some(id)) => event_id(id).map(Get::Event),
         (Some(_), Some(_)) => Err(Refusal::bad("name `episode` or `event`, not both")),
-        (None, None) => {
-            Err(Refusal::bad("`episode` or `event` is missing, for instance \"ep-42\" or \"ev-42\""))
-        }
+        (None, None) => Err(Refusal::bad("`episode` or `event` is missing, for instance \"ep-42\" or \"ev-42\"")),
     }
 }
 

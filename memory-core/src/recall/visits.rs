@@ -22,9 +22,15 @@ impl Pool<'_> {
     /// The visits to a place that is counted: to the place where what was matched was seen, or none where what was matched is
     /// told or is no place. `seen` are the events that hold what is asked for.
     pub(super) fn visits(&self, seen: &[&Found]) -> Result<Option<Vec<Shown>>, ReadError> {
-        let perceived = |found: &&&Found| found.reading.event.origin == Origin::Perceived && found.reading.event.kind != Kind::Text;
+        let perceived =
+            |found: &&&Found| found.reading.event.origin == Origin::Perceived && found.reading.event.kind != Kind::Text;
         let seen: Vec<&Found> = seen.iter().filter(perceived).copied().collect();
-        let whole = self.question.asked.words.iter().any(|word| matches!(word.lemma.as_str(), "place" | "room" | "location" | "visit" | "spot"));
+        let whole = self
+            .question
+            .asked
+            .words
+            .iter()
+            .any(|word| matches!(word.lemma.as_str(), "place" | "room" | "location" | "visit" | "spot"));
         if seen.is_empty() {
             return Ok(None);
         }
@@ -132,19 +138,6 @@ impl Places {
         visits
     }
 
-    /// The place with the longest scenes together, and those, the longest first.
-    pub fn longest(&self) -> Vec<Event> {
-        let mut lengths = vec![Duration::ZERO; self.count];
-        for scene in &self.scenes {
-            lengths[scene.place] += length(scene.event.span);
-        }
-        let most = (0..self.count).max_by_key(|place| (lengths[*place], std::cmp::Reverse(*place)));
-        let there = self.scenes.iter().filter(|scene| Some(scene.place) == most);
-        let mut events: Vec<Event> = there.map(|scene| scene.event.clone()).collect();
-        events.sort_by_key(|event| (std::cmp::Reverse(length(event.span)), event.id));
-        events
-    }
-
     /// The visits to the place that candidates are of, with what shows each: the best candidate in it, else its longest
     /// scene. `None` if they are of moments and not of places; with `whole`, they are asked for as a place.
     pub fn visits_of(&self, candidates: &[&Found], whole: bool) -> Option<Vec<Shown>> {
@@ -171,17 +164,10 @@ impl Places {
         Some(visits.into_iter().map(|visit| self.shown(visit, candidates)).collect())
     }
 
-    /// The visits to the place that was come back to most often, if any was.
-    pub fn most_visited(&self) -> Option<Vec<Shown>> {
-        let visits = (0..self.count).map(|place| self.visits(place));
-        let most =
-            visits.max_by_key(|visits| (visits.len(), std::cmp::Reverse(visits.first().map(|it| it.span.start))))?;
-        (most.len() > 1).then(|| most.into_iter().map(|visit| self.shown(visit, &[])).collect())
-    }
-
     fn shown(&self, visit: Visit, candidates: &[&Found]) -> Shown {
         let inside = candidates.iter().filter(|one| visit.span.contains(one.span().start));
-        let best = inside.max_by(|a, b| a.coverage.of_content.total_cmp(&b.coverage.of_content).then(b.id().cmp(&a.id())));
+        let best =
+            inside.max_by(|a, b| a.coverage.of_content.total_cmp(&b.coverage.of_content).then(b.id().cmp(&a.id())));
         let event = best.map_or(&self.scenes[visit.longest].event, |best| &best.reading.event);
         Shown { span: visit.span, event: event.clone() }
     }
@@ -201,6 +187,7 @@ impl Places {
 #[derive(Debug, Clone)]
 pub(super) struct Shown {
     pub span: TimeSpan,
+    /// What shows it best.
     pub event: Event,
 }
 
@@ -239,6 +226,8 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::content::Coverage;
+    use super::super::reading::Reading;
     use super::*;
     use crate::{Attributes, EpisodeId, Modality, Timestamp};
 
@@ -268,7 +257,8 @@ mod tests {
 
     fn found(id: u64, from: i64, until: i64) -> Found {
         let event = event(id, Kind::Object, from, until);
-        Found { event, score: 1.0, cosine: None, terms: std::collections::HashSet::new(), coverage: 1.0 }
+        let coverage = Coverage { of_content: 1.0, of_event: 1.0, others: 0.0 };
+        Found { reading: Reading::unread(event), score: 1.0, cosine: None, coverage, placed: 0.0 }
     }
 
     /// Kitchen, hall and kitchen again for ten seconds each scene; a while later once more the kitchen.
@@ -292,9 +282,6 @@ mod tests {
         assert_eq!(places.count, 2);
         assert_eq!(begins(&places.visits(0)), [at(0), at(30), at(500)]);
         assert_eq!(begins(&places.visits(1)), [at(20)]);
-        assert_eq!(places.longest().len(), 5);
-        let most: Vec<_> = places.most_visited().unwrap().iter().map(|visit| visit.span.start).collect();
-        assert_eq!(most, [at(0), at(30), at(500)]);
     }
 
     #[test]

@@ -139,7 +139,8 @@ pub(crate) fn parse(text: &str, times: &[Range<usize>]) -> (Vec<Word>, Vec<Sente
     let mut sentences = Vec::new();
     let mut from = 0;
     for at in 0..=words.len() {
-        let ends = at == words.len() || words[at].tag == Tag::Mark && matches!(words[at].text.as_str(), "." | "!" | "?" | ";" | "…");
+        let ends = at == words.len()
+            || words[at].tag == Tag::Mark && matches!(words[at].text.as_str(), "." | "!" | "?" | ";" | "…");
         if ends {
             if at > from {
                 let asks = words.get(at).is_some_and(|word| word.is("?"));
@@ -184,7 +185,8 @@ impl Chunker<'_> {
             match word.tag {
                 Tag::Time => self.at += 1,
                 Tag::Mark => {
-                    if matches!(word.text.as_str(), "," | ":" | "(" | ")" | "-" | "–" | "—" | "\"" | "“" | "”") {
+                    if matches!(word.text.as_str(), "," | ":" | "(" | ")" | "-" | "–" | "—" | "\"" | "“" | "”")
+                    {
                         found.push(Phrase::Comma);
                     }
                     self.at += 1;
@@ -258,7 +260,8 @@ impl Chunker<'_> {
             "how" => {
                 let next = self.words.get(self.at).filter(|next| {
                     matches!(next.tag, Tag::Adjective | Tag::Adverb | Tag::Determiner | Tag::Pronoun | Tag::Noun) && {
-                        matches!(next.text.as_str(), "many" | "much" | "often" | "long" | "far") || matches!(next.tag, Tag::Adjective | Tag::Adverb)
+                        matches!(next.text.as_str(), "many" | "much" | "often" | "long" | "far")
+                            || matches!(next.tag, Tag::Adjective | Tag::Adverb)
                     }
                 });
                 if let Some(next) = next {
@@ -270,10 +273,11 @@ impl Chunker<'_> {
                     }
                 }
             }
-            "what" | "which" | "whose" | "whatever" | "whichever" => {
-                if text != "what" || !matches!(self.tag(self.at), Some(Tag::Determiner | Tag::Pronoun | Tag::Owner)) {
-                    noun = self.noun();
-                }
+            "what" | "which" | "whose" | "whatever" | "whichever"
+                if (text != "what"
+                    || !matches!(self.tag(self.at), Some(Tag::Determiner | Tag::Pronoun | Tag::Owner))) =>
+            {
+                noun = self.noun();
             }
             _ => {}
         }
@@ -304,7 +308,8 @@ impl Chunker<'_> {
                     group.lemma = word.lemma.clone();
                     last_auxiliary = Some(word.lemma.as_str());
                 }
-                Tag::Adverb if matches!(self.tag(self.at + 1), Some(Tag::Verb | Tag::Auxiliary)) && self.at > start => {}
+                Tag::Adverb if matches!(self.tag(self.at + 1), Some(Tag::Verb | Tag::Auxiliary)) && self.at > start => {
+                }
                 Tag::Verb => {
                     group.auxiliary_only = false;
                     group.lemma = word.lemma.clone();
@@ -532,7 +537,8 @@ fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
             }
             Phrase::Adjunct(adjunct) => {
                 let subordinate = link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
-                if subordinate && current.verb.is_some() && rest.iter().any(|phrase| matches!(phrase, Phrase::Verb(_))) {
+                if subordinate && current.verb.is_some() && rest.iter().any(|phrase| matches!(phrase, Phrase::Verb(_)))
+                {
                     done.push(std::mem::take(&mut current));
                     current.link = link.take();
                 }
@@ -542,10 +548,13 @@ fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
             Phrase::Verb(verb) => {
                 match &mut current.verb {
                     None => current.verb = Some(verb.clone()),
-                    Some(own) if own.auxiliary_only && !verb.auxiliary_only && !verb_breaks(own, verb) => merge(own, verb),
+                    Some(own) if own.auxiliary_only && !verb.auxiliary_only && !verb_breaks(own, verb) => {
+                        merge(own, verb)
+                    }
                     Some(own) if own.auxiliary_only && verb.auxiliary_only && current.inverted => merge(own, verb),
                     Some(_) => {
-                        let subject = current.subject.clone().or_else(|| done.last().and_then(|last| last.subject.clone()));
+                        let subject =
+                            current.subject.clone().or_else(|| done.last().and_then(|last| last.subject.clone()));
                         let asked = current.asking.is_some();
                         done.push(std::mem::take(&mut current));
                         current.link = link.take().or_else(|| verb.infinitive.then(|| "to".into()));
@@ -636,12 +645,5 @@ fn phrase_range(phrase: &Phrase) -> Option<Range<usize>> {
         Phrase::Complement(_, range) => Some(range.clone()),
         Phrase::Asking(asking) => Some(asking.range.clone()),
         Phrase::Link(_) | Phrase::Comma => None,
-    }
-}
-
-impl Clause {
-    /// Whether its verb is denied.
-    pub fn negates(&self) -> bool {
-        self.verb.as_ref().is_some_and(|verb| verb.negated)
     }
 }

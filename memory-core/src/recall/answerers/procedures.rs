@@ -9,7 +9,9 @@ use crate::{Intent, ReadError, Timestamp};
 pub(in crate::recall) fn answer(pool: &Pool<'_>, limit: usize) -> Result<Option<(Candidate, Intent)>, ReadError> {
     let question = pool.question;
     let now = Timestamp::from(question.now.timestamp());
-    let Some(said) = symbolic::answer(question.text, pool.reader, pool.embedding.as_deref(), now, limit)? else { return Ok(None) };
+    let Some(said) = symbolic::answer(question.text, pool.reader, pool.embedding.as_deref(), now, limit)? else {
+        return Ok(None);
+    };
     let evidence = pool.read(&said.events, &question.content)?;
     let Some(first) = evidence.first() else { return Ok(None) };
     let signals = Signals {
@@ -22,6 +24,14 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, limit: usize) -> Result<Option<
         known: question.content.known(),
     };
     let value = if said.list.is_empty() { Value::Text(said.answer.clone()) } else { Value::List(said.list) };
-    let candidate = Candidate { layer: Layer::Procedures, value, text: said.answer, signals, evidence, confidence: 0.0, reason: said.trace };
+    let candidate = Candidate {
+        layer: Layer::Procedures,
+        value,
+        text: said.answer,
+        signals,
+        evidence,
+        confidence: 0.0,
+        reason: said.trace,
+    };
     Ok(Some((candidate, said.intent)))
 }

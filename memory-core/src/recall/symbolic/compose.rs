@@ -46,7 +46,8 @@ pub(super) fn ways(question: &Question<'_>, subject: &Subject<'_>, found: &[Path
     let because =
         needed_not.first().map(|told| format!(" {} is not needed: “{}”", capitalised(&told.thing), quote(told)));
     // The goal is named where it was asked for in other words.
-    let goal = if subject.score > 0.99 { String::new() } else { format!("{}: ", capitalised(&goal_of(question, subject))) };
+    let goal =
+        if subject.score > 0.99 { String::new() } else { format!("{}: ", capitalised(&goal_of(question, subject))) };
     let way = steps(procedure, &best.steps);
     let way = if goal.is_empty() { capitalised(&way) } else { way };
     let answer = format!("{goal}{way} ({support}).{}", because.unwrap_or_default());
@@ -243,8 +244,10 @@ pub(super) fn habits(person: &str, daytime: Option<Daytime>, found: &[Behaviour<
     let latest = |behaviour: &Behaviour<'_>| -> Vec<EventId> {
         behaviour.runs.iter().rev().take(SHOWN_SESSIONS).flat_map(|run| run.events()).collect()
     };
-    let goals: Vec<String> = found.iter().take(MOST_HABITS).map(|behaviour| behaviour.procedure.goal().to_owned()).collect();
-    let mut words: Vec<(String, Tag)> = found.iter().flat_map(|behaviour| Course::of(behaviour.procedure).words()).collect();
+    let goals: Vec<String> =
+        found.iter().take(MOST_HABITS).map(|behaviour| behaviour.procedure.goal().to_owned()).collect();
+    let mut words: Vec<(String, Tag)> =
+        found.iter().flat_map(|behaviour| Course::of(behaviour.procedure).words()).collect();
     words.extend(called.into_iter().map(|word| (word, Tag::Name)));
     Composed {
         answer: format!("{name} usually does this{when}: {}.", listed(&habits)),

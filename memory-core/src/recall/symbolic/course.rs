@@ -102,7 +102,8 @@ pub(super) fn command(step: &Step) -> String {
     let mut verbs = 0;
     let mut expected = true;
     for (place, word) in words.iter().enumerate() {
-        let skipped = expected && matches!(word.tag, Tag::Auxiliary) && words.get(place + 1).is_some_and(|next| is_verb(next));
+        let skipped =
+            expected && matches!(word.tag, Tag::Auxiliary) && words.get(place + 1).is_some_and(|next| is_verb(next));
         if skipped {
             end = word.range.end;
             continue;
@@ -116,7 +117,10 @@ pub(super) fn command(step: &Step) -> String {
         } else {
             said.push_str(&text[word.range.clone()]);
             // A verb may follow: "takes the cup and fills it", "slowly pours".
-            expected = word.tag == Tag::Conjunction || word.is(",") || word.is("then") || verbs == 0 && word.tag == Tag::Adverb;
+            expected = word.tag == Tag::Conjunction
+                || word.is(",")
+                || word.is("then")
+                || verbs == 0 && word.tag == Tag::Adverb;
         }
     }
     said.push_str(text.get(end..).unwrap_or_default());
@@ -130,7 +134,7 @@ fn is_verb(word: &Word) -> bool {
 /// Base forms of the words that count.
 fn base_forms(text: &str) -> Vec<String> {
     let (words, _) = parse(text, &[]);
-    words.into_iter().filter(|word| is_content(word)).map(|word| word.lemma).collect()
+    words.into_iter().filter(is_content).map(|word| word.lemma).collect()
 }
 
 /// Share of its weight that a word keeps that is in the steps and not in the goal.
@@ -211,7 +215,11 @@ impl Sought {
             self.held(&course.persons, 1.0, &mut held);
             let whole = self.share(&held);
             // The act itself must hold a good part.
-            if own < 0.35 { 0.0 } else { f64::from((0.5 * own + 0.5 * whole) * (0.9 + 0.1 * self.precision(&act.words))) }
+            if own < 0.35 {
+                0.0
+            } else {
+                f64::from((0.5 * own + 0.5 * whole) * (0.9 + 0.1 * self.precision(&act.words)))
+            }
         };
         course.acts.iter().map(likeness).collect()
     }

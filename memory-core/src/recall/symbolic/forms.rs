@@ -42,7 +42,9 @@ pub(super) fn form(clause: &[String], has_context: bool) -> Option<(StepQuestion
     const OF: &str = "(to|for|of|in|when|while|before|if|at|during|with|after|on)";
     for (question, rank) in [(First, "(first|initial)"), (Last, "(last|final)")] {
         let bound = [
-            format!("(what|which) (is|comes|are) [the|my|our|your] [very] {rank} {THING} [that] [i|we|you|one] [to|do|must|should|have|need] [to|do|take|be] [done|do|take] {OF} *"),
+            format!(
+                "(what|which) (is|comes|are) [the|my|our|your] [very] {rank} {THING} [that] [i|we|you|one] [to|do|must|should|have|need] [to|do|take|be] [done|do|take] {OF} *"
+            ),
             format!("(what|which) {THING} (is|comes|goes) [the|done] {rank} [one] {OF} *"),
             format!("(what|which) (is|comes|happens|goes) [done|needed] {rank} {OF} *"),
             format!("what {DO} * [have|need] [to] [be] (do|done|happen|come) {rank} {OF} *"),
@@ -58,7 +60,9 @@ pub(super) fn form(clause: &[String], has_context: bool) -> Option<(StepQuestion
         (First, "what (does|do) * (start|begin|starts|begins) with".to_owned()),
         (Last, "what (does|do) * (end|finish|stop) with".to_owned()),
     ];
-    if let Some((question, about)) = ends.iter().find_map(|(question, pattern)| Some((*question, *captures(pattern, clause)?.last()?))) {
+    if let Some((question, about)) =
+        ends.iter().find_map(|(question, pattern)| Some((*question, *captures(pattern, clause)?.last()?)))
+    {
         return Some((question, Some(about)));
     }
     const PLACED: &str = "[right|just|directly|immediately|straight|usually|normally|shortly]";
@@ -66,7 +70,9 @@ pub(super) fn form(clause: &[String], has_context: bool) -> Option<(StepQuestion
         let bound = [
             format!("what {DO} * [have|need] [to] do [next|first] {PLACED} {word} *"),
             format!("what {DO} [to|be] [be] (done|happen|come|follow) [next|first] {PLACED} {word} *"),
-            format!("(what|which) [step|thing|action] (is|comes|happens|follows|goes) [the] [next|done|needed] [next|step|first] {PLACED} {word} *"),
+            format!(
+                "(what|which) [step|thing|action] (is|comes|happens|follows|goes) [the] [next|done|needed] [next|step|first] {PLACED} {word} *"
+            ),
             format!("{word} * what (is|comes|happens|follows) [next|now]"),
         ];
         if let Some(about) = last_of(&bound) {
@@ -76,13 +82,17 @@ pub(super) fn form(clause: &[String], has_context: bool) -> Option<(StepQuestion
     let tool = [
         format!("what {DO} * [usually|normally] with"),
         "what (is|are|gets|get) * with".to_owned(),
-        format!("(what|which) [kind|sort] [of] [thing|tool|things|tools] {DO} (i|you|we|one|people|they) {MAYBE_USUALLY} use (to|for|when|while) *"),
+        format!(
+            "(what|which) [kind|sort] [of] [thing|tool|things|tools] {DO} (i|you|we|one|people|they) {MAYBE_USUALLY} use (to|for|when|while) *"
+        ),
         format!("(what|which) [tool|thing] (is|are) {MAYBE_USUALLY} used (to|for|when|in) *"),
         format!("with (what|which) [tool|thing] {DO} *"),
         format!("(what|which) (tool|tools) {DO} (i|you|we|one) need (to|for) *"),
         format!("which * {DO} (i|you|we|one|people) {MAYBE_USUALLY} use (to|for|when) *"),
     ];
-    if let Some(about) = last_of(&tool).filter(|about| !about.iter().any(|word| word.ends_with("ing") && clause[1] != "do")) {
+    if let Some(about) =
+        last_of(&tool).filter(|about| !about.iter().any(|word| word.ends_with("ing") && clause[1] != "do"))
+    {
         return Some((Tool, Some(about)));
     }
     if let Some(about) = last_of(&["[in] how many [single|different] (steps|stages|actions) *".to_owned()]) {
@@ -132,7 +142,8 @@ fn who(clause: &[String]) -> Option<&[String]> {
         format!("who (is|are) {MAYBE_USUALLY} in charge of *"),
         "who (takes|take) care of *".to_owned(),
         "who (looks|sees) (after|to) *".to_owned(),
-        "whose (job|task|turn|duty|chore|responsibility|role|business) (is|are) [it] [usually|normally] [to] *".to_owned(),
+        "whose (job|task|turn|duty|chore|responsibility|role|business) (is|are) [it] [usually|normally] [to] *"
+            .to_owned(),
         "who does *".to_owned(),
     ];
     if let Some(found) = patterns.iter().find_map(|pattern| captures(pattern, clause)) {
@@ -147,7 +158,8 @@ fn who(clause: &[String]) -> Option<&[String]> {
 
 /// The ways in which somebody asks how something is done, beside "how do I".
 pub(super) fn way(clause: &[String]) -> Option<&[String]> {
-    const ASKING: &str = "(tell|explain|show|teach|describe|remind|know|learn|remember|forgot|forgotten|wonder|idea|clue|sure)";
+    const ASKING: &str =
+        "(tell|explain|show|teach|describe|remind|know|learn|remember|forgot|forgotten|wonder|idea|clue|sure)";
     let patterns = [
         "(what|which) (steps|stages|actions) (are|is) [there|needed|necessary|required|involved] (to|for|in|of) *".to_owned(),
         "(what|which) (are|is) [all] the [single|individual|different|usual|normal|necessary] (steps|stages|way|order|sequence) (to|for|of|in|when|by) *".to_owned(),
@@ -164,7 +176,8 @@ pub(super) fn way(clause: &[String]) -> Option<&[String]> {
 pub(super) fn manner(clause: &[String]) -> Option<&[String]> {
     let passive = captures("how (is|are|does|do|should|must) *", clause)?[0];
     let last = passive.last()?;
-    let participle = lexicon::lemma(last, PartOfSpeech::Verb).is_some_and(|lemma| lemma != last) && !last.ends_with("ing");
+    let participle =
+        lexicon::lemma(last, PartOfSpeech::Verb).is_some_and(|lemma| lemma != last) && !last.ends_with("ing");
     let active = matches!(clause[1].as_str(), "does" | "do" | "should") && passive.len() > 2;
     (active || participle && matches!(clause[1].as_str(), "is" | "are")).then_some(passive)
 }

@@ -30,15 +30,15 @@ use jiff::civil::Weekday;
 
 use self::compose::Composed;
 use self::course::{Course, Sought};
+use self::forms::StepQuestion;
 use self::known::Known;
 use self::parse::{Asked, Daytime, Understood, understand};
 use super::Reader;
-use crate::logic::query::{
-    Behaviour, ConstraintError, Constraints, Goals, Match, Path, Phrase, StepWords, behaviours, missing, next_steps_besides,
-    paths_from, stand_ins, things,
-};
-use self::forms::StepQuestion;
 use crate::language::english::tag::Tag;
+use crate::logic::query::{
+    Behaviour, ConstraintError, Constraints, Goals, Match, Path, Phrase, StepWords, behaviours, missing,
+    next_steps_besides, paths_from, stand_ins, things,
+};
 use crate::logic::{Embedding, Procedure, Run, StepId};
 use crate::{EventId, Intent, ReadError, Timestamp};
 
@@ -129,7 +129,9 @@ pub(super) fn answer(
         support: 1.0 - 0.5_f32.powi(i32::try_from(composed.sessions.min(20)).unwrap_or(20)),
         words: composed.words,
         intent: match understood.asked {
-            Asked::Habits(_) | Asked::Step(StepQuestion::Who | StepQuestion::When | StepQuestion::Length) => Intent::Character,
+            Asked::Habits(_) | Asked::Step(StepQuestion::Who | StepQuestion::When | StepQuestion::Length) => {
+                Intent::Character
+            }
             Asked::Ways if understood.is_constrained() => Intent::Constraint,
             _ => Intent::Procedural,
         },
@@ -201,7 +203,8 @@ impl<'a> Question<'a> {
     fn in_other_words_of_step(&self, procedure: &Procedure, text: &str) -> Option<StepId> {
         let course = Course::of(procedure);
         let scores = Sought::of(text, self.reader.search())?.acts(&course);
-        let (best, score) = scores.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+        let (best, score) =
+            scores.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
         course.acts.get(best).filter(|_| score >= MEANT).and_then(|act| act.steps.first().copied())
     }
 

@@ -119,13 +119,18 @@ fn ask(clause: &[String], has_context: bool) -> Option<Parts<'_>> {
         first(&patterns, clause)
     };
     let known = habits(clause).or_else(|| next(&find)).or_else(|| missing(&find)).or_else(|| ways(&find));
-    known.or_else(|| way(clause).or_else(|| manner(clause)).map(|goal| (Asked::Ways, Some(goal), None, None))).or_else(|| {
-        let things = [
-            format!("(what|which) [things|tools|ingredients|objects|utensils|parts] {MAY} {ANYBODY} need [for|to] *"),
-            "(what|which) [things|tools|ingredients|objects|utensils|parts] (is|are) needed (for|to) *".to_owned(),
-        ];
-        find(&things).map(|found| (Asked::Things, Some(found[0]), None, None))
-    }).or_else(steps)
+    known
+        .or_else(|| way(clause).or_else(|| manner(clause)).map(|goal| (Asked::Ways, Some(goal), None, None)))
+        .or_else(|| {
+            let things = [
+                format!(
+                    "(what|which) [things|tools|ingredients|objects|utensils|parts] {MAY} {ANYBODY} need [for|to] *"
+                ),
+                "(what|which) [things|tools|ingredients|objects|utensils|parts] (is|are) needed (for|to) *".to_owned(),
+            ];
+            find(&things).map(|found| (Asked::Things, Some(found[0]), None, None))
+        })
+        .or_else(steps)
 }
 
 fn habits(clause: &[String]) -> Option<Parts<'_>> {
@@ -179,9 +184,12 @@ fn daytime(words: &[String]) -> Option<Daytime> {
 fn clock(words: &[String]) -> Option<i32> {
     let at = words.iter().position(|word| matches!(word.as_str(), "at" | "around" | "about"))?;
     let word = words.get(at + 1)?;
-    let hour: i32 = word.trim_end_matches("am").trim_end_matches("pm").parse().ok().or_else(|| {
-        count(std::slice::from_ref(word)).and_then(|hour| i32::try_from(hour).ok())
-    })?;
+    let hour: i32 = word
+        .trim_end_matches("am")
+        .trim_end_matches("pm")
+        .parse()
+        .ok()
+        .or_else(|| count(std::slice::from_ref(word)).and_then(|hour| i32::try_from(hour).ok()))?;
     let late = word.ends_with("pm") || words.iter().any(|word| matches!(word.as_str(), "pm" | "afternoon" | "evening"));
     let hour = if late && hour < 12 { hour + 12 } else { hour };
     (0..24).contains(&hour).then_some(hour * 60)

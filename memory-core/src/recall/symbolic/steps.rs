@@ -35,7 +35,13 @@ struct Target<'a> {
 }
 
 /// Answers a question about steps, if a procedure is about it.
-pub(super) fn answer(question: StepQuestion, asked: &Understood, procedures: &[&Procedure], reader: &dyn Reader, now: Timestamp) -> Option<Composed> {
+pub(super) fn answer(
+    question: StepQuestion,
+    asked: &Understood,
+    procedures: &[&Procedure],
+    reader: &dyn Reader,
+    now: Timestamp,
+) -> Option<Composed> {
     let search = reader.search();
     let target = match &asked.about {
         Some(about) => about_goal_or_step(question, about, asked, procedures, search)?,
@@ -70,7 +76,13 @@ pub(super) fn answer(question: StepQuestion, asked: &Understood, procedures: &[&
 }
 
 /// The procedure, and the acts in it, that some words are about.
-fn about_goal_or_step<'a>(question: StepQuestion, about: &str, asked: &Understood, procedures: &[&'a Procedure], search: &dyn Search) -> Option<Target<'a>> {
+fn about_goal_or_step<'a>(
+    question: StepQuestion,
+    about: &str,
+    asked: &Understood,
+    procedures: &[&'a Procedure],
+    search: &dyn Search,
+) -> Option<Target<'a>> {
     let sought = Sought::of(about, search)?;
     let context: Vec<Sought> = asked.context.iter().filter_map(|text| Sought::of(text, search)).collect();
     let mut found: Vec<Target<'a>> = Vec::new();
@@ -91,7 +103,12 @@ fn about_goal_or_step<'a>(question: StepQuestion, about: &str, asked: &Understoo
             continue;
         }
         let meant = |act: &usize| of_step && acts[*act] >= best - NEAR;
-        found.push(Target { acts: (0..acts.len()).filter(meant).collect(), score: (score + 0.1 * topic).min(1.0), course, is_goal: !of_step });
+        found.push(Target {
+            acts: (0..acts.len()).filter(meant).collect(),
+            score: (score + 0.1 * topic).min(1.0),
+            course,
+            is_goal: !of_step,
+        });
     }
     best_of(found)
 }
@@ -128,7 +145,12 @@ fn after_statements<'a>(asked: &Understood, procedures: &[&'a Procedure], search
             acts.extend((0..scores.len()).filter(|act| scores[*act] >= (best - AS_GOOD).max(STATED)));
         }
         if !acts.is_empty() {
-            found.push(Target { course, score: (0.9 * score + 0.1 * topic.max(named.unwrap_or(0.0))).min(1.0), acts, is_goal: false });
+            found.push(Target {
+                course,
+                score: (0.9 * score + 0.1 * topic.max(named.unwrap_or(0.0))).min(1.0),
+                acts,
+                is_goal: false,
+            });
         }
     }
     best_of(found)
@@ -154,19 +176,26 @@ fn placed(target: &Target<'_>, place: impl Fn(&[usize]) -> Option<Option<usize>>
         *end = (*end).max(run.span().end);
     }
     let total: usize = votes.values().sum();
-    let (act, count) = votes.into_iter().max_by_key(|(act, count)| (*count, latest.get(act).copied(), std::cmp::Reverse(*act)))?;
+    let (act, count) =
+        votes.into_iter().max_by_key(|(act, count)| (*count, latest.get(act).copied(), std::cmp::Reverse(*act)))?;
     let agreement = share(count, total);
     let (answer, list, mut events) = match act {
         Some(act) => {
             let text = course.acts.get(act)?.text.clone();
             (format!("{title}: {text}."), vec![text], course.events_of(act))
         }
-        None if title == "Next" => ("Nothing more: that is the last step.".to_owned(), Vec::new(), named_events(target)),
+        None if title == "Next" => {
+            ("Nothing more: that is the last step.".to_owned(), Vec::new(), named_events(target))
+        }
         None => ("Nothing: that is the first step.".to_owned(), Vec::new(), named_events(target)),
     };
     // The step that answers first, then the sessions behind it.
     let of_run = |run: &Run| run.events().collect::<Vec<_>>();
-    let whole = course.newest().into_iter().filter(|(_, acts)| act.is_none_or(|act| acts.contains(&act))).flat_map(|(run, _)| of_run(run));
+    let whole = course
+        .newest()
+        .into_iter()
+        .filter(|(_, acts)| act.is_none_or(|act| acts.contains(&act)))
+        .flat_map(|(run, _)| of_run(run));
     events.extend(whole);
     Some(composed(target, answer, list, events, agreement, total))
 }
@@ -180,7 +209,14 @@ fn share(count: usize, total: usize) -> f64 {
     count as f64 / total.max(1) as f64
 }
 
-fn composed(target: &Target<'_>, answer: String, list: Vec<String>, events: Vec<EventId>, agreement: f64, count: usize) -> Composed {
+fn composed(
+    target: &Target<'_>,
+    answer: String,
+    list: Vec<String>,
+    events: Vec<EventId>,
+    agreement: f64,
+    count: usize,
+) -> Composed {
     Composed {
         answer,
         list,
@@ -207,7 +243,9 @@ fn tool(target: &Target<'_>) -> Option<Composed> {
                 *votes.entry(tool.clone()).or_default() += count;
                 any = true;
             }
-            if step.attributes.tools.is_empty() && let Some(thing) = with(act) {
+            if step.attributes.tools.is_empty()
+                && let Some(thing) = with(act)
+            {
                 *votes.entry(thing).or_default() += step.count;
                 any = true;
             }
@@ -218,7 +256,15 @@ fn tool(target: &Target<'_>) -> Option<Composed> {
     }
     let total: u32 = votes.values().sum();
     let (tool, count) = votes.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))?;
-    let article = if tool.split(' ').next().is_some_and(|first| matches!(first, "the" | "a" | "an" | "my" | "our" | "some") || first.ends_with("'s")) { "" } else { "the " };
+    let article = if tool
+        .split(' ')
+        .next()
+        .is_some_and(|first| matches!(first, "the" | "a" | "an" | "my" | "our" | "some") || first.ends_with("'s"))
+    {
+        ""
+    } else {
+        "the "
+    };
     let events: Vec<EventId> = behind.iter().flat_map(|act| course.events_of(*act)).collect();
     let agreement = f64::from(count) / f64::from(total.max(1));
     let answer = format!("With {article}{tool}.");
@@ -246,7 +292,8 @@ fn count(target: &Target<'_>) -> Option<Composed> {
     let plural = if texts.len() == 1 { "step" } else { "steps" };
     let answer = format!("{} {plural}: {}.", capitalised(&number(texts.len())), texts.join(", "));
     let events = course.newest().into_iter().flat_map(|(run, _)| run.events()).collect();
-    let mut told = composed(target, answer, vec![number(texts.len())], events, share(same, course.runs.len()), course.runs.len());
+    let mut told =
+        composed(target, answer, vec![number(texts.len())], events, share(same, course.runs.len()), course.runs.len());
     #[expect(clippy::cast_precision_loss, reason = "a number of steps")]
     let amount = texts.len() as f64;
     told.words.push((amount.to_string(), crate::language::english::tag::Tag::Number));
@@ -302,7 +349,10 @@ fn who(target: &Target<'_>) -> Option<Composed> {
     people.sort_by_key(|(_, events)| std::cmp::Reverse(events.len()));
     let most = people.first()?.1.len();
     people.retain(|(_, events)| events.len() == most);
-    let names: Vec<String> = people.iter().map(|(name, _)| if name.eq_ignore_ascii_case(ITSELF) { "I do".to_owned() } else { called(name) }).collect();
+    let names: Vec<String> = people
+        .iter()
+        .map(|(name, _)| if name.eq_ignore_ascii_case(ITSELF) { "I do".to_owned() } else { called(name) })
+        .collect();
     let support = if most == total { sessions(total) } else { format!("{most} of {}", sessions(total)) };
     let answer = format!("{} ({support}).", listed(&names));
     let events = people.into_iter().flat_map(|(_, events)| events).collect();
@@ -338,5 +388,12 @@ fn when(target: &Target<'_>, reader: &dyn Reader) -> Option<Composed> {
     };
     let answer = format!("At about {} {part} ({}).", clock(middle), sessions(minutes.len()));
     let events = found.into_iter().map(|(_, event)| event).collect();
-    Some(composed(target, answer, vec![format!("{} {part}", clock(middle))], events, share(near, minutes.len()), minutes.len()))
+    Some(composed(
+        target,
+        answer,
+        vec![format!("{} {part}", clock(middle))],
+        events,
+        share(near, minutes.len()),
+        minutes.len(),
+    ))
 }

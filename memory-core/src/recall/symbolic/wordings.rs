@@ -6,8 +6,15 @@ use crate::Route;
 /// A household of its own.
 fn household() -> Kitchen {
     let mut home = Kitchen::empty();
-    let tea = [("boil water", "kettle"), ("put tea leaves into the pot", "spoon"), ("pour the water over the leaves", ""), ("let it steep", "")];
-    for (name, begin, person) in [("t1", "16T16:00:00", "Anna"), ("t2", "17T16:05:00", "Anna"), ("t3", "18T16:10:00", "Ben")] {
+    let tea = [
+        ("boil water", "kettle"),
+        ("put tea leaves into the pot", "spoon"),
+        ("pour the water over the leaves", ""),
+        ("let it steep", ""),
+    ];
+    for (name, begin, person) in
+        [("t1", "16T16:00:00", "Anna"), ("t2", "17T16:05:00", "Anna"), ("t3", "18T16:10:00", "Ben")]
+    {
         home.session(name, begin, person, Some("make tea"), &tea);
     }
     for (name, begin) in [("w1", "16T07:00:00"), ("w2", "17T07:06:00"), ("w3", "18T07:02:00")] {
@@ -16,16 +23,38 @@ fn household() -> Kitchen {
             begin,
             "Oskar",
             Some("water the plants"),
-            &[("Oskar fills the can at the tap.", ""), ("Oskar waters the ferns.", ""), ("Oskar wipes the sill with a sponge.", ""), ("Oskar empties the saucers.", "")],
+            &[
+                ("Oskar fills the can at the tap.", ""),
+                ("Oskar waters the ferns.", ""),
+                ("Oskar wipes the sill with a sponge.", ""),
+                ("Oskar empties the saucers.", ""),
+            ],
         );
     }
-    let tyre = [("loosen the wheel nuts", "wrench"), ("lift the car", "jack"), ("take off the flat wheel", ""), ("mount the spare wheel", ""), ("tighten the nuts", "wrench")];
+    let tyre = [
+        ("loosen the wheel nuts", "wrench"),
+        ("lift the car", "jack"),
+        ("take off the flat wheel", ""),
+        ("mount the spare wheel", ""),
+        ("tighten the nuts", "wrench"),
+    ];
     home.session("c1", "10T10:00:00", "Mia", Some("change a tyre"), &tyre);
     home.session("c2", "15T11:00:00", "Ben", Some("change a tyre"), &tyre);
-    let scooter = [("Mia carries the scooter inside.", ""), ("Mia plugs in the charger.", ""), ("Mia waits for the green lamp.", ""), ("Mia unplugs the charger.", "")];
+    let scooter = [
+        ("Mia carries the scooter inside.", ""),
+        ("Mia plugs in the charger.", ""),
+        ("Mia waits for the green lamp.", ""),
+        ("Mia unplugs the charger.", ""),
+    ];
     home.session("s1", "16T19:00:00", "Mia", Some("charge the scooter"), &scooter);
     home.session("s2", "18T19:20:00", "Mia", Some("charge the scooter"), &scooter);
-    let washing = [("collect the dirty clothes", ""), ("fill the drum", ""), ("measure the powder", "cup"), ("press the button", ""), ("peg out the shirts", "")];
+    let washing = [
+        ("collect the dirty clothes", ""),
+        ("fill the drum", ""),
+        ("measure the powder", "cup"),
+        ("press the button", ""),
+        ("peg out the shirts", ""),
+    ];
     home.session("l1", "14T09:00:00", "Ben", Some("do the washing"), &washing);
     home.session("l2", "17T09:10:00", "Ben", Some("do the washing"), &washing);
     home
@@ -190,7 +219,10 @@ fn what_no_procedure_is_about_is_left_alone() {
 #[test]
 fn answers_tell_what_to_do_and_not_who_did_it() {
     let answer = household().ask("How do I water the plants?").answer.unwrap();
-    assert_eq!(answer, "Fill the can at the tap, then water the ferns, then wipe the sill with a sponge, then empty the saucers (3 sessions).");
+    assert_eq!(
+        answer,
+        "Fill the can at the tap, then water the ferns, then wipe the sill with a sponge, then empty the saucers (3 sessions)."
+    );
 }
 
 /// The event that answers comes first, of the newest session.

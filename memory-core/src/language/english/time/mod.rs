@@ -2,7 +2,7 @@
 //!
 //! Three kinds of text hold times. The times of a question bound a search or lift what lies near them
 //! ([`time_phrases`]). The times of a sentence say when something is or was, seen from the moment at which the sentence
-//! was told ([`told_times`]). An option or a value may be times and nothing else ([`whole_times`]).
+//! was told ([`told_times`]). An option or a value may be times and nothing else ([`whole_times_told`]).
 //!
 //! A text becomes words (`tokens`), words become pieces (`parser`, with `clock`, `spoken`, `date`, `relative`, `ago` and
 //! `session`), pieces that belong together become a phrase (`combine`), and a phrase becomes spans (`resolve`, with
@@ -36,11 +36,13 @@ use jiff::Zoned;
 
 use crate::TimeSpan;
 
-pub(crate) use numbers::{number, numbers};
+pub(crate) use numbers::number;
 pub(crate) use say::{clock_range, exact_moment, length, moment, period};
 pub(crate) use session::may_name_session;
 pub(crate) use tense::tense_of;
-pub(crate) use told::{ToldTime, WholeTime, told_times, told_times_by_clause, whole_times, whole_times_told};
+pub(crate) use told::{ToldTime, WholeTime, told_times_by_clause, whole_times_told};
+#[cfg(test)]
+use told::{told_times, whole_times};
 
 use parser::{Mode, Parser};
 

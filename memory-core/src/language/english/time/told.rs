@@ -98,12 +98,13 @@ fn clauses(text: &str) -> Vec<(usize, Tense)> {
 }
 
 /// Returns the spans of a text that is a time or a list of times and nothing else; `None` if it is something else.
+#[cfg(test)]
 pub(crate) fn whole_times(text: &str, now: &Zoned, tense: Tense) -> Option<Vec<TimeSpan>> {
     let times = whole_times_told(text, now, tense)?;
     Some(times.into_iter().map(|time| time.span).collect())
 }
 
-/// Returns the same as [`whole_times`] with what is told of each.
+/// Returns the spans of a text that is a time or a list of times and nothing else, with what is told of each; `None` if it is something else.
 pub(crate) fn whole_times_told(text: &str, now: &Zoned, tense: Tense) -> Option<Vec<WholeTime>> {
     let phrases = Parser::new(text, now, None, tense, Mode::Value).phrases();
     let mut from = 0;
