@@ -182,7 +182,7 @@ fn unused(opened: Result<Memory, Failure>) -> Result<Option<Memory>, Failure> {
     }
 }
 
-fn ask_agent(config: &Config, command: &str, mut body: Json, timeout: f64) -> Result<Json, Failure> {
+pub(super) fn ask_agent(config: &Config, command: &str, mut body: Json, timeout: f64) -> Result<Json, Failure> {
     // Who may not write there is obeyed as anybody else on the broker is.
     let proof = Proof::leave(&Directories::of(config), command).ok();
     if let Some(proof) = &proof {

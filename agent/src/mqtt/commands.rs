@@ -2,8 +2,8 @@
 
 use jiff::tz::TimeZone;
 use memory_core::{
-    Episode, EpisodeFilter, EpisodeId, EpisodeSummary, Event, EventId, ForgetReply, ForgetRequest, Page, TimeSpan,
-    Timestamp,
+    Episode, EpisodeFilter, EpisodeId, EpisodePage, EpisodeSummary, Event, EventId, EventPage, ForgetPreview,
+    ForgetReply, ForgetRequest, Page, TimeSpan, Timestamp,
 };
 use serde_json::{Map, Value, json};
 
@@ -23,6 +23,7 @@ pub enum Name {
     Compact,
     Export,
     Forget,
+    ForgetPreview,
     Get,
     Instance,
     List,
@@ -39,11 +40,12 @@ pub enum Name {
 const MAX_PAGE: u64 = 200;
 
 impl Name {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Backup,
         Self::Compact,
         Self::Export,
         Self::Forget,
+        Self::ForgetPreview,
         Self::Get,
         Self::Instance,
         Self::List,
@@ -62,6 +64,7 @@ impl Name {
             Self::Compact => "compact",
             Self::Export => "export",
             Self::Forget => "forget",
+            Self::ForgetPreview => "forget_preview",
             Self::Get => "get",
             Self::Instance => "instance",
             Self::List => "list",
@@ -190,7 +193,19 @@ fn episode_id(field: &str, value: &Value) -> Result<EpisodeId, Refusal> {
 
 /// The answer to `forget`.
 pub fn forgotten(reply: &ForgetReply) -> Value {
-    json!({"state": "succeeded", "episodes": reply.episodes, "events": reply.events})
+    let mut body = json!({"state": "succeeded", "episodes": reply.episodes, "events": reply.events});
+    if reply.doubtful > 0 {
+        body["doubtful"] = reply.doubtful.into();
+        body["in_doubt"] = reply.in_doubt.iter().map(ToString::to_string).collect();
+    }
+    body
+}
+
+/// The answer to `forget_preview`.
+pub fn preview(preview: &ForgetPreview, zone: &TimeZone, media: &MediaLinks) -> Value {
+    let mut body = forgotten(&preview.reply);
+    body["shown"] = preview.events.iter().map(|event| event_body(event, zone, media)).collect();
+    body
 }
 
 /// `cmd/list`
@@ -209,6 +224,7 @@ pub fn read_list(fields: Fields<'_>) -> Result<EpisodeFilter, Refusal> {
         place: fields.text("place")?.map(str::to_owned),
         cursor: fields.value("cursor").map(|value| episode_id("cursor", value)).transpose()?,
         limit: usize::try_from(limit).unwrap_or(0),
+        budget: None,
     })
 }
 
@@ -230,19 +246,35 @@ pub fn page(page: &Page, zone: &TimeZone, media: &MediaLinks) -> Value {
 /// What `cmd/get` opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Get {
-    Episode(EpisodeId),
+    Episode(EpisodeId, EventPage),
     Event(EventId),
 }
+
+/// Most events of one answer to `get`.
+const MAX_EVENTS: u64 = 4096;
+
+/// Bytes of texts and attributes in one answer to `get`: a client that asks many times at once gets many small ones.
+const GET_BYTES: usize = 512 << 10;
 
 /// `cmd/get`
 pub fn read_get(fields: Fields<'_>) -> Result<Get, Refusal> {
     let episode = fields.value("episode").or_else(|| fields.value("id"));
     match (episode, fields.value("event")) {
-        (Some(id), None) => episode_id("episode", id).map(Get::Episode),
+        (Some(id), None) => Ok(Get::Episode(episode_id("episode", id)?, event_page(fields)?)),
         (None, Some(id)) => event_id(id).map(Get::Event),
         (Some(_), Some(_)) => Err(Refusal::bad("name `episode` or `event`, not both")),
         (None, None) => Err(Refusal::bad("`episode` or `event` is missing, for instance \"ep-42\" or \"ev-42\"")),
     }
+}
+
+fn event_page(fields: Fields<'_>) -> Result<EventPage, Refusal> {
+    let after = fields.value("cursor").map(|value| {
+        let number = value.as_str().and_then(|text| text.strip_prefix("ev-")).and_then(|number| number.parse().ok());
+        number.map(EventId).ok_or_else(|| wrong("cursor", "the `next` of the page before, such as \"ev-42\"", value))
+    });
+    let limit = fields.count("limit")?.filter(|limit| *limit > 0).unwrap_or(MAX_EVENTS).min(MAX_EVENTS);
+    let limit = usize::try_from(limit).unwrap_or(1);
+    Ok(EventPage { after: after.transpose()?, limit, bytes: GET_BYTES })
 }
 
 fn event_id(value: &Value) -> Result<EventId, Refusal> {
@@ -261,7 +293,14 @@ pub fn event(event: &Event, zone: &TimeZone, media: &MediaLinks) -> Value {
     json!({ "event": body })
 }
 
-/// The answer to `get` for an episode.
+/// The answer to `get` for an episode: a page of its events.
+pub fn episode_page(page: &EpisodePage, zone: &TimeZone, media: &MediaLinks) -> Value {
+    let mut body = episode(&page.episode, &page.events, zone, media);
+    body["next"] = json!(page.next.map(|event| event.to_string()));
+    body
+}
+
+/// An episode with its events.
 pub fn episode(episode: &Episode, events: &[Event], zone: &TimeZone, media: &MediaLinks) -> Value {
     let mut body = episode_body(episode, zone, media);
     let events: Vec<Value> = events.iter().map(|event| event_body(event, zone, media)).collect();
@@ -354,8 +393,9 @@ mod tests {
             Value::Object(map) => read_get(Fields(&map)),
             _ => panic!("not an object"),
         };
-        assert_eq!(get(json!({"episode": "ep-4"})), Ok(Get::Episode(EpisodeId(4))));
-        assert_eq!(get(json!({"id": 4})), Ok(Get::Episode(EpisodeId(4))));
+        let whole = EventPage { after: None, limit: 4096, bytes: GET_BYTES };
+        assert_eq!(get(json!({"episode": "ep-4"})), Ok(Get::Episode(EpisodeId(4), whole)));
+        assert_eq!(get(json!({"id": 4})), Ok(Get::Episode(EpisodeId(4), whole)));
         assert_eq!(get(json!({"event": "ev-42"})), Ok(Get::Event(EventId(42))));
         for body in [
             json!({}),
@@ -414,11 +454,30 @@ mod tests {
     }
 
     #[test]
+    fn get_reads_a_page() {
+        let get = |body: Value| read_get(Fields(body.as_object().unwrap()));
+        let page = |limit, after| EventPage { after, limit, bytes: GET_BYTES };
+        let asked = get(json!({"episode": "ep-3", "cursor": "ev-9", "limit": 5})).unwrap();
+        assert_eq!(asked, Get::Episode(EpisodeId(3), page(5, Some(EventId(9)))));
+        assert_eq!(get(json!({"episode": 3})).unwrap(), Get::Episode(EpisodeId(3), page(4096, None)));
+        assert_eq!(get(json!({"episode": 3, "cursor": "ep-9"})).unwrap_err().code, Code::BadRequest);
+    }
+
+    #[test]
+    fn what_is_left_in_doubt_is_in_the_answer_and_nothing_else_is_new() {
+        let clear = ForgetReply { episodes: 1, events: 2, ..ForgetReply::default() };
+        assert_eq!(forgotten(&clear), json!({"state": "succeeded", "episodes": 1, "events": 2}));
+        let doubtful = ForgetReply { doubtful: 200, in_doubt: vec![EventId(7)], ..clear };
+        assert_eq!(forgotten(&doubtful)["in_doubt"], json!(["ev-7"]));
+    }
+
+    #[test]
     fn an_unknown_command_names_the_known_ones() {
         let message = Name::parse("dance").unwrap_err().message;
         assert!(
             message.contains("`dance`")
-                && message.contains("export, forget, get, instance, list, name_entity, pause, procedure, re"),
+                && message
+                    .contains("export, forget, forget_preview, get, instance, list, name_entity, pause, procedure, re"),
             "{message}"
         );
     }

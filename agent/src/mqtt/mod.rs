@@ -15,6 +15,7 @@ mod dispute;
 mod door;
 pub(crate) mod entities;
 pub(crate) mod fields;
+mod forgetting;
 mod ingest;
 mod limits;
 pub(crate) mod observe;
