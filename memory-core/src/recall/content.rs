@@ -31,6 +31,8 @@ pub(super) struct Item {
     pub documents: u32,
     /// Whether it is a verb of little meaning.
     pub light: bool,
+    /// A name that means the same.
+    pub other: Option<String>,
     /// Its weight where only its being known counts.
     pub own: f32,
 }
@@ -49,6 +51,15 @@ pub(super) struct Coverage {
     pub of_content: f32,
     /// Of the event's own words.
     pub of_event: f32,
+    /// How many of the event's own words speak of something else.
+    pub others: f32,
+}
+
+impl Coverage {
+    /// How nearly the content and the event say the same: a thing and its preparation are told apart by one word.
+    pub fn whole(self) -> f32 {
+        self.of_content + 0.3 * self.of_event - 0.04 * self.others.min(4.0)
+    }
 }
 
 /// Words that frame a question: they ask for a sense, a kind or a report. That a memory holds them proves nothing.
@@ -61,7 +72,7 @@ const FRAME: &[&str] = &[
     "ever", "many", "much", "often", "long", "first", "last", "next", "latest", "earliest", "recent", "recently", "previous", "other",
     "else", "different", "same", "total", "exact", "following", "order", "be", "do", "have", "get", "got", "become", "right", "directly",
     "immediately", "separate", "list", "give", "summarise", "summarize", "day", "today", "place", "location", "where", "currently",
-    "count", "report", "explain", "recap", "catch", "try", "most", "least", "more", "less", "highest", "lowest", "biggest", "largest", "smallest", "usually", "normally", "always", "again",
+    "short", "brief", "account", "story", "whole", "summary", "overview", "count", "report", "explain", "recap", "catch", "try", "most", "least", "more", "less", "highest", "lowest", "biggest", "largest", "smallest", "usually", "normally", "always", "again",
     "really", "actually", "now", "still", "yet", "already", "instead", "mean", "let", "dear", "occasion",
 ];
 
@@ -88,7 +99,9 @@ impl Content {
             }
             let statistics = search.terms(&word.text);
             let (documents, idf) = statistics.iter().map(|term| (term.documents, term.idf)).fold((0, 0.0_f32), |a, b| (a.0.max(b.0), a.1.max(b.1)));
-            let class = documents == 0 && word.tag == Tag::Noun && chosen.get(at + 1).is_some_and(|next| next.range.start <= word.range.end + 1);
+            // "The ingredient salt", "the step Fry the onion": a class before what it names.
+            let next = chosen.get(at + 1).filter(|next| next.range.start <= word.range.end + 1);
+            let class = word.tag == Tag::Noun && !word.capital && next.is_some_and(|next| documents == 0 || next.capital);
             let share = match word.tag {
                 _ if class => CLASS_NOUN,
                 Tag::Verb if LIGHT.contains(&word.lemma.as_str()) => LIGHT_VERB,
@@ -97,7 +110,7 @@ impl Content {
             };
             let weight = weight * share * if idf > 0.0 { idf } else { 1.0 };
             let light = word.tag == Tag::Verb && LIGHT.contains(&word.lemma.as_str());
-            items.push(Item { lemma: word.lemma.clone(), tag: word.tag, weight, documents, light, own: weight });
+            items.push(Item { lemma: word.lemma.clone(), tag: word.tag, weight, documents, light, other: None, own: weight });
         }
         Self { items, alike: RefCell::default() }
     }
@@ -130,7 +143,7 @@ impl Content {
         let statistics = search.terms(name);
         let (documents, idf) = statistics.iter().map(|term| (term.documents, term.idf)).fold((0, 0.0_f32), |a, b| (a.0.max(b.0), a.1.max(b.1)));
         if documents > 0 && !self.items.iter().any(|item| item.lemma == name) {
-            self.items.push(Item { lemma: name.to_owned(), tag: Tag::Name, weight: idf, documents, light: false, own: idf });
+            self.items.push(Item { lemma: name.to_owned(), tag: Tag::Name, weight: idf, documents, light: false, other: None, own: idf });
             self.alike = RefCell::default();
         }
     }
@@ -157,13 +170,15 @@ impl Content {
         let covered: f32 = self.items.iter().zip(&held).map(|(item, held)| item.weight * held).sum();
         let alike = self.alike.borrow();
         let own = &reading.lemmas[..reading.own.min(reading.lemmas.len())];
-        let mut met = 0.0;
+        let (mut met, mut others) = (0.0, 0.0);
         for (lemma, _) in own {
-            met += alike.get(lemma).map_or(0.0, |row| row.iter().copied().fold(0.0, f32::max));
+            let held = alike.get(lemma).map_or(0.0, |row| row.iter().copied().fold(0.0, f32::max));
+            met += held;
+            others += if held < ALIKE { 1.0 } else { 0.0 };
         }
         #[expect(clippy::cast_precision_loss, reason = "words of a text")]
         let of_event = if own.is_empty() { 0.0 } else { met / own.len() as f32 };
-        Coverage { of_content: if total > 0.0 { covered / total } else { 0.0 }, of_event }
+        Coverage { of_content: if total > 0.0 { covered / total } else { 0.0 }, of_event, others }
     }
 
     /// For each item how well an event holds it, 0 to 1.
@@ -172,7 +187,7 @@ impl Content {
         let mut alike = self.alike.borrow_mut();
         for (lemma, _) in &reading.lemmas {
             if !alike.contains_key(lemma) {
-                let row = self.items.iter().map(|item| word_likeness(&item.lemma, lemma)).collect();
+                let row = self.items.iter().map(|item| word_likeness(&item.lemma, lemma).max(if item.other.as_deref() == Some(lemma.as_str()) { 1.0 } else { 0.0 })).collect();
                 alike.insert(lemma.clone(), row);
             }
             for (best, likeness) in held.iter_mut().zip(&alike[lemma]) {
@@ -238,5 +253,17 @@ impl Content {
         let total = self.total();
         let covered: f32 = self.items.iter().zip(held).map(|(item, held)| item.weight * held).sum();
         if total > 0.0 { covered / total } else { 0.0 }
+    }
+}
+
+impl Content {
+    /// Lets a name stand for the role by which the question calls a person: either counts as the other.
+    pub fn add_alias(&mut self, name: &str, named: &[NounPhrase], search: &dyn Search) {
+        let roles: Vec<&str> = named.iter().flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref())).map(|noun| noun.head.as_str()).collect();
+        if let Some(item) = self.items.iter_mut().find(|item| roles.contains(&item.lemma.as_str()) && item.other.is_none() && super::reading::is_person(&super::reading::name_phrase(&item.lemma))) {
+            item.other = Some(name.to_owned());
+            item.documents = item.documents.max(search.terms(name).first().map_or(0, |term| term.documents));
+            self.alike = RefCell::default();
+        }
     }
 }

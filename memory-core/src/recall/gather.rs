@@ -18,6 +18,8 @@ const SOON: Duration = Duration::from_secs(600);
 const TOUCHING: Duration = Duration::from_secs(1);
 /// How much of a cue's content an event must hold to be the event meant.
 const CUE_COVERAGE: f32 = 0.34;
+/// Events that are read for whom a role means.
+const ALIASES: usize = 24;
 /// Candidates that are put together to scenes.
 const SCENE: usize = 64;
 /// How much of the scene's share an event takes over.
@@ -41,10 +43,39 @@ pub(super) struct Gathered {
     pub listed: bool,
 }
 
+/// The names of persons whom the question calls by what they are: "the plumber" is who was told to be one.
+pub(super) fn aliases(reader: &dyn super::Reader, question: &Question<'_>) -> Result<Vec<String>, ReadError> {
+    use crate::language::english::syntax::{NounKind, NounPhrase};
+    let mut names: Vec<String> = Vec::new();
+    for noun in question.named.iter().flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref())) {
+        let role = super::reading::is_person(noun) && noun.modifiers.is_empty() && !noun.is_pronoun();
+        if !role {
+            continue;
+        }
+        let holding = crate::index::Holding { groups: vec![vec![noun.head.clone()]], limit: ALIASES, ..crate::index::Holding::default() };
+        for id in reader.search().holding(&holding) {
+            let Some(event) = reader.event(id)? else { continue };
+            let reading = super::reading::Reading::of(event, reader.zone());
+            for told in reading.clauses().flat_map(|clause| clause.subject.iter().chain(&clause.objects)) {
+                // "Mr Tamm the plumber", "Grandma Greta".
+                let beside = told.kind == NounKind::Name && told.also.iter().any(|also: &NounPhrase| also.head == noun.head && also.kind == NounKind::Common);
+                let before = told.kind == NounKind::Name && told.modifiers.contains(&noun.head);
+                if beside || before {
+                    let name = told.head.clone();
+                    if name != noun.head && !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
+            }
+        }
+    }
+    Ok(names)
+}
+
 /// Gathers the events for a question.
 pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &mut Vec<TraceStep>) -> Result<Gathered, ReadError> {
     let question = pool.question;
-    let searched = search(pool)?;
+    let searched = search(pool, trace)?;
     let implied = implied(question, &searched);
     let relation = match (question.relation(), &implied) {
         (Some((relation, content)), _) => Some((relation, content, cues(pool, relation, content, cue_embedding)?)),
@@ -64,7 +95,7 @@ pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &
                 let mut found = placed;
                 if let Some(whole) = whole {
                     found.retain(|one| one.id() != whole.id());
-                    found.insert(0, whole.clone());
+                    found.insert(0, Found { placed: 1.0, ..whole.clone() });
                 }
                 let cue = best.clone();
                 let found = merged(found, vec![cue.clone()]);
@@ -113,7 +144,7 @@ fn implied(question: &Question<'_>, searched: &[Found]) -> Option<(Cue, Vec<Foun
 }
 
 /// By words and meaning, inside the question's bounds; those of the sense that is asked for are candidates in any case.
-fn search(pool: &Pool<'_>) -> Result<Vec<Found>, ReadError> {
+fn search(pool: &Pool<'_>, trace: &mut Vec<TraceStep>) -> Result<Vec<Found>, ReadError> {
     let question = pool.question;
     let bound = if crate::language::english::time::Tense::Future == question.tense { question.hard } else { question.bound() };
     let text = if question.is_bounded() { question.timeless.as_str() } else { question.text };
@@ -123,6 +154,7 @@ fn search(pool: &Pool<'_>) -> Result<Vec<Found>, ReadError> {
         found = merged(found, of_sense);
     }
     by_scene(&mut found, &question.content);
+    pool.by_sight(text, bound, &mut found, trace)?;
     Ok(found)
 }
 

@@ -22,7 +22,9 @@ mod pool;
 mod question;
 mod reader;
 mod reading;
+mod sight;
 mod symbolic;
+mod visits;
 
 use std::time::Duration;
 
@@ -65,6 +67,12 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
     let now = query.now.unwrap_or_else(|| reader.clock().now());
     let zoned = now.to_jiff().to_zoned(reader.zone().clone());
     let question = Question::of(query, zoned, reader.search(), hard);
+    let mut question = question;
+    for name in gather::aliases(reader, &question)? {
+        question.content.add_alias(&name, &question.named, reader.search());
+        question.named.push(reading::name_phrase(&name));
+    }
+    let question = question;
     let mut degraded = degraded(&question, reader);
     let embeddings = embed(&question, reader, &mut degraded);
     let classified = stopwatch.check()?;
@@ -169,7 +177,8 @@ fn propose(
         Ask::Amount | Ask::Length => amounts::answer(pool, found)?,
         Ask::Truth => truth::answer(pool, found)?,
         Ask::Summary => summary::answer(pool)?,
-        Ask::Change => amounts::changes(pool, found),
+        Ask::Action if summary::is_wide(question) => summary::answer(pool)?,
+        Ask::Change => amounts::changes(pool, found).or(events::changed(pool, found)),
         _ => None,
     };
     let of_class = events::of_class(pool)?;

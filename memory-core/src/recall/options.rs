@@ -19,6 +19,8 @@ use crate::{ReadError, TimeSpan};
 const LEAST: f32 = 0.02;
 /// What a word of an option counts that no memory holds.
 const UNPERCEIVED: f32 = 0.4;
+/// How much earlier than its last move is told a thing may be said to rest.
+const SLACK: std::time::Duration = std::time::Duration::from_secs(2);
 /// Candidates that are looked at for each option.
 const LOOKED_AT: usize = 24;
 
@@ -73,12 +75,12 @@ fn tense(question: &Question<'_>) -> Tense {
 /// Options that are times, against the times of what the question speaks of.
 fn by_time(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options: &[Vec<WholeTime>]) -> Result<Option<Weighed>, ReadError> {
     let question = pool.question;
-    // "From when does it stay as it is for more than 100 seconds?" asks for the begin of a rest.
-    if let Some(rests) = resting(pool, pooled)? {
-        let support = options
-            .iter()
-            .map(|times| times.first().map_or(0.0, |time| rests.iter().map(|rest| near(time.span, TimeSpan::new(rest.start, rest.start))).fold(0.0, f32::max)))
-            .collect();
+    // "From when does it stay as it is for more than 100 seconds?" asks for a moment after which it rests so long.
+    if let Some((rests, least)) = resting(pool, pooled)? {
+        let holds = |at: TimeSpan| {
+            rests.iter().any(|rest| rest.start <= at.end.saturating_add(SLACK) && rest.end.since(at.start).as_secs_f64() >= least - 1.0 && at.start < rest.end)
+        };
+        let support = options.iter().map(|times| times.first().map_or(0.0, |time| if holds(time.span) { 1.0 } else { 0.0 })).collect();
         let evidence = matching(pool, pooled)?;
         return Ok(Some(Weighed { support, evidence, by: "rests" }));
     }
@@ -119,8 +121,10 @@ fn by_time(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options:
             let own: Vec<TimeSpan> = times.iter().map(|time| time.span).collect();
             let dates = times.iter().any(|time| time.has_date);
             let clock = times.iter().any(|time| time.has_clock);
-            if own.len() == 1 && !(dates && clock && own[0].end > own[0].start) {
-                return spans.iter().map(|span| near(own[0], *span)).fold(0.0, f32::max);
+            let exact = dates && clock && own[0].end > own[0].start && own[0].end.since(own[0].start).as_secs() < 3_600;
+            if own.len() == 1 && !exact {
+                let told = spans.iter().map(|span| near(own[0], *span)).fold(0.0, f32::max);
+                return told.max(near_any(question, pooled, own[0]));
             }
             shared(&own, &spans)
         })
@@ -128,8 +132,20 @@ fn by_time(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options:
     Ok(Some(Weighed { support, evidence, by: "times" }))
 }
 
+/// How well any event that suits the question lies at an option's time, or tells of it.
+fn near_any(question: &Question<'_>, pooled: &[Found], option: TimeSpan) -> f32 {
+    let top = pooled.iter().map(|found| rank(question, found)).fold(0.0, f32::max).max(0.2);
+    let values = pooled.iter().take(LOOKED_AT).map(|found| {
+        let told = found.reading.times.iter().map(|time| near(option, time.span)).fold(0.0, f32::max);
+        let happened = near(option, found.span());
+        let at = if question.tense == Tense::Future { told } else { happened.max(0.8 * told) };
+        (rank(question, found) / top).clamp(0.0, 1.0).powi(2) * at * 0.9
+    });
+    values.fold(0.0, f32::max)
+}
+
 /// The rests of a thing that are longer than the question says, if it asks for them.
-fn resting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Vec<TimeSpan>>, ReadError> {
+fn resting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<(Vec<TimeSpan>, f64)>, ReadError> {
     let question = pool.question;
     let stays = question.asked.words.iter().any(|word| matches!(word.lemma.as_str(), "remain" | "stay" | "rest" | "lie" | "stand"))
         && question.asked.words.iter().any(|word| matches!(word.lemma.as_str(), "static" | "still" | "unmoved" | "untouched" | "stationary" | "undisturbed" | "motionless"));
@@ -146,7 +162,7 @@ fn resting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Vec<TimeSpan>>, R
     let events = matching(pool, pooled)?;
     let mut found = rests(&events, question.bound());
     found.retain(|rest| rest.end.since(rest.start).as_secs_f64() >= least - 1.0);
-    Ok((!found.is_empty()).then_some(found))
+    Ok((!found.is_empty()).then_some((found, least)))
 }
 
 /// Events that tell a text nearly word for word, the best alone.
@@ -156,7 +172,7 @@ fn told_as(pool: &Pool<'_>, text: &str) -> Result<Vec<Found>, ReadError> {
     let whole = 0..text.len();
     let content = Content::of(&words, std::slice::from_ref(&whole), 1.0, pool.reader.search());
     let mut found = pool.search(text, None, &content, question.bound(), None)?;
-    let rank = |found: &Found| found.coverage.of_content + 0.3 * found.coverage.of_event;
+    let rank = |found: &Found| found.coverage.whole();
     let best = found.iter().map(rank).fold(0.0, f32::max);
     found.retain(|found| rank(found) >= best - 0.03);
     Ok(found)
@@ -341,7 +357,8 @@ fn by_words(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options
             let meaning = cosines.get(place).and_then(|vector| pool.cosine(vector, found.id())).unwrap_or(0.0).max(0.0);
             let says = 0.85 * coverage.of_content + 0.15 * meaning;
             // An event about the very thing that the option names says more than one that mentions it.
-            let about = found.reading.event.entity.as_deref().is_some_and(|entity| entity.eq_ignore_ascii_case(option.trim()));
+            let task = found.reading.event.attributes.get("task").and_then(crate::Value::as_text);
+            let about = [found.reading.event.entity.as_deref(), task].into_iter().flatten().any(|name| name.eq_ignore_ascii_case(option.trim()));
             let speaks = (0.15 + 0.85 * fits * fits) * says + if about { 0.3 * fits } else { 0.0 };
             if speaks > support[place] {
                 support[place] = speaks;
@@ -367,11 +384,12 @@ fn by_words(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options
         for (place, content) in contents.iter().enumerate() {
             let held = content.share_in(&lemmas);
             let truth = matches!(&candidate.value, Value::Truth(yes) if options[place].to_lowercase().starts_with(if *yes { "yes" } else { "no" }));
-            support[place] += 0.6 * candidate.confidence * held + if truth { 0.2 } else { 0.0 };
+            let exactly = candidate.signals.fits >= 1.0 && said.trim().eq_ignore_ascii_case(options[place].trim());
+            support[place] += candidate.confidence * (0.6 * held + if exactly { 0.8 } else { 0.0 }) + if truth { 0.2 } else { 0.0 };
         }
     }
     // "Which is not used": the one for which least speaks, where the others are supported.
-    if question.asked.negated && question.asked.among_options || question.asked.negated && question.asked.clause.negates() {
+    if question.asked.negated && question.asked.among_options {
         let most = support.iter().copied().fold(0.0_f32, f32::max);
         support = support.iter().map(|support| (most - support).max(0.0)).collect();
     }

@@ -140,16 +140,22 @@ impl Pool<'_> {
             && !self.reader.search().holding(&Holding { entity: Some(name.to_owned()), limit: 1, ..Holding::default() }).is_empty()
     }
 
-    /// Every event about an entity, or that holds all words of a noun phrase or words that mean the same.
+    /// Every event of the entity that a noun phrase names word for word; where it names none, every event that holds its
+    /// words.
     pub fn about(&self, noun: &NounPhrase, span: Option<TimeSpan>, latest: bool, limit: usize, content: &Content) -> Result<Vec<Found>, ReadError> {
-        let search = self.reader.search();
         if let Some(entity) = self.entity(noun) {
-            let ids = search.holding(&Holding { entity: Some(entity), span, latest, limit, ..Holding::default() });
+            let ids = self.reader.search().holding(&Holding { entity: Some(entity), span, latest, limit, ..Holding::default() });
             let found = self.read(&ids, content)?;
             if !found.is_empty() {
                 return Ok(found);
             }
         }
+        self.mentions(noun, span, latest, limit, content)
+    }
+
+    /// Every event that holds all words of a noun phrase, or words that mean the same.
+    pub fn mentions(&self, noun: &NounPhrase, span: Option<TimeSpan>, latest: bool, limit: usize, content: &Content) -> Result<Vec<Found>, ReadError> {
+        let search = self.reader.search();
         let mut groups: Vec<Vec<String>> = Vec::new();
         for word in noun.modifiers.iter().chain(std::iter::once(&noun.head)) {
             groups.push(self.words_for(word));

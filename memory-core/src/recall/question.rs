@@ -45,7 +45,7 @@ impl<'a> Question<'a> {
     /// Reads a question. `hard` are the bounds of the request.
     pub fn of(query: &'a Query, now: Zoned, search: &dyn Search, hard: Option<TimeSpan>) -> Self {
         let text = query.question.as_str();
-        let tense = tense_of(text);
+        let tense = tense(text);
         let session = may_name_session(text).then(|| search.session(hard)).flatten();
         let mut phrases = time_phrases(text, &now, session, tense);
         phrases.iter_mut().filter(|phrase| describes(text, phrase)).for_each(|phrase| phrase.bounds = false);
@@ -58,7 +58,7 @@ impl<'a> Question<'a> {
             .iter()
             .map(|sentence| sentence.range.clone())
             .filter(|range| range.end <= main.start || range.start >= main.end)
-            .filter(|range| asked.cue.as_ref().is_none_or(|cue| cue.range.start < range.start || cue.range.start >= range.end))
+            .filter(|range| asked.cue.as_ref().is_none_or(|cue| cue.range.end <= range.start || cue.range.start >= range.end))
             .collect();
         content.extend(Content::of(&asked.words, &context, 0.4, search));
         let cue = asked.cue.as_ref().map(|cue| Content::of(&asked.words, std::slice::from_ref(&cue.range), 1.0, search));
@@ -119,6 +119,16 @@ impl<'a> Question<'a> {
     /// The text of a range.
     pub fn part(&self, range: &Range<usize>) -> &str {
         self.text.get(range.clone()).unwrap_or_default()
+    }
+}
+
+/// The tense of what is asked: that of its first auxiliary where it is past, whatever the question quotes behind it.
+fn tense(text: &str) -> Tense {
+    let first = crate::index::words(text).take(24);
+    let mut auxiliary = first.filter(|word| matches!(word.as_str(), "did" | "was" | "were" | "had" | "does" | "do" | "is" | "are" | "will" | "must" | "has" | "have"));
+    match auxiliary.next().as_deref() {
+        Some("did" | "was" | "were" | "had") => Tense::Past,
+        _ => tense_of(text),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::language::english::closed::{LEAVING, PLACING, is_one_of};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase, Sentence, parse};
 use crate::language::english::tag::{Tag, Word, lemma};
-use crate::language::english::time::{ToldTime, told_times, tense_of};
+use crate::language::english::time::{ToldTime, told_times_by_clause};
 use crate::language::english::token::{TokenKind, tokens};
 use crate::{Event, Kind, Value};
 
@@ -189,7 +189,8 @@ impl Reading {
                 found.push(Place { thing: thing.clone(), text: text.clone(), placement, at: clause.range.start });
             }
             // Who goes somewhere with a thing is there as well.
-            if !objects.is_empty() && !passive && let Some(subject) = &subject {
+            let moves = clause.verb.as_ref().is_some_and(|verb| lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb));
+            if moves && !objects.is_empty() && !passive && let Some(subject) = &subject {
                 found.push(Place { thing: subject.clone(), text: text.clone(), placement, at: clause.range.start });
             }
         }
@@ -315,7 +316,7 @@ fn spoken_times(event: &Event, told_at: &Zoned) -> Vec<ToldTime> {
     if !event.text.chars().any(|c| c.is_ascii_digit()) && event.kind != Kind::Text && event.kind != Kind::State {
         return Vec::new();
     }
-    told_times(&event.text, told_at, tense_of(&event.text))
+    told_times_by_clause(&event.text, told_at)
 }
 
 /// A place as an answer: "kitchen" is "in the kitchen".

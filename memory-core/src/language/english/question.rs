@@ -170,11 +170,13 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
 /// The sentence that asks: the last one with a question mark that has the form of a question, else one that begins as a
 /// question (a question may quote several sentences), else a request, else the last.
 fn asking_sentence(sentences: &[Sentence], words: &[Word]) -> usize {
-    let asks = |sentence: &Sentence| sentence.clauses.iter().any(|clause| clause.asking.is_some() || clause.inverted);
     let begins = |sentence: &Sentence| {
         let inside = words.iter().filter(|word| word.range.start >= sentence.range.start && word.range.end <= sentence.range.end);
         let mut first = inside.skip_while(|word| matches!(word.tag, Tag::Time | Tag::Mark | Tag::Conjunction | Tag::Preposition | Tag::Number));
         first.next().is_some_and(|word| word.tag == Tag::Wh || matches!(word.tag, Tag::Auxiliary | Tag::Modal))
+    };
+    let asks = |sentence: &Sentence| {
+        sentence.clauses.iter().any(|clause| clause.asking.is_some()) || begins(sentence) && sentence.clauses.iter().any(|clause| clause.inverted)
     };
     let request = |sentence: &Sentence| {
         words.iter().find(|word| word.range.start >= sentence.range.start).is_some_and(|word| is_request(&word.text))
@@ -217,7 +219,7 @@ fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
         let (order, length) = match (text(at), text(at + 1), text(at + 2)) {
             ("while" | "whilst" | "during" | "amid", ..) => (Order::During, 1),
             // "By when must it …" asks for the time.
-            ("when", ..) if at != first && words.get(at + 1).is_some_and(|word| matches!(word.tag, Tag::Auxiliary | Tag::Modal)) => continue,
+            ("when", ..) if words.get(at + 1).is_some_and(|word| matches!(word.tag, Tag::Auxiliary | Tag::Modal)) => continue,
             ("when", ..) => (Order::During, 1),
             ("as", ..) if words[at].tag == Tag::Conjunction && text(at + 1) != "if" => (Order::During, 1),
             ("at" | "by", "the", "time") | ("at", "the", "moment") => (Order::During, 3),
@@ -449,9 +451,12 @@ fn kind(asked: &mut Asked) -> Ask {
     if has(&["what", "happened"]) && asked.cue.is_none() && asked.clause.objects.is_empty() && asked.clause.adjuncts.is_empty() {
         return Ask::Summary;
     }
+    if asked.subject_is_asked && asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "change") {
+        return Ask::Change;
+    }
     if any(&["changed", "different", "changes"]) && !has(&["how", "many", "different"]) && !any(&["values", "by"]) || has(&["what", "'s", "new"]) || has(&["become", "of"]) || has(&["became", "of"])
     {
-        if asked.clause.asking.as_ref().is_some_and(|asking| asking.word == "what") || asked.clause.inverted {
+        if asked.clause.asking.as_ref().map_or(asked.clause.inverted || has(&["and", "how"]), |asking| matches!(asking.word.as_str(), "what" | "how")) {
             return Ask::Change;
         }
     }
@@ -508,7 +513,7 @@ fn kind(asked: &mut Asked) -> Ask {
                 "step" if has(&["come", "next"]) || any(&["next"]) => Ask::Next,
                 _ if noun.is_empty() && has(&["what", "now"]) => Ask::Next,
                 _ if noun.is_empty() && (has(&["comes", "next"]) || has(&["come", "next"]) || has(&["next", "step"]) || has(&["do", "next"])) => Ask::Next,
-                _ if noun.is_empty() && verb == "do" && asked.clause.objects.is_empty() => Ask::Action,
+                _ if noun.is_empty() && asked.clause.objects.is_empty() && (verb == "do" || verb == "get" && any(&["done"])) => Ask::Action,
                 _ if has(&["what", "time"]) || has(&["what", "day"]) || has(&["what", "date"]) => Ask::Time,
                 _ if noun.is_empty() && class.is_empty() && verb == "happen" => Ask::Action,
                 _ => Ask::Thing,
@@ -531,6 +536,14 @@ fn class_of(asked: &mut Asked, asking: &super::syntax::Asking, noun: &str) -> St
         return noun.to_owned();
     }
     // "What is the ingredient with …", "what was the name of …": the subject of "be" is the class.
+    // "What was the exact weight of the salt used …": a noun of measure.
+    if let Some(subject) = asked.clause.subject.as_ref().filter(|subject| subject.of.is_some() && asking.word == "what")
+        && matches!(subject.head.as_str(), "quantity" | "amount" | "weight" | "size" | "price" | "cost" | "length" | "height" | "age" | "volume" | "temperature")
+    {
+        let head = subject.head.clone();
+        asked.class = Some(subject.clone());
+        return head;
+    }
     let copula = asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
     if copula && let Some(subject) = &asked.clause.subject {
         let head = subject.head.clone();

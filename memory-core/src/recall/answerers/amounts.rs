@@ -35,6 +35,13 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         }
     }
     let Some((_, quantity, found)) = best else { return Ok(None) };
+    // What was told later of the same corrects it.
+    let later = |other: &&Found| other.span().start > found.span().start && other.fitness() >= 0.75 * found.fitness() && !question.is_bounded();
+    let corrected = pooled.iter().filter(later).filter_map(|other| {
+        let same = other.reading.quantities().into_iter().find(|told| !told.unit.is_empty() && told.unit == quantity.unit)?;
+        Some((same, other))
+    });
+    let (quantity, found) = corrected.max_by_key(|(_, other)| (other.span().start, other.id())).unwrap_or((quantity, found));
     let mut evidence = vec![found.clone()];
     evidence.extend(pooled.iter().filter(|other| other.id() != found.id()).cloned());
     let text = found.reading.text(&quantity.range).to_owned();
@@ -105,7 +112,13 @@ pub(in crate::recall) fn superlative(pool: &Pool<'_>) -> Result<Option<Candidate
     let listed = pool.listing(question.bound(), None, Vec::new(), false, 1_000, &question.content)?;
     let unit = unit_of(&scale.of);
     let mut best: Option<(f64, Found)> = None;
+    let options = &question.query.options;
     for found in listed {
+        // Among options only these can be meant.
+        let entity = found.reading.event.entity.as_deref().unwrap_or_default();
+        if !options.is_empty() && !options.iter().any(|option| same_name(option, entity)) {
+            continue;
+        }
         let Some(value) = found.reading.quantities().iter().find(|quantity| measures(quantity, &scale.of, unit)).map(|quantity| quantity.value) else { continue };
         let value = if scale.most { value } else { -value };
         if best.as_ref().is_none_or(|(most, _)| value > *most) && found.reading.event.entity.is_some() {
@@ -123,6 +136,12 @@ pub(in crate::recall) fn superlative(pool: &Pool<'_>) -> Result<Option<Candidate
         confidence: 0.0,
         reason: format!("the {} of {}", if scale.most { "most" } else { "least" }, scale.of),
     }))
+}
+
+/// Whether two names are one but for number: "burgers" and "burger".
+fn same_name(a: &str, b: &str) -> bool {
+    let words = |text: &str| crate::index::words(text).map(|word| crate::index::stem(&word)).collect::<Vec<_>>();
+    !b.is_empty() && words(a) == words(b)
 }
 
 /// Whether a quantity measures what a word names.

@@ -24,6 +24,11 @@ const LISTED: usize = 8;
 pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let mut ranked: Vec<&Found> = pooled.iter().collect();
+    // What lies in time as asked comes before what only suits the words; what places it is no answer.
+    if ranked.iter().any(|found| found.placed > 0.0) {
+        ranked.retain(|found| found.placed > 0.0);
+    }
+    let rank = |question: &Question<'_>, found: &Found| found.placed + rank(question, found);
     ranked.sort_by(|a, b| rank(question, b).total_cmp(&rank(question, a)).then(a.id().cmp(&b.id())));
     if let Some(occurrence) = question.asked.occurrence {
         prefer(occurrence, &mut ranked, question);
@@ -39,8 +44,10 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             break;
         }
     }
+    let mut computed = false;
     if let Some((names, found)) = tasks(question, pooled) {
         chosen = Some((names, found));
+        computed = true;
     }
     if question.asked.habitual && matches!(question.ask(), Ask::Person | Ask::Thing)
         && let Some(usual) = usual(question, &near)
@@ -72,17 +79,44 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         text,
         value,
         signals: Signals {
-            coverage: first.coverage.of_content,
+            coverage: if computed { 1.0 } else { first.coverage.of_content },
             cosine: first.cosine.unwrap_or(0.0),
             margin: margin(pooled),
             fits,
-            thing: if question.named.is_empty() { 0.5 } else { thing },
+            thing: if computed { 1.0 } else if question.named.is_empty() { 0.5 } else { thing },
             known: question.content.known(),
         },
         evidence,
         confidence: 0.0,
         reason: if fits >= 1.0 { "the part of the event that was asked for".into() } else { "the event nearest to the question".into() },
     }))
+}
+
+/// What is different from before: what was told last of the thing, where several were told.
+pub(in crate::recall) fn changed(pool: &Pool<'_>, found: &[Found]) -> Option<Candidate> {
+    let question = pool.question;
+    let told: Vec<&Found> = found.iter().filter(|found| !found.reading.only_asks()).collect();
+    let best = told.iter().map(|found| found.fitness()).fold(0.0, f32::max);
+    let mut near: Vec<&Found> = told.into_iter().filter(|found| found.fitness() >= 0.6 * best).take(12).collect();
+    near.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
+    let newest = (*near.first()?).clone();
+    let text = quote(&newest, question);
+    Some(Candidate {
+        layer: Layer::Episodes,
+        text: text.clone(),
+        value: Value::Text(text),
+        signals: Signals {
+            coverage: newest.coverage.of_content,
+            cosine: newest.cosine.unwrap_or(0.0),
+            margin: 0.0,
+            fits: if near.len() > 1 { 0.8 } else { 0.2 },
+            thing: question.named.first().map_or(0.5, |thing| best_in(thing, &newest.reading)),
+            known: question.content.known(),
+        },
+        evidence: near.into_iter().cloned().collect(),
+        confidence: 0.0,
+        reason: "what was told last of it".into(),
+    })
 }
 
 /// Everything of a class that memory holds in the question's time, where nothing else is named: "which animals did you see?".
@@ -155,8 +189,15 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
         (Some(false), _) => 0.9,
     };
     let asks = if found.reading.only_asks() { 0.75 } else { 1.0 };
-    let other = conflict(question, &found.reading);
+    let other = conflict(question, &found.reading) * denial(question, &found.reading);
     (found.fitness() + 0.15 * does(question, &found.reading) + 0.35 * ahead(question, &found.reading)) * sense * speech * asks * other
+}
+
+/// More where both deny what the verb says: "what does she not eat?", less where only one does.
+fn denial(question: &Question<'_>, reading: &Reading) -> f32 {
+    let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| verb.negated) else { return 1.0 };
+    let denied = reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| told.negated && word_likeness(&verb.lemma, &told.lemma) >= 0.6);
+    if denied { 1.15 } else { 0.9 }
 }
 
 /// How well the event does what the verb of the question says.
@@ -262,7 +303,7 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for noun in reading.clauses().flat_map(arguments) {
         for noun in std::iter::once(noun).chain(noun.of.as_deref()) {
-            let is = noun.kind != NounKind::Pronoun && lexicon::is_a(&noun.head, head).is_some_and(|steps| steps > 0 || noun.modifiers.len() > class.modifiers.len());
+            let is = noun.kind != NounKind::Pronoun && kind_of(noun, head).is_some_and(|steps| steps > 0 || noun.modifiers.len() > class.modifiers.len());
             let asked = question.named.iter().any(|known| known.head == noun.head);
             if is && !asked {
                 let text = reading.phrase_text(noun);
@@ -283,6 +324,12 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         found.push(entity.clone());
     }
     found
+}
+
+/// How many steps a noun phrase is below a class: by its last two words, else by its head.
+fn kind_of(noun: &NounPhrase, class: &str) -> Option<u8> {
+    let two = noun.modifiers.last().map(|last| format!("{last} {}", noun.head));
+    two.and_then(|two| lexicon::is_a(&two, class)).or_else(|| lexicon::is_a(&noun.head, class))
 }
 
 /// The tasks of the events of a stretch of time, the most frequent first, where the question asks which were done.

@@ -16,6 +16,9 @@ pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candi
     let words: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
     let first = matches!(question.asked.occurrence, Some(Occurrence::First)) || words.iter().any(|word| matches!(*word, "earlier" | "sooner" | "first" | "earliest"));
     let last = matches!(question.asked.occurrence, Some(Occurrence::Last)) || words.iter().any(|word| matches!(*word, "later" | "latest"));
+    if question.asked.alternatives.len() > 1 && question.asked.scale.as_ref().is_some_and(|scale| scale.comparative && scale.of == "often") {
+        return more_often(pool);
+    }
     if question.asked.alternatives.len() < 2 || !(first || last) {
         return Ok(None);
     }
@@ -206,4 +209,50 @@ pub(in crate::recall) fn sequence(pool: &Pool<'_>, found: &[Found]) -> Option<Ca
         confidence: 0.0,
         reason: "in the order of their first events".into(),
     })
+}
+
+/// Of the alternatives, the one with more separate events of what the question says.
+fn more_often(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let mut counted: Vec<(usize, String, Vec<Found>)> = Vec::new();
+    for range in &question.asked.alternatives {
+        let Some(noun) = main_noun(question.part(range)) else { continue };
+        let noun = moved(&noun, range.start);
+        let others: Vec<&str> = question.content.items.iter().filter(|item| !question.asked.alternatives.iter().any(|range| question.part(range).to_lowercase().contains(&item.lemma))).map(|item| item.lemma.as_str()).collect();
+        let events = crate::recall::pool::merged(
+            pool.about(&noun, question.bound(), false, 500, &question.content)?,
+            pool.mentions(&noun, question.bound(), false, 500, &question.content)?,
+        );
+        let fits: Vec<Found> = events
+            .into_iter()
+            .filter(|found| {
+                let held = others.iter().filter(|word| found.reading.lemmas.iter().any(|(lemma, _)| word_likeness(word, lemma) >= 0.6)).count();
+                2 * held >= others.len().max(1)
+            })
+            .collect();
+        let mut sessions: Vec<String> = Vec::new();
+        for found in &fits {
+            let event = &found.reading.event;
+            let key = event.attributes.get("session").and_then(crate::Value::as_text).map_or_else(|| event.id.to_string(), str::to_owned);
+            if !sessions.contains(&key) {
+                sessions.push(key);
+            }
+        }
+        counted.push((sessions.len(), question.part(&noun.range).to_owned(), fits));
+    }
+    let more = question.asked.scale.as_ref().is_none_or(|scale| scale.most);
+    counted.sort_by_key(|(count, ..)| if more { std::cmp::Reverse(*count) } else { std::cmp::Reverse(usize::MAX - *count) });
+    let [(first, name, evidence), (second, ..), ..] = counted.as_slice() else { return Ok(None) };
+    if first == second {
+        return Ok(None);
+    }
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text: format!("{} ({first} times, {second} times)", capitalised(name)),
+        value: Value::Text(name.clone()),
+        signals: Signals { coverage: 0.9, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: question.content.known() },
+        evidence: evidence.clone(),
+        confidence: 0.0,
+        reason: "by the number of separate times".into(),
+    }))
 }

@@ -12,6 +12,8 @@ use crate::{ReadError, Timestamp};
 
 /// Below this another thing is meant.
 const SAME_THING: f32 = 0.5;
+/// A bound up to this length is one moment.
+const MOMENT: std::time::Duration = std::time::Duration::from_secs(3 * 3_600);
 /// Events of the thing that are gone through.
 const EVENTS: usize = 200;
 
@@ -28,7 +30,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found], cue: Option<&
     let question = pool.question;
     let Some(thing) = theme(question) else { return Ok(None) };
     let listed = pool.about(&thing, None, true, EVENTS, &question.content)?;
-    let all = merged(pooled.to_vec(), listed);
+    let mentioned = pool.mentions(&thing, None, true, EVENTS, &question.content)?;
+    let all = merged(merged(pooled.to_vec(), listed), mentioned);
+    let most = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max).max(0.1);
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only).map(|verb| verb.lemma.clone());
     let mut stays: Vec<Stay> = Vec::new();
     for found in all {
@@ -50,6 +54,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found], cue: Option<&
                 let told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref()).map(|told| word_likeness(verb, &told.lemma));
                 value *= 0.7 + 0.3 * told.fold(0.0, f32::max);
             }
+            // The rest of the question counts as well: "where did you get stuck?"
+            value *= 0.6 + 0.4 * (found.coverage.of_content / most).min(1.0);
             of_event.push(Stay { at: found.span().start, place, found: found.clone(), likeness: value });
         }
         stays.extend(of_event);
@@ -77,7 +83,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found], cue: Option<&
         evidence,
         signals,
         confidence: 0.0,
-        reason: format!("the latest of {} places told of it", stays.len()),
+        reason: if stays.len() == 1 { "the only place told of it".into() } else { format!("the latest of {} places told of it", stays.len()) },
     }))
 }
 
@@ -126,7 +132,10 @@ fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], cue: Option<&Found>) -
     }
     let bound = if question.is_bounded() { question.bound() } else { question.hard };
     if let Some(bound) = bound {
-        let until = arrivals.iter().rev().find(|stay| stay.at <= bound.end).copied();
+        // "Ten minutes ago" is a moment, however precisely people tell it.
+        let length = bound.end.since(bound.start);
+        let at = if length <= MOMENT { bound.start.saturating_add(length / 2) } else { bound.end };
+        let until = arrivals.iter().rev().find(|stay| stay.at <= at).copied().or_else(|| arrivals.iter().rev().find(|stay| stay.at <= bound.end).copied());
         return match question.asked.occurrence {
             Some(Occurrence::First) => arrivals.iter().find(|stay| stay.at >= bound.start).copied().or(until),
             _ => until.or_else(|| stays.iter().find(|stay| stay.at >= bound.start && stay.place.placement == Placement::From)),

@@ -17,11 +17,16 @@ const EVENTS: usize = 2_000;
 pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let bound = question.bound().or_else(|| question.named.is_empty().then(|| today(question)));
-    let about = question.named.iter().find(|noun| pool.entity(noun).is_some() || !question.content.is_empty());
+    let named = |noun: &&crate::language::english::syntax::NounPhrase| question.content.items.iter().any(|item| item.documents > 0 && noun.lemmas().contains(&item.lemma.as_str()));
+    let about = question.named.iter().find(named);
     let mut events = match about {
         Some(thing) => {
-            let mut found = pool.about(thing, bound, false, EVENTS, &question.content)?;
+            let mut found = crate::recall::pool::merged(
+                pool.about(thing, bound, false, EVENTS, &question.content)?,
+                pool.mentions(thing, bound, false, EVENTS, &question.content)?,
+            );
             found.retain(|found| found.coverage.of_content > 0.2);
+            found.sort_by_key(|found| (found.span().start, found.id()));
             found
         }
         None => pool.listing(bound, None, Vec::new(), false, EVENTS, &question.content)?,
@@ -121,4 +126,11 @@ fn told(chosen: &[(Box<usize>, usize, String)], question: &Question<'_>) -> Stri
         })
         .collect();
     sentences.join(" ")
+}
+
+/// Whether a question for what somebody did means a longer stretch: nothing but persons is named, for an hour or more.
+pub(in crate::recall) fn is_wide(question: &Question<'_>) -> bool {
+    let long = question.bound().filter(|_| question.is_bounded()).is_some_and(|bound| bound.end.since(bound.start).as_secs() >= 3_600);
+    let persons = question.content.items.iter().all(|item| item.light || question.named.iter().any(|noun| crate::recall::reading::is_person(noun) && noun.head == item.lemma) || item.lemma == crate::recall::question::ITSELF);
+    long && persons && question.asked.cue.is_none()
 }

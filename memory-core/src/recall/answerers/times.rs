@@ -96,7 +96,7 @@ pub(in crate::recall) fn occurrences(pool: &Pool<'_>, pooled: &[Found]) -> Resul
         let by_name = pool.entity(thing).is_some() && !listed.is_empty();
         all = if by_name { listed } else { crate::recall::pool::merged(listed, all) };
     }
-    let rank = |found: &Found| found.coverage.of_content + 0.3 * found.coverage.of_event;
+    let rank = |found: &Found| found.coverage.whole();
     let best = all.iter().map(rank).fold(0.0, f32::max);
     all.retain(|found| rank(found) >= best - AS_GOOD && found.coverage.of_content > 0.3);
     all.sort_by_key(|found| (found.span().start, found.id()));

@@ -23,8 +23,11 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let question = pool.question;
     debug_assert_eq!(question.ask(), Ask::Truth);
     let thing = question.asked.clause.subject.clone().filter(|subject| !subject.is_pronoun()).or_else(|| question.named.first().cloned());
-    if let (Some(thing), Some(predicate)) = (&thing, predicate(&question.asked.clause, question)) {
-        let listed = pool.about(thing, question.bound(), true, 80, &question.content)?;
+    if let (Some(thing), Some(predicate)) = (&thing, predicate(&question.asked.clause, question).filter(|_| question.asked.clause.objects.is_empty())) {
+        let listed = merged(
+            pool.about(thing, question.bound(), true, 80, &question.content)?,
+            pool.mentions(thing, question.bound(), true, 80, &question.content)?,
+        );
         let mut all = merged(listed, pooled.to_vec());
         all.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
         for found in &all {
