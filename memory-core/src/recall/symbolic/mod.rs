@@ -129,7 +129,7 @@ pub(super) fn answer(
         support: 1.0 - 0.5_f32.powi(i32::try_from(composed.sessions.min(20)).unwrap_or(20)),
         words: composed.words,
         intent: match understood.asked {
-            Asked::Habits(_) | Asked::Step(StepQuestion::Who | StepQuestion::When | StepQuestion::Length) => Intent::Character,
+            Asked::Habits(_) => Intent::Character,
             Asked::Ways if understood.is_constrained() => Intent::Constraint,
             _ => Intent::Procedural,
         },
@@ -168,7 +168,8 @@ impl<'a> Question<'a> {
             asked.whole_goal.as_deref().and_then(|whole| goals.find(whole, None)).filter(|found| found.score > 0.99);
         let is_whole = whole.is_some() && asked.whole_goal != asked.goal;
         let found = whole.or_else(|| goals.find(goal, None)).or_else(|| self.in_other_words(goal));
-        let found = found.or_else(|| goals.find(goal, self.embedding.as_ref()))?;
+        // φ of the goal alone says more than φ of the whole question.
+        let found = found.or_else(|| goals.find(goal, self.known.embedding(goal).as_ref().or(self.embedding.as_ref())))?;
         let mut done = self.told(found.procedure);
         let mut session = None;
         if done.is_empty() && matches!(asked.asked, Asked::Next | Asked::Missing) {
