@@ -99,7 +99,7 @@ pub(super) fn form(clause: &[String], has_context: bool) -> Option<(StepQuestion
         return Some((Count, Some(about)));
     }
     let length = [
-        format!("how (long|much time) (do|does|will|would|should|can|must) it {MAYBE_USUALLY} (take|need) *"),
+        format!("how (long|much) [time] (do|does|will|would|should|can|must) it {MAYBE_USUALLY} (take|need) *"),
         format!("how (long|much) [time] (do|does|will|would|should|can) * {MAYBE_USUALLY} (take|last|need|go)"),
         format!("how (long|much) [time] (do|does|will|should) * {MAYBE_USUALLY} (take|last|need) *"),
         format!("how long (is|are) * {USUALLY}"),

@@ -279,7 +279,8 @@ fn polite(clause: &[String]) -> &[String] {
 fn name(words: &[String]) -> Option<String> {
     let anybody = ["i", "you", "we", "one", "people", "somebody", "someone", "they", "he", "she", "it", "everybody"];
     match words {
-        [word] if anybody.contains(&word.as_str()) => None,
+        // "I", and "I have to" where the verb was not read.
+        [word, ..] if anybody.contains(&word.as_str()) => None,
         [article, rest @ ..] if article == "the" => Some(text(rest)),
         words => Some(text(words)),
     }

@@ -137,8 +137,10 @@ fn after_statements<'a>(asked: &Understood, procedures: &[&'a Procedure], search
         for statement in &said {
             let scores = statement.acts(&course);
             let best = scores.iter().copied().fold(0.0, f64::max);
-            topic = topic.max(statement.goal(&course));
-            if best < STATED {
+            let whole = statement.goal(&course);
+            topic = topic.max(whole);
+            // "Making tea: …" names the goal and no step of it.
+            if best < STATED || whole >= best {
                 continue;
             }
             score = score.max(best);
