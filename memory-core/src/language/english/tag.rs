@@ -426,7 +426,7 @@ impl Tagger<'_> {
             || self.found.iter().rev().take(4).any(|word| word.is("and"));
         let direct = self.found.last().is_some_and(|last| last.range == before.range);
         if share.verb > 0 && !self.has_verb {
-            if third && !(before.tag == Tag::Noun && share.noun / 2 > share.verb && next_nominal && !pronoun) {
+            if third && !(before.tag == Tag::Noun && u16::from(share.noun) > 2 * u16::from(share.verb) && next_nominal && !pronoun) {
                 return Tag::Verb;
             }
             if past && share.verb >= share.adjective.min(share.verb) {
