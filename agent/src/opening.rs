@@ -9,6 +9,7 @@ use memory_core::{Clock, Memory, MemoryOptions};
 use crate::ceilings::Ceilings;
 use crate::config::{Config, Directories};
 use crate::exit::{Exit, Failure};
+use crate::senses::encoders;
 
 /// The zone in which people's times are read and written.
 ///
@@ -53,7 +54,7 @@ pub fn memory(config: &Config, clock: Arc<dyn Clock>) -> Result<Memory, Failure>
     };
     let memory = Memory::open(Arc::new(DirStorage::new(directory)), options, clock)
         .map_err(|error| Failure { exit: Exit::Store, error: error.into() })?;
-    memory.set_learning_options(config.learning.options());
+    memory.set_learning_options(config.learning.options(encoders::same_person(&config.models)));
     Ok(memory)
 }
 

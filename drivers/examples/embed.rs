@@ -2,11 +2,15 @@
 //!
 //! `cargo run --release -p drivers --example embed -- TEXTS VECTORS`: `TEXTS` holds one JSON string a line, as
 //! `--missing` of the offline benchmarks writes it; `VECTORS` is made, or gains what it lacks.
+//! `… embed -- serve VECTORS`: a line of standard input is a JSON list of texts, the reply the list of their vectors, which
+//! `VECTORS` gains.
 
 #![allow(clippy::print_stdout)] // A bench command talks to a person.
 
 use std::collections::HashSet;
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufRead, Write};
+use std::path::Path;
 
 use drivers::encoders::{EncoderOptions, Encoders};
 use drivers::models::{Catalogue, InstalledModels};
@@ -14,11 +18,41 @@ use drivers::models::{Catalogue, InstalledModels};
 /// Texts embedded at once.
 const BATCH: usize = 64;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
     let (Some(texts), Some(vectors)) = (arguments.next(), arguments.next()) else {
-        return Err("give the file of texts and the file of vectors".into());
+        return Err("give the file of texts, or `serve`, and the file of vectors".into());
     };
+    let encoders = Encoders::load(InstalledModels::new(Catalogue::load(None)?, None, None), EncoderOptions::default())?;
+    encoders.wait_ready();
+    let embedder = encoders.text_embedder().ok_or("no model of text embedding is installed: engram doctor")?;
+    let mut out = file(Path::new(&vectors), embedder.dimensions())?;
+    let mut add = |wanted: &[String]| -> Result<Vec<Vec<f32>>, Failure> {
+        let mut made = Vec::with_capacity(wanted.len());
+        for batch in wanted.chunks(BATCH) {
+            let borrowed: Vec<&str> = batch.iter().map(String::as_str).collect();
+            let found = embedder.embed(&borrowed)?;
+            let mut records = Vec::new();
+            for (text, vector) in batch.iter().zip(&found) {
+                records.extend(u32::try_from(text.len())?.to_le_bytes());
+                records.extend(text.as_bytes());
+                records.extend(vector.iter().flat_map(|component| component.to_le_bytes()));
+            }
+            // One write each, so that several programs may add to one file.
+            out.write_all(&records)?;
+            made.extend(found);
+        }
+        Ok(made)
+    };
+    if texts == "serve" {
+        for line in std::io::stdin().lock().lines() {
+            let wanted: Vec<String> = serde_json::from_str(&line?)?;
+            println!("{}", serde_json::to_string(&add(&wanted)?)?);
+        }
+        return Ok(());
+    }
     let mut seen = HashSet::new();
     let mut wanted: Vec<String> = Vec::new();
     for line in std::fs::read_to_string(&texts)?.lines() {
@@ -27,25 +61,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             wanted.push(text);
         }
     }
-    let encoders = Encoders::load(InstalledModels::new(Catalogue::load(None)?, None, None), EncoderOptions::default())?;
-    encoders.wait_ready();
-    let embedder = encoders.text_embedder().ok_or("no model of text embedding is installed: engram doctor")?;
-    let fresh = !std::path::Path::new(&vectors).exists();
-    let mut out = std::io::BufWriter::new(std::fs::OpenOptions::new().create(true).append(true).open(&vectors)?);
-    if fresh {
-        out.write_all(&u32::try_from(embedder.dimensions())?.to_le_bytes())?;
-    }
-    for batch in wanted.chunks(BATCH) {
-        let borrowed: Vec<&str> = batch.iter().map(String::as_str).collect();
-        for (text, vector) in batch.iter().zip(embedder.embed(&borrowed)?) {
-            out.write_all(&u32::try_from(text.len())?.to_le_bytes())?;
-            out.write_all(text.as_bytes())?;
-            for component in vector {
-                out.write_all(&component.to_le_bytes())?;
-            }
-        }
-    }
-    out.flush()?;
+    add(&wanted)?;
     println!("{} texts embedded", wanted.len());
     Ok(())
+}
+
+/// The file of vectors, open for adding; a new one begins with how long they are.
+fn file(path: &Path, dimensions: usize) -> Result<File, Failure> {
+    let mut file = File::options().create(true).append(true).open(path)?;
+    if file.metadata()?.len() == 0 {
+        file.write_all(&u32::try_from(dimensions)?.to_le_bytes())?;
+    }
+    Ok(file)
 }

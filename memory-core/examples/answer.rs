@@ -99,7 +99,9 @@ fn observe(memory: &Memory, told: &[Value]) -> Result<Value, Failure> {
     let count = |name: &str| outcomes.iter().filter(|outcome| format!("{outcome:?}").starts_with(name)).count();
     let rejected: Vec<String> =
         outcomes.iter().map(|outcome| format!("{outcome:?}")).filter(|said| said.starts_with("Rejected")).collect();
-    Ok(json!({"accepted": count("Accepted") + count("Corrected"), "duplicates": count("Duplicate"), "rejected": rejected}))
+    Ok(
+        json!({"accepted": count("Accepted") + count("Corrected"), "duplicates": count("Duplicate"), "rejected": rejected}),
+    )
 }
 
 fn observation(value: &Value) -> Result<Observation, Failure> {
@@ -148,8 +150,8 @@ fn ask(memory: &Memory, question: &Value, trace: bool) -> Result<Value, Failure>
 /// The answer as the agent writes it. A field that `Answer` gains goes here too.
 fn rendered(answer: &Answer, took: Duration) -> Value {
     json!({
-        "answer": answer.answer, "choice": answer.choice, "confidence": rounded(answer.confidence), "route": answer.route, "reason": answer.reason,
-        "intent": answer.intent, "modality": answer.modality,
+        "answer": answer.answer, "choice": answer.choice, "confidence": rounded(answer.confidence), "route": answer.route,
+        "reason": answer.reason, "intent": answer.intent, "modality": answer.modality,
         "evidence": answer.evidence.iter().map(evidence).collect::<Vec<_>>(),
         "degraded": answer.degraded, "trace": answer.trace, "elapsed_ms": {"total": took.as_secs_f64() * 1e3},
     })
@@ -162,7 +164,6 @@ fn evidence(one: &Evidence) -> Value {
         "stream_start_s": one.stream.map(|stream| stream.start.as_secs_f64()),
         "stream_end_s": one.stream.map(|stream| stream.end.as_secs_f64()),
         "modality": one.modality, "text": one.text, "score": rounded(one.score), "observations": one.observations,
-        "event": one.event.to_string(), "kind": one.kind.name(), "entity": one.entity,
     })
 }
 

@@ -72,29 +72,34 @@ pub struct LearningConfig {
     /// The fewest sessions that make a procedure whose goal nobody told.
     #[schemars(range(min = 2, max = 1000))]
     pub min_sessions: usize,
-    /// The mean cosine from which on a face belongs to a person who was seen often. It belongs to the face embedding model.
+    /// The mean cosine from which on a face belongs to a person who was seen often. Without it, the `same` of the face embedding
+    /// model's entry, else 0.42.
     #[schemars(range(min = 0.05, max = 0.95))]
-    pub same_face: f64,
-    /// The same of voices.
+    pub same_face: Option<f64>,
+    /// The same of voices. Without it, the `same` of the voice embedding model's entry, else 0.48.
     #[schemars(range(min = 0.05, max = 0.95))]
-    pub same_voice: f64,
+    pub same_voice: Option<f64>,
 }
 
 impl LearningConfig {
-    /// As the memory takes it.
-    pub fn options(&self) -> LearningOptions {
+    /// As the memory takes it. `of_models`: what the entries of the models in force say of faces and of voices.
+    pub fn options(&self, of_models: (Option<f64>, Option<f64>)) -> LearningOptions {
+        let usual = LearningOptions::default().same_person;
         LearningOptions {
             gap: Duration::from_secs(self.session_gap_min * 60),
             min_sessions: self.min_sessions,
-            same_person: (self.same_face, self.same_voice),
+            same_person: (
+                self.same_face.or(of_models.0).unwrap_or(usual.0),
+                self.same_voice.or(of_models.1).unwrap_or(usual.1),
+            ),
         }
     }
 }
 
 impl Default for LearningConfig {
     fn default() -> Self {
-        let LearningOptions { gap, min_sessions, same_person } = LearningOptions::default();
-        Self { session_gap_min: gap.as_secs() / 60, min_sessions, same_face: same_person.0, same_voice: same_person.1 }
+        let LearningOptions { gap, min_sessions, .. } = LearningOptions::default();
+        Self { session_gap_min: gap.as_secs() / 60, min_sessions, same_face: None, same_voice: None }
     }
 }
 

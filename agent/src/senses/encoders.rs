@@ -54,6 +54,18 @@ pub fn installed(config: &ModelsConfig, only: Option<&[Role]>) -> Result<Install
     Ok(models)
 }
 
+/// From which mean cosine on faces, and voices, are one person's, as the entries of the models in force say.
+///
+/// Nothing if the manifest cannot be used: whoever loads the encoders hears of that.
+pub fn same_person(config: &ModelsConfig) -> (Option<f64>, Option<f64>) {
+    let Ok(models) = installed(config, None) else { return (None, None) };
+    let same = |role| {
+        let entry = models.catalogue().model(role)?;
+        Some(f64::from(entry.parameter("same").ok()?).clamp(0.05, 0.95))
+    };
+    (same(Role::FaceEmbedding), same(Role::VoiceEmbedding))
+}
+
 fn options(config: &ModelsConfig) -> EncoderOptions {
     let roles =
         config.backends.iter().filter_map(|(name, backend)| Some((role(name)?, accelerator(*backend)))).collect();
@@ -130,4 +142,44 @@ pub fn health(config: &ModelsConfig, status: BTreeMap<Role, RoleStatus>) -> BTre
             (role.name().to_owned(), health)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn voices_go_by_the_threshold_of_the_model_in_force_unless_one_is_configured() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.models.dir = Some(folder.path().to_owned());
+        let voices = |config: &Config| config.learning.options(same_person(&config.models)).same_person.1;
+        assert!((voices(&config) - 0.86).abs() < 1e-6, "the stopgap's: {}", voices(&config));
+
+        let manifest = folder.path().join("own.toml");
+        let own = r#"
+            version = 1
+            [[model]]
+            role = "voice embedding"
+            name = "own"
+            licence = "own"
+            runtime = "builtin"
+            space = "own"
+            dimensions = 38
+            preprocessing = "own"
+            inputs = []
+            outputs = []
+            parameters = { shortest_ms = 1000, same = 0.55 }
+            file = []
+        "#;
+        std::fs::write(&manifest, own).unwrap();
+        config.models.manifest = Some(manifest);
+        assert!((voices(&config) - 0.55).abs() < 1e-6, "{}", voices(&config));
+        config.learning.same_voice = Some(0.7);
+        assert!((voices(&config) - 0.7).abs() < 1e-6, "{}", voices(&config));
+        config.learning.same_voice = None;
+        config.models.manifest = Some(folder.path().join("missing.toml"));
+        assert!((voices(&config) - 0.48).abs() < 1e-6, "{}", voices(&config));
+    }
 }

@@ -50,7 +50,8 @@ impl Vectors {
         while let Some(length) = number(&mut rest) {
             let Some((record, tail)) = rest.split_at_checked(length + DIMENSIONS * 4) else { break };
             let (text, vector) = record.split_at(length);
-            let components = vector.chunks_exact(4).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+            let components =
+                vector.chunks_exact(4).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
             known.insert(String::from_utf8(text.to_vec())?, components.collect());
             rest = tail;
         }
@@ -78,7 +79,8 @@ impl State {
         writeln!(serving.questions, "{}", serde_json::to_string(missing)?)?;
         let mut line = String::new();
         serving.answers.read_line(&mut line)?;
-        let vectors: Vec<Vec<f32>> = serde_json::from_str(&line).map_err(|error| format!("`{command}` failed: {error}"))?;
+        let vectors: Vec<Vec<f32>> =
+            serde_json::from_str(&line).map_err(|error| format!("`{command}` failed: {error}"))?;
         self.known.extend(missing.iter().map(|text| (*text).to_owned()).zip(vectors));
         Ok(())
     }
@@ -97,9 +99,7 @@ impl TextEmbedder for Vectors {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let missing: Vec<&str> = texts.iter().copied().filter(|text| !state.known.contains_key(*text)).collect();
         if !missing.is_empty() {
-            state
-                .learn(&missing)
-                .map_err(|error| PortError { role: "text embedding", message: error.to_string() })?;
+            state.learn(&missing).map_err(|error| PortError { role: "text embedding", message: error.to_string() })?;
         }
         Ok(texts.iter().map(|text| state.known.get(*text).cloned().unwrap_or_else(|| vec![0.0; DIMENSIONS])).collect())
     }

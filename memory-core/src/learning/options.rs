@@ -13,7 +13,7 @@ pub struct LearningOptions {
     /// The fewest sessions that make a procedure nobody named.
     pub min_sessions: usize,
     /// The mean cosine from which on a face, and a voice, belong to a person who was seen or heard often. It belongs to the
-    /// embedding model.
+    /// model whose vectors come now; those of another space are compared with none of these.
     pub same_person: (f64, f64),
 }
 

@@ -75,7 +75,7 @@ pub(super) fn aliases(reader: &dyn super::Reader, question: &Question<'_>) -> Re
 /// Gathers the events for a question.
 pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &mut Vec<TraceStep>) -> Result<Gathered, ReadError> {
     let question = pool.question;
-    let searched = search(pool)?;
+    let searched = search(pool, trace)?;
     let implied = implied(question, &searched);
     let relation = match (question.relation(), &implied) {
         (Some((relation, content)), _) => Some((relation, content, cues(pool, relation, content, cue_embedding)?)),
@@ -95,7 +95,7 @@ pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &
                 let mut found = placed;
                 if let Some(whole) = whole {
                     found.retain(|one| one.id() != whole.id());
-                    found.insert(0, whole.clone());
+                    found.insert(0, Found { placed: 1.0, ..whole.clone() });
                 }
                 let cue = best.clone();
                 let found = merged(found, vec![cue.clone()]);
@@ -144,7 +144,7 @@ fn implied(question: &Question<'_>, searched: &[Found]) -> Option<(Cue, Vec<Foun
 }
 
 /// By words and meaning, inside the question's bounds; those of the sense that is asked for are candidates in any case.
-fn search(pool: &Pool<'_>) -> Result<Vec<Found>, ReadError> {
+fn search(pool: &Pool<'_>, trace: &mut Vec<TraceStep>) -> Result<Vec<Found>, ReadError> {
     let question = pool.question;
     let bound = if crate::language::english::time::Tense::Future == question.tense { question.hard } else { question.bound() };
     let text = if question.is_bounded() { question.timeless.as_str() } else { question.text };
@@ -154,6 +154,7 @@ fn search(pool: &Pool<'_>) -> Result<Vec<Found>, ReadError> {
         found = merged(found, of_sense);
     }
     by_scene(&mut found, &question.content);
+    pool.by_sight(text, bound, &mut found, trace)?;
     Ok(found)
 }
 

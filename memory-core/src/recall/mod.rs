@@ -23,7 +23,9 @@ mod pool;
 mod question;
 mod reader;
 mod reading;
+mod sight;
 mod symbolic;
+mod visits;
 
 use std::time::Duration;
 

@@ -115,20 +115,33 @@ fn by_time(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options:
     if spans.is_empty() {
         return Ok(None);
     }
-    if std::env::var_os("DEBUGT").is_some() { eprintln!("{:?} told {:?}", options.iter().map(|o| o.iter().map(|t| (t.span.start.to_string(), t.span.end.to_string())).collect::<Vec<_>>()).collect::<Vec<_>>(), spans.iter().map(|s| s.start.to_string()).collect::<Vec<_>>()); }
     let support = options
         .iter()
         .map(|times| {
             let own: Vec<TimeSpan> = times.iter().map(|time| time.span).collect();
             let dates = times.iter().any(|time| time.has_date);
             let clock = times.iter().any(|time| time.has_clock);
-            if own.len() == 1 && !(dates && clock && own[0].end > own[0].start) {
-                return spans.iter().map(|span| near(own[0], *span)).fold(0.0, f32::max);
+            let exact = dates && clock && own[0].end > own[0].start && own[0].end.since(own[0].start).as_secs() < 3_600;
+            if own.len() == 1 && !exact {
+                let told = spans.iter().map(|span| near(own[0], *span)).fold(0.0, f32::max);
+                return told.max(near_any(question, pooled, own[0]));
             }
             shared(&own, &spans)
         })
         .collect();
     Ok(Some(Weighed { support, evidence, by: "times" }))
+}
+
+/// How well any event that suits the question lies at an option's time, or tells of it.
+fn near_any(question: &Question<'_>, pooled: &[Found], option: TimeSpan) -> f32 {
+    let top = pooled.iter().map(|found| rank(question, found)).fold(0.0, f32::max).max(0.2);
+    let values = pooled.iter().take(LOOKED_AT).map(|found| {
+        let told = found.reading.times.iter().map(|time| near(option, time.span)).fold(0.0, f32::max);
+        let happened = near(option, found.span());
+        let at = if question.tense == Tense::Future { told } else { happened.max(0.8 * told) };
+        (rank(question, found) / top).clamp(0.0, 1.0).powi(2) * at * 0.9
+    });
+    values.fold(0.0, f32::max)
 }
 
 /// The rests of a thing that are longer than the question says, if it asks for them.

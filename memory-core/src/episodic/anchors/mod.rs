@@ -49,13 +49,14 @@ pub(crate) const SAME_PERSON: (f64, f64) = (0.42, 0.48);
 ///
 /// For many tracks it lies between pairs of one person (about .6 for ArcFace-like faces, .65 for ECAPA-like voices) and pairs
 /// of look-alikes (.3 and .35). The mean of few says less, and one look-alike among two draws the others after it, so they
-/// must be nearer; a person whose first tracks founded two anchors is one again once either has grown. `docs/benchmarks.md`
-/// has what that gives.
+/// must be nearer; a person whose first tracks founded two anchors is one again once either has grown. In a narrow space, where
+/// even strangers are near each other, there is less room above the threshold, and "nearer" is a share of that.
+/// `docs/benchmarks.md` has what that gives.
 fn threshold(same: (f64, f64), sensed: Sensed, count: u32) -> f32 {
     #[expect(clippy::cast_possible_truncation, reason = "a cosine")]
     let many = if sensed == Sensed::Voice { same.1 } else { same.0 } as f32;
     #[expect(clippy::cast_precision_loss, reason = "a little less of very little")]
-    let few = 0.12 / count.max(1) as f32;
+    let few = (0.25 * (1.0 - many)).min(0.12) / count.max(1) as f32;
     many + few
 }
 

@@ -169,6 +169,23 @@ fn look_alikes_do_not_collapse_and_one_person_does_not_explode() {
 }
 
 #[test]
+fn in_a_narrow_space_one_person_is_one_and_a_stranger_as_near_as_strangers_lie_there_is_not() {
+    // Cosines as statistics of a voice's colour have them, with the threshold that belongs to them.
+    for (cosine, expected) in [(0.91, 1), (0.85, 2)] {
+        let mut noise = Noise(3);
+        let (first, other) = (noise.direction(64), noise.direction(64));
+        let across: f64 = first.iter().zip(&other).map(|(a, b)| a * b).sum();
+        let beside = unit(other.iter().zip(&first).map(|(b, a)| b - across * a).collect());
+        let second = mixed(&first, cosine * cosine, &beside);
+        let mut anchors = Anchors::default();
+        anchors.set_same_person((0.42, 0.86));
+        anchors.learn(&lesson(1, Sensed::Voice, stored(&first), 0));
+        anchors.learn(&lesson(2, Sensed::Voice, stored(&second), 600));
+        assert_eq!(anchors.persons().len(), expected, "cosine {cosine}");
+    }
+}
+
+#[test]
 fn two_who_are_there_at_once_are_never_one() {
     let mut noise = Noise(7);
     let twin = noise.direction(512);

@@ -178,7 +178,13 @@ impl Tagger<'_> {
             return false;
         }
         let first = at == 0 || self.tokens[at - 1].kind == TokenKind::Mark && self.tokens[at - 1].text != ",";
-        !first || self.share(at).is_unknown()
+        // A sentence begins with a capital anyway: a rare word before a verb or an owner's mark is a name all the same.
+        let rare = || lexicon::frequency(&token.text) <= 2 && self.share(at).verb == 0;
+        let acts = || {
+            let next = self.text(at + 1);
+            next == "'s" || next == "and" || self.is_auxiliary(at + 1) || self.share(at + 1).verb > 0 && lexicon::lemma(next, PartOfSpeech::Verb).is_some_and(|lemma| lemma != next)
+        };
+        !first || self.share(at).is_unknown() || rare() && acts()
     }
 
     fn tag(&self, at: usize) -> Tag {

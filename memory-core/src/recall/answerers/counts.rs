@@ -33,7 +33,15 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let period = question.asked.class.as_ref().map(|class| class.head.clone()).filter(|head| is_period(head));
     let by_name = question.named.iter().take(3).any(|thing| pool.entity(thing).is_some());
     let groups = occurrences(&events, question.now.time_zone(), period.as_deref(), by_name);
-    let count = groups.len();
+    let mut count = groups.len();
+    let mut groups = groups;
+    // What is seen of a place is counted by the visits to it.
+    if !by_name && period.is_none() && question.ask() == Ask::Times
+        && let Some(visits) = pool.visits(&events.iter().collect::<Vec<_>>())?
+    {
+        groups = visits.iter().map(|visit| visit.span).collect();
+        count = groups.len();
+    }
     let begins: Vec<String> = groups.iter().take(5).map(|span| moment(span.start, &question.now)).collect();
     let text = match question.ask() {
         Ask::Times if period.is_none() => format!("{}: {}{}.", times_in_words(count), begins.join(", "), if count > 5 { ", …" } else { "" }),

@@ -24,6 +24,11 @@ const LISTED: usize = 8;
 pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let mut ranked: Vec<&Found> = pooled.iter().collect();
+    // What lies in time as asked comes before what only suits the words; what places it is no answer.
+    if ranked.iter().any(|found| found.placed > 0.0) {
+        ranked.retain(|found| found.placed > 0.0);
+    }
+    let rank = |question: &Question<'_>, found: &Found| found.placed + rank(question, found);
     ranked.sort_by(|a, b| rank(question, b).total_cmp(&rank(question, a)).then(a.id().cmp(&b.id())));
     if let Some(occurrence) = question.asked.occurrence {
         prefer(occurrence, &mut ranked, question);

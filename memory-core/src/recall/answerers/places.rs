@@ -12,6 +12,8 @@ use crate::{ReadError, Timestamp};
 
 /// Below this another thing is meant.
 const SAME_THING: f32 = 0.5;
+/// A bound up to this length is one moment.
+const MOMENT: std::time::Duration = std::time::Duration::from_secs(3 * 3_600);
 /// Events of the thing that are gone through.
 const EVENTS: usize = 200;
 
@@ -81,7 +83,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found], cue: Option<&
         evidence,
         signals,
         confidence: 0.0,
-        reason: format!("the latest of {} places told of it", stays.len()),
+        reason: if stays.len() == 1 { "the only place told of it".into() } else { format!("the latest of {} places told of it", stays.len()) },
     }))
 }
 
@@ -130,7 +132,10 @@ fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], cue: Option<&Found>) -
     }
     let bound = if question.is_bounded() { question.bound() } else { question.hard };
     if let Some(bound) = bound {
-        let until = arrivals.iter().rev().find(|stay| stay.at <= bound.end).copied();
+        // "Ten minutes ago" is a moment, however precisely people tell it.
+        let length = bound.end.since(bound.start);
+        let at = if length <= MOMENT { bound.start.saturating_add(length / 2) } else { bound.end };
+        let until = arrivals.iter().rev().find(|stay| stay.at <= at).copied().or_else(|| arrivals.iter().rev().find(|stay| stay.at <= bound.end).copied());
         return match question.asked.occurrence {
             Some(Occurrence::First) => arrivals.iter().find(|stay| stay.at >= bound.start).copied().or(until),
             _ => until.or_else(|| stays.iter().find(|stay| stay.at >= bound.start && stay.place.placement == Placement::From)),

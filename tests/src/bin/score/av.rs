@@ -9,10 +9,13 @@ use engram_tests::{Agent, Broker, models_dir};
 use serde_json::{Map, Value, json};
 
 use crate::bootstrap::interval;
-use crate::{Subtitles, baseline, layout, scorer};
+use crate::{Subtitles, baseline, layout, scorer, told};
 
 /// Longest wait for one session to be played and described.
 const INGEST: Duration = Duration::from_secs(3600);
+
+/// Seconds that the scorer waits between telling and asking; what is pending then is missing from its answers.
+const SETTLE: &str = "20";
 
 /// Scores every session below `dir`.
 pub fn run(dir: &Path, subtitles: Subtitles, settings: &[(String, toml::Value)]) -> Result<Value> {
@@ -75,18 +78,8 @@ fn session_run(
         Some(length) => println!("played {length:.0} s in {seconds:.1} s: {:.1} x real time", length / seconds),
         None => println!("played in {seconds:.1} s"),
     }
-    let folder = tempfile::tempdir().context("no temporary folder")?;
-    let details = folder.path().join("details.json");
-    scorer::run(
-        scorer::command(script, broker)
-            .args(["--robot", &robot, "--out"])
-            .arg(&details)
-            .arg(session.join("questions.json")),
-    )?;
+    let (sessions, rows) = asked(broker, script, session, &robot, &[])?;
     agent.stop()?;
-    let details = scorer::json(&details)?;
-    let rows: Vec<Value> = details["rows"].as_object().into_iter().flat_map(Map::values).flat_map(array).collect();
-    ensure!(!rows.is_empty(), "the scorer wrote no rows");
     let intervals = intervals(&rows);
     let page = script.with_file_name("README.md");
     let baseline = baseline::table(&page, &format!("**{name}**"));
@@ -100,8 +93,53 @@ fn session_run(
     print_intervals(&intervals, shown.as_ref());
     Ok(json!({
         "session": name, "subtitles": subtitles, "ingest": ingest, "intervals": intervals.into_iter().collect::<BTreeMap<_, _>>(), "baseline": baseline,
-        "sessions": details["sessions"], "rows": rows,
+        "sessions": sessions, "rows": rows,
     }))
+}
+
+/// Scores every session below `dir` with perfect eyes: the scorer tells what was to be seen and heard, and nothing is played.
+#[allow(clippy::print_stdout, reason = "the report is what this command is for")]
+pub fn perfect(dir: &Path, settings: &[(String, toml::Value)]) -> Result<Value> {
+    let sessions = layout::folders_with(dir, &["questions.json", "captions.jsonl"])?;
+    let script = layout::scorer(&sessions[0], "av")?;
+    let broker = Broker::start()?;
+    let client = broker.client()?;
+    let mut runs = Vec::new();
+    for session in &sessions {
+        let name = layout::name(session);
+        let robot = format!("bench-{name}-captions");
+        println!("\n### {name}, perfect eyes");
+        let mut agent = told::agent(&broker, &robot, settings).start(&client)?;
+        let (sessions, rows) = asked(&broker, &script, session, &robot, &["--captions", "--settle", SETTLE])?;
+        let settled =
+            |report: &Value| report["memory"]["pending_embeddings"] == 0 && report["memory"]["pending_lessons"] == 0;
+        let health = agent.health(&client, Duration::from_secs(60), settled)?;
+        agent.stop()?;
+        let intervals = intervals(&rows);
+        print_intervals(&intervals, None);
+        runs.push(json!({
+            "session": name, "captions": true, "health": {"memory": health["memory"], "models": health["models"]},
+            "intervals": intervals.into_iter().collect::<BTreeMap<_, _>>(), "sessions": sessions, "rows": rows,
+        }));
+    }
+    Ok(json!({"benchmark": "av", "runs": runs}))
+}
+
+/// What the scorer says of a session, and its rows.
+fn asked(broker: &Broker, script: &Path, session: &Path, robot: &str, more: &[&str]) -> Result<(Value, Vec<Value>)> {
+    let folder = tempfile::tempdir().context("no temporary folder")?;
+    let details = folder.path().join("details.json");
+    scorer::run(
+        scorer::command(script, broker)
+            .args(["--robot", robot, "--out"])
+            .arg(&details)
+            .args(more)
+            .arg(session.join("questions.json")),
+    )?;
+    let details = scorer::json(&details)?;
+    let rows: Vec<Value> = details["rows"].as_object().into_iter().flat_map(Map::values).flat_map(array).collect();
+    ensure!(!rows.is_empty(), "the scorer wrote no rows");
+    Ok((details["sessions"].clone(), rows))
 }
 
 fn array(value: &Value) -> Vec<Value> {

@@ -10,6 +10,7 @@ mod locomo;
 mod machine;
 mod procedures;
 mod scorer;
+mod told;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -35,6 +36,25 @@ enum Benchmark {
         /// Whether the transcript is given along with the film.
         #[arg(long, value_enum, default_value_t = Subtitles::Both)]
         subtitles: Subtitles,
+        /// Perfect eyes: what a strong model would have seen and heard is told instead of the film, and the transcript too.
+        #[arg(long, conflicts_with = "subtitles")]
+        captions: bool,
+    },
+    /// What happens in a home: three days told, questions as a family asks them.
+    Home {
+        #[command(flatten)]
+        common: Common,
+    },
+    /// What was cooked: days of many similar observations, with times, counts, amounts and order.
+    Kitchen {
+        #[command(flatten)]
+        common: Common,
+        /// At most N questions per participant and category.
+        #[arg(long)]
+        limit: Option<usize>,
+        /// Where the time asked about stands: in the question's `words`, in the `fields` since and until, or `both`.
+        #[arg(long, default_value = "words", value_parser = ["words", "fields", "both"])]
+        scope: String,
     },
     /// What was said: long conversations, questions with the turns that answer them.
     Locomo {
@@ -98,7 +118,12 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<()> {
     let (common, mut report) = match &arguments.benchmark {
-        Benchmark::Av { common, subtitles } => (common, av::run(&common.dir, *subtitles, &common.settings)?),
+        Benchmark::Av { common, captions: true, .. } => (common, av::perfect(&common.dir, &common.settings)?),
+        Benchmark::Av { common, subtitles, .. } => (common, av::run(&common.dir, *subtitles, &common.settings)?),
+        Benchmark::Home { common } => (common, told::home(&common.dir, &common.settings)?),
+        Benchmark::Kitchen { common, limit, scope } => {
+            (common, told::kitchen(&common.dir, *limit, scope, &common.settings)?)
+        }
         Benchmark::Locomo { common, adversarial } => {
             (common, locomo::run(&common.dir, *adversarial, &common.settings)?)
         }

@@ -1,0 +1,310 @@
+//! Places: scenes that look alike, and the visits to them.
+
+use std::time::Duration;
+
+use super::Reader;
+use super::pool::{Found, Pool};
+use crate::index::SearchQuery;
+use crate::{Event, EventId, Kind, Origin, ReadError, Sensed, TimeSpan};
+
+/// The spaces of pictures in which places can be told apart, each with the cosine from which the mean pictures of two
+/// segments show one place. Measured on the development clips, where those of one place lie .76 to .99 apart from each other
+/// (5 % below .80) and those of different places never above .78; from .78 to .86 every scene falls to its own place.
+const SAME_PLACE: &[(&str, f32)] = &[("mobilenet-v1/avgpool/l2", 0.82)];
+/// Scenes that are compared, the latest ones.
+const SCENES: usize = 4_000;
+/// Who sees nothing for longer comes back to a place anew.
+const AWAY: Duration = Duration::from_secs(60);
+/// The part of a visit that something must fill to belong to the place and not to a moment in it.
+const FILLS: f32 = 0.5;
+
+impl Pool<'_> {
+    /// The visits to a place that is counted: to the place where what was matched was seen, or none where what was matched is
+    /// told or is no place. `seen` are the events that hold what is asked for.
+    pub(super) fn visits(&self, seen: &[&Found]) -> Result<Option<Vec<Shown>>, ReadError> {
+        let perceived = |found: &&&Found| found.reading.event.origin == Origin::Perceived && found.reading.event.kind != Kind::Text;
+        let seen: Vec<&Found> = seen.iter().filter(perceived).copied().collect();
+        let whole = self.question.asked.words.iter().any(|word| matches!(word.lemma.as_str(), "place" | "room" | "location" | "visit" | "spot"));
+        if seen.is_empty() {
+            return Ok(None);
+        }
+        let Some(places) = Places::of(self.reader, self.question.bound())? else { return Ok(None) };
+        Ok(places.visits_of(&seen, whole))
+    }
+}
+
+/// What a segment showed.
+pub(super) struct Scene {
+    pub event: Event,
+    place: usize,
+}
+
+/// The scenes of a time, in order, each of a place.
+pub(super) struct Places {
+    scenes: Vec<Scene>,
+    count: usize,
+}
+
+/// A stay at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Visit {
+    pub span: TimeSpan,
+    /// Its longest scene, by its place among the scenes.
+    longest: usize,
+}
+
+impl Places {
+    /// The places of `span`, or of everything; `None` where no pictures can be compared.
+    pub fn of(reader: &dyn Reader, span: Option<TimeSpan>) -> Result<Option<Self>, ReadError> {
+        let query =
+            SearchQuery { span, kinds: vec![Kind::Caption], latest: true, limit: SCENES, ..SearchQuery::default() };
+        let ids: Vec<EventId> = reader.search().search(&query).into_iter().map(|hit| hit.id).collect();
+        for (space, same) in SAME_PLACE {
+            let vectors = reader.sensed_vectors(&ids, Sensed::Picture, space);
+            let mut scenes: Vec<(Event, Vec<f32>)> = Vec::new();
+            for (id, vector) in ids.iter().zip(vectors) {
+                let Some(vector) = vector.and_then(|vector| unit(&vector)) else { continue };
+                // Forgotten since the snapshot: passed over.
+                let event = reader.event(*id)?.filter(|event| event.origin == Origin::Perceived);
+                scenes.extend(event.map(|event| (event, vector)));
+            }
+            if !scenes.is_empty() {
+                return Ok(Some(Self::grouped(scenes, *same)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Each scene goes to the place whose mean it is most like, or founds one.
+    fn grouped(mut scenes: Vec<(Event, Vec<f32>)>, same: f32) -> Self {
+        scenes.sort_by(|(a, _), (b, _)| (&a.source, a.span.start, a.id).cmp(&(&b.source, b.span.start, b.id)));
+        let mut means: Vec<Vec<f32>> = Vec::new();
+        let scenes: Vec<Scene> = scenes
+            .into_iter()
+            .map(|(event, vector)| {
+                let mut best: Option<(usize, f32)> = None;
+                for (place, mean) in means.iter().enumerate() {
+                    let alike = dot(mean, &vector) / dot(mean, mean).sqrt();
+                    if alike >= same && best.is_none_or(|(_, most)| alike > most) {
+                        best = Some((place, alike));
+                    }
+                }
+                let place = match best {
+                    Some((place, _)) => {
+                        means[place].iter_mut().zip(&vector).for_each(|(sum, number)| *sum += number);
+                        place
+                    }
+                    None => {
+                        means.push(vector);
+                        means.len() - 1
+                    }
+                };
+                Scene { event, place }
+            })
+            .collect();
+        Self { scenes, count: means.len() }
+    }
+
+    /// The stays at a place, in order of time for each source.
+    pub fn visits(&self, place: usize) -> Vec<Visit> {
+        let mut visits: Vec<Visit> = Vec::new();
+        let mut last: Option<&Scene> = None;
+        for (at, scene) in self.scenes.iter().enumerate() {
+            if scene.place == place {
+                let span = scene.event.span;
+                let stays = last.is_some_and(|last| {
+                    last.place == place
+                        && last.event.source == scene.event.source
+                        && span.start.since(last.event.span.end) <= AWAY
+                });
+                match visits.last_mut().filter(|_| stays) {
+                    Some(visit) => {
+                        visit.span.end = visit.span.end.max(span.end);
+                        if length(span) > length(self.scenes[visit.longest].event.span) {
+                            visit.longest = at;
+                        }
+                    }
+                    None => visits.push(Visit { span, longest: at }),
+                }
+            }
+            last = Some(scene);
+        }
+        visits
+    }
+
+    /// The place with the longest scenes together, and those, the longest first.
+    pub fn longest(&self) -> Vec<Event> {
+        let mut lengths = vec![Duration::ZERO; self.count];
+        for scene in &self.scenes {
+            lengths[scene.place] += length(scene.event.span);
+        }
+        let most = (0..self.count).max_by_key(|place| (lengths[*place], std::cmp::Reverse(*place)));
+        let there = self.scenes.iter().filter(|scene| Some(scene.place) == most);
+        let mut events: Vec<Event> = there.map(|scene| scene.event.clone()).collect();
+        events.sort_by_key(|event| (std::cmp::Reverse(length(event.span)), event.id));
+        events
+    }
+
+    /// The visits to the place that candidates are of, with what shows each: the best candidate in it, else its longest
+    /// scene. `None` if they are of moments and not of places; with `whole`, they are asked for as a place.
+    pub fn visits_of(&self, candidates: &[&Found], whole: bool) -> Option<Vec<Shown>> {
+        let mut weights = vec![0.0_f32; self.count];
+        for candidate in candidates {
+            if let Some(place) = self.place_at(candidate.span()) {
+                weights[place] += candidate.coverage.of_content * seconds(length(candidate.span()));
+            }
+        }
+        let place = (0..self.count)
+            .filter(|place| weights[*place] > 0.0)
+            .max_by(|a, b| weights[*a].total_cmp(&weights[*b]).then(b.cmp(a)))?;
+        let visits = self.visits(place);
+        let inside = |visit: &Visit| {
+            let mut spans: Vec<TimeSpan> =
+                candidates.iter().map(|one| one.span()).filter(|span| span.overlaps(visit.span)).collect();
+            spans.sort_by_key(|span| (span.start, span.end));
+            covered(visit.span, &spans)
+        };
+        let fills = visits.iter().map(inside).fold(0.0, f32::max);
+        if !whole && fills < FILLS {
+            return None;
+        }
+        Some(visits.into_iter().map(|visit| self.shown(visit, candidates)).collect())
+    }
+
+    /// The visits to the place that was come back to most often, if any was.
+    pub fn most_visited(&self) -> Option<Vec<Shown>> {
+        let visits = (0..self.count).map(|place| self.visits(place));
+        let most =
+            visits.max_by_key(|visits| (visits.len(), std::cmp::Reverse(visits.first().map(|it| it.span.start))))?;
+        (most.len() > 1).then(|| most.into_iter().map(|visit| self.shown(visit, &[])).collect())
+    }
+
+    fn shown(&self, visit: Visit, candidates: &[&Found]) -> Shown {
+        let inside = candidates.iter().filter(|one| visit.span.contains(one.span().start));
+        let best = inside.max_by(|a, b| a.coverage.of_content.total_cmp(&b.coverage.of_content).then(b.id().cmp(&a.id())));
+        let event = best.map_or(&self.scenes[visit.longest].event, |best| &best.reading.event);
+        Shown { span: visit.span, event: event.clone() }
+    }
+
+    /// The place of the scene that shares most of a span.
+    fn place_at(&self, span: TimeSpan) -> Option<usize> {
+        let shared = |scene: &Scene| {
+            let (start, end) = (scene.event.span.start.max(span.start), scene.event.span.end.min(span.end));
+            end.since(start)
+        };
+        let over = self.scenes.iter().filter(|scene| scene.event.span.overlaps(span));
+        over.max_by_key(|scene| (shared(scene), std::cmp::Reverse(scene.event.id))).map(|scene| scene.place)
+    }
+}
+
+/// A visit with what shows it.
+#[derive(Debug, Clone)]
+pub(super) struct Shown {
+    pub span: TimeSpan,
+    pub event: Event,
+}
+
+/// The part of a span that others cover, which come in order of their begins.
+fn covered(whole: TimeSpan, spans: &[TimeSpan]) -> f32 {
+    let mut sum = Duration::ZERO;
+    let mut until = whole.start;
+    for span in spans {
+        let (from, to) = (span.start.max(until), span.end.min(whole.end));
+        if to > from {
+            sum += to.since(from);
+            until = to;
+        }
+    }
+    seconds(sum) / seconds(length(whole))
+}
+
+fn length(span: TimeSpan) -> Duration {
+    span.end.since(span.start)
+}
+
+fn seconds(length: Duration) -> f32 {
+    length.as_secs_f32().max(0.1)
+}
+
+/// `None` if it has no direction.
+fn unit(vector: &[i16]) -> Option<Vec<f32>> {
+    let vector: Vec<f32> = vector.iter().map(|number| f32::from(*number)).collect();
+    let norm = dot(&vector, &vector).sqrt();
+    (norm > 0.0).then(|| vector.iter().map(|number| number / norm).collect())
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Attributes, EpisodeId, Modality, Timestamp};
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_micros(second * 1_000_000)
+    }
+
+    fn event(id: u64, kind: Kind, from: i64, until: i64) -> Event {
+        Event {
+            id: EventId(id),
+            episode: EpisodeId(0),
+            origin: Origin::Perceived,
+            sender_id: None,
+            kind,
+            modality: Modality::Visual,
+            text: String::new(),
+            span: TimeSpan::new(at(from), at(until)),
+            stream: None,
+            source: "camera".into(),
+            entity: None,
+            attributes: Attributes::new(),
+            confidence: 1.0,
+            media: None,
+            received: at(from),
+        }
+    }
+
+    fn found(id: u64, from: i64, until: i64) -> Found {
+        let event = event(id, Kind::Object, from, until);
+        Found { event, score: 1.0, cosine: None, terms: std::collections::HashSet::new(), coverage: 1.0 }
+    }
+
+    /// Kitchen, hall and kitchen again for ten seconds each scene; a while later once more the kitchen.
+    fn day() -> Places {
+        let (kitchen, again, hall) = (vec![1.0, 0.0], vec![0.9, 0.435_89], vec![0.0, 1.0]);
+        let rows = [(0, &kitchen), (10, &again), (20, &hall), (30, &again), (40, &kitchen), (500, &kitchen)];
+        let scenes = rows
+            .iter()
+            .zip(0..)
+            .map(|((from, vector), id)| (event(id, Kind::Caption, *from, from + 10), (*vector).clone()));
+        Places::grouped(scenes.collect(), 0.8)
+    }
+
+    fn begins(visits: &[Visit]) -> Vec<Timestamp> {
+        visits.iter().map(|visit| visit.span.start).collect()
+    }
+
+    #[test]
+    fn scenes_that_look_alike_are_one_place_and_another_between_them_parts_its_visits() {
+        let places = day();
+        assert_eq!(places.count, 2);
+        assert_eq!(begins(&places.visits(0)), [at(0), at(30), at(500)]);
+        assert_eq!(begins(&places.visits(1)), [at(20)]);
+        assert_eq!(places.longest().len(), 5);
+        let most: Vec<_> = places.most_visited().unwrap().iter().map(|visit| visit.span.start).collect();
+        assert_eq!(most, [at(0), at(30), at(500)]);
+    }
+
+    #[test]
+    fn what_fills_a_visit_is_of_the_place_and_what_happens_in_it_is_not() {
+        let places = day();
+        let (stove, shout) = (found(90, 0, 19), found(91, 3, 5));
+        assert_eq!(places.visits_of(&[&stove], false).unwrap().len(), 3, "the stove is where it always is");
+        assert!(places.visits_of(&[&shout], false).is_none(), "a shout is counted by itself");
+        let visits = places.visits_of(&[&shout], true).unwrap();
+        assert_eq!(visits.len(), 3, "the place of the shout");
+        assert_eq!((visits[0].event.id, visits[1].event.id), (EventId(91), EventId(3)));
+    }
+}
