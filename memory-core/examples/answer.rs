@@ -164,6 +164,7 @@ fn evidence(one: &Evidence) -> Value {
         "stream_start_s": one.stream.map(|stream| stream.start.as_secs_f64()),
         "stream_end_s": one.stream.map(|stream| stream.end.as_secs_f64()),
         "modality": one.modality, "text": one.text, "score": rounded(one.score), "observations": one.observations,
+        "event": one.event.to_string(), "kind": one.kind.name(), "entity": one.entity,
     })
 }
 
