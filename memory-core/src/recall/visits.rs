@@ -240,6 +240,8 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recall::content::Coverage;
+    use crate::recall::reading::Reading;
     use crate::{Attributes, EpisodeId, Modality, Timestamp};
 
     fn at(second: i64) -> Timestamp {
@@ -268,7 +270,8 @@ mod tests {
 
     fn found(id: u64, from: i64, until: i64) -> Found {
         let event = event(id, Kind::Object, from, until);
-        Found { event, score: 1.0, cosine: None, terms: std::collections::HashSet::new(), coverage: 1.0 }
+        let coverage = Coverage { of_content: 1.0, of_event: 1.0, others: 0.0 };
+        Found { reading: Reading::unread(event), score: 1.0, cosine: None, coverage, placed: 0.0 }
     }
 
     /// Kitchen, hall and kitchen again for ten seconds each scene; a while later once more the kitchen.
