@@ -65,9 +65,14 @@ impl Word {
     /// Whether a verb's form can be a past or a participle.
     pub fn is_past_form(&self) -> bool {
         self.text != self.lemma && !self.text.ends_with('s') && !self.is_gerund()
-            || matches!(self.text.as_str(), "put" | "set" | "cut" | "shut" | "hit" | "let" | "read" | "hurt" | "cost")
+            || is_one_of(&self.text, UNMARKED_PASTS)
     }
 }
+
+/// Verbs whose past looks like their base form.
+const UNMARKED_PASTS: &[&str] = &[
+    "put", "set", "cut", "shut", "hit", "let", "read", "hurt", "cost", "spread", "split", "burst", "bet", "quit", "shed", "cast",
+];
 
 /// How often a word is of which open class, as the lexicon knows it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -436,6 +441,12 @@ impl Tagger<'_> {
                 return Tag::Verb;
             }
             if past && share.verb >= share.adjective.min(share.verb) {
+                return Tag::Verb;
+            }
+            // "Jonas put the box": a past that looks like its base form, with an object behind it.
+            let unmarked = is_one_of(self.text(at), UNMARKED_PASTS);
+            let acts = before.tag == Tag::Name || pronoun;
+            if unmarked && (acts && self.begins_object(at + 1) || is_one_of(self.text(at + 1), DETERMINERS)) {
                 return Tag::Verb;
             }
             if !gerund && plural_subject && !third && (pronoun || share.verb >= share.noun || self.begins_object(at + 1)) {
