@@ -39,8 +39,6 @@ pub(super) enum Value {
     Number(f64, String),
     /// Yes or no.
     Truth(bool),
-    /// One of the options, found by comparing them.
-    Option(usize),
     /// Several things.
     List(Vec<String>),
 }

@@ -39,8 +39,6 @@ pub(super) struct Gathered {
     pub placed: bool,
     /// How much of the cue the event that places them holds; 1 where there is no cue.
     pub cue_coverage: f32,
-    /// Whether they are everything of a stretch of time, as nothing else was asked for.
-    pub listed: bool,
 }
 
 /// The names of persons whom the question calls by what they are: "the plumber" is who was told to be one.
@@ -82,8 +80,9 @@ pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &
         (None, Some((relation, cues))) => Some((relation, &question.content, cues.clone())),
         (None, None) => None,
     };
-    if let Some((relation, content, cues)) = relation {
-        if let Some(best) = cues.first() {
+    if let Some((relation, content, cues)) = relation
+        && let Some(best) = cues.first()
+    {
             trace.push(step("cue", format!("{}: {}", best.reading.event.id, best.reading.event.text)));
             let placed = placed(pool, relation, content, &cues)?;
             if !placed.is_empty() {
@@ -102,9 +101,8 @@ pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &
                 let rest = searched.into_iter().map(|one| Found { score: 0.0, ..one }).collect();
                 let all = merged(found, rest);
                 let cue_coverage = cue.coverage.of_content.max(cue.cosine.unwrap_or(0.0));
-                return Ok(Gathered { found: all, cue: Some(cue), placed: true, cue_coverage, listed: false });
+                return Ok(Gathered { found: all, cue: Some(cue), placed: true, cue_coverage });
             }
-        }
     }
     let missing = if question.relation().is_some() { 0.3 } else { 1.0 };
     // Nothing but a time was asked for.
@@ -118,15 +116,15 @@ pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &
         });
         if !listed.is_empty() {
             trace.push(step("time", format!("everything between {} and {}", bound.start, bound.end)));
-            return Ok(Gathered { found: listed, cue: None, placed: true, cue_coverage: missing, listed: true });
+            return Ok(Gathered { found: listed, cue: None, placed: true, cue_coverage: missing });
         }
     }
     if question.content.is_empty() && searched.is_empty() {
         let latest = pool.listing(question.bound(), question.sense, Vec::new(), true, 20, &question.content)?;
-        return Ok(Gathered { found: latest, cue: None, placed: false, cue_coverage: missing, listed: true });
+        return Ok(Gathered { found: latest, cue: None, placed: false, cue_coverage: missing });
     }
     trace.push(step("search", format!("{} candidates by words and meaning", searched.len())));
-    Ok(Gathered { found: searched, cue: None, placed: false, cue_coverage: missing, listed: false })
+    Ok(Gathered { found: searched, cue: None, placed: false, cue_coverage: missing })
 }
 
 /// A question for one sense that names what another one noticed: "what was to be heard on the drive?". What was noticed places

@@ -329,7 +329,7 @@ fn by_words(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options
     let mut contents: Vec<Content> = Vec::new();
     for option in options {
         let (words, _) = parse(option, &[]);
-        contents.push(Content::of(&words, &[0..option.len()], 1.0, search));
+        contents.push(Content::of(&words, std::slice::from_ref(&(0..option.len())), 1.0, search));
     }
     // What every option says tells none from the others.
     let common: Vec<String> = contents.first().map(|first| first.items.iter().map(|item| item.lemma.clone()).collect()).unwrap_or_default();

@@ -204,7 +204,7 @@ impl Reading {
         }
         // "Anna has it": with her.
         let holds = verb.is_some_and(|verb| matches!(verb.lemma.as_str(), "have" | "hold" | "borrow" | "keep" | "wear") && !verb.negated && verb.modal.is_none());
-        if holds && !placed && let Some(subject) = subject.filter(is_person) {
+        if holds && !placed && subject.as_ref().is_some_and(is_person) {
             let text = format!("with {}", clause.subject.as_ref().filter(|noun| !noun.is_pronoun()).map_or(self.event.entity.clone().unwrap_or_default(), |noun| self.phrase_text(noun)));
             for thing in objects {
                 found.push(Place { thing, text: text.clone(), placement: Placement::At, at: clause.range.start });

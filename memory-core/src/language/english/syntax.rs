@@ -273,11 +273,8 @@ impl Chunker<'_> {
                     }
                 }
             }
-            "what" | "which" | "whose" | "whatever" | "whichever" => {
-                if text != "what" || !matches!(self.tag(self.at), Some(Tag::Determiner | Tag::Pronoun | Tag::Owner)) {
-                    noun = self.noun();
-                }
-            }
+            "which" | "whose" | "whatever" | "whichever" => noun = self.noun(),
+            "what" if !matches!(self.tag(self.at), Some(Tag::Determiner | Tag::Pronoun | Tag::Owner)) => noun = self.noun(),
             _ => {}
         }
         if let Some(noun) = &noun {
@@ -646,12 +643,5 @@ fn phrase_range(phrase: &Phrase) -> Option<Range<usize>> {
         Phrase::Complement(_, range) => Some(range.clone()),
         Phrase::Asking(asking) => Some(asking.range.clone()),
         Phrase::Link(_) | Phrase::Comma => None,
-    }
-}
-
-impl Clause {
-    /// Whether its verb is denied.
-    pub fn negates(&self) -> bool {
-        self.verb.as_ref().is_some_and(|verb| verb.negated)
     }
 }

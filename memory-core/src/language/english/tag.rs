@@ -109,8 +109,8 @@ pub(crate) fn words(text: &str, times: &[Range<usize>]) -> Vec<Word> {
         .map(|token| if token.kind == TokenKind::Word { Shares::of(&token.text) } else { Shares::default() })
         .collect();
     let mut tagger = Tagger { tokens: &tokens, shares: &shares, found: Vec::with_capacity(tokens.len()), shouted, has_verb: false };
-    for at in 0..tokens.len() {
-        let timed = times.iter().any(|time| time.start <= tokens[at].range.start && tokens[at].range.end <= time.end);
+    for (at, token) in tokens.iter().enumerate() {
+        let timed = times.iter().any(|time| time.start <= token.range.start && token.range.end <= time.end);
         let tag = if timed { Tag::Time } else { tagger.tag(at) };
         tagger.accept(at, tag);
     }
@@ -223,7 +223,7 @@ impl Tagger<'_> {
                 let base = lexicon::lemma(next, PartOfSpeech::Verb).is_some_and(|lemma| lemma == next);
                 let auxiliary = is_one_of(next, BE) || is_one_of(next, HAVE) || is_one_of(next, DO);
                 let after_noun = self.share(at + 1).noun > verb && !auxiliary;
-                if auxiliary || base && verb > 0 && !(after_noun && !self.begins_object(at + 2)) { Tag::To } else { Tag::Preposition }
+                if auxiliary || base && verb > 0 && (!after_noun || self.begins_object(at + 2)) { Tag::To } else { Tag::Preposition }
             }
             "her" if !next_nominal => Tag::Pronoun,
             "that" | "this" | "these" | "those" | "all" | "both" | "each" | "some" | "any" | "many" | "few" | "much" | "most"
@@ -391,7 +391,7 @@ impl Tagger<'_> {
                 if self.is_auxiliary(at + 1) { Tag::Noun } else { nominal(self) }
             }
             Tag::Wh if share.verb > 0 && (third || past || share.verb > share.noun.max(share.adjective)) => Tag::Verb,
-            Tag::Auxiliary if share.verb > 0 && (gerund || past) && !(share.adjective > share.verb && !past) => Tag::Verb,
+            Tag::Auxiliary if share.verb > 0 && (past || gerund && share.adjective <= share.verb) => Tag::Verb,
             Tag::Auxiliary if is_one_of(&before.text, DO) && share.verb > 0 => Tag::Verb,
             Tag::Auxiliary => self.by_share(share),
             Tag::Pronoun | Tag::Noun | Tag::Name => self.after_noun(at, before, share, (third, past, gerund)),
@@ -420,7 +420,7 @@ impl Tagger<'_> {
         let next = self.text(at + 1);
         let object = is_one_of(next, DETERMINERS) || is_one_of(next, OWNERS) || is_one_of(next, PRONOUNS);
         let next_share = self.share(at + 1);
-        if share.verb > 0 && !inflected && (object || share.verb >= share.noun && !(next_share.verb > next_share.noun)) {
+        if share.verb > 0 && !inflected && (object || share.verb >= share.noun && next_share.verb <= next_share.noun) {
             return Tag::Verb;
         }
         if share.verb > 0 && inflected && share.noun == 0 && share.adjective == 0 {

@@ -56,7 +56,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let Some(newest) = near.max_by_key(|found| (denies(&found.reading, &verb), found.span().start, found.id())) else { return Ok(None) };
     let denied = denies(&newest.reading, &verb);
     let chosen = if denied { newest } else { best };
-    let yes = !denied != question.asked.negated_verb();
+    let yes = denied == question.asked.negated_verb();
     Ok(Some(said(pool, chosen, yes, pooled, "what was told of it")))
 }
 
@@ -151,7 +151,7 @@ fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Rea
     if !of_thing {
         return None;
     }
-    if verb.is_some_and(|verb| verb.modal.is_some() && !verb.future || verb.future) {
+    if verb.is_some_and(|verb| verb.modal.is_some() || verb.future) {
         return None;
     }
     let negated = verb.is_some_and(|verb| verb.negated);

@@ -36,11 +36,15 @@ use jiff::Zoned;
 
 use crate::TimeSpan;
 
-pub(crate) use numbers::{number, numbers};
+pub(crate) use numbers::number;
+#[cfg(test)]
+use numbers::numbers;
 pub(crate) use say::{clock_range, exact_moment, length, moment, period};
 pub(crate) use session::may_name_session;
 pub(crate) use tense::tense_of;
-pub(crate) use told::{ToldTime, WholeTime, told_times, told_times_by_clause, whole_times, whole_times_told};
+pub(crate) use told::{ToldTime, WholeTime, told_times_by_clause, whole_times_told};
+#[cfg(test)]
+use told::{told_times, whole_times};
 
 use parser::{Mode, Parser};
 
