@@ -64,30 +64,174 @@ impl Coverage {
 
 /// Words that frame a question: they ask for a sense, a kind or a report. That a memory holds them proves nothing.
 const FRAME: &[&str] = &[
-    "see", "seen", "saw", "look", "watch", "view", "visible", "hear", "heard", "audible", "listen", "sound", "noise", "notice", "observe",
-    "show", "shown", "appear", "happen", "happening", "occur", "tell", "describe", "say", "said", "mention", "call", "name", "kind", "sort",
-    "type", "thing", "way", "moment", "time", "point", "part", "piece", "one", "colour", "color", "what", "exactly", "know", "remember",
-    "recall", "remind", "think", "want", "need", "like", "please", "anybody", "anyone", "anything", "somebody", "someone", "something",
-    "nobody", "people", "person", "participant", "picture", "sight", "session", "recording", "video", "film", "clip", "question", "answer",
-    "ever", "many", "much", "often", "long", "first", "last", "next", "latest", "earliest", "recent", "recently", "previous", "other",
-    "else", "different", "same", "total", "exact", "following", "order", "be", "do", "have", "get", "got", "become", "right", "directly",
-    "immediately", "separate", "list", "give", "summarise", "summarize", "day", "today", "place", "location", "where", "currently",
-    "short", "brief", "account", "story", "whole", "summary", "overview", "count", "report", "explain", "recap", "catch", "try", "most", "least", "more", "less", "highest", "lowest", "biggest", "largest", "smallest", "usually", "normally", "always", "again",
-    "really", "actually", "now", "still", "yet", "already", "instead", "mean", "let", "dear", "occasion",
+    "see",
+    "seen",
+    "saw",
+    "look",
+    "watch",
+    "view",
+    "visible",
+    "hear",
+    "heard",
+    "audible",
+    "listen",
+    "sound",
+    "noise",
+    "notice",
+    "observe",
+    "show",
+    "shown",
+    "appear",
+    "happen",
+    "happening",
+    "occur",
+    "tell",
+    "describe",
+    "say",
+    "said",
+    "mention",
+    "call",
+    "name",
+    "kind",
+    "sort",
+    "type",
+    "thing",
+    "way",
+    "moment",
+    "time",
+    "point",
+    "part",
+    "piece",
+    "one",
+    "colour",
+    "color",
+    "what",
+    "exactly",
+    "know",
+    "remember",
+    "recall",
+    "remind",
+    "think",
+    "want",
+    "need",
+    "like",
+    "please",
+    "anybody",
+    "anyone",
+    "anything",
+    "somebody",
+    "someone",
+    "something",
+    "nobody",
+    "people",
+    "person",
+    "participant",
+    "picture",
+    "sight",
+    "session",
+    "recording",
+    "video",
+    "film",
+    "clip",
+    "question",
+    "answer",
+    "ever",
+    "many",
+    "much",
+    "often",
+    "long",
+    "first",
+    "last",
+    "next",
+    "latest",
+    "earliest",
+    "recent",
+    "recently",
+    "previous",
+    "other",
+    "else",
+    "different",
+    "same",
+    "total",
+    "exact",
+    "following",
+    "order",
+    "be",
+    "do",
+    "have",
+    "get",
+    "got",
+    "become",
+    "right",
+    "directly",
+    "immediately",
+    "separate",
+    "list",
+    "give",
+    "summarise",
+    "summarize",
+    "day",
+    "today",
+    "place",
+    "location",
+    "where",
+    "currently",
+    "short",
+    "brief",
+    "account",
+    "story",
+    "whole",
+    "summary",
+    "overview",
+    "count",
+    "report",
+    "explain",
+    "recap",
+    "catch",
+    "try",
+    "most",
+    "least",
+    "more",
+    "less",
+    "highest",
+    "lowest",
+    "biggest",
+    "largest",
+    "smallest",
+    "usually",
+    "normally",
+    "always",
+    "again",
+    "really",
+    "actually",
+    "now",
+    "still",
+    "yet",
+    "already",
+    "instead",
+    "mean",
+    "let",
+    "dear",
+    "occasion",
 ];
 
 /// Endings that make one word of another.
-const ENDINGS: &[&str] = &["", "ist", "al", "er", "or", "ing", "ion", "tion", "ation", "y", "ic", "ical", "ment", "ness", "ly", "ian", "ish", "ful", "able", "ive", "ry", "ance", "ence"];
+const ENDINGS: &[&str] = &[
+    "", "ist", "al", "er", "or", "ing", "ion", "tion", "ation", "y", "ic", "ical", "ment", "ness", "ly", "ian", "ish",
+    "ful", "able", "ive", "ry", "ance", "ence",
+];
 
 const LIGHT: &[&str] = &[
-    "take", "put", "go", "come", "make", "give", "keep", "bring", "find", "leave", "turn", "set", "use", "move", "start", "begin", "end",
-    "stop", "go", "stay", "remain", "stand", "lie", "sit", "carry", "perform", "carry", "belong", "complete", "work", "run", "hold",
+    "take", "put", "go", "come", "make", "give", "keep", "bring", "find", "leave", "turn", "set", "use", "move",
+    "start", "begin", "end", "stop", "go", "stay", "remain", "stand", "lie", "sit", "carry", "perform", "carry",
+    "belong", "complete", "work", "run", "hold",
 ];
 
 impl Content {
     /// The words of some ranges of a question.
     pub fn of(words: &[Word], ranges: &[Range<usize>], weight: f32, search: &dyn Search) -> Self {
-        let inside = |word: &Word| ranges.iter().any(|range| range.start <= word.range.start && word.range.end <= range.end);
+        let inside =
+            |word: &Word| ranges.iter().any(|range| range.start <= word.range.start && word.range.end <= range.end);
         let chosen: Vec<&Word> = words.iter().filter(|word| is_content(word) && inside(word)).collect();
         let mut items: Vec<Item> = Vec::new();
         for (at, word) in chosen.iter().enumerate() {
@@ -98,10 +242,14 @@ impl Content {
                 continue;
             }
             let statistics = search.terms(&word.text);
-            let (documents, idf) = statistics.iter().map(|term| (term.documents, term.idf)).fold((0, 0.0_f32), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+            let (documents, idf) = statistics
+                .iter()
+                .map(|term| (term.documents, term.idf))
+                .fold((0, 0.0_f32), |a, b| (a.0.max(b.0), a.1.max(b.1)));
             // "The ingredient salt", "the step Fry the onion": a class before what it names.
             let next = chosen.get(at + 1).filter(|next| next.range.start <= word.range.end + 1);
-            let class = word.tag == Tag::Noun && !word.capital && next.is_some_and(|next| documents == 0 || next.capital);
+            let class =
+                word.tag == Tag::Noun && !word.capital && next.is_some_and(|next| documents == 0 || next.capital);
             let share = match word.tag {
                 _ if class => CLASS_NOUN,
                 Tag::Verb if LIGHT.contains(&word.lemma.as_str()) => LIGHT_VERB,
@@ -110,7 +258,15 @@ impl Content {
             };
             let weight = weight * share * if idf > 0.0 { idf } else { 1.0 };
             let light = word.tag == Tag::Verb && LIGHT.contains(&word.lemma.as_str());
-            items.push(Item { lemma: word.lemma.clone(), tag: word.tag, weight, documents, light, other: None, own: weight });
+            items.push(Item {
+                lemma: word.lemma.clone(),
+                tag: word.tag,
+                weight,
+                documents,
+                light,
+                other: None,
+                own: weight,
+            });
         }
         Self { items, alike: RefCell::default() }
     }
@@ -141,9 +297,20 @@ impl Content {
     /// Adds a name that the question means without saying it.
     pub fn add_name(&mut self, name: &str, search: &dyn Search) {
         let statistics = search.terms(name);
-        let (documents, idf) = statistics.iter().map(|term| (term.documents, term.idf)).fold((0, 0.0_f32), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+        let (documents, idf) = statistics
+            .iter()
+            .map(|term| (term.documents, term.idf))
+            .fold((0, 0.0_f32), |a, b| (a.0.max(b.0), a.1.max(b.1)));
         if documents > 0 && !self.items.iter().any(|item| item.lemma == name) {
-            self.items.push(Item { lemma: name.to_owned(), tag: Tag::Name, weight: idf, documents, light: false, other: None, own: idf });
+            self.items.push(Item {
+                lemma: name.to_owned(),
+                tag: Tag::Name,
+                weight: idf,
+                documents,
+                light: false,
+                other: None,
+                own: idf,
+            });
             self.alike = RefCell::default();
         }
     }
@@ -187,7 +354,17 @@ impl Content {
         let mut alike = self.alike.borrow_mut();
         for (lemma, _) in &reading.lemmas {
             if !alike.contains_key(lemma) {
-                let row = self.items.iter().map(|item| word_likeness(&item.lemma, lemma).max(if item.other.as_deref() == Some(lemma.as_str()) { 1.0 } else { 0.0 })).collect();
+                let row = self
+                    .items
+                    .iter()
+                    .map(|item| {
+                        word_likeness(&item.lemma, lemma).max(if item.other.as_deref() == Some(lemma.as_str()) {
+                            1.0
+                        } else {
+                            0.0
+                        })
+                    })
+                    .collect();
                 alike.insert(lemma.clone(), row);
             }
             for (best, likeness) in held.iter_mut().zip(&alike[lemma]) {
@@ -235,7 +412,9 @@ impl Content {
         if total <= 0.0 {
             return 0.0;
         }
-        let held = self.items.iter().map(|item| item.weight * lemmas.iter().map(|(lemma, _)| word_likeness(&item.lemma, lemma)).fold(0.0, f32::max));
+        let held = self.items.iter().map(|item| {
+            item.weight * lemmas.iter().map(|(lemma, _)| word_likeness(&item.lemma, lemma)).fold(0.0, f32::max)
+        });
         held.sum::<f32>() / total
     }
 }
@@ -259,8 +438,16 @@ impl Content {
 impl Content {
     /// Lets a name stand for the role by which the question calls a person: either counts as the other.
     pub fn add_alias(&mut self, name: &str, named: &[NounPhrase], search: &dyn Search) {
-        let roles: Vec<&str> = named.iter().flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref())).map(|noun| noun.head.as_str()).collect();
-        if let Some(item) = self.items.iter_mut().find(|item| roles.contains(&item.lemma.as_str()) && item.other.is_none() && super::reading::is_person(&super::reading::name_phrase(&item.lemma))) {
+        let roles: Vec<&str> = named
+            .iter()
+            .flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref()))
+            .map(|noun| noun.head.as_str())
+            .collect();
+        if let Some(item) = self.items.iter_mut().find(|item| {
+            roles.contains(&item.lemma.as_str())
+                && item.other.is_none()
+                && super::reading::is_person(&super::reading::name_phrase(&item.lemma))
+        }) {
             item.other = Some(name.to_owned());
             item.documents = item.documents.max(search.terms(name).first().map_or(0, |term| term.documents));
             self.alike = RefCell::default();

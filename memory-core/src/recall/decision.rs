@@ -15,7 +15,10 @@ pub(super) enum Decision {
 /// Decides among candidates in order of their weight.
 pub(super) fn decide(mut candidates: Vec<Candidate>) -> Decision {
     // A quotation is no answer where another layer has the very thing that was asked for.
-    if candidates.iter().any(|candidate| candidate.signals.fits >= ANSWERS && candidate.confidence >= calibration::ANSWERED) {
+    if candidates
+        .iter()
+        .any(|candidate| candidate.signals.fits >= ANSWERS && candidate.confidence >= calibration::ANSWERED)
+    {
         candidates.retain(|candidate| candidate.signals.fits >= ANSWERS);
     }
     // Of two layers that disagree about how something is, the one that knows what was told last is right.

@@ -50,13 +50,21 @@ pub(super) fn aliases(reader: &dyn super::Reader, question: &Question<'_>) -> Re
         if !role {
             continue;
         }
-        let holding = crate::index::Holding { groups: vec![vec![noun.head.clone()]], limit: ALIASES, ..crate::index::Holding::default() };
+        let holding = crate::index::Holding {
+            groups: vec![vec![noun.head.clone()]],
+            limit: ALIASES,
+            ..crate::index::Holding::default()
+        };
         for id in reader.search().holding(&holding) {
             let Some(event) = reader.event(id)? else { continue };
             let reading = super::reading::Reading::of(event, reader.zone());
             for told in reading.clauses().flat_map(|clause| clause.subject.iter().chain(&clause.objects)) {
                 // "Mr Tamm the plumber", "Grandma Greta".
-                let beside = told.kind == NounKind::Name && told.also.iter().any(|also: &NounPhrase| also.head == noun.head && also.kind == NounKind::Common);
+                let beside = told.kind == NounKind::Name
+                    && told
+                        .also
+                        .iter()
+                        .any(|also: &NounPhrase| also.head == noun.head && also.kind == NounKind::Common);
                 let before = told.kind == NounKind::Name && told.modifiers.contains(&noun.head);
                 if beside || before {
                     let name = told.head.clone();
@@ -71,7 +79,11 @@ pub(super) fn aliases(reader: &dyn super::Reader, question: &Question<'_>) -> Re
 }
 
 /// Gathers the events for a question.
-pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &mut Vec<TraceStep>) -> Result<Gathered, ReadError> {
+pub(super) fn gather(
+    pool: &Pool<'_>,
+    cue_embedding: Option<&Vec<f32>>,
+    trace: &mut Vec<TraceStep>,
+) -> Result<Gathered, ReadError> {
     let question = pool.question;
     let searched = search(pool, trace)?;
     let implied = implied(question, &searched);
@@ -83,35 +95,40 @@ pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &
     if let Some((relation, content, cues)) = relation
         && let Some(best) = cues.first()
     {
-            trace.push(step("cue", format!("{}: {}", best.reading.event.id, best.reading.event.text)));
-            let placed = placed(pool, relation, content, &cues)?;
-            if !placed.is_empty() {
-                // What is asked for and what places it may stand in one event that was told.
-                let whole = searched.iter().find(|found| {
-                    found.reading.event.kind == Kind::Text && !question.content.is_empty()
-                        && found.coverage.of_content >= 0.75 && content.coverage(&found.reading).of_content >= 0.6
-                });
-                let mut found = placed;
-                if let Some(whole) = whole {
-                    found.retain(|one| one.id() != whole.id());
-                    found.insert(0, Found { placed: 1.0, ..whole.clone() });
-                }
-                let cue = best.clone();
-                let found = merged(found, vec![cue.clone()]);
-                let rest = searched.into_iter().map(|one| Found { score: 0.0, ..one }).collect();
-                let all = merged(found, rest);
-                let cue_coverage = cue.coverage.of_content.max(cue.cosine.unwrap_or(0.0));
-                return Ok(Gathered { found: all, cue: Some(cue), placed: true, cue_coverage });
+        trace.push(step("cue", format!("{}: {}", best.reading.event.id, best.reading.event.text)));
+        let placed = placed(pool, relation, content, &cues)?;
+        if !placed.is_empty() {
+            // What is asked for and what places it may stand in one event that was told.
+            let whole = searched.iter().find(|found| {
+                found.reading.event.kind == Kind::Text
+                    && !question.content.is_empty()
+                    && found.coverage.of_content >= 0.75
+                    && content.coverage(&found.reading).of_content >= 0.6
+            });
+            let mut found = placed;
+            if let Some(whole) = whole {
+                found.retain(|one| one.id() != whole.id());
+                found.insert(0, Found { placed: 1.0, ..whole.clone() });
             }
+            let cue = best.clone();
+            let found = merged(found, vec![cue.clone()]);
+            let rest = searched.into_iter().map(|one| Found { score: 0.0, ..one }).collect();
+            let all = merged(found, rest);
+            let cue_coverage = cue.coverage.of_content.max(cue.cosine.unwrap_or(0.0));
+            return Ok(Gathered { found: all, cue: Some(cue), placed: true, cue_coverage });
+        }
     }
     let missing = if question.relation().is_some() { 0.3 } else { 1.0 };
     // Nothing but a time was asked for.
     if let Some(bound) = question.bound().filter(|_| question.is_bounded() || question.hard.is_some())
-        && (question.content.is_empty() || (question.content.is_light() || question.content.known() < 0.34) && question.is_bounded())
+        && (question.content.is_empty()
+            || (question.content.is_light() || question.content.known() < 0.34) && question.is_bounded())
     {
         let mut listed = pool.listing(Some(bound), question.sense, Vec::new(), false, 300, &question.content)?;
         listed.sort_by(|a, b| {
-            let fit = |found: &Found| shared(found.span(), bound) + 0.1 * found.coverage.of_content + kind_share(question, found);
+            let fit = |found: &Found| {
+                shared(found.span(), bound) + 0.1 * found.coverage.of_content + kind_share(question, found)
+            };
             fit(b).total_cmp(&fit(a)).then(a.id().cmp(&b.id()))
         });
         if !listed.is_empty() {
@@ -127,16 +144,24 @@ pub(super) fn gather(pool: &Pool<'_>, cue_embedding: Option<&Vec<f32>>, trace: &
     Ok(Gathered { found: searched, cue: None, placed: false, cue_coverage: missing })
 }
 
-/// A question for one sense that names what another one noticed: "what was to be heard on the drive?". What was noticed places
-/// what is asked for.
+/// A question for one sense that names what another one noticed: "what was to be heard on the drive?". What was noticed
+/// places what is asked for.
 fn implied(question: &Question<'_>, searched: &[Found]) -> Option<(Cue, Vec<Found>)> {
     let sense = question.sense?;
     let best = searched.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
-    let own = searched.iter().filter(|found| found.reading.event.modality == sense).map(|found| found.coverage.of_content).fold(0.0, f32::max);
+    let own = searched
+        .iter()
+        .filter(|found| found.reading.event.modality == sense)
+        .map(|found| found.coverage.of_content)
+        .fold(0.0, f32::max);
     if best < 0.45 || own > best - 0.25 || question.asked.class.is_none() && sense == Modality::Visual {
         return None;
     }
-    let mut cues: Vec<Found> = searched.iter().filter(|found| found.coverage.of_content >= best - 0.05 && found.reading.event.modality != sense).cloned().collect();
+    let mut cues: Vec<Found> = searched
+        .iter()
+        .filter(|found| found.coverage.of_content >= best - 0.05 && found.reading.event.modality != sense)
+        .cloned()
+        .collect();
     cues.truncate(CUES);
     Some((Cue { order: Order::During, direct: false, range: 0..0 }, cues))
 }
@@ -144,7 +169,8 @@ fn implied(question: &Question<'_>, searched: &[Found]) -> Option<(Cue, Vec<Foun
 /// By words and meaning, inside the question's bounds; those of the sense that is asked for are candidates in any case.
 fn search(pool: &Pool<'_>, trace: &mut Vec<TraceStep>) -> Result<Vec<Found>, ReadError> {
     let question = pool.question;
-    let bound = if crate::language::english::time::Tense::Future == question.tense { question.hard } else { question.bound() };
+    let bound =
+        if crate::language::english::time::Tense::Future == question.tense { question.hard } else { question.bound() };
     let text = if question.is_bounded() { question.timeless.as_str() } else { question.text };
     let mut found = pool.search(text, pool.embedding.as_ref(), &question.content, bound, None)?;
     if let Some(sense) = question.sense {
@@ -156,14 +182,16 @@ fn search(pool: &Pool<'_>, trace: &mut Vec<TraceStep>) -> Result<Vec<Found>, Rea
     Ok(found)
 }
 
-/// What several events of one moment hold together speaks for each of them: a scene is told in pieces (HippoMM's segments).
+/// What several events of one moment hold together speaks for each of them: a scene is told in pieces (HippoMM's
+/// segments).
 fn by_scene(found: &mut [Found], content: &Content) {
     let seen: Vec<Option<(TimeSpan, Vec<f32>)>> = found
         .iter()
         .take(SCENE)
         .map(|one| {
             let event = &one.reading.event;
-            let piece = event.kind != Kind::Text && event.span.end > event.span.start && !matches!(event.kind, Kind::Action);
+            let piece =
+                event.kind != Kind::Text && event.span.end > event.span.start && !matches!(event.kind, Kind::Action);
             piece.then(|| (event.span, content.held(&one.reading)))
         })
         .collect();
@@ -207,7 +235,12 @@ fn shared(a: TimeSpan, b: TimeSpan) -> f32 {
 }
 
 /// The events that a cue means, best first.
-fn cues(pool: &Pool<'_>, relation: &Cue, content: &Content, embedding: Option<&Vec<f32>>) -> Result<Vec<Found>, ReadError> {
+fn cues(
+    pool: &Pool<'_>,
+    relation: &Cue,
+    content: &Content,
+    embedding: Option<&Vec<f32>>,
+) -> Result<Vec<Found>, ReadError> {
     let question = pool.question;
     let text = question.part(&relation.range);
     let mut found = pool.search(text, embedding, content, question.bound(), None)?;
@@ -237,7 +270,10 @@ fn placed(pool: &Pool<'_>, relation: &Cue, content: &Content, cues: &[Found]) ->
         let Some(window) = window(relation, cue.span(), question.bound()) else { continue };
         let sense = question.sense.or_else(|| {
             // What was in view while something was heard, and the other way round.
-            (relation.order == Order::During && cue.reading.event.modality == Modality::Audio && question.speech.is_none()).then_some(Modality::Visual)
+            (relation.order == Order::During
+                && cue.reading.event.modality == Modality::Audio
+                && question.speech.is_none())
+            .then_some(Modality::Visual)
         });
         let latest = relation.order == Order::Before;
         let mut listed = pool.listing(Some(window), sense, Vec::new(), latest, PLACED, &question.content)?;
@@ -252,8 +288,12 @@ fn placed(pool: &Pool<'_>, relation: &Cue, content: &Content, cues: &[Found]) ->
             if relation.range.end > 0 && content.coverage(&found.reading).of_content >= 0.8 {
                 continue;
             }
-            let value = closeness(relation.order, found.span(), cue.span()) + rank(question, &found) - 0.1 * place as f32;
-            let found = Found { placed: (0.4 + 0.6 * closeness(relation.order, found.span(), cue.span())) * (1.0 - 0.1 * place as f32), ..found };
+            let value =
+                closeness(relation.order, found.span(), cue.span()) + rank(question, &found) - 0.1 * place as f32;
+            let found = Found {
+                placed: (0.4 + 0.6 * closeness(relation.order, found.span(), cue.span())) * (1.0 - 0.1 * place as f32),
+                ..found
+            };
             match all.iter_mut().find(|(_, known)| known.id() == found.id()) {
                 Some(known) => known.0 = known.0.max(value),
                 None => all.push((value, found)),

@@ -1,4 +1,5 @@
-//! What kind of question it is and which senses it is about: grammar first, the meaning of its words where grammar is silent.
+//! What kind of question it is and which senses it is about: grammar first, the meaning of its words where grammar is
+//! silent.
 
 use crate::language::english::question::{Ask, Asked};
 use crate::language::english::tag::Tag;
@@ -6,19 +7,41 @@ use crate::{Intent, Modality, QuestionModality};
 
 /// Words for seeing and looks.
 const SEEING: &[&str] = &[
-    "see", "watch", "view", "look", "visible", "picture", "colour", "color", "wear", "dress", "sight", "image", "appearance", "shape", "camera",
-    "show", "read", "eye", "scene",
+    "see",
+    "watch",
+    "view",
+    "look",
+    "visible",
+    "picture",
+    "colour",
+    "color",
+    "wear",
+    "dress",
+    "sight",
+    "image",
+    "appearance",
+    "shape",
+    "camera",
+    "show",
+    "read",
+    "eye",
+    "scene",
 ];
 /// Words for hearing that are not speech.
-const HEARING: &[&str] = &["hear", "sound", "noise", "audible", "listen", "music", "song", "tune", "loud", "ear", "melody"];
+const HEARING: &[&str] =
+    &["hear", "sound", "noise", "audible", "listen", "music", "song", "tune", "loud", "ear", "melody"];
 /// Words for speech.
-const SPEAKING: &[&str] =
-    &["say", "tell", "mention", "speak", "talk", "word", "sentence", "voice", "speech", "announce", "call", "ask", "quote", "dictate"];
+const SPEAKING: &[&str] = &[
+    "say", "tell", "mention", "speak", "talk", "word", "sentence", "voice", "speech", "announce", "call", "ask",
+    "quote", "dictate",
+];
 
 /// The sense that what is asked for belongs to, and whether it is speech.
 pub(super) fn senses(asked: &Asked) -> (Option<Modality>, Option<bool>) {
     let (mut seen, mut heard, mut spoken) = (false, false, false);
-    for word in asked.words.iter().filter(|word| word.range.start >= asked.main.start && word.range.end <= asked.main.end) {
+    for word in
+        asked.words.iter().filter(|word| word.range.start >= asked.main.start && word.range.end <= asked.main.end)
+    {
         if matches!(word.tag, Tag::Name | Tag::Number | Tag::Time) {
             continue;
         }
@@ -56,10 +79,16 @@ pub(super) fn modality(asked: &Asked, sense: Option<Modality>) -> QuestionModali
 pub(super) fn intent(text: &str, asked: &Asked) -> Intent {
     let words: Vec<&str> = asked.words.iter().map(|word| word.text.as_str()).collect();
     let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
-    let way = matches!(asked.ask, Ask::Way | Ask::Next) || has(&["which", "steps"]) || has(&["what", "steps"]) || has(&["the", "steps"]);
+    let way = matches!(asked.ask, Ask::Way | Ask::Next)
+        || has(&["which", "steps"])
+        || has(&["what", "steps"])
+        || has(&["the", "steps"]);
     let can = asked.ask == Ask::Truth && words.first().is_some_and(|word| matches!(*word, "can" | "could" | "may"));
     let constraint = words.iter().any(|word| matches!(*word, "without" | "avoiding" | "except"))
-        || has(&["instead", "of"]) || has(&["rather", "than"]) || has(&["only", "with"]) || has(&["if", "there", "is", "no"]);
+        || has(&["instead", "of"])
+        || has(&["rather", "than"])
+        || has(&["only", "with"])
+        || has(&["if", "there", "is", "no"]);
     let _ = text;
     if (way || can) && constraint {
         Intent::Constraint

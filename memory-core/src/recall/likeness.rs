@@ -47,7 +47,8 @@ fn one(asked: &NounPhrase, told: &NounPhrase, reading: &Reading) -> f32 {
     }
     told_words.extend(told.of.iter().flat_map(|of| of.lemmas()).map(str::to_owned));
     let mut value = head;
-    let owner: Vec<&str> = asked.owner.iter().filter(|owner| !owner.is_pronoun()).flat_map(|owner| owner.lemmas()).collect();
+    let owner: Vec<&str> =
+        asked.owner.iter().filter(|owner| !owner.is_pronoun()).flat_map(|owner| owner.lemmas()).collect();
     let of = asked.of.iter().flat_map(|of| of.lemmas());
     for word in asked.modifiers.iter().map(String::as_str).chain(of) {
         let best = told_words.iter().map(|other| word_likeness(word, other)).fold(0.0, f32::max);
@@ -66,7 +67,8 @@ fn one(asked: &NounPhrase, told: &NounPhrase, reading: &Reading) -> f32 {
     }
     // A thing that is told more precisely may be another one of its kind.
     let asked_words: Vec<&str> = asked.lemmas();
-    let extra = told.modifiers.iter().filter(|word| !asked_words.iter().any(|asked| word_likeness(asked, word) >= SAME_HEAD));
+    let extra =
+        told.modifiers.iter().filter(|word| !asked_words.iter().any(|asked| word_likeness(asked, word) >= SAME_HEAD));
     for word in extra {
         let numbered = word.chars().all(|c| c.is_ascii_digit());
         value *= if numbered { 0.7 } else { 0.97 };
@@ -86,7 +88,9 @@ fn excludes(a: &str, b: &str) -> bool {
 
 /// Whether a word names a colour.
 pub(super) fn is_colour(word: &str) -> bool {
-    matches!(word, "gold" | "golden" | "silver") || lexicon::is_a(word, "chromatic color").is_some() || lexicon::is_a(word, "achromatic color").is_some()
+    matches!(word, "gold" | "golden" | "silver")
+        || lexicon::is_a(word, "chromatic color").is_some()
+        || lexicon::is_a(word, "achromatic color").is_some()
 }
 
 /// How likely an event speaks of the thing that a question names: the best of its phrases, or its entity.

@@ -4,8 +4,8 @@
 //! question ─▶ parse (`question`) ─▶ events (`gather`) ─▶ answerers ─▶ candidates ─▶ calibration ─▶ fusion ─▶ decision
 //! ```
 //!
-//! The question is parsed once. Every layer that may know the answer proposes candidates; they meet in fusion on one scale.
-//! Options are hypotheses that the same evidence supports or contradicts. No language model is inside.
+//! The question is parsed once. Every layer that may know the answer proposes candidates; they meet in fusion on one
+//! scale. Options are hypotheses that the same evidence supports or contradicts. No language model is inside.
 
 mod answerers;
 mod calibration;
@@ -56,8 +56,8 @@ const USUAL_EVIDENCE: usize = 5;
 
 /// Answers a question from one consistent state.
 ///
-/// Without an answer (`route` is then `none`) the evidence still names the nearest memories, with their scores; an answer
-/// never comes without evidence.
+/// Without an answer (`route` is then `none`) the evidence still names the nearest memories, with their scores; an
+/// answer never comes without evidence.
 ///
 /// # Errors
 /// If the question is none, if its budget ran out, or if the store could not be read.
@@ -80,13 +80,27 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
     let limit = if query.top_k == 0 { USUAL_EVIDENCE } else { query.top_k.min(MOST_EVIDENCE) };
     let mut trace = vec![step(
         "question",
-        format!("{:?}, {:?}, {:?}, {:?}, class {:?}", question.ask(), question.intent, question.modality, question.tense, question.asked.class.as_ref().map(|class| &class.head)),
+        format!(
+            "{:?}, {:?}, {:?}, {:?}, class {:?}",
+            question.ask(),
+            question.intent,
+            question.modality,
+            question.tense,
+            question.asked.class.as_ref().map(|class| &class.head)
+        ),
     )];
     if query.trace {
-        let items: Vec<String> = question.content.items.iter().map(|item| format!("{} {:.1}/{}", item.lemma, item.weight, item.documents)).collect();
+        let items: Vec<String> = question
+            .content
+            .items
+            .iter()
+            .map(|item| format!("{} {:.1}/{}", item.lemma, item.weight, item.documents))
+            .collect();
         trace.push(step("content", items.join(", ")));
         let clause = &question.asked.clause;
-        let heads = |nouns: &[crate::language::english::syntax::NounPhrase]| nouns.iter().map(|noun| question.part(&noun.range).to_owned()).collect::<Vec<_>>().join(" | ");
+        let heads = |nouns: &[crate::language::english::syntax::NounPhrase]| {
+            nouns.iter().map(|noun| question.part(&noun.range).to_owned()).collect::<Vec<_>>().join(" | ")
+        };
         trace.push(step(
             "clause",
             format!(
@@ -115,7 +129,13 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
         }
         candidate.confidence = calibration::probability(candidate.layer, &candidate.signals);
         if query.trace {
-            trace.push(step(candidate.layer.name(), format!("{:.2} {:?} {} ({})", candidate.confidence, candidate.signals, candidate.text, candidate.reason)));
+            trace.push(step(
+                candidate.layer.name(),
+                format!(
+                    "{:.2} {:?} {} ({})",
+                    candidate.confidence, candidate.signals, candidate.text, candidate.reason
+                ),
+            ));
         }
     }
     let candidates = fusion::fuse(candidates, intent);
@@ -221,11 +241,23 @@ fn open(candidates: Vec<Candidate>, gathered: &Gathered) -> Conclusion {
     match decide(candidates) {
         Decision::Answered(best) => {
             let evidence = pool::merged(best.evidence, gathered.found.clone());
-            Conclusion { answer: Some(best.text), choice: None, confidence: best.confidence, route: route(best.layer), reason: best.reason, evidence }
+            Conclusion {
+                answer: Some(best.text),
+                choice: None,
+                confidence: best.confidence,
+                route: route(best.layer),
+                reason: best.reason,
+                evidence,
+            }
         }
-        Decision::None { confidence, reason } => {
-            Conclusion { answer: None, choice: None, confidence, route: Route::None, reason, evidence: gathered.found.clone() }
-        }
+        Decision::None { confidence, reason } => Conclusion {
+            answer: None,
+            choice: None,
+            confidence,
+            route: Route::None,
+            reason,
+            evidence: gathered.found.clone(),
+        },
     }
 }
 
@@ -242,7 +274,14 @@ fn choose(
     let layer = candidates.first().map_or(Layer::Episodes, |best| best.layer);
     let Some((option, support, lead)) = weighed.best() else {
         let reason = "nothing in memory speaks for any of the options".to_owned();
-        return Ok(Conclusion { answer: None, choice: None, confidence: 0.0, route: Route::None, reason, evidence: gathered.found.clone() });
+        return Ok(Conclusion {
+            answer: None,
+            choice: None,
+            confidence: 0.0,
+            route: Route::None,
+            reason,
+            evidence: gathered.found.clone(),
+        });
     };
     let best = gathered.found.first();
     let signals = Signals {
@@ -255,7 +294,8 @@ fn choose(
     };
     let confidence = calibration::probability(Layer::Options, &signals);
     trace.push(step("choice", format!("{signals:?} option {option}")));
-    let mut evidence = pool::merged(weighed.evidence, candidates.into_iter().next().map(|best| best.evidence).unwrap_or_default());
+    let mut evidence =
+        pool::merged(weighed.evidence, candidates.into_iter().next().map(|best| best.evidence).unwrap_or_default());
     evidence = pool::merged(evidence, gathered.found.clone());
     if confidence < calibration::CHOSEN {
         let reason = format!("too little speaks for any of the options ({confidence:.2})");

@@ -1,6 +1,7 @@
 //! Options are hypotheses: what memory says for and against each, by the kind of answer that they are.
 
 use crate::language::english::question::{Ask, Occurrence};
+use crate::language::english::syntax::parse;
 use crate::language::english::time::{Tense, WholeTime, number, whole_times_told};
 use crate::recall::answerers::amounts::sums;
 use crate::recall::answerers::counts::matching;
@@ -12,7 +13,6 @@ use crate::recall::content::Content;
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
 use crate::recall::reading::{Quantity, quantities};
-use crate::language::english::syntax::parse;
 use crate::{ReadError, TimeSpan};
 
 /// Below this nothing speaks for an option.
@@ -40,16 +40,28 @@ impl Weighed {
     pub fn best(&self) -> Option<(usize, f32, f32)> {
         let most = self.support.iter().copied().fold(0.0_f32, f32::max);
         let option = self.support.iter().position(|support| *support == most)?;
-        let second = self.support.iter().enumerate().filter(|(place, _)| *place != option).map(|(_, support)| *support).fold(0.0_f32, f32::max);
+        let second = self
+            .support
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| *place != option)
+            .map(|(_, support)| *support)
+            .fold(0.0_f32, f32::max);
         (most >= LEAST).then_some((option, most, most - second))
     }
 }
 
 /// Weighs the options of a question.
-pub(super) fn weigh(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], cosines: &[Vec<f32>]) -> Result<Weighed, ReadError> {
+pub(super) fn weigh(
+    pool: &Pool<'_>,
+    pooled: &[Found],
+    candidates: &[Candidate],
+    cosines: &[Vec<f32>],
+) -> Result<Weighed, ReadError> {
     let question = pool.question;
     let options = &question.query.options;
-    let times: Vec<Option<Vec<WholeTime>>> = options.iter().map(|option| whole_times_told(option, &question.now, tense(question))).collect();
+    let times: Vec<Option<Vec<WholeTime>>> =
+        options.iter().map(|option| whole_times_told(option, &question.now, tense(question))).collect();
     if times.iter().all(Option::is_some) {
         let times: Vec<Vec<WholeTime>> = times.into_iter().flatten().collect();
         if let Some(weighed) = by_time(pool, pooled, candidates, &times)? {
@@ -73,14 +85,26 @@ fn tense(question: &Question<'_>) -> Tense {
 }
 
 /// Options that are times, against the times of what the question speaks of.
-fn by_time(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options: &[Vec<WholeTime>]) -> Result<Option<Weighed>, ReadError> {
+fn by_time(
+    pool: &Pool<'_>,
+    pooled: &[Found],
+    candidates: &[Candidate],
+    options: &[Vec<WholeTime>],
+) -> Result<Option<Weighed>, ReadError> {
     let question = pool.question;
     // "From when does it stay as it is for more than 100 seconds?" asks for a moment after which it rests so long.
     if let Some((rests, least)) = resting(pool, pooled)? {
         let holds = |at: TimeSpan| {
-            rests.iter().any(|rest| rest.start <= at.end.saturating_add(SLACK) && rest.end.since(at.start).as_secs_f64() >= least - 1.0 && at.start < rest.end)
+            rests.iter().any(|rest| {
+                rest.start <= at.end.saturating_add(SLACK)
+                    && rest.end.since(at.start).as_secs_f64() >= least - 1.0
+                    && at.start < rest.end
+            })
         };
-        let support = options.iter().map(|times| times.first().map_or(0.0, |time| if holds(time.span) { 1.0 } else { 0.0 })).collect();
+        let support = options
+            .iter()
+            .map(|times| times.first().map_or(0.0, |time| if holds(time.span) { 1.0 } else { 0.0 }))
+            .collect();
         let evidence = matching(pool, pooled)?;
         return Ok(Some(Weighed { support, evidence, by: "rests" }));
     }
@@ -147,8 +171,17 @@ fn near_any(question: &Question<'_>, pooled: &[Found], option: TimeSpan) -> f32 
 /// The rests of a thing that are longer than the question says, if it asks for them.
 fn resting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<(Vec<TimeSpan>, f64)>, ReadError> {
     let question = pool.question;
-    let stays = question.asked.words.iter().any(|word| matches!(word.lemma.as_str(), "remain" | "stay" | "rest" | "lie" | "stand"))
-        && question.asked.words.iter().any(|word| matches!(word.lemma.as_str(), "static" | "still" | "unmoved" | "untouched" | "stationary" | "undisturbed" | "motionless"));
+    let stays = question
+        .asked
+        .words
+        .iter()
+        .any(|word| matches!(word.lemma.as_str(), "remain" | "stay" | "rest" | "lie" | "stand"))
+        && question.asked.words.iter().any(|word| {
+            matches!(
+                word.lemma.as_str(),
+                "static" | "still" | "unmoved" | "untouched" | "stationary" | "undisturbed" | "motionless"
+            )
+        });
     if !stays {
         return Ok(None);
     }
@@ -189,13 +222,16 @@ fn shared(a: &[TimeSpan], b: &[TimeSpan]) -> f32 {
             }
         }
     }
-    let all = a.iter().map(|span| seconds(*span)).sum::<f32>() + b.iter().map(|span| seconds(*span)).sum::<f32>() - common;
+    let all =
+        a.iter().map(|span| seconds(*span)).sum::<f32>() + b.iter().map(|span| seconds(*span)).sum::<f32>() - common;
     (common / all.max(0.5)).clamp(0.0, 1.0)
 }
 
 /// From 1 where an option's time holds the begin of what happened, to 0 far away.
 fn near(option: TimeSpan, span: TimeSpan) -> f32 {
-    if option.contains(span.start) || option.overlaps(span) && option.end > option.start && span.end.since(span.start).as_secs() < 3_600 {
+    if option.contains(span.start)
+        || option.overlaps(span) && option.end > option.start && span.end.since(span.start).as_secs() < 3_600
+    {
         return 1.0;
     }
     let gap = if span.start > option.end { span.start.since(option.end) } else { option.start.since(span.start) };
@@ -217,7 +253,11 @@ fn by_sums(pool: &Pool<'_>, options: &[String]) -> Result<Option<Weighed>, ReadE
     let support = named
         .iter()
         .map(|amounts| {
-            let miss: f64 = told.iter().zip(amounts).map(|((_, told), (_, own))| (told - own).abs() / (told.abs() + own.abs()).max(1.0)).sum();
+            let miss: f64 = told
+                .iter()
+                .zip(amounts)
+                .map(|((_, told), (_, own))| (told - own).abs() / (told.abs() + own.abs()).max(1.0))
+                .sum();
             #[expect(clippy::cast_possible_truncation, reason = "a share")]
             let share = (1.0 / (1.0 + 4.0 * miss)) as f32;
             share
@@ -256,7 +296,13 @@ fn by_order(pool: &Pool<'_>, options: &[String]) -> Result<Option<Weighed>, Read
         let event = item_event(pool, item, question)?;
         first.push((item.clone(), event));
     }
-    let at = |item: &String| first.iter().find(|(known, _)| known == item).and_then(|(_, found)| found.as_ref()).map(|found| (found.span().start, found.id()));
+    let at = |item: &String| {
+        first
+            .iter()
+            .find(|(known, _)| known == item)
+            .and_then(|(_, found)| found.as_ref())
+            .map(|found| (found.span().start, found.id()))
+    };
     let support = lists
         .iter()
         .map(|list| {
@@ -282,7 +328,12 @@ fn by_order(pool: &Pool<'_>, options: &[String]) -> Result<Option<Weighed>, Read
 fn item_event(pool: &Pool<'_>, item: &str, question: &Question<'_>) -> Result<Option<Found>, ReadError> {
     let search = pool.reader.search();
     let ids = if pool.is_entity(item) {
-        search.holding(&crate::index::Holding { entity: Some(item.to_owned()), span: question.bound(), limit: 50, ..Default::default() })
+        search.holding(&crate::index::Holding {
+            entity: Some(item.to_owned()),
+            span: question.bound(),
+            limit: 50,
+            ..Default::default()
+        })
     } else {
         let groups = crate::index::words(item).map(|word| vec![word]).collect();
         search.holding(&crate::index::Holding { groups, span: question.bound(), limit: 50, ..Default::default() })
@@ -295,7 +346,9 @@ fn item_event(pool: &Pool<'_>, item: &str, question: &Question<'_>) -> Result<Op
 /// Options that are numbers, against a number that was counted or told.
 fn by_number(pool: &Pool<'_>, candidates: &[Candidate], options: &[String]) -> Option<Weighed> {
     let values: Vec<Option<(f64, String)>> = options.iter().map(|option| whole_number(option)).collect();
-    if values.iter().filter(|value| value.is_some()).count() * 2 < options.len().max(1) || pool.question.ask() == Ask::Time {
+    if values.iter().filter(|value| value.is_some()).count() * 2 < options.len().max(1)
+        || pool.question.ask() == Ask::Time
+    {
         return None;
     }
     let told = candidates.iter().find_map(|candidate| match &candidate.value {
@@ -305,7 +358,11 @@ fn by_number(pool: &Pool<'_>, candidates: &[Candidate], options: &[String]) -> O
     let support = values
         .iter()
         .map(|value| match value {
-            Some((own, unit)) if (own - told.0).abs() < 1e-6 && (unit.is_empty() || told.1.is_empty() || *unit == told.1) => 1.0,
+            Some((own, unit))
+                if (own - told.0).abs() < 1e-6 && (unit.is_empty() || told.1.is_empty() || *unit == told.1) =>
+            {
+                1.0
+            }
             _ => 0.0,
         })
         .collect();
@@ -319,11 +376,18 @@ fn whole_number(option: &str) -> Option<(f64, String)> {
     let first = all.first()?;
     let words = trimmed.split_whitespace().count();
     let _ = number;
-    (words <= 2 && all.len() == 1 && first.range.start == 0).then(|| (first.value, if matches!(first.unit.as_str(), "time") { String::new() } else { first.unit.clone() }))
+    (words <= 2 && all.len() == 1 && first.range.start == 0)
+        .then(|| (first.value, if matches!(first.unit.as_str(), "time") { String::new() } else { first.unit.clone() }))
 }
 
 /// Options in words, against what the candidates say and what memory holds of each.
-fn by_words(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options: &[String], cosines: &[Vec<f32>]) -> Result<Weighed, ReadError> {
+fn by_words(
+    pool: &Pool<'_>,
+    pooled: &[Found],
+    candidates: &[Candidate],
+    options: &[String],
+    cosines: &[Vec<f32>],
+) -> Result<Weighed, ReadError> {
     let question = pool.question;
     let search = pool.reader.search();
     let mut contents: Vec<Content> = Vec::new();
@@ -332,8 +396,14 @@ fn by_words(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options
         contents.push(Content::of(&words, std::slice::from_ref(&(0..option.len())), 1.0, search));
     }
     // What every option says tells none from the others.
-    let common: Vec<String> = contents.first().map(|first| first.items.iter().map(|item| item.lemma.clone()).collect()).unwrap_or_default();
-    let common: Vec<String> = common.into_iter().filter(|lemma| contents.len() > 1 && contents.iter().all(|content| content.items.iter().any(|item| item.lemma == *lemma))).collect();
+    let common: Vec<String> =
+        contents.first().map(|first| first.items.iter().map(|item| item.lemma.clone()).collect()).unwrap_or_default();
+    let common: Vec<String> = common
+        .into_iter()
+        .filter(|lemma| {
+            contents.len() > 1 && contents.iter().all(|content| content.items.iter().any(|item| item.lemma == *lemma))
+        })
+        .collect();
     for content in &mut contents {
         content.items.retain(|item| !common.contains(&item.lemma));
         content.discount_unknown(UNPERCEIVED);
@@ -350,15 +420,22 @@ fn by_words(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options
         let looked = super::pool::merged(pooled.iter().take(LOOKED_AT).cloned().collect(), looked);
         let mut together = vec![0.0_f32; contents[place].items.len()];
         for found in looked {
-            let fits = if anything_placed { found.placed.max(0.15) } else { (rank(question, &found) / top).clamp(0.0, 1.0) };
+            let fits =
+                if anything_placed { found.placed.max(0.15) } else { (rank(question, &found) / top).clamp(0.0, 1.0) };
             let coverage = contents[place].coverage(&found.reading);
             let held = contents[place].held(&found.reading);
-            together.iter_mut().zip(&held).for_each(|(best, held)| *best = best.max((0.15 + 0.85 * fits * fits) * held));
+            together
+                .iter_mut()
+                .zip(&held)
+                .for_each(|(best, held)| *best = best.max((0.15 + 0.85 * fits * fits) * held));
             let meaning = cosines.get(place).and_then(|vector| pool.cosine(vector, found.id())).unwrap_or(0.0).max(0.0);
             let says = 0.85 * coverage.of_content + 0.15 * meaning;
             // An event about the very thing that the option names says more than one that mentions it.
             let task = found.reading.event.attributes.get("task").and_then(crate::Value::as_text);
-            let about = [found.reading.event.entity.as_deref(), task].into_iter().flatten().any(|name| name.eq_ignore_ascii_case(option.trim()));
+            let about = [found.reading.event.entity.as_deref(), task]
+                .into_iter()
+                .flatten()
+                .any(|name| name.eq_ignore_ascii_case(option.trim()));
             let speaks = (0.15 + 0.85 * fits * fits) * says + if about { 0.3 * fits } else { 0.0 };
             if speaks > support[place] {
                 support[place] = speaks;
@@ -379,13 +456,17 @@ fn by_words(pool: &Pool<'_>, pooled: &[Found], candidates: &[Candidate], options
             _ => candidate.text.clone(),
         };
         let (words, _) = parse(&said, &[]);
-        let lemmas: Vec<(String, crate::language::english::tag::Tag)> =
-            words.iter().filter(|word| super::reading::is_content(word)).map(|word| (word.lemma.clone(), word.tag)).collect();
+        let lemmas: Vec<(String, crate::language::english::tag::Tag)> = words
+            .iter()
+            .filter(|word| super::reading::is_content(word))
+            .map(|word| (word.lemma.clone(), word.tag))
+            .collect();
         for (place, content) in contents.iter().enumerate() {
             let held = content.share_in(&lemmas);
             let truth = matches!(&candidate.value, Value::Truth(yes) if options[place].to_lowercase().starts_with(if *yes { "yes" } else { "no" }));
             let exactly = candidate.signals.fits >= 1.0 && said.trim().eq_ignore_ascii_case(options[place].trim());
-            support[place] += candidate.confidence * (0.6 * held + if exactly { 0.8 } else { 0.0 }) + if truth { 0.2 } else { 0.0 };
+            support[place] +=
+                candidate.confidence * (0.6 * held + if exactly { 0.8 } else { 0.0 }) + if truth { 0.2 } else { 0.0 };
         }
     }
     // "Which is not used": the one for which least speaks, where the others are supported.

@@ -58,7 +58,14 @@ pub(super) struct Pool<'a> {
 
 impl Pool<'_> {
     /// Events by words and meaning inside a span, best first.
-    pub fn search(&self, text: &str, embedding: Option<&Vec<f32>>, content: &Content, span: Option<TimeSpan>, sense: Option<Modality>) -> Result<Vec<Found>, ReadError> {
+    pub fn search(
+        &self,
+        text: &str,
+        embedding: Option<&Vec<f32>>,
+        content: &Content,
+        span: Option<TimeSpan>,
+        sense: Option<Modality>,
+    ) -> Result<Vec<Found>, ReadError> {
         let query = SearchQuery {
             text: text.into(),
             alternatives: self.alternatives(content),
@@ -98,14 +105,22 @@ impl Pool<'_> {
     }
 
     /// Events in a span in order of time.
-    pub fn listing(&self, span: Option<TimeSpan>, sense: Option<Modality>, kinds: Vec<Kind>, latest: bool, limit: usize, content: &Content) -> Result<Vec<Found>, ReadError> {
+    pub fn listing(
+        &self,
+        span: Option<TimeSpan>,
+        sense: Option<Modality>,
+        kinds: Vec<Kind>,
+        latest: bool,
+        limit: usize,
+        content: &Content,
+    ) -> Result<Vec<Found>, ReadError> {
         let query = SearchQuery { span, modality: sense, kinds, latest, limit, ..SearchQuery::default() };
         let ids: Vec<EventId> = self.reader.search().search(&query).into_iter().map(|hit| hit.id).collect();
         self.read(&ids, content)
     }
 
-    /// The name of the entity that a noun phrase names word for word, if memory holds one: the longest name that begins with
-    /// the phrase.
+    /// The name of the entity that a noun phrase names word for word, if memory holds one: the longest name that begins
+    /// with the phrase.
     pub fn entity(&self, noun: &NounPhrase) -> Option<String> {
         if noun.is_pronoun() || noun.range.is_empty() {
             return None;
@@ -115,8 +130,8 @@ impl Pool<'_> {
         self.name_at(rest, longest)
     }
 
-    /// The longest name of an entity at the begin of a text, articles left out, that is at least as long as a noun phrase
-    /// of `least` bytes.
+    /// The longest name of an entity at the begin of a text, articles left out, that is at least as long as a noun
+    /// phrase of `least` bytes.
     pub fn name_at(&self, text: &str, least: usize) -> Option<String> {
         let mut start = 0;
         let mut words = words_in(text);
@@ -129,7 +144,9 @@ impl Pool<'_> {
         let _ = start;
         let (first, _) = words.first().copied()?;
         let all = words.iter().take(LONGEST_NAME).map(|(_, to)| *to).collect::<Vec<_>>();
-        let is_name = |end: &&usize| self.is_entity(text[first..**end].trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')'));
+        let is_name = |end: &&usize| {
+            self.is_entity(text[first..**end].trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')'))
+        };
         let end = all.iter().rev().filter(|end| **end + 1 >= least).find(is_name)?;
         Some(text[first..*end].trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')').to_owned())
     }
@@ -137,14 +154,31 @@ impl Pool<'_> {
     /// Whether memory holds an entity of that name.
     pub fn is_entity(&self, name: &str) -> bool {
         !name.is_empty()
-            && !self.reader.search().holding(&Holding { entity: Some(name.to_owned()), limit: 1, ..Holding::default() }).is_empty()
+            && !self
+                .reader
+                .search()
+                .holding(&Holding { entity: Some(name.to_owned()), limit: 1, ..Holding::default() })
+                .is_empty()
     }
 
-    /// Every event of the entity that a noun phrase names word for word; where it names none, every event that holds its
-    /// words.
-    pub fn about(&self, noun: &NounPhrase, span: Option<TimeSpan>, latest: bool, limit: usize, content: &Content) -> Result<Vec<Found>, ReadError> {
+    /// Every event of the entity that a noun phrase names word for word; where it names none, every event that holds
+    /// its words.
+    pub fn about(
+        &self,
+        noun: &NounPhrase,
+        span: Option<TimeSpan>,
+        latest: bool,
+        limit: usize,
+        content: &Content,
+    ) -> Result<Vec<Found>, ReadError> {
         if let Some(entity) = self.entity(noun) {
-            let ids = self.reader.search().holding(&Holding { entity: Some(entity), span, latest, limit, ..Holding::default() });
+            let ids = self.reader.search().holding(&Holding {
+                entity: Some(entity),
+                span,
+                latest,
+                limit,
+                ..Holding::default()
+            });
             let found = self.read(&ids, content)?;
             if !found.is_empty() {
                 return Ok(found);
@@ -154,7 +188,14 @@ impl Pool<'_> {
     }
 
     /// Every event that holds all words of a noun phrase, or words that mean the same.
-    pub fn mentions(&self, noun: &NounPhrase, span: Option<TimeSpan>, latest: bool, limit: usize, content: &Content) -> Result<Vec<Found>, ReadError> {
+    pub fn mentions(
+        &self,
+        noun: &NounPhrase,
+        span: Option<TimeSpan>,
+        latest: bool,
+        limit: usize,
+        content: &Content,
+    ) -> Result<Vec<Found>, ReadError> {
         let search = self.reader.search();
         let mut groups: Vec<Vec<String>> = Vec::new();
         for word in noun.modifiers.iter().chain(std::iter::once(&noun.head)) {
@@ -165,7 +206,13 @@ impl Pool<'_> {
         let mut ids = search.holding(&Holding { groups: groups.clone(), span, latest, limit, ..Holding::default() });
         // People leave words away: the head alone.
         if ids.is_empty() && groups.len() > 1 {
-            ids = search.holding(&Holding { groups: vec![self.words_for(&noun.head)], span, latest, limit, ..Holding::default() });
+            ids = search.holding(&Holding {
+                groups: vec![self.words_for(&noun.head)],
+                span,
+                latest,
+                limit,
+                ..Holding::default()
+            });
         }
         self.read(&ids, content)
     }
@@ -190,7 +237,8 @@ impl Pool<'_> {
         let held = |word: &str| search.terms(word).first().is_some_and(|term| term.documents > 0);
         let mut groups = Vec::new();
         for item in content.items.iter().filter(|item| item.documents == 0) {
-            let group: Vec<String> = self.words_for(&item.lemma).into_iter().skip(1).filter(|word| held(word)).collect();
+            let group: Vec<String> =
+                self.words_for(&item.lemma).into_iter().skip(1).filter(|word| held(word)).collect();
             if !group.is_empty() {
                 groups.push(group);
             }

@@ -58,17 +58,23 @@ impl<'a> Question<'a> {
             .iter()
             .map(|sentence| sentence.range.clone())
             .filter(|range| range.end <= main.start || range.start >= main.end)
-            .filter(|range| asked.cue.as_ref().is_none_or(|cue| cue.range.end <= range.start || cue.range.start >= range.end))
+            .filter(|range| {
+                asked.cue.as_ref().is_none_or(|cue| cue.range.end <= range.start || cue.range.start >= range.end)
+            })
             .collect();
         content.extend(Content::of(&asked.words, &context, 0.4, search));
-        let cue = asked.cue.as_ref().map(|cue| Content::of(&asked.words, std::slice::from_ref(&cue.range), 1.0, search));
+        let cue =
+            asked.cue.as_ref().map(|cue| Content::of(&asked.words, std::slice::from_ref(&cue.range), 1.0, search));
         let cue = cue.filter(|cue| !cue.is_empty());
         let mut named = named(&asked);
         // "You" is the robot itself, under the name by which it tells of itself.
         let itself = asked.words.iter().any(|word| {
-            matches!(word.text.as_str(), "you" | "your" | "yourself") && main.start <= word.range.start && word.range.end <= main.end
+            matches!(word.text.as_str(), "you" | "your" | "yourself")
+                && main.start <= word.range.start
+                && word.range.end <= main.end
         });
-        let tells = || !search.holding(&Holding { entity: Some(ITSELF.into()), limit: 1, ..Holding::default() }).is_empty();
+        let tells =
+            || !search.holding(&Holding { entity: Some(ITSELF.into()), limit: 1, ..Holding::default() }).is_empty();
         if itself && !matches!(asked.ask, Ask::Way | Ask::Next) && tells() {
             content.add_name(ITSELF, search);
             named.push(super::reading::name_phrase(ITSELF));
@@ -78,7 +84,23 @@ impl<'a> Question<'a> {
         let modality = intent::modality(&asked, sense);
         let timeless = without(text, &phrases);
         content.weigh_class(asked.class.as_ref());
-        Self { query, text, now, asked, tense, phrases, timeless, hard, content, cue, named, sense, speech, intent, modality }
+        Self {
+            query,
+            text,
+            now,
+            asked,
+            tense,
+            phrases,
+            timeless,
+            hard,
+            content,
+            cue,
+            named,
+            sense,
+            speech,
+            intent,
+            modality,
+        }
     }
 
     pub fn ask(&self) -> Ask {
@@ -125,7 +147,12 @@ impl<'a> Question<'a> {
 /// The tense of what is asked: that of its first auxiliary where it is past, whatever the question quotes behind it.
 fn tense(text: &str) -> Tense {
     let first = crate::index::words(text).take(24);
-    let mut auxiliary = first.filter(|word| matches!(word.as_str(), "did" | "was" | "were" | "had" | "does" | "do" | "is" | "are" | "will" | "must" | "has" | "have"));
+    let mut auxiliary = first.filter(|word| {
+        matches!(
+            word.as_str(),
+            "did" | "was" | "were" | "had" | "does" | "do" | "is" | "are" | "will" | "must" | "has" | "have"
+        )
+    });
     match auxiliary.next().as_deref() {
         Some("did" | "was" | "were" | "had") => Tense::Past,
         _ => tense_of(text),
@@ -153,7 +180,11 @@ fn named(asked: &Asked) -> Vec<NounPhrase> {
     let mut found: Vec<NounPhrase> = Vec::new();
     let mut add = |noun: &NounPhrase| {
         for noun in noun.all() {
-            let general = noun.is_pronoun() || matches!(noun.head.as_str(), "participant" | "person" | "people" | "thing" | "object" | "item" | "time" | "one");
+            let general = noun.is_pronoun()
+                || matches!(
+                    noun.head.as_str(),
+                    "participant" | "person" | "people" | "thing" | "object" | "item" | "time" | "one"
+                );
             if !general && !found.iter().any(|known| known.range == noun.range) {
                 found.push(noun.clone());
             }
@@ -165,7 +196,10 @@ fn named(asked: &Asked) -> Vec<NounPhrase> {
     clause.adjuncts.iter().for_each(|adjunct| add(&adjunct.noun));
     for sentence in &asked.sentences {
         for clause in &sentence.clauses {
-            let in_cue = asked.cue.as_ref().is_some_and(|cue| cue.range.start <= clause.range.start && clause.range.end <= cue.range.end);
+            let in_cue = asked
+                .cue
+                .as_ref()
+                .is_some_and(|cue| cue.range.start <= clause.range.start && clause.range.end <= cue.range.end);
             if in_cue {
                 continue;
             }

@@ -113,11 +113,13 @@ impl Reading {
         }
         match noun.head.as_str() {
             "i" | "me" | "myself" | "we" | "us" | "mine" => self.entity_phrase(),
-            "he" | "she" | "him" | "her" | "himself" | "herself" => {
-                self.before(noun.range.start).into_iter().rev().find(|known| is_person(known)).cloned().or_else(|| {
-                    self.entity_phrase().filter(|_| self.event.kind != Kind::Text)
-                })
-            }
+            "he" | "she" | "him" | "her" | "himself" | "herself" => self
+                .before(noun.range.start)
+                .into_iter()
+                .rev()
+                .find(|known| is_person(known))
+                .cloned()
+                .or_else(|| self.entity_phrase().filter(|_| self.event.kind != Kind::Text)),
             "it" | "its" | "itself" | "this" | "that" => self.thing_before(noun.range.start, false),
             "they" | "them" | "these" | "those" | "both" | "all" | "themselves" => {
                 self.thing_before(noun.range.start, true).or_else(|| self.thing_before(noun.range.start, false))
@@ -126,19 +128,32 @@ impl Reading {
         }
     }
 
-    /// The noun phrases that end before a place in the text, in order; of each clause its subject, objects and adjuncts.
+    /// The noun phrases that end before a place in the text, in order; of each clause its subject, objects and
+    /// adjuncts.
     fn before(&self, at: usize) -> Vec<&NounPhrase> {
-        let mut found: Vec<&NounPhrase> = self.clauses().flat_map(arguments).filter(|noun| noun.range.end <= at && !noun.is_pronoun() && !matches!(noun.head.as_str(), "way" | "moment" | "time")).collect();
+        let mut found: Vec<&NounPhrase> = self
+            .clauses()
+            .flat_map(arguments)
+            .filter(|noun| {
+                noun.range.end <= at && !noun.is_pronoun() && !matches!(noun.head.as_str(), "way" | "moment" | "time")
+            })
+            .collect();
         found.sort_by_key(|noun| noun.range.start);
         found
     }
 
     fn thing_before(&self, at: usize, plural: bool) -> Option<NounPhrase> {
-        let things: Vec<&NounPhrase> =
-            self.before(at).into_iter().filter(|noun| !is_person(noun) && (!plural || noun.plural || !noun.also.is_empty())).collect();
+        let things: Vec<&NounPhrase> = self
+            .before(at)
+            .into_iter()
+            .filter(|noun| !is_person(noun) && (!plural || noun.plural || !noun.also.is_empty()))
+            .collect();
         // What a clause is about, its object before its subject, is meant before what only places it.
         let main = things.iter().rev().find(|noun| {
-            self.clauses().any(|clause| clause.objects.iter().any(|it| it.range == noun.range) || clause.subject.as_ref().is_some_and(|it| it.range == noun.range))
+            self.clauses().any(|clause| {
+                clause.objects.iter().any(|it| it.range == noun.range)
+                    || clause.subject.as_ref().is_some_and(|it| it.range == noun.range)
+            })
         });
         main.or(things.last()).map(|noun| (*noun).clone()).or_else(|| {
             (self.event.kind == Kind::Object || self.event.kind == Kind::State).then(|| self.entity_phrase()).flatten()
@@ -157,7 +172,8 @@ impl Reading {
             }
         }
         if let Some(place) = self.event.attributes.get("place").and_then(Value::as_text)
-            && let Some(thing) = self.entity_phrase().filter(|_| found.iter().all(|place| place.placement == Placement::From))
+            && let Some(thing) =
+                self.entity_phrase().filter(|_| found.iter().all(|place| place.placement == Placement::From))
         {
             found.push(Place { thing, text: in_words(place), placement: Placement::At, at: usize::MAX });
         }
@@ -166,7 +182,8 @@ impl Reading {
 
     fn places_of(&self, clause: &Clause, found: &mut Vec<Place>) {
         let subject = clause.subject.as_ref().and_then(|subject| self.resolve(subject));
-        let objects: Vec<NounPhrase> = clause.objects.iter().flat_map(NounPhrase::all).filter_map(|object| self.resolve(object)).collect();
+        let objects: Vec<NounPhrase> =
+            clause.objects.iter().flat_map(NounPhrase::all).filter_map(|object| self.resolve(object)).collect();
         let passive = clause.verb.as_ref().is_some_and(|verb| verb.passive);
         // What is moved is what is then somewhere; without an object it is the subject itself.
         let mut things: Vec<NounPhrase> = objects.iter().filter(|object| !is_measure(object)).cloned().collect();
@@ -189,23 +206,51 @@ impl Reading {
                 found.push(Place { thing: thing.clone(), text: text.clone(), placement, at: clause.range.start });
             }
             // Who goes somewhere with a thing is there as well.
-            let moves = clause.verb.as_ref().is_some_and(|verb| lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb));
-            if moves && !objects.is_empty() && !passive && let Some(subject) = &subject {
+            let moves = clause
+                .verb
+                .as_ref()
+                .is_some_and(|verb| lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb));
+            if moves
+                && !objects.is_empty()
+                && !passive
+                && let Some(subject) = &subject
+            {
                 found.push(Place { thing: subject.clone(), text: text.clone(), placement, at: clause.range.start });
             }
         }
         let verb = clause.verb.as_ref();
         for (word, _) in &clause.complements {
-            if !placed && matches!(word.as_str(), "upstairs" | "downstairs" | "outside" | "inside" | "home" | "outdoors" | "indoors" | "abroad") {
+            if !placed
+                && matches!(
+                    word.as_str(),
+                    "upstairs" | "downstairs" | "outside" | "inside" | "home" | "outdoors" | "indoors" | "abroad"
+                )
+            {
                 for thing in &things {
-                    found.push(Place { thing: thing.clone(), text: word.clone(), placement: Placement::At, at: clause.range.start });
+                    found.push(Place {
+                        thing: thing.clone(),
+                        text: word.clone(),
+                        placement: Placement::At,
+                        at: clause.range.start,
+                    });
                 }
             }
         }
         // "Anna has it": with her.
-        let holds = verb.is_some_and(|verb| matches!(verb.lemma.as_str(), "have" | "hold" | "borrow" | "keep" | "wear") && !verb.negated && verb.modal.is_none());
+        let holds = verb.is_some_and(|verb| {
+            matches!(verb.lemma.as_str(), "have" | "hold" | "borrow" | "keep" | "wear")
+                && !verb.negated
+                && verb.modal.is_none()
+        });
         if holds && !placed && subject.as_ref().is_some_and(is_person) {
-            let text = format!("with {}", clause.subject.as_ref().filter(|noun| !noun.is_pronoun()).map_or(self.event.entity.clone().unwrap_or_default(), |noun| self.phrase_text(noun)));
+            let text = format!(
+                "with {}",
+                clause
+                    .subject
+                    .as_ref()
+                    .filter(|noun| !noun.is_pronoun())
+                    .map_or(self.event.entity.clone().unwrap_or_default(), |noun| self.phrase_text(noun))
+            );
             for thing in objects {
                 found.push(Place { thing, text: text.clone(), placement: Placement::At, at: clause.range.start });
             }
@@ -239,7 +284,23 @@ fn place_runs(clause: &Clause) -> Vec<(Placement, Range<usize>, &NounPhrase)> {
             last = None;
             continue;
         };
-        let stays = matches!(adjunct.preposition.as_str(), "in" | "on" | "at" | "by" | "beside" | "under" | "behind" | "near" | "next to" | "of" | "inside" | "above" | "over" | "round" | "below");
+        let stays = matches!(
+            adjunct.preposition.as_str(),
+            "in" | "on"
+                | "at"
+                | "by"
+                | "beside"
+                | "under"
+                | "behind"
+                | "near"
+                | "next to"
+                | "of"
+                | "inside"
+                | "above"
+                | "over"
+                | "round"
+                | "below"
+        );
         let follows = last.is_some_and(|last| adjunct.range.start <= last.range.end + 2) && stays;
         match found.last_mut() {
             Some((_, range, _)) if follows => range.end = adjunct.range.end,
@@ -251,7 +312,8 @@ fn place_runs(clause: &Clause) -> Vec<(Placement, Range<usize>, &NounPhrase)> {
 }
 
 fn is_placing(preposition: &str) -> bool {
-    is_one_of(preposition, PLACING) || preposition.split(' ').next_back().is_some_and(|last| is_one_of(last, PLACING) && !matches!(last, "by"))
+    is_one_of(preposition, PLACING)
+        || preposition.split(' ').next_back().is_some_and(|last| is_one_of(last, PLACING) && !matches!(last, "by"))
 }
 
 /// Whether a noun can be where something is: a moment or a way of doing cannot.
@@ -259,7 +321,17 @@ fn can_be_place(noun: &NounPhrase) -> bool {
     let category = lexicon::category(&noun.head, PartOfSpeech::Noun);
     noun.kind != NounKind::Pronoun
         && noun.kind != NounKind::Number
-        && !matches!(category, Some(Category::Time | Category::Feeling | Category::Motive | Category::Quantity | Category::Attribute | Category::Cognition))
+        && !matches!(
+            category,
+            Some(
+                Category::Time
+                    | Category::Feeling
+                    | Category::Motive
+                    | Category::Quantity
+                    | Category::Attribute
+                    | Category::Cognition
+            )
+        )
 }
 
 fn is_measure(noun: &NounPhrase) -> bool {
@@ -275,8 +347,24 @@ pub(super) fn arguments(clause: &Clause) -> impl Iterator<Item = &NounPhrase> {
 /// Whether a noun phrase names a person or an animal that acts.
 pub(super) fn is_person(noun: &NounPhrase) -> bool {
     match noun.kind {
-        NounKind::Name => lexicon::category(&noun.head, PartOfSpeech::Noun).is_none_or(|category| matches!(category, Category::Person | Category::Animal)),
-        NounKind::Pronoun => matches!(noun.head.as_str(), "i" | "you" | "he" | "she" | "we" | "me" | "him" | "her" | "us" | "somebody" | "someone" | "everybody" | "everyone" | "nobody"),
+        NounKind::Name => lexicon::category(&noun.head, PartOfSpeech::Noun)
+            .is_none_or(|category| matches!(category, Category::Person | Category::Animal)),
+        NounKind::Pronoun => matches!(
+            noun.head.as_str(),
+            "i" | "you"
+                | "he"
+                | "she"
+                | "we"
+                | "me"
+                | "him"
+                | "her"
+                | "us"
+                | "somebody"
+                | "someone"
+                | "everybody"
+                | "everyone"
+                | "nobody"
+        ),
         NounKind::Common => matches!(lexicon::category(&noun.head, PartOfSpeech::Noun), Some(Category::Person)),
         NounKind::Number => false,
     }
@@ -284,7 +372,11 @@ pub(super) fn is_person(noun: &NounPhrase) -> bool {
 
 /// A name as a noun phrase.
 pub(super) fn name_phrase(name: &str) -> NounPhrase {
-    let words: Vec<String> = tokens(name).into_iter().filter(|token| token.kind != TokenKind::Mark).map(|token| lemma(&token.text, Tag::Noun)).collect();
+    let words: Vec<String> = tokens(name)
+        .into_iter()
+        .filter(|token| token.kind != TokenKind::Mark)
+        .map(|token| lemma(&token.text, Tag::Noun))
+        .collect();
     let (head, modifiers) = match words.split_last() {
         Some((head, modifiers)) => (head.clone(), modifiers.to_vec()),
         None => (name.to_lowercase(), Vec::new()),
@@ -307,8 +399,25 @@ pub(super) fn name_phrase(name: &str) -> NounPhrase {
 /// Words that tell something: no marks, articles, auxiliaries and the like.
 pub(super) fn is_content(word: &Word) -> bool {
     matches!(word.tag, Tag::Noun | Tag::Name | Tag::Adjective | Tag::Verb | Tag::Number)
-        || word.tag == Tag::Adverb && !matches!(word.text.as_str(), "now" | "then" | "again" | "still" | "just" | "also" | "too" | "very" | "there" | "here" | "yet" | "so" | "not")
-        || word.tag == Tag::Preposition && matches!(word.text.as_str(), "outside" | "inside" | "under" | "behind" | "without")
+        || word.tag == Tag::Adverb
+            && !matches!(
+                word.text.as_str(),
+                "now"
+                    | "then"
+                    | "again"
+                    | "still"
+                    | "just"
+                    | "also"
+                    | "too"
+                    | "very"
+                    | "there"
+                    | "here"
+                    | "yet"
+                    | "so"
+                    | "not"
+            )
+        || word.tag == Tag::Preposition
+            && matches!(word.text.as_str(), "outside" | "inside" | "under" | "behind" | "without")
 }
 
 /// The times that a text tells of. What was observed in the moment of its telling says no other time.
@@ -325,7 +434,9 @@ pub(super) fn in_words(place: &str) -> String {
     let first = place.split_whitespace().next().unwrap_or_default().to_lowercase();
     if is_one_of(&first, PLACING) {
         place.to_owned()
-    } else if is_one_of(&first, &["the", "a", "an", "my", "his", "her", "our", "their"]) || place.starts_with(char::is_uppercase) {
+    } else if is_one_of(&first, &["the", "a", "an", "my", "his", "her", "our", "their"])
+        || place.starts_with(char::is_uppercase)
+    {
         format!("in {place}")
     } else {
         format!("in the {place}")
@@ -352,12 +463,16 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
             None => {
                 let digits: String = token.text.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
                 match digits.parse::<f64>() {
-                    Ok(value) if token.kind == TokenKind::Word && !digits.is_empty() => (value, token.text[digits.len()..].to_owned()),
+                    Ok(value) if token.kind == TokenKind::Word && !digits.is_empty() => {
+                        (value, token.text[digits.len()..].to_owned())
+                    }
                     _ => continue,
                 }
             }
         };
-        let word = |at: usize| tokens.get(at).filter(|token| token.kind == TokenKind::Word || token.text == "%" || token.text == "°");
+        let word = |at: usize| {
+            tokens.get(at).filter(|token| token.kind == TokenKind::Word || token.text == "%" || token.text == "°")
+        };
         let mut next = at + 1;
         let mut end = token.range.end;
         let mut unit = glued;
@@ -375,7 +490,10 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
         let mut of = Vec::new();
         while let Some(token) = word(next)
             && of.len() < 4
-            && !is_one_of(&token.text, &["and", "or", "for", "to", "in", "at", "on", "is", "was", "were", "are", "with", "from"])
+            && !is_one_of(
+                &token.text,
+                &["and", "or", "for", "to", "in", "at", "on", "is", "was", "were", "are", "with", "from"],
+            )
         {
             of.push(lemma(&token.text, Tag::Noun));
             next += 1;
@@ -401,7 +519,10 @@ fn unit_name(unit: &str) -> String {
 impl Reading {
     /// An event whose grammar is not read: its words alone count.
     pub fn unread(event: Event) -> Self {
-        let lemmas = crate::index::words(&event.text).filter(|word| !crate::index::is_stop_word(word)).map(|word| (word, Tag::Noun)).collect::<Vec<_>>();
+        let lemmas = crate::index::words(&event.text)
+            .filter(|word| !crate::index::is_stop_word(word))
+            .map(|word| (word, Tag::Noun))
+            .collect::<Vec<_>>();
         Self { own: lemmas.len(), lemmas, sentences: Vec::new(), times: Vec::new(), event }
     }
 }

@@ -8,8 +8,9 @@ use crate::index::SearchQuery;
 use crate::{Event, EventId, Kind, Origin, ReadError, Sensed, TimeSpan};
 
 /// The spaces of pictures in which places can be told apart, each with the cosine from which the mean pictures of two
-/// segments show one place. Measured on the development clips, where those of one place lie .76 to .99 apart from each other
-/// (5 % below .80) and those of different places never above .78; from .78 to .86 every scene falls to its own place.
+/// segments show one place. Measured on the development clips, where those of one place lie .76 to .99 apart from each
+/// other (5 % below .80) and those of different places never above .78; from .78 to .86 every scene falls to its own
+/// place.
 const SAME_PLACE: &[(&str, f32)] = &[("mobilenet-v1/avgpool/l2", 0.82)];
 /// Scenes that are compared, the latest ones.
 const SCENES: usize = 4_000;
@@ -19,12 +20,18 @@ const AWAY: Duration = Duration::from_secs(60);
 const FILLS: f32 = 0.5;
 
 impl Pool<'_> {
-    /// The visits to a place that is counted: to the place where what was matched was seen, or none where what was matched is
-    /// told or is no place. `seen` are the events that hold what is asked for.
+    /// The visits to a place that is counted: to the place where what was matched was seen, or none where what was
+    /// matched is told or is no place. `seen` are the events that hold what is asked for.
     pub(super) fn visits(&self, seen: &[&Found]) -> Result<Option<Vec<Shown>>, ReadError> {
-        let perceived = |found: &&&Found| found.reading.event.origin == Origin::Perceived && found.reading.event.kind != Kind::Text;
+        let perceived =
+            |found: &&&Found| found.reading.event.origin == Origin::Perceived && found.reading.event.kind != Kind::Text;
         let seen: Vec<&Found> = seen.iter().filter(perceived).copied().collect();
-        let whole = self.question.asked.words.iter().any(|word| matches!(word.lemma.as_str(), "place" | "room" | "location" | "visit" | "spot"));
+        let whole = self
+            .question
+            .asked
+            .words
+            .iter()
+            .any(|word| matches!(word.lemma.as_str(), "place" | "room" | "location" | "visit" | "spot"));
         if seen.is_empty() {
             return Ok(None);
         }
@@ -160,7 +167,8 @@ impl Places {
 
     fn shown(&self, visit: Visit, candidates: &[&Found]) -> Shown {
         let inside = candidates.iter().filter(|one| visit.span.contains(one.span().start));
-        let best = inside.max_by(|a, b| a.coverage.of_content.total_cmp(&b.coverage.of_content).then(b.id().cmp(&a.id())));
+        let best =
+            inside.max_by(|a, b| a.coverage.of_content.total_cmp(&b.coverage.of_content).then(b.id().cmp(&a.id())));
         let event = best.map_or(&self.scenes[visit.longest].event, |best| &best.reading.event);
         Shown { span: visit.span, event: event.clone() }
     }

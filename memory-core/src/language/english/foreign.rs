@@ -1,7 +1,8 @@
 //! Whether a question is written in this language at all.
 
 use super::closed::{
-    ADVERBS, BE, CONJUNCTIONS, DETERMINERS, DO, HAVE, MODALS, OWNERS, PREPOSITIONS, PRONOUNS, SUBORDINATORS, WH, is_one_of, number_word,
+    ADVERBS, BE, CONJUNCTIONS, DETERMINERS, DO, HAVE, MODALS, OWNERS, PREPOSITIONS, PRONOUNS, SUBORDINATORS, WH,
+    is_one_of, number_word,
 };
 use super::lexicon::{self, PartOfSpeech};
 use super::token::{TokenKind, tokens};
@@ -24,7 +25,11 @@ pub(crate) fn looks_english(text: &str) -> bool {
         }
         words += 1;
         let word = token.text.as_str();
-        if word.starts_with('\'') || word == "not" || number_word(word).is_some() || CLOSED.iter().any(|list| is_one_of(word, list)) {
+        if word.starts_with('\'')
+            || word == "not"
+            || number_word(word).is_some()
+            || CLOSED.iter().any(|list| is_one_of(word, list))
+        {
             closed += 1;
         } else if is_unknown(word) {
             unknown += 1;

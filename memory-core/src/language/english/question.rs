@@ -136,7 +136,8 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
         // The cue stands at one end; what is left is what is asked.
         if cue.range.end <= main.start {
             // It stands in a sentence of its own.
-        } else if cue.range.start <= main.start + 24 && cue.range.end < main.end && clause.range.start >= cue.range.end {
+        } else if cue.range.start <= main.start + 24 && cue.range.end < main.end && clause.range.start >= cue.range.end
+        {
             main.start = cue.range.end;
         } else {
             main.end = cue.range.start;
@@ -172,12 +173,17 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
 /// question (a question may quote several sentences), else a request, else the last.
 fn asking_sentence(sentences: &[Sentence], words: &[Word]) -> usize {
     let begins = |sentence: &Sentence| {
-        let inside = words.iter().filter(|word| word.range.start >= sentence.range.start && word.range.end <= sentence.range.end);
-        let mut first = inside.skip_while(|word| matches!(word.tag, Tag::Time | Tag::Mark | Tag::Conjunction | Tag::Preposition | Tag::Number));
+        let inside = words
+            .iter()
+            .filter(|word| word.range.start >= sentence.range.start && word.range.end <= sentence.range.end);
+        let mut first = inside.skip_while(|word| {
+            matches!(word.tag, Tag::Time | Tag::Mark | Tag::Conjunction | Tag::Preposition | Tag::Number)
+        });
         first.next().is_some_and(|word| word.tag == Tag::Wh || matches!(word.tag, Tag::Auxiliary | Tag::Modal))
     };
     let asks = |sentence: &Sentence| {
-        sentence.clauses.iter().any(|clause| clause.asking.is_some()) || begins(sentence) && sentence.clauses.iter().any(|clause| clause.inverted)
+        sentence.clauses.iter().any(|clause| clause.asking.is_some())
+            || begins(sentence) && sentence.clauses.iter().any(|clause| clause.inverted)
     };
     let request = |sentence: &Sentence| {
         words.iter().find(|word| word.range.start >= sentence.range.start).is_some_and(|word| is_request(&word.text))
@@ -194,13 +200,27 @@ fn asking_sentence(sentences: &[Sentence], words: &[Word]) -> usize {
 fn is_request(word: &str) -> bool {
     matches!(
         word,
-        "tell" | "list" | "name" | "give" | "describe" | "summarise" | "summarize" | "show" | "say" | "explain" | "recap" | "remind"
-            | "count" | "report"
+        "tell"
+            | "list"
+            | "name"
+            | "give"
+            | "describe"
+            | "summarise"
+            | "summarize"
+            | "show"
+            | "say"
+            | "explain"
+            | "recap"
+            | "remind"
+            | "count"
+            | "report"
     )
 }
 
 fn asking_clause(sentence: &Sentence, cue: Option<&Cue>) -> Clause {
-    let in_cue = |clause: &&Clause| cue.is_none_or(|cue| !(clause.range.start >= cue.range.start && clause.range.end <= cue.range.end));
+    let in_cue = |clause: &&Clause| {
+        cue.is_none_or(|cue| !(clause.range.start >= cue.range.start && clause.range.end <= cue.range.end))
+    };
     let candidates: Vec<&Clause> = sentence.clauses.iter().filter(in_cue).collect();
     let asking = candidates.iter().copied().find(|clause| clause.asking.is_some());
     let inverted = candidates.iter().copied().find(|clause| clause.inverted);
@@ -211,8 +231,9 @@ fn asking_clause(sentence: &Sentence, cue: Option<&Cue>) -> Clause {
 
 /// Takes the clause or phrase that places the question in time by another event.
 fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
-    let inside: Vec<usize> =
-        (0..words.len()).filter(|at| words[*at].range.start >= sentence.range.start && words[*at].range.end <= sentence.range.end).collect();
+    let inside: Vec<usize> = (0..words.len())
+        .filter(|at| words[*at].range.start >= sentence.range.start && words[*at].range.end <= sentence.range.end)
+        .collect();
     let first = *inside.first()?;
     let last = *inside.last()?;
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
@@ -220,11 +241,15 @@ fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
         let (order, length) = match (text(at), text(at + 1), text(at + 2)) {
             ("while" | "whilst" | "during" | "amid", ..) => (Order::During, 1),
             // "By when must it …" asks for the time.
-            ("when", ..) if words.get(at + 1).is_some_and(|word| matches!(word.tag, Tag::Auxiliary | Tag::Modal)) => continue,
+            ("when", ..) if words.get(at + 1).is_some_and(|word| matches!(word.tag, Tag::Auxiliary | Tag::Modal)) => {
+                continue;
+            }
             ("when", ..) => (Order::During, 1),
             ("as", ..) if words[at].tag == Tag::Conjunction && text(at + 1) != "if" => (Order::During, 1),
             ("at" | "by", "the", "time") | ("at", "the", "moment") => (Order::During, 3),
-            ("the", "moment" | "instant", _) if words.get(at + 2).is_some_and(|word| word.tag != Tag::Mark) => (Order::During, 2),
+            ("the", "moment" | "instant", _) if words.get(at + 2).is_some_and(|word| word.tag != Tag::Mark) => {
+                (Order::During, 2)
+            }
             ("after" | "following", ..) => (Order::After, 1),
             ("once", ..) if words[at].tag == Tag::Conjunction => (Order::After, 1),
             ("before", ..) => (Order::Before, 1),
@@ -234,22 +259,31 @@ fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
         let from = at + length;
         // "before noon" is a time, "the day before", "before?" and "when?" place nothing.
         let next = words.get(from).filter(|_| from <= last)?;
-        if matches!(next.tag, Tag::Time | Tag::Mark) || matches!(next.text.as_str(), "that" | "all" | "now") && from == last {
+        if matches!(next.tag, Tag::Time | Tag::Mark)
+            || matches!(next.text.as_str(), "that" | "all" | "now") && from == last
+        {
             continue;
         }
         let leading = inside.iter().take_while(|place| **place < at).all(|place| {
             matches!(words[*place].tag, Tag::Conjunction | Tag::Mark | Tag::Adverb | Tag::Time)
-                || matches!(words[*place].text.as_str(), "right" | "just" | "between" | "from" | "on" | "at" | "to" | "in")
+                || matches!(
+                    words[*place].text.as_str(),
+                    "right" | "just" | "between" | "from" | "on" | "at" | "to" | "in"
+                )
         });
         let comma = (from..=last).filter(|place| words[*place].is(","));
         let end = if leading || at == first {
             // The cue ends at the comma before the words that ask.
             let asks = |place: usize| {
                 let next = text(place + 1);
-                words.get(place + 1).is_some_and(|word| matches!(word.tag, Tag::Wh | Tag::Auxiliary | Tag::Modal | Tag::Preposition))
+                words
+                    .get(place + 1)
+                    .is_some_and(|word| matches!(word.tag, Tag::Wh | Tag::Auxiliary | Tag::Modal | Tag::Preposition))
                     || is_request(next)
             };
-            let Some(comma) = comma.clone().find(|place| asks(*place)).or_else(|| comma.clone().next()) else { continue };
+            let Some(comma) = comma.clone().find(|place| asks(*place)).or_else(|| comma.clone().next()) else {
+                continue;
+            };
             comma
         } else {
             // A word that asks after a comma ends it, too.
@@ -262,8 +296,10 @@ fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
             continue;
         }
         let before = at.checked_sub(1).map_or("", text);
-        let direct = matches!(before, "right" | "directly" | "immediately" | "just" | "shortly" | "straight" | "soon" | "next" | "step" | "stop")
-            || inside.iter().any(|place| matches!(text(*place), "next" | "directly" | "immediately"));
+        let direct = matches!(
+            before,
+            "right" | "directly" | "immediately" | "just" | "shortly" | "straight" | "soon" | "next" | "step" | "stop"
+        ) || inside.iter().any(|place| matches!(text(*place), "next" | "directly" | "immediately"));
         return Some(Cue { order, direct, range: words[at].range.start..words[end - 1].range.end });
     }
     None
@@ -272,14 +308,23 @@ fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
 /// A statement before the question that places it: "People clapped. What did you see just then?"
 fn spoken_before(words: &[Word], sentences: &[Sentence], place: usize) -> Option<Cue> {
     let sentence = sentences.get(place)?;
-    let inside: Vec<&Word> =
-        words.iter().filter(|word| word.range.start >= sentence.range.start && word.range.end <= sentence.range.end).collect();
-    let has = |phrase: &[&str]| inside.windows(phrase.len()).any(|window| window.iter().zip(phrase).all(|(word, text)| word.is(text)));
-    let then = has(&["then"]) && !has(&["and", "then"]) || has(&["that", "moment"]) || has(&["that", "time"]) || has(&["meanwhile"]) || has(&["that", "point"]);
+    let inside: Vec<&Word> = words
+        .iter()
+        .filter(|word| word.range.start >= sentence.range.start && word.range.end <= sentence.range.end)
+        .collect();
+    let has = |phrase: &[&str]| {
+        inside.windows(phrase.len()).any(|window| window.iter().zip(phrase).all(|(word, text)| word.is(text)))
+    };
+    let then = has(&["then"]) && !has(&["and", "then"])
+        || has(&["that", "moment"])
+        || has(&["that", "time"])
+        || has(&["meanwhile"])
+        || has(&["that", "point"]);
     let next = has(&["next"]) || has(&["afterwards"]) || has(&["after", "that"]);
     // Before the asking clause of the same sentence, behind a colon or a comma.
     let asks = inside.iter().position(|word| word.tag == Tag::Wh)?;
-    let same = inside[..asks].iter().rposition(|word| matches!(word.text.as_str(), ":" | "," | "-")).filter(|mark| *mark >= 3);
+    let same =
+        inside[..asks].iter().rposition(|word| matches!(word.text.as_str(), ":" | "," | "-")).filter(|mark| *mark >= 3);
     let range = match (same, place.checked_sub(1).and_then(|before| sentences.get(before))) {
         (Some(mark), _) if inside[..mark].iter().any(|word| matches!(word.tag, Tag::Verb | Tag::Auxiliary)) => {
             inside[0].range.start..inside[mark - 1].range.end
@@ -287,7 +332,13 @@ fn spoken_before(words: &[Word], sentences: &[Sentence], place: usize) -> Option
         (_, Some(before)) if !before.asks => before.range.clone(),
         _ => return None,
     };
-    let order = if next { Order::After } else if then { Order::During } else { return None };
+    let order = if next {
+        Order::After
+    } else if then {
+        Order::During
+    } else {
+        return None;
+    };
     Some(Cue { order, direct: true, range })
 }
 
@@ -295,16 +346,31 @@ fn is_negated(words: &[Word], main: &Range<usize>) -> bool {
     words.iter().any(|word| {
         word.range.start >= main.start
             && word.range.end <= main.end
-            && (word.tag == Tag::Not || matches!(word.text.as_str(), "no" | "without" | "neither" | "nobody" | "nothing" | "missing"))
+            && (word.tag == Tag::Not
+                || matches!(word.text.as_str(), "no" | "without" | "neither" | "nobody" | "nothing" | "missing"))
     })
 }
 
 fn is_habitual(words: &[Word]) -> bool {
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
     (0..words.len()).any(|at| {
-        matches!(text(at), "usually" | "normally" | "typically" | "generally" | "always" | "habit" | "habits" | "routine" | "tend" | "tends")
-            || matches!((text(at), text(at + 1)), ("every" | "each", "day" | "morning" | "evening" | "night" | "week" | "time" | "afternoon") | ("as", "rule"))
-            || matches!((text(at), text(at + 1)), ("like" | "likes" | "prefer" | "prefers" | "love" | "loves", "to"))
+        matches!(
+            text(at),
+            "usually"
+                | "normally"
+                | "typically"
+                | "generally"
+                | "always"
+                | "habit"
+                | "habits"
+                | "routine"
+                | "tend"
+                | "tends"
+        ) || matches!(
+            (text(at), text(at + 1)),
+            ("every" | "each", "day" | "morning" | "evening" | "night" | "week" | "time" | "afternoon")
+                | ("as", "rule")
+        ) || matches!((text(at), text(at + 1)), ("like" | "likes" | "prefer" | "prefers" | "love" | "loves", "to"))
             || matches!((text(at), text(at + 1)), ("whose", "job") | ("time", "of"))
     })
 }
@@ -320,7 +386,9 @@ fn occurrence(words: &[Word]) -> Option<Occurrence> {
             "recent" if text(at.wrapping_sub(1)) == "most" => return Some(Occurrence::Last),
             "first" | "earliest" | "initially" | "originally" => return Some(Occurrence::First),
             "previously" => return Some(Occurrence::Previous),
-            "before" if at + 1 >= words.len() || words.get(at + 1).is_some_and(|word| word.tag == Tag::Mark) => return Some(Occurrence::Previous),
+            "before" if at + 1 >= words.len() || words.get(at + 1).is_some_and(|word| word.tag == Tag::Mark) => {
+                return Some(Occurrence::Previous);
+            }
             "second" if noun_next && text(at.wrapping_sub(1)) == "the" => return Some(Occurrence::Nth(2)),
             "third" if noun_next && text(at.wrapping_sub(1)) == "the" => return Some(Occurrence::Nth(3)),
             _ => {}
@@ -332,11 +400,15 @@ fn occurrence(words: &[Word]) -> Option<Occurrence> {
 /// A superlative or comparative of the question.
 fn scale(words: &[Word], main: &Range<usize>) -> Option<Scale> {
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
-    for (at, word) in words.iter().enumerate().filter(|(_, word)| word.range.start >= main.start && word.range.end <= main.end) {
+    for (at, word) in
+        words.iter().enumerate().filter(|(_, word)| word.range.start >= main.start && word.range.end <= main.end)
+    {
         let next = || words.get(at + 1).map_or(String::new(), |word| word.lemma.clone());
         let plain = |most, comparative, of: &str| Some(Scale { most, of: of.into(), comparative });
         match word.text.as_str() {
-            "most" | "highest" | "greatest" | "largest" | "biggest" if text(at + 1) != "recent" && text(at + 1) != "recently" => {
+            "most" | "highest" | "greatest" | "largest" | "biggest"
+                if text(at + 1) != "recent" && text(at + 1) != "recently" =>
+            {
                 return Some(Scale { most: true, of: next(), comparative: false });
             }
             "least" | "lowest" | "smallest" | "fewest" if text(at.wrapping_sub(1)) != "at" => {
@@ -347,9 +419,13 @@ fn scale(words: &[Word], main: &Range<usize>) -> Option<Scale> {
             "heaviest" => return plain(true, false, "weight"),
             "longer" if !matches!(text(at.wrapping_sub(1)), "any" | "no") => return plain(true, true, "long"),
             "shorter" => return plain(false, true, "long"),
-            "higher" | "larger" | "bigger" | "fuller" | "greater" | "warmer" | "hotter" => return plain(true, true, ""),
+            "higher" | "larger" | "bigger" | "fuller" | "greater" | "warmer" | "hotter" => {
+                return plain(true, true, "");
+            }
             "lower" | "smaller" | "emptier" | "colder" | "cooler" => return plain(false, true, ""),
-            "more" | "fewer" | "less" if text(at + 1) == "often" || text(at + 1) == "times" => return plain(word.text == "more", true, "often"),
+            "more" | "fewer" | "less" if text(at + 1) == "often" || text(at + 1) == "times" => {
+                return plain(word.text == "more", true, "often");
+            }
             _ => {}
         }
     }
@@ -360,7 +436,8 @@ fn scale(words: &[Word], main: &Range<usize>) -> Option<Scale> {
 fn among_options(asked: &Asked) -> bool {
     let text = |at: usize| asked.words.get(at).map_or("", |word| word.text.as_str());
     (0..asked.words.len()).any(|at| {
-        matches!((text(at), text(at + 1)), ("of", "these" | "those" | "them")) || matches!((text(at), text(at + 1), text(at + 2)), ("of", "the", "following"))
+        matches!((text(at), text(at + 1)), ("of", "these" | "those" | "them"))
+            || matches!((text(at), text(at + 1), text(at + 2)), ("of", "the", "following"))
     })
 }
 
@@ -368,14 +445,21 @@ fn among_options(asked: &Asked) -> bool {
 fn alternatives(asked: &Asked) -> Vec<Range<usize>> {
     let words = &asked.words;
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
-    let Some(or) = (0..words.len()).rev().find(|at| text(*at) == "or" && words[*at].range.start >= asked.main.start) else {
+    let Some(or) = (0..words.len()).rev().find(|at| text(*at) == "or" && words[*at].range.start >= asked.main.start)
+    else {
         // "Of the knife and the fork, which was first?"
-        let of = (0..words.len()).find(|at| text(*at) == "of" && (*at == 0 || words[at - 1].tag == Tag::Mark || words[at - 1].tag == Tag::Time));
+        let of = (0..words.len()).find(|at| {
+            text(*at) == "of" && (*at == 0 || words[at - 1].tag == Tag::Mark || words[at - 1].tag == Tag::Time)
+        });
         if let Some(of) = of
-            && let Some(comma) = (of..words.len()).find(|at| text(*at) == "," && words.get(at + 1).is_some_and(|word| word.tag == Tag::Wh))
+            && let Some(comma) = (of..words.len())
+                .find(|at| text(*at) == "," && words.get(at + 1).is_some_and(|word| word.tag == Tag::Wh))
             && let Some(and) = (of..comma).find(|at| text(*at) == "and")
         {
-            return vec![words[of + 1].range.start..words[and - 1].range.end, words[and + 1].range.start..words[comma - 1].range.end];
+            return vec![
+                words[of + 1].range.start..words[and - 1].range.end,
+                words[and + 1].range.start..words[comma - 1].range.end,
+            ];
         }
         // "The apple, the cat and the robot: which of them …"
         if let Some(colon) = (0..words.len()).find(|at| text(*at) == ":")
@@ -395,12 +479,25 @@ fn alternatives(asked: &Asked) -> Vec<Range<usize>> {
         let word = &words[start - 1];
         let item = matches!(
             word.tag,
-            Tag::Noun | Tag::Name | Tag::Adjective | Tag::Determiner | Tag::Owner | Tag::Possessive | Tag::Number | Tag::Time | Tag::Preposition | Tag::Pronoun
+            Tag::Noun
+                | Tag::Name
+                | Tag::Adjective
+                | Tag::Determiner
+                | Tag::Owner
+                | Tag::Possessive
+                | Tag::Number
+                | Tag::Time
+                | Tag::Preposition
+                | Tag::Pronoun
         );
-// A comma goes on a list inside the clause that asks; after a phrase that leads it in, it ends that phrase.
-        let asked_before = |end: usize| words[..end].iter().any(|word| matches!(word.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal | Tag::Wh));
+        // A comma goes on a list inside the clause that asks; after a phrase that leads it in, it ends that phrase.
+        let asked_before = |end: usize| {
+            words[..end].iter().any(|word| matches!(word.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal | Tag::Wh))
+        };
         let goes_on = item || word.is(",") && start >= 2 && words[start - 2].is_nominal() && asked_before(start - 1);
-        let verb_item = matches!(word.tag, Tag::Verb | Tag::Auxiliary) && (start..or).all(|at| !words[at].is(",")) && asked.words[..start - 1].iter().any(|word| word.is(":"));
+        let verb_item = matches!(word.tag, Tag::Verb | Tag::Auxiliary)
+            && (start..or).all(|at| !words[at].is(","))
+            && asked.words[..start - 1].iter().any(|word| word.is(":"));
         if !goes_on && !verb_item {
             break;
         }
@@ -409,7 +506,9 @@ fn alternatives(asked: &Asked) -> Vec<Range<usize>> {
     // "Was it Jonas or Leena?": a pronoun before the first item is the subject.
     let subject = |start: usize| {
         words[start].tag == Tag::Pronoun
-            && words.get(start + 1).is_some_and(|next| next.is_nominal() || matches!(next.tag, Tag::Determiner | Tag::Owner))
+            && words
+                .get(start + 1)
+                .is_some_and(|next| next.is_nominal() || matches!(next.tag, Tag::Determiner | Tag::Owner))
     };
     while start < or && subject(start) {
         start += 1;
@@ -453,20 +552,37 @@ fn kind(asked: &mut Asked) -> Ask {
     let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
     let any = |list: &[&str]| words.iter().any(|word| list.contains(word));
     if any(&["summarise", "summarize", "summary", "recap", "overview"])
-        || has(&["in", "short"]) || has(&["in", "brief"]) || has(&["short", "account"]) || has(&["whole", "story"]) || has(&["did", "i", "miss"])
-        || has(&["have", "i", "missed"]) || has(&["going", "on"]) && asked.clause.asking.is_some() && asked.cue.is_none()
+        || has(&["in", "short"])
+        || has(&["in", "brief"])
+        || has(&["short", "account"])
+        || has(&["whole", "story"])
+        || has(&["did", "i", "miss"])
+        || has(&["have", "i", "missed"])
+        || has(&["going", "on"]) && asked.clause.asking.is_some() && asked.cue.is_none()
         || has(&["up", "to"]) && has(&["been"]) && asked.clause.asking.is_some()
     {
         return Ask::Summary;
     }
-    if has(&["what", "happened"]) && asked.cue.is_none() && asked.clause.objects.is_empty() && asked.clause.adjuncts.is_empty() {
+    if has(&["what", "happened"])
+        && asked.cue.is_none()
+        && asked.clause.objects.is_empty()
+        && asked.clause.adjuncts.is_empty()
+    {
         return Ask::Summary;
     }
     if asked.subject_is_asked && asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "change") {
         return Ask::Change;
     }
-    let changes = any(&["changed", "different", "changes"]) && !has(&["how", "many", "different"]) && !any(&["values", "by"]) || has(&["what", "'s", "new"]) || has(&["become", "of"]) || has(&["became", "of"]);
-    if changes && asked.clause.asking.as_ref().map_or(asked.clause.inverted || has(&["and", "how"]), |asking| matches!(asking.word.as_str(), "what" | "how")) {
+    let changes =
+        any(&["changed", "different", "changes"]) && !has(&["how", "many", "different"]) && !any(&["values", "by"])
+            || has(&["what", "'s", "new"])
+            || has(&["become", "of"])
+            || has(&["became", "of"]);
+    if changes
+        && asked.clause.asking.as_ref().map_or(asked.clause.inverted || has(&["and", "how"]), |asking| {
+            matches!(asking.word.as_str(), "what" | "how")
+        })
+    {
         return Ask::Change;
     }
     let Some(asking) = asked.clause.asking.clone() else {
@@ -484,7 +600,14 @@ fn kind(asked: &mut Asked) -> Ask {
                 _ => Ask::Thing,
             };
         }
-        if asked.clause.inverted || first.is_some_and(|word| is_one_of(&word.text, BE) || is_one_of(&word.text, HAVE) || is_one_of(&word.text, MODALS) || word.lemma == "do") {
+        if asked.clause.inverted
+            || first.is_some_and(|word| {
+                is_one_of(&word.text, BE)
+                    || is_one_of(&word.text, HAVE)
+                    || is_one_of(&word.text, MODALS)
+                    || word.lemma == "do"
+            })
+        {
             return if asked.alternatives.len() > 1 { Ask::Thing } else { Ask::Truth };
         }
         return Ask::Description;
@@ -504,25 +627,47 @@ fn kind(asked: &mut Asked) -> Ask {
             Some("many") => Ask::Count,
             Some("much") => Ask::Amount,
             Some("long") => Ask::Length,
-            Some("old" | "heavy" | "full" | "hot" | "warm" | "cold" | "far" | "high" | "tall" | "deep" | "wide" | "big" | "large" | "fast") => Ask::Amount,
+            Some(
+                "old" | "heavy" | "full" | "hot" | "warm" | "cold" | "far" | "high" | "tall" | "deep" | "wide" | "big"
+                | "large" | "fast",
+            ) => Ask::Amount,
             _ => {
                 let subject = asked.clause.subject.as_ref().map(|subject| subject.head.as_str()).unwrap_or_default();
                 let auxiliary = asked.clause.verb.as_ref().is_some_and(|verb| !verb.past && !verb.auxiliary_only);
-                let anybody = matches!(subject, "i" | "you" | "we" | "one" | "people" | "somebody" | "someone" | "anybody");
-                if auxiliary && anybody || words.first() == Some(&"how") && words.get(1) == Some(&"to") { Ask::Way } else { Ask::Description }
+                let anybody =
+                    matches!(subject, "i" | "you" | "we" | "one" | "people" | "somebody" | "someone" | "anybody");
+                if auxiliary && anybody || words.first() == Some(&"how") && words.get(1) == Some(&"to") {
+                    Ask::Way
+                } else {
+                    Ask::Description
+                }
             }
         },
         _ => {
             let class = class_of(asked, &asking, noun);
             match class.as_str() {
-                "quantity" | "amount" | "weight" | "size" | "temperature" | "price" | "cost" | "length" | "height" | "age" | "percentage" | "level" | "volume" => Ask::Amount,
-                "time" | "date" | "day" | "hour" | "year" | "month" | "weekday" | "evening" | "morning" | "afternoon" | "night" | "o'clock" | "moment" => Ask::Time,
+                "quantity" | "amount" | "weight" | "size" | "temperature" | "price" | "cost" | "length" | "height"
+                | "age" | "percentage" | "level" | "volume" => Ask::Amount,
+                "time" | "date" | "day" | "hour" | "year" | "month" | "weekday" | "evening" | "morning"
+                | "afternoon" | "night" | "o'clock" | "moment" => Ask::Time,
                 "place" | "room" | "location" | "spot" | "where" if !noun.is_empty() || verb == "be" => Ask::Place,
                 "person" | "people" | "man" | "woman" | "child" | "family" | "visitor" => Ask::Person,
                 "step" if has(&["come", "next"]) || any(&["next"]) => Ask::Next,
                 _ if noun.is_empty() && has(&["what", "now"]) => Ask::Next,
-                _ if noun.is_empty() && (has(&["comes", "next"]) || has(&["come", "next"]) || has(&["next", "step"]) || has(&["do", "next"])) => Ask::Next,
-                _ if noun.is_empty() && asked.clause.objects.is_empty() && (verb == "do" || verb == "get" && any(&["done"])) => Ask::Action,
+                _ if noun.is_empty()
+                    && (has(&["comes", "next"])
+                        || has(&["come", "next"])
+                        || has(&["next", "step"])
+                        || has(&["do", "next"])) =>
+                {
+                    Ask::Next
+                }
+                _ if noun.is_empty()
+                    && asked.clause.objects.is_empty()
+                    && (verb == "do" || verb == "get" && any(&["done"])) =>
+                {
+                    Ask::Action
+                }
                 _ if has(&["what", "time"]) || has(&["what", "day"]) || has(&["what", "date"]) => Ask::Time,
                 _ if noun.is_empty() && class.is_empty() && verb == "happen" => Ask::Action,
                 _ => Ask::Thing,
@@ -547,7 +692,20 @@ fn class_of(asked: &mut Asked, asking: &super::syntax::Asking, noun: &str) -> St
     // "What is the ingredient with …", "what was the name of …": the subject of "be" is the class.
     // "What was the exact weight of the salt used …": a noun of measure.
     if let Some(subject) = asked.clause.subject.as_ref().filter(|subject| subject.of.is_some() && asking.word == "what")
-        && matches!(subject.head.as_str(), "quantity" | "amount" | "weight" | "size" | "price" | "cost" | "length" | "height" | "age" | "volume" | "temperature")
+        && matches!(
+            subject.head.as_str(),
+            "quantity"
+                | "amount"
+                | "weight"
+                | "size"
+                | "price"
+                | "cost"
+                | "length"
+                | "height"
+                | "age"
+                | "volume"
+                | "temperature"
+        )
     {
         let head = subject.head.clone();
         asked.class = Some(subject.clone());

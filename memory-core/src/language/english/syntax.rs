@@ -142,7 +142,8 @@ pub(crate) fn parse(text: &str, times: &[Range<usize>]) -> (Vec<Word>, Vec<Sente
     let mut sentences = Vec::new();
     let mut from = 0;
     for at in 0..=words.len() {
-        let ends = at == words.len() || words[at].tag == Tag::Mark && matches!(words[at].text.as_str(), "." | "!" | "?" | ";" | "…");
+        let ends = at == words.len()
+            || words[at].tag == Tag::Mark && matches!(words[at].text.as_str(), "." | "!" | "?" | ";" | "…");
         if ends {
             if at > from {
                 let asks = words.get(at).is_some_and(|word| word.is("?"));
@@ -187,7 +188,8 @@ impl Chunker<'_> {
             match word.tag {
                 Tag::Time => self.at += 1,
                 Tag::Mark => {
-                    if matches!(word.text.as_str(), "," | ":" | "(" | ")" | "-" | "–" | "—" | "\"" | "“" | "”") {
+                    if matches!(word.text.as_str(), "," | ":" | "(" | ")" | "-" | "–" | "—" | "\"" | "“" | "”")
+                    {
                         found.push(Phrase::Comma);
                     }
                     self.at += 1;
@@ -261,7 +263,8 @@ impl Chunker<'_> {
             "how" => {
                 let next = self.words.get(self.at).filter(|next| {
                     matches!(next.tag, Tag::Adjective | Tag::Adverb | Tag::Determiner | Tag::Pronoun | Tag::Noun) && {
-                        matches!(next.text.as_str(), "many" | "much" | "often" | "long" | "far") || matches!(next.tag, Tag::Adjective | Tag::Adverb)
+                        matches!(next.text.as_str(), "many" | "much" | "often" | "long" | "far")
+                            || matches!(next.tag, Tag::Adjective | Tag::Adverb)
                     }
                 });
                 if let Some(next) = next {
@@ -274,7 +277,9 @@ impl Chunker<'_> {
                 }
             }
             "which" | "whose" | "whatever" | "whichever" => noun = self.noun(),
-            "what" if !matches!(self.tag(self.at), Some(Tag::Determiner | Tag::Pronoun | Tag::Owner)) => noun = self.noun(),
+            "what" if !matches!(self.tag(self.at), Some(Tag::Determiner | Tag::Pronoun | Tag::Owner)) => {
+                noun = self.noun()
+            }
             _ => {}
         }
         if let Some(noun) = &noun {
@@ -304,7 +309,8 @@ impl Chunker<'_> {
                     group.lemma = word.lemma.clone();
                     last_auxiliary = Some(word.lemma.as_str());
                 }
-                Tag::Adverb if matches!(self.tag(self.at + 1), Some(Tag::Verb | Tag::Auxiliary)) && self.at > start => {}
+                Tag::Adverb if matches!(self.tag(self.at + 1), Some(Tag::Verb | Tag::Auxiliary)) && self.at > start => {
+                }
                 Tag::Verb => {
                     group.auxiliary_only = false;
                     group.lemma = word.lemma.clone();
@@ -407,7 +413,8 @@ impl Chunker<'_> {
             }
             return None;
         }
-        // What ends in an adjective is no noun phrase unless a determiner stands before it ("the red one" has its noun).
+        // What ends in an adjective is no noun phrase unless a determiner stands before it ("the red one" has its
+        // noun).
         let head = (first..at).rev().find(|place| matches!(self.words[*place].tag, Tag::Noun | Tag::Name));
         let head = match head {
             Some(head) => head,
@@ -539,7 +546,8 @@ fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
             }
             Phrase::Adjunct(adjunct) => {
                 let subordinate = link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
-                if subordinate && current.verb.is_some() && rest.iter().any(|phrase| matches!(phrase, Phrase::Verb(_))) {
+                if subordinate && current.verb.is_some() && rest.iter().any(|phrase| matches!(phrase, Phrase::Verb(_)))
+                {
                     done.push(std::mem::take(&mut current));
                     current.link = link.take();
                 }
@@ -549,10 +557,13 @@ fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
             Phrase::Verb(verb) => {
                 match &mut current.verb {
                     None => current.verb = Some(verb.clone()),
-                    Some(own) if own.auxiliary_only && !verb.auxiliary_only && !verb_breaks(own, verb) => merge(own, verb),
+                    Some(own) if own.auxiliary_only && !verb.auxiliary_only && !verb_breaks(own, verb) => {
+                        merge(own, verb)
+                    }
                     Some(own) if own.auxiliary_only && verb.auxiliary_only && current.inverted => merge(own, verb),
                     Some(_) => {
-                        let subject = current.subject.clone().or_else(|| done.last().and_then(|last| last.subject.clone()));
+                        let subject =
+                            current.subject.clone().or_else(|| done.last().and_then(|last| last.subject.clone()));
                         let asked = current.asking.is_some();
                         done.push(std::mem::take(&mut current));
                         current.link = link.take().or_else(|| verb.infinitive.then(|| "to".into()));

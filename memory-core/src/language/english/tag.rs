@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::closed::{
-    ADVERBS, BE, CONJUNCTIONS, DETERMINERS, DO, HAVE, MODALS, OWNERS, PREPOSITIONS, PRONOUNS, WH, is_one_of, number_word,
+    ADVERBS, BE, CONJUNCTIONS, DETERMINERS, DO, HAVE, MODALS, OWNERS, PREPOSITIONS, PRONOUNS, WH, is_one_of,
+    number_word,
 };
 use super::lexicon::{self, PartOfSpeech};
 use super::token::{Token, TokenKind, tokens};
@@ -71,7 +72,8 @@ impl Word {
 
 /// Verbs whose past looks like their base form.
 const UNMARKED_PASTS: &[&str] = &[
-    "put", "set", "cut", "shut", "hit", "let", "read", "hurt", "cost", "spread", "split", "burst", "bet", "quit", "shed", "cast",
+    "put", "set", "cut", "shut", "hit", "let", "read", "hurt", "cost", "spread", "split", "burst", "bet", "quit",
+    "shed", "cast",
 ];
 
 /// How often a word is of which open class, as the lexicon knows it.
@@ -108,7 +110,8 @@ pub(crate) fn words(text: &str, times: &[Range<usize>]) -> Vec<Word> {
         .iter()
         .map(|token| if token.kind == TokenKind::Word { Shares::of(&token.text) } else { Shares::default() })
         .collect();
-    let mut tagger = Tagger { tokens: &tokens, shares: &shares, found: Vec::with_capacity(tokens.len()), shouted, has_verb: false };
+    let mut tagger =
+        Tagger { tokens: &tokens, shares: &shares, found: Vec::with_capacity(tokens.len()), shouted, has_verb: false };
     for (at, token) in tokens.iter().enumerate() {
         let timed = times.iter().any(|time| time.start <= token.range.start && token.range.end <= time.end);
         let tag = if timed { Tag::Time } else { tagger.tag(at) };
@@ -187,7 +190,11 @@ impl Tagger<'_> {
         let rare = || lexicon::frequency(&token.text) <= 2 && self.share(at).verb == 0;
         let acts = || {
             let next = self.text(at + 1);
-            next == "'s" || next == "and" || self.is_auxiliary(at + 1) || self.share(at + 1).verb > 0 && lexicon::lemma(next, PartOfSpeech::Verb).is_some_and(|lemma| lemma != next)
+            next == "'s"
+                || next == "and"
+                || self.is_auxiliary(at + 1)
+                || self.share(at + 1).verb > 0
+                    && lexicon::lemma(next, PartOfSpeech::Verb).is_some_and(|lemma| lemma != next)
         };
         !first || self.share(at).is_unknown() || rare() && acts()
     }
@@ -223,14 +230,22 @@ impl Tagger<'_> {
                 let base = lexicon::lemma(next, PartOfSpeech::Verb).is_some_and(|lemma| lemma == next);
                 let auxiliary = is_one_of(next, BE) || is_one_of(next, HAVE) || is_one_of(next, DO);
                 let after_noun = self.share(at + 1).noun > verb && !auxiliary;
-                if auxiliary || base && verb > 0 && (!after_noun || self.begins_object(at + 2)) { Tag::To } else { Tag::Preposition }
+                if auxiliary || base && verb > 0 && (!after_noun || self.begins_object(at + 2)) {
+                    Tag::To
+                } else {
+                    Tag::Preposition
+                }
             }
             "her" if !next_nominal => Tag::Pronoun,
-            "that" | "this" | "these" | "those" | "all" | "both" | "each" | "some" | "any" | "many" | "few" | "much" | "most"
-            | "more" | "other" | "such" | "half" | "either" | "neither" | "several"
-                if !next_nominal && !is_one_of(self.text(at + 1), DETERMINERS) && !is_one_of(self.text(at + 1), OWNERS) =>
+            "that" | "this" | "these" | "those" | "all" | "both" | "each" | "some" | "any" | "many" | "few"
+            | "much" | "most" | "more" | "other" | "such" | "half" | "either" | "neither" | "several"
+                if !next_nominal
+                    && !is_one_of(self.text(at + 1), DETERMINERS)
+                    && !is_one_of(self.text(at + 1), OWNERS) =>
             {
-                if text == "that" && self.found.last().is_some_and(|last| matches!(last.tag, Tag::Verb | Tag::Noun | Tag::Name)) {
+                if text == "that"
+                    && self.found.last().is_some_and(|last| matches!(last.tag, Tag::Verb | Tag::Noun | Tag::Name))
+                {
                     Tag::Conjunction
                 } else if text == "more" || text == "most" || text == "such" {
                     Tag::Adverb
@@ -241,37 +256,62 @@ impl Tagger<'_> {
             _ if is_one_of(text, OWNERS) && text != "whose" => Tag::Owner,
             _ if is_one_of(text, WH) => Tag::Wh,
             // "What did she do?": the second one is the verb itself.
-            "do" | "done" | "doing" | "have" if self.inverted() && self.found.last().is_some_and(|last| matches!(last.tag, Tag::Noun | Tag::Name | Tag::Pronoun | Tag::Adverb)) => Tag::Verb,
+            "do" | "done" | "doing" | "have"
+                if self.inverted()
+                    && self
+                        .found
+                        .last()
+                        .is_some_and(|last| matches!(last.tag, Tag::Noun | Tag::Name | Tag::Pronoun | Tag::Adverb)) =>
+            {
+                Tag::Verb
+            }
             _ if is_one_of(text, BE) || is_one_of(text, HAVE) || is_one_of(text, DO) => Tag::Auxiliary,
             _ if is_one_of(text, MODALS) => {
                 // "The can is empty."
-                let noun = self.before().is_some_and(|word| matches!(word.tag, Tag::Determiner | Tag::Owner | Tag::Adjective | Tag::Noun))
+                let noun = self
+                    .before()
+                    .is_some_and(|word| matches!(word.tag, Tag::Determiner | Tag::Owner | Tag::Adjective | Tag::Noun))
                     && text == "can"
                     && self.share(at).noun > 0
                     && !self.found.last().is_some_and(|last| last.tag == Tag::Noun);
                 if noun { Tag::Noun } else { Tag::Modal }
             }
-            "that" if self.found.last().is_some_and(|last| last.tag == Tag::Verb) && !self.can_be_nominal(at + 1) => Tag::Conjunction,
-            "one" | "ones" if self.found.last().is_some_and(|last| matches!(last.tag, Tag::Determiner | Tag::Adjective | Tag::Owner | Tag::Wh)) => {
+            "that" if self.found.last().is_some_and(|last| last.tag == Tag::Verb) && !self.can_be_nominal(at + 1) => {
+                Tag::Conjunction
+            }
+            "one" | "ones"
+                if self.found.last().is_some_and(|last| {
+                    matches!(last.tag, Tag::Determiner | Tag::Adjective | Tag::Owner | Tag::Wh)
+                }) =>
+            {
                 Tag::Noun
             }
             "one" => Tag::Number,
             _ if is_one_of(text, DETERMINERS) => Tag::Determiner,
             "first" | "last" | "next" | "well" | "home" | "back"
-                if self.found.last().is_some_and(|last| matches!(last.tag, Tag::Determiner | Tag::Owner | Tag::Possessive)) =>
+                if self
+                    .found
+                    .last()
+                    .is_some_and(|last| matches!(last.tag, Tag::Determiner | Tag::Owner | Tag::Possessive)) =>
             {
                 if self.can_be_nominal(at + 1) { Tag::Adjective } else { Tag::Noun }
             }
-            "down" | "up" | "off" | "out" | "in" | "on" | "back" | "away" | "over" if !self.begins_noun(at + 1) => Tag::Adverb,
-            "because" | "although" | "though" | "while" | "whilst" | "if" | "unless" | "whether" | "once" if self.has_clause_after(at) => {
+            "down" | "up" | "off" | "out" | "in" | "on" | "back" | "away" | "over" if !self.begins_noun(at + 1) => {
+                Tag::Adverb
+            }
+            "because" | "although" | "though" | "while" | "whilst" | "if" | "unless" | "whether" | "once"
+                if self.has_clause_after(at) =>
+            {
                 Tag::Conjunction
             }
             "before" | "after" | "since" | "until" | "till" | "as" if self.has_clause_after(at) => Tag::Conjunction,
             _ if is_one_of(text, CONJUNCTIONS) => Tag::Conjunction,
             _ if is_one_of(text, PREPOSITIONS) && text != "next" => {
-                let like = text == "like" && self.found.last().is_some_and(|last| {
-                    matches!(last.tag, Tag::Pronoun | Tag::Noun | Tag::Name | Tag::To | Tag::Modal | Tag::Auxiliary)
-                }) && !self.has_verb_now();
+                let like = text == "like"
+                    && self.found.last().is_some_and(|last| {
+                        matches!(last.tag, Tag::Pronoun | Tag::Noun | Tag::Name | Tag::To | Tag::Modal | Tag::Auxiliary)
+                    })
+                    && !self.has_verb_now();
                 if like { Tag::Verb } else { Tag::Preposition }
             }
             _ if is_one_of(text, PRONOUNS) && !matches!(text, "there" | "here" | "none") => Tag::Pronoun,
@@ -281,8 +321,14 @@ impl Tagger<'_> {
     }
 
     fn has_verb_now(&self) -> bool {
-        self.has_verb && !self.found.last().is_some_and(|last| matches!(last.tag, Tag::To | Tag::Modal))
-            && !self.found.iter().rev().take_while(|word| word.tag != Tag::Mark).all(|word| !matches!(word.tag, Tag::Verb))
+        self.has_verb
+            && !self.found.last().is_some_and(|last| matches!(last.tag, Tag::To | Tag::Modal))
+            && !self
+                .found
+                .iter()
+                .rev()
+                .take_while(|word| word.tag != Tag::Mark)
+                .all(|word| !matches!(word.tag, Tag::Verb))
     }
 
     /// Whether a subordinate clause, and not a noun alone, follows: a verb before the next mark.
@@ -303,7 +349,10 @@ impl Tagger<'_> {
             }
             let finite = share.verb > 0 && lexicon::lemma(text, PartOfSpeech::Verb).is_some_and(|lemma| lemma != text);
             let pronoun = matches!(self.text(next - 1), "i" | "you" | "we" | "they" | "he" | "she" | "it");
-            if seen_noun && share.verb > 0 && (pronoun || finite && !text.ends_with("ing") && share.verb >= share.adjective) {
+            if seen_noun
+                && share.verb > 0
+                && (pronoun || finite && !text.ends_with("ing") && share.verb >= share.adjective)
+            {
                 return true;
             }
             if is_one_of(text, CONJUNCTIONS) {
@@ -327,7 +376,10 @@ impl Tagger<'_> {
 
     fn begins_object(&self, at: usize) -> bool {
         let text = self.text(at);
-        is_one_of(text, DETERMINERS) || is_one_of(text, OWNERS) || is_one_of(text, PRONOUNS) || is_one_of(text, PREPOSITIONS)
+        is_one_of(text, DETERMINERS)
+            || is_one_of(text, OWNERS)
+            || is_one_of(text, PRONOUNS)
+            || is_one_of(text, PREPOSITIONS)
     }
 
     /// "'s" after a noun: of an owner, or "is".
@@ -342,7 +394,9 @@ impl Tagger<'_> {
             lemma.is_some_and(|lemma| lemma != next) && self.share(at + 1).verb > self.share(at + 1).noun
         };
         let nominal = self.can_be_nominal(at + 1) && !is_one_of(next, ADVERBS);
-        if nominal && (!participle || self.can_be_nominal(at + 2)) || self.tokens.get(at + 1).is_none_or(|it| it.kind == TokenKind::Mark) {
+        if nominal && (!participle || self.can_be_nominal(at + 2))
+            || self.tokens.get(at + 1).is_none_or(|it| it.kind == TokenKind::Mark)
+        {
             Tag::Possessive
         } else {
             Tag::Auxiliary
@@ -358,7 +412,10 @@ impl Tagger<'_> {
         let third = inflected && token.text.ends_with('s');
         let past = inflected && !third && !gerund;
         let nominal = |tagger: &Self| {
-            if share.adjective > 0 && (share.adjective >= share.noun || share.noun == 0) && tagger.can_be_nominal(at + 1) {
+            if share.adjective > 0
+                && (share.adjective >= share.noun || share.noun == 0)
+                && tagger.can_be_nominal(at + 1)
+            {
                 Tag::Adjective
             } else if share.noun > 0 {
                 if share.adjective > share.noun { Tag::Adjective } else { Tag::Noun }
@@ -384,10 +441,16 @@ impl Tagger<'_> {
         match before.tag {
             Tag::To | Tag::Modal if share.verb > 0 => Tag::Verb,
             Tag::Determiner | Tag::Owner | Tag::Possessive | Tag::Number | Tag::Adjective => nominal(self),
-            Tag::Preposition if gerund && share.verb > 0 && (share.noun == 0 || self.begins_object(at + 1)) => Tag::Verb,
+            Tag::Preposition if gerund && share.verb > 0 && (share.noun == 0 || self.begins_object(at + 1)) => {
+                Tag::Verb
+            }
             Tag::Preposition => nominal(self),
             // "Which tools did": a noun, where an auxiliary or a verb follows.
-            Tag::Wh if matches!(before.text.as_str(), "what" | "which" | "whose") && share.noun > 0 && (!(third || past) || self.is_auxiliary(at + 1) || third && share.noun >= share.verb) => {
+            Tag::Wh
+                if matches!(before.text.as_str(), "what" | "which" | "whose")
+                    && share.noun > 0
+                    && (!(third || past) || self.is_auxiliary(at + 1) || third && share.noun >= share.verb) =>
+            {
                 if self.is_auxiliary(at + 1) { Tag::Noun } else { nominal(self) }
             }
             Tag::Wh if share.verb > 0 && (third || past || share.verb > share.noun.max(share.adjective)) => Tag::Verb,
@@ -396,7 +459,11 @@ impl Tagger<'_> {
             Tag::Auxiliary => self.by_share(share),
             Tag::Pronoun | Tag::Noun | Tag::Name => self.after_noun(at, before, share, (third, past, gerund)),
             Tag::Mark | Tag::Conjunction => {
-                if share.verb > 0 && (third || past) && share.verb >= share.adjective { Tag::Verb } else { self.at_begin(at, share, inflected) }
+                if share.verb > 0 && (third || past) && share.verb >= share.adjective {
+                    Tag::Verb
+                } else {
+                    self.at_begin(at, share, inflected)
+                }
             }
             _ => self.by_share(share),
         }
@@ -437,7 +504,12 @@ impl Tagger<'_> {
             || self.found.iter().rev().take(4).any(|word| word.is("and"));
         let direct = self.found.last().is_some_and(|last| last.range == before.range);
         if share.verb > 0 && !self.has_verb {
-            if third && !(before.tag == Tag::Noun && u16::from(share.noun) > 2 * u16::from(share.verb) && next_nominal && !pronoun) {
+            if third
+                && !(before.tag == Tag::Noun
+                    && u16::from(share.noun) > 2 * u16::from(share.verb)
+                    && next_nominal
+                    && !pronoun)
+            {
                 return Tag::Verb;
             }
             if past && share.verb >= share.adjective.min(share.verb) {
@@ -449,12 +521,20 @@ impl Tagger<'_> {
             if unmarked && (acts && self.begins_object(at + 1) || is_one_of(self.text(at + 1), DETERMINERS)) {
                 return Tag::Verb;
             }
-            if !gerund && plural_subject && !third && (pronoun || share.verb >= share.noun || self.begins_object(at + 1)) {
+            if !gerund
+                && plural_subject
+                && !third
+                && (pronoun || share.verb >= share.noun || self.begins_object(at + 1))
+            {
                 return Tag::Verb;
             }
         }
         // After an auxiliary that stands before its subject: "Did Ben leave", "is Ben leaving", "is the door locked".
-        if share.verb > 0 && self.inverted() && (gerund || past || share.verb > share.noun || pronoun || !next_nominal && self.inverted_do()) && !(third && self.is_auxiliary(at + 1)) {
+        if share.verb > 0
+            && self.inverted()
+            && (gerund || past || share.verb > share.noun || pronoun || !next_nominal && self.inverted_do())
+            && !(third && self.is_auxiliary(at + 1))
+        {
             return Tag::Verb;
         }
         if gerund && share.verb > 0 && !direct {
@@ -498,7 +578,9 @@ pub(crate) fn lemma(text: &str, tag: Tag) -> String {
     match tag {
         Tag::Noun => known(PartOfSpeech::Noun).unwrap_or_else(|| singular(text)),
         Tag::Verb => known(PartOfSpeech::Verb).unwrap_or_else(|| text.to_owned()),
-        Tag::Adjective => known(PartOfSpeech::Adjective).or_else(|| known(PartOfSpeech::Verb)).unwrap_or_else(|| text.to_owned()),
+        Tag::Adjective => {
+            known(PartOfSpeech::Adjective).or_else(|| known(PartOfSpeech::Verb)).unwrap_or_else(|| text.to_owned())
+        }
         Tag::Auxiliary if is_one_of(text, BE) || text == "'s" => "be".into(),
         Tag::Auxiliary if is_one_of(text, HAVE) => "have".into(),
         Tag::Auxiliary => "do".into(),

@@ -49,7 +49,8 @@ fn words_get_their_class_from_what_stands_around_them() {
 
 #[test]
 fn base_forms_follow_the_class() {
-    let lemma = |text: &str, word: &str| words(text, &[]).into_iter().find(|found| found.text == word).map(|found| found.lemma);
+    let lemma =
+        |text: &str, word: &str| words(text, &[]).into_iter().find(|found| found.text == word).map(|found| found.lemma);
     for (text, word, base) in [
         ("The mice were gone.", "mice", "mouse"),
         ("She took the knives.", "took", "take"),
@@ -65,7 +66,10 @@ fn base_forms_follow_the_class() {
 fn a_clause_has_its_subject_its_verb_its_object_and_its_places() {
     let clause = clauses("Jonas put the heavy toolbox under the workbench.").remove(0);
     assert_eq!(clause.subject.as_ref().map(|noun| noun.head.as_str()), Some("jonas"), "{clause:#?}");
-    assert_eq!(clause.verb.as_ref().map(|verb| (verb.lemma.as_str(), verb.past, verb.negated)), Some(("put", true, false)));
+    assert_eq!(
+        clause.verb.as_ref().map(|verb| (verb.lemma.as_str(), verb.past, verb.negated)),
+        Some(("put", true, false))
+    );
     assert_eq!(clause.objects.iter().map(|noun| noun.head.as_str()).collect::<Vec<_>>(), ["toolbox"]);
     assert_eq!(clause.objects[0].modifiers, ["heavy"]);
     let adjuncts: Vec<_> = clause.adjuncts.iter().map(|it| (it.preposition.as_str(), it.noun.head.as_str())).collect();
@@ -88,7 +92,8 @@ fn noun_phrases_keep_owner_number_and_what_they_are_of() {
 #[test]
 fn clauses_are_told_apart_and_a_subject_is_taken_over() {
     let found = clauses("Jonas opened the gate and fed the goats.");
-    let verbs: Vec<_> = found.iter().filter_map(|clause| clause.verb.as_ref()).map(|verb| verb.lemma.as_str()).collect();
+    let verbs: Vec<_> =
+        found.iter().filter_map(|clause| clause.verb.as_ref()).map(|verb| verb.lemma.as_str()).collect();
     assert_eq!(verbs, ["open", "feed"], "{found:#?}");
     assert_eq!(found[1].subject.as_ref().map(|noun| noun.head.as_str()), Some("jonas"));
     assert!(found[1].inherited);
@@ -188,7 +193,9 @@ fn another_event_places_what_is_asked_for() {
 
 #[test]
 fn words_that_place_nothing_are_no_cue() {
-    for text in ["Where was the rake before?", "When did the bell ring?", "By when must the hay be in?", "Where is the rake?"] {
+    for text in
+        ["Where was the rake before?", "When did the bell ring?", "By when must the hay be in?", "Where is the rake?"]
+    {
         assert_eq!(cue(text), None, "{text}");
     }
 }
@@ -245,7 +252,9 @@ fn states_of_one_scale_are_the_same_or_opposite() {
 
 #[test]
 fn numbers_in_words_have_values() {
-    for (word, value) in [("seven", Some(7.0)), ("forty-two", Some(42.0)), ("dozen", Some(12.0)), ("goat", None), ("ten-two", None)] {
+    for (word, value) in
+        [("seven", Some(7.0)), ("forty-two", Some(42.0)), ("dozen", Some(12.0)), ("goat", None), ("ten-two", None)]
+    {
         assert_eq!(number_word(word), value, "{word}");
     }
 }

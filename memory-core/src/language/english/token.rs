@@ -125,17 +125,19 @@ mod tests {
 
     #[test]
     fn contractions_are_taken_apart() {
-        assert_eq!(read("Don't move Ben's cup, I'll come."), [
-            "do", "not", "move", "ben", "'s", "cup", ",", "i", "will", "come", "."
-        ]);
+        assert_eq!(
+            read("Don't move Ben's cup, I'll come."),
+            ["do", "not", "move", "ben", "'s", "cup", ",", "i", "will", "come", "."]
+        );
         assert_eq!(read("It can't; they won't."), ["it", "can", "not", ";", "they", "will", "not", "."]);
     }
 
     #[test]
     fn numbers_keep_decimals_and_clocks() {
-        assert_eq!(read("At 18:40 it had 38.4 °C, 1,200 m."), [
-            "at", "18:40", "it", "had", "38.4", "°", "c", ",", "1,200", "m", "."
-        ]);
+        assert_eq!(
+            read("At 18:40 it had 38.4 °C, 1,200 m."),
+            ["at", "18:40", "it", "had", "38.4", "°", "c", ",", "1,200", "m", "."]
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::ReadError;
 use crate::language::english::question::Ask;
 use crate::language::english::time::length;
 use crate::recall::answerers::counts::matching;
@@ -11,7 +12,6 @@ use crate::recall::content::word_likeness;
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
 use crate::recall::reading::Quantity;
-use crate::ReadError;
 
 /// The amount that a question asks for.
 pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
@@ -36,12 +36,16 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     }
     let Some((_, quantity, found)) = best else { return Ok(None) };
     // What was told later of the same corrects it.
-    let later = |other: &&Found| other.span().start > found.span().start && other.fitness() >= 0.75 * found.fitness() && !question.is_bounded();
+    let later = |other: &&Found| {
+        other.span().start > found.span().start && other.fitness() >= 0.75 * found.fitness() && !question.is_bounded()
+    };
     let corrected = pooled.iter().filter(later).filter_map(|other| {
-        let same = other.reading.quantities().into_iter().find(|told| !told.unit.is_empty() && told.unit == quantity.unit)?;
+        let same =
+            other.reading.quantities().into_iter().find(|told| !told.unit.is_empty() && told.unit == quantity.unit)?;
         Some((same, other))
     });
-    let (quantity, found) = corrected.max_by_key(|(_, other)| (other.span().start, other.id())).unwrap_or((quantity, found));
+    let (quantity, found) =
+        corrected.max_by_key(|(_, other)| (other.span().start, other.id())).unwrap_or((quantity, found));
     let mut evidence = vec![found.clone()];
     evidence.extend(pooled.iter().filter(|other| other.id() != found.id()).cloned());
     let text = found.reading.text(&quantity.range).to_owned();
@@ -67,9 +71,15 @@ fn newness(found: &Found, pooled: &[Found]) -> f32 {
 /// How well a number measures what the question asks for: its unit or what it is of is named.
 fn measured(question: &Question<'_>, quantity: &Quantity) -> f32 {
     let named = |text: &str| {
-        text.split(' ').filter(|word| !word.is_empty()).flat_map(|word| question.content.items.iter().map(move |item| word_likeness(&item.lemma, word))).fold(0.0, f32::max)
+        text.split(' ')
+            .filter(|word| !word.is_empty())
+            .flat_map(|word| question.content.items.iter().map(move |item| word_likeness(&item.lemma, word)))
+            .fold(0.0, f32::max)
     };
-    let class = question.asked.class.as_ref().map_or(0.0, |class| word_likeness(&class.head, &quantity.unit).max(word_likeness(&class.head, &quantity.of)));
+    let class =
+        question.asked.class.as_ref().map_or(0.0, |class| {
+            word_likeness(&class.head, &quantity.unit).max(word_likeness(&class.head, &quantity.of))
+        });
     0.2 * named(&quantity.of).max(0.8 * named(&quantity.unit)).max(class)
 }
 
@@ -89,7 +99,11 @@ fn lasting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadE
     let question = pool.question;
     let events = matching(pool, pooled)?;
     let lasting: Vec<&Found> = events.iter().filter(|found| found.span().end > found.span().start).collect();
-    let Some(found) = lasting.iter().max_by(|a, b| a.fitness().total_cmp(&b.fitness()).then(a.span().start.cmp(&b.span().start))) else { return Ok(None) };
+    let Some(found) =
+        lasting.iter().max_by(|a, b| a.fitness().total_cmp(&b.fitness()).then(a.span().start.cmp(&b.span().start)))
+    else {
+        return Ok(None);
+    };
     let total: Duration = found.span().end.since(found.span().start);
     Ok(Some(Candidate {
         layer: Layer::Episodes,
@@ -105,7 +119,9 @@ fn lasting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadE
 /// The thing with the most or the least of something, among the events that tell an amount of it.
 pub(in crate::recall) fn superlative(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let Some(scale) = question.asked.scale.as_ref().filter(|scale| !scale.comparative && !scale.of.is_empty()) else { return Ok(None) };
+    let Some(scale) = question.asked.scale.as_ref().filter(|scale| !scale.comparative && !scale.of.is_empty()) else {
+        return Ok(None);
+    };
     if matches!(scale.of.as_str(), "long" | "often") {
         return Ok(None);
     }
@@ -119,7 +135,15 @@ pub(in crate::recall) fn superlative(pool: &Pool<'_>) -> Result<Option<Candidate
         if !options.is_empty() && !options.iter().any(|option| same_name(option, entity)) {
             continue;
         }
-        let Some(value) = found.reading.quantities().iter().find(|quantity| measures(quantity, &scale.of, unit)).map(|quantity| quantity.value) else { continue };
+        let Some(value) = found
+            .reading
+            .quantities()
+            .iter()
+            .find(|quantity| measures(quantity, &scale.of, unit))
+            .map(|quantity| quantity.value)
+        else {
+            continue;
+        };
         let value = if scale.most { value } else { -value };
         if best.as_ref().is_none_or(|(most, _)| value > *most) && found.reading.event.entity.is_some() {
             best = Some((value, found));
@@ -149,7 +173,8 @@ pub(in crate::recall) fn measures(quantity: &Quantity, name: &str, unit: Option<
     if unit.is_some_and(|unit| quantity.unit == unit) {
         return true;
     }
-    quantity.of.split(' ').any(|word| word_likeness(word, name) >= 0.9) || !quantity.unit.is_empty() && word_likeness(&quantity.unit, name) >= 0.9
+    quantity.of.split(' ').any(|word| word_likeness(word, name) >= 0.9)
+        || !quantity.unit.is_empty() && word_likeness(&quantity.unit, name) >= 0.9
 }
 
 /// The unit that measures a quantity by its name alone.
@@ -163,13 +188,16 @@ pub(in crate::recall) fn unit_of(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The sums, by name, of what the events of a span tell of several amounts; the names are those of the question or the options.
+/// The sums, by name, of what the events of a span tell of several amounts; the names are those of the question or the
+/// options.
 pub(in crate::recall) fn sums(events: &[Found], names: &[String]) -> Vec<(String, f64)> {
     names
         .iter()
         .map(|name| {
             let unit = unit_of(name);
-            let told = events.iter().filter_map(|found| found.reading.quantities().into_iter().find(|quantity| measures(quantity, name, unit)));
+            let told = events.iter().filter_map(|found| {
+                found.reading.quantities().into_iter().find(|quantity| measures(quantity, name, unit))
+            });
             (name.clone(), told.map(|quantity| quantity.value).sum())
         })
         .collect()
@@ -182,7 +210,8 @@ pub(in crate::recall) fn changes(pool: &Pool<'_>, found: &[Found]) -> Option<Can
     let mut totals: Vec<(String, String, f64)> = Vec::new();
     let mut evidence: Vec<Found> = Vec::new();
     for found in found.iter().filter(|found| found.span().overlaps(bound)) {
-        let quantities: Vec<Quantity> = found.reading.quantities().into_iter().filter(|quantity| !quantity.unit.is_empty()).collect();
+        let quantities: Vec<Quantity> =
+            found.reading.quantities().into_iter().filter(|quantity| !quantity.unit.is_empty()).collect();
         if quantities.len() < 3 {
             continue;
         }
@@ -199,13 +228,23 @@ pub(in crate::recall) fn changes(pool: &Pool<'_>, found: &[Found]) -> Option<Can
     if totals.len() < 2 {
         return None;
     }
-    let items: Vec<String> = totals.iter().map(|(unit, of, sum)| format!("{} {unit} {of}", (sum * 10.0).round() / 10.0).trim_end().to_owned()).collect();
+    let items: Vec<String> = totals
+        .iter()
+        .map(|(unit, of, sum)| format!("{} {unit} {of}", (sum * 10.0).round() / 10.0).trim_end().to_owned())
+        .collect();
     let text = super::events::list(&items);
     Some(Candidate {
         layer: Layer::Episodes,
         text: text.clone(),
         value: Value::Text(text),
-        signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: question.content.known() },
+        signals: Signals {
+            coverage: 1.0,
+            cosine: 0.5,
+            margin: 1.0,
+            fits: 1.0,
+            thing: 1.0,
+            known: question.content.known(),
+        },
         evidence,
         confidence: 0.0,
         reason: "the sums of what was told".into(),

@@ -36,7 +36,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let mut count = groups.len();
     let mut groups = groups;
     // What is seen of a place is counted by the visits to it.
-    if !by_name && period.is_none() && question.ask() == Ask::Times
+    if !by_name
+        && period.is_none()
+        && question.ask() == Ask::Times
         && let Some(visits) = pool.visits(&events.iter().collect::<Vec<_>>())?
     {
         groups = visits.iter().map(|visit| visit.span).collect();
@@ -44,7 +46,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     }
     let begins: Vec<String> = groups.iter().take(5).map(|span| moment(span.start, &question.now)).collect();
     let text = match question.ask() {
-        Ask::Times if period.is_none() => format!("{}: {}{}.", times_in_words(count), begins.join(", "), if count > 5 { ", …" } else { "" }),
+        Ask::Times if period.is_none() => {
+            format!("{}: {}{}.", times_in_words(count), begins.join(", "), if count > 5 { ", …" } else { "" })
+        }
         _ => format!("{count}: {}{}.", begins.join(", "), if count > 5 { ", …" } else { "" }),
     };
     let thing = question.named.first().map_or(first.coverage.of_content, |thing| best_in(thing, &first.reading));
@@ -91,7 +95,13 @@ pub(in crate::recall) fn matching(pool: &Pool<'_>, pooled: &[Found]) -> Result<V
     let rank = |found: &Found| found.coverage.of_content;
     let best = events.iter().map(rank).fold(0.0, f32::max);
     let seen = events.iter().any(|found| found.reading.event.kind == crate::Kind::Caption);
-    let least = if by_name { best - 0.3 } else if seen { (0.7 * best).max(0.35) } else { (best - 0.1).max(0.45) };
+    let least = if by_name {
+        best - 0.3
+    } else if seen {
+        (0.7 * best).max(0.35)
+    } else {
+        (best - 0.1).max(0.45)
+    };
     events.retain(|found| rank(found) >= least);
     // Of several things that are told of it, what is nearest to the verb is counted.
     if by_name && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only) {
@@ -108,7 +118,8 @@ pub(in crate::recall) fn matching(pool: &Pool<'_>, pooled: &[Found]) -> Result<V
     Ok(events)
 }
 
-/// The separate occurrences among events in order of time: those of one session are one, and so are equal ones that touch.
+/// The separate occurrences among events in order of time: those of one session are one, and so are equal ones that
+/// touch.
 fn occurrences(events: &[Found], zone: &jiff::tz::TimeZone, period: Option<&str>, by_name: bool) -> Vec<TimeSpan> {
     let mut groups: Vec<TimeSpan> = Vec::new();
     let mut keys: BTreeSet<String> = BTreeSet::new();
@@ -126,9 +137,17 @@ fn occurrences(events: &[Found], zone: &jiff::tz::TimeZone, period: Option<&str>
         }
         // Tracked movements of one thing are told one by one, each with its end; what has no length may be told twice.
         // What is seen goes on from one picture to the next.
-        let seen = !by_name && matches!(found.reading.event.kind, crate::Kind::Caption | crate::Kind::Object | crate::Kind::Entity | crate::Kind::Sound);
+        let seen = !by_name
+            && matches!(
+                found.reading.event.kind,
+                crate::Kind::Caption | crate::Kind::Object | crate::Kind::Entity | crate::Kind::Sound
+            );
         let goes_on = seen && groups.last().is_some_and(|last| span.start.since(last.end) <= CONTINUED);
-        let again = goes_on || span.start == span.end && groups.last().is_some_and(|last| span.start.since(last.end) <= ONE_OCCURRENCE && last.start == last.end);
+        let again = goes_on
+            || span.start == span.end
+                && groups
+                    .last()
+                    .is_some_and(|last| span.start.since(last.end) <= ONE_OCCURRENCE && last.start == last.end);
         match groups.last_mut().filter(|_| again) {
             Some(last) => last.end = last.end.max(span.end),
             None => groups.push(span),
@@ -152,7 +171,8 @@ fn told_number(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Candidat
     for found in pooled.iter().take(24) {
         for clause in found.reading.clauses() {
             for noun in super::super::reading::arguments(clause) {
-                let same = word_likeness(head, &noun.head).max(noun.of.as_ref().map_or(0.0, |of| 0.9 * word_likeness(head, &of.head)));
+                let same = word_likeness(head, &noun.head)
+                    .max(noun.of.as_ref().map_or(0.0, |of| 0.9 * word_likeness(head, &of.head)));
                 if let Some(number) = noun.number.filter(|_| same >= SAME_THING) {
                     let rank = found.fitness() * same;
                     if best.is_none_or(|(most, ..)| rank > most) {

@@ -35,7 +35,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     }
     let Some(best) = ranked.first().copied() else { return Ok(None) };
     let top = rank(question, best);
-    let near: Vec<&Found> = ranked.iter().copied().filter(|found| rank(question, found) >= top - NEAR).take(8).collect();
+    let near: Vec<&Found> =
+        ranked.iter().copied().filter(|found| rank(question, found) >= top - NEAR).take(8).collect();
     let mut chosen: Option<(Vec<String>, &Found)> = None;
     for found in &near {
         let parts = parts(question, found);
@@ -49,7 +50,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         chosen = Some((names, found));
         computed = true;
     }
-    if question.asked.habitual && matches!(question.ask(), Ask::Person | Ask::Thing)
+    if question.asked.habitual
+        && matches!(question.ask(), Ask::Person | Ask::Thing)
         && let Some(usual) = usual(question, &near)
     {
         chosen = Some(usual);
@@ -83,12 +85,22 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             cosine: first.cosine.unwrap_or(0.0),
             margin: margin(pooled),
             fits,
-            thing: if computed { 1.0 } else if question.named.is_empty() { 0.5 } else { thing },
+            thing: if computed {
+                1.0
+            } else if question.named.is_empty() {
+                0.5
+            } else {
+                thing
+            },
             known: question.content.known(),
         },
         evidence,
         confidence: 0.0,
-        reason: if fits >= 1.0 { "the part of the event that was asked for".into() } else { "the event nearest to the question".into() },
+        reason: if fits >= 1.0 {
+            "the part of the event that was asked for".into()
+        } else {
+            "the event nearest to the question".into()
+        },
     }))
 }
 
@@ -119,7 +131,8 @@ pub(in crate::recall) fn changed(pool: &Pool<'_>, found: &[Found]) -> Option<Can
     })
 }
 
-/// Everything of a class that memory holds in the question's time, where nothing else is named: "which animals did you see?".
+/// Everything of a class that memory holds in the question's time, where nothing else is named: "which animals did you
+/// see?".
 pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let class = match (question.ask(), &question.asked.class) {
@@ -130,7 +143,9 @@ pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, 
         },
         _ => return Ok(None),
     };
-    let alone = question.content.items.iter().all(|item| item.lemma == class || item.light || item.documents == 0 || item.tag == crate::language::english::tag::Tag::Verb);
+    let alone = question.content.items.iter().all(|item| {
+        item.lemma == class || item.light || item.documents == 0 || item.tag == crate::language::english::tag::Tag::Verb
+    });
     if !alone || question.asked.cue.is_some() {
         return Ok(None);
     }
@@ -190,20 +205,39 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
     };
     let asks = if found.reading.only_asks() { 0.75 } else { 1.0 };
     let other = conflict(question, &found.reading) * denial(question, &found.reading);
-    (found.fitness() + 0.15 * does(question, &found.reading) + 0.35 * ahead(question, &found.reading)) * sense * speech * asks * other
+    (found.fitness() + 0.15 * does(question, &found.reading) + 0.35 * ahead(question, &found.reading))
+        * sense
+        * speech
+        * asks
+        * other
 }
 
 /// More where both deny what the verb says: "what does she not eat?", less where only one does.
 fn denial(question: &Question<'_>, reading: &Reading) -> f32 {
     let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| verb.negated) else { return 1.0 };
-    let denied = reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| told.negated && word_likeness(&verb.lemma, &told.lemma) >= 0.6);
+    let denied = reading
+        .clauses()
+        .filter_map(|clause| clause.verb.as_ref())
+        .any(|told| told.negated && word_likeness(&verb.lemma, &told.lemma) >= 0.6);
     if denied { 1.15 } else { 0.9 }
 }
 
 /// How well the event does what the verb of the question says.
 fn does(question: &Question<'_>, reading: &Reading) -> f32 {
-    let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !matches!(verb.lemma.as_str(), "be" | "do" | "have" | "get")) else { return 0.0 };
-    reading.clauses().filter_map(|clause| clause.verb.as_ref()).map(|told| word_likeness(&verb.lemma, &told.lemma)).fold(0.0, f32::max)
+    let Some(verb) = question
+        .asked
+        .clause
+        .verb
+        .as_ref()
+        .filter(|verb| !verb.auxiliary_only && !matches!(verb.lemma.as_str(), "be" | "do" | "have" | "get"))
+    else {
+        return 0.0;
+    };
+    reading
+        .clauses()
+        .filter_map(|clause| clause.verb.as_ref())
+        .map(|told| word_likeness(&verb.lemma, &told.lemma))
+        .fold(0.0, f32::max)
 }
 
 /// Whether the event tells of the time to come that the question names.
@@ -212,7 +246,11 @@ fn ahead(question: &Question<'_>, reading: &Reading) -> f32 {
         return 0.0;
     }
     let Some(bound) = question.bound() else { return 0.0 };
-    if reading.times.iter().any(|time| time.span.overlaps(bound) && time.span.end >= reading.event.span.start) { 1.0 } else { 0.0 }
+    if reading.times.iter().any(|time| time.span.overlaps(bound) && time.span.end >= reading.event.span.start) {
+        1.0
+    } else {
+        0.0
+    }
 }
 
 /// Less where the event speaks of another one of the things that are named.
@@ -262,17 +300,26 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     let subject_asked = question.asked.subject_is_asked;
     for clause in reading.clauses() {
         let acting = clause.subject.iter().flat_map(NounPhrase::all);
-        let others = clause.objects.iter().flat_map(NounPhrase::all).chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun));
+        let others =
+            clause.objects.iter().flat_map(NounPhrase::all).chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun));
         let chosen: Vec<&NounPhrase> = if subject_asked { acting.collect() } else { others.collect() };
         for noun in chosen {
             let Some(meant) = reading.resolve(noun) else { continue };
             if is_person(&meant) && !named(&meant) {
-                let text = if noun.is_pronoun() { reading.event.entity.clone().unwrap_or_default() } else { reading.phrase_text(noun) };
+                let text = if noun.is_pronoun() {
+                    reading.event.entity.clone().unwrap_or_default()
+                } else {
+                    reading.phrase_text(noun)
+                };
                 add(text);
             }
         }
     }
-    let entity = reading.event.entity.as_deref().filter(|_| !matches!(reading.event.kind, Kind::Object | Kind::State | Kind::Sound));
+    let entity = reading
+        .event
+        .entity
+        .as_deref()
+        .filter(|_| !matches!(reading.event.kind, Kind::Object | Kind::State | Kind::Sound));
     if let Some(entity) = entity {
         let phrase = crate::recall::reading::name_phrase(entity);
         if !named(&phrase) && found.is_empty() {
@@ -303,7 +350,8 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for noun in reading.clauses().flat_map(arguments) {
         for noun in std::iter::once(noun).chain(noun.of.as_deref()) {
-            let is = noun.kind != NounKind::Pronoun && kind_of(noun, head).is_some_and(|steps| steps > 0 || noun.modifiers.len() > class.modifiers.len());
+            let is = noun.kind != NounKind::Pronoun
+                && kind_of(noun, head).is_some_and(|steps| steps > 0 || noun.modifiers.len() > class.modifiers.len());
             let asked = question.named.iter().any(|known| known.head == noun.head);
             if is && !asked {
                 let text = reading.phrase_text(noun);
@@ -318,7 +366,10 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         && let Some(entity) = &reading.event.entity
         && matches!(reading.event.kind, Kind::Action | Kind::Object | Kind::State)
         && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)
-        && reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| word_likeness(&verb.lemma, &told.lemma) >= 0.8)
+        && reading
+            .clauses()
+            .filter_map(|clause| clause.verb.as_ref())
+            .any(|told| word_likeness(&verb.lemma, &told.lemma) >= 0.8)
         && !is_person(&crate::recall::reading::name_phrase(entity))
     {
         found.push(entity.clone());
@@ -335,7 +386,11 @@ fn kind_of(noun: &NounPhrase, class: &str) -> Option<u8> {
 /// The tasks of the events of a stretch of time, the most frequent first, where the question asks which were done.
 fn tasks<'a>(question: &Question<'_>, pooled: &'a [Found]) -> Option<(Vec<String>, &'a Found)> {
     let class = question.asked.class.as_ref()?;
-    if !matches!(class.head.as_str(), "recipe" | "task" | "job" | "chore" | "procedure" | "dish" | "programme" | "project") || question.ask() != Ask::Thing {
+    if !matches!(
+        class.head.as_str(),
+        "recipe" | "task" | "job" | "chore" | "procedure" | "dish" | "programme" | "project"
+    ) || question.ask() != Ask::Thing
+    {
         return None;
     }
     let bound = question.bound()?;
@@ -365,7 +420,10 @@ fn colours(question: &Question<'_>, reading: &Reading) -> Vec<String> {
                 found.extend(noun.modifiers.iter().filter(|word| is_colour(word)).cloned());
             }
         }
-        let subject = clause.subject.as_ref().is_some_and(|subject| thing.is_none_or(|thing| word_likeness(&thing.head, &subject.head) >= 0.6));
+        let subject = clause
+            .subject
+            .as_ref()
+            .is_some_and(|subject| thing.is_none_or(|thing| word_likeness(&thing.head, &subject.head) >= 0.6));
         if subject {
             found.extend(clause.complements.iter().map(|(word, _)| word.clone()).filter(|word| is_colour(word)));
         }
@@ -383,7 +441,8 @@ fn usual<'a>(question: &Question<'_>, near: &[&'a Found]) -> Option<(Vec<String>
             counts.entry(part).or_insert((0, found)).0 += 1;
         }
     }
-    let (part, (_, found)) = counts.into_iter().max_by_key(|(part, (count, _))| (*count, std::cmp::Reverse(part.clone())))?;
+    let (part, (_, found)) =
+        counts.into_iter().max_by_key(|(part, (count, _))| (*count, std::cmp::Reverse(part.clone())))?;
     Some((vec![part], found))
 }
 
@@ -396,8 +455,12 @@ pub(in crate::recall) fn quote(found: &Found, question: &Question<'_>) -> String
         if text.ends_with(['.', '!', '?', '…', '"', '”']) { text.to_owned() } else { format!("{text}.") }
     };
     match &event.entity {
-        Some(entity) if event.kind == Kind::Text && event.modality == Modality::Audio => format!("{entity}: {}", closed(&text)),
-        Some(entity) if !event.text.contains(entity.as_str()) && event.kind != Kind::Object => format!("{entity}: {}", closed(&text)),
+        Some(entity) if event.kind == Kind::Text && event.modality == Modality::Audio => {
+            format!("{entity}: {}", closed(&text))
+        }
+        Some(entity) if !event.text.contains(entity.as_str()) && event.kind != Kind::Object => {
+            format!("{entity}: {}", closed(&text))
+        }
         _ => closed(&text),
     }
 }
@@ -410,9 +473,19 @@ fn best_sentences(found: &Found, question: &Question<'_>) -> String {
     }
     let value = |text: &str| {
         let words: Vec<String> = crate::index::words(text).collect();
-        question.content.items.iter().filter(|item| words.iter().any(|word| word_likeness(&item.lemma, word) > 0.6)).map(|item| item.weight).sum::<f32>()
+        question
+            .content
+            .items
+            .iter()
+            .filter(|item| words.iter().any(|word| word_likeness(&item.lemma, word) > 0.6))
+            .map(|item| item.weight)
+            .sum::<f32>()
     };
-    let best = found.reading.sentences.iter().max_by(|a, b| value(found.reading.text(&a.range)).total_cmp(&value(found.reading.text(&b.range))));
+    let best = found
+        .reading
+        .sentences
+        .iter()
+        .max_by(|a, b| value(found.reading.text(&a.range)).total_cmp(&value(found.reading.text(&b.range))));
     best.map_or_else(|| event.text.clone(), |sentence| found.reading.text(&sentence.range).to_owned())
 }
 

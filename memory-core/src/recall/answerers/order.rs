@@ -14,9 +14,13 @@ use crate::{ReadError, TimeSpan};
 pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let words: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
-    let first = matches!(question.asked.occurrence, Some(Occurrence::First)) || words.iter().any(|word| matches!(*word, "earlier" | "sooner" | "first" | "earliest"));
-    let last = matches!(question.asked.occurrence, Some(Occurrence::Last)) || words.iter().any(|word| matches!(*word, "later" | "latest"));
-    if question.asked.alternatives.len() > 1 && question.asked.scale.as_ref().is_some_and(|scale| scale.comparative && scale.of == "often") {
+    let first = matches!(question.asked.occurrence, Some(Occurrence::First))
+        || words.iter().any(|word| matches!(*word, "earlier" | "sooner" | "first" | "earliest"));
+    let last = matches!(question.asked.occurrence, Some(Occurrence::Last))
+        || words.iter().any(|word| matches!(*word, "later" | "latest"));
+    if question.asked.alternatives.len() > 1
+        && question.asked.scale.as_ref().is_some_and(|scale| scale.comparative && scale.of == "often")
+    {
         return more_often(pool);
     }
     if question.asked.alternatives.len() < 2 || !(first || last) {
@@ -36,7 +40,11 @@ pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candi
         return Ok(None);
     }
     let order = |found: &(String, Found)| (found.1.span().start, found.1.id());
-    let chosen = if last && !first { found.iter().max_by_key(|one| order(one)) } else { found.iter().min_by_key(|one| order(one)) };
+    let chosen = if last && !first {
+        found.iter().max_by_key(|one| order(one))
+    } else {
+        found.iter().min_by_key(|one| order(one))
+    };
     let Some((name, event)) = chosen.cloned() else { return Ok(None) };
     let mut evidence = vec![event.clone()];
     evidence.extend(found.into_iter().map(|(_, found)| found).filter(|found| found.id() != event.id()));
@@ -44,7 +52,14 @@ pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candi
         layer: Layer::Episodes,
         text: capitalised(&format!("the {name}")),
         value: Value::Text(name),
-        signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: question.content.known() },
+        signals: Signals {
+            coverage: 1.0,
+            cosine: 0.5,
+            margin: 1.0,
+            fits: 1.0,
+            thing: 1.0,
+            known: question.content.known(),
+        },
         evidence,
         confidence: 0.0,
         reason: "by the order of their first events".into(),
@@ -55,7 +70,10 @@ pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candi
 pub(in crate::recall) fn main_noun(text: &str) -> Option<NounPhrase> {
     let (_, sentences) = parse(text, &[]);
     let clause = sentences.first()?.clauses.first()?.clone();
-    clause.subject.or_else(|| clause.objects.into_iter().next()).or_else(|| clause.adjuncts.into_iter().next().map(|adjunct| adjunct.noun))
+    clause
+        .subject
+        .or_else(|| clause.objects.into_iter().next())
+        .or_else(|| clause.adjuncts.into_iter().next().map(|adjunct| adjunct.noun))
 }
 
 /// A noun phrase of a part, placed in the whole.
@@ -75,7 +93,8 @@ fn without_article(text: &str) -> String {
 pub(in crate::recall) fn next_of_kind(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some((relation, cue)) = question.relation() else { return Ok(None) };
-    if relation.order == Order::During || !matches!(question.ask(), Ask::Thing | Ask::Next | Ask::Action | Ask::Person) {
+    if relation.order == Order::During || !matches!(question.ask(), Ask::Thing | Ask::Next | Ask::Action | Ask::Person)
+    {
         return Ok(None);
     }
     let Some(noun) = cue_noun(question) else { return Ok(None) };
@@ -85,8 +104,14 @@ pub(in crate::recall) fn next_of_kind(pool: &Pool<'_>) -> Result<Option<Candidat
     let verb = same_verb(question);
     let Some(verb) = verb else { return Ok(None) };
     let before = relation.order == Order::Before;
-    let does = |reading: &Reading| reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| word_likeness(&verb, &told.lemma) >= 0.8);
-    let own: Vec<Found> = pool.about(&noun, question.bound(), before, 500, cue)?.into_iter().filter(|found| does(&found.reading)).collect();
+    let does = |reading: &Reading| {
+        reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| word_likeness(&verb, &told.lemma) >= 0.8)
+    };
+    let own: Vec<Found> = pool
+        .about(&noun, question.bound(), before, 500, cue)?
+        .into_iter()
+        .filter(|found| does(&found.reading))
+        .collect();
     let Some(anchor) = own.first().cloned() else { return Ok(None) };
     let at = anchor.span().start;
     let window = if before {
@@ -112,7 +137,14 @@ pub(in crate::recall) fn next_of_kind(pool: &Pool<'_>) -> Result<Option<Candidat
         layer: Layer::Episodes,
         text: capitalised(&format!("the {name}")),
         value: Value::Text(name),
-        signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: question.content.known() },
+        signals: Signals {
+            coverage: 1.0,
+            cosine: 0.5,
+            margin: 1.0,
+            fits: 1.0,
+            thing: 1.0,
+            known: question.content.known(),
+        },
         evidence,
         confidence: 0.0,
         reason: "the next of its kind in time".into(),
@@ -127,7 +159,8 @@ fn cue_noun(question: &Question<'_>) -> Option<NounPhrase> {
     let rest = text.get(skip..)?;
     let (_, sentences) = parse(rest, &ranges_in(question, cue.range.start + skip, cue.range.end));
     for clause in &sentences.first()?.clauses {
-        let noun = clause.objects.first().or(clause.subject.as_ref()).or(clause.adjuncts.first().map(|adjunct| &adjunct.noun));
+        let noun =
+            clause.objects.first().or(clause.subject.as_ref()).or(clause.adjuncts.first().map(|adjunct| &adjunct.noun));
         if let Some(noun) = noun.filter(|noun| !noun.is_pronoun()) {
             return Some(moved(noun, cue.range.start + skip));
         }
@@ -146,12 +179,17 @@ fn same_verb(question: &Question<'_>) -> Option<String> {
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only);
     verb.map(|verb| verb.lemma.clone()).or_else(|| {
         let cue = question.asked.cue.as_ref()?;
-        let inside = question.asked.words.iter().filter(|word| word.range.start >= cue.range.start && word.range.end <= cue.range.end);
+        let inside = question
+            .asked
+            .words
+            .iter()
+            .filter(|word| word.range.start >= cue.range.start && word.range.end <= cue.range.end);
         inside.filter(|word| word.tag == crate::language::english::tag::Tag::Verb).map(|word| word.lemma.clone()).next()
     })
 }
 
-/// The gaps between the events of a thing: the times for which it stayed as it was, the longest gaps first in order of time.
+/// The gaps between the events of a thing: the times for which it stayed as it was, the longest gaps first in order of
+/// time.
 pub(in crate::recall) fn rests(events: &[Found], bound: Option<TimeSpan>) -> Vec<TimeSpan> {
     let mut spans: Vec<TimeSpan> = events.iter().map(Found::span).collect();
     spans.sort_by_key(|span| (span.start, span.end));
@@ -171,22 +209,43 @@ pub(in crate::recall) fn ordered_items(option: &str) -> Option<Vec<String>> {
     if !lower.contains("then ") {
         return None;
     }
-    let items: Vec<String> = option.split(", then ").flat_map(|part| part.split(" then ")).map(|part| part.trim().trim_matches(',').to_owned()).filter(|part| !part.is_empty()).collect();
+    let items: Vec<String> = option
+        .split(", then ")
+        .flat_map(|part| part.split(" then "))
+        .map(|part| part.trim().trim_matches(',').to_owned())
+        .filter(|part| !part.is_empty())
+        .collect();
     (items.len() > 1).then_some(items)
 }
 
-/// What happened in which order: the things of the events that do what the question says, in order of their first times.
+/// What happened in which order: the things of the events that do what the question says, in order of their first
+/// times.
 pub(in crate::recall) fn sequence(pool: &Pool<'_>, found: &[Found]) -> Option<Candidate> {
     let question = pool.question;
     let asks = question.asked.words.windows(2).any(|two| two[0].lemma == "order" && two[1].is("of"))
         || question.asked.words.iter().any(|word| matches!(word.text.as_str(), "sequence"))
-        || question.asked.words.windows(2).any(|two| matches!(two[0].text.as_str(), "what" | "which") && two[1].is("order"));
+        || question
+            .asked
+            .words
+            .windows(2)
+            .any(|two| matches!(two[0].text.as_str(), "what" | "which") && two[1].is("order"));
     if !asks {
         return None;
     }
-    let verb = question.asked.words.iter().rfind(|word| matches!(word.tag, crate::language::english::tag::Tag::Verb | crate::language::english::tag::Tag::Adjective))?.lemma.clone();
-    let does = |reading: &Reading| reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| word_likeness(&verb, &told.lemma) >= 0.9);
-    let mut events: Vec<&Found> = found.iter().filter(|found| does(&found.reading) && found.reading.event.entity.is_some()).collect();
+    let verb = question
+        .asked
+        .words
+        .iter()
+        .rfind(|word| {
+            matches!(word.tag, crate::language::english::tag::Tag::Verb | crate::language::english::tag::Tag::Adjective)
+        })?
+        .lemma
+        .clone();
+    let does = |reading: &Reading| {
+        reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| word_likeness(&verb, &told.lemma) >= 0.9)
+    };
+    let mut events: Vec<&Found> =
+        found.iter().filter(|found| does(&found.reading) && found.reading.event.entity.is_some()).collect();
     events.sort_by_key(|found| (found.span().start, found.id()));
     let mut names: Vec<String> = Vec::new();
     let mut evidence: Vec<Found> = Vec::new();
@@ -204,7 +263,14 @@ pub(in crate::recall) fn sequence(pool: &Pool<'_>, found: &[Found]) -> Option<Ca
         layer: Layer::Episodes,
         text: capitalised(&names.join(", then ")),
         value: Value::List(names),
-        signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: question.content.known() },
+        signals: Signals {
+            coverage: 1.0,
+            cosine: 0.5,
+            margin: 1.0,
+            fits: 1.0,
+            thing: 1.0,
+            known: question.content.known(),
+        },
         evidence,
         confidence: 0.0,
         reason: "in the order of their first events".into(),
@@ -218,7 +284,19 @@ fn more_often(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     for range in &question.asked.alternatives {
         let Some(noun) = main_noun(question.part(range)) else { continue };
         let noun = moved(&noun, range.start);
-        let others: Vec<&str> = question.content.items.iter().filter(|item| !question.asked.alternatives.iter().any(|range| question.part(range).to_lowercase().contains(&item.lemma))).map(|item| item.lemma.as_str()).collect();
+        let others: Vec<&str> = question
+            .content
+            .items
+            .iter()
+            .filter(|item| {
+                !question
+                    .asked
+                    .alternatives
+                    .iter()
+                    .any(|range| question.part(range).to_lowercase().contains(&item.lemma))
+            })
+            .map(|item| item.lemma.as_str())
+            .collect();
         let events = crate::recall::pool::merged(
             pool.about(&noun, question.bound(), false, 500, &question.content)?,
             pool.mentions(&noun, question.bound(), false, 500, &question.content)?,
@@ -226,14 +304,21 @@ fn more_often(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
         let fits: Vec<Found> = events
             .into_iter()
             .filter(|found| {
-                let held = others.iter().filter(|word| found.reading.lemmas.iter().any(|(lemma, _)| word_likeness(word, lemma) >= 0.6)).count();
+                let held = others
+                    .iter()
+                    .filter(|word| found.reading.lemmas.iter().any(|(lemma, _)| word_likeness(word, lemma) >= 0.6))
+                    .count();
                 2 * held >= others.len().max(1)
             })
             .collect();
         let mut sessions: Vec<String> = Vec::new();
         for found in &fits {
             let event = &found.reading.event;
-            let key = event.attributes.get("session").and_then(crate::Value::as_text).map_or_else(|| event.id.to_string(), str::to_owned);
+            let key = event
+                .attributes
+                .get("session")
+                .and_then(crate::Value::as_text)
+                .map_or_else(|| event.id.to_string(), str::to_owned);
             if !sessions.contains(&key) {
                 sessions.push(key);
             }
@@ -241,7 +326,9 @@ fn more_often(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
         counted.push((sessions.len(), question.part(&noun.range).to_owned(), fits));
     }
     let more = question.asked.scale.as_ref().is_none_or(|scale| scale.most);
-    counted.sort_by_key(|(count, ..)| if more { std::cmp::Reverse(*count) } else { std::cmp::Reverse(usize::MAX - *count) });
+    counted.sort_by_key(
+        |(count, ..)| if more { std::cmp::Reverse(*count) } else { std::cmp::Reverse(usize::MAX - *count) },
+    );
     let [(first, name, evidence), (second, ..), ..] = counted.as_slice() else { return Ok(None) };
     if first == second {
         return Ok(None);
@@ -250,7 +337,14 @@ fn more_often(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
         layer: Layer::Episodes,
         text: format!("{} ({first} times, {second} times)", capitalised(name)),
         value: Value::Text(name.clone()),
-        signals: Signals { coverage: 0.9, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: question.content.known() },
+        signals: Signals {
+            coverage: 0.9,
+            cosine: 0.5,
+            margin: 1.0,
+            fits: 1.0,
+            thing: 1.0,
+            known: question.content.known(),
+        },
         evidence: evidence.clone(),
         confidence: 0.0,
         reason: "by the number of separate times".into(),

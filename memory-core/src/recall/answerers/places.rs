@@ -26,7 +26,11 @@ struct Stay {
 }
 
 /// The place of the thing that a question asks for.
-pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found], cue: Option<&Found>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(
+    pool: &Pool<'_>,
+    pooled: &[Found],
+    cue: Option<&Found>,
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(thing) = theme(question) else { return Ok(None) };
     let listed = pool.about(&thing, None, true, EVENTS, &question.content)?;
@@ -51,7 +55,11 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found], cue: Option<&
             }
             // "Where does he sleep?" asks for another place than "where is he?".
             if let Some(verb) = verb.as_deref().filter(|verb| !is_being(verb)) {
-                let told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref()).map(|told| word_likeness(verb, &told.lemma));
+                let told = found
+                    .reading
+                    .clauses()
+                    .filter_map(|clause| clause.verb.as_ref())
+                    .map(|told| word_likeness(verb, &told.lemma));
                 value *= 0.7 + 0.3 * told.fold(0.0, f32::max);
             }
             // The rest of the question counts as well: "where did you get stuck?"
@@ -83,7 +91,11 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found], cue: Option<&
         evidence,
         signals,
         confidence: 0.0,
-        reason: if stays.len() == 1 { "the only place told of it".into() } else { format!("the latest of {} places told of it", stays.len()) },
+        reason: if stays.len() == 1 {
+            "the only place told of it".into()
+        } else {
+            format!("the latest of {} places told of it", stays.len())
+        },
     }))
 }
 
@@ -93,17 +105,52 @@ pub(in crate::recall) fn theme(question: &Question<'_>) -> Option<NounPhrase> {
     let object = clause.objects.iter().find(|object| !object.is_pronoun());
     let subject = clause.subject.as_ref();
     // "Where had the robot been?" "Where are you?": the robot itself.
-    let itself = subject.filter(|subject| matches!(subject.head.as_str(), "you" | "your")).map(|_| crate::recall::reading::name_phrase("robot"));
+    let itself = subject
+        .filter(|subject| matches!(subject.head.as_str(), "you" | "your"))
+        .map(|_| crate::recall::reading::name_phrase("robot"));
     let pronoun = subject.is_none_or(NounPhrase::is_pronoun);
-    object.cloned().or_else(|| subject.filter(|_| !pronoun).cloned()).or(itself).or_else(|| question.named.first().cloned())
+    object
+        .cloned()
+        .or_else(|| subject.filter(|_| !pronoun).cloned())
+        .or(itself)
+        .or_else(|| question.named.first().cloned())
 }
 
 /// Verbs that ask for a place and for nothing else.
 fn is_being(verb: &str) -> bool {
     matches!(
         verb,
-        "be" | "put" | "go" | "get" | "end" | "find" | "keep" | "leave" | "lie" | "stand" | "stay" | "hide" | "place" | "see" | "have" | "do" | "spend"
-            | "locate" | "store" | "move" | "bring" | "take" | "wait" | "sit" | "remain" | "come" | "land" | "turn" | "lay" | "set" | "carry" | "last"
+        "be" | "put"
+            | "go"
+            | "get"
+            | "end"
+            | "find"
+            | "keep"
+            | "leave"
+            | "lie"
+            | "stand"
+            | "stay"
+            | "hide"
+            | "place"
+            | "see"
+            | "have"
+            | "do"
+            | "spend"
+            | "locate"
+            | "store"
+            | "move"
+            | "bring"
+            | "take"
+            | "wait"
+            | "sit"
+            | "remain"
+            | "come"
+            | "land"
+            | "turn"
+            | "lay"
+            | "set"
+            | "carry"
+            | "last"
     )
 }
 
@@ -124,8 +171,11 @@ fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], cue: Option<&Found>) -
         return match relation.order {
             Order::During => arrivals.iter().rev().find(|stay| stay.at <= span.end).copied(),
             Order::Before => {
-                let here = stays.iter().find(|stay| stay.found.id() == cue.id() && stay.place.placement == Placement::From);
-                here.or_else(|| arrivals.iter().rev().find(|stay| stay.at < span.start && stay.found.id() != cue.id()).copied())
+                let here =
+                    stays.iter().find(|stay| stay.found.id() == cue.id() && stay.place.placement == Placement::From);
+                here.or_else(|| {
+                    arrivals.iter().rev().find(|stay| stay.at < span.start && stay.found.id() != cue.id()).copied()
+                })
             }
             Order::After => arrivals.iter().find(|stay| stay.at >= span.start).copied(),
         };
@@ -135,10 +185,17 @@ fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], cue: Option<&Found>) -
         // "Ten minutes ago" is a moment, however precisely people tell it.
         let length = bound.end.since(bound.start);
         let at = if length <= MOMENT { bound.start.saturating_add(length / 2) } else { bound.end };
-        let until = arrivals.iter().rev().find(|stay| stay.at <= at).copied().or_else(|| arrivals.iter().rev().find(|stay| stay.at <= bound.end).copied());
+        let until = arrivals
+            .iter()
+            .rev()
+            .find(|stay| stay.at <= at)
+            .copied()
+            .or_else(|| arrivals.iter().rev().find(|stay| stay.at <= bound.end).copied());
         return match question.asked.occurrence {
             Some(Occurrence::First) => arrivals.iter().find(|stay| stay.at >= bound.start).copied().or(until),
-            _ => until.or_else(|| stays.iter().find(|stay| stay.at >= bound.start && stay.place.placement == Placement::From)),
+            _ => until.or_else(|| {
+                stays.iter().find(|stay| stay.at >= bound.start && stay.place.placement == Placement::From)
+            }),
         };
     }
     match question.asked.occurrence {
@@ -154,7 +211,11 @@ fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], cue: Option<&Found>) -
 fn same_place(a: &Stay, b: &Stay) -> bool {
     let plain = |text: &str| {
         let words = text.to_lowercase();
-        words.split(|c: char| !c.is_alphanumeric()).filter(|word| !crate::index::is_stop_word(word)).map(str::to_owned).collect::<Vec<_>>()
+        words
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !crate::index::is_stop_word(word))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
     plain(&a.place.text) == plain(&b.place.text)
 }

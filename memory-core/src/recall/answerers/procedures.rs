@@ -9,7 +9,9 @@ use crate::{Intent, ReadError, Timestamp};
 pub(in crate::recall) fn answer(pool: &Pool<'_>, limit: usize) -> Result<Option<(Candidate, Intent)>, ReadError> {
     let question = pool.question;
     let now = Timestamp::from(question.now.timestamp());
-    let Some(said) = symbolic::answer(question.text, pool.reader, pool.embedding.as_deref(), now, limit)? else { return Ok(None) };
+    let Some(said) = symbolic::answer(question.text, pool.reader, pool.embedding.as_deref(), now, limit)? else {
+        return Ok(None);
+    };
     let evidence = pool.read(&said.events, &question.content)?;
     if evidence.is_empty() {
         return Ok(None);

@@ -17,7 +17,9 @@ const EVENTS: usize = 2_000;
 pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let bound = question.bound().or_else(|| question.named.is_empty().then(|| today(question)));
-    let named = |noun: &&crate::language::english::syntax::NounPhrase| question.content.items.iter().any(|item| item.documents > 0 && noun.lemmas().contains(&item.lemma.as_str()));
+    let named = |noun: &&crate::language::english::syntax::NounPhrase| {
+        question.content.items.iter().any(|item| item.documents > 0 && noun.lemmas().contains(&item.lemma.as_str()))
+    };
     let about = question.named.iter().find(named);
     let mut events = match about {
         Some(thing) => {
@@ -42,7 +44,14 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
         layer: Layer::Gists,
         text: text.clone(),
         value: Value::Text(text),
-        signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: question.content.known() },
+        signals: Signals {
+            coverage: 1.0,
+            cosine: 0.5,
+            margin: 1.0,
+            fits: 1.0,
+            thing: 1.0,
+            known: question.content.known(),
+        },
         evidence,
         confidence: 0.0,
         reason: format!("{} events in short", events.len()),
@@ -80,12 +89,14 @@ fn chosen(events: &[Found]) -> Vec<(Box<usize>, usize, String)> {
             Kind::Object => 0.2,
         };
         let first = &events[places[0]];
-        let length: f64 = places.iter().map(|place| events[*place].span().end.since(events[*place].span().start).as_secs_f64()).sum();
+        let length: f64 =
+            places.iter().map(|place| events[*place].span().end.since(events[*place].span().start).as_secs_f64()).sum();
         #[expect(clippy::cast_precision_loss, reason = "repetitions of an event")]
         let rare = 1.0 / (places.len() as f64).sqrt();
         kind(first) * (1.0 + 0.3 * (1.0 + length / 60.0).ln() + 0.3 * rare)
     };
-    let mut ranked: Vec<(f64, String, Vec<usize>)> = groups.into_iter().map(|(key, places)| (weight(&places), key, places)).collect();
+    let mut ranked: Vec<(f64, String, Vec<usize>)> =
+        groups.into_iter().map(|(key, places)| (weight(&places), key, places)).collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.2.cmp(&b.2)));
     let mut words = 0;
     let mut chosen: Vec<(Box<usize>, usize, String)> = Vec::new();
@@ -110,7 +121,10 @@ fn chosen(events: &[Found]) -> Vec<(Box<usize>, usize, String)> {
 
 /// The first sentence, cut at a length that reads well.
 fn short(text: &str) -> String {
-    let end = text.char_indices().find(|(at, c)| matches!(c, '.' | '!' | '?') && text[at + 1..].starts_with(' ')).map_or(text.len(), |(at, _)| at);
+    let end = text
+        .char_indices()
+        .find(|(at, c)| matches!(c, '.' | '!' | '?') && text[at + 1..].starts_with(' '))
+        .map_or(text.len(), |(at, _)| at);
     let words: Vec<&str> = text[..end].split_whitespace().collect();
     let cut = words.iter().take(18).copied().collect::<Vec<_>>().join(" ");
     if words.len() > 18 { format!("{cut} …") } else { cut.trim_end_matches('.').to_owned() }
@@ -130,7 +144,14 @@ fn told(chosen: &[(Box<usize>, usize, String)], question: &Question<'_>) -> Stri
 
 /// Whether a question for what somebody did means a longer stretch: nothing but persons is named, for an hour or more.
 pub(in crate::recall) fn is_wide(question: &Question<'_>) -> bool {
-    let long = question.bound().filter(|_| question.is_bounded()).is_some_and(|bound| bound.end.since(bound.start).as_secs() >= 3_600);
-    let persons = question.content.items.iter().all(|item| item.light || question.named.iter().any(|noun| crate::recall::reading::is_person(noun) && noun.head == item.lemma) || item.lemma == crate::recall::question::ITSELF);
+    let long = question
+        .bound()
+        .filter(|_| question.is_bounded())
+        .is_some_and(|bound| bound.end.since(bound.start).as_secs() >= 3_600);
+    let persons = question.content.items.iter().all(|item| {
+        item.light
+            || question.named.iter().any(|noun| crate::recall::reading::is_person(noun) && noun.head == item.lemma)
+            || item.lemma == crate::recall::question::ITSELF
+    });
     long && persons && question.asked.cue.is_none()
 }

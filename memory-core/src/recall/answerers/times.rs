@@ -15,7 +15,11 @@ const AS_GOOD: f32 = 0.06;
 const LISTED: usize = 12;
 
 /// The time that a question asks for.
-pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found], cue: Option<&Found>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(
+    pool: &Pool<'_>,
+    pooled: &[Found],
+    cue: Option<&Found>,
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     if question.tense != Tense::Past
         && question.query.options.iter().all(|option| !option.contains(" to "))
@@ -35,10 +39,16 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found], cue: Option<&
         return Ok(None);
     }
     let chosen: Vec<Found> = match question.asked.occurrence {
-        Some(Occurrence::First) => meant.iter().min_by_key(|found| (found.span().start, found.id())).cloned().into_iter().collect(),
-        Some(Occurrence::Last) => meant.iter().max_by_key(|found| (found.span().end, found.id())).cloned().into_iter().collect(),
+        Some(Occurrence::First) => {
+            meant.iter().min_by_key(|found| (found.span().start, found.id())).cloned().into_iter().collect()
+        }
+        Some(Occurrence::Last) => {
+            meant.iter().max_by_key(|found| (found.span().end, found.id())).cloned().into_iter().collect()
+        }
         Some(Occurrence::Nth(n)) => meant.get(n - 1).cloned().into_iter().collect(),
-        Some(Occurrence::Previous) => meant.len().checked_sub(2).and_then(|at| meant.get(at)).cloned().into_iter().collect(),
+        Some(Occurrence::Previous) => {
+            meant.len().checked_sub(2).and_then(|at| meant.get(at)).cloned().into_iter().collect()
+        }
         None => meant,
     };
     let Some(first) = chosen.first().cloned() else { return Ok(None) };
@@ -131,14 +141,19 @@ fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadErro
     let now = Timestamp::from(question.now.timestamp());
     let useful = |found: &Found| {
         matches!(found.reading.event.kind, Kind::Text | Kind::State | Kind::Caption)
-            && found.reading.times.iter().any(|time| time.span.end >= found.span().start && (time.has_clock || time.has_date) && !denied(&found.reading, time.range.start))
+            && found.reading.times.iter().any(|time| {
+                time.span.end >= found.span().start
+                    && (time.has_clock || time.has_date)
+                    && !denied(&found.reading, time.range.start)
+            })
     };
     let best = all.iter().filter(|found| useful(found)).map(|found| found.coverage.of_content).fold(0.0, f32::max);
     if best < 0.3 {
         return Ok(None);
     }
     // What was told last about the thing holds, as long as it speaks of the same thing about as clearly.
-    let mut meant: Vec<&Found> = all.iter().filter(|found| useful(found) && found.coverage.of_content >= 0.55 * best).collect();
+    let mut meant: Vec<&Found> =
+        all.iter().filter(|found| useful(found) && found.coverage.of_content >= 0.55 * best).collect();
     meant.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     let Some(newest) = meant.first() else { return Ok(None) };
     let mut date: Option<ToldTime> = None;
@@ -166,7 +181,8 @@ fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadErro
     let span = match (&date, &clock) {
         (Some(date), Some(clock)) if date.range != clock.range || !date.has_clock => {
             let (day, hour) = (zoned(date.span.start), zoned(clock.span.start));
-            let at = day.date().to_datetime(hour.time()).to_zoned(zone.clone()).map(|at| Timestamp::from(at.timestamp()));
+            let at =
+                day.date().to_datetime(hour.time()).to_zoned(zone.clone()).map(|at| Timestamp::from(at.timestamp()));
             let at = at.unwrap_or(date.span.start);
             TimeSpan::new(at, at)
         }
@@ -180,7 +196,13 @@ fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadErro
     let newest = (*newest).clone();
     let mut evidence = vec![newest.clone()];
     evidence.extend(meant.iter().skip(1).map(|found| (*found).clone()));
-    evidence.extend(pooled.iter().filter(|found| !evidence.iter().any(|known| known.id() == found.id())).cloned().collect::<Vec<_>>());
+    evidence.extend(
+        pooled
+            .iter()
+            .filter(|found| !evidence.iter().any(|known| known.id() == found.id()))
+            .cloned()
+            .collect::<Vec<_>>(),
+    );
     let _ = now;
     Ok(Some(Candidate {
         layer: Layer::Episodes,

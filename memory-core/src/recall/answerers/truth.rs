@@ -1,5 +1,6 @@
 //! Yes or no: from the newest event that says something of the thing, with the reason.
 
+use crate::ReadError;
 use crate::language::english::question::Ask;
 use crate::language::english::states::{Scale, same, state};
 use crate::language::english::syntax::{Clause, NounPhrase};
@@ -11,7 +12,6 @@ use crate::recall::content::word_likeness;
 use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::reading::Reading;
-use crate::ReadError;
 
 /// Below this another thing is meant.
 const SAME_THING: f32 = 0.55;
@@ -22,8 +22,16 @@ const SAYS_IT: f32 = 0.55;
 pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     debug_assert_eq!(question.ask(), Ask::Truth);
-    let thing = question.asked.clause.subject.clone().filter(|subject| !subject.is_pronoun()).or_else(|| question.named.first().cloned());
-    if let (Some(thing), Some(predicate)) = (&thing, predicate(&question.asked.clause, question).filter(|_| question.asked.clause.objects.is_empty())) {
+    let thing = question
+        .asked
+        .clause
+        .subject
+        .clone()
+        .filter(|subject| !subject.is_pronoun())
+        .or_else(|| question.named.first().cloned());
+    if let (Some(thing), Some(predicate)) =
+        (&thing, predicate(&question.asked.clause, question).filter(|_| question.asked.clause.objects.is_empty()))
+    {
         let listed = merged(
             pool.about(thing, question.bound(), true, 80, &question.content)?,
             pool.mentions(thing, question.bound(), true, 80, &question.content)?,
@@ -52,8 +60,12 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     }
     let verb = question.asked.clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
     // Of events that suit about as well, the newest holds.
-    let near = ranked.iter().filter(|found| found.fitness() >= best.fitness() - 0.15 && found.coverage.of_content >= SAYS_IT - 0.1);
-    let Some(newest) = near.max_by_key(|found| (denies(&found.reading, &verb), found.span().start, found.id())) else { return Ok(None) };
+    let near = ranked
+        .iter()
+        .filter(|found| found.fitness() >= best.fitness() - 0.15 && found.coverage.of_content >= SAYS_IT - 0.1);
+    let Some(newest) = near.max_by_key(|found| (denies(&found.reading, &verb), found.span().start, found.id())) else {
+        return Ok(None);
+    };
     let denied = denies(&newest.reading, &verb);
     let chosen = if denied { newest } else { best };
     let yes = denied == question.asked.negated_verb();
@@ -65,7 +77,10 @@ fn whereabouts(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, R
     let question = pool.question;
     let clause = &question.asked.clause;
     let being = clause.verb.as_ref().is_some_and(|verb| {
-        matches!(verb.lemma.as_str(), "be" | "stand" | "lie" | "hang" | "sit" | "stay" | "park" | "leave" | "keep" | "put") && clause.objects.is_empty()
+        matches!(
+            verb.lemma.as_str(),
+            "be" | "stand" | "lie" | "hang" | "sit" | "stay" | "park" | "leave" | "keep" | "put"
+        ) && clause.objects.is_empty()
     });
     let asked: Vec<&str> = clause
         .adjuncts
@@ -112,8 +127,14 @@ fn predicate(clause: &Clause, question: &crate::recall::question::Question<'_>) 
     let complement = clause.complements.iter().map(|(word, _)| word.as_str()).find(|word| state(word).is_some());
     let verb = clause.verb.as_ref();
     let main = verb.filter(|verb| !verb.auxiliary_only).map(|verb| verb.lemma.as_str());
-    let participle = question.asked.words.iter().filter(|word| word.range.start >= clause.range.start && word.range.end <= clause.range.end);
-    let mut participle = participle.filter(|word| matches!(word.tag, Tag::Verb | Tag::Adjective | Tag::Noun)).map(|word| word.text.as_str());
+    let participle = question
+        .asked
+        .words
+        .iter()
+        .filter(|word| word.range.start >= clause.range.start && word.range.end <= clause.range.end);
+    let mut participle = participle
+        .filter(|word| matches!(word.tag, Tag::Verb | Tag::Adjective | Tag::Noun))
+        .map(|word| word.text.as_str());
     complement
         .map(str::to_owned)
         .or_else(|| main.filter(|verb| state(verb).is_some()).map(str::to_owned))
@@ -124,7 +145,8 @@ fn predicate(clause: &Clause, question: &crate::recall::question::Question<'_>) 
             uses.then(|| "work".to_owned())
         })
         .or_else(|| {
-            let on = clause.complements.iter().any(|(word, _)| word == "on") || verb.is_some_and(|verb| verb.particle.as_deref() == Some("on"));
+            let on = clause.complements.iter().any(|(word, _)| word == "on")
+                || verb.is_some_and(|verb| verb.particle.as_deref() == Some("on"));
             on.then(|| "work".to_owned())
         })
 }
@@ -177,7 +199,8 @@ fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Rea
     }
     let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject))?;
     let about = likeness(thing, &subject, reading) >= SAME_THING;
-    let acts = verb.is_some_and(|verb| !verb.auxiliary_only && !verb.past && clause.objects.is_empty() && !verb.passive);
+    let acts =
+        verb.is_some_and(|verb| !verb.auxiliary_only && !verb.past && clause.objects.is_empty() && !verb.passive);
     (about && acts).then_some(end != negated)
 }
 

@@ -133,7 +133,10 @@ fn options_are_chosen_by_evidence() {
         ("Who spoke about the boiler?", ["Mira", "Jonas", "a plumber", "nobody"], 1),
     ] {
         let answer = home.choose(question, &options);
-        if answer.choice != Some(right) || answer.answer.as_deref() != Some(options[right]) || answer.evidence.is_empty() {
+        if answer.choice != Some(right)
+            || answer.answer.as_deref() != Some(options[right])
+            || answer.evidence.is_empty()
+        {
             wrong.push(format!("{question} {answer:?}"));
         }
     }
@@ -162,6 +165,9 @@ fn every_answer_says_why_and_its_evidence_names_the_event() {
     let answer = home(rows).ask("Where is the torch?");
     assert!(!answer.reason.is_empty(), "{answer:?}");
     let first = &answer.evidence[0];
-    assert_eq!((first.event.to_string(), first.kind, first.entity.as_deref()), ("ev-1".to_owned(), Kind::Text, Some("Mira")));
+    assert_eq!(
+        (first.event.to_string(), first.kind, first.entity.as_deref()),
+        ("ev-1".to_owned(), Kind::Text, Some("Mira"))
+    );
     assert_eq!(first.observations, ["told-1"]);
 }

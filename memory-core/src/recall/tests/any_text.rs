@@ -19,14 +19,97 @@ const EVENTS: &[Row] = &[
 /// Words of grammar, time and number in any order, with marks between them.
 fn grammar() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
-        "who", "what", "which", "whose", "where", "when", "how", "many", "much", "often", "long", "is", "was", "did", "does", "has", "had",
-        "been", "will", "can", "the", "a", "of", "or", "and", "not", "no", "after", "before", "right", "while", "during", "as", "soon",
-        "until", "since", "by", "at", "on", "in", "between", "from", "to", "ago", "last", "first", "next", "most", "least", "longest", "else",
-        "other", "it", "she", "there", "you", "my", "torch", "gong", "fence", "Mira", "yesterday", "Friday", "8:40", "14:30:05", "3", "2026",
-        "two", "minutes", "kg", "usually", "these", "following", "'s", "n't", ",", ",", "?", ".", ":", ";", "\"", "“", "”", "-", "…", "(",
+        "who",
+        "what",
+        "which",
+        "whose",
+        "where",
+        "when",
+        "how",
+        "many",
+        "much",
+        "often",
+        "long",
+        "is",
+        "was",
+        "did",
+        "does",
+        "has",
+        "had",
+        "been",
+        "will",
+        "can",
+        "the",
+        "a",
+        "of",
+        "or",
+        "and",
+        "not",
+        "no",
+        "after",
+        "before",
+        "right",
+        "while",
+        "during",
+        "as",
+        "soon",
+        "until",
+        "since",
+        "by",
+        "at",
+        "on",
+        "in",
+        "between",
+        "from",
+        "to",
+        "ago",
+        "last",
+        "first",
+        "next",
+        "most",
+        "least",
+        "longest",
+        "else",
+        "other",
+        "it",
+        "she",
+        "there",
+        "you",
+        "my",
+        "torch",
+        "gong",
+        "fence",
+        "Mira",
+        "yesterday",
+        "Friday",
+        "8:40",
+        "14:30:05",
+        "3",
+        "2026",
+        "two",
+        "minutes",
+        "kg",
+        "usually",
+        "these",
+        "following",
+        "'s",
+        "n't",
+        ",",
+        ",",
+        "?",
+        ".",
+        ":",
+        ";",
+        "\"",
+        "“",
+        "”",
+        "-",
+        "…",
+        "(",
     ]);
     let gap = prop::sample::select(vec![" ", " ", " ", "", "\n"]);
-    prop::collection::vec((words, gap), 0..40).prop_map(|parts| parts.into_iter().flat_map(|(word, gap)| [word, gap]).collect())
+    prop::collection::vec((words, gap), 0..40)
+        .prop_map(|parts| parts.into_iter().flat_map(|(word, gap)| [word, gap]).collect())
 }
 
 fn any_text() -> impl Strategy<Value = String> {
@@ -102,7 +185,9 @@ fn a_time_phrase_before_a_comma_and_a_clause_is_no_panic() {
 #[test]
 fn eight_kibibytes_are_read_and_more_are_refused() {
     let home = home(EVENTS);
-    for piece in ["when the gong, ", "who or what and ", "é, ", "((((", "a of a of ", "Mira's Mira's ", "1:1:1 and 2 to 3, "] {
+    for piece in
+        ["when the gong, ", "who or what and ", "é, ", "((((", "a of a of ", "Mira's Mira's ", "1:1:1 and 2 to 3, "]
+    {
         let long = piece.repeat(8 * 1024 / piece.len());
         ask(&home, &long, Vec::new()).unwrap();
     }

@@ -71,7 +71,8 @@ fn a_failing_embedder_costs_meaning_and_not_the_answer() {
 fn a_spent_budget_ends_the_question() {
     let mut home = home(MORNING);
     home.clock.step = Duration::from_millis(10);
-    let query = |milliseconds| Query { budget: Some(Duration::from_millis(milliseconds)), ..ask("Where is the torch?") };
+    let query =
+        |milliseconds| Query { budget: Some(Duration::from_millis(milliseconds)), ..ask("Where is the torch?") };
     assert!(matches!(answer(&query(15), &home), Err(QueryError::Deadline(_))));
     home.clock.reads.store(0, Ordering::SeqCst);
     let answer = answer(&query(1_000), &home).unwrap();
@@ -106,7 +107,13 @@ fn the_trace_is_told_only_when_asked_for() {
 fn an_empty_memory_says_so() {
     let mut home = home(MORNING);
     home.search = CompressedIndex::new(IndexOptions::default()).snapshot();
-    for question in ["Where is the torch?", "What happened today?", "What was heard after the gong?", "What happened?", "Is it broken?"] {
+    for question in [
+        "Where is the torch?",
+        "What happened today?",
+        "What was heard after the gong?",
+        "What happened?",
+        "Is it broken?",
+    ] {
         let answer = home.ask(question);
         assert_eq!((answer.route, answer.answer, answer.evidence), (Route::None, None, vec![]), "{question}");
         assert!(!answer.reason.is_empty(), "{question}");
@@ -145,7 +152,11 @@ fn what_is_missing_is_named_where_it_matters() {
     assert_eq!(named(&home, "Which colour was seen on the fence?"), ["captions", "text embedding"]);
     assert_eq!(named(&home, "Which sound was heard at 8:40?"), ["sound events", "text embedding"]);
     assert_eq!(named(&home, "Who was seen painting the fence?"), ["captions", "faces", "text embedding"]);
-    assert_eq!(named(&home, "Which trumpet was heard?"), ["sound events", "text embedding"], "a sense may be why there is no answer");
+    assert_eq!(
+        named(&home, "Which trumpet was heard?"),
+        ["sound events", "text embedding"],
+        "a sense may be why there is no answer"
+    );
     let mut home = super::home::home(MORNING).with_meaning();
     home.pending = 4;
     assert_eq!(named(&home, "Where is the torch?"), ["text embedding: pending for 4 events"]);

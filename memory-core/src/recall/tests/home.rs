@@ -12,8 +12,8 @@ use crate::index::{CompressedIndex, Document, Index, IndexOptions, Search, is_st
 use crate::ports::{PortError, TextEmbedder};
 use crate::recall::{Reader, answer};
 use crate::{
-    AbsentRole, Answer, Attributes, Clock, Episode, EpisodeId, Event, EventId, Kind, ManualClock, Origin, Query, ReadError, StreamSpan,
-    TimeSpan, Timestamp,
+    AbsentRole, Answer, Attributes, Clock, Episode, EpisodeId, Event, EventId, Kind, ManualClock, Origin, Query,
+    ReadError, StreamSpan, TimeSpan, Timestamp,
 };
 
 /// φ for tests: a dimension per word, so that equal words are near.
@@ -227,7 +227,10 @@ impl Home {
             let said = answer.answer.clone().unwrap_or_else(|| "-".into());
             if !said.to_lowercase().contains(&expected.to_lowercase()) {
                 let found: Vec<&str> = answer.evidence.iter().map(|item| item.text.as_str()).collect();
-                misses.push(format!("{question} expected {expected:?}, said {said:?} ({:.2}, {}), from {found:?}", answer.confidence, answer.reason));
+                misses.push(format!(
+                    "{question} expected {expected:?}, said {said:?} ({:.2}, {}), from {found:?}",
+                    answer.confidence, answer.reason
+                ));
             }
         }
         misses

@@ -1,11 +1,12 @@
-//! Times as people write them: "yesterday evening", "ten minutes ago", "on 7 May 2023", "Saturday the fourteenth at six".
+//! Times as people write them: "yesterday evening", "ten minutes ago", "on 7 May 2023", "Saturday the fourteenth at
+//! six".
 //!
 //! Three kinds of text hold times. The times of a question bound a search or lift what lies near them
 //! ([`time_phrases`]). The times of a sentence say when something is or was, seen from the moment at which the sentence
 //! was told ([`told_times`]). An option or a value may be times and nothing else ([`whole_times`]).
 //!
-//! A text becomes words (`tokens`), words become pieces (`parser`, with `clock`, `spoken`, `date`, `relative`, `ago` and
-//! `session`), pieces that belong together become a phrase (`combine`), and a phrase becomes spans (`resolve`, with
+//! A text becomes words (`tokens`), words become pieces (`parser`, with `clock`, `spoken`, `date`, `relative`, `ago`
+//! and `session`), pieces that belong together become a phrase (`combine`), and a phrase becomes spans (`resolve`, with
 //! `days`, `hours` and `ranges`).
 
 mod ago;
@@ -97,8 +98,8 @@ pub(crate) struct TimePhrase {
 
 /// Returns the time phrases of a question, in order. `session` is the capture session that "the session" means.
 ///
-/// A phrase of a question about the future lies ahead of `now`: it bounds the times that were told (see [`told_times`]),
-/// not the time of the telling.
+/// A phrase of a question about the future lies ahead of `now`: it bounds the times that were told (see
+/// [`told_times`]), not the time of the telling.
 pub(crate) fn time_phrases(text: &str, now: &Zoned, session: Option<TimeSpan>, tense: Tense) -> Vec<TimePhrase> {
     Parser::new(text, now, session, tense, Mode::Question).phrases()
 }

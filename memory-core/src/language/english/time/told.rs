@@ -40,8 +40,8 @@ pub(crate) struct WholeTime {
 
 /// Returns the times told in a sentence, in order, seen from the moment at which it was told.
 ///
-/// An hour told without a half of the day is the likelier waking hour, and the one in which such a thing takes place: "at
-/// six" is the afternoon, "at seven" the morning, and of a concert the evening.
+/// An hour told without a half of the day is the likelier waking hour, and the one in which such a thing takes place:
+/// "at six" is the afternoon, "at seven" the morning, and of a concert the evening.
 pub(crate) fn told_times(sentence: &str, told_at: &Zoned, tense: Tense) -> Vec<ToldTime> {
     let phrases = Parser::new(sentence, told_at, None, tense, Mode::Telling).phrases();
     let told = phrases.into_iter().map(|phrase| ToldTime {
@@ -54,8 +54,8 @@ pub(crate) fn told_times(sentence: &str, told_at: &Zoned, tense: Tense) -> Vec<T
     told.collect()
 }
 
-/// Returns the times told in a text, each read in the tense of its own clause: "She cannot come tomorrow, she will be here
-/// on Thursday. She phoned on Monday." A clause without a verb has the tense of the clause before it.
+/// Returns the times told in a text, each read in the tense of its own clause: "She cannot come tomorrow, she will be
+/// here on Thursday. She phoned on Monday." A clause without a verb has the tense of the clause before it.
 pub(crate) fn told_times_by_clause(text: &str, told_at: &Zoned) -> Vec<ToldTime> {
     let clauses = clauses(text);
     let mut told = Vec::new();
