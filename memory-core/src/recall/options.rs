@@ -463,7 +463,10 @@ fn by_words(
             .collect();
         for (place, content) in contents.iter().enumerate() {
             let held = content.share_in(&lemmas);
-            let truth = matches!(&candidate.value, Value::Truth(yes) if options[place].to_lowercase().starts_with(if *yes { "yes" } else { "no" }));
+            let truth = match &candidate.value {
+                Value::Truth(yes) => options[place].to_lowercase().starts_with(if *yes { "yes" } else { "no" }),
+                _ => false,
+            };
             let exactly = candidate.signals.fits >= 1.0 && said.trim().eq_ignore_ascii_case(options[place].trim());
             support[place] +=
                 candidate.confidence * (0.6 * held + if exactly { 0.8 } else { 0.0 }) + if truth { 0.2 } else { 0.0 };

@@ -1,8 +1,7 @@
 //! No word stands in the rules because one question of a benchmark has it.
 //!
-//! A word in a string literal of the rules is suspicious if it is rare in English and stands in at most three of the
-//! questions of the benchmarks' dev splits, or if it is a name in any of them. The questions lie beside the repository;
-//! where they do not, the check says that it was skipped.
+//! A word in a string literal of the rules is suspicious if it is rare in English and stands in at most three of the questions of the
+//! benchmarks' dev splits, or if it is a name in any of them. The questions lie beside the repository; where they do not, the check says that it was skipped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,8 +18,7 @@ const RARE: u32 = 5;
 /// So is one that people use this often in the conversations of LoCoMo.
 const OFTEN_SAID: usize = 40;
 
-/// The words of three letters or more, in lower case, without contractions ("didn't") and without a possessive's
-/// ending.
+/// The words of three letters or more, in lower case, without contractions ("didn't") and without a possessive's ending.
 fn words(text: &str) -> BTreeSet<String> {
     let found = text.split(|c: char| !c.is_ascii_alphabetic() && c != '\'');
     let found = found.map(|word| word.trim_matches('\'').trim_end_matches("'s")).filter(|word| !word.contains('\''));

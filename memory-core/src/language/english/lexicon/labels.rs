@@ -9,15 +9,15 @@ use super::relations::{is_a, is_a_as};
 
 /// The number of steps from a label of an encoder up to `class`, or `None` if it is not of that class.
 ///
-/// A label that the table has is looked up as [`is_a`] does. Otherwise each of its parts between commas is tried, then
-/// the longest end of it that the table knows ("sports ball" is a ball), and a label in "-ing" also as its verb
-/// ("Typing" is writing). Every word that is left out counts as a step.
+/// A label that the table has is looked up as [`is_a`] does. Otherwise each of its parts between commas is tried, then the longest end of
+/// it that the table knows ("sports ball" is a ball), and a label in "-ing" also as its verb ("Typing" is writing).
+/// Every word that is left out counts as a step.
 pub(crate) fn label_is_a(label: &str, class: &str) -> Option<u8> {
     phrases(label).filter_map(|phrase| phrase_is_a(phrase, class)).min()
 }
 
-/// As [`label_is_a`], for a class of the sound encoder, which is also of its family in AudioSet's ontology: the sound
-/// "thunder" is weather, and "honk" is a vehicle's or an animal's. A family counts as one step.
+/// As [`label_is_a`], for a class of the sound encoder, which is also of its family in AudioSet's ontology: the sound "thunder" is
+/// weather, and "honk" is a vehicle's or an animal's. A family counts as one step.
 pub(crate) fn sound_is_a(label: &str, class: &str) -> Option<u8> {
     let families = families().get(label.trim().replace('_', " ").to_lowercase().as_str());
     let by_family = families.into_iter().flatten().filter_map(|family| is_a(family, class)).map(|steps| steps + 1);
@@ -38,8 +38,7 @@ fn families() -> &'static BTreeMap<&'static str, Vec<&'static str>> {
     &FAMILIES
 }
 
-/// "Walk, footsteps" and "Vehicle horn, car horn, honking" are several names of one sound, "crane (bird)" is one with a
-/// remark.
+/// "Walk, footsteps" and "Vehicle horn, car horn, honking" are several names of one sound, "crane (bird)" is one with a remark.
 fn phrases(label: &str) -> impl Iterator<Item = &str> {
     label.split([',', '(', ')', ';']).map(str::trim).filter(|phrase| !phrase.is_empty())
 }
@@ -57,8 +56,7 @@ fn phrase_is_a(phrase: &str, class: &str) -> Option<u8> {
     }
 }
 
-/// Whether the table has `phrase` as a noun, or as a verb of one word: to "cell phone" somebody does not tell what a
-/// cell phone is.
+/// Whether the table has `phrase` as a noun, or as a verb of one word: to "cell phone" somebody does not tell what a cell phone is.
 fn known(phrase: &str) -> bool {
     let single = !phrase.contains([' ', '_']);
     candidates(phrase)

@@ -1,5 +1,5 @@
-//! From the word in a text to the lemma in the table: WordNet's morphy (morphy(7WN)), that is irregular forms first,
-//! then endings that are taken off if a lemma is left.
+//! From the word in a text to the lemma in the table: WordNet's morphy (morphy(7WN)), that is irregular forms first, then endings
+//! that are taken off if a lemma is left.
 
 use super::part_of_speech::{PartOfSpeech, Parts};
 use super::table::{Table, table};
@@ -7,8 +7,8 @@ use super::table::{Table, table};
 /// Longer than any lemma or form of the table; no look-up of a longer text is tried.
 const LONGEST_WORD: usize = 64;
 
-/// An ending, what stands for it in the lemma, and the share of a lemma's uses that have this form. The shares are
-/// coarse: a noun is in the singular about two times of three, a verb in its base form, past or participle most often.
+/// An ending, what stands for it in the lemma, and the share of a lemma's uses that have this form. The shares are coarse: a noun is
+/// in the singular about two times of three, a verb in its base form, past or participle most often.
 const ENDINGS: &[(PartOfSpeech, &str, &str, f32)] = &[
     (PartOfSpeech::Noun, "s", "", 0.3),
     (PartOfSpeech::Noun, "ses", "s", 0.3),
@@ -157,11 +157,10 @@ fn phrase(word: &str, found: &mut Vec<Candidate>) {
     }
 }
 
-/// What parts of speech `word` can be, also an inflected form ("ran", "mice", "wider"), the likeliest first with its
-/// share of the uses.
+/// What parts of speech `word` can be, also an inflected form ("ran", "mice", "wider"), the likeliest first with its share of the uses.
 ///
-/// The shares come from WordNet's tag counts, spread over the forms of a lemma. Words of grammar are not told from rare
-/// homographs ("in" the unit); see [`PartOfSpeech`].
+/// The shares come from WordNet's tag counts, spread over the forms of a lemma. Words of grammar are not told from rare homographs
+/// ("in" the unit); see [`PartOfSpeech`].
 pub(crate) fn parts_of_speech(word: &str) -> Parts {
     let mut weights = [0.0; 4];
     for candidate in candidates(word) {
@@ -176,16 +175,15 @@ pub(crate) fn lemma(word: &str, part: PartOfSpeech) -> Option<&'static str> {
     found.iter().find(|candidate| candidate.part == part).map(|candidate| table().lemma(candidate.lemma))
 }
 
-/// All lemmas of `word` with their parts of speech, the likeliest first: "saw" is the verb "see", the noun "saw" and
-/// the verb "saw".
+/// All lemmas of `word` with their parts of speech, the likeliest first: "saw" is the verb "see", the noun "saw" and the verb "saw".
 pub(crate) fn lemmas(word: &str) -> Vec<(&'static str, PartOfSpeech)> {
     let mut found = candidates(word);
     found.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     found.iter().map(|candidate| (table().lemma(candidate.lemma), candidate.part)).collect()
 }
 
-/// How often WordNet's concordance has `word` or a lemma that it is a form of, over all meanings; at least 1 for a
-/// known word and 0 for an unknown one. The concordance has 230,000 tagged words, so that many an everyday word has 1.
+/// How often WordNet's concordance has `word` or a lemma that it is a form of, over all meanings; at least 1 for a known word and 0 for
+/// an unknown one. The concordance has 230,000 tagged words, so that many an everyday word has 1.
 pub(crate) fn frequency(word: &str) -> u32 {
     let table = table();
     let mut lemmas: Vec<_> = candidates(word).iter().map(|candidate| candidate.lemma).collect();

@@ -7,8 +7,8 @@ use super::table::{Table, table};
 
 const SENSES: usize = 3;
 
-/// Senses that are opposite to `sense`: those that WordNet names; where it names none, those of words with the same
-/// meaning ("purchase" through "buy"), and for an adjective those of the one that it is like ("huge" through "large").
+/// Senses that are opposite to `sense`: those that WordNet names; where it names none, those of words with the same meaning ("purchase"
+/// through "buy"), and for an adjective those of the one that it is like ("huge" through "large").
 fn direct(table: &Table, sense: u32) -> Vec<u32> {
     let named = table.opposites(sense);
     if !named.is_empty() {
@@ -25,9 +25,8 @@ fn direct(table: &Table, sense: u32) -> Vec<u32> {
     table.parents(synset).iter().flat_map(of).collect()
 }
 
-/// Opposites of the first three meanings of `word` in any part of speech, the commonest meaning first. Where a meaning
-/// has none, the opposites of the words that it is derived from are taken: those of "lively" for "liveliness", those of
-/// "arrive" for "arrival".
+/// Opposites of the first three meanings of `word` in any part of speech, the commonest meaning first. Where a meaning has none, the
+/// opposites of the words that it is derived from are taken: those of "lively" for "liveliness", those of "arrive" for "arrival".
 pub(crate) fn opposites(word: &str) -> Vec<&'static str> {
     let table = table();
     let mut found: Vec<u32> = Vec::new();
@@ -58,8 +57,7 @@ pub(crate) fn are_opposites(a: &str, b: &str) -> bool {
     one_way(a, b) || one_way(b, a)
 }
 
-/// An adverb stands for its adjective, a noun for its verb or adjective; the other way round "work" would lead to
-/// "nonworker".
+/// An adverb stands for its adjective, a noun for its verb or adjective; the other way round "work" would lead to "nonworker".
 fn may_stand_for(part: PartOfSpeech, table: &Table, derived: u32) -> bool {
     let other = table.part(table.sense(derived).synset);
     match part {

@@ -2,8 +2,8 @@
 
 use super::category::Category;
 
-/// A class of words that carry content. Words of grammar ("the", "of", "she") have none: they are not in the table, or
-/// only by a rare homograph ("a" the unit, "he" the element), so ask for them before the table is asked.
+/// A class of words that carry content. Words of grammar ("the", "of", "she") have none: they are not in the table, or only by
+/// a rare homograph ("a" the unit, "he" the element), so ask for them before the table is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum PartOfSpeech {
     Noun,

@@ -7,20 +7,18 @@ use super::table::{Table, table};
 
 /// How many meanings of a word are looked at.
 const WORD_SENSES: usize = 3;
-/// How many meanings of a class are looked at in any case, and how many if each has a tenth of the uses of the
-/// commonest: "sound" has four that are about equally common, and the third of "drink" is a beverage.
+/// How many meanings of a class are looked at in any case, and how many if each has a tenth of the uses of the commonest: "sound" has
+/// four that are about equally common, and the third of "drink" is a beverage.
 const CLASS_SENSES: usize = 2;
 const COMMON_CLASS_SENSES: usize = 4;
 const COMMON_SHARE: f32 = 0.1;
-/// A meaning that has less than this share of the uses of the word's commonest one is not looked at, if there are
-/// enough uses to tell.
+/// A meaning that has less than this share of the uses of the word's commonest one is not looked at, if there are enough uses to tell.
 const LEAST_SHARE: f32 = 0.05;
 const ENOUGH_USES: u16 = 10;
 /// No chain of WordNet is longer.
 const MOST_STEPS: usize = 24;
 
-/// The senses of `word` as `part` that a reader thinks of, at most `most`, with their ranks. The likeliest lemma comes
-/// first.
+/// The senses of `word` as `part` that a reader thinks of, at most `most`, with their ranks. The likeliest lemma comes first.
 pub(super) fn first_senses(table: &Table, word: &str, part: PartOfSpeech, most: usize) -> Vec<(u32, usize)> {
     let mut found: Vec<(u32, usize)> = Vec::new();
     let mut commonest = 0;
@@ -70,10 +68,9 @@ pub(super) fn above(table: &Table, synset: u32) -> Vec<(u32, u8)> {
 
 /// The number of steps from `word` up to `class`, both nouns or both verbs, or `None` if it is not of that class.
 ///
-/// "dog" is an "animal" and "walk" is a "move"; a word is of its own class in 0 steps, and so are synonyms. The first
-/// three meanings of the word are tried, without those that hardly anybody uses, each later one counting as a step
-/// more; and the first two of the class, or four that are common enough, one step more for any but the first. The
-/// smallest number wins.
+/// "dog" is an "animal" and "walk" is a "move"; a word is of its own class in 0 steps, and so are synonyms. The first three meanings
+/// of the word are tried, without those that hardly anybody uses, each later one counting as a step more; and the first two of
+/// the class, or four that are common enough, one step more for any but the first. The smallest number wins.
 pub(crate) fn is_a(word: &str, class: &str) -> Option<u8> {
     [PartOfSpeech::Noun, PartOfSpeech::Verb].into_iter().filter_map(|part| is_a_as(word, class, part)).min()
 }
@@ -104,8 +101,7 @@ pub(crate) fn category(word: &str, part: PartOfSpeech) -> Option<Category> {
     Some(table.category(table.sense(sense).synset))
 }
 
-/// The fields of meaning of all senses of `word` as `part`, the commonest first, each with its share of the uses in
-/// 255ths.
+/// The fields of meaning of all senses of `word` as `part`, the commonest first, each with its share of the uses in 255ths.
 pub(crate) fn categories(word: &str, part: PartOfSpeech) -> Vec<(Category, u8)> {
     let table = table();
     let mut weights: Vec<(Category, f32)> = Vec::new();
@@ -123,8 +119,7 @@ pub(crate) fn categories(word: &str, part: PartOfSpeech) -> Vec<(Category, u8)> 
     weights.into_iter().map(|(category, weight)| (category, (weight / total * 255.0).round() as u8)).collect()
 }
 
-/// Words with the same meaning as one of the first two of `word` as `part`, without the word itself; the commonest
-/// first.
+/// Words with the same meaning as one of the first two of `word` as `part`, without the word itself; the commonest first.
 pub(crate) fn synonyms(word: &str, part: PartOfSpeech) -> Vec<&'static str> {
     let table = table();
     let mut found = Vec::new();

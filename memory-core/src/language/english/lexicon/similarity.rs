@@ -32,15 +32,14 @@ const RANK_WEIGHT: [f32; 4] = [1.0, 0.9, 0.8, 0.7];
 /// | one is a class of the other | 0.6 · lin |
 /// | both are kinds of one class | 0.3 · lin, 0 below lin = 0.5 |
 ///
-/// lin = 2 · ic(c) / (ic(a) + ic(b)), c being the class (Lin, *An information-theoretic definition of similarity*,
-/// 1998). The information content is the intrinsic one of Seco, Veale and Hayes (ECAI 2004): ic(c) = 1 - log(hypo(c) +
-/// 1) / log(N), hypo(c) being the number of meanings below c and N that of all of its part of speech: a class of very
-/// many things says little. It is counted over the whole of WordNet by the script, not over what the table keeps. For
-/// adjectives, a meaning counts as a kind of that which WordNet says it is similar to.
+/// lin = 2 · ic(c) / (ic(a) + ic(b)), c being the class (Lin, *An information-theoretic definition of similarity*, 1998). The information
+/// content is the intrinsic one of Seco, Veale and Hayes (ECAI 2004): ic(c) = 1 - log(hypo(c) + 1) / log(N), hypo(c) being the number of
+/// meanings below c and N that of all of its part of speech: a class of very many things says little. It is counted over the whole of
+/// WordNet by the script, not over what the table keeps. For adjectives, a meaning counts as a kind of that which WordNet says it is
+/// similar to.
 ///
-/// The first three meanings of each word are compared, and the best pair counts, times 0.9 for each place that a
-/// meaning is not the first. Derivation is looked for among all meanings, because WordNet orders those of the two words
-/// differently.
+/// The first three meanings of each word are compared, and the best pair counts, times 0.9 for each place that a meaning is not the first.
+/// Derivation is looked for among all meanings, because WordNet orders those of the two words differently.
 pub(crate) fn similarity(a: &str, b: &str) -> f32 {
     let (of_a, of_b) = (candidates(a), candidates(b));
     if of_a.is_empty() || of_b.is_empty() {

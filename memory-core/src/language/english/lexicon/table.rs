@@ -49,8 +49,7 @@ pub(super) struct Table {
     form_lemmas: Vec<(PartOfSpeech, u32)>,
 }
 
-/// The table of this program. A test holds that the embedded bytes are one; if they were not, every word would be
-/// unknown.
+/// The table of this program. A test holds that the embedded bytes are one; if they were not, every word would be unknown.
 pub(super) fn table() -> &'static Table {
     static TABLE: LazyLock<Table> = LazyLock::new(|| {
         Table::decode(EMBEDDED).unwrap_or_else(|error| {

@@ -1,14 +1,12 @@
 //! How the table is read from its file.
 //!
-//! The file `wordnet.bin` is made by `memory-core/scripts/make-lexicon`. All numbers are little-endian; "varint" is
-//! LEB128.
+//! The file `wordnet.bin` is made by `memory-core/scripts/make-lexicon`. All numbers are little-endian; "varint" is LEB128.
 //!
 //! ```text
 //! "ENGRMLEX", version u32, length of the payload u32, CRC-32 of the payload u32, then the payload:
 //! lemmas       varint count; each: bytes shared with the one before (u8), bytes that follow (u8), those bytes. Sorted.
-//! senses       for each lemma: varint count; each: varint (next synset number - synset number; 0 = the next), varint
-//! tag count synsets      varint count; each: lexicographer file (6 bits) and min(parents, 3) (2 bits), information
-//! content (u8, 255 = 1.0),
+//! senses       for each lemma: varint count; each: varint (next synset number - synset number; 0 = the next), varint tag count
+//! synsets      varint count; each: lexicographer file (6 bits) and min(parents, 3) (2 bits), information content (u8, 255 = 1.0),
 //!              varint count if there are 3 parents or more, each parent as varint
 //! opposites    varint count; each: varint first sense - first sense before, varint second sense - first sense
 //! derivations  as the opposites
