@@ -144,8 +144,8 @@ pub(super) fn gather(
     Ok(Gathered { found: searched, cue: None, placed: false, cue_coverage: missing })
 }
 
-/// A question for one sense that names what another one noticed: "what was to be heard on the drive?". What was noticed places
-/// what is asked for.
+/// A question for one sense that names what another one noticed: "what was to be heard on the drive?". What was noticed
+/// places what is asked for.
 fn implied(question: &Question<'_>, searched: &[Found]) -> Option<(Cue, Vec<Found>)> {
     let sense = question.sense?;
     let best = searched.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
@@ -182,7 +182,8 @@ fn search(pool: &Pool<'_>, trace: &mut Vec<TraceStep>) -> Result<Vec<Found>, Rea
     Ok(found)
 }
 
-/// What several events of one moment hold together speaks for each of them: a scene is told in pieces (HippoMM's segments).
+/// What several events of one moment hold together speaks for each of them: a scene is told in pieces (HippoMM's
+/// segments).
 fn by_scene(found: &mut [Found], content: &Content) {
     let seen: Vec<Option<(TimeSpan, Vec<f32>)>> = found
         .iter()

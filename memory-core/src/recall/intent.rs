@@ -1,4 +1,5 @@
-//! What kind of question it is and which senses it is about: grammar first, the meaning of its words where grammar is silent.
+//! What kind of question it is and which senses it is about: grammar first, the meaning of its words where grammar is
+//! silent.
 
 use crate::language::english::question::{Ask, Asked};
 use crate::language::english::tag::Tag;

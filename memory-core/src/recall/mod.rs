@@ -4,8 +4,8 @@
 //! question ─▶ parse (`question`) ─▶ events (`gather`) ─▶ answerers ─▶ candidates ─▶ calibration ─▶ fusion ─▶ decision
 //! ```
 //!
-//! The question is parsed once. Every layer that may know the answer proposes candidates; they meet in fusion on one scale.
-//! Options are hypotheses that the same evidence supports or contradicts. No language model is inside.
+//! The question is parsed once. Every layer that may know the answer proposes candidates; they meet in fusion on one
+//! scale. Options are hypotheses that the same evidence supports or contradicts. No language model is inside.
 
 mod answerers;
 mod calibration;
@@ -56,8 +56,8 @@ const USUAL_EVIDENCE: usize = 5;
 
 /// Answers a question from one consistent state.
 ///
-/// Without an answer (`route` is then `none`) the evidence still names the nearest memories, with their scores; an answer
-/// never comes without evidence.
+/// Without an answer (`route` is then `none`) the evidence still names the nearest memories, with their scores; an
+/// answer never comes without evidence.
 ///
 /// # Errors
 /// If the question is none, if its budget ran out, or if the store could not be read.

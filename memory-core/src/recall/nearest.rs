@@ -7,8 +7,8 @@ use crate::index::{Hit, SearchQuery};
 /// this many places no longer brings a hit among the first.
 const READ: usize = 96;
 
-/// Hits, best first, ties by id. A signature tells which memories may be near in meaning; of the best, their stored embeddings
-/// tell how near.
+/// Hits, best first, ties by id. A signature tells which memories may be near in meaning; of the best, their stored
+/// embeddings tell how near.
 pub(super) fn search(reader: &dyn Reader, query: SearchQuery) -> Vec<Hit> {
     let Some(question) = query.embedding.clone() else { return reader.search().search(&query) };
     let wanted = query.limit;

@@ -9,8 +9,8 @@ use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, Se
 /// One consistent view of the memory, taken for one question and dropped with it.
 ///
 /// The store implements it; recall knows nothing else of the store. No method takes a lock that ingest waits for. The
-/// index is published after the commit and before the observation is acknowledged, so a hit always has its records; what
-/// was forgotten between the search and the reading has none, and recall passes over it.
+/// index is published after the commit and before the observation is acknowledged, so a hit always has its records;
+/// what was forgotten between the search and the reading has none, and recall passes over it.
 pub trait Reader: Send + Sync {
     /// The index as it stood when the view was taken.
     fn search(&self) -> &dyn Search;

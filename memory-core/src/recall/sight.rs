@@ -10,8 +10,8 @@ use super::reading::Reading;
 use crate::index::SearchQuery;
 use crate::{EventId, Kind, Modality, ReadError, Sensed, TimeSpan, TraceStep};
 
-/// How many standard deviations a scene must stand out from the others. Cosines of pictures and texts lie in a narrow band
-/// that is another one for every model and every question; standing out means the same for all.
+/// How many standard deviations a scene must stand out from the others. Cosines of pictures and texts lie in a narrow
+/// band that is another one for every model and every question; standing out means the same for all.
 const STANDS_OUT: f32 = 2.0;
 /// Among fewer scenes nothing stands out.
 const FEWEST: usize = 8;
@@ -21,8 +21,8 @@ const SCENES: usize = 4_000;
 const BEST: usize = 3;
 
 impl Pool<'_> {
-    /// Adds the scenes of `span` that look most like what is asked for. What stands out by three deviations comes before what
-    /// was found by words, what stands out by less behind the best of that.
+    /// Adds the scenes of `span` that look most like what is asked for. What stands out by three deviations comes
+    /// before what was found by words, what stands out by less behind the best of that.
     pub(super) fn by_sight(
         &self,
         text: &str,

@@ -4,7 +4,7 @@ use super::closed::{
     ADVERBS, BE, CONJUNCTIONS, DETERMINERS, DO, HAVE, MODALS, OWNERS, PREPOSITIONS, PRONOUNS, SUBORDINATORS, WH,
     is_one_of, number_word,
 };
-use super::lexicon;
+use super::lexicon::{self, PartOfSpeech};
 use super::token::{TokenKind, tokens};
 
 /// The lists of the closed classes.
@@ -42,9 +42,9 @@ pub(crate) fn looks_english(text: &str) -> bool {
 
 fn is_unknown(word: &str) -> bool {
     let parts = lexicon::parts_of_speech(word);
-    use lexicon::PartOfSpeech::{Adjective, Adverb, Noun, Verb};
-    // "Twenty-two", "well-known": the parts of a compound are looked for, too.
-    [Noun, Verb, Adjective, Adverb].into_iter().all(|part| parts.share(part) == 0)
+    let classes = [PartOfSpeech::Noun, PartOfSpeech::Verb, PartOfSpeech::Adjective, PartOfSpeech::Adverb];
+    // "Well-known": the parts of a compound are looked for, too.
+    classes.into_iter().all(|part| parts.share(part) == 0)
         && !(word.contains('-') && word.split('-').all(|part| part.is_empty() || !is_unknown(part)))
         && !word.chars().any(|c| c.is_ascii_digit())
 }

@@ -188,7 +188,8 @@ pub(in crate::recall) fn unit_of(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The sums, by name, of what the events of a span tell of several amounts; the names are those of the question or the options.
+/// The sums, by name, of what the events of a span tell of several amounts; the names are those of the question or the
+/// options.
 pub(in crate::recall) fn sums(events: &[Found], names: &[String]) -> Vec<(String, f64)> {
     names
         .iter()

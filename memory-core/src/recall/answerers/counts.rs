@@ -121,7 +121,8 @@ pub(in crate::recall) fn matching(pool: &Pool<'_>, pooled: &[Found]) -> Result<V
     Ok(events)
 }
 
-/// The separate occurrences among events in order of time: those of one session are one, and so are equal ones that touch.
+/// The separate occurrences among events in order of time: those of one session are one, and so are equal ones that
+/// touch.
 fn occurrences(events: &[Found], zone: &jiff::tz::TimeZone, period: Option<&str>, by_name: bool) -> Vec<TimeSpan> {
     let mut groups: Vec<TimeSpan> = Vec::new();
     let mut keys: BTreeSet<String> = BTreeSet::new();

@@ -131,7 +131,8 @@ pub(in crate::recall) fn changed(pool: &Pool<'_>, found: &[Found]) -> Option<Can
     })
 }
 
-/// Everything of a class that memory holds in the question's time, where nothing else is named: "which animals did you see?".
+/// Everything of a class that memory holds in the question's time, where nothing else is named: "which animals did you
+/// see?".
 pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let class = match (question.ask(), &question.asked.class) {

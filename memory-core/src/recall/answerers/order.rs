@@ -188,7 +188,8 @@ fn same_verb(question: &Question<'_>) -> Option<String> {
     })
 }
 
-/// The gaps between the events of a thing: the times for which it stayed as it was, the longest gaps first in order of time.
+/// The gaps between the events of a thing: the times for which it stayed as it was, the longest gaps first in order of
+/// time.
 pub(in crate::recall) fn rests(events: &[Found], bound: Option<TimeSpan>) -> Vec<TimeSpan> {
     let mut spans: Vec<TimeSpan> = events.iter().map(Found::span).collect();
     spans.sort_by_key(|span| (span.start, span.end));
@@ -217,7 +218,8 @@ pub(in crate::recall) fn ordered_items(option: &str) -> Option<Vec<String>> {
     (items.len() > 1).then_some(items)
 }
 
-/// What happened in which order: the things of the events that do what the question says, in order of their first times.
+/// What happened in which order: the things of the events that do what the question says, in order of their first
+/// times.
 pub(in crate::recall) fn sequence(pool: &Pool<'_>, found: &[Found]) -> Option<Candidate> {
     let question = pool.question;
     let asks = question.asked.words.windows(2).any(|two| two[0].lemma == "order" && two[1].is("of"))

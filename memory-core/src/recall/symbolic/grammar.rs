@@ -1,7 +1,7 @@
 //! A small language of patterns for questions and remarks, so that the rules read like what they understand.
 //!
-//! `how (do|can) (i|we) *` matches word by word: `(a|b)` any of these words, `[a|b]` any of these or nothing, `*` one or more
-//! words, which are captured. The whole text must match. Words are lower case; `'s` is a word of its own.
+//! `how (do|can) (i|we) *` matches word by word: `(a|b)` any of these words, `[a|b]` any of these or nothing, `*` one
+//! or more words, which are captured. The whole text must match. Words are lower case; `'s` is a word of its own.
 
 /// The words of a text in clauses: split at `, ; : . ? !` and dashes. Contractions are spelled out.
 pub(super) fn clauses(text: &str) -> Vec<Vec<String>> {

@@ -1,5 +1,5 @@
-//! Answers from procedures: to typed requests (`serve`), and to plain questions for ways, next steps, what is missing and
-//! what somebody usually does.
+//! Answers from procedures: to typed requests (`serve`), and to plain questions for ways, next steps, what is missing
+//! and what somebody usually does.
 //!
 //! ```text
 //! question ─▶ parse (rules) ─▶ find the procedure by its goal, or by what the person does just now

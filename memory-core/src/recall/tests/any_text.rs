@@ -156,7 +156,9 @@ proptest! {
         for event in &mut home.events {
             event.text.push_str(&told);
         }
-        for question in ["Where is the torch?", "Is the fence green?", "When does the parcel come?", "What happened on 20 November?"] {
+        let questions =
+            ["Where is the torch?", "Is the fence green?", "When does the parcel come?", "What happened on 20 November?"];
+        for question in questions {
             ask(&home, question, Vec::new())?;
         }
     }

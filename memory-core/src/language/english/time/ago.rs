@@ -12,7 +12,8 @@ use super::parser::{Mode, Parser, Piece};
 use crate::{TimeSpan, Timestamp};
 
 impl Parser<'_> {
-    /// A count before a unit: "ten", "a", "a couple of", "half an", "about 5", "2.5". Returns the words taken and the number.
+    /// A count before a unit: "ten", "a", "a couple of", "half an", "about 5", "2.5". Returns the words taken and the
+    /// number.
     pub fn count(&self, place: usize) -> Option<(usize, f64)> {
         let (skipped, place) = match self.word(place) {
             "about" | "around" | "roughly" | "approximately" | "nearly" | "almost" | "some" | "another" => {

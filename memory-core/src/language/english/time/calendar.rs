@@ -135,8 +135,8 @@ pub(super) fn days(first: Date, last: Date, zone: &TimeZone) -> TimeSpan {
     TimeSpan::new(start, at(end.at(0, 0, 0, 0), zone).saturating_sub(std::time::Duration::from_micros(1)))
 }
 
-/// The moment so many seconds after the midnight at which a day begins, as a clock on the wall shows it; below zero it is
-/// the day before, beyond 24 hours the next day.
+/// The moment so many seconds after the midnight at which a day begins, as a clock on the wall shows it; below zero it
+/// is the day before, beyond 24 hours the next day.
 pub(super) fn moment_of(day: Date, seconds: i32, zone: &TimeZone) -> Timestamp {
     let day = day.checked_add(i64::from(seconds.div_euclid(DAY)).days()).unwrap_or(day);
     let seconds = seconds.rem_euclid(DAY);
@@ -154,8 +154,8 @@ pub(super) fn day_after(day: Date, days: i64) -> Date {
     day.checked_add(days.days()).unwrap_or(day)
 }
 
-/// A civil time in a zone. One that a change of the clocks skips or repeats is read as RFC 5545 says: the later one after
-/// a gap, the earlier one in a fold.
+/// A civil time in a zone. One that a change of the clocks skips or repeats is read as RFC 5545 says: the later one
+/// after a gap, the earlier one in a fold.
 pub(super) fn at(civil: DateTime, zone: &TimeZone) -> Timestamp {
     zone.to_ambiguous_zoned(civil).compatible().map(|zoned| zoned.timestamp().into()).unwrap_or_default()
 }

@@ -192,7 +192,8 @@ impl Parser<'_> {
         groups
     }
 
-    /// "The week before 7 May", "the last week of August": the date says when, and the words before it are not about now.
+    /// "The week before 7 May", "the last week of August": the date says when, and the words before it are not about
+    /// now.
     fn is_told_by_next(&self, found: &Found, next: Option<&Found>) -> bool {
         let Some(next) =
             next.filter(|next| matches!(next.piece, Piece::Date(_) | Piece::Periods(_) | Piece::DateRange(..)))
@@ -240,8 +241,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Gives a clock time the day that a neighbouring phrase tells without an hour: "She comes on Wednesday. Her train gets
-    /// in at 18:40.", "On 9 May, who came at ten?"
+    /// Gives a clock time the day that a neighbouring phrase tells without an hour: "She comes on Wednesday. Her train
+    /// gets in at 18:40.", "On 9 May, who came at ten?"
     fn lend_days_beside(groups: &mut [Group]) {
         let lends = |group: &Group| group.day.is_some() && group.clock.is_none() && group.relation == Relation::At;
         let borrows = |group: &Group| group.day.is_none() && group.clock.is_some() && group.whole.is_none();

@@ -1,4 +1,5 @@
-//! Dates: "7 May 2023", "May 7th", "the twenty-fifth", "Monday the ninth", "in June", "2026-03-25", "25.03.2026", "summer 2022".
+//! Dates: "7 May 2023", "May 7th", "the twenty-fifth", "Monday the ninth", "in June", "2026-03-25", "25.03.2026",
+//! "summer 2022".
 
 use jiff::ToSpan;
 use jiff::civil::Date;

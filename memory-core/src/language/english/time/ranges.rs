@@ -7,7 +7,8 @@ use super::{Relation, TimePhrase};
 use crate::TimeSpan;
 
 impl Parser<'_> {
-    /// Joins what "from … to …" stands around: "from 23:50 on 3 March to 00:10 on 4 March", "between Monday and Wednesday".
+    /// Joins what "from … to …" stands around: "from 23:50 on 3 March to 00:10 on 4 March", "between Monday and
+    /// Wednesday".
     pub fn ranges(&self, phrases: Vec<(Group, TimePhrase)>) -> Vec<TimePhrase> {
         let mut joined: Vec<(Group, TimePhrase)> = Vec::new();
         for (group, phrase) in phrases {

@@ -1,4 +1,5 @@
-//! Days and periods told from today: "yesterday", "tomorrow morning", "tonight", "this week", "next summer", "the other day".
+//! Days and periods told from today: "yesterday", "tomorrow morning", "tonight", "this week", "next summer", "the other
+//! day".
 
 use jiff::ToSpan;
 use jiff::civil::Date;

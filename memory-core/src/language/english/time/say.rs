@@ -66,8 +66,8 @@ pub(crate) fn exact_moment(at: Timestamp, now: &Zoned) -> String {
     clock_range(TimeSpan::new(at, at), now)
 }
 
-/// Returns a span by the clock: "from 14:34:08 to 14:34:18 on 22 June 2024", "at 19:04 on 17 June 2024". Seconds are told
-/// where the span does not begin and end with a minute.
+/// Returns a span by the clock: "from 14:34:08 to 14:34:18 on 22 June 2024", "at 19:04 on 17 June 2024". Seconds are
+/// told where the span does not begin and end with a minute.
 pub(crate) fn clock_range(span: TimeSpan, now: &Zoned) -> String {
     let zone = now.time_zone();
     let zoned = |at: Timestamp| at.to_jiff().to_zoned(zone.clone());

@@ -9,7 +9,8 @@ use super::tokens::tokens;
 use crate::TimeSpan;
 
 impl Parser<'_> {
-    /// "two minutes into the session", "near the end of the recording", "in the first minute", "halfway through the video".
+    /// "two minutes into the session", "near the end of the recording", "in the first minute", "halfway through the
+    /// video".
     pub fn of_session(&self, place: usize) -> Option<(usize, Piece)> {
         let session = self.session?;
         let length = session.end.since(session.start);

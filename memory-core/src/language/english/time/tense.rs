@@ -7,8 +7,8 @@ use super::tokens::{Token, tokens};
 
 /// Returns the tense of a sentence or a question: of the first verb that tells one.
 ///
-/// "will", "is going to", "due", "does … leave" and "is on Tuesday" look ahead; "did", "was", "has moved" and "went" look
-/// back. What is booked or moved to a time lies ahead, although it was booked before.
+/// "will", "is going to", "due", "does … leave" and "is on Tuesday" look ahead; "did", "was", "has moved" and "went"
+/// look back. What is booked or moved to a time lies ahead, although it was booked before.
 pub(crate) fn tense_of(text: &str) -> Tense {
     read_tense(&tokens(text)).unwrap_or(Tense::Present)
 }

@@ -26,8 +26,8 @@ pub(super) struct Token {
     pub gap: Gap,
 }
 
-/// Splits a text into words. `:`, `.` and `/` between digits belong to a word (15:30, 25.03.2026), and so do the dashes of
-/// a date (2026-03-25). Digits are parted from the letters that follow ("3pm", "7th").
+/// Splits a text into words. `:`, `.` and `/` between digits belong to a word (15:30, 25.03.2026), and so do the dashes
+/// of a date (2026-03-25). Digits are parted from the letters that follow ("3pm", "7th").
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut open: Option<usize> = None;
