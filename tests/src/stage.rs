@@ -90,10 +90,19 @@ impl Stage {
             let page = self.command("list", json!({"limit": 200, "cursor": cursor}))?;
             let episodes = page["episodes"].as_array().with_context(|| format!("list replied {page}"))?;
             for episode in episodes {
-                let reply = self.command("get", json!({"episode": episode["id"]}))?;
-                let events = reply["episode"]["events"].as_array().with_context(|| format!("get replied {reply}"))?;
-                for id in events.iter().filter_map(|event| event["observation"].as_str()) {
-                    ensure!(found.insert(id.to_owned()), "{id} is remembered twice");
+                // A long episode comes in pages.
+                let mut after = Value::Null;
+                loop {
+                    let reply = self.command("get", json!({"episode": episode["id"], "cursor": after}))?;
+                    let events =
+                        reply["episode"]["events"].as_array().with_context(|| format!("get replied {reply}"))?;
+                    for id in events.iter().filter_map(|event| event["observation"].as_str()) {
+                        ensure!(found.insert(id.to_owned()), "{id} is remembered twice");
+                    }
+                    after = reply["next"].clone();
+                    if after.is_null() {
+                        break;
+                    }
                 }
             }
             cursor = page["next"].clone();

@@ -20,6 +20,10 @@ const TOUCHING: Duration = Duration::from_secs(1);
 const CUE_COVERAGE: f32 = 0.34;
 /// Events that are read for whom a role means.
 const ALIASES: usize = 24;
+/// A cosine that is as good as words.
+const ALIKE: f32 = 0.5;
+/// What is left of its coverage of an event that lies outside the time that is asked for.
+const OUT_OF_TIME: f32 = 0.5;
 /// Candidates that are put together to scenes.
 const SCENE: usize = 64;
 /// How much of the scene's share an event takes over.
@@ -173,6 +177,20 @@ fn search(pool: &Pool<'_>, trace: &mut Vec<TraceStep>) -> Result<Vec<Found>, Rea
         if crate::language::english::time::Tense::Future == question.tense { question.hard } else { question.bound() };
     let text = if question.is_bounded() { question.timeless.as_str() } else { question.text };
     let mut found = pool.search(text, pool.embedding.as_ref(), &question.content, bound, None)?;
+    // A time in what is asked may be that of the telling, or part of what was told: what suits better elsewhere is found, too.
+    let suits =
+        |one: &Found| one.coverage.of_content >= CUE_COVERAGE || one.cosine.is_some_and(|cosine| cosine >= ALIKE);
+    if question.is_bounded() && !question.content.is_empty() && !found.iter().any(suits) {
+        let anywhere =
+            pool.search(question.text, pool.embedding.as_ref(), &question.content, question.hard, None)?;
+        trace.push(step("time", "nothing that suits within the time: searched without it".into()));
+        let outside = anywhere.into_iter().map(|mut one| {
+            one.coverage.of_content *= OUT_OF_TIME;
+            one
+        });
+        found = merged(found, outside.collect());
+        found.sort_by(|a, b| b.fitness().total_cmp(&a.fitness()).then(a.id().cmp(&b.id())));
+    }
     if let Some(sense) = question.sense {
         let of_sense = pool.search(text, pool.embedding.as_ref(), &question.content, bound, Some(sense))?;
         found = merged(found, of_sense);

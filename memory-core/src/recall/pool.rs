@@ -68,7 +68,8 @@ impl Pool<'_> {
     ) -> Result<Vec<Found>, ReadError> {
         let query = SearchQuery {
             text: text.into(),
-            alternatives: self.alternatives(content),
+            // Where meaning is compared, words that mean the same are found by it.
+            alternatives: if embedding.is_some() { Vec::new() } else { self.alternatives(content) },
             embedding: embedding.cloned(),
             span,
             modality: sense,
@@ -119,8 +120,8 @@ impl Pool<'_> {
         self.read(&ids, content)
     }
 
-    /// The name of the entity that a noun phrase names word for word, if memory holds one: the longest name that begins with
-    /// the phrase.
+    /// The name of the entity that a noun phrase names word for word, if memory holds one: the longest name that begins
+    /// with the phrase.
     pub fn entity(&self, noun: &NounPhrase) -> Option<String> {
         if noun.is_pronoun() || noun.range.is_empty() {
             return None;
@@ -130,8 +131,8 @@ impl Pool<'_> {
         self.name_at(rest, longest)
     }
 
-    /// The longest name of an entity at the begin of a text, articles left out, that is at least as long as a noun phrase
-    /// of `least` bytes.
+    /// The longest name of an entity at the begin of a text, articles left out, that is at least as long as a noun
+    /// phrase of `least` bytes.
     pub fn name_at(&self, text: &str, least: usize) -> Option<String> {
         let mut start = 0;
         let mut words = words_in(text);
@@ -161,8 +162,8 @@ impl Pool<'_> {
                 .is_empty()
     }
 
-    /// Every event of the entity that a noun phrase names word for word; where it names none, every event that holds its
-    /// words.
+    /// Every event of the entity that a noun phrase names word for word; where it names none, every event that holds
+    /// its words.
     pub fn about(
         &self,
         noun: &NounPhrase,

@@ -128,7 +128,8 @@ impl Reading {
         }
     }
 
-    /// The noun phrases that end before a place in the text, in order; of each clause its subject, objects and adjuncts.
+    /// The noun phrases that end before a place in the text, in order; of each clause its subject, objects and
+    /// adjuncts.
     fn before(&self, at: usize) -> Vec<&NounPhrase> {
         let mut found: Vec<&NounPhrase> = self
             .clauses()
@@ -241,10 +242,7 @@ impl Reading {
                 && !verb.negated
                 && verb.modal.is_none()
         });
-        if holds
-            && !placed
-            && let Some(_subject) = subject.filter(is_person)
-        {
+        if holds && !placed && subject.as_ref().is_some_and(is_person) {
             let text = format!(
                 "with {}",
                 clause

@@ -486,8 +486,11 @@ fn alternatives(asked: &Asked) -> Vec<Range<usize>> {
                 | Tag::Preposition
                 | Tag::Pronoun
         );
-        let goes_on = item
-            || word.is(",") && start >= 2 && words[start - 2].tag != Tag::Time && (start..or).any(|at| text(at) == ",");
+        // A comma goes on a list inside the clause that asks; after a phrase that leads it in, it ends that phrase.
+        let asked_before = |end: usize| {
+            words[..end].iter().any(|word| matches!(word.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal | Tag::Wh))
+        };
+        let goes_on = item || word.is(",") && start >= 2 && words[start - 2].is_nominal() && asked_before(start - 1);
         let verb_item = matches!(word.tag, Tag::Verb | Tag::Auxiliary)
             && (start..or).all(|at| !words[at].is(","))
             && asked.words[..start - 1].iter().any(|word| word.is(":"));
@@ -495,6 +498,16 @@ fn alternatives(asked: &Asked) -> Vec<Range<usize>> {
             break;
         }
         start -= 1;
+    }
+    // "Was it Jonas or Leena?": a pronoun before the first item is the subject.
+    let subject = |start: usize| {
+        words[start].tag == Tag::Pronoun
+            && words
+                .get(start + 1)
+                .is_some_and(|next| next.is_nominal() || matches!(next.tag, Tag::Determiner | Tag::Owner))
+    };
+    while start < or && subject(start) {
+        start += 1;
     }
     // A preposition at the begin belongs to the question: "on Monday or Tuesday" keeps it, "between" does not.
     pieces(words, start, end)
@@ -556,10 +569,12 @@ fn kind(asked: &mut Asked) -> Ask {
     if asked.subject_is_asked && asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "change") {
         return Ask::Change;
     }
-    if (any(&["changed", "different", "changes"]) && !has(&["how", "many", "different"]) && !any(&["values", "by"])
-        || has(&["what", "'s", "new"])
-        || has(&["become", "of"])
-        || has(&["became", "of"]))
+    let changes =
+        any(&["changed", "different", "changes"]) && !has(&["how", "many", "different"]) && !any(&["values", "by"])
+            || has(&["what", "'s", "new"])
+            || has(&["become", "of"])
+            || has(&["became", "of"]);
+    if changes
         && asked.clause.asking.as_ref().map_or(asked.clause.inverted || has(&["and", "how"]), |asking| {
             matches!(asking.word.as_str(), "what" | "how")
         })

@@ -5,6 +5,9 @@ use std::ops::Range;
 use super::closed::{INDEFINITE, PARTICLES, is_one_of, number_word};
 use super::tag::{Tag, Word, words};
 
+/// How many phrases may stand inside one another; a text of "a of a of a …" must not use up the stack.
+const DEEPEST_PHRASE: usize = 6;
+
 /// A noun phrase: a head with what belongs to it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NounPhrase {
@@ -273,11 +276,9 @@ impl Chunker<'_> {
                     }
                 }
             }
-            "what" | "which" | "whose" | "whatever" | "whichever"
-                if (text != "what"
-                    || !matches!(self.tag(self.at), Some(Tag::Determiner | Tag::Pronoun | Tag::Owner))) =>
-            {
-                noun = self.noun();
+            "which" | "whose" | "whatever" | "whichever" => noun = self.noun(),
+            "what" if !matches!(self.tag(self.at), Some(Tag::Determiner | Tag::Pronoun | Tag::Owner)) => {
+                noun = self.noun()
             }
             _ => {}
         }
@@ -346,10 +347,17 @@ impl Chunker<'_> {
 
     /// The noun phrase that begins here.
     fn noun(&mut self) -> Option<NounPhrase> {
+        self.noun_within(DEEPEST_PHRASE)
+    }
+
+    /// The noun phrase that begins here, with at most `depth` phrases inside one another.
+    fn noun_within(&mut self, depth: usize) -> Option<NounPhrase> {
         let mut noun = self.simple_noun()?;
+        let mut owners = 0;
         // "Ben's old cup": what was read is the owner of what follows.
-        while self.tag(self.at) == Some(Tag::Possessive) {
+        while owners < depth && self.tag(self.at) == Some(Tag::Possessive) {
             self.at += 1;
+            owners += 1;
             let start = noun.range.start;
             match self.simple_noun() {
                 Some(mut owned) => {
@@ -360,10 +368,10 @@ impl Chunker<'_> {
                 None => break,
             }
         }
-        if self.words.get(self.at).is_some_and(|word| word.tag == Tag::Preposition && word.is("of")) {
+        if depth > 0 && self.words.get(self.at).is_some_and(|word| word.tag == Tag::Preposition && word.is("of")) {
             let back = self.at;
             self.at += 1;
-            match self.noun() {
+            match self.noun_within(depth - 1) {
                 Some(of) => {
                     noun.range.end = of.range.end;
                     noun.of = Some(Box::new(of));
@@ -405,7 +413,8 @@ impl Chunker<'_> {
             }
             return None;
         }
-        // What ends in an adjective is no noun phrase unless a determiner stands before it ("the red one" has its noun).
+        // What ends in an adjective is no noun phrase unless a determiner stands before it ("the red one" has its
+        // noun).
         let head = (first..at).rev().find(|place| matches!(self.words[*place].tag, Tag::Noun | Tag::Name));
         let head = match head {
             Some(head) => head,

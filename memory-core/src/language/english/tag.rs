@@ -66,9 +66,15 @@ impl Word {
     /// Whether a verb's form can be a past or a participle.
     pub fn is_past_form(&self) -> bool {
         self.text != self.lemma && !self.text.ends_with('s') && !self.is_gerund()
-            || matches!(self.text.as_str(), "put" | "set" | "cut" | "shut" | "hit" | "let" | "read" | "hurt" | "cost")
+            || is_one_of(&self.text, UNMARKED_PASTS)
     }
 }
+
+/// Verbs whose past looks like their base form.
+const UNMARKED_PASTS: &[&str] = &[
+    "put", "set", "cut", "shut", "hit", "let", "read", "hurt", "cost", "spread", "split", "burst", "bet", "quit",
+    "shed", "cast",
+];
 
 /// How often a word is of which open class, as the lexicon knows it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -448,9 +454,7 @@ impl Tagger<'_> {
                 if self.is_auxiliary(at + 1) { Tag::Noun } else { nominal(self) }
             }
             Tag::Wh if share.verb > 0 && (third || past || share.verb > share.noun.max(share.adjective)) => Tag::Verb,
-            Tag::Auxiliary if share.verb > 0 && (gerund || past) && (share.adjective <= share.verb || past) => {
-                Tag::Verb
-            }
+            Tag::Auxiliary if share.verb > 0 && (past || gerund && share.adjective <= share.verb) => Tag::Verb,
             Tag::Auxiliary if is_one_of(&before.text, DO) && share.verb > 0 => Tag::Verb,
             Tag::Auxiliary => self.by_share(share),
             Tag::Pronoun | Tag::Noun | Tag::Name => self.after_noun(at, before, share, (third, past, gerund)),
@@ -483,8 +487,7 @@ impl Tagger<'_> {
         let next = self.text(at + 1);
         let object = is_one_of(next, DETERMINERS) || is_one_of(next, OWNERS) || is_one_of(next, PRONOUNS);
         let next_share = self.share(at + 1);
-        if share.verb > 0 && !inflected && (object || share.verb >= share.noun && (next_share.verb <= next_share.noun))
-        {
+        if share.verb > 0 && !inflected && (object || share.verb >= share.noun && next_share.verb <= next_share.noun) {
             return Tag::Verb;
         }
         if share.verb > 0 && inflected && share.noun == 0 && share.adjective == 0 {
@@ -501,10 +504,21 @@ impl Tagger<'_> {
             || self.found.iter().rev().take(4).any(|word| word.is("and"));
         let direct = self.found.last().is_some_and(|last| last.range == before.range);
         if share.verb > 0 && !self.has_verb {
-            if third && !(before.tag == Tag::Noun && share.noun / 2 > share.verb && next_nominal && !pronoun) {
+            if third
+                && !(before.tag == Tag::Noun
+                    && u16::from(share.noun) > 2 * u16::from(share.verb)
+                    && next_nominal
+                    && !pronoun)
+            {
                 return Tag::Verb;
             }
             if past && share.verb >= share.adjective.min(share.verb) {
+                return Tag::Verb;
+            }
+            // "Jonas put the box": a past that looks like its base form, with an object behind it.
+            let unmarked = is_one_of(self.text(at), UNMARKED_PASTS);
+            let acts = before.tag == Tag::Name || pronoun;
+            if unmarked && (acts && self.begins_object(at + 1) || is_one_of(self.text(at + 1), DETERMINERS)) {
                 return Tag::Verb;
             }
             if !gerund

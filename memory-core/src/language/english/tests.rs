@@ -22,14 +22,14 @@ fn words_get_their_class_from_what_stands_around_them() {
     for (text, word, tag) in [
         ("The plumber repairs the tap.", "repairs", Tag::Verb),
         ("The repairs were dear.", "repairs", Tag::Noun),
-        ("Mira waters the ferns.", "waters", Tag::Verb),
+        ("Ilse waters the ferns.", "waters", Tag::Verb),
         ("The water is cold.", "water", Tag::Noun),
         ("The water is cold.", "cold", Tag::Adjective),
         ("Did Jonas paint the fence?", "paint", Tag::Verb),
         ("Where is the green paint?", "paint", Tag::Noun),
         ("She wants to leave.", "leave", Tag::Verb),
         ("She can swim.", "can", Tag::Modal),
-        ("Mira's cat sleeps.", "'s", Tag::Possessive),
+        ("Ilse's cat sleeps.", "'s", Tag::Possessive),
         ("She isn't here.", "not", Tag::Not),
         ("It has 3 wheels.", "3", Tag::Number),
         ("Leena lives in Turku.", "turku", Tag::Name),
@@ -78,9 +78,9 @@ fn a_clause_has_its_subject_its_verb_its_object_and_its_places() {
 
 #[test]
 fn noun_phrases_keep_owner_number_and_what_they_are_of() {
-    let clause = clauses("Mira's brother bought three jars of honey.").remove(0);
+    let clause = clauses("Ilse's brother bought three jars of honey.").remove(0);
     let subject = clause.subject.as_ref().unwrap();
-    assert_eq!(subject.owner.as_ref().map(|owner| owner.head.as_str()), Some("mira"), "{clause:#?}");
+    assert_eq!(subject.owner.as_ref().map(|owner| owner.head.as_str()), Some("ilse"), "{clause:#?}");
     let object = &clause.objects[0];
     assert_eq!((object.head.as_str(), object.number, object.plural), ("jar", Some(3.0), true));
     assert_eq!(object.of.as_ref().map(|of| of.head.as_str()), Some("honey"));
@@ -97,7 +97,7 @@ fn clauses_are_told_apart_and_a_subject_is_taken_over() {
     assert_eq!(verbs, ["open", "feed"], "{found:#?}");
     assert_eq!(found[1].subject.as_ref().map(|noun| noun.head.as_str()), Some("jonas"));
     assert!(found[1].inherited);
-    let two = clauses("The lamp flickers because the fuse is loose.");
+    let two = clauses("The lamp flickers because the plug is loose.");
     assert_eq!(two.len(), 2, "{two:#?}");
     assert_eq!(two[1].link.as_deref(), Some("because"));
 }
@@ -106,9 +106,9 @@ fn clauses_are_told_apart_and_a_subject_is_taken_over() {
 fn auxiliaries_tell_tense_and_denial() {
     let verb = |text: &str| clauses(text).remove(0).verb.unwrap();
     assert!(verb("Leena will not come.").negated && verb("Leena will not come.").future);
-    assert!(verb("The tiles were painted by Jonas.").passive);
-    assert!(verb("Jonas has painted the tiles.").perfect);
-    assert!(verb("Jonas is painting the tiles.").progressive);
+    assert!(verb("The walls were painted by Jonas.").passive);
+    assert!(verb("Jonas has painted the walls.").perfect);
+    assert!(verb("Jonas is painting the walls.").progressive);
     assert_eq!(verb("She might come.").modal.as_deref(), Some("might"));
     assert_eq!(verb("Jonas switched the radio off.").lemma, "switch");
 }
@@ -208,7 +208,7 @@ fn alternatives(text: &str) -> Vec<String> {
 #[test]
 fn the_things_that_a_question_chooses_among_are_found() {
     assert_eq!(alternatives("Which came first, the goat or the hen?"), ["the goat", "the hen"]);
-    assert_eq!(alternatives("Was it Jonas, Leena or Mira?"), ["Jonas", "Leena", "Mira"]);
+    assert_eq!(alternatives("Was it Jonas, Leena or Ilse?"), ["Jonas", "Leena", "Ilse"]);
     assert_eq!(alternatives("Of the goat and the hen, which was fed first?"), ["the goat", "the hen"]);
     assert_eq!(alternatives("Where is the rake?"), NONE);
 }

@@ -65,7 +65,7 @@ fn each_clause_has_its_own_tense() {
 
 #[test]
 fn a_clock_time_takes_the_day_of_the_sentence_beside_it() {
-    let told = told_times_by_clause("My aunt visits us on Friday. Her bus gets in at 17:05.", &now());
+    let told = told_times_by_clause("My aunt visits us on Friday. Her ferry gets in at 17:05.", &now());
     assert_eq!(told.len(), 2);
     assert_eq!(to_the_second(told[1].span), "2026-05-22 17:05:00..2026-05-22 17:05:59");
     assert!(told[1].has_date && told[1].has_clock && !told[0].has_clock);
