@@ -1,17 +1,15 @@
-//! A whole memory in process that is told and asked in the contract's own JSON, one line each way: what the benchmarks'
-//! scorers measure over MQTT, without a broker, a daemon or a wait. `tests/score-offline` drives it.
+//! A whole memory in process that is told and asked in the contract's own JSON, one line each way: what the benchmarks' scorers
+//! measure over MQTT, without a broker, a daemon or a wait. `tests/score-offline` drives it.
 //!
-//! `cargo run --profile quick -p memory-core --example answer -- [--memory DIR] [--vectors FILE [--embed COMMAND]]
-//! [--trace]`
+//! `cargo run --profile quick -p memory-core --example answer -- [--memory DIR] [--vectors FILE [--embed COMMAND]] [--trace]`
 //!
-//! A line of standard input is `{"observe": [OBSERVATION, …]}` or `{"ask": QUESTION}` (docs/mqtt.md), or `{"dump": {}}`
-//! for all events; the reply is one line. Before a question is answered everything pending is learnt and embedded.
-//! Deadlines are not kept and the clock stands still, so that the answers are the same on a busy machine.
+//! A line of standard input is `{"observe": [OBSERVATION, …]}` or `{"ask": QUESTION}` (docs/mqtt.md), or `{"dump": {}}` for all
+//! events; the reply is one line. Before a question is answered everything pending is learnt and embedded. Deadlines are not
+//! kept and the clock stands still, so that the answers are the same on a busy machine.
 //!
 //! - `--memory DIR`: the store of an agent, to ask and to be changed: give a copy. Without it the memory is empty and not kept.
 //! - `--vectors FILE`: φ of every text seen before. What it lacks is embedded by `COMMAND` (`embed serve FILE` of `drivers`), which
-//!   adds it to the file; without a command it gets the zero vector, which is compared with nothing. Without a file:
-//! words only.
+//!   adds it to the file; without a command it gets the zero vector, which is compared with nothing. Without a file: words only.
 
 #![allow(missing_docs, clippy::print_stdout, reason = "a program that answers on standard output")]
 
