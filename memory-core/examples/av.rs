@@ -1,11 +1,10 @@
-//! The audio-visual questions answered from subtitles and detected objects, in process and without a video: a quick
-//! look at what `tests/score av` measures over MQTT.
+//! The audio-visual questions answered from subtitles and detected objects, in process and without a video: a quick look at
+//! what `tests/score av` measures over MQTT.
 //!
 //! Subtitles become spoken events, the objects of `baseline_index.json` become one visual event per window.
 //! With `--events`, the events are those of a real memory: `engram inspect events --json --limit 1000`.
-//! `cargo run --release -p memory-core --example av -- [--vectors FILE [--missing FILE]] [--no-subtitles] [--events
-//! FILE] [--rows]`: the texts that the file of vectors lacks go into the file after `--missing`, for `embed` of
-//! `drivers`.
+//! `cargo run --release -p memory-core --example av -- [--vectors FILE [--missing FILE]] [--no-subtitles] [--events FILE]
+//! [--rows]`: the texts that the file of vectors lacks go into the file after `--missing`, for `embed` of `drivers`.
 
 #![allow(missing_docs, clippy::print_stdout, reason = "a program that prints a table")]
 #![allow(clippy::cast_precision_loss, reason = "counts of questions")]

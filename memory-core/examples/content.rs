@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p memory-core --example content -- DIR [entries]`
 //!
-//! `DIR` holds folders with `observations.jsonl` (`bench/locomo/dev`). Entries of about 20 tokens are cut from their
-//! texts at drawn places (the same in every run), 1,000,000 by default; a snapshot follows every 64 of them.
+//! `DIR` holds folders with `observations.jsonl` (`bench/locomo/dev`). Entries of about 20 tokens are cut from their texts at
+//! drawn places (the same in every run), 1,000,000 by default; a snapshot follows every 64 of them.
 
 #![allow(clippy::print_stdout, clippy::cast_precision_loss, reason = "a table for people")]
 

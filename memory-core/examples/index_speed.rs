@@ -1,10 +1,9 @@
 //! Size and speed of the index, without building the program: what `engram bench index` measures.
 //!
-//! `cargo run --release -p memory-core --example index_speed -- [--vectors FILE] [--entries N[,N…]] [--queries N]
-//! [--no-scan] [--picture FILE] [--processor-time]`
+//! `cargo run --release -p memory-core --example index_speed -- [--vectors FILE] [--entries N[,N…]] [--queries N] [--no-scan]
+//! [--picture FILE] [--processor-time]`
 //!
-//! With `--processor-time` the times are the thread's processor time: what a machine at rest would take, also where
-//! others work.
+//! With `--processor-time` the times are the thread's processor time: what a machine at rest would take, also where others work.
 
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a program that prints figures")]
 

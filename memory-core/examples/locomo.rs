@@ -1,12 +1,10 @@
 //! Evidence recall on the LoCoMo conversations, in process: what `tests/score locomo` measures over MQTT, in seconds.
 //!
 //! - `locomo [--vectors FILE [--missing FILE]] [--rows] [--signatures] [--token-signatures] [--fusion OWN,CONTEXT,DENSE,ENTITY,NEAR,PHRASE]`: the table. The texts that the file of
-//!   vectors lacks go into the file after `--missing`, for `embed` of `drivers`. With `--signatures` no vector is read
-//! for an answer; with `--token-signatures`
+//!   vectors lacks go into the file after `--missing`, for `embed` of `drivers`. With `--signatures` no vector is read for an answer; with `--token-signatures`
 //!   the paper's are all that is searched.
 //! - `locomo nested --vectors FILE [--draws N]`: nested leave-one-conversation-out. N weightings are drawn at random around the defaults; for
-//!   each conversation the one that is best on all *others* is taken and scored on it, by signatures alone. Prints the
-//! one that is best on all, too.
+//!   each conversation the one that is best on all *others* is taken and scored on it, by signatures alone. Prints the one that is best on all, too.
 //!
 //! Each after `cargo run --release -p memory-core --example locomo --`.
 
@@ -218,8 +216,8 @@ fn weights(fusion: Fusion) -> [f32; WEIGHTS] {
     [fusion.own, fusion.context, fusion.dense, fusion.entity, fusion.near, fusion.phrase]
 }
 
-/// The weighting at `place`: the default first, then each weight between a third and three times the default's, evenly
-/// in its logarithm; the context's stays, since only ratios count.
+/// The weighting at `place`: the default first, then each weight between a third and three times the default's, evenly in its logarithm; the
+/// context's stays, since only ratios count.
 fn drawn(place: usize, base: Fusion) -> Fusion {
     let mut state = place as u64;
     let mut uniform = || {

@@ -2,9 +2,8 @@
 //!
 //! `cargo run --release -p memory-core --example procedures -- [dev] [--vectors FILE] [--patterns FILE]`
 //!
-//! `--vectors`: φ of the steps, as `--example locomo` reads it. `--patterns`: writes the sessions of every task and
-//! their closed patterns at 20 % support, for `examples/prefixspan_reference.py` to compare with the PyPI package in
-//! speed and content.
+//! `--vectors`: φ of the steps, as `--example locomo` reads it. `--patterns`: writes the sessions of every task and their
+//! closed patterns at 20 % support, for `examples/prefixspan_reference.py` to compare with the PyPI package in speed and content.
 
 #![allow(missing_docs, clippy::print_stdout, reason = "a program that prints a table")]
 

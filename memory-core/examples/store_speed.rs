@@ -5,9 +5,9 @@
 //! cargo run --release -p memory-core --example store_speed -- again DIR
 //! ```
 //!
-//! The memory is written by a second process, which is killed in the middle of its work: when one in 32 of the events
-//! came after the index was saved, which is as much as a running agent leaves. `again` measures a directory that is
-//! there, and writes to it. Every opening is a process of its own.
+//! The memory is written by a second process, which is killed in the middle of its work: when one in 32 of the events came
+//! after the index was saved, which is as much as a running agent leaves. `again` measures a directory that is there, and
+//! writes to it. Every opening is a process of its own.
 
 // A measurement is told on standard output.
 #![allow(clippy::print_stdout)]

@@ -33,8 +33,8 @@ struct Serving {
 }
 
 impl Vectors {
-    /// Reads the file, which may be absent: dimensions, then per text its length in bytes, the text and the vector (u32
-    /// and f32, little-endian). A record that another program is still writing at its end is left out.
+    /// Reads the file, which may be absent: dimensions, then per text its length in bytes, the text and the vector (u32 and f32,
+    /// little-endian). A record that another program is still writing at its end is left out.
     ///
     /// # Errors
     /// If the file is there and cannot be read, or is of another model.
