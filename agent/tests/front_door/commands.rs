@@ -91,7 +91,10 @@ fn a_command_that_is_not_there_names_those_that_are() -> Result<()> {
     let _robot = Robot::online(&broker)?;
     let reply = broker.client()?.command(NAME, "dance", json!({}))?;
     assert_eq!(reply["error"]["code"], "bad_request");
-    assert!(reply["error"]["message"].as_str().is_some_and(|text| text.contains("forget, forget_preview, get")), "{reply}");
+    assert!(
+        reply["error"]["message"].as_str().is_some_and(|text| text.contains("forget, forget_preview, get")),
+        "{reply}"
+    );
     Ok(())
 }
 

@@ -10,6 +10,10 @@ use crate::language::english::lexicon;
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::{Tag, Word};
 
+/// Most words of an event that are compared.
+const MOST_WORDS: usize = 400;
+/// Most words of a question that are compared with an event's.
+const MOST_ITEMS: usize = 40;
 /// Below this two words are not alike.
 const ALIKE: f32 = 0.5;
 /// Weight of a verb beside a noun: people choose verbs more freely.
@@ -268,6 +272,11 @@ impl Content {
                 own: weight,
             });
         }
+        // A long text is looked for by the words that weigh most.
+        if items.len() > MOST_ITEMS {
+            items.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+            items.truncate(MOST_ITEMS);
+        }
         Self { items, alike: RefCell::default() }
     }
 
@@ -352,7 +361,7 @@ impl Content {
     pub fn held(&self, reading: &Reading) -> Vec<f32> {
         let mut held = vec![0.0_f32; self.items.len()];
         let mut alike = self.alike.borrow_mut();
-        for (lemma, _) in &reading.lemmas {
+        for (lemma, _) in reading.lemmas.iter().take(MOST_WORDS) {
             if !alike.contains_key(lemma) {
                 let row = self
                     .items

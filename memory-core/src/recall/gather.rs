@@ -181,8 +181,7 @@ fn search(pool: &Pool<'_>, trace: &mut Vec<TraceStep>) -> Result<Vec<Found>, Rea
     let suits =
         |one: &Found| one.coverage.of_content >= CUE_COVERAGE || one.cosine.is_some_and(|cosine| cosine >= ALIKE);
     if question.is_bounded() && !question.content.is_empty() && !found.iter().any(suits) {
-        let anywhere =
-            pool.search(question.text, pool.embedding.as_ref(), &question.content, question.hard, None)?;
+        let anywhere = pool.search(question.text, pool.embedding.as_ref(), &question.content, question.hard, None)?;
         trace.push(step("time", "nothing that suits within the time: searched without it".into()));
         let outside = anywhere.into_iter().map(|mut one| {
             one.coverage.of_content *= OUT_OF_TIME;

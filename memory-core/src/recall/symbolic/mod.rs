@@ -30,15 +30,15 @@ use jiff::civil::Weekday;
 
 use self::compose::Composed;
 use self::course::{Course, Sought};
+use self::forms::StepQuestion;
 use self::known::Known;
 use self::parse::{Asked, Daytime, Understood, understand};
 use super::Reader;
-use crate::logic::query::{
-    Behaviour, ConstraintError, Constraints, Goals, Match, Path, Phrase, StepWords, behaviours, missing, next_steps_besides,
-    paths_from, stand_ins, things,
-};
-use self::forms::StepQuestion;
 use crate::language::english::tag::Tag;
+use crate::logic::query::{
+    Behaviour, ConstraintError, Constraints, Goals, Match, Path, Phrase, StepWords, behaviours, missing,
+    next_steps_besides, paths_from, stand_ins, things,
+};
 use crate::logic::{Embedding, Procedure, Run, StepId};
 use crate::{EventId, Intent, ReadError, Timestamp};
 
@@ -169,7 +169,8 @@ impl<'a> Question<'a> {
         let is_whole = whole.is_some() && asked.whole_goal != asked.goal;
         let found = whole.or_else(|| goals.find(goal, None)).or_else(|| self.in_other_words(goal));
         // φ of the goal alone says more than φ of the whole question.
-        let found = found.or_else(|| goals.find(goal, self.known.embedding(goal).as_ref().or(self.embedding.as_ref())))?;
+        let found =
+            found.or_else(|| goals.find(goal, self.known.embedding(goal).as_ref().or(self.embedding.as_ref())))?;
         let mut done = self.told(found.procedure);
         let mut session = None;
         if done.is_empty() && matches!(asked.asked, Asked::Next | Asked::Missing) {
@@ -202,7 +203,8 @@ impl<'a> Question<'a> {
     fn in_other_words_of_step(&self, procedure: &Procedure, text: &str) -> Option<StepId> {
         let course = Course::of(procedure);
         let scores = Sought::of(text, self.reader.search())?.acts(&course);
-        let (best, score) = scores.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+        let (best, score) =
+            scores.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
         course.acts.get(best).filter(|_| score >= MEANT).and_then(|act| act.steps.first().copied())
     }
 

@@ -193,10 +193,7 @@ fn plain_questions_are_answered_from_procedures() {
 fn jack_gets_a_bowl_from_the_store_before_he_mixes() {
     let mut kitchen = Kitchen::usual();
     kitchen.session("now", "20T11:50:00", "Jack", Some("make fruit salad"), &[("chop the fruits", "knife")]);
-    assert_eq!(
-        kitchen.ask("What should Jack do next?").answer.as_deref(),
-        Some("Next: mix the fruits.")
-    );
+    assert_eq!(kitchen.ask("What should Jack do next?").answer.as_deref(), Some("Next: mix the fruits."));
     let broken = kitchen.tell(Kind::State, at("20T11:55:00"), None, "The bowl at home is broken.", &[]);
     let store =
         kitchen.tell(Kind::State, at("20T11:56:00"), None, "A store downstairs sells bowls, one minute away.", &[]);

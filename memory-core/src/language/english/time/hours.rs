@@ -178,7 +178,6 @@ impl Parser<'_> {
                         | "evening"
                         | "restaurant"
                         | "show"
-                        | "gig"
                         | "barbecue"
                         | "bedtime"
                         | "sunset"
