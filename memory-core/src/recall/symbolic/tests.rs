@@ -152,11 +152,13 @@ impl Kitchen {
         crate::recall::answer(&Query { question: question.to_owned(), ..Query::default() }, self).unwrap()
     }
 
+    /// What procedures say by themselves, before they meet the other layers.
     fn told(&self, question: &str) -> String {
-        let answer = self.ask(question);
-        assert_eq!(answer.route, Route::Symbolic, "{question}: {answer:?}");
-        assert!(!answer.evidence.is_empty() && (0.0..=1.0).contains(&answer.confidence), "{answer:?}");
-        format!("{:?}, {:.2}: {}", answer.intent, answer.confidence, answer.answer.unwrap())
+        let said = answer(question, self, None, self.clock.now(), 5).unwrap();
+        let said = said.unwrap_or_else(|| panic!("no answer from procedures: {question}"));
+        let signals = [said.goal, said.agreement, said.support];
+        assert!(!said.events.is_empty() && signals.iter().all(|signal| (0.0..=1.0).contains(signal)), "{question}");
+        format!("{:?}, {:.2} {:.2} {:.2}: {}", said.intent, said.goal, said.agreement, said.support, said.answer)
     }
 
     fn serve(&self, request: &ProcedureRequest) -> ProcedureReply {
