@@ -104,6 +104,8 @@ pub enum Command {
     Clip(ClipArgs),
     /// Verify every record of the store.
     Check,
+    /// Hide what was observed of somebody, in a span or in an episode, for good.
+    Forget(ForgetArgs),
     /// Take what was forgotten and superseded out of the store's file, for good.
     Compact(CompactArgs),
     /// Write the whole memory to one file, also while the agent runs.
@@ -383,6 +385,32 @@ pub enum EntityCommand {
         #[arg(required = true)]
         others: Vec<String>,
     },
+}
+
+/// `engram forget`.
+#[derive(Debug, Clone, Args)]
+pub struct ForgetArgs {
+    /// Everything that names this person or thing, under every name it has, and where it was recognised.
+    #[arg(long, value_name = "NAME", required_unless_present_any = ["episodes", "since"])]
+    pub entity: Option<String>,
+    /// Whole episodes, such as ep-12.
+    #[arg(long = "episode", value_name = "ID", conflicts_with = "entity")]
+    pub episodes: Vec<String>,
+    /// Everything from this time on, until `--until`.
+    #[arg(long, requires = "until", conflicts_with_all = ["entity", "episodes"], value_name = "TIME")]
+    pub since: Option<String>,
+    /// The end of the span.
+    #[arg(long, requires = "since", value_name = "TIME")]
+    pub until: Option<String>,
+    /// Work on the store itself; no agent may be using it.
+    #[arg(long)]
+    pub offline: bool,
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
+    /// How long to wait for the agent, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = positive_seconds)]
+    pub timeout: f64,
 }
 
 /// `engram compact`.

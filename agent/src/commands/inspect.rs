@@ -137,6 +137,7 @@ fn read(
                 place: place.clone(),
                 cursor: cursor.as_deref().map(episode_id).transpose()?,
                 limit: *limit,
+                budget: None,
             };
             Some(page(&memory.episodes(&filter).or_exit(Exit::Store)?, zone, links))
         }
@@ -148,8 +149,8 @@ fn read(
         }
         InspectCommand::Entities { limit } => Some(entities::entities(memory, *limit, zone).or_exit(Exit::Store)?),
         InspectCommand::Facts { subject, past, limit } => {
-            let filter = FactFilter { subject: subject.clone(), past: *past, limit: *limit };
-            Some(List::Facts(filter).of(memory, zone).or_exit(Exit::Store)?)
+            let filter = FactFilter { subject: subject.clone(), past: *past, limit: *limit, budget: None };
+            Some(List::Facts(filter).of(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
         }
         InspectCommand::Stats => {
             let stats = memory.stats();

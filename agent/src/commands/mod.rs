@@ -12,6 +12,7 @@ mod clip;
 mod config;
 mod doctor;
 mod entity;
+mod forget;
 mod inspect;
 mod man;
 mod models;
@@ -76,6 +77,7 @@ fn execute(cli: Cli, output: Output) -> Result<Exit, Failure> {
         Command::Procedure(args) => procedure::run(&args, &cli.global, output),
         Command::Entity(command) => entity::run(&command, &cli.global, output),
         Command::Check => check::run(&cli.global, output),
+        Command::Forget(args) => forget::run(&args, &cli.global, output),
         Command::Compact(args) => upkeep::compact(&args, &cli.global, output),
         Command::Backup(args) => upkeep::backup(&args, &cli.global, output),
         Command::Restore(args) => upkeep::restore(&args, &cli.global, output),

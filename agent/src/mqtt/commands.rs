@@ -2,7 +2,8 @@
 
 use jiff::tz::TimeZone;
 use memory_core::{
-    Episode, EpisodeFilter, EpisodeId, EpisodeSummary, Event, ForgetReply, ForgetRequest, Page, TimeSpan, Timestamp,
+    Episode, EpisodeFilter, EpisodeId, EpisodePage, EpisodeSummary, Event, EventId, EventPage, ForgetPreview,
+    ForgetReply, ForgetRequest, Page, TimeSpan, Timestamp,
 };
 use serde_json::{Map, Value, json};
 
@@ -21,6 +22,7 @@ pub enum Name {
     Compact,
     Export,
     Forget,
+    ForgetPreview,
     Get,
     Instance,
     List,
@@ -37,11 +39,12 @@ pub enum Name {
 const MAX_PAGE: u64 = 200;
 
 impl Name {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Backup,
         Self::Compact,
         Self::Export,
         Self::Forget,
+        Self::ForgetPreview,
         Self::Get,
         Self::Instance,
         Self::List,
@@ -60,6 +63,7 @@ impl Name {
             Self::Compact => "compact",
             Self::Export => "export",
             Self::Forget => "forget",
+            Self::ForgetPreview => "forget_preview",
             Self::Get => "get",
             Self::Instance => "instance",
             Self::List => "list",
@@ -164,7 +168,19 @@ fn episode_id(field: &str, value: &Value) -> Result<EpisodeId, Refusal> {
 
 /// The answer to `forget`.
 pub fn forgotten(reply: &ForgetReply) -> Value {
-    json!({"state": "succeeded", "episodes": reply.episodes, "events": reply.events})
+    let mut body = json!({"state": "succeeded", "episodes": reply.episodes, "events": reply.events});
+    if reply.doubtful > 0 {
+        body["doubtful"] = reply.doubtful.into();
+        body["in_doubt"] = reply.in_doubt.iter().map(ToString::to_string).collect();
+    }
+    body
+}
+
+/// The answer to `forget_preview`.
+pub fn preview(preview: &ForgetPreview, zone: &TimeZone, media: &MediaLinks) -> Value {
+    let mut body = forgotten(&preview.reply);
+    body["shown"] = preview.events.iter().map(|event| event_body(event, zone, media)).collect();
+    body
 }
 
 /// `cmd/list`
@@ -183,6 +199,7 @@ pub fn read_list(fields: Fields<'_>) -> Result<EpisodeFilter, Refusal> {
         place: fields.text("place")?.map(str::to_owned),
         cursor: fields.value("cursor").map(|value| episode_id("cursor", value)).transpose()?,
         limit: usize::try_from(limit).unwrap_or(0),
+        budget: None,
     })
 }
 
@@ -201,13 +218,33 @@ pub fn page(page: &Page, zone: &TimeZone, media: &MediaLinks) -> Value {
     json!({"episodes": episodes, "next": page.next.map(|id| id.to_string())})
 }
 
+/// Most events of one answer to `get`.
+const MAX_EVENTS: u64 = 4096;
+
+/// Bytes of texts and attributes in one answer to `get`: a client that asks many times at once gets many small ones.
+const GET_BYTES: usize = 512 << 10;
+
 /// `cmd/get`
-pub fn read_get(fields: Fields<'_>) -> Result<EpisodeId, Refusal> {
+pub fn read_get(fields: Fields<'_>) -> Result<(EpisodeId, EventPage), Refusal> {
     let id = fields.value("episode").or_else(|| fields.value("id"));
-    episode_id("episode", id.ok_or_else(|| Refusal::bad("`episode` is missing, for instance \"ep-42\""))?)
+    let id = episode_id("episode", id.ok_or_else(|| Refusal::bad("`episode` is missing, for instance \"ep-42\""))?)?;
+    let after = fields.value("cursor").map(|value| {
+        let number = value.as_str().and_then(|text| text.strip_prefix("ev-")).and_then(|number| number.parse().ok());
+        number.map(EventId).ok_or_else(|| wrong("cursor", "the `next` of the page before, such as \"ev-42\"", value))
+    });
+    let limit = fields.count("limit")?.filter(|limit| *limit > 0).unwrap_or(MAX_EVENTS).min(MAX_EVENTS);
+    let limit = usize::try_from(limit).unwrap_or(1);
+    Ok((id, EventPage { after: after.transpose()?, limit, bytes: GET_BYTES }))
 }
 
-/// The answer to `get`.
+/// The answer to `get`: a page of the events.
+pub fn episode_page(page: &EpisodePage, zone: &TimeZone, media: &MediaLinks) -> Value {
+    let mut body = episode(&page.episode, &page.events, zone, media);
+    body["next"] = json!(page.next.map(|event| event.to_string()));
+    body
+}
+
+/// An episode with its events.
 pub fn episode(episode: &Episode, events: &[Event], zone: &TimeZone, media: &MediaLinks) -> Value {
     let mut body = episode_body(episode, zone, media);
     let events: Vec<Value> = events.iter().map(|event| event_body(event, zone, media)).collect();
@@ -311,11 +348,29 @@ mod tests {
     }
 
     #[test]
+    fn get_reads_a_page() {
+        let get = |body: Value| read_get(Fields(body.as_object().unwrap()));
+        let (id, page) = get(json!({"episode": "ep-3", "cursor": "ev-9", "limit": 5})).unwrap();
+        assert_eq!((id, page.after, page.limit), (EpisodeId(3), Some(EventId(9)), 5));
+        assert_eq!(get(json!({"episode": 3})).unwrap().1.limit, 4096);
+        assert_eq!(get(json!({"episode": 3, "cursor": "ep-9"})).unwrap_err().code, Code::BadRequest);
+    }
+
+    #[test]
+    fn what_is_left_in_doubt_is_in_the_answer_and_nothing_else_is_new() {
+        let clear = ForgetReply { episodes: 1, events: 2, ..ForgetReply::default() };
+        assert_eq!(forgotten(&clear), json!({"state": "succeeded", "episodes": 1, "events": 2}));
+        let doubtful = ForgetReply { doubtful: 200, in_doubt: vec![EventId(7)], ..clear };
+        assert_eq!(forgotten(&doubtful)["in_doubt"], json!(["ev-7"]));
+    }
+
+    #[test]
     fn an_unknown_command_names_the_known_ones() {
         let message = Name::parse("dance").unwrap_err().message;
         assert!(
             message.contains("`dance`")
-                && message.contains("export, forget, get, instance, list, name_entity, pause, procedure, re"),
+                && message
+                    .contains("export, forget, forget_preview, get, instance, list, name_entity, pause, procedure, re"),
             "{message}"
         );
     }

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::client::{Broker, End, EndKind};
+use super::forgetting::Forgetting;
 use super::limits::TokenBucket;
 use super::outbox::Outbox;
 use super::reply::{Route, Router};
@@ -55,6 +56,8 @@ pub struct Context {
     pub slots: Arc<Semaphore>,
     /// Cancelled when nothing new is taken.
     pub leaving: CancellationToken,
+    /// Requests to forget, and which connection answers them.
+    pub forgetting: Forgetting,
     asks: Mutex<TokenBucket>,
     observations: Mutex<TokenBucket>,
 }
@@ -90,6 +93,7 @@ impl Context {
             requests: TaskTracker::new(),
             slots: Arc::new(Semaphore::new(REQUESTS)),
             leaving: CancellationToken::new(),
+            forgetting: Forgetting::default(),
             asks: Mutex::new(TokenBucket::new(limits.asks_per_s, limits.ask_burst, now)),
             observations: Mutex::new(TokenBucket::new(limits.observations_per_s, limits.observations_per_s, now)),
             config,

@@ -1,5 +1,7 @@
 //! `cmd/name_entity`, and what `cmd/list` tells of persons and facts.
 
+use std::time::Duration;
+
 use jiff::tz::TimeZone;
 use memory_core::{EntityNews, Fact, FactFilter, FactKind, Memory, NamingRequest, Person, ReadError};
 use serde_json::{Value, json};
@@ -29,19 +31,22 @@ impl List {
             Some("entities") => Ok(Some(Self::Entities { limit })),
             Some("facts") => {
                 let subject = fields.text("subject")?.or(fields.text("entity")?).map(str::to_owned);
-                Ok(Some(Self::Facts(FactFilter { subject, past: fields.flag("past")?, limit })))
+                Ok(Some(Self::Facts(FactFilter { subject, past: fields.flag("past")?, limit, budget: None })))
             }
             Some(_) => Err(Refusal::bad("`of` is \"episodes\", \"entities\" or \"facts\"")),
         }
     }
 
+    /// Lists within `budget`.
+    ///
     /// # Errors
-    /// If the store cannot be read.
-    pub fn of(&self, memory: &Memory, zone: &TimeZone) -> Result<Value, ReadError> {
+    /// If the store cannot be read, or the time runs out.
+    pub fn of(&self, memory: &Memory, zone: &TimeZone, budget: Duration) -> Result<Value, ReadError> {
         match self {
             Self::Entities { limit } => entities(memory, *limit, zone),
             Self::Facts(filter) => {
-                let facts: Vec<Value> = memory.facts(filter)?.iter().map(|fact| fact_body(fact, zone)).collect();
+                let filter = FactFilter { budget: Some(budget), ..filter.clone() };
+                let facts: Vec<Value> = memory.facts(&filter)?.iter().map(|fact| fact_body(fact, zone)).collect();
                 Ok(json!({ "facts": facts }))
             }
         }

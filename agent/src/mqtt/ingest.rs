@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::ForgetReply;
+use memory_core::{ForgetReply, ForgetRequest};
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -21,6 +21,7 @@ use super::client::{Acknowledgement, Message, Receive};
 use super::commands::{self, Name};
 use super::context::{Context, STORAGE};
 use super::fields::Fields;
+use super::forgetting::{self, Side};
 use super::observe::{Items, Report, read_observations};
 use super::reply::{Code, Refusal, Route};
 use super::topics::{Inbound, Outbound};
@@ -199,7 +200,7 @@ impl Ingest {
     async fn begin_forget(&self, message: &Message) -> (Route, Work, Duration) {
         let context = &self.context;
         context.counters.commands.increment();
-        let request = read_request(message, &context.router(), context.config.limits.ask_bytes, |payload| {
+        let mut request = read_request(message, &context.router(), context.config.limits.ask_bytes, |payload| {
             Name::Forget.check_allowed(&context.config)?;
             commands::read_forget(Fields(commands::fields(payload)?))
         })
@@ -210,7 +211,17 @@ impl Ingest {
                 (request.route, Work::Done, Duration::ZERO)
             }
             Ok(forget) => {
-                tracing::info!(request = ?forget, "forgetting");
+                // A name that is to be forgotten must not stay in the log.
+                let what = match &forget {
+                    ForgetRequest::Episodes(ids) => format!("{} episodes", ids.len()),
+                    ForgetRequest::Entity(_) => "an entity".to_owned(),
+                    ForgetRequest::Span(_) => "a span".to_owned(),
+                };
+                tracing::info!(what, "forgetting");
+                if !context.forgetting.begin(forgetting::key(message), Side::In, context.clock.monotonic()) {
+                    // It was done and answered already; now it reaches what was waiting before it.
+                    request.route = Route::default();
+                }
                 (request.route, Work::Forget(context.service.enqueue_forget(forget).await), Duration::ZERO)
             }
         }

@@ -14,6 +14,7 @@ mod counters;
 mod door;
 pub(crate) mod entities;
 pub(crate) mod fields;
+mod forgetting;
 mod ingest;
 mod limits;
 pub(crate) mod observe;

@@ -13,11 +13,12 @@ use super::commands::{self, Name};
 use super::context::Context;
 use super::entities::{self, List};
 use super::fields::Fields;
+use super::forgetting::{self, Side};
 use super::procedure;
 use super::reply::{Code, Payload, Refusal, Route};
 use super::topics::Inbound;
 use super::upkeep;
-use crate::service::AskFailure;
+use crate::service::{ForgetFailure, ObserveFailure};
 
 /// How long a command that reads or names may take.
 const COMMAND: Duration = Duration::from_secs(10);
@@ -50,8 +51,7 @@ impl Dispatcher {
             // What a broker has stored is nobody's question now, and it would come again with every connection.
             Some(Inbound::Ask | Inbound::Command(_)) if message.retained => return,
             Some(Inbound::Ask) => return self.spawn(message, None),
-            // `…-in` takes it, in its order among the observations.
-            Some(Inbound::Command(name)) if name == Name::Forget.as_str() => return,
+            Some(Inbound::Command(name)) if name == Name::Forget.as_str() => return self.forget(message),
             Some(Inbound::Command(name)) => return self.spawn(message, Some(name)),
             Some(Inbound::Instance) => Sign::Instance(text(&message)),
             Some(Inbound::Status) => Sign::Status(text(&message)),
@@ -61,6 +61,22 @@ impl Dispatcher {
         };
         // More signs than fit say nothing that those before them did not.
         drop(self.signs.try_send(sign));
+    }
+
+    /// `…-in` takes it, in its order among the observations, if it can: it says so too where it is forbidden.
+    fn forget(&self, message: Message) {
+        let context = Arc::clone(&self.context);
+        if context.leaving.is_cancelled() || Name::Forget.check_allowed(&context.config).is_err() {
+            return;
+        }
+        let Some(place) = context.forgetting.wait() else { return };
+        context.requests.clone().spawn(async move {
+            tokio::time::sleep(forgetting::PATIENCE).await;
+            if context.forgetting.begin(forgetting::key(&message), Side::Ask, context.clock.monotonic()) {
+                command_named(&context, Name::Forget.as_str(), &message).await;
+            }
+            drop(place);
+        });
     }
 
     fn spawn(&self, message: Message, command: Option<String>) {
@@ -184,8 +200,7 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
         Name::List => {
             if let Some(list) = List::read(fields)? {
                 let zone = context.zone.clone();
-                let read =
-                    context.service.read(COMMAND, move |memory| list.of(memory, &zone).map_err(AskFailure::Read));
+                let read = context.service.list(COMMAND, move |memory, left| list.of(memory, &zone, left));
                 return read.await.map_err(failed);
             }
             let filter = commands::read_list(fields)?;
@@ -193,9 +208,9 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
             Ok(commands::page(&page, &context.zone, &context.media))
         }
         Name::Get => {
-            let id = commands::read_get(fields)?;
-            match context.service.episode(id).await.map_err(failed)? {
-                Some((episode, events)) => Ok(commands::episode(&episode, &events, &context.zone, &context.media)),
+            let (id, page) = commands::read_get(fields)?;
+            match context.service.episode(id, page).await.map_err(failed)? {
+                Some(page) => Ok(commands::episode_page(&page, &context.zone, &context.media)),
                 None => Err(Refusal::bad(format!("there is no episode {id}, or it was forgotten"))),
             }
         }
@@ -216,8 +231,21 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
             "robot": context.identity.robot,
             "version": context.identity.version,
         })),
-        // Long commands are done by now, and `forget` comes over `…-in`, in its order among the observations.
-        Name::Backup | Name::Compact | Name::Export | Name::Restore | Name::Snapshot | Name::Forget => {
+        Name::ForgetPreview => {
+            let request = commands::read_forget(fields)?;
+            let preview = context.service.preview_forget(COMMAND, request).await.map_err(failed)?;
+            Ok(commands::preview(&preview, &context.zone, &context.media))
+        }
+        Name::Forget => match context.service.forget(commands::read_forget(fields)?).await {
+            Ok(reply) => Ok(commands::forgotten(&reply)),
+            Err(ForgetFailure::Invalid(message)) => Err(Refusal::bad(message)),
+            Err(ForgetFailure::Write(ObserveFailure::StorageFull(message))) => {
+                Err(Refusal::new(Code::StorageFull, message))
+            }
+            Err(other) => Err(Refusal::new(Code::Internal, other.to_string())),
+        },
+        // Long commands are done by now.
+        Name::Backup | Name::Compact | Name::Export | Name::Restore | Name::Snapshot => {
             Err(Refusal::new(Code::Internal, "the command came over the wrong connection"))
         }
     }

@@ -28,11 +28,11 @@ use std::time::Duration;
 use drivers::perception::Pace;
 use memory_core::ports::{PerceptionSink, PortError, TextEmbedder};
 use memory_core::{
-    Answer, Clock, EntityNews, Episode, EpisodeFilter, EpisodeId, Event, ForgetReply, ForgetRequest, Memory,
-    NamingError, NamingRequest, Observation, Outcome, Page, Perceived, Person, ProcedureError, ProcedureNews,
-    ProcedureReply, ProcedureRequest, Query, ReadError, SaveIndex, Timestamp,
+    Answer, Clock, EntityNews, EpisodeFilter, EpisodeId, EpisodePage, EventPage, ForgetError, ForgetPreview,
+    ForgetReply, ForgetRequest, Memory, NamingError, NamingRequest, Observation, Outcome, Page, Perceived, Person,
+    ProcedureError, ProcedureNews, ProcedureReply, ProcedureRequest, Query, ReadError, SaveIndex, Timestamp,
 };
-use tokio::sync::{broadcast, oneshot};
+use tokio::sync::{Semaphore, broadcast, oneshot};
 
 use crate::health::QueueHealth;
 use crate::upkeep::AutomaticOptions;
@@ -47,6 +47,9 @@ use writer::{WriteJob, Writer};
 const ENTITY_EVENTS: usize = 256;
 /// The same of procedures: those of a house fit.
 const PROCEDURE_EVENTS: usize = 1024;
+
+/// Listings that may wait or run at once; they are many at a time only where somebody floods.
+const MAX_LISTINGS: usize = 16;
 
 /// Sizes and waits of the service.
 #[derive(Debug, Clone, PartialEq)]
@@ -177,6 +180,9 @@ struct Shared {
     questions: Arc<Questions>,
     behind: Arc<Behind>,
     default_budget: Duration,
+    /// Listings that wait or run, and the one that runs.
+    listings_waiting: Semaphore,
+    listings: Semaphore,
 }
 
 /// The threads behind a [`MemoryService`].
@@ -218,6 +224,8 @@ impl MemoryService {
             questions: Arc::clone(&questions),
             behind: Arc::clone(&behind),
             default_budget: options.default_budget,
+            listings_waiting: Semaphore::new(MAX_LISTINGS),
+            listings: Semaphore::new(1),
         });
         // Never sent on: a thread holds its end open for as long as it lives.
         let (alive, ended) = std::sync::mpsc::sync_channel::<()>(0);
@@ -300,6 +308,21 @@ impl MemoryService {
         self.enqueue_forget(request).await.await.unwrap_or(Err(ForgetFailure::Write(ObserveFailure::Closed)))
     }
 
+    /// Says what a request would forget.
+    ///
+    /// # Errors
+    /// See [`AskFailure`].
+    pub async fn preview_forget(&self, budget: Duration, request: ForgetRequest) -> Result<ForgetPreview, AskFailure> {
+        self.read(budget, move |memory| {
+            memory.preview_forget(&request).map_err(|error| match error {
+                ForgetError::Invalid(message) => AskFailure::Invalid(message),
+                ForgetError::Read(error) => AskFailure::Read(error),
+                other => AskFailure::Internal(other.to_string()),
+            })
+        })
+        .await
+    }
+
     /// Puts a request to forget in the writer's queue, in its order among the batches.
     pub async fn enqueue_forget(&self, request: ForgetRequest) -> Reply<Result<ForgetReply, ForgetFailure>> {
         let (reply, promise) = oneshot::channel();
@@ -341,15 +364,44 @@ impl MemoryService {
     /// # Errors
     /// See [`AskFailure`].
     pub async fn episodes(&self, filter: EpisodeFilter) -> Result<Page, AskFailure> {
-        self.read(self.shared.default_budget, move |memory| memory.episodes(&filter).map_err(AskFailure::Read)).await
+        let list =
+            move |memory: &Memory, left| memory.episodes(&EpisodeFilter { budget: Some(left), ..filter.clone() });
+        self.list(self.shared.default_budget, list).await
     }
 
-    /// One episode with its visible events.
+    /// Runs a listing on the recall pool, one at a time, so that questions always find a thread. `work` is told how long it
+    /// may take.
+    ///
+    /// # Errors
+    /// `Busy` if enough of them wait, and as [`read`](Self::read).
+    pub async fn list<T: Send + 'static>(
+        &self,
+        budget: Duration,
+        work: impl FnOnce(&Memory, Duration) -> Result<T, ReadError> + Send + 'static,
+    ) -> Result<T, AskFailure> {
+        let clock = Arc::clone(&self.shared.clock);
+        let deadline = clock.monotonic() + budget;
+        let Ok(_place) = self.shared.listings_waiting.try_acquire() else { return Err(AskFailure::Busy) };
+        let turn = tokio::time::timeout(budget, self.shared.listings.acquire()).await;
+        let Ok(Ok(_turn)) = turn else { return Err(AskFailure::Deadline(budget)) };
+        let left = deadline.saturating_sub(clock.monotonic());
+        self.read(left, move |memory| {
+            let left = deadline.saturating_sub(clock.monotonic());
+            work(memory, left).map_err(|error| match error {
+                ReadError::Deadline(_) => AskFailure::Deadline(budget),
+                other => AskFailure::Read(other),
+            })
+        })
+        .await
+    }
+
+    /// One episode with a page of its visible events.
     ///
     /// # Errors
     /// See [`AskFailure`].
-    pub async fn episode(&self, id: EpisodeId) -> Result<Option<(Episode, Vec<Event>)>, AskFailure> {
-        self.read(self.shared.default_budget, move |memory| memory.episode(id).map_err(AskFailure::Read)).await
+    pub async fn episode(&self, id: EpisodeId, page: EventPage) -> Result<Option<EpisodePage>, AskFailure> {
+        let read = move |memory: &Memory| memory.episode_page(id, page).map_err(AskFailure::Read);
+        self.read(self.shared.default_budget, read).await
     }
 
     /// Answers a symbolic query about procedures.

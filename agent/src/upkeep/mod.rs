@@ -83,11 +83,6 @@ pub fn backup(memory: &Memory, path: &Path, replace: bool) -> Result<BackupReply
 /// # Errors
 /// If the file is no whole backup, or the memory fails; then the memory is as it was.
 pub fn restore(memory: &Memory, path: &Path, keep_instance: bool) -> Result<BackupReply, UpkeepError> {
-    let recording = memory.setting(RECORDING)?;
     let file = File::open(path).map_err(io_error(path))?;
-    let reply = memory.restore(&mut BufReader::with_capacity(1 << 20, file), keep_instance)?;
-    if let Some(recording) = recording {
-        memory.set_setting(RECORDING, &recording)?;
-    }
-    Ok(reply)
+    Ok(memory.restore(&mut BufReader::with_capacity(1 << 20, file), keep_instance)?)
 }

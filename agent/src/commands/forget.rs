@@ -1,0 +1,180 @@
+//! `engram forget`: says what it would hide, asks, and hides it. Asks the agent that runs; without one, opens the store.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::{EpisodeId, ForgetError, ForgetRequest, Memory, OpenError, SystemClock, TimeSpan};
+use serde_json::{Value as Json, json};
+
+use super::{block_on, requester};
+use crate::cli::{ForgetArgs, GlobalArgs};
+use crate::config::Config;
+use crate::exit::{Exit, Failure, OrExit};
+use crate::mqtt::commands::{forgotten, preview};
+use crate::output::Output;
+use crate::{media, opening, when};
+
+/// Where the request is carried out.
+enum Place {
+    Store(Memory),
+    Agent,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// See the exit codes.
+pub fn run(args: &ForgetArgs, global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
+    let (loaded, _) = super::prepare(global, true)?;
+    let config = &loaded.config;
+    let request = request(args, config)?;
+    let place = match opening::existing_memory(config, Arc::new(SystemClock::new())) {
+        Ok(memory) => Place::Store(memory),
+        Err(failure) if !args.offline && in_use(&failure) => Place::Agent,
+        Err(failure) => return Err(failure),
+    };
+    let shown = match &place {
+        Place::Store(memory) => {
+            let links = super::inspect::links(config)?;
+            preview(&memory.preview_forget(&request).map_err(refused)?, &opening::zone(config)?, &links)
+        }
+        Place::Agent => ask_agent(config, "forget_preview", body(&request), args.timeout)?,
+    };
+    if !args.yes {
+        confirm(&shown, output)?;
+    }
+    let done = match &place {
+        Place::Store(memory) => {
+            let reply = memory.forget(&request).map_err(refused)?;
+            let archive = media::archive(config)?;
+            media::delete_forgotten(memory, &archive);
+            forgotten(&reply)
+        }
+        Place::Agent => ask_agent(config, "forget", body(&request), args.timeout)?,
+    };
+    if output.json {
+        output.json(&done);
+    } else {
+        output.text(summary(&done));
+    }
+    Ok(Exit::Ok)
+}
+
+fn in_use(failure: &Failure) -> bool {
+    matches!(failure.error.downcast_ref::<OpenError>(), Some(OpenError::InUse { .. }))
+}
+
+fn refused(error: ForgetError) -> Failure {
+    match error {
+        ForgetError::Invalid(message) => Failure::new(Exit::Refused, message),
+        other => Failure::new(Exit::Store, other.to_string()),
+    }
+}
+
+fn request(args: &ForgetArgs, config: &Config) -> Result<ForgetRequest, Failure> {
+    if let Some(entity) = &args.entity {
+        return Ok(ForgetRequest::Entity(entity.clone()));
+    }
+    if let (Some(since), Some(until)) = (&args.since, &args.until) {
+        let (zone, now) = (opening::zone(config)?, memory_core::Clock::now(&SystemClock::new()));
+        let point = |text: &str| when::parse(text, now, &zone).map_err(|message| Failure::new(Exit::Usage, message));
+        let (since, until) = (point(since)?, point(until)?);
+        if since > until {
+            return Err(Failure::new(Exit::Usage, "--since is later than --until; swap them"));
+        }
+        return Ok(ForgetRequest::Span(TimeSpan::new(since, until)));
+    }
+    let id = |text: &String| {
+        let wrong = || Failure::new(Exit::Usage, format!("`{text}` is no episode; write one such as ep-12"));
+        text.parse::<EpisodeId>().map_err(|_| wrong())
+    };
+    args.episodes.iter().map(id).collect::<Result<_, _>>().map(ForgetRequest::Episodes)
+}
+
+fn body(request: &ForgetRequest) -> Json {
+    match request {
+        ForgetRequest::Episodes(ids) => {
+            json!({ "episodes": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
+        }
+        ForgetRequest::Entity(name) => json!({ "entity": name }),
+        ForgetRequest::Span(span) => json!({ "since": span.start.to_string(), "until": span.end.to_string() }),
+    }
+}
+
+fn ask_agent(config: &Config, command: &str, body: Json, timeout: f64) -> Result<Json, Failure> {
+    block_on(async {
+        let client = requester::connect(config).await?;
+        let reply = client.command(command, body, Duration::from_secs_f64(timeout)).await;
+        client.close().await;
+        requester::checked(reply)
+    })
+}
+
+/// Shows what would be hidden and asks, where there is somebody to ask.
+#[allow(clippy::print_stderr, reason = "a question to the person at the terminal, not output")]
+fn confirm(shown: &Json, output: Output) -> Result<(), Failure> {
+    if output.json || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        let message = format!("{}; nothing was hidden, because nobody is there to ask: --yes goes on", plan(shown));
+        return Err(Failure::new(Exit::Refused, message));
+    }
+    eprintln!("{}", plan(shown));
+    eprint!("Hide it for good? [y/N] ");
+    std::io::stderr().flush().or_exit(Exit::Internal)?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).or_exit(Exit::Internal)?;
+    match answer.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err(Failure::new(Exit::Refused, "nothing was hidden")),
+    }
+}
+
+/// What would be hidden, in lines.
+fn plan(shown: &Json) -> String {
+    let number = |name: &str| shown[name].as_u64().unwrap_or(0);
+    let mut lines =
+        vec![format!("{} events would be hidden, and {} episodes whole", number("events"), number("episodes"))];
+    let events = shown["shown"].as_array().map_or(&[][..], Vec::as_slice);
+    for event in events {
+        let text = |name: &str| event[name].as_str().unwrap_or_default();
+        let words: String = text("text").chars().take(100).collect();
+        lines.push(format!("  {} {} {words}", text("start"), text("id")));
+    }
+    if number("events") > events.len() as u64 {
+        lines.push(format!("  and {} more", number("events") - events.len() as u64));
+    }
+    lines.extend(doubt(shown));
+    lines.join("\n")
+}
+
+fn summary(done: &Json) -> String {
+    let number = |name: &str| done[name].as_u64().unwrap_or(0);
+    let mut lines = vec![format!("{} events hidden, and {} episodes whole", number("events"), number("episodes"))];
+    lines.extend(doubt(done));
+    lines.join("\n")
+}
+
+fn doubt(told: &Json) -> Option<String> {
+    let count = told["doubtful"].as_u64().filter(|count| *count > 0)?;
+    let ids: Vec<&str> = told["in_doubt"].as_array()?.iter().filter_map(Json::as_str).take(10).collect();
+    Some(format!("{count} more may be about it and stay: {}", ids.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_be_hidden_is_shown_before_it_is() {
+        let shown = json!({
+            "events": 3, "episodes": 1, "doubtful": 1, "in_doubt": ["ev-9"],
+            "shown": [{"id": "ev-1", "start": "2026-11-20T08:00:00Z", "text": "hello"}],
+        });
+        assert_eq!(
+            plan(&shown),
+            "3 events would be hidden, and 1 episodes whole\n  2026-11-20T08:00:00Z ev-1 hello\n  and 2 more\n\
+             1 more may be about it and stay: ev-9"
+        );
+        assert_eq!(summary(&json!({"events": 1, "episodes": 0})), "1 events hidden, and 0 episodes whole");
+    }
+}

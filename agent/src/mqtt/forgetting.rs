@@ -1,0 +1,95 @@
+//! Which connection answers a request to forget.
+//!
+//! It comes on both. `…-in` takes it in its order among the observations, which is right while the memory takes them. Where
+//! it refuses them, being full, the request would wait behind them for as long as that lasts, and forgetting is what makes
+//! room; so `…-ask` takes it when `…-in` has not begun it in time. `…-in` does it again when it comes to it, for what was
+//! waiting before it, and does not answer again.
+
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::client::Message;
+
+/// How long `…-in` has to begin.
+pub const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long a request is kept in mind: the same one later is another one.
+const KEPT: Duration = Duration::from_secs(60);
+
+/// Most requests that are kept in mind.
+const MOST: usize = 1024;
+
+/// Most requests that wait for `…-in` to begin them; more are left to it.
+const WAITING: usize = 64;
+
+/// A connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    In,
+    Ask,
+}
+
+/// Requests of the last minute with who has begun them first.
+#[derive(Debug)]
+pub struct Forgetting {
+    begun: Mutex<VecDeque<(Duration, u64, Side)>>,
+    /// Requests of which `…-ask` waits whether `…-in` begins them.
+    waiting: Arc<Semaphore>,
+}
+
+impl Default for Forgetting {
+    fn default() -> Self {
+        Self { begun: Mutex::default(), waiting: Arc::new(Semaphore::new(WAITING)) }
+    }
+}
+
+/// What tells a request from others.
+pub fn key(message: &Message) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&message.payload, &message.response_topic, &message.correlation).hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Forgetting {
+    /// A place to wait in, if there is one.
+    pub fn wait(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.waiting).try_acquire_owned().ok()
+    }
+
+    /// Whether `side` is the one to answer. It is if it came first.
+    pub fn begin(&self, key: u64, side: Side, now: Duration) -> bool {
+        let mut begun = self.begun.lock();
+        while begun.len() >= MOST || begun.front().is_some_and(|(at, _, _)| now.saturating_sub(*at) > KEPT) {
+            begun.pop_front();
+        }
+        match begun.iter().find(|(_, known, _)| *known == key) {
+            Some((_, _, first)) => *first == side,
+            None => {
+                begun.push_back((now, key, side));
+                true
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_begins_first_answers_and_a_minute_later_it_is_another_request() {
+        let forgetting = Forgetting::default();
+        let at = Duration::from_secs;
+        assert!(forgetting.begin(1, Side::In, at(0)));
+        assert!(!forgetting.begin(1, Side::Ask, at(1)));
+        assert!(forgetting.begin(1, Side::In, at(2)), "a redelivery");
+        assert!(forgetting.begin(2, Side::Ask, at(2)));
+        assert!(!forgetting.begin(2, Side::In, at(30)));
+        assert!(forgetting.begin(2, Side::In, at(63)));
+    }
+}
