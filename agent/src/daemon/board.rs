@@ -164,6 +164,9 @@ impl Board {
         if state.ceiling_mib > 0 && resident_mib + swapped_mib > state.ceiling_mib {
             degraded.push(format!("memory of the program: more than {} MiB", state.ceiling_mib));
         }
+        if let Some(least) = stats.clock_behind {
+            degraded.push(format!("clock: it is later than it shows, {least} at least; set it"));
+        }
         degraded.sort();
         degraded.dedup();
         HealthReport {
@@ -221,7 +224,9 @@ mod tests {
             "door",
             Arc::new(|| SourceHealth { state: "backoff".into(), error: Some("gone".into()), ..Default::default() }),
         );
-        let report = board.report(&Stats::default(), BTreeMap::new(), BTreeMap::new());
+        let stats = Stats { clock_behind: Some(Timestamp::from_micros(0)), ..Stats::default() };
+        let report = board.report(&stats, BTreeMap::new(), BTreeMap::new());
+        assert!(report.degraded.iter().any(|line| line.starts_with("clock: ")));
         for part in ["metrics: port taken", "objects: not installed", "recording: paused", "source door: gone"] {
             assert!(report.degraded.iter().any(|line| line == part), "{part} in {:?}", report.degraded);
         }
