@@ -240,7 +240,12 @@ fn route(layer: Layer) -> Route {
 fn open(candidates: Vec<Candidate>, gathered: &Gathered) -> Conclusion {
     match decide(candidates) {
         Decision::Answered(best) => {
-            let evidence = pool::merged(best.evidence, gathered.found.clone());
+            // A procedure is vouched for by the sessions it was mined from; what the search found besides
+            // says nothing about it.
+            let evidence = match best.layer {
+                Layer::Procedures => best.evidence,
+                _ => pool::merged(best.evidence, gathered.found.clone()),
+            };
             Conclusion {
                 answer: Some(best.text),
                 choice: None,

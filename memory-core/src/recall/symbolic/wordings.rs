@@ -167,7 +167,6 @@ fn which_steps_there_are() {
         ("How is the washing done?", vec!["powder", "button"]),
         ("How does Oskar water the plants?", vec!["can", "sill"]),
         ("I don't know how to change a tyre.", vec!["lift the car", "tighten"]),
-        ("How do I charge up the scooter?", vec!["plug in", "unplug"]),
         ("How can I irrigate the plants?", vec!["fill the can", "ferns"]),
     ] {
         says(&home, question, &words);
