@@ -23,7 +23,7 @@ impl TermId {
             return self;
         }
         let mixed = self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        Self(Self::BUCKET << 16 | mixed % u64::from(Self::BUCKETS))
+        Self((Self::BUCKET << 16) | (mixed % u64::from(Self::BUCKETS)))
     }
 
     pub(super) fn is_bucket(self) -> bool {
