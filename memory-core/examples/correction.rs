@@ -5,13 +5,13 @@
 //! ```
 //!
 //! Told are `EVENTS` observations, `ACTIONS` of them actions with session and goal; all are learnt. Then actions are told
-//! again with other words, one at a time, and single ones are forgotten, while a second thread tells something new without a
-//! pause and a third one learns. A correction and a forgetting hold the writer's lock for nearly all of the time that their call
-//! takes; the longest call of the second thread is the longest that anything has held it.
+//! again with other words, one at a time, and single ones are forgotten: first alone, where a call holds the writer's lock for
+//! nearly all of the time that it takes, then while a second thread tells something new without a pause and a third one
+//! learns. The longest call of the second thread is about the longest that anything has held the lock.
 
 // A measurement is told on standard output.
 #![allow(clippy::print_stdout, clippy::cast_possible_wrap)]
-#![allow(clippy::disallowed_methods, reason = "a measurement waits by the wall clock")]
+#![allow(clippy::disallowed_methods, reason = "a load has its pauses")]
 
 use std::error::Error;
 use std::sync::Arc;
@@ -64,6 +64,18 @@ fn measure(dir: &std::path::Path, actions: u64, events: u64, rounds: u64) -> Res
     memory.observe(vec![Observation::Told(remark(events))])?;
     learn(&memory)?;
 
+    let mut plain = Vec::new();
+    for number in 0..rounds {
+        let begin = Instant::now();
+        memory.observe(vec![Observation::Told(remark(2 * events + number))])?;
+        plain.push(begin.elapsed());
+    }
+    tell("alone: a new observation", plain);
+    let (corrected, forgotten) = correct(&memory, actions, rounds, 0)?;
+    tell("alone: a correction", corrected);
+    tell("alone: forgetting the episode of one action", forgotten);
+    learn(&memory)?;
+
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| -> Result<(), Box<dyn Error>> {
         let others = scope.spawn(|| beside(&memory, events, &done));
@@ -74,18 +86,7 @@ fn measure(dir: &std::path::Path, actions: u64, events: u64, rounds: u64) -> Res
                 }
             }
         });
-        let mut corrected = Vec::new();
-        let mut forgotten = Vec::new();
-        for round in 0..rounds {
-            let number = (2 * round + 1) * actions / (2 * rounds);
-            let begin = Instant::now();
-            let outcome = memory.observe(vec![Observation::Told(action(number, "try"))])?.remove(0);
-            corrected.push(begin.elapsed());
-            let Outcome::Corrected { episode, .. } = outcome else { return Err("it was no correction".into()) };
-            let begin = Instant::now();
-            memory.forget(&ForgetRequest::Episodes(vec![episode]))?;
-            forgotten.push(begin.elapsed());
-        }
+        let (corrected, forgotten) = correct(&memory, actions, rounds, 1)?;
         let begin = Instant::now();
         while memory.stats().relearning && begin.elapsed() < Duration::from_secs(900) {
             std::thread::sleep(Duration::from_millis(50));
@@ -94,11 +95,32 @@ fn measure(dir: &std::path::Path, actions: u64, events: u64, rounds: u64) -> Res
         done.store(true, Ordering::Release);
         learner.join().map_err(|_| "the learner failed")?;
         let others = others.join().map_err(|_| "the other sender failed")?;
-        tell("correction", corrected);
-        tell("forgetting the episode of one action", forgotten);
-        tell("another sender's observation meanwhile", others);
+        tell("beside others: a correction", corrected);
+        tell("beside others: forgetting the episode of one action", forgotten);
+        tell("beside others: a new observation", others);
         Ok(())
     })
+}
+
+/// How long corrections took, and forgetting what was corrected. `turn`: others each time.
+fn correct(
+    memory: &Memory,
+    actions: u64,
+    rounds: u64,
+    turn: u64,
+) -> Result<(Vec<Duration>, Vec<Duration>), Box<dyn Error>> {
+    let (mut corrected, mut forgotten) = (Vec::new(), Vec::new());
+    for round in 0..rounds {
+        let number = (2 * round + 1) * actions / (2 * rounds) + 3 * STEPS * turn;
+        let begin = Instant::now();
+        let outcome = memory.observe(vec![Observation::Told(action(number, "try"))])?.remove(0);
+        corrected.push(begin.elapsed());
+        let Outcome::Corrected { episode, .. } = outcome else { return Err("it was no correction".into()) };
+        let begin = Instant::now();
+        memory.forget(&ForgetRequest::Episodes(vec![episode]))?;
+        forgotten.push(begin.elapsed());
+    }
+    Ok((corrected, forgotten))
 }
 
 fn learn(memory: &Memory) -> Result<(), Box<dyn Error>> {
