@@ -1,8 +1,9 @@
-//! Signals to the probability of being right: one small table per layer, fitted by `engram bench calibrate`.
+//! Signals to the probability of being right: one small table per layer, fitted by `tests/calibrate`.
 
 mod table;
 
 use super::candidate::{Layer, Signals};
+use super::options::Speaks;
 
 /// A logistic regression over the signals.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +43,23 @@ pub(super) fn probability(layer: Layer, signals: &Signals) -> f32 {
 fn reliability(signals: &Signals) -> f32 {
     let sessions = -(1.0 - signals.fits.clamp(0.0, 0.999)).log2();
     signals.thing * (1.0 + sessions) / (2.0 + sessions)
+}
+
+/// The logarithm of the odds of an option among others, but for a constant that all of them share: a conditional logit
+/// (McFadden 1974) over what speaks for it.
+pub(super) fn support(speaks: &Speaks) -> f32 {
+    let weight = &table::SPEAKS;
+    weight.told * speaks.told
+        + weight.scene * speaks.scene
+        + weight.anywhere * speaks.anywhere
+        + weight.joint * speaks.joint
+        + weight.joint_suited * speaks.joint_suited
+        + weight.alone_suited * speaks.alone_suited
+        + weight.alone * speaks.alone
+        + weight.moment * speaks.moment
+        + weight.answered * speaks.answered
+        + weight.quoted * speaks.quoted
+        + weight.about * speaks.about
 }
 
 pub(super) use table::{ANSWERED, CHOSEN};

@@ -36,6 +36,7 @@ use self::answerers::{amounts, counts, events, facts, order, places, procedures,
 use self::candidate::{Candidate, Layer, Signals};
 use self::decision::{Decision, decide};
 use self::gather::{Gathered, gather, step};
+use self::options::OptionVectors;
 use self::pool::{Found, Pool};
 use self::question::Question;
 use crate::language::english::question::Ask;
@@ -270,12 +271,15 @@ fn choose(
     pool: &Pool<'_>,
     gathered: &Gathered,
     candidates: Vec<Candidate>,
-    cosines: &[Vec<f32>],
+    vectors: &[OptionVectors],
     trace: &mut Vec<TraceStep>,
 ) -> Result<Conclusion, QueryError> {
     let question = pool.question;
-    let weighed = options::weigh(pool, &gathered.found, &candidates, cosines)?;
+    let weighed = options::weigh(pool, &gathered.found, &candidates, vectors)?;
     trace.push(step("options", format!("by {}: {:?}", weighed.by, weighed.support)));
+    if question.query.trace {
+        trace.extend(weighed.speaks.iter().map(|speaks| step("hypothesis", format!("{speaks:?}"))));
+    }
     let layer = candidates.first().map_or(Layer::Episodes, |best| best.layer);
     let Some((option, support, lead)) = weighed.best() else {
         let reason = "nothing in memory speaks for any of the options".to_owned();
@@ -289,11 +293,12 @@ fn choose(
         });
     };
     let best = gathered.found.first();
+    let spoken = weighed.speaks.get(option);
     let signals = Signals {
-        coverage: support.clamp(0.0, 1.0),
-        cosine: best.and_then(|found| found.cosine).unwrap_or(0.0).max(0.0),
+        coverage: spoken.map_or(support, |speaks| speaks.scene.max(speaks.answered)).clamp(0.0, 1.0),
+        cosine: spoken.map_or(0.0, |speaks| speaks.joint_suited),
         margin: lead.clamp(0.0, 1.0),
-        fits: if weighed.by == "words" { 0.0 } else { 1.0 },
+        fits: if spoken.is_none() { 1.0 } else { 0.0 },
         thing: best.map_or(0.0, |found| found.coverage.of_content) * gathered.cue_coverage.clamp(0.0, 1.0),
         known: question.content.known(),
     };
@@ -378,8 +383,7 @@ fn hard_bounds(query: &Query) -> Result<Option<TimeSpan>, QueryError> {
 struct Embeddings {
     question: Option<Vec<f32>>,
     cue: Option<Vec<f32>>,
-    /// The question with each option.
-    options: Vec<Vec<f32>>,
+    options: Vec<OptionVectors>,
 }
 
 fn embed(question: &Question<'_>, reader: &dyn Reader, degraded: &mut Vec<String>) -> Embeddings {
@@ -391,11 +395,15 @@ fn embed(question: &Question<'_>, reader: &dyn Reader, degraded: &mut Vec<String
     let mut texts: Vec<String> = vec![question.text.to_owned()];
     texts.extend(question.asked.cue.as_ref().map(|cue| question.part(&cue.range).to_owned()));
     let own = texts.len();
-    texts.extend(question.query.options.iter().map(|option| format!("{} {option}", question.text)));
+    let options = &question.query.options;
+    texts.extend(options.iter().map(|option| format!("{} {option}", question.text)));
+    texts.extend(options.iter().cloned());
     let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
     match embedder.embed(&borrowed) {
         Ok(mut vectors) if vectors.len() == texts.len() => {
-            let options = vectors.split_off(own);
+            let alone = vectors.split_off(own + options.len());
+            let joint = vectors.split_off(own);
+            let options = joint.into_iter().zip(alone).map(|(joint, alone)| OptionVectors { joint, alone }).collect();
             let mut own = vectors.into_iter();
             Embeddings { question: own.next(), cue: own.next(), options }
         }

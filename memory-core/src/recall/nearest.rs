@@ -24,13 +24,13 @@ pub(super) fn search(reader: &dyn Reader, query: SearchQuery) -> Vec<Hit> {
 }
 
 /// `None` if they have no common length, or one has no direction.
-pub(super) fn cosine(question: &[f32], vector: &[i16]) -> Option<f32> {
+pub(super) fn cosine<T: Copy + Into<f32>>(question: &[f32], vector: &[T]) -> Option<f32> {
     if question.len() != vector.len() {
         return None;
     }
     let (mut product, mut first, mut second) = (0.0_f32, 0.0_f32, 0.0_f32);
     for (a, b) in question.iter().zip(vector) {
-        let b = f32::from(*b);
+        let b: f32 = (*b).into();
         product += a * b;
         first += a * a;
         second += b * b;

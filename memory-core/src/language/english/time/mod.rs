@@ -36,7 +36,6 @@ use jiff::Zoned;
 
 use crate::TimeSpan;
 
-pub(crate) use numbers::number;
 pub(crate) use say::{clock_range, exact_moment, length, moment, period};
 pub(crate) use session::may_name_session;
 pub(crate) use tense::tense_of;

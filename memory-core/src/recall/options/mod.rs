@@ -1,0 +1,228 @@
+//! Options are hypotheses: what memory says for and against each, by the kind of answer that they are.
+
+mod times;
+mod words;
+
+pub(super) use words::Speaks;
+
+use self::times::by_time;
+use self::words::by_words;
+use super::answerers::amounts::sums;
+use super::answerers::order::ordered_items;
+use super::candidate::{Candidate, Value};
+use super::pool::{Found, Pool};
+use super::question::Question;
+use super::reading::{Quantity, quantities};
+use crate::ReadError;
+use crate::language::english::question::Ask;
+use crate::language::english::time::{WholeTime, whole_times_told};
+
+/// Below this nothing speaks for an option.
+const LEAST: f32 = 0.02;
+/// φ of an option.
+#[derive(Debug, Clone)]
+pub(super) struct OptionVectors {
+    /// Of the question with the option.
+    pub joint: Vec<f32>,
+    /// Of the option alone.
+    pub alone: Vec<f32>,
+}
+
+/// What speaks for each option.
+#[derive(Debug, Clone)]
+pub(super) struct Weighed {
+    /// From 0 to 1, by option.
+    pub support: Vec<f32>,
+    /// The events that speak for the best one, best first.
+    pub evidence: Vec<Found>,
+    /// How the options were compared.
+    pub by: &'static str,
+    /// What spoke for each, where they were compared by words.
+    pub speaks: Vec<Speaks>,
+}
+
+impl Weighed {
+    /// The option that most speaks for, and how it lies beside the others: its support and its lead.
+    pub fn best(&self) -> Option<(usize, f32, f32)> {
+        let most = self.support.iter().copied().fold(0.0_f32, f32::max);
+        let option = self.support.iter().position(|support| *support == most)?;
+        let second = self
+            .support
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| *place != option)
+            .map(|(_, support)| *support)
+            .fold(0.0_f32, f32::max);
+        (most >= LEAST).then_some((option, most, most - second))
+    }
+}
+
+/// Weighs the options of a question.
+pub(super) fn weigh(
+    pool: &Pool<'_>,
+    pooled: &[Found],
+    candidates: &[Candidate],
+    vectors: &[OptionVectors],
+) -> Result<Weighed, ReadError> {
+    let question = pool.question;
+    let options = &question.query.options;
+    let times: Vec<Option<Vec<WholeTime>>> =
+        options.iter().map(|option| whole_times_told(option, &question.now, question.tense)).collect();
+    if times.iter().all(Option::is_some) {
+        let times: Vec<Vec<WholeTime>> = times.into_iter().flatten().collect();
+        if let Some(weighed) = by_time(pool, pooled, candidates, &times)? {
+            return Ok(weighed);
+        }
+    }
+    if let Some(weighed) = by_sums(pool, options)? {
+        return Ok(weighed);
+    }
+    if let Some(weighed) = by_order(pool, options)? {
+        return Ok(weighed);
+    }
+    if let Some(weighed) = by_number(pool, candidates, options) {
+        return Ok(weighed);
+    }
+    by_words(pool, pooled, candidates, options, vectors)
+}
+
+/// Options that name several amounts, against the sums of what was told.
+fn by_sums(pool: &Pool<'_>, options: &[String]) -> Result<Option<Weighed>, ReadError> {
+    let question = pool.question;
+    let named: Vec<Vec<(String, f64)>> = options.iter().map(|option| named_amounts(option)).collect();
+    if named.iter().any(|amounts| amounts.len() < 2) {
+        return Ok(None);
+    }
+    let names: Vec<String> = named[0].iter().map(|(name, _)| name.clone()).collect();
+    let Some(bound) = question.bound() else { return Ok(None) };
+    let mut events = pool.listing(Some(bound), None, Vec::new(), false, 500, &question.content)?;
+    events.retain(|found| sums(std::slice::from_ref(found), &names).iter().filter(|(_, sum)| *sum != 0.0).count() >= 1);
+    let told = sums(&events, &names);
+    let support = named
+        .iter()
+        .map(|amounts| {
+            let miss: f64 = told
+                .iter()
+                .zip(amounts)
+                .map(|((_, told), (_, own))| (told - own).abs() / (told.abs() + own.abs()).max(1.0))
+                .sum();
+            #[expect(clippy::cast_possible_truncation, reason = "a share")]
+            let share = (1.0 / (1.0 + 4.0 * miss)) as f32;
+            share
+        })
+        .collect();
+    if events.is_empty() {
+        return Ok(Some(Weighed { support: vec![0.0; options.len()], evidence: events, speaks: Vec::new(), by: "sums" }));
+    }
+    Ok(Some(Weighed { support, evidence: events, speaks: Vec::new(), by: "sums" }))
+}
+
+/// "Fat changed by 1.6, carbs changed by 29": names and numbers.
+pub(super) fn named_amounts(text: &str) -> Vec<(String, f64)> {
+    text.split(", ")
+        .filter_map(|part| {
+            let quantity: Quantity = quantities(part).into_iter().next()?;
+            let name = part.split_whitespace().next()?.to_lowercase();
+            name.chars().all(char::is_alphabetic).then_some((name, quantity.value))
+        })
+        .collect()
+}
+
+/// Options that are lists in an order, against the order in which they happened.
+fn by_order(pool: &Pool<'_>, options: &[String]) -> Result<Option<Weighed>, ReadError> {
+    let question = pool.question;
+    let lists: Vec<Option<Vec<String>>> = options.iter().map(|option| ordered_items(option)).collect();
+    if lists.iter().any(Option::is_none) {
+        return Ok(None);
+    }
+    let lists: Vec<Vec<String>> = lists.into_iter().flatten().collect();
+    let mut first: Vec<(String, Option<Found>)> = Vec::new();
+    for item in lists.iter().flatten() {
+        if first.iter().any(|(known, _)| known == item) {
+            continue;
+        }
+        let event = item_event(pool, item, question)?;
+        first.push((item.clone(), event));
+    }
+    let at = |item: &String| {
+        first
+            .iter()
+            .find(|(known, _)| known == item)
+            .and_then(|(_, found)| found.as_ref())
+            .map(|found| (found.span().start, found.id()))
+    };
+    let support = lists
+        .iter()
+        .map(|list| {
+            let mut right = 0;
+            let mut pairs = 0;
+            for (place, one) in list.iter().enumerate() {
+                for other in &list[place + 1..] {
+                    pairs += 1;
+                    right += usize::from(matches!((at(one), at(other)), (Some(one), Some(other)) if one <= other));
+                }
+            }
+            #[expect(clippy::cast_precision_loss, reason = "a few items")]
+            let share = right as f32 / pairs.max(1) as f32;
+            share
+        })
+        .collect();
+    let mut evidence: Vec<Found> = first.into_iter().filter_map(|(_, found)| found).collect();
+    evidence.sort_by_key(|found| (found.span().start, found.id()));
+    Ok(Some(Weighed { support, evidence, speaks: Vec::new(), by: "order" }))
+}
+
+/// The first event within the bounds that does to an item what the question says.
+fn item_event(pool: &Pool<'_>, item: &str, question: &Question<'_>) -> Result<Option<Found>, ReadError> {
+    let search = pool.reader.search();
+    let ids = if pool.is_entity(item) {
+        search.holding(&crate::index::Holding {
+            entity: Some(item.to_owned()),
+            span: question.bound(),
+            limit: 50,
+            ..Default::default()
+        })
+    } else {
+        let groups = crate::index::words(item).map(|word| vec![word]).collect();
+        search.holding(&crate::index::Holding { groups, span: question.bound(), limit: 50, ..Default::default() })
+    };
+    let found = pool.read(&ids, &question.content)?;
+    let best = found.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
+    Ok(found.into_iter().find(|found| found.coverage.of_content >= best - 0.05))
+}
+
+/// Options that are numbers, against a number that was counted or told.
+fn by_number(pool: &Pool<'_>, candidates: &[Candidate], options: &[String]) -> Option<Weighed> {
+    let values: Vec<Option<(f64, String)>> = options.iter().map(|option| whole_number(option)).collect();
+    if values.iter().filter(|value| value.is_some()).count() * 2 < options.len().max(1)
+        || pool.question.ask() == Ask::Time
+    {
+        return None;
+    }
+    let told = candidates.iter().find_map(|candidate| match &candidate.value {
+        Value::Number(number, unit) => Some((*number, unit.clone(), candidate)),
+        _ => None,
+    })?;
+    let support = values
+        .iter()
+        .map(|value| match value {
+            Some((own, unit))
+                if (own - told.0).abs() < 1e-6 && (unit.is_empty() || told.1.is_empty() || *unit == told.1) =>
+            {
+                1.0
+            }
+            _ => 0.0,
+        })
+        .collect();
+    Some(Weighed { support, speaks: Vec::new(), evidence: told.2.evidence.clone(), by: "number" })
+}
+
+/// A number with or without a unit and nothing else: "28 g", "twice", "three".
+fn whole_number(option: &str) -> Option<(f64, String)> {
+    let trimmed = option.trim();
+    let all = quantities(trimmed);
+    let first = all.first()?;
+    let words = trimmed.split_whitespace().count();
+    (words <= 2 && all.len() == 1 && first.range.start == 0)
+        .then(|| (first.value, if matches!(first.unit.as_str(), "time") { String::new() } else { first.unit.clone() }))
+}

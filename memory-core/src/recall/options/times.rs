@@ -1,0 +1,176 @@
+//! Options that are times.
+
+use super::Weighed;
+use crate::language::english::question::Ask;
+use crate::language::english::syntax::parse;
+use crate::language::english::time::{Tense, WholeTime};
+use crate::recall::answerers::counts::matching;
+use crate::recall::answerers::events::rank;
+use crate::recall::answerers::order::rests;
+use crate::recall::answerers::times::occurrences;
+use crate::recall::candidate::{Candidate, Value};
+use crate::recall::content::Content;
+use crate::recall::pool::{Found, Pool};
+use crate::recall::question::{Question, intersection};
+use crate::recall::reading::quantities;
+use crate::{ReadError, TimeSpan};
+
+/// How much earlier than its last move is told a thing may be said to rest.
+const SLACK: std::time::Duration = std::time::Duration::from_secs(2);
+/// Candidates that are looked at for each option.
+const LOOKED_AT: usize = 24;
+
+/// Options that are times, against the times of what the question speaks of.
+pub(super) fn by_time(
+    pool: &Pool<'_>,
+    pooled: &[Found],
+    candidates: &[Candidate],
+    options: &[Vec<WholeTime>],
+) -> Result<Option<Weighed>, ReadError> {
+    let question = pool.question;
+    // "From when does it stay as it is for more than 100 seconds?" asks for a moment after which it rests so long.
+    if let Some((rests, least)) = resting(pool, pooled)? {
+        let holds = |at: TimeSpan| {
+            rests.iter().any(|rest| {
+                rest.start <= at.end.saturating_add(SLACK)
+                    && rest.end.since(at.start).as_secs_f64() >= least - 1.0
+                    && at.start < rest.end
+            })
+        };
+        let support = options
+            .iter()
+            .map(|times| times.first().map_or(0.0, |time| if holds(time.span) { 1.0 } else { 0.0 }))
+            .collect();
+        let evidence = matching(pool, pooled)?;
+        return Ok(Some(Weighed { support, evidence, speaks: Vec::new(), by: "rests" }));
+    }
+    // Several quoted things, and as many times in every option.
+    let quotes = &question.asked.quotes;
+    if quotes.len() > 1 && options.iter().all(|times| times.len() == quotes.len()) {
+        let mut support = vec![0.0; options.len()];
+        let mut evidence: Vec<Found> = Vec::new();
+        for (place, quote) in quotes.iter().enumerate() {
+            let found = told_as(pool, question.part(quote))?;
+            for (option, times) in options.iter().enumerate() {
+                let best = found.iter().map(|found| shared(&[times[place].span], &[found.span()])).fold(0.0, f32::max);
+                #[expect(clippy::cast_precision_loss, reason = "a few quotes")]
+                let share = best / quotes.len() as f32;
+                support[option] += share;
+            }
+            evidence.extend(found);
+        }
+        return Ok(Some(Weighed { support, evidence, speaks: Vec::new(), by: "times of each" }));
+    }
+    let told = candidates.iter().find_map(|candidate| match &candidate.value {
+        Value::Times(spans) => Some((spans.clone(), candidate.evidence.clone())),
+        _ => None,
+    });
+    let (spans, evidence) = match told {
+        Some((spans, evidence)) if question.ask() == Ask::Time => (spans, evidence),
+        _ => {
+            let found = occurrences(pool, pooled)?;
+            (found.iter().map(Found::span).collect(), found)
+        }
+    };
+    if spans.is_empty() {
+        return Ok(None);
+    }
+    let support = options
+        .iter()
+        .map(|times| {
+            let own: Vec<TimeSpan> = times.iter().map(|time| time.span).collect();
+            let dates = times.iter().any(|time| time.has_date);
+            let clock = times.iter().any(|time| time.has_clock);
+            let exact = dates && clock && own[0].end > own[0].start && own[0].end.since(own[0].start).as_secs() < 3_600;
+            if own.len() == 1 && !exact {
+                let told = spans.iter().map(|span| near(own[0], *span)).fold(0.0, f32::max);
+                return told.max(near_any(question, pooled, own[0]));
+            }
+            shared(&own, &spans)
+        })
+        .collect();
+    Ok(Some(Weighed { support, evidence, speaks: Vec::new(), by: "times" }))
+}
+
+/// How well any event that suits the question lies at an option's time, or tells of it.
+fn near_any(question: &Question<'_>, pooled: &[Found], option: TimeSpan) -> f32 {
+    let top = pooled.iter().map(|found| rank(question, found)).fold(0.0, f32::max).max(0.2);
+    let values = pooled.iter().take(LOOKED_AT).map(|found| {
+        let told = found.reading.times.iter().map(|time| near(option, time.span)).fold(0.0, f32::max);
+        let happened = near(option, found.span());
+        let at = if question.tense == Tense::Future { told } else { happened.max(0.8 * told) };
+        (rank(question, found) / top).clamp(0.0, 1.0).powi(2) * at * 0.9
+    });
+    values.fold(0.0, f32::max)
+}
+
+/// The rests of a thing that are longer than the question says, if it asks for them.
+fn resting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<(Vec<TimeSpan>, f64)>, ReadError> {
+    let question = pool.question;
+    let stays = question
+        .asked
+        .words
+        .iter()
+        .any(|word| matches!(word.lemma.as_str(), "remain" | "stay" | "rest" | "lie" | "stand"))
+        && question.asked.words.iter().any(|word| {
+            matches!(
+                word.lemma.as_str(),
+                "static" | "still" | "unmoved" | "untouched" | "stationary" | "undisturbed" | "motionless"
+            )
+        });
+    if !stays {
+        return Ok(None);
+    }
+    let least = quantities(question.text).into_iter().find_map(|quantity| match quantity.unit.as_str() {
+        "second" | "s" => Some(quantity.value),
+        "minute" | "min" => Some(quantity.value * 60.0),
+        "hour" | "h" => Some(quantity.value * 3_600.0),
+        _ => None,
+    });
+    let Some(least) = least else { return Ok(None) };
+    let events = matching(pool, pooled)?;
+    let mut found = rests(&events, question.bound());
+    found.retain(|rest| rest.end.since(rest.start).as_secs_f64() >= least - 1.0);
+    Ok((!found.is_empty()).then_some((found, least)))
+}
+
+/// Events that tell a text nearly word for word, the best alone.
+fn told_as(pool: &Pool<'_>, text: &str) -> Result<Vec<Found>, ReadError> {
+    let question = pool.question;
+    let (words, _) = parse(text, &[]);
+    let whole = 0..text.len();
+    let content = Content::of(&words, std::slice::from_ref(&whole), 1.0, pool.reader.search());
+    let mut found = pool.search(text, None, &content, question.bound(), None)?;
+    let rank = |found: &Found| found.coverage.whole();
+    let best = found.iter().map(rank).fold(0.0, f32::max);
+    found.retain(|found| rank(found) >= best - 0.03);
+    Ok(found)
+}
+
+/// How much of the time of two lists of spans is shared: intersection over union.
+fn shared(a: &[TimeSpan], b: &[TimeSpan]) -> f32 {
+    let seconds = |span: TimeSpan| span.end.since(span.start).as_secs_f32().max(0.5);
+    let mut common = 0.0;
+    for one in a {
+        for other in b {
+            if let Some(both) = intersection(*one, *other) {
+                common += both.end.since(both.start).as_secs_f32().max(0.25);
+            }
+        }
+    }
+    let all =
+        a.iter().map(|span| seconds(*span)).sum::<f32>() + b.iter().map(|span| seconds(*span)).sum::<f32>() - common;
+    (common / all.max(0.5)).clamp(0.0, 1.0)
+}
+
+/// From 1 where an option's time holds the begin of what happened, to 0 far away.
+fn near(option: TimeSpan, span: TimeSpan) -> f32 {
+    if option.contains(span.start)
+        || option.overlaps(span) && option.end > option.start && span.end.since(span.start).as_secs() < 3_600
+    {
+        return 1.0;
+    }
+    let gap = if span.start > option.end { span.start.since(option.end) } else { option.start.since(span.start) };
+    1.0 / (1.0 + gap.as_secs_f32() / 5.0)
+}
+
