@@ -675,7 +675,7 @@ fn kind(asked: &mut Asked) -> Ask {
 /// The noun that names the class of what is asked for, and puts it into `asked.class`.
 fn class_of(asked: &mut Asked, asking: &super::syntax::Asking, noun: &str) -> String {
     // "What kind of animal", "which sort of tool".
-    if matches!(noun, "kind" | "sort" | "type" | "part" | "piece" | "item" | "name")
+    if matches!(noun, "kind" | "sort" | "type" | "part" | "piece" | "item" | "form" | "means" | "name")
         && let Some(of) = asking.noun.as_ref().and_then(|noun| noun.of.as_deref())
         && noun != "name"
     {

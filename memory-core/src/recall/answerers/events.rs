@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{Ask, Occurrence};
 use crate::language::english::syntax::{NounKind, NounPhrase};
+use crate::language::english::tag::Tag;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
@@ -17,6 +18,8 @@ use crate::{Kind, Modality, ReadError};
 
 /// Events this near to the best may tell it as well.
 const NEAR: f32 = 0.12;
+/// What is left of its rank of an event that tells nothing of the time to come that is asked for.
+const OUT_OF_TIME: f32 = 0.6;
 /// Most items of a list.
 const LISTED: usize = 8;
 
@@ -136,25 +139,30 @@ pub(in crate::recall) fn changed(pool: &Pool<'_>, found: &[Found]) -> Option<Can
 pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let class = match (question.ask(), &question.asked.class) {
-        (Ask::Thing, Some(class)) => class.head.clone(),
+        (Ask::Thing, Some(class)) if class.kind == NounKind::Common => class.head.clone(),
         (Ask::Truth, _) => match question.named.first() {
             Some(noun) if noun.determiner.as_deref() == Some("any") || noun.plural => noun.head.clone(),
             _ => return Ok(None),
         },
         _ => return Ok(None),
     };
-    let alone = question.content.items.iter().all(|item| {
-        item.lemma == class || item.light || item.documents == 0 || item.tag == crate::language::english::tag::Tag::Verb
-    });
+    let alone = question
+        .content
+        .items
+        .iter()
+        .all(|item| item.lemma == class || item.light || item.documents == 0 || item.tag == Tag::Verb);
     if !alone || question.asked.cue.is_some() {
         return Ok(None);
     }
     let kinds = vec![Kind::Caption, Kind::Object, Kind::Sound, Kind::Entity, Kind::Action, Kind::State];
     let events = pool.listing(question.bound(), question.sense, kinds, true, 600, &question.content)?;
     let mut items: Vec<(String, usize, Found)> = Vec::new();
+    let mut nearest = u8::MAX;
     for found in events {
-        for (lemma, _) in &found.reading.lemmas[..found.reading.own.min(found.reading.lemmas.len())] {
-            if lexicon::is_a(lemma, &class).is_some_and(|steps| steps > 0) {
+        for (lemma, tag) in &found.reading.lemmas[..found.reading.own.min(found.reading.lemmas.len())] {
+            let steps = lexicon::is_a_as(lemma, &class, PartOfSpeech::Noun).filter(|steps| *steps > 0);
+            if let Some(steps) = steps.filter(|_| *tag == Tag::Noun) {
+                nearest = nearest.min(steps);
                 match items.iter_mut().find(|(known, ..)| known == lemma) {
                     Some((_, count, _)) => *count += 1,
                     None => items.push((lemma.clone(), 1, found.clone())),
@@ -162,17 +170,31 @@ pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, 
             }
         }
     }
-    items.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    // Asked for one ("which animal walked by?"), the one that is nearest in meaning comes first; asked for all, the most frequent.
+    let plural = question.asked.class.as_ref().is_none_or(|class| class.plural);
+    let near = |found: &Found| {
+        let cosine = pool.embedding.as_ref().and_then(|vector| pool.cosine(vector, found.id()));
+        if plural { 0.0 } else { cosine.unwrap_or(0.0) }
+    };
+    items.sort_by(|a, b| near(&b.2).total_cmp(&near(&a.2)).then(b.1.cmp(&a.1)).then_with(|| a.0.cmp(&b.0)));
     items.truncate(LISTED);
-    let Some((_, _, first)) = items.first().cloned() else { return Ok(None) };
+    if items.is_empty() {
+        return Ok(None);
+    }
     let names: Vec<String> = items.iter().map(|(name, ..)| name.clone()).collect();
-    let _ = first;
     let yes = if question.ask() == Ask::Truth { "Yes: " } else { "" };
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: capitalised(&format!("{yes}{}", list(&names))),
         value: Value::List(names),
-        signals: Signals { coverage: 1.0, cosine: 0.3, margin: 0.5, fits: 1.0, thing: 0.8, known: 1.0 },
+        signals: Signals {
+            coverage: 1.0,
+            fits: 1.0,
+            // A drink is nearer to "drink" than to "thing".
+            thing: 1.0 / f32::from(nearest),
+            known: question.content.known(),
+            ..Signals::default()
+        },
         evidence: items.into_iter().map(|(.., found)| found).collect(),
         confidence: 0.0,
         reason: format!("everything of the class {class}"),
@@ -206,6 +228,7 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
     let asks = if found.reading.only_asks() { 0.75 } else { 1.0 };
     let other = conflict(question, &found.reading) * denial(question, &found.reading);
     (found.fitness() + 0.15 * does(question, &found.reading) + 0.35 * ahead(question, &found.reading))
+        * in_time(question, &found.reading)
         * sense
         * speech
         * asks
@@ -251,6 +274,12 @@ fn ahead(question: &Question<'_>, reading: &Reading) -> f32 {
     } else {
         0.0
     }
+}
+
+/// Less where the question is bound to a time to come of which the event tells nothing.
+fn in_time(question: &Question<'_>, reading: &Reading) -> f32 {
+    let future = question.tense == crate::language::english::time::Tense::Future && question.is_bounded();
+    if future && ahead(question, reading) == 0.0 { OUT_OF_TIME } else { 1.0 }
 }
 
 /// Less where the event speaks of another one of the things that are named.

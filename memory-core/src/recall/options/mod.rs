@@ -15,7 +15,7 @@ use super::question::Question;
 use super::reading::{Quantity, quantities};
 use crate::ReadError;
 use crate::language::english::question::Ask;
-use crate::language::english::time::{WholeTime, whole_times_told};
+use crate::language::english::time::{Tense, WholeTime, whole_times_told};
 
 /// Below this nothing speaks for an option.
 const LEAST: f32 = 0.02;
@@ -66,13 +66,25 @@ pub(super) fn weigh(
 ) -> Result<Weighed, ReadError> {
     let question = pool.question;
     let options = &question.query.options;
-    let times: Vec<Option<Vec<WholeTime>>> =
-        options.iter().map(|option| whole_times_told(option, &question.now, question.tense)).collect();
-    if times.iter().all(Option::is_some) {
-        let times: Vec<Vec<WholeTime>> = times.into_iter().flatten().collect();
-        if let Some(weighed) = by_time(pool, pooled, candidates, &times)? {
-            return Ok(weighed);
-        }
+    // "When is it due?" in the present may mean a day to come or one that is over: the reading that memory bears out.
+    let tenses = match question.tense {
+        Tense::Present => vec![Tense::Future, Tense::Past],
+        tense => vec![tense],
+    };
+    let mut best: Option<Weighed> = None;
+    for tense in tenses {
+        let times: Option<Vec<Vec<WholeTime>>> =
+            options.iter().map(|option| whole_times_told(option, &question.now, tense)).collect();
+        let Some(times) = times else { break };
+        let weighed = by_time(pool, pooled, candidates, &times)?;
+        let support = |weighed: &Weighed| weighed.best().map_or(0.0, |(_, support, _)| support);
+        best = match (best, weighed) {
+            (Some(known), Some(new)) if support(&new) > support(&known) => Some(new),
+            (known, new) => known.or(new),
+        };
+    }
+    if let Some(weighed) = best {
+        return Ok(weighed);
     }
     if let Some(weighed) = by_sums(pool, options)? {
         return Ok(weighed);
@@ -112,7 +124,12 @@ fn by_sums(pool: &Pool<'_>, options: &[String]) -> Result<Option<Weighed>, ReadE
         })
         .collect();
     if events.is_empty() {
-        return Ok(Some(Weighed { support: vec![0.0; options.len()], evidence: events, speaks: Vec::new(), by: "sums" }));
+        return Ok(Some(Weighed {
+            support: vec![0.0; options.len()],
+            evidence: events,
+            speaks: Vec::new(),
+            by: "sums",
+        }));
     }
     Ok(Some(Weighed { support, evidence: events, speaks: Vec::new(), by: "sums" }))
 }

@@ -173,4 +173,3 @@ fn near(option: TimeSpan, span: TimeSpan) -> f32 {
     let gap = if span.start > option.end { span.start.since(option.end) } else { option.start.since(span.start) };
     1.0 / (1.0 + gap.as_secs_f32() / 5.0)
 }
-

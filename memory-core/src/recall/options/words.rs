@@ -137,7 +137,9 @@ fn of_events(
         for (best, held) in together.iter_mut().zip(content.held(&found.reading)) {
             *best = best.max(weight * held);
         }
-        let near = |vector: Option<&Vec<f32>>| vector.and_then(|vector| pool.cosine(vector, found.id())).unwrap_or(0.0).max(0.0);
+        let near = |vector: Option<&Vec<f32>>| {
+            vector.and_then(|vector| pool.cosine(vector, found.id())).unwrap_or(0.0).max(0.0)
+        };
         let (joint, alone) = (near(joint), near(alone));
         let task = found.reading.event.attributes.get("task").and_then(crate::Value::as_text);
         let named = [found.reading.event.entity.as_deref(), task].into_iter().flatten();
