@@ -45,9 +45,9 @@ mod tests {
 
     #[test]
     fn a_cosine_is_that_of_the_directions_whatever_the_lengths() {
-        assert!((cosine(&[3.0, 4.0], &[300, 400]).unwrap() - 1.0).abs() < 1e-6);
-        assert!(cosine(&[0.0, 2.0], &[32_767, 0]).unwrap().abs() < 1e-6);
-        assert_eq!(cosine(&[1.0, 0.0], &[1, 0, 0]), None);
-        assert_eq!(cosine(&[0.0, 0.0], &[1, 0]), None);
+        assert!((cosine(&[3.0, 4.0], &[300_i16, 400]).unwrap() - 1.0).abs() < 1e-6);
+        assert!(cosine(&[0.0, 2.0], &[32_767_i16, 0]).unwrap().abs() < 1e-6);
+        assert_eq!(cosine(&[1.0, 0.0], &[1_i16, 0, 0]), None);
+        assert_eq!(cosine(&[0.0, 0.0], &[1_i16, 0]), None);
     }
 }

@@ -69,8 +69,10 @@ impl Store {
         }
         if !learnt.is_stale() {
             refolds.everything = None;
-        } else if caught_up {
-            self.refold_everything(&mut refolds.everything, epoch, limit, phi)?;
+        } else if caught_up && self.refold_everything(&mut refolds.everything, epoch, limit, phi)? {
+            // It took the marks of what it left out with it. A fold of the procedures that has read some of that, when it was
+            // still visible, would bring it back and nobody would conceal it.
+            refolds.procedures = None;
         }
         Ok(())
     }
@@ -156,7 +158,8 @@ impl Store {
         Ok(())
     }
 
-    fn refold_everything(&self, refold: &mut Option<Fold>, epoch: u64, limit: usize, phi: &Phi<'_>) -> Result<()> {
+    /// Whether it came to its end.
+    fn refold_everything(&self, refold: &mut Option<Fold>, epoch: u64, limit: usize, phi: &Phi<'_>) -> Result<bool> {
         let (withdrawals, learnt, openings) = {
             let writer = self.writer();
             let known = refold.as_ref().and_then(|fold| writer.withdrawals.since(fold.epoch));
@@ -181,16 +184,16 @@ impl Store {
         }
         if lessons.len() == limit {
             *refold = Some(fold);
-            return Ok(());
+            return Ok(false);
         }
         fold.learnt.finish_fold();
         let rows = self.differences(&fold.learnt)?;
-        let Some(rows) = self.write_in_pieces(rows, openings)? else { return Ok(()) };
+        let Some(rows) = self.write_in_pieces(rows, openings)? else { return Ok(false) };
         fold.learnt.take_rows();
         // What is found again is no news.
         fold.learnt.take_news();
         self.commit_learnt(fold.learnt, fold.epoch, rows)?;
-        Ok(())
+        Ok(true)
     }
 
     /// What must be written so that the table holds the rows of `learnt` and no others.
