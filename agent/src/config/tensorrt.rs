@@ -37,7 +37,7 @@ pub enum EnginePrecision {
 pub struct TensorRtConfig {
     /// How it is reached.
     pub road: TensorRtRoad,
-    /// libnvinfer. Without it, libnvinfer.so.10, .8 or .11, as the system's loader finds them.
+    /// libnvinfer. Without it, libnvinfer.so.10, .so.8 or .so.11, as the system's loader finds them.
     pub library: Option<PathBuf>,
     /// libnvonnxparser. Without it, the one beside libnvinfer.
     pub parser: Option<PathBuf>,

@@ -47,8 +47,8 @@ pub(crate) const SAME_PERSON: (f64, f64) = (0.42, 0.48);
 /// The mean cosine from which on a track belongs to an anchor of `count` tracks, and two anchors are one (then `count` is that
 /// of the larger one).
 ///
-/// For many tracks it lies between pairs of one person (about .6 for ArcFace-like faces, .65 for ECAPA-like voices) and pairs
-/// of look-alikes (.3 and .35). The mean of few says less, and one look-alike among two draws the others after it, so they
+/// For many tracks it lies between pairs of one person (about 0.6 for ArcFace-like faces, 0.65 for ECAPA-like voices) and pairs
+/// of look-alikes (0.3 and 0.35). The mean of few says less, and one look-alike among two draws the others after it, so they
 /// must be nearer; a person whose first tracks founded two anchors is one again once either has grown. In a narrow space, where
 /// even strangers are near each other, there is less room above the threshold, and "nearer" is a share of that.
 /// `docs/benchmarks.md` has what that gives.

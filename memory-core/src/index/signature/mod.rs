@@ -61,7 +61,7 @@ impl SignatureOptions {
 }
 
 impl Default for SignatureOptions {
-    /// 512 bits: half as many lose .01 of recall on the development conversations, twice as many gain nothing that can be told from chance.
+    /// 512 bits: half as many lose 0.01 of recall on the development conversations, twice as many gain nothing that can be told from chance.
     fn default() -> Self {
         Self { bits: 512, seed: 0x656e_6772_616d_0002 }
     }
