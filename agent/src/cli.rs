@@ -1,5 +1,7 @@
 //! The command line.
 
+#[cfg(test)]
+mod document_tests;
 mod procedure;
 
 use std::path::PathBuf;

@@ -10,6 +10,8 @@ mod beat;
 pub(crate) mod client;
 pub(crate) mod commands;
 mod context;
+#[cfg(test)]
+mod contract_tests;
 mod counters;
 mod dispute;
 mod door;
