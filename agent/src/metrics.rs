@@ -1,5 +1,5 @@
-//! `/metrics` for Prometheus and `/health` for probes, on loopback. Both are written from the health report, so the three
-//! ways to look at the agent never disagree.
+//! `/metrics` for Prometheus and `/health` for probes, on loopback. Both are made from the health report, so they always
+//! agree with `…/health`.
 
 use std::fmt;
 use std::net::SocketAddr;

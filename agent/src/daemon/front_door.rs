@@ -1,4 +1,4 @@
-//! The front door under supervision.
+//! The MQTT interface under supervision.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::mqtt::{ConfigurationControl, FrontDoor, Identity, MqttCounters, MqttError, RecordingControl, serve};
 use crate::service::MemoryService;
 
-/// First pause before the front door is opened again after a panic; it doubles.
+/// First pause before the MQTT interface restarts after a panic; it doubles.
 const BACKOFF: Duration = Duration::from_secs(1);
 const BACKOFF_MAX: Duration = Duration::from_secs(60);
 

@@ -1,14 +1,14 @@
 //! `engram run`: the parts wired together, supervised, and drained in order.
 //!
 //! ```text
-//! sources ─▶ encoders ─▶ MemoryService ◀─ front door (MQTT) ◀─ the world
-//!    └─ state ─▶ board ◀─ counters ┘            ▲
-//!                  └─▶ health report ───────────┴─▶ metrics port, systemd
+//! sources ─▶ encoders ─▶ MemoryService ◀─ MQTT interface ◀─ broker
+//!    └─ state ─▶ board ◀─ counters ┘              ▲
+//!                  └─▶ health report ─────────────┴─▶ metrics port, systemd
 //! ```
 //!
-//! Start: memory, front door, `READY`, then encoders and sources in the background, because an agent that only answers is
-//! useful and a broker or camera that is away must not keep it from that. End: sources, encoders, front door (which says
-//! `stopped` once everything it took is committed), memory. Only a store that does not answer ends the program by itself.
+//! Start: memory, MQTT, `READY`, then encoders and sources in the background. An agent that can only answer is already useful,
+//! and a missing broker or camera must not prevent that. End: sources, encoders, MQTT (which publishes `stopped` once
+//! everything it accepted is committed), memory. Only a store that does not answer ends the program by itself.
 
 mod board;
 mod front_door;

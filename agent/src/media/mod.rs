@@ -1,4 +1,4 @@
-//! Recordings: where evidence can be looked at, what serves it, and how forgetting reaches it.
+//! Recordings: their addresses, the server that plays them, and their deletion by forgetting.
 
 mod links;
 mod places;

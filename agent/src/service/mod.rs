@@ -1,5 +1,5 @@
-//! The memory behind bounded queues: one writer thread with group commit, a recall pool, and a job thread that learns
-//! from what was committed and embeds it while nobody asks.
+//! The memory behind bounded queues: one writer thread with group commit, a recall pool, and a job thread that learns from
+//! committed events and embeds them while no question is in progress.
 //!
 //! ```text
 //! observe, forget ─▶ writer queue ─▶ writer thread ─▶ Memory::observe (one transaction for all that waits)
@@ -8,9 +8,9 @@
 //! ask, list, get  ─▶ recall queue ─▶ recall threads   job thread (pauses while questions are answered)
 //! ```
 //!
-//! Invariants: answers to `observe` come in the order of the calls; what was accepted is durable before the caller hears
-//! of it; when the store cannot write, everything that waited fails with it, so that no later item overtakes an earlier
-//! one that must be sent again.
+//! Invariants: replies to `observe` come in the order of the calls. An accepted observation is durable before the caller gets
+//! the reply. When the store cannot write, everything in the queue fails too, so that no later item overtakes an earlier one
+//! that must be sent again.
 
 mod behind;
 mod compaction;
