@@ -57,7 +57,7 @@ pub async fn serve(listener: TcpListener, router: axum::Router, limits: HttpLimi
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, "a connection cannot be taken");
+                tracing::warn!(%error, "a connection cannot be accepted");
                 tokio::select! {
                     () = shutdown.cancelled() => break,
                     () = tokio::time::sleep(PAUSE) => {}

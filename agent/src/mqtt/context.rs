@@ -158,7 +158,7 @@ impl Context {
         if self.counters.set_problem(part, problem) {
             match problem {
                 Some(message) => tracing::warn!(part, "{message}"),
-                None => tracing::info!(part, "well again"),
+                None => tracing::info!(part, "recovered"),
             }
         }
     }

@@ -78,7 +78,7 @@ pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<
                 None => {
                     tracing::warn!(
                         other = shown(&other),
-                        "the engram that served this robot name before left no word and shows no sign of life"
+                        "the agent that served this robot name before did not shut down cleanly and does not answer; this one takes over"
                     );
                     Claim::Free
                 }

@@ -528,7 +528,7 @@ impl MemoryService {
     /// Sets what is done after something was forgotten and before that is answered; once.
     pub fn after_forgetting(&self, work: impl Fn(&Memory) + Send + Sync + 'static) {
         if self.shared.writer.after_forgetting.set(Box::new(work)).is_err() {
-            tracing::error!("what follows forgetting was set twice; the first stays");
+            tracing::error!("the action after forgetting was set twice; the first one stays");
         }
     }
 
@@ -602,7 +602,7 @@ impl ServiceThreads {
             matches!(self.ended.recv_timeout(patience), Err(std::sync::mpsc::RecvTimeoutError::Disconnected));
         for (name, thread) in self.threads {
             if !all_ended && !thread.is_finished() {
-                tracing::error!(thread = name, "not done after {deadline:?}; left behind");
+                tracing::error!(thread = name, "not finished after {deadline:?}; abandoned");
             } else if thread.join().is_err() {
                 tracing::error!(thread = name, "panicked");
             }

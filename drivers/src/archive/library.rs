@@ -132,7 +132,7 @@ impl Archive {
                     match remove(&path) {
                         Ok(()) => removed += 1,
                         Err(error) => {
-                            tracing::warn!(path = %path.display(), %error, "what a kill left cannot be deleted")
+                            tracing::warn!(path = %path.display(), %error, "an incomplete file of a killed run cannot be deleted")
                         }
                     }
                 }

@@ -300,7 +300,7 @@ impl Recording {
     }
 
     fn fail(&mut self, reason: &str) {
-        tracing::warn!(source = self.source, reason, "recording failed; the memory goes on");
+        tracing::warn!(source = self.source, reason, "recording failed; the memory continues");
         self.waiting.clear();
         self.rest = Some(std::time::Instant::now() + AFTER_FAILURE);
     }

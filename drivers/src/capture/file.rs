@@ -238,7 +238,7 @@ fn build(
     decode.connect_pad_added(move |_, pad| {
         let Some(pipeline) = weak.upgrade() else { return };
         if let Err(error) = add_stream(&pipeline, pad, &pads, (video, audio), max_width, &waker) {
-            tracing::warn!(%error, "a stream of the file cannot be played and is left out");
+            tracing::warn!(%error, "a stream of the file cannot be played and is omitted");
         }
     });
     let (pads, waker) = (Arc::clone(found), Arc::clone(shared));

@@ -296,7 +296,7 @@ impl Session<'_, '_> {
         let end = self.delivery.position().max(broken_off);
         let hole = head.stream.saturating_sub(end);
         if hole > HOLE {
-            tracing::warn!(source = %self.spec.name, seconds = hole.as_secs_f64(), "a source stood still and goes on");
+            tracing::warn!(source = %self.spec.name, seconds = hole.as_secs_f64(), "a source stopped for a while and continues");
             self.shared.stood_still();
             self.delivery.lasts_until(end);
             self.begin(start, head.stream);

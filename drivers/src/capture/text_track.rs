@@ -94,7 +94,7 @@ impl TextTrack {
             if progress.reached > last.0 {
                 last = (progress.reached, Instant::now());
             } else if last.1.elapsed() > STALL {
-                tracing::warn!("the subtitle stream makes no progress and is given up");
+                tracing::warn!("the subtitle stream makes no progress and is ignored");
                 progress.finished = true;
                 continue;
             }

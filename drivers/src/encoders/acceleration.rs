@@ -146,7 +146,7 @@ impl Accelerators<'_> {
         };
         let runtime = self.runtime?.with_provider(provider)?;
         if let Err(error) = std::fs::create_dir_all(&cache) {
-            tracing::warn!(directory = %cache.display(), %error, "engines cannot be kept: they are built at every start");
+            tracing::warn!(directory = %cache.display(), %error, "engines cannot be cached; they are built at every start");
         }
         Some(runtime)
     }

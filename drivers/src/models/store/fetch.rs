@@ -43,7 +43,7 @@ struct WorkFolder(PathBuf);
 impl Drop for WorkFolder {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            tracing::warn!(folder = %self.0.display(), %error, "a temporary folder stays behind");
+            tracing::warn!(folder = %self.0.display(), %error, "a temporary folder cannot be deleted");
         }
     }
 }
