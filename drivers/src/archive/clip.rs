@@ -1,4 +1,4 @@
-//! Cuts seconds exactly out of recordings: decodes them from the key picture before, drops what lies outside, encodes the rest.
+//! Cuts a span exactly out of recordings: decodes from the key frame before it, drops what lies outside, and encodes the rest.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

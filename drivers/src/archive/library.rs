@@ -1,4 +1,4 @@
-//! Which chunks there are: the index of the archive, its budget, and what is found and removed in it.
+//! The index of the archive: finds and deletes chunks, and keeps their budget.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;

@@ -1,4 +1,4 @@
-//! Records one source: takes its streams and parts them into chunks, on a thread of its own.
+//! Records one source: splits its streams into chunks, on a thread of its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

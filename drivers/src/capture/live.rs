@@ -1,4 +1,4 @@
-//! Live sources: cameras and microphones never wait, so what the consumer cannot take gives way to what is newer.
+//! Live sources: cameras and microphones never wait, so newer data evicts what the consumer has not taken in time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

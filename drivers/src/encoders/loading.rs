@@ -1,4 +1,4 @@
-//! The loading of every role, on what is best for it.
+//! Loads every role, each on its best backend.
 
 use std::sync::Arc;
 
