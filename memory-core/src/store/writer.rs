@@ -1,4 +1,4 @@
-//! What the one writer keeps in memory. All of it can be rebuilt from the tables.
+//! The state that the single writer keeps in memory. All of it can be rebuilt from the tables.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,8 +1,7 @@
-//! The cosine of a question with an embedding of which only the signature is left.
+//! Estimates the cosine between a question and an embedding of which only the signature is stored.
 //!
-//! The question is known exactly, so its own products with the hyperplanes are kept and each counts with the sign that the stored
-//! bit tells, instead of comparing signs with signs. That is linear in the cosine, and what remains is the error of one side's
-//! rounding only: 0.03 at 512 bits, where counting differing bits has 0.06 (docs/benchmarks.md). RaBitQ (Gao and Long, SIGMOD 2024)
+//! The question is known exactly. So its products with the hyperplanes are summed with the signs of the stored bits, instead of
+//! comparing signs with signs. The sum is linear in the cosine, and only the rounding of one side remains as error: 0.03 at 512 bits, where counting differing bits has 0.06 (docs/benchmarks.md). RaBitQ (Gao and Long, SIGMOD 2024)
 //! estimates in the same way.
 
 use std::f32::consts::FRAC_2_PI;

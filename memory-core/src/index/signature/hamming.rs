@@ -1,4 +1,4 @@
-//! From Hamming distances to cosines and back.
+//! Converts Hamming distances to cosines and back.
 
 use std::f32::consts::PI;
 

@@ -1,4 +1,4 @@
-//! Meaning in a few words of bits: signatures of embeddings by random hyperplanes, compared by Hamming distance.
+//! Signatures of embeddings by random hyperplanes, compared by Hamming distance.
 //!
 //! Bit k of a signature is the side of hyperplane k on which the embedding lies, so two signatures of d bits differ in about
 //! d·θ/π of them, θ being the angle between the embeddings (HIPPOCAMPUS, 3.3 and Appendix F). Everything is integer: the
