@@ -1,4 +1,4 @@
-//! Which procedure is meant by a goal in words.
+//! Finds the procedure that a goal in words names.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What comes next: the sessions that had come as far vote.
+//! Predicts the next step by a vote of the sessions that reached the same point.
 
 use super::words::StepWords;
 use crate::logic::{Procedure, Run, StepId};
