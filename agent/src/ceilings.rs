@@ -1,8 +1,7 @@
-//! How much memory this machine has, zram counted, and the ceilings that follow from it where none is configured.
+//! Computes the memory limits of the program from the machine's memory and zram, where none are configured.
 //!
-//! A Jetson swaps into zram, which is memory as well: what is swapped there is compressed and not gone. Half of its size is
-//! counted as won, since pages of programs compress two to one at least. Swap on a disk is not counted: on flash it is slow
-//! and wears.
+//! A Jetson swaps into zram, which is compressed memory. Half of its size counts as additional memory, because pages of
+//! programs compress at least two to one. Swap on a disk does not count: on flash it is slow and causes wear.
 
 use std::fs::read_to_string;
 

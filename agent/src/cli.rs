@@ -1,5 +1,7 @@
 //! The command line.
 
+#[cfg(test)]
+mod document_tests;
 mod procedure;
 
 use std::path::PathBuf;
@@ -11,7 +13,7 @@ use crate::config::{FlagValue, LayerSources, SourceConfig, Speed};
 use crate::exit::Exit;
 pub use procedure::{ProcedureArgs, ProcedureCommand, WhichArgs};
 
-/// The long-term memory of a robot: it watches and listens, and answers questions with their evidence.
+/// The long-term memory of a robot. It watches, listens and is told things, and answers questions with evidence.
 #[derive(Debug, Parser)]
 #[command(name = "engram", version, long_version = crate::build_info::long_version(), after_help = Exit::help(), propagate_version = true, max_term_width = 110)]
 pub struct Cli {
@@ -27,13 +29,13 @@ pub struct Cli {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct GlobalArgs {
-    /// Read this configuration alone, instead of /etc/engram.
+    /// Read only this configuration, instead of /etc/engram.
     #[arg(long, global = true, value_name = "FILE", env = "ENGRAM_CONFIG")]
     pub config: Option<PathBuf>,
     /// Set any key of the configuration, for instance `--set mqtt.port=1884`.
     #[arg(long = "set", global = true, value_name = "KEY=VALUE", value_parser = key_value)]
     pub set: Vec<(String, String)>,
-    /// Where memory and models live.
+    /// Directory of the memory and the models.
     #[arg(long, global = true, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
     /// Name of the robot in MQTT topics.
@@ -91,40 +93,40 @@ pub enum Command {
     Ask(AskArgs),
     /// Tell the memory something.
     Observe(ObserveArgs),
-    /// Remember recordings as fast as the encoders go, and show what was remembered.
+    /// Remember recordings as fast as the encoders can, and show the result.
     Replay(ReplayArgs),
-    /// Look into the memory.
+    /// Show what is in the memory.
     Inspect(InspectArgs),
-    /// Ask how things are done: ways under conditions, next steps, habits; draw a procedure.
+    /// Ask how things are done: paths under conditions, next steps, habits. Draw a procedure.
     Procedure(ProcedureArgs),
-    /// See who is known by face, voice or name, and say who is who.
+    /// List the persons known by face, voice or name, and name, merge or split them.
     #[command(subcommand)]
     Entity(EntityCommand),
-    /// Cut seconds out of the recordings, exactly.
+    /// Cut an episode or a span out of the recordings.
     Clip(ClipArgs),
     /// Verify every record of the store.
     Check,
-    /// Hide what was observed of somebody, in a span or in an episode, for good.
+    /// Forget a person or thing, a span of time or whole episodes, for good.
     Forget(ForgetArgs),
-    /// Take what was forgotten and superseded out of the store's file, for good.
+    /// Remove forgotten and superseded data from the store's file, for good.
     Compact(CompactArgs),
     /// Write the whole memory to one file, also while the agent runs.
     Backup(BackupArgs),
-    /// Put a backup in the place of the memory.
+    /// Replace the memory with a backup.
     Restore(RestoreArgs),
-    /// Write everything that is remembered as JSON lines, with its recordings.
+    /// Write the whole memory as JSON lines, with its recordings.
     Export(ExportArgs),
-    /// Remember what an export holds.
+    /// Add an export to the memory.
     Import(ImportArgs),
     /// Show, check and describe the configuration.
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Find out what keeps this machine from working well, and what to do.
+    /// Find what is missing or wrong on this machine, and say what to do.
     Doctor(DoctorArgs),
-    /// The models that see, hear and read: list, pull, add, verify, test and measure them.
+    /// Manage the models: list, download, add, verify, test and measure them.
     #[command(subcommand)]
     Models(ModelsCommand),
-    /// Measure a part on recordings with known answers.
+    /// Measure a part of engram on data with known answers.
     #[command(subcommand)]
     Bench(BenchCommand),
     /// Print shell completions.
@@ -144,7 +146,7 @@ pub enum Command {
 /// How files are played; shared by `run` and `replay`.
 #[derive(Debug, Clone, Default, Args)]
 pub struct PlaybackArgs {
-    /// Wall-clock time of the recording's begin, RFC 3339. Without it, the file's own creation time, else now.
+    /// Wall-clock time at which the recording begins, RFC 3339. Default: the creation time in the file, else now.
     #[arg(long, value_name = "TIME")]
     pub start_at: Option<String>,
     /// Subtitles: `auto` (in the file, else beside it), `off`, or a file.
@@ -159,16 +161,16 @@ pub struct RunArgs {
     /// v4l2:/dev/video0, argus:0, rtsp://…, alsa:…, pulse, shm:PATH, pipeline:"…".
     #[arg(long = "source", value_name = "SOURCE")]
     pub sources: Vec<String>,
-    /// How fast files are played.
+    /// Speed of files: as recorded, or as fast as the encoders can.
     #[arg(long, value_enum)]
     pub speed: Option<Speed>,
     /// How files are played.
     #[command(flatten)]
     pub playback: PlaybackArgs,
-    /// End when every file has been played and is embedded.
+    /// Exit when every file has been played and embedded.
     #[arg(long)]
     pub exit_at_end: bool,
-    /// Refuse to start where the metrics port is taken or the broker cannot be used, instead of saying so in health.
+    /// Refuse to start if the metrics port is taken or the broker cannot be used, instead of reporting it in health.
     #[arg(long)]
     pub strict: bool,
 }
@@ -178,22 +180,22 @@ pub struct RunArgs {
 pub struct AskArgs {
     /// The question, in plain words.
     pub question: String,
-    /// An option to choose from; repeat for each.
+    /// An option to choose from; repeat it for each option.
     #[arg(long = "option", value_name = "TEXT")]
     pub options: Vec<String>,
-    /// Only what happened at or after this: a time, a date, or a duration ago such as 2h.
+    /// Use only events at or after this: a time, a date, or a duration ago such as 2h.
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
-    /// Only what happened at or before this.
+    /// Use only events at or before this.
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
-    /// What "now" means in the question.
+    /// The time that "now" means in the question. Default: the clock.
     #[arg(long, value_name = "TIME")]
     pub now: Option<String>,
-    /// Items of evidence at most.
+    /// Maximum number of evidence items.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub top_k: u16,
-    /// Show why this was answered, and the steps that led to it.
+    /// Show the reason of the answer and the steps that led to it.
     #[arg(short = 'v', long)]
     pub trace: bool,
     /// How long to wait, in seconds.
@@ -210,32 +212,32 @@ pub struct ObserveArgs {
     /// What was observed, in words.
     #[arg(required_unless_present = "file", conflicts_with = "file")]
     pub text: Option<String>,
-    /// What kind of thing was observed.
+    /// Kind of the observation.
     #[arg(long, value_name = "KIND", default_value = "text",
         value_parser = ["text", "caption", "sound", "object", "entity", "action", "state"])]
     pub kind: String,
-    /// Who says so.
+    /// The program that reports it.
     #[arg(long, value_name = "NAME", default_value = "engram-cli")]
     pub source: String,
     /// The person or thing that it is about, or who spoke.
     #[arg(long, value_name = "NAME")]
     pub entity: Option<String>,
-    /// When it began: a time, a date, or a duration ago such as 10m. Without it, now.
+    /// When it began: a time, a date, or a duration ago such as 10m. Default: now.
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
     /// When it ended.
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
-    /// Your own id for it, given back in evidence.
+    /// Your own id for it, returned in evidence.
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
-    /// A free attribute; repeat for each.
+    /// A free attribute; repeat it for each attribute.
     #[arg(long = "attribute", value_name = "KEY=VALUE", value_parser = key_value)]
     pub attributes: Vec<(String, String)>,
-    /// How sure, 0 to 1.
+    /// Confidence, 0 to 1.
     #[arg(long, value_name = "0..1", value_parser = zero_to_one)]
     pub confidence: Option<f32>,
-    /// Observations as JSON, one object a line, or one array; `-` reads stdin.
+    /// File of observations as JSON: one object a line, or one array. `-` reads stdin.
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// How long to wait for each batch, in seconds.
@@ -249,19 +251,19 @@ pub struct ObserveArgs {
 /// `engram replay`.
 #[derive(Debug, Clone, Args)]
 pub struct ReplayArgs {
-    /// Recordings, played one after the other.
+    /// Recordings; they are played one after the other.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// How files are played.
     #[command(flatten)]
     pub playback: PlaybackArgs,
-    /// How fast they are played.
+    /// Speed: as recorded, or as fast as the encoders can.
     #[arg(long, value_enum, default_value = "max")]
     pub speed: Speed,
-    /// Then answer this question; may be repeated.
+    /// Then answer this question; repeat it for each question.
     #[arg(long = "ask", value_name = "QUESTION")]
     pub questions: Vec<String>,
-    /// Events to show at most.
+    /// Maximum number of events to show.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub show: usize,
 }
@@ -269,22 +271,22 @@ pub struct ReplayArgs {
 /// `engram clip`.
 #[derive(Debug, Clone, Args)]
 pub struct ClipArgs {
-    /// An episode, for instance ep-42, whole.
+    /// A whole episode, for instance ep-42.
     #[arg(value_name = "EPISODE", required_unless_present = "since", conflicts_with_all = ["since", "until"])]
     pub episode: Option<String>,
-    /// From this moment: a time, a date, or a duration ago such as 10m.
+    /// Start of the clip: a time, a date, or a duration ago such as 10m.
     #[arg(long, value_name = "TIME", requires = "until")]
     pub since: Option<String>,
-    /// Up to this moment.
+    /// End of the clip.
     #[arg(long, value_name = "TIME", requires = "since")]
     pub until: Option<String>,
-    /// The source whose recording is wanted, where several have it.
+    /// The source to use, if several have a recording of this time.
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
-    /// The clip: .mkv or .mp4.
+    /// The clip to write: .mkv or .mp4.
     #[arg(short, long = "output", value_name = "FILE")]
     pub out: PathBuf,
-    /// Replace the file if it is there.
+    /// Replace an existing file.
     #[arg(long)]
     pub force: bool,
 }
@@ -300,52 +302,52 @@ pub struct InspectArgs {
 /// What `inspect` looks at.
 #[derive(Debug, Clone, Subcommand)]
 pub enum InspectCommand {
-    /// Stretches of experience, newest first; with an id, one of them whole.
+    /// Episodes, newest first; with an id, one whole episode.
     Episodes {
         /// One episode, for instance ep-42.
         id: Option<String>,
-        /// Only at or after this.
+        /// Only episodes at or after this time.
         #[arg(long, value_name = "TIME")]
         since: Option<String>,
-        /// Only at or before this.
+        /// Only episodes at or before this time.
         #[arg(long, value_name = "TIME")]
         until: Option<String>,
-        /// Only with an event about this entity.
+        /// Only episodes with an event about this person or thing.
         #[arg(long, value_name = "NAME")]
         entity: Option<String>,
-        /// Only with an event at this place.
+        /// Only episodes with an event at this place.
         #[arg(long, value_name = "PLACE")]
         place: Option<String>,
-        /// How many at most.
+        /// Maximum number to list.
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: usize,
         /// Continue after this episode.
         #[arg(long, value_name = "EPISODE")]
         cursor: Option<String>,
     },
-    /// Atomic events, in order of commit.
+    /// Single events, in order of commit.
     Events {
         /// Continue after this commit number.
         #[arg(long, value_name = "N")]
         after: Option<u64>,
-        /// How many at most.
+        /// Maximum number to list.
         #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
     },
     /// Persons and things, most frequent first.
     Entities {
-        /// How many at most.
+        /// Maximum number to list.
         #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
     },
-    /// What is held to be so of persons and things.
+    /// Facts about persons and things.
     Facts {
-        /// Only about this person or thing.
+        /// Only facts about this person or thing.
         subject: Option<String>,
-        /// Also what holds no more.
+        /// Also facts that no longer hold.
         #[arg(long)]
         past: bool,
-        /// How many at most.
+        /// Maximum number to list.
         #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
     },
@@ -356,30 +358,30 @@ pub enum InspectCommand {
 /// `engram entity`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum EntityCommand {
-    /// Persons by face and voice, and names that were told.
+    /// List persons by face and voice, and names in events.
     List {
-        /// How many at most.
+        /// Maximum number to list.
         #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
     },
-    /// Give somebody a name. Of two names, have both mean the same.
+    /// Name a person. With two names, make both mean the same person.
     Name {
         /// An id such as e-12, or a name.
         entity: String,
         /// The name.
         name: String,
     },
-    /// Say that others are the same person.
+    /// Merge other persons into one.
     Merge {
-        /// Who they are: an id or a name.
+        /// The person who they are: an id or a name.
         entity: String,
         /// Ids or names of the others.
         #[arg(required = true)]
         same: Vec<String>,
     },
-    /// Say that a face or a voice, or who was there in an event, was somebody else.
+    /// Separate a face, a voice or an event from a person.
     Split {
-        /// Whom it was held to be: an id or a name.
+        /// The person to separate it from: an id or a name.
         entity: String,
         /// Ids of anchors such as e-15, or of events such as ev-42.
         #[arg(required = true)]
@@ -390,13 +392,13 @@ pub enum EntityCommand {
 /// `engram forget`.
 #[derive(Debug, Clone, Args)]
 pub struct ForgetArgs {
-    /// Everything that names this person or thing, under every name it has, and where it was recognised.
+    /// Every event that names this person or thing, under each of its names, or in which it was recognised.
     #[arg(long, value_name = "NAME", required_unless_present_any = ["episodes", "since"])]
     pub entity: Option<String>,
     /// Whole episodes, such as ep-12.
     #[arg(long = "episode", value_name = "ID", conflicts_with = "entity")]
     pub episodes: Vec<String>,
-    /// Everything from this time on, until `--until`.
+    /// Everything from this time until `--until`.
     #[arg(long, requires = "until", conflicts_with_all = ["entity", "episodes"], value_name = "TIME")]
     pub since: Option<String>,
     /// The end of the span.
@@ -405,7 +407,7 @@ pub struct ForgetArgs {
     /// Work on the store itself; no agent may be using it.
     #[arg(long)]
     pub offline: bool,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(long)]
     pub yes: bool,
     /// How long to wait for the agent, in seconds.
@@ -424,9 +426,9 @@ pub struct CompactArgs {
 /// `engram backup`.
 #[derive(Debug, Clone, Args)]
 pub struct BackupArgs {
-    /// The file to write. While an agent runs, it writes to its own directory of backups first.
+    /// The file to write. A running agent writes the backup to its own directory first; the command copies it from there.
     pub file: PathBuf,
-    /// Replace a file of this name.
+    /// Replace an existing file.
     #[arg(long)]
     pub replace: bool,
     /// How long to wait for the agent, in seconds.
@@ -437,7 +439,7 @@ pub struct BackupArgs {
 /// `engram restore`.
 #[derive(Debug, Clone, Args)]
 pub struct RestoreArgs {
-    /// The backup. While an agent runs, it must be in the agent's directory of backups.
+    /// The backup to read. A running agent gets a copy of it.
     pub file: PathBuf,
     /// How long to wait for the agent, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600.0, value_parser = positive_seconds)]
@@ -447,7 +449,8 @@ pub struct RestoreArgs {
 /// `engram export`.
 #[derive(Debug, Clone, Args)]
 pub struct ExportArgs {
-    /// The directory to make. While an agent runs, it is made in the agent's directory of backups.
+    /// The directory to create. A running agent writes the export to its own directory first; the command copies it from
+    /// there.
     pub dir: PathBuf,
     /// How long to wait for the agent, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600.0, value_parser = positive_seconds)]
@@ -457,7 +460,7 @@ pub struct ExportArgs {
 /// `engram import`.
 #[derive(Debug, Clone, Args)]
 pub struct ImportArgs {
-    /// What `engram export` has made. No agent may use the memory meanwhile.
+    /// A directory written by `engram export`. No agent may be running on the memory.
     pub dir: PathBuf,
 }
 
@@ -466,23 +469,23 @@ pub struct ImportArgs {
 pub enum ConfigCommand {
     /// Print the effective configuration and where each value came from.
     Show,
-    /// Say what is wrong with it; exit code 3 if anything is.
+    /// Report mistakes in the configuration; exit code 3 if there are any.
     Check,
-    /// Print its JSON Schema.
+    /// Print the JSON Schema of the configuration.
     Schema,
 }
 
 /// `engram doctor`.
 #[derive(Debug, Clone, Args)]
 pub struct DoctorArgs {
-    /// Leave out what needs the broker.
+    /// Skip the checks that need the broker.
     #[arg(long)]
     pub no_broker: bool,
-    /// How long one source may take to deliver, in seconds.
+    /// How long to wait for each source, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = positive_seconds)]
     pub timeout: f64,
-    /// Write a report for whoever helps, as readable JSON: findings, machine, configuration, health, warnings. No secrets,
-    /// nothing remembered.
+    /// Write a report for support as JSON: findings, machine, configuration, health, warnings. It contains no secrets and
+    /// nothing from the memory.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "engram-report.json")]
     pub report: Option<PathBuf>,
 }
@@ -490,27 +493,27 @@ pub struct DoctorArgs {
 /// `engram models`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum ModelsCommand {
-    /// Show every role with what fills it.
+    /// List every role with its model.
     List,
-    /// Bring what is missing into the models directory, each file checked by its sha256.
+    /// Download missing models into the models directory; each file is checked by its sha256.
     Pull(PullArgs),
-    /// Let a model of your own fill a role; it is tried, copied and pinned in models.lock.
+    /// Use a model of your own for a role; it is tested, copied and pinned in models.lock.
     Add(AddArgs),
-    /// Take an added model out again; the catalogue's fills the role.
+    /// Remove an added model; the role goes back to the model of the catalogue.
     Remove {
         /// The role, such as `objects`.
         role: String,
     },
-    /// Read every byte of what is installed; exit code 4 if a file is damaged.
+    /// Verify every installed file; exit code 4 if one is damaged.
     Verify,
-    /// Say for each installed model whether its output is sane; exit code 8 if one's is not.
+    /// Test whether the output of each installed model is plausible; exit code 8 if one's is not.
     Test,
     /// Build TensorRT's engines ahead of time; on a small board this takes minutes each.
     #[cfg(feature = "tensorrt")]
     Build(BuildArgs),
-    /// Measure every encoder on every backend that is there and print one table.
+    /// Measure every encoder on every available backend and print one table.
     Bench {
-        /// Runs of each.
+        /// Number of runs of each encoder.
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
         rounds: u32,
     },
@@ -520,10 +523,10 @@ pub enum ModelsCommand {
 #[cfg(feature = "tensorrt")]
 #[derive(Debug, Clone, Args)]
 pub struct BuildArgs {
-    /// Only for these roles, such as `objects`; without any, every model that TensorRT can build.
+    /// Only these roles, such as `objects`. Default: every model that TensorRT can build.
     #[arg(value_name = "ROLE")]
     pub roles: Vec<String>,
-    /// Build engines anew that are there already.
+    /// Also rebuild engines that exist already.
     #[arg(long)]
     pub fresh: bool,
 }
@@ -531,16 +534,16 @@ pub struct BuildArgs {
 /// `engram models pull`.
 #[derive(Debug, Clone, Args)]
 pub struct PullArgs {
-    /// Only for these roles, such as `"face embedding"`; without any, the default profile.
+    /// Only these roles, such as `"face embedding"`. Default: the default profile.
     #[arg(value_name = "ROLE")]
     pub roles: Vec<String>,
-    /// A folder that holds the files under any names; they are found by their bytes.
+    /// A folder that holds the files under any names; they are found by their sha256.
     #[arg(long, value_name = "DIR", env = "ENGRAM_MODEL_MIRROR")]
     pub mirror: Option<PathBuf>,
-    /// Accept the licences of the models instead of being asked.
+    /// Accept the licences of the models without being asked.
     #[arg(long, visible_alias = "accept-license")]
     pub accept_licence: bool,
-    /// The directory to fill, instead of the one that is searched.
+    /// The directory to fill. Default: the models directory of the configuration.
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
     /// Fail if anything is missing at the end; exit code 6.
@@ -553,36 +556,36 @@ pub struct PullArgs {
 pub struct AddArgs {
     /// The role, such as `objects`.
     pub role: String,
-    /// The network, an ONNX file.
+    /// The model: an ONNX file.
     pub graph: PathBuf,
-    /// What to call it; the file's name without this.
+    /// Name of the model. Default: the name of the file.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Its licence.
+    /// Licence of the model.
     #[arg(long, value_name = "TEXT")]
     pub licence: Option<String>,
     /// Class names, one a line.
     #[arg(long, value_name = "FILE")]
     pub labels: Option<PathBuf>,
-    /// Texts to tokens, a `tokenizer.json`.
+    /// The tokenizer: a `tokenizer.json`.
     #[arg(long, value_name = "FILE")]
     pub tokenizer: Option<PathBuf>,
-    /// The network for texts of a model that has one for pictures too.
+    /// The text half of a model for pictures and texts: an ONNX file.
     #[arg(long, value_name = "FILE")]
     pub text_graph: Option<PathBuf>,
-    /// A [[model]] of its own, as in config/models.toml, where the catalogue's entry of the role does not fit.
+    /// A file with a [[model]] entry as in config/models.toml, if the catalogue's entry for the role does not fit.
     #[arg(long, value_name = "FILE")]
     pub entry: Option<PathBuf>,
-    /// Name of its vector space; without this, its name and a part of its sha256.
+    /// Name of the vector space. Default: the name of the model and a part of its sha256.
     #[arg(long, value_name = "NAME")]
     pub space: Option<String>,
-    /// Length of its vectors, where the graph leaves it open.
+    /// Length of the vectors, if the model leaves it open.
     #[arg(long, value_name = "N")]
     pub dimensions: Option<usize>,
-    /// A threshold, such as `score=0.5`; repeat for each.
+    /// A threshold, such as `score=0.5`; repeat it for each threshold.
     #[arg(long = "parameter", value_name = "KEY=NUMBER", value_parser = key_value)]
     pub parameters: Vec<(String, String)>,
-    /// The directory to put it into, instead of the one that is searched.
+    /// The directory to copy it to. Default: the models directory of the configuration.
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }
@@ -590,17 +593,17 @@ pub struct AddArgs {
 /// `engram bench`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum BenchCommand {
-    /// Boundary F1 of the segmenter on clips with known boundaries.
+    /// Measure the segmenter (boundary F1) on clips with known boundaries.
     Segments {
-        /// Directory with the clips and their truth.
+        /// Directory with the clips and their known boundaries.
         dir: PathBuf,
-        /// How far a boundary may be off, in seconds.
+        /// Tolerance of a boundary, in seconds.
         #[arg(long, value_name = "SECONDS", default_value_t = 0.5, value_parser = positive_seconds)]
         tolerance: f64,
     },
-    /// Size and speed of the compressed index, on entries recombined from real texts.
+    /// Measure size and speed of the index, on entries recombined from real texts.
     Index(IndexBenchArgs),
-    /// Next steps, ways, grouping and mining on told sessions with questions, and what learning costs.
+    /// Measure procedures on sessions with known answers: next steps, paths, grouping, mining, and the cost of learning.
     Procedures(ProceduresBenchArgs),
 }
 
@@ -609,19 +612,19 @@ pub enum BenchCommand {
 pub struct ProceduresBenchArgs {
     /// Directory with `observations_train.jsonl` and `queries_SPLIT.json`.
     pub dir: PathBuf,
-    /// Which questions.
+    /// Which set of questions.
     #[arg(long, value_name = "SPLIT", default_value = "dev")]
     pub split: String,
-    /// Topics of facts in the made household.
+    /// Number of facts in the generated household.
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub facts: u64,
-    /// Procedures in it, each with thirty sessions.
+    /// Number of procedures in the generated household, each with thirty sessions.
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub procedures: u64,
-    /// Also use the text embedding model, where one is installed.
+    /// Also use the text embedding model, if one is installed.
     #[arg(long)]
     pub embed: bool,
-    /// Write sessions and mined patterns into this file, a line of JSON for each goal, to compare with another program.
+    /// Write sessions and mined patterns to this file, one JSON line for each goal, to compare with another program.
     #[arg(long, value_name = "FILE")]
     pub patterns: Option<PathBuf>,
 }
@@ -631,16 +634,16 @@ pub struct ProceduresBenchArgs {
 pub struct IndexBenchArgs {
     /// Directory with conversations: `observations.jsonl` and `questions.json`, in it or in its subdirectories.
     pub dir: PathBuf,
-    /// How many entries; several sizes, separated by commas, are measured one after the other.
+    /// Number of entries. Several numbers, separated by commas, are measured one after the other.
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1000000")]
     pub entries: Vec<u64>,
-    /// How many questions.
+    /// Number of questions.
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub queries: usize,
-    /// Do not keep the vectors to scan them: saves 1,536 bytes an entry while it runs.
+    /// Do not compare with a scan of the vectors. This saves 1,536 bytes an entry.
     #[arg(long)]
     pub no_scan: bool,
-    /// Draw cost against size into this SVG file.
+    /// Draw time and space against the number of entries, as an SVG file.
     #[arg(long, value_name = "FILE")]
     pub picture: Option<PathBuf>,
 }

@@ -1,10 +1,10 @@
-//! What `…/health` says, kept current by the parts themselves.
+//! The health report (`…/health`), which every part of the program keeps current.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// The payload of `…/health` (mqtt.md, Listening). Fields are only ever added.
+/// The payload of `…/health` (docs/mqtt.md, Listening). Fields are only ever added.
 #[derive(Debug, Clone, PartialEq, Serialize, Default)]
 pub struct HealthReport {
     /// Version of the program.
@@ -25,11 +25,11 @@ pub struct HealthReport {
     pub queues: BTreeMap<String, QueueHealth>,
     /// Free and used bytes.
     pub disk: DiskHealth,
-    /// Heat and load, and what is left out for them.
+    /// Temperature and load, and how much work is omitted because of them.
     pub thermal: ThermalHealth,
     /// Memory of the program.
     pub process: ProcessHealth,
-    /// Counters of the MQTT door: rejected, duplicates, limited and so on.
+    /// Counters of the MQTT interface: rejected, duplicates, limited and so on.
     pub mqtt: BTreeMap<String, u64>,
     /// What is missing, as `role: reason`.
     pub degraded: Vec<String>,
@@ -50,9 +50,9 @@ pub struct MemoryHealth {
     pub seq: u64,
     /// Events without an embedding.
     pub pending_embeddings: u64,
-    /// Events that nothing was learnt from yet.
+    /// Events that learning has not read yet.
     pub pending_lessons: u64,
-    /// Attributes of persons and things that something is known of.
+    /// Number of topics with facts: attributes of persons and things.
     pub facts: u64,
 }
 
@@ -63,13 +63,13 @@ pub struct SourceHealth {
     pub state: String,
     /// Since the last frame or block; null before the first.
     pub frame_age_s: Option<f64>,
-    /// Frames a second delivered lately.
+    /// Frames a second that were delivered lately.
     pub fps: f64,
-    /// Of these, frames a second that were looked at lately.
+    /// Frames a second that were analysed lately.
     pub sampled_fps: f64,
     /// How often it was restarted.
     pub restarts: u64,
-    /// How often a live source stood still and went on by itself.
+    /// How often a live source stopped and continued by itself.
     pub gaps: u64,
     /// Dropped, by reason.
     pub dropped: BTreeMap<String, u64>,
@@ -86,13 +86,13 @@ pub struct ModelHealth {
     pub state: String,
     /// Which model fills it.
     pub model: Option<String>,
-    /// What runs it, for instance `onnxruntime-cpu 1.31.1`.
+    /// The backend that runs it, for instance `onnxruntime-cpu 1.31.1`.
     pub backend: Option<String>,
-    /// Why it is absent or failed; of one that is ready, why it does not run on what was wanted, or not yet.
+    /// Why it is absent or failed. If it is ready: why it does not run on the wanted backend, or not yet.
     pub reason: Option<String>,
 }
 
-/// Heat and load.
+/// Temperature and load.
 #[derive(Debug, Clone, PartialEq, Serialize, Default)]
 pub struct ThermalHealth {
     /// `normal`, `warm`, `hot`, or `off`.
@@ -101,7 +101,7 @@ pub struct ThermalHealth {
     pub zone: Option<String>,
     /// Its temperature, °C.
     pub celsius: Option<f64>,
-    /// Programs that want a processor, a processor, in the last minute.
+    /// Programs that want a processor, per processor, in the last minute.
     pub load: Option<f64>,
     /// Share of the configured pictures and of background work that is done.
     pub share: f64,
@@ -116,7 +116,7 @@ pub struct ProcessHealth {
     pub resident_mib: u64,
     /// Swapped out.
     pub swapped_mib: u64,
-    /// What both together should stay below.
+    /// Limit for both together.
     pub ceiling_mib: u64,
 }
 

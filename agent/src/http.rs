@@ -1,7 +1,7 @@
 //! HTTP for a few clients: connections are counted, and one that sends no request is closed.
 //!
-//! Whoever reaches a port can open connections to it before anything asks who he is. Without a ceiling they take descriptors
-//! until the memory has none left.
+//! Anybody who reaches a port can open connections before any authentication. Without a limit they would use up the file
+//! descriptors of the program.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -57,7 +57,7 @@ pub async fn serve(listener: TcpListener, router: axum::Router, limits: HttpLimi
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, "a connection cannot be taken");
+                tracing::warn!(%error, "a connection cannot be accepted");
                 tokio::select! {
                     () = shutdown.cancelled() => break,
                     () = tokio::time::sleep(PAUSE) => {}

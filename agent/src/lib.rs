@@ -1,6 +1,6 @@
 //! The program `engram`: wiring, MQTT, commands and supervision.
 //!
-//! `config` → `daemon` wires `service` (the memory behind queues and worker threads), `mqtt` (the front door), the
+//! `config` → `daemon` wires `service` (the memory behind queues and worker threads), `mqtt` (the MQTT interface), the
 //! sources of `drivers`, `health` and `metrics`.
 
 #![warn(missing_docs)]

@@ -1,5 +1,5 @@
-//! `/metrics` for Prometheus and `/health` for probes, on loopback. Both are written from the health report, so the three
-//! ways to look at the agent never disagree.
+//! `/metrics` for Prometheus and `/health` for probes, on loopback. Both are made from the health report, so they always
+//! agree with `…/health`.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -135,11 +135,11 @@ impl Collector for Reading {
         let fps = sources().map(|(labels, source)| (labels, source.fps)).collect();
         gauge(&mut encoder, "source_fps", "Frames a second delivered lately", fps)?;
         let sampled = sources().map(|(labels, source)| (labels, source.sampled_fps)).collect();
-        gauge(&mut encoder, "source_sampled_fps", "Frames a second looked at lately", sampled)?;
+        gauge(&mut encoder, "source_sampled_fps", "Frames a second analysed lately", sampled)?;
         let restarts = sources().map(|(labels, source)| (labels, source.restarts)).collect();
         counter(&mut encoder, "source_restarts", "How often the source was restarted", restarts)?;
         let gaps = sources().map(|(labels, source)| (labels, source.gaps)).collect();
-        counter(&mut encoder, "source_gaps", "How often the source stood still and went on by itself", gaps)?;
+        counter(&mut encoder, "source_gaps", "How often the source stopped and continued by itself", gaps)?;
         let segments = sources().map(|(labels, source)| (labels, source.segments)).collect();
         counter(&mut encoder, "source_segments", "Segments handed to the memory", segments)?;
         let mut dropped = Vec::new();

@@ -1,4 +1,4 @@
-//! From the configuration to an open memory; shared by the daemon and the commands that open the store themselves.
+//! Opens the memory that the configuration names. Shared by the daemon and the commands that open the store themselves.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! How a command of this program shows a running agent that it comes from its operator.
+//! Proves to a running agent that a command comes from its operator.
 //!
-//! On a broker that takes anybody, a message proves nothing. Whoever may write into the agent's data directory may do
-//! everything anyway, so the command leaves a file with a random name there and sends the name along. The agent removes the
-//! file as it obeys: whoever reads the name on the broker comes too late.
+//! On a broker without authentication a message proves nothing. But whoever can write to the agent's data directory may do
+//! everything anyway. So the command creates a file with a random name there and sends the name with its request. The agent
+//! removes the file when it accepts the command, so somebody who reads the name on the broker comes too late.
 
 use std::fs;
 use std::io::{self, Read, Write};

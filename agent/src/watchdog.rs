@@ -1,8 +1,8 @@
-//! Which loops must tick for systemd's watchdog to be fed, and which of them have stopped.
+//! Tracks which loops must tick before systemd's watchdog is fed, and which of them have stopped.
 //!
-//! A loop ticks when it has work, waits for work, waits out a backoff or is paused: only one that is stuck does not. What it
-//! works for (a camera that is gone, a broker that is away) is none of its ticks. Work behind the commit ticks with every step
-//! that the memory reports, and is waited for longer: it may be as slow as it likes, as long as it goes on.
+//! A loop ticks while it works, waits for work, waits in a backoff or is paused. Only a stuck loop does not tick. A missing
+//! camera or broker does not stop the ticks of its loop. Background work ticks with every step that the memory reports, and
+//! has a longer timeout: it may be slow, as long as it makes progress.
 
 use std::collections::BTreeMap;
 use std::pin::pin;

@@ -17,7 +17,7 @@ use parking_lot::{Condvar, Mutex};
 const WARM_UP: u64 = 40;
 const RECONNECTS: u64 = 200;
 /// What the allocator may keep in its arenas, KiB: there is one for each of many threads, and each reconnect has new threads
-/// (4 to 7 MiB in all; with two arenas, as the service has them, .6 MiB in 600 reconnects). A leak of two small pictures each
+/// (4 to 7 MiB in all; with two arenas, as the service has them, 0.6 MiB in 600 reconnects). A leak of two small pictures each
 /// is above this.
 const GROWTH_KIB: u64 = 16 << 10;
 

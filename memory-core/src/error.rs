@@ -17,7 +17,7 @@ pub enum OpenError {
     Io {
         /// The store's file.
         path: PathBuf,
-        /// The system's own words.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
@@ -45,8 +45,8 @@ pub enum OpenError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ObserveError {
-    /// The disk is full or its ceiling is reached. Nothing was committed; the same batch can be tried again.
-    #[error("the store cannot write: {0}; free disk space or raise the ceiling, then it goes on by itself")]
+    /// The disk is full, or the limit of the store is reached. Nothing was committed; the same batch can be tried again.
+    #[error("the store cannot write: {0}; free disk space or raise the limit, then it continues by itself")]
     StorageFull(String),
     /// Any other failure of the store. Nothing was committed.
     #[error("the store failed: {0}")]
@@ -70,8 +70,8 @@ pub enum ReadError {
         /// What is wrong.
         detail: String,
     },
-    /// The time for it ran out.
-    #[error("the list took longer than {} ms; narrow it down, or give it more time", .0.as_millis())]
+    /// The time limit was reached.
+    #[error("the list took longer than {} ms; narrow the request, or allow more time", .0.as_millis())]
     Deadline(std::time::Duration),
 }
 
@@ -90,20 +90,20 @@ pub enum ForgetError {
     Write(#[from] ObserveError),
 }
 
-/// Why a compaction, backup or restoring did not happen.
+/// Why a compaction, backup or restore failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MaintenanceError {
-    /// One at a time.
-    #[error("another compaction, backup or restoring is under way; try again when it is done")]
+    /// Another one is running.
+    #[error("another compaction, backup or restore is running; try again when it is done")]
     Busy,
-    /// No space for the copy. What was written of it is gone again.
+    /// There is no space for the copy. The incomplete copy was deleted.
     #[error("{0}; the copy needs about as much space as the memory takes: free some, or move the data directory")]
     Full(String),
-    /// What is to be restored cannot be used.
+    /// The backup cannot be used.
     #[error("{0}; nothing was changed")]
     Unusable(String),
-    /// What is to be restored cannot be read.
+    /// The backup cannot be read.
     #[error("the backup cannot be read: {0}; nothing was changed")]
     Read(#[source] std::io::Error),
     /// The backup cannot be written.

@@ -1,4 +1,4 @@
-//! What is remembered: atomic events and the episodes they form.
+//! Atomic events, and the episodes that they form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -45,14 +45,14 @@ impl FromStr for EpisodeId {
     }
 }
 
-/// What kind of thing an event is.
+/// Kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Speech or a subtitle.
     #[default]
     Text,
-    /// A description of what is seen.
+    /// A description of a scene.
     Caption,
     /// A sound.
     Sound,
@@ -103,29 +103,29 @@ pub enum Modality {
     Audio,
 }
 
-/// Who says so.
+/// Where an event comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Origin {
-    /// Another program.
+    /// Told by another program.
     Told,
-    /// Engram's own senses.
+    /// Perceived by Engram itself.
     Perceived,
 }
 
-/// An atomic event: the grain at which evidence is cited.
+/// An atomic event: the smallest unit that is remembered and cited as evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Commit number.
     pub id: EventId,
     /// The episode it belongs to.
     pub episode: EpisodeId,
-    /// Who says so.
+    /// Where it comes from.
     pub origin: Origin,
-    /// The sender's own id, given back in evidence.
+    /// The sender's own id, returned in evidence.
     pub sender_id: Option<String>,
-    /// What kind of thing it is.
+    /// Kind of the event.
     pub kind: Kind,
-    /// By which sense.
+    /// The sense that it comes from.
     pub modality: Modality,
     /// What happened, in words.
     pub text: String,
@@ -133,21 +133,21 @@ pub struct Event {
     pub span: TimeSpan,
     /// The same span in stream time, where a recording covers it.
     pub stream: Option<StreamSpan>,
-    /// The program or the source in the configuration.
+    /// The program that told it, or the source in the configuration.
     pub source: String,
     /// The person or thing that it is about, or who spoke.
     pub entity: Option<String>,
     /// Free attributes.
     pub attributes: Attributes,
-    /// 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f32,
-    /// Where the recording is, if one was kept.
+    /// Address of the recording, if there is one.
     pub media: Option<String>,
     /// When it was committed.
     pub received: Timestamp,
 }
 
-/// A stretch of experience: a perceived segment with what was told meanwhile, or consecutive told observations.
+/// A stretch of experience: a perceived segment with what was told during it, or consecutive told observations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Episode {
     /// Stable id.
@@ -162,7 +162,7 @@ pub struct Episode {
     pub session: Option<String>,
     /// Its events, in order of commit.
     pub events: Vec<EventId>,
-    /// Where the recording is, if one was kept.
+    /// Address of the recording, if there is one.
     pub media: Option<String>,
     /// Roles that were absent while it was perceived.
     pub degraded: Vec<String>,

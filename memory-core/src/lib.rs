@@ -1,12 +1,13 @@
 //! The memory of Engram.
 //!
-//! Streams become [`Segment`]s, segments and told observations become [`Event`]s grouped in [`Episode`]s, and questions
-//! become [`Answer`]s with their evidence. This crate knows no tokio, no GStreamer, no network and no model runtime: what
-//! it needs from outside it names as traits in [`ports`], so the whole memory is tested without a camera, a model or a
-//! broker.
+//! Streams become [`Segment`](segment::Segment)s. Segments and told observations become [`Event`]s, which are grouped in
+//! [`Episode`]s. Questions get [`Answer`]s with their evidence. This crate depends on no tokio, no GStreamer, no network and
+//! no model runtime. What it needs from outside are the traits in [`ports`], so the whole memory is tested without a camera,
+//! a model or a broker.
 //!
-//! The rooms, in the order in which an observation passes them: `segment` → `store` → `episodic` → `index` → `recall`.
-//! `logic` learns procedures from what the store holds.
+//! An observation passes the modules in this order: `segment` → `store` → `episodic` → `index` → `recall`. In the background,
+//! [`learning`] computes persons ([`episodic::anchors`]), facts ([`semantic`]) and procedures ([`logic`]) from the stored
+//! events. `docs/glossary.md` explains the words.
 
 #![warn(missing_docs)]
 

@@ -16,20 +16,20 @@ use crate::{
     ProcedureRequest, Query, QueryError, ReadError, TimeSpan, Timestamp,
 };
 
-/// How a memory is opened.
+/// Options for opening a memory.
 #[derive(Clone)]
 pub struct MemoryOptions {
-    /// The zone in which people's time words ("this morning") are understood and times are written.
+    /// Time zone for people's time words ("this morning") and for written times.
     pub zone: jiff::tz::TimeZone,
-    /// Ceiling of the store on disk, bytes; beyond it `observe` answers `StorageFull`. `None`: the disk's own.
+    /// Maximum size of the store on disk, bytes; at the limit `observe` returns `StorageFull`. `None`: no limit but the disk.
     pub max_bytes: Option<u64>,
     /// Page cache of the store, bytes.
     pub cache_bytes: usize,
-    /// How the index is made. An index that was saved with other ones is built anew from the store when the memory is opened.
+    /// Options of the index. If the saved index has other options, it is built again from the store when the memory is opened.
     pub index: IndexOptions,
 }
 
-/// What became of one observation of a batch.
+/// The outcome of one observation of a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// Committed: durable and findable by words, entity and time.
@@ -41,12 +41,12 @@ pub enum Outcome {
         /// Its events: one for a told observation.
         events: Vec<EventId>,
     },
-    /// The same content is there already.
+    /// A duplicate: the same content is stored already.
     Duplicate {
-        /// The event that is there; of a segment its first one, or `EventId(0)`, which no event has, if it has none.
+        /// The stored event; for a segment its first one, or `EventId(0)`, which no event has, if it has none.
         of: EventId,
     },
-    /// The same key with other content: the old event is superseded by the new one.
+    /// A correction: the same key with other content. The new event supersedes the old one.
     Corrected {
         /// The event that was superseded.
         superseded: EventId,
@@ -55,26 +55,26 @@ pub enum Outcome {
         /// Its episode.
         episode: EpisodeId,
     },
-    /// Not committed.
+    /// Rejected: nothing was committed.
     Rejected {
-        /// Why, and what to change.
+        /// The reason, and what to change.
         message: String,
     },
 }
 
-/// Work that follows the commit.
+/// The backlog of background work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PendingWork {
     /// Events that have no embedding in the current space yet.
     pub embeddings: u64,
-    /// Events that nothing was learnt from yet.
+    /// Events that learning has not read yet.
     pub lessons: u64,
-    /// Whether everything is learnt anew, because something was forgotten or corrected.
+    /// Whether everything is being learned again, because something was forgotten or corrected.
     pub relearning: bool,
 }
 
 impl PendingWork {
-    /// Whether learning has something to do.
+    /// Returns whether learning has work to do.
     pub fn has_lessons(self) -> bool {
         self.lessons > 0 || self.relearning
     }
@@ -97,26 +97,26 @@ pub struct Stats {
     pub seq: u64,
     /// Events that have no embedding yet.
     pub pending_embeddings: u64,
-    /// Events that nothing was learnt from yet.
+    /// Events that learning has not read yet.
     pub pending_lessons: u64,
     /// Whether everything is learnt anew, because something was forgotten or corrected.
     pub relearning: bool,
-    /// Topics of facts: an attribute of something, with all that was told of it.
+    /// Number of topics: attributes of persons and things with their claims.
     pub facts: u64,
     /// Duplicates dropped since the start.
     pub duplicates: u64,
     /// Bytes of the store on disk.
     pub disk_bytes: u64,
-    /// Records that did not decode when the memory was opened and are left out; `check` names them.
+    /// Records that did not decode when the memory was opened, and are omitted; `check` names them.
     pub damaged: u64,
-    /// Bytes of records that were hidden since the last compaction, which the next one gives back.
+    /// Bytes of records that were hidden since the last compaction, and that the next one frees.
     pub stale_bytes: u64,
     /// When the first event was forgotten since the last compaction: until the next one, its words may be in freed pages of
     /// the store's file.
     pub forgotten_since: Option<Timestamp>,
     /// Number of the last event, visible or not.
     pub last_event: u64,
-    /// What time it is at least, if the clock shows an earlier one: times of observations are then taken as they are told.
+    /// The earliest time that it can be, if the clock shows an earlier one. Times of observations are then not checked.
     pub clock_behind: Option<Timestamp>,
 }
 
@@ -131,7 +131,7 @@ pub struct EpisodeFilter {
     pub place: Option<String>,
     /// Continue after this page's `next`.
     pub cursor: Option<EpisodeId>,
-    /// How many at most; 50 if zero.
+    /// Maximum number of episodes; 50 if zero.
     pub limit: usize,
     /// How long it may take; [`ReadError::Deadline`] where that is too short.
     pub budget: Option<Duration>,
@@ -142,9 +142,9 @@ pub struct EpisodeFilter {
 pub struct FactFilter {
     /// Only those about this person or thing; case and articles are ignored.
     pub subject: Option<String>,
-    /// Also those that hold no more.
+    /// Also those that no longer hold.
     pub past: bool,
-    /// How many at most; 100 if zero.
+    /// Maximum number of facts; 100 if zero.
     pub limit: usize,
     /// How long it may take; [`ReadError::Deadline`] where that is too short.
     pub budget: Option<Duration>,
@@ -155,106 +155,106 @@ pub struct FactFilter {
 pub struct Page {
     /// The episodes.
     pub episodes: Vec<EpisodeSummary>,
-    /// Where the next page begins, if there is one.
+    /// The cursor of the next page, if there is one.
     pub next: Option<EpisodeId>,
 }
 
-/// Which events of an episode to read. At least one is read, if there is one.
+/// Which events of an episode to read. At least one is read if the episode has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventPage {
-    /// Those after this one.
+    /// Only events after this one.
     pub after: Option<EventId>,
-    /// How many at most.
+    /// Maximum number of events.
     pub limit: usize,
-    /// Bytes of texts and attributes at most.
+    /// Maximum bytes of texts and attributes.
     pub bytes: usize,
 }
 
 /// An episode with some of its events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EpisodePage {
-    /// The episode; its list of events is whole.
+    /// The episode, with the ids of all its events.
     pub episode: Episode,
     /// The events of the page, in order of commit.
     pub events: Vec<Event>,
-    /// After which event the next page begins, if there is one.
+    /// The cursor of the next page, if there is one: its events come after this one.
     pub next: Option<EventId>,
 }
 
-/// What to forget. Exactly one way must be named.
+/// What to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForgetRequest {
     /// Whole episodes.
     Episodes(Vec<EpisodeId>),
-    /// Every event that names this entity in any field, or shows it, by any of its names; case is ignored.
+    /// Every event that names this entity in any field, under any of its names, or shows it; case is ignored.
     Entity(String),
     /// Every event that overlaps the span.
     Span(TimeSpan),
 }
 
-/// What was forgotten.
+/// The result of forgetting.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ForgetReply {
     /// Episodes with nothing left.
     pub episodes: u64,
-    /// Events hidden.
+    /// Hidden events.
     pub events: u64,
-    /// Recordings that show it and must be removed. They are kept in mind until [`Memory::recordings_removed`].
+    /// Recordings that show it and must be deleted. The memory lists them until [`Memory::recordings_removed`].
     pub recordings: Vec<ForgottenRecording>,
     /// Events that are still visible and may be about the entity: they say "she" where something that named her was hidden,
-    /// or hold a longer word that begins with the name, or cannot be read.
+    /// or contain a longer word that begins with the name, or cannot be read.
     pub doubtful: u64,
-    /// The first hundred of them.
+    /// The first hundred of these events.
     pub in_doubt: Vec<EventId>,
 }
 
 /// What a request would forget.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ForgetPreview {
-    /// What its answer would be.
+    /// The result that it would return.
     pub reply: ForgetReply,
     /// The first events that it would hide.
     pub events: Vec<Event>,
 }
 
-/// A stretch of recording that shows what was forgotten.
+/// A part of a recording that shows forgotten events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForgottenRecording {
-    /// Whose recording; of every source if absent.
+    /// The source of the recording; every source if absent.
     pub source: Option<String>,
-    /// When.
+    /// The time span.
     pub span: TimeSpan,
-    /// Where the segment said that it is.
+    /// The address in the segment.
     pub media: Option<String>,
 }
 
-/// What a compaction did.
+/// The result of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CompactReply {
     /// Bytes of the store on disk before.
     pub bytes_before: u64,
-    /// And after.
+    /// Bytes of the store on disk after.
     pub bytes_after: u64,
     /// Rows that were copied.
     pub rows: u64,
     /// How long it took.
     pub took: Duration,
-    /// How long nothing could be committed meanwhile.
+    /// How long commits were blocked.
     pub blocked: Duration,
 }
 
-/// When the index is to be saved.
+/// When to save the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SaveIndex {
     /// At once.
     Now,
-    /// If enough of it is new, and the last time is some minutes ago.
+    /// If enough of it is new, and the last save is some minutes ago.
     IfDue,
-    /// If enough of it is new that a program which is about to end should not leave it to the next one.
+    /// If enough of it is new to be worth saving before the program ends.
     AtEnd,
 }
 
-/// What was saved of the index.
+/// The result of saving the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IndexSaved {
     /// Length of the file.
@@ -265,7 +265,7 @@ pub struct IndexSaved {
     pub took: Duration,
 }
 
-/// What is in a backup.
+/// The content of a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BackupReply {
     /// Rows of the store.
@@ -278,10 +278,10 @@ pub struct BackupReply {
     pub seq: u64,
 }
 
-/// Something that is remembered, as it could be told again.
+/// One exported item, in a form that can be observed again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exported {
-    /// What was told or perceived.
+    /// The told or perceived observation.
     pub observation: Observation,
     /// Its events.
     pub events: Vec<EventId>,
@@ -340,18 +340,18 @@ impl Memory {
         self.store.reading(|view| crate::recall::serve(request, view))
     }
 
-    /// Gives the memory its φ, or takes it away. Events without an embedding in its space become pending.
+    /// Sets or removes the text embedding model (φ). Events without an embedding in its space become pending.
     pub fn set_text_embedder(&self, embedder: Option<Arc<dyn TextEmbedder>>) {
         self.store.set_text_embedder(embedder);
     }
 
-    /// Gives the memory the texts' side of a model that places pictures and texts in one space, or takes it away. Questions
-    /// then find scenes by what they look like.
+    /// Sets or removes the text half of a model that maps pictures and texts to one space. With it, questions find scenes by
+    /// what they look like.
     pub fn set_picture_texts(&self, embedder: Option<Arc<dyn TextEmbedder>>) {
         self.store.set_picture_texts(embedder);
     }
 
-    /// Tells the memory which encoder roles are absent; answers they would have served name them.
+    /// Sets the absent encoder roles; answers that needed them name them.
     pub fn set_absent_roles(&self, roles: Vec<AbsentRole>) {
         self.store.set_absent_roles(roles);
     }
@@ -359,38 +359,38 @@ impl Memory {
     /// Embeds up to `limit` pending events, durably, and returns what is still pending. Call from one worker thread.
     ///
     /// # Errors
-    /// If the model or the store fails; what was embedded before stays.
+    /// If the model or the store fails; embeddings that were committed before remain.
     pub fn embed_pending(&self, limit: usize) -> Result<PendingWork, ObserveError> {
         self.store.embed_pending(limit)
     }
 
-    /// Tells somebody of every step of long work from now on, or nobody.
+    /// Sets or removes the receiver of the progress of long work.
     pub fn set_progress(&self, progress: Option<Arc<dyn Progress>>) {
         self.store.set_progress(progress);
     }
 
-    /// Gives the memory somebody who reads facts beside the rules, or takes it away. What was learnt stays;
-    /// [`relearn`](Self::relearn) reads everything again.
+    /// Sets or removes a fact extractor that is used in addition to the rules. What was learned before remains;
+    /// [`relearn`](Self::relearn) learns everything again.
     pub fn set_fact_extractor(&self, extractor: Option<Arc<dyn FactExtractor>>) {
         self.store.set_fact_extractor(extractor);
     }
 
-    /// Sets what learning goes by from now on; what was learnt stays until it is learnt again.
+    /// Sets the options of learning. What was learned before remains until it is learned again.
     pub fn set_learning_options(&self, options: LearningOptions) {
         self.store.set_learning_options(options);
     }
 
-    /// Learns from up to `limit` events after those that it has learnt from, and returns what is still pending. Call from one
-    /// worker thread: neither ingest nor questions wait for it.
+    /// Learns from up to `limit` further events, and returns what is still pending. Call it from one worker thread; neither
+    /// observations nor questions wait for it.
     ///
     /// # Errors
-    /// If the store fails; what was learnt before stays.
+    /// If the store fails; what was learned before remains.
     pub fn learn_pending(&self, limit: usize) -> Result<PendingWork, ObserveError> {
         self.store.learn_pending(limit)
     }
 
-    /// Has everything learnt anew by the next calls of [`learn_pending`](Self::learn_pending); until that is done, what
-    /// was learnt before is used.
+    /// Makes the next calls of [`learn_pending`](Self::learn_pending) learn everything again. Until that is done, the old
+    /// state is used.
     ///
     /// # Errors
     /// If the store cannot write.
@@ -398,7 +398,7 @@ impl Memory {
         self.store.relearn()
     }
 
-    /// What is held to be so, sorted by subject, attribute and time.
+    /// Returns the facts, sorted by subject, attribute and time.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -406,7 +406,7 @@ impl Memory {
         self.store.reading(|view| view.list_facts(filter))
     }
 
-    /// Persons who are recognised by face or voice, by id.
+    /// Returns the persons who are recognised by face or voice, ordered by id.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -414,7 +414,7 @@ impl Memory {
         self.store.reading(|view| Ok(view.learnt().anchors().persons()))
     }
 
-    /// Names, merges or splits persons, durably, and returns those that it is about.
+    /// Names, merges or splits persons, durably, and returns the persons concerned.
     ///
     /// # Errors
     /// See [`NamingError`].
@@ -422,13 +422,13 @@ impl Memory {
         self.store.name_entity(request)
     }
 
-    /// What was learnt of persons since the last call, oldest first; of what nobody takes, the oldest goes.
+    /// Returns the changes of persons since the last call, oldest first. If nobody takes them, the oldest are dropped.
     pub fn take_entity_news(&self) -> Vec<EntityNews> {
         self.store.take_entity_news()
     }
 
-    /// What became of procedures since the last call: of each that changed, its present state. Of what nobody takes, the
-    /// oldest goes.
+    /// Returns the present state of each procedure that changed since the last call. If nobody takes them, the oldest are
+    /// dropped.
     pub fn take_procedure_news(&self) -> Vec<ProcedureNews> {
         self.store.take_procedure_news()
     }
@@ -441,7 +441,7 @@ impl Memory {
         self.store.forget(request)
     }
 
-    /// Says what a request would forget, and forgets nothing.
+    /// Returns what a request would forget, and forgets nothing.
     ///
     /// # Errors
     /// See [`ForgetError`].
@@ -449,8 +449,8 @@ impl Memory {
         self.store.preview_forget(request)
     }
 
-    /// Recordings that show what was forgotten and are not removed yet, with their numbers. What leads to them is gone; the
-    /// bytes are the archive's.
+    /// Returns the recordings that show forgotten events and are not deleted yet, with their numbers. The memory no longer
+    /// refers to them; the archive must delete the files.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -458,34 +458,34 @@ impl Memory {
         self.store.recordings_to_remove()
     }
 
-    /// Notes durably that recordings are gone.
+    /// Records durably that recordings were deleted.
     ///
     /// # Errors
-    /// If the store cannot write; then they are named again.
+    /// If the store cannot write; then they are listed again.
     pub fn recordings_removed(&self, numbers: &[u64]) -> Result<(), ObserveError> {
         self.store.recordings_removed(numbers)
     }
 
-    /// Copies what is live to a new file and removes the old one, with everything that was forgotten. Readers and writer go
-    /// on; only the last moment is theirs to wait for.
+    /// Copies the live data to a new file and removes the old one, with everything that was forgotten. Readers and writer
+    /// continue; they wait only for the last moment.
     ///
     /// # Errors
-    /// See [`MaintenanceError`]; the memory is then as it was.
+    /// See [`MaintenanceError`]; the memory is then unchanged.
     pub fn compact(&self) -> Result<CompactReply, MaintenanceError> {
         self.store.compact()
     }
 
-    /// Saves the index beside the store, so that the next opening reads it instead of building it from every event, while
-    /// readers and writer go on. `None` if it is not time, or somebody else is at it. Call from a background thread, and
-    /// when the program ends.
+    /// Saves the index beside the store, so that the next opening reads it instead of building it from every event. Readers
+    /// and writer continue. Returns `None` if it is not time, or if another thread is saving it. Call it from a background
+    /// thread, and when the program ends.
     ///
     /// # Errors
-    /// See [`MaintenanceError`]; the memory is as it was, and what was saved before is still there.
+    /// See [`MaintenanceError`]; the memory is unchanged, and the index that was saved before is still there.
     pub fn save_index(&self, when: SaveIndex) -> Result<Option<IndexSaved>, MaintenanceError> {
         self.store.save_index(when)
     }
 
-    /// Writes one consistent state of the whole memory, while readers and writer go on. The file is whole only if this
+    /// Writes one consistent state of the whole memory, while readers and writer continue. The file is complete only if this
     /// returns without an error.
     ///
     /// # Errors
@@ -495,34 +495,34 @@ impl Memory {
     }
 
     /// Reads a backup to its end and verifies the header, the checksum of every frame and the SHA-256 of all rows, without
-    /// restoring anything. Says what is in it.
+    /// restoring anything. Returns what is in it.
     ///
     /// # Errors
-    /// [`MaintenanceError::Unusable`] if it is no whole backup, [`MaintenanceError::Read`] if it cannot be read.
+    /// [`MaintenanceError::Unusable`] if it is not a complete backup, [`MaintenanceError::Read`] if it cannot be read.
     pub fn verify_backup(input: &mut dyn Read) -> Result<BackupReply, MaintenanceError> {
         crate::store::verify_backup(input)
     }
 
-    /// Puts a backup in the place of this memory, once all of it was read, verified and synced. Until then questions are
-    /// answered from the present memory, and nothing can be committed. With `keep_instance` the memory keeps its own id, under
-    /// which the broker keeps messages for it; else it takes that of the backup.
+    /// Replaces this memory with a backup, once all of it is read, verified and synced. Until then questions are answered from
+    /// the present memory, and nothing can be committed. With `keep_instance` the memory keeps its own id, under which the
+    /// broker keeps messages for it; otherwise it takes the id of the backup.
     ///
     /// # Errors
-    /// See [`MaintenanceError`]; the memory is then as it was.
+    /// See [`MaintenanceError`]; the memory is then unchanged.
     pub fn restore(&self, input: &mut dyn Read, keep_instance: bool) -> Result<BackupReply, MaintenanceError> {
         self.store.restore(input, keep_instance)
     }
 
-    /// Ends a compaction that is under way, and lets no other begin: the program is about to end.
+    /// Stops a running compaction and prevents further ones, because the program is about to end.
     pub fn stop_compaction(&self) {
         self.store.stop_compaction();
     }
 
-    /// Calls `visit` with everything that is visible, as it was told and perceived, in order of commit; segments in which
-    /// nothing happened come last. One consistent state.
+    /// Calls `visit` with every visible observation, as it was told or perceived, in order of commit. Segments without events
+    /// come last. All of them belong to one consistent state.
     ///
     /// # Errors
-    /// See [`MaintenanceError`], and what `visit` fails with.
+    /// See [`MaintenanceError`], and the errors of `visit`.
     pub fn export(
         &self,
         visit: &mut dyn FnMut(Exported) -> Result<(), MaintenanceError>,
@@ -530,7 +530,7 @@ impl Memory {
         self.store.export(visit)
     }
 
-    /// Episodes, newest first, a page at a time.
+    /// Returns a page of episodes, newest first.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -538,7 +538,7 @@ impl Memory {
         self.store.reading(|view| Ok(view.list_episodes(filter)?))
     }
 
-    /// One episode with its visible events; `None` if there is none or it was forgotten.
+    /// Returns one episode with its visible events; `None` if there is none or it was forgotten.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -546,7 +546,7 @@ impl Memory {
         self.store.reading(|view| Ok(view.whole_episode(id)?))
     }
 
-    /// One visible event; `None` if there is none or it was forgotten.
+    /// Returns one visible event; `None` if there is none or it was forgotten.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -554,7 +554,7 @@ impl Memory {
         self.store.reading(|view| Ok(view.find_event(id)?))
     }
 
-    /// One episode with a page of its visible events; `None` if there is none or it was forgotten.
+    /// Returns one episode with a page of its visible events; `None` if there is none or it was forgotten.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -562,7 +562,7 @@ impl Memory {
         self.store.reading(|view| Ok(view.episode_page(id, page)?))
     }
 
-    /// Visible events in order of commit, at most `limit`, after `after`.
+    /// Returns at most `limit` visible events after `after`, in order of commit.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -570,7 +570,7 @@ impl Memory {
         self.store.reading(|view| Ok(view.list_events(after, limit)?))
     }
 
-    /// Entity names with their counts, most frequent first.
+    /// Returns entity names with their counts, most frequent first.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -578,17 +578,17 @@ impl Memory {
         self.store.reading(|view| Ok(view.list_entities(limit)?))
     }
 
-    /// Counts; cheap enough for every heartbeat.
+    /// Returns counts and sizes. It is cheap enough for every heartbeat.
     pub fn stats(&self) -> Stats {
         self.store.stats()
     }
 
-    /// The random id of this memory, made with the store (`…/instance`).
+    /// Returns the random id of this memory, created with the store (`…/instance`).
     pub fn instance(&self) -> &str {
         self.store.instance()
     }
 
-    /// Reads every record, verifies checksums and the agreement of the tables, and says what is wrong.
+    /// Reads every record, verifies the checksums and the consistency of the tables, and returns the problems.
     ///
     /// # Errors
     /// If the store cannot be read at all.
@@ -596,7 +596,7 @@ impl Memory {
         self.store.check()
     }
 
-    /// A setting kept with the memory across restarts (for instance whether recording is paused).
+    /// Returns a setting that is stored with the memory (for instance whether recording is paused).
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -604,7 +604,7 @@ impl Memory {
         self.store.setting(name)
     }
 
-    /// Keeps a setting durably.
+    /// Stores a setting durably.
     ///
     /// # Errors
     /// If the store cannot write.

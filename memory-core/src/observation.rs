@@ -1,4 +1,4 @@
-//! What the senses and the robot's other programs hand over.
+//! Observations: the input of the memory, from its own senses and from other programs.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,26 +7,26 @@ use crate::{Attributes, Kind, Modality, StreamSpan, Timestamp};
 /// One thing to remember.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Observation {
-    /// Another program said so (`…/observe`, `engram observe`).
+    /// Told by another program (`…/observe`, `engram observe`).
     Told(Told),
-    /// Engram saw or heard it itself: one closed segment of one source.
+    /// Seen or heard by Engram itself: one closed segment of one source.
     Perceived(Perceived),
 }
 
-/// An observation told by another program. Becomes exactly one atomic event and is never merged away.
+/// An observation told by another program. It becomes exactly one atomic event and is never merged with others.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Told {
     /// The sender's own id. (`source`, `id`, `at`) is the identity of the observation.
     pub id: Option<String>,
-    /// What kind of thing was observed.
+    /// Kind of the observation.
     pub kind: Kind,
     /// What was observed, in words.
     pub text: String,
-    /// When it began; the time of receipt if absent.
+    /// When it began; if absent, the time of receipt.
     pub at: Option<Timestamp>,
     /// When it ended.
     pub until: Option<Timestamp>,
-    /// The program that says so.
+    /// The program that reports it.
     pub source: String,
     /// The person or thing that it is about, or who spoke.
     pub entity: Option<String>,
@@ -34,7 +34,7 @@ pub struct Told {
     pub attributes: Attributes,
     /// The sender's confidence, 0 to 1.
     pub confidence: Option<f32>,
-    /// The transport says that this may be a repetition (MQTT's DUP flag).
+    /// Whether the transport marks it as a possible repetition (MQTT's DUP flag).
     pub redelivered: bool,
 }
 
@@ -66,9 +66,9 @@ pub struct Perceived {
     pub stream: StreamSpan,
     /// What ended it.
     pub boundary: Boundary,
-    /// The atomic events inside, in order of time. May be empty: that nothing happened is remembered too.
+    /// The atomic events inside, in order of time. May be empty: the memory also records that nothing happened.
     pub events: Vec<PerceivedEvent>,
-    /// Where the recording is (file or http uri), if it was kept.
+    /// Address of the recording (file or http URI), if there is one.
     pub media: Option<String>,
     /// Encoder roles that were absent or failed while this was perceived, as `role: reason`.
     pub degraded: Vec<String>,
@@ -77,9 +77,9 @@ pub struct Perceived {
 /// One atomic event inside a segment: an object in view, a stretch of speech, a subtitle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PerceivedEvent {
-    /// What kind of thing was perceived.
+    /// Kind of the event.
     pub kind: Kind,
-    /// By which sense.
+    /// The sense that it comes from.
     pub modality: Modality,
     /// A description that reads like a sentence.
     pub text: String,
@@ -95,11 +95,11 @@ pub struct PerceivedEvent {
     pub attributes: Attributes,
     /// The encoder's confidence, 0 to 1.
     pub confidence: f32,
-    /// What the encoders made of it, at most one vector per sense and space; empty where none did.
+    /// Its embeddings, at most one per sense and space; empty if no encoder made one.
     pub embeddings: Vec<SensedEmbedding>,
 }
 
-/// What a vector of the senses describes. Faces and voices are clustered to persons.
+/// What a vector of the senses describes. Faces and voices are clustered into persons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sensed {
@@ -107,14 +107,14 @@ pub enum Sensed {
     Face,
     /// One person's voice.
     Voice,
-    /// What is seen as a whole.
+    /// A whole picture.
     Picture,
-    /// What is heard as a whole.
+    /// A whole stretch of sound.
     Sound,
 }
 
 impl Sensed {
-    /// Every one, in the order of their numbers.
+    /// All variants, in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Face, Self::Voice, Self::Picture, Self::Sound];
 
     /// The name, for instance in `spaces`.
@@ -131,8 +131,8 @@ impl Sensed {
 /// A vector that an encoder made of an event.
 ///
 /// A face or voice event stands for *one track*: one face followed over consecutive frames of one segment, or one
-/// stretch of one speaker. Its span is the time for which the track was there, since two faces seen at the same moment
-/// are two persons, and its vector is the mean of the track's vectors.
+/// stretch of one speaker. Its span is the duration of the track, because two faces seen at the same moment are two
+/// persons. Its vector is the mean of the track's vectors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SensedEmbedding {
     /// What it describes.

@@ -1,8 +1,8 @@
-//! What the memory needs from outside, as traits that `drivers` and `agent` implement.
+//! Traits for everything that the memory needs from outside. `drivers` and `agent` implement them.
 
 use crate::Timestamp;
 
-/// Why something outside could not do its part.
+/// Why a call of a port failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{role}: {message}")]
 pub struct PortError {
@@ -12,37 +12,37 @@ pub struct PortError {
     pub message: String,
 }
 
-/// Work behind the commit that may take long.
+/// Background work that may take long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LongWork {
-    /// Facts, persons and procedures are learnt from events.
+    /// Learning facts, persons and procedures from events.
     Learning,
-    /// Texts get their vectors.
+    /// Computing the vectors of texts.
     Embedding,
-    /// The store is copied without what was forgotten, and its index built anew.
+    /// Copying the store without forgotten data, and building its index again.
     Compaction,
-    /// The index is written into its file.
+    /// Writing the index to its file.
     Saving,
 }
 
-/// Hears that long work goes on, so that what is slow can be told from what hangs.
+/// Receives the progress of long work, to tell slow work from work that hangs.
 pub trait Progress: Send + Sync {
-    /// One more step is done: some events, some rows, some bytes. Called often, by the thread that does the work, sometimes while
-    /// a lock of the memory is held: it must not call the memory.
+    /// Reports that one more step is done: some events, some rows, some bytes. It is called often, by the thread that does the
+    /// work, and sometimes while a lock of the memory is held, so it must not call the memory.
     fn step(&self, work: LongWork);
 }
 
-/// φ of the papers: texts to vectors of one space.
+/// A text embedding model, φ in the papers: turns texts into vectors of one space.
 ///
-/// Calls block; they are made from worker threads, never while a lock of the memory is held.
+/// Calls block. They come from worker threads, never while a lock of the memory is held.
 pub trait TextEmbedder: Send + Sync {
-    /// Name of the space, unique per model and preprocessing. Vectors of different spaces are never compared.
+    /// Returns the name of the space, unique per model and preprocessing. Vectors of different spaces are never compared.
     fn space(&self) -> &str;
 
-    /// Length of a vector.
+    /// Returns the length of a vector.
     fn dimensions(&self) -> usize;
 
-    /// One vector of unit L2 norm per text, in order.
+    /// Returns one vector of unit L2 norm per text, in order.
     ///
     /// # Errors
     /// If the model fails; then no vector of the batch is returned.
@@ -51,19 +51,19 @@ pub trait TextEmbedder: Send + Sync {
 
 /// Receives closed segments from the senses.
 pub trait PerceptionSink: Send + Sync {
-    /// Takes one segment and returns once it is durable. May block: that is the back-pressure of a file at `max`.
+    /// Stores one segment, and returns once it is durable. May block, which slows down a file that is played at `max`.
     ///
     /// # Errors
-    /// If the memory cannot take it; the caller counts the loss.
+    /// If the memory cannot store it; the caller counts the loss.
     fn perceived(&self, segment: crate::Perceived) -> Result<Timestamp, PortError>;
 }
 
-/// Reads facts out of what was said, beside the rules for English: a language model, or rules for another language.
+/// Extracts facts from events in addition to the rules for English: a language model, or rules for another language.
 pub trait FactExtractor: Send + Sync {
-    /// What an event says. Must give the same for the same event, or learning anew gives something else.
+    /// Returns the statements of an event. It must be deterministic, because learning may be repeated.
     ///
     /// # Errors
-    /// If the model fails; the rules' own reading stands.
+    /// If the model fails; the statements of the rules remain.
     fn extract(&self, event: &crate::Event) -> Result<Vec<Statement>, PortError>;
 }
 
@@ -72,17 +72,18 @@ pub trait FactExtractor: Send + Sync {
 pub struct Statement {
     /// The person or thing, by name: "Anna", "blue mug".
     pub subject: String,
-    /// What it says of it: "place", "colour", or any attribute with one value at a time.
+    /// The attribute: "place", "colour", or any attribute with one value at a time.
     pub attribute: String,
     /// The value: "in the kitchen", "red".
     pub value: String,
-    /// Whether it says that it is so, or that it is not.
+    /// Whether the event affirms the value or denies it.
     pub holds: bool,
 }
 
-/// Judges whether actions in this order are complete, reusable knowledge (the paper's LLMVERIFY).
+/// Judges whether a sequence of actions is a complete, reusable procedure (LLMVERIFY in NS-Mem).
 pub trait ProcedureJudge: Send + Sync {
-    /// 0 (a coincidence) to 1 (a procedure). `context` holds whole sessions that contain the steps, one line each.
+    /// Returns a score from 0 (a coincidence) to 1 (a procedure). `context` holds whole sessions that contain the steps, one
+    /// line each.
     ///
     /// # Errors
     /// If the model fails; the evidence decides then.

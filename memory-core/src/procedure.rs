@@ -1,4 +1,4 @@
-//! Requests about procedures and their answers: `cmd/procedure` of the contract, typed.
+//! Requests about procedures and their replies: the types of `cmd/procedure`.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use crate::logic::query::{Constraints, Part};
 use crate::logic::{Procedure, ProcedureId};
 use crate::{ReadError, TimeSpan};
 
-/// Which procedure is meant. An id wins over a goal.
+/// Names a procedure. An id takes precedence over a goal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WhichProcedure {
     /// Its id.
     pub id: Option<ProcedureId>,
-    /// Its goal: in its own words, or in words that are like them.
+    /// Its goal, in its own or in similar words.
     pub goal: Option<String>,
 }
 
 impl WhichProcedure {
-    /// The procedure of a goal.
+    /// Names the procedure with this goal.
     pub fn of_goal(goal: impl Into<String>) -> Self {
         Self { id: None, goal: Some(goal.into()) }
     }
@@ -27,36 +27,36 @@ impl WhichProcedure {
 /// How a procedure is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureFormat {
-    /// A picture that stands on its own.
+    /// An SVG picture.
     Svg,
-    /// For Graphviz.
+    /// Graphviz DOT.
     Dot,
 }
 
 /// A symbolic query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProcedureRequest {
-    /// Which procedures there are.
+    /// Lists procedures.
     List {
         /// Only those whose goal shares a word with this.
         goal_like: Option<String>,
         /// How many at most.
         max: usize,
     },
-    /// One procedure whole, with its evidence.
+    /// Returns one whole procedure with its evidence.
     Get(WhichProcedure),
-    /// The ways to the goal that fulfil conditions.
+    /// Returns the paths to the goal that meet conditions.
     Paths {
         /// The procedure.
         of: WhichProcedure,
         /// The conditions.
         constraints: Constraints,
-        /// What was done already: the ways on from there.
+        /// Steps that are done already; the paths continue from there.
         done: Vec<String>,
         /// How many at most.
         max: usize,
     },
-    /// What comes next.
+    /// Predicts the next steps.
     Next {
         /// The procedure.
         of: WhichProcedure,
@@ -65,36 +65,36 @@ pub enum ProcedureRequest {
         /// How many at most.
         k: usize,
     },
-    /// What is still to be done, and with what.
+    /// Returns the steps that are still to be done, and the things needed for them.
     Missing {
         /// The procedure.
         of: WhichProcedure,
         /// What was done, in any words.
         done: Vec<String>,
     },
-    /// What can stand in for things that are not to be had.
+    /// Finds alternatives to things that are not available.
     Alternatives {
         /// The procedure.
         of: WhichProcedure,
-        /// Things, or steps. Empty: what memory says is broken, missing or used up.
+        /// Things or steps that are not available. Empty: what the memory knows to be broken, missing or used up.
         blocked: Vec<String>,
         /// What was done, in order, in any words.
         done: Vec<String>,
-        /// How many ways at most.
+        /// Maximum number of paths.
         max: usize,
     },
-    /// What a person does.
+    /// Returns what a person does.
     Behaviours {
         /// The person's name.
         person: String,
     },
-    /// A picture of a procedure.
+    /// Draws a procedure.
     Show {
         /// The procedure.
         of: WhichProcedure,
-        /// Of which kind.
+        /// The format of the picture.
         format: PictureFormat,
-        /// How many steps it shows at most: the most frequent ways.
+        /// Maximum number of steps; of a larger procedure the most frequent paths are drawn.
         max_steps: usize,
     },
 }
@@ -117,13 +117,13 @@ pub struct ProcedureSummary {
     pub id: ProcedureId,
     /// Its goal.
     pub goal: String,
-    /// Whether somebody told the goal.
+    /// Whether the goal was told, or made from the steps.
     pub named: bool,
-    /// How many different steps it has.
+    /// Number of different steps.
     pub steps: usize,
-    /// How many sessions show it; of a person's, the person's.
+    /// Number of sessions; for one person, only that person's.
     pub sessions: usize,
-    /// The sessions; of lists, none.
+    /// The sessions; empty in lists.
     pub evidence: Vec<SessionEvidence>,
 }
 
@@ -146,15 +146,15 @@ impl ProcedureSummary {
 pub struct StepDetail {
     /// `start`, `goal`, or `s` and a number: stable while the procedure does not change.
     pub id: String,
-    /// What is done; `START` and `GOAL`.
+    /// The text of the step; also `START` and `GOAL`.
     pub text: String,
-    /// Which time in a session this is: 1 for the first.
+    /// The n-th time of this step in a session, from 1.
     pub occurrence: u16,
-    /// How many sessions came through.
+    /// Number of sessions that contain this step.
     pub count: u32,
-    /// Names by the part they play, with how many observations named them.
+    /// Names by their part (object, tool, place, person), with the number of observations that named them.
     pub attributes: Vec<(Part, Vec<(String, u32)>)>,
-    /// How long it takes on average, where that is known.
+    /// Average duration, if known.
     pub duration: Option<Duration>,
     /// The share of attempts that succeeded.
     pub success: f64,
@@ -167,60 +167,60 @@ pub struct EdgeDetail {
     pub from: String,
     /// The step it leads to.
     pub to: String,
-    /// How many sessions made it.
+    /// Number of sessions that made this transition.
     pub count: u32,
     /// The posterior mean of its probability.
     pub probability: f64,
 }
 
-/// A procedure whole.
+/// A whole procedure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcedureDetail {
-    /// What a list tells of it, with its sessions.
+    /// Its summary, with its sessions.
     pub summary: ProcedureSummary,
-    /// Its steps in an order in which no edge leads back, START first and GOAL last.
+    /// Its steps in topological order, START first and GOAL last.
     pub steps: Vec<StepDetail>,
     /// Its edges, in the order of the steps.
     pub edges: Vec<EdgeDetail>,
 }
 
-/// A way to the goal.
+/// A path to the goal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Way {
-    /// What is done, in order.
+    /// The steps, in order.
     pub steps: Vec<String>,
-    /// How probable it is among all ways.
+    /// Its probability among all paths.
     pub probability: f64,
-    /// How many sessions did just this.
+    /// Number of sessions that took exactly this path.
     pub seen: u32,
 }
 
-/// Ways to the goal, the most probable first.
+/// Paths to the goal, the most probable first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ways {
-    /// The ways.
+    /// The paths.
     pub ways: Vec<Way>,
-    /// Whether these are the best there are.
+    /// Whether the search was complete, so that these are the best paths.
     pub complete: bool,
-    /// Whether they are put together from pieces that nobody did in this context.
+    /// Whether they combine transitions that no session made in this context.
     pub guessed: bool,
 }
 
 /// A step with its probability.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LikelyStep {
-    /// What is done; `GOAL`: nothing more.
+    /// The step; `GOAL` means that nothing is left to do.
     pub step: String,
-    /// How probable it is.
+    /// Its probability.
     pub probability: f64,
 }
 
-/// Something that memory says about a thing that a procedure needs.
+/// A remark in the memory about a thing that a procedure needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
     /// The thing.
     pub thing: String,
-    /// What was said, in its own words.
+    /// The original text.
     pub text: String,
     /// The sender's own id of the observation, or `ev-42`.
     pub observation: String,
@@ -231,24 +231,24 @@ pub struct Remark {
 pub struct OtherThing {
     /// The step.
     pub step: String,
-    /// What it was done with, or to, instead.
+    /// The thing that was used instead.
     pub with: String,
-    /// How often.
+    /// Number of times.
     pub seen: u32,
 }
 
-/// What can stand in for what is blocked.
+/// Alternatives to blocked things.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Alternatives {
-    /// The steps that need what is blocked.
+    /// The steps that need a blocked thing.
     pub blocked: Vec<String>,
-    /// Why, where memory says so.
+    /// The reasons, if the memory has any.
     pub because: Vec<Remark>,
-    /// Ways on that do without.
+    /// Paths without the blocked things.
     pub ways: Ways,
     /// Blocked steps that were done with another thing.
     pub others: Vec<OtherThing>,
-    /// Where what is blocked is to be had.
+    /// Where a blocked thing is available.
     pub offers: Vec<Remark>,
 }
 
@@ -263,7 +263,7 @@ pub enum ProcedureReply {
     Paths(Ways),
     /// To `Next`.
     Next(Vec<LikelyStep>),
-    /// To `Missing`: steps in the order in which they are done, and the things that they need.
+    /// To `Missing`: the remaining steps in their usual order, and the things that they need.
     Missing {
         /// The steps.
         steps: Vec<LikelyStep>,

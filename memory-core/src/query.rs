@@ -9,21 +9,21 @@ use crate::{Attributes, EpisodeId, EventId, Kind, Modality, StreamSpan, TimeSpan
 /// A question to the memory.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Query {
-    /// In plain words. Not empty.
+    /// The question in plain words. Not empty.
     pub question: String,
     /// Options to choose from; empty for an open question.
     pub options: Vec<String>,
-    /// Only what happened at or after this.
+    /// Use only events at or after this time.
     pub since: Option<Timestamp>,
-    /// Only what happened at or before this.
+    /// Use only events at or before this time.
     pub until: Option<Timestamp>,
-    /// What "now" means in the question; the clock if absent.
+    /// The time that "now" means in the question; the clock if absent.
     pub now: Option<Timestamp>,
-    /// How many items of evidence at most; 5 if zero.
+    /// Maximum number of evidence items; 5 if zero.
     pub top_k: usize,
-    /// How long the answer may take, from the begin of `Memory::ask`.
+    /// Time limit of the answer, counted from the call of `Memory::ask`.
     pub budget: Option<Duration>,
-    /// Whether to tell the steps that led to the answer.
+    /// Whether the answer contains the steps that led to it.
     pub trace: bool,
 }
 
@@ -31,10 +31,10 @@ pub struct Query {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// The question cannot be understood as one; the text says what to change.
+    /// The query is not valid; the text says what to change.
     #[error("{0}")]
     Invalid(String),
-    /// The budget ran out first.
+    /// The time limit was reached before there was an answer.
     #[error("no answer within {0:?}")]
     Deadline(Duration),
     /// The store could not be read.
@@ -42,33 +42,33 @@ pub enum QueryError {
     Read(#[from] crate::ReadError),
 }
 
-/// Which road led to the answer.
+/// Which part of the memory an answer comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Route {
-    /// From a gist.
+    /// A summary of a stretch of time.
     Gist,
-    /// From atomic events.
+    /// Single events.
     Detailed,
-    /// From what one sense noticed while another had the cue.
+    /// Events that are placed in time by another event, often of another sense.
     CrossModal,
-    /// From a procedure.
+    /// A fact or a procedure that was learned.
     Symbolic,
-    /// By looking again at the recording.
+    /// Reserved: looking at the recording again.
     Agentic,
-    /// Memory holds no evidence.
+    /// None: the memory holds no evidence.
     None,
 }
 
-/// What kind of answer is wanted.
+/// The kind of answer that a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Intent {
-    /// What, who, where, when.
+    /// What, who, where, when, how many, whether.
     Factual,
-    /// How something is done.
+    /// How something is done, or what comes next.
     Procedural,
-    /// How something is done without, or only with, something.
+    /// How something is done with, or without, something.
     Constraint,
     /// What somebody usually does.
     Character,
@@ -78,13 +78,13 @@ pub enum Intent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum QuestionModality {
-    /// What was seen.
+    /// Something seen.
     Visual,
-    /// What was heard.
+    /// Something heard.
     Audio,
-    /// Both at once.
+    /// Either, or both.
     Audiovisual,
-    /// The whole of a stretch of time.
+    /// A whole stretch of time.
     Gist,
 }
 
@@ -97,34 +97,34 @@ pub struct Evidence {
     pub span: TimeSpan,
     /// Stream time, where a recording covers it.
     pub stream: Option<StreamSpan>,
-    /// By which sense.
+    /// The sense that it comes from.
     pub modality: Modality,
     /// What happened, in words.
     pub text: String,
-    /// How well it supports the answer, 0 to 1; comparable within one answer.
+    /// How well it supports the answer, 0 to 1. Comparable within one answer only.
     pub score: f32,
-    /// Where the recording is.
+    /// Address of the recording.
     pub media: Option<String>,
     /// The senders' own ids, or the event's (`ev-42`) where the sender gave none.
     pub observations: Vec<String>,
-    /// The event itself.
+    /// The event.
     pub event: EventId,
-    /// What kind of thing it is.
+    /// Kind of the event.
     pub kind: Kind,
     /// The person or thing that it is about, or who spoke.
     pub entity: Option<String>,
-    /// What was told with it.
+    /// Attributes that were told or perceived with it.
     pub attributes: Attributes,
 }
 
-/// Where the time went.
+/// Processing time by phase.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Elapsed {
-    /// Understanding the question, its embedding included.
+    /// Parsing the question, including its embedding.
     pub classify: Duration,
     /// Searching.
     pub retrieve: Duration,
-    /// Putting the answer together.
+    /// Composing the answer.
     pub reason: Duration,
     /// All of it.
     pub total: Duration,
@@ -135,44 +135,44 @@ pub struct Elapsed {
 pub struct TraceStep {
     /// What was done.
     pub step: String,
-    /// What came of it.
+    /// The result.
     pub detail: String,
 }
 
 /// An answer with its evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// In words; `None` where memory holds no evidence.
+    /// The answer in words; `None` if the memory holds no evidence.
     pub answer: Option<String>,
-    /// The chosen option's index.
+    /// Index of the chosen option.
     pub choice: Option<usize>,
-    /// How likely the answer is right, 0 to 1.
+    /// Probability that the answer is right, 0 to 1.
     pub confidence: f32,
-    /// Which road led here.
+    /// Which part of the memory the answer comes from.
     pub route: Route,
     /// Why this was answered, or why there is no answer, in a few words.
     pub reason: String,
-    /// What kind of answer was wanted.
+    /// The kind of answer that was asked for.
     pub intent: Intent,
     /// Which senses the question is about.
     pub modality: QuestionModality,
-    /// Best first.
+    /// The events behind the answer, best first.
     pub evidence: Vec<Evidence>,
-    /// What was not available to this answer, as `role: reason`.
+    /// What this answer had to do without, as `role: reason`.
     pub degraded: Vec<String>,
-    /// Where the time went.
+    /// Processing time by phase.
     pub elapsed: Elapsed,
-    /// The steps, if they were asked for.
+    /// The steps that led to the answer, if they were requested.
     pub trace: Vec<TraceStep>,
 }
 
-/// An encoder role that no model fills, told to the memory so that answers can say what they lack.
+/// An encoder role without a model. The memory knows it so that answers can say what they had to do without.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AbsentRole {
     /// The role, for instance `speech recognition`.
     pub role: String,
-    /// Why, for instance `model not installed`.
+    /// The reason, for instance `model not installed`.
     pub reason: String,
-    /// The sense it would have served; `None` for all.
+    /// The sense that the role serves; `None` for all.
     pub modality: Option<Modality>,
 }

@@ -1,4 +1,4 @@
-//! A value whose clones share it until one of them changes it.
+//! A copy-on-write value: clones share it until one of them changes it.
 
 use std::ops::Deref;
 use std::sync::Arc;

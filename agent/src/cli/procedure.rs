@@ -18,7 +18,7 @@ pub struct ProcedureArgs {
 /// Which procedure a query is about.
 #[derive(Debug, Clone, Args)]
 pub struct WhichArgs {
-    /// Its goal, in words that are like it, or its id, for instance p-7.
+    /// The goal in similar words, or the id of the procedure, for instance p-7.
     #[arg(value_name = "GOAL")]
     pub goal: String,
 }
@@ -26,78 +26,78 @@ pub struct WhichArgs {
 /// What can be asked about procedures.
 #[derive(Debug, Clone, Subcommand)]
 pub enum ProcedureCommand {
-    /// The procedures there are, the most frequent first.
+    /// List procedures, the most frequent first.
     List {
         /// Only those whose goal shares a word with this.
         like: Option<String>,
-        /// How many at most.
+        /// Maximum number to list.
         #[arg(long, value_name = "N", default_value_t = 100)]
         max: usize,
     },
-    /// One procedure whole: steps, how often one follows another, sessions.
+    /// Show one procedure: its steps, how often each follows another, and its sessions.
     Get {
         /// The procedure.
         #[command(flatten)]
         which: WhichArgs,
     },
-    /// The ways to the goal, the most probable first.
+    /// List the paths to the goal, the most probable first.
     Paths {
         /// The procedure.
         #[command(flatten)]
         which: WhichArgs,
-        /// No step with this: an object, tool, place, person or words of the step; repeat for each.
+        /// No step may have this: an object, tool, place, person, or words of the step; repeat it for each.
         #[arg(long, value_name = "THING")]
         without: Vec<String>,
-        /// Some step with this; repeat for each.
+        /// Some step must have this; repeat it for each.
         #[arg(long, value_name = "THING")]
         with: Vec<String>,
-        /// One step before another, for instance `--before wash=cut`; repeat for each.
+        /// One step must come before another, for instance `--before wash=cut`; repeat it for each pair.
         #[arg(long, value_name = "STEP=STEP", value_parser = key_value)]
         before: Vec<(String, String)>,
-        /// A step that is done already; repeat for each, in order.
+        /// A step that is done already; repeat it for each step, in order.
         #[arg(long, value_name = "STEP")]
         done: Vec<String>,
-        /// Only ways of so many steps at most.
+        /// Only paths with at most this many steps.
         #[arg(long, value_name = "N")]
         max_steps: Option<usize>,
-        /// How many ways at most.
+        /// Maximum number of paths.
         #[arg(long, value_name = "N", default_value_t = 20)]
         max: usize,
     },
-    /// What comes next.
+    /// Predict the next steps.
     Next {
         /// The procedure.
         #[command(flatten)]
         which: WhichArgs,
-        /// A step that is done; repeat for each, in order.
+        /// A step that is done; repeat it for each step, in order.
         #[arg(long, value_name = "STEP")]
         done: Vec<String>,
-        /// How many at most.
+        /// Maximum number to list.
         #[arg(short, value_name = "N", default_value_t = 5)]
         k: usize,
     },
-    /// What is still to be done, and with what.
+    /// List the steps that are still to be done, and the things needed for them.
     Missing {
         /// The procedure.
         #[command(flatten)]
         which: WhichArgs,
-        /// A step that is done; repeat for each, in order.
+        /// A step that is done; repeat it for each step, in order.
         #[arg(long, value_name = "STEP")]
         done: Vec<String>,
     },
-    /// What can stand in for things that are not to be had.
+    /// Find alternatives to things that are not available.
     Alternatives {
         /// The procedure.
         #[command(flatten)]
         which: WhichArgs,
-        /// A thing; repeat for each. Without any, what memory says is broken, missing or used up.
+        /// A thing that is not available; repeat it for each. Default: what the memory knows to be broken, missing or used up.
         #[arg(long, value_name = "THING")]
         blocked: Vec<String>,
-        /// A step that is done; repeat for each, in order.
+        /// A step that is done; repeat it for each step, in order.
         #[arg(long, value_name = "STEP")]
         done: Vec<String>,
     },
-    /// What a person does, the most frequent first, with the sessions.
+    /// List what a person does, the most frequent first, with the sessions.
     Behaviours {
         /// The person's name.
         person: String,
@@ -108,13 +108,13 @@ pub enum ProcedureCommand {
         /// The procedure.
         #[command(flatten)]
         which: WhichArgs,
-        /// As a picture, to a file or stdout.
+        /// Write an SVG picture, to a file or stdout.
         #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
         svg: Option<PathBuf>,
-        /// For Graphviz, to a file or stdout.
+        /// Write Graphviz DOT, to a file or stdout.
         #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
         dot: Option<PathBuf>,
-        /// Steps at most: of a larger procedure, its most frequent ways.
+        /// Maximum number of steps. Of a larger procedure, the most frequent paths are drawn.
         #[arg(long, value_name = "N", default_value_t = Diagram::USUAL_STEPS)]
         max_steps: usize,
     },

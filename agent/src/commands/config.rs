@@ -63,7 +63,9 @@ fn check(global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
         Ok(loaded) => {
             let warnings = config::beyond_the_disk(&loaded.config);
             if !output.json {
-                warnings.iter().for_each(|warning| output.text(format!("{warning}; what is older goes earlier")));
+                warnings
+                    .iter()
+                    .for_each(|warning| output.text(format!("{warning}; older recordings are deleted earlier")));
             }
             if output.json {
                 output.json(&json!({ "ok": true, "problems": [], "warnings": warnings, "files": loaded.files }));

@@ -110,7 +110,8 @@ fn body(request: &ForgetRequest) -> Json {
 #[allow(clippy::print_stderr, reason = "a question to the person at the terminal, not output")]
 fn confirm(shown: &Json, output: Output) -> Result<(), Failure> {
     if output.json || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        let message = format!("{}; nothing was hidden, because nobody is there to ask: --yes goes on", plan(shown));
+        let message =
+            format!("{}; nothing was hidden, because it cannot ask for confirmation here; use --yes", plan(shown));
         return Err(Failure::new(Exit::Refused, message));
     }
     eprintln!("{}", plan(shown));

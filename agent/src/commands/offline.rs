@@ -1,4 +1,4 @@
-//! What the front door does, done on a store that this process opened itself: the same parsing, the same answers.
+//! Requests to a store that this process opened itself, with the same parsing and the same answers as over MQTT.
 
 use bytes::Bytes;
 use drivers::models::Role;

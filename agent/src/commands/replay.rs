@@ -92,7 +92,7 @@ impl NewEpisodes {
             match self.announced.try_recv() {
                 Ok(event) => drop(self.ids.insert(event.id)),
                 Err(TryRecvError::Lagged(missed)) => {
-                    tracing::warn!(missed, "some new episodes will not be listed; they are remembered all the same");
+                    tracing::warn!(missed, "some new episodes will not be listed, but they are remembered");
                 }
                 Err(TryRecvError::Empty | TryRecvError::Closed) => break,
             }

@@ -13,7 +13,10 @@ use crate::opening;
 /// [`Exit::Broker`] if the broker cannot be reached or refuses.
 pub async fn connect(config: &Config) -> Result<Client, Failure> {
     if !config.mqtt.enabled {
-        return Err(Failure::new(Exit::Config, "mqtt.enabled is false: nobody can be asked by MQTT; use --offline"));
+        return Err(Failure::new(
+            Exit::Config,
+            "mqtt.enabled is false, so no agent can be asked over MQTT; use --offline",
+        ));
     }
     Client::connect(&config.mqtt, &opening::robot(config)?).await.map_err(failure)
 }

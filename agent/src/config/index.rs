@@ -5,24 +5,24 @@ use memory_core::index::{IndexOptions, Language, TokenSignatureOptions};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// `[memory.index]`: how what is remembered is found. A change takes effect at the next start, which then builds the index
-/// anew from the store.
+/// `[memory.index]`: the search index. A change applies at the next start, which then builds the index again from the
+/// store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IndexConfig {
-    /// The language whose word forms are taken as one: the stemmer. Questions are understood in English whatever it is.
+    /// Language whose word forms match each other (the stemmer). Questions are understood in English only.
     #[serde(with = "language_name")]
     #[schemars(schema_with = "languages")]
     pub language: Language,
-    /// Bits that an embedding takes in the index: more find a little more, and cost room and time in proportion.
+    /// Bits per signature of an embedding. More bits find a little more, and take space and time in proportion.
     #[schemars(range(min = 64, max = 1024), extend("multipleOf" = 64))]
     pub signature_bits: usize,
-    /// Search by the signatures of single words that HIPPOCAMPUS describes, and by nothing else: for comparisons. It finds less.
+    /// Search by token signatures as in the HIPPOCAMPUS paper, and by nothing else. It finds less; it exists for comparison.
     pub token_signatures: bool,
 }
 
 impl IndexConfig {
-    /// As the memory takes it.
+    /// The options of the index.
     ///
     /// # Errors
     /// If signatures cannot be of that length.

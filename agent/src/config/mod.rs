@@ -57,7 +57,7 @@ pub struct Config {
     pub segments: SegmentsConfig,
     /// Which encoders run, and on what.
     pub models: ModelsConfig,
-    /// The front door.
+    /// The broker and the MQTT interface.
     pub mqtt: MqttConfig,
     /// The media archive.
     pub recording: RecordingConfig,

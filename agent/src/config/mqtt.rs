@@ -1,52 +1,52 @@
-//! `[mqtt]`: the broker, who may do what, and the ceilings of the front door.
+//! `[mqtt]`: the broker, the permissions of commands, and the limits of the MQTT interface.
 
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[mqtt]`: the front door.
+/// `[mqtt]`: the MQTT interface.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MqttConfig {
-    /// Whether engram talks to a broker at all. Without, it remembers and nobody can ask it.
+    /// Whether engram connects to a broker. Without one it still remembers, and only `--offline` commands can ask it.
     pub enabled: bool,
     /// Host name or address of the broker.
     pub host: String,
-    /// Port of the broker. Without it, 1883, or 8883 with TLS.
+    /// Port of the broker. Default: 1883, or 8883 with TLS.
     #[schemars(range(min = 1, max = 65535))]
     pub port: Option<u16>,
     /// First level of every topic.
     pub root: String,
     /// User name for the broker.
     pub username: Option<String>,
-    /// Password for the broker. Better in `password_file`, which only engram can read.
+    /// Password for the broker. Prefer `password_file`, which only engram needs to read.
     pub password: Option<String>,
-    /// File with the password; a line end at its end does not count.
+    /// File with the password; a line break at its end is ignored.
     pub password_file: Option<PathBuf>,
-    /// Seconds of silence after which a ping proves that the connection lives. The broker declares engram `offline` after
-    /// one and a half times as much.
+    /// Seconds without traffic after which engram sends a ping. The broker declares engram `offline` after one and a half
+    /// times this.
     #[schemars(range(min = 5, max = 3600))]
     pub keep_alive_s: u16,
-    /// How long the broker keeps observations for an engram that is away, in hours.
+    /// How long the broker keeps observations while engram is away, hours.
     #[schemars(range(min = 1, max = 8760))]
     pub session_expiry_h: u32,
-    /// Longest pause between two attempts to reach the broker, in seconds.
+    /// Longest pause between two attempts to reach the broker, seconds.
     #[schemars(range(min = 1, max = 600))]
     pub reconnect_max_s: u64,
-    /// Answers go only to topics that begin with one of these. Without it, `<root>/` and `reply/`. Topics that engram
-    /// itself listens to or announces on are always refused.
+    /// Answers go only to topics that begin with one of these. Default: `<root>/` and `reply/`. Topics that engram itself
+    /// listens to or publishes on are always refused.
     pub reply_prefixes: Option<Vec<String>>,
-    /// How often `health` is published, in seconds; changes are published at once.
+    /// Interval of `health`, seconds; changes are published at once.
     #[schemars(range(min = 1, max = 3600))]
     pub health_interval_s: u64,
     /// Encryption.
     pub tls: TlsConfig,
-    /// Which commands are obeyed, by name: `forget = true`. A command that is not named is allowed, but `backup`, `export`,
-    /// `forget`, `name_entity`, `pause`, `restore` and `resume` only where engram has a password or a certificate for the
-    /// broker, or where they come from the command line of its own user.
+    /// Allowed commands, by name: `forget = true`. A command that is not listed is allowed, with exceptions: `backup`,
+    /// `export`, `forget`, `name_entity`, `pause`, `restore` and `resume` are allowed only if engram has a password or a
+    /// certificate for the broker, or if they come from the command line of its own user.
     pub allow: std::collections::BTreeMap<String, bool>,
-    /// Ceilings of what is taken in.
+    /// Limits of what engram accepts.
     pub limits: MqttLimits,
 }
 
@@ -56,45 +56,45 @@ pub struct MqttConfig {
 pub struct TlsConfig {
     /// Whether the connection is encrypted.
     pub enabled: bool,
-    /// Certificates of the authorities that may vouch for the broker, PEM. Without it, the system's.
+    /// Certificates of the authorities that may vouch for the broker, PEM. Default: the system's.
     pub ca_file: Option<PathBuf>,
     /// Certificates that the authorities have revoked, PEM; needs `ca_file`. Read at the start.
     pub crl_file: Option<PathBuf>,
-    /// Certificate with which engram proves who it is, PEM; needs `key_file` and `ca_file`.
+    /// Engram's own certificate, PEM; needs `key_file` and `ca_file`.
     pub cert_file: Option<PathBuf>,
     /// Private key of `cert_file`, PEM.
     pub key_file: Option<PathBuf>,
 }
 
-/// `[mqtt.limits]`: ceilings of what is taken in. At a ceiling the sender is told.
+/// `[mqtt.limits]`: limits of what engram accepts. At a limit the sender gets an error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MqttLimits {
-    /// Largest payload of `ask` and of a command, bytes; above it, `too_large`.
+    /// Largest payload of `ask` and of a command, bytes. Larger ones get `too_large`.
     #[schemars(range(min = 1024, max = 4_194_304))]
     pub ask_bytes: usize,
-    /// Largest payload of `observe`, bytes; above it, `too_large`.
+    /// Largest payload of `observe`, bytes. Larger ones get `too_large`.
     #[schemars(range(min = 1024, max = 4_194_304))]
     pub observe_bytes: usize,
-    /// Largest packet the broker may send, bytes. Larger ones never reach engram and cannot be answered.
+    /// Largest packet that the broker may send, bytes. Larger ones never reach engram and get no reply.
     #[schemars(range(min = 65_536, max = 268_435_455))]
     pub packet_bytes: u32,
-    /// Questions and commands a second on average; above it, `busy`.
+    /// Questions and commands a second on average. More get `busy`.
     #[schemars(range(min = 1, max = 100_000))]
     pub asks_per_s: u32,
-    /// Questions and commands that may come at once.
+    /// Largest burst of questions and commands.
     #[schemars(range(min = 1, max = 100_000))]
     pub ask_burst: u32,
-    /// Observations a second on average. What comes faster waits at the broker; nothing is refused for it.
+    /// Observations a second on average. Faster ones wait at the broker; none is refused.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub observations_per_s: u32,
-    /// Messages of `observe` that the broker should send before the first is acknowledged. (Mosquitto sends more.)
+    /// Messages of `observe` that the broker may send before the first one is acknowledged. (Mosquitto sends more.)
     #[schemars(range(min = 1, max = 1024))]
     pub unacknowledged: u16,
-    /// Time that a question may take if it names none, milliseconds.
+    /// Deadline of a question that names none, milliseconds.
     #[schemars(range(min = 1, max = 600_000))]
     pub default_deadline_ms: u64,
-    /// Longest time that a question may ask for, milliseconds.
+    /// Longest deadline that a question may name, milliseconds.
     #[schemars(range(min = 1, max = 600_000))]
     pub max_deadline_ms: u64,
 }
@@ -138,13 +138,13 @@ impl Default for MqttLimits {
 }
 
 impl MqttConfig {
-    /// The configured port, or the usual one.
+    /// The configured port, or the default one.
     pub fn port(&self) -> u16 {
         self.port.unwrap_or(if self.tls.enabled { 8883 } else { 1883 })
     }
 
-    /// Whether engram proves to the broker who it is; a user name alone proves nothing. A broker that takes anybody guards
-    /// nothing, so commands that destroy, rename, blind or fill the disk need a word in `[mqtt.allow]` there.
+    /// Whether engram authenticates to the broker; a user name alone does not. A broker that admits anybody protects nothing,
+    /// so commands that destroy, rename, pause or fill the disk must be allowed in `[mqtt.allow]` there.
     pub fn authenticated(&self) -> bool {
         let password = self.password.as_ref().is_some_and(|password| !password.is_empty());
         (self.username.is_some() && (password || self.password_file.is_some()))

@@ -15,35 +15,35 @@ use crate::upkeep::{BackupLimits, Reserve};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryConfig {
-    /// Ceiling of the store on disk in MiB; beyond it nothing new is accepted. Without it, the disk is the limit.
+    /// Maximum size of the store on disk, MiB; at the limit nothing new is accepted. Default: the disk is the limit.
     #[schemars(range(min = 16, max = 1_048_576))]
     pub max_mib: Option<u64>,
-    /// Page cache of the store in MiB. Without it, what follows from the machine's memory and zram.
+    /// Page cache of the store, MiB. Default: computed from the machine's memory and zram.
     #[schemars(range(min = 1, max = 4096))]
     pub cache_mib: Option<u64>,
-    /// What the whole program may take in MiB, swapped or not; beyond it health says so. Without it, what follows from the
+    /// Memory that the whole program may take, swapped or not, MiB; above it health reports it. Default: computed from the
     /// machine's memory and zram.
     #[schemars(range(min = 64, max = 1_048_576))]
     pub ceiling_mib: Option<u64>,
-    /// Zone in which "this morning" is understood and times are written, such as `Europe/Berlin`. Without it, the
+    /// Time zone for questions such as "this morning" and for written times, such as `Europe/Berlin`. Default: the
     /// system's.
     pub time_zone: Option<String>,
-    /// How what is remembered is found.
+    /// The search index.
     pub index: IndexConfig,
-    /// When what was forgotten and superseded is taken out of the file.
+    /// When forgotten and superseded data is removed from the file.
     pub compaction: CompactionConfig,
 }
 
-/// `[memory.compaction]`: the store copied without what was forgotten and superseded, while nobody asks.
+/// `[memory.compaction]`: copying the store without forgotten and superseded data, while the memory is idle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CompactionConfig {
-    /// Whether it happens by itself. `engram compact` and `cmd/compact` work all the same.
+    /// Whether compaction runs by itself. `engram compact` and `cmd/compact` always work.
     pub automatic: bool,
-    /// It happens once so much of the store is stale, percent.
+    /// Share of the store that must be stale for it to run, percent.
     #[schemars(range(min = 1, max = 100))]
     pub stale_percent: u64,
-    /// It happens at the latest so long after something was forgotten, hours: until then its words may be in freed pages of
+    /// Hours after something was forgotten at which it runs at the latest; until then the words may be in freed pages of
     /// the file.
     #[schemars(range(min = 0, max = 8760))]
     pub forgotten_h: u64,
@@ -55,16 +55,16 @@ impl Default for CompactionConfig {
     }
 }
 
-/// `[backup]`: what `cmd/backup`, `cmd/restore` and `cmd/export` write and read.
+/// `[backup]`: the files of `cmd/backup`, `cmd/restore` and `cmd/export`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BackupConfig {
-    /// The directory of backups and exports; no command leads out of it. Without it, `backups` in the data directory.
+    /// Directory of backups and exports; no command leaves it. Default: `backups` in the data directory.
     pub dir: Option<PathBuf>,
-    /// How many backups and exports without a name of their own stay there; the oldest go.
+    /// How many backups and exports that engram named itself are kept; the oldest are deleted.
     #[schemars(range(min = 1, max = 10_000))]
     pub keep: usize,
-    /// What backups and exports leave free on their disk, MiB.
+    /// Free space that backups and exports leave on their disk, MiB.
     #[schemars(range(min = 0, max = 1_048_576))]
     pub keep_free_mib: u64,
 }
@@ -76,33 +76,33 @@ impl Default for BackupConfig {
 }
 
 impl BackupConfig {
-    /// As backups and exports take it.
+    /// The limits of backups and exports.
     pub fn limits(&self) -> BackupLimits {
         BackupLimits { reserve: Reserve { bytes: self.keep_free_mib << 20 }, keep: self.keep }
     }
 }
 
-/// `[learning]`: persons and procedures. What was learnt before a change stays.
+/// `[learning]`: persons and procedures. A change does not affect what was learned before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LearningConfig {
-    /// A pause of so many minutes ends a stretch of actions that nobody named as a session.
+    /// Minutes of pause that end a sequence of actions that no `session` attribute groups.
     #[schemars(range(min = 1, max = 1440))]
     pub session_gap_min: u64,
-    /// The fewest sessions that make a procedure whose goal nobody told.
+    /// Minimum number of sessions for a procedure whose goal nobody named.
     #[schemars(range(min = 2, max = 1000))]
     pub min_sessions: usize,
-    /// The mean cosine from which on a face belongs to a person who was seen often. Without it, the `same` of the face embedding
-    /// model's entry, else 0.42.
+    /// Mean cosine above which a face belongs to a known person. Default: `same` in the entry of the face embedding model,
+    /// else 0.42.
     #[schemars(range(min = 0.05, max = 0.95))]
     pub same_face: Option<f64>,
-    /// The same of voices. Without it, the `same` of the voice embedding model's entry, else 0.48.
+    /// The same for voices. Default: `same` in the entry of the voice embedding model, else 0.48.
     #[schemars(range(min = 0.05, max = 0.95))]
     pub same_voice: Option<f64>,
 }
 
 impl LearningConfig {
-    /// As the memory takes it. `of_models`: what the entries of the models in force say of faces and of voices.
+    /// The options of the memory. `of_models`: `same` of the face and voice models in use.
     pub fn options(&self, of_models: (Option<f64>, Option<f64>)) -> LearningOptions {
         let usual = LearningOptions::default().same_person;
         LearningOptions {
@@ -130,7 +130,7 @@ pub enum Speed {
     /// As it was recorded.
     #[default]
     Real,
-    /// As fast as the encoders go; nothing is dropped.
+    /// As fast as the encoders can, without dropping anything.
     Max,
 }
 
@@ -138,43 +138,43 @@ pub enum Speed {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SourceConfig {
-    /// Where it comes from: `v4l2:/dev/video0`, `argus:0`, `rtsp://host/path`, `alsa:hw:1`, `pulse`, `file:/path`,
+    /// Address of the source: `v4l2:/dev/video0`, `argus:0`, `rtsp://host/path`, `alsa:hw:1`, `pulse`, `file:/path`,
     /// `shm:/path`, `test`, or `pipeline:` with a GStreamer description.
     pub uri: String,
-    /// Whether it runs.
+    /// Whether the source runs.
     pub enabled: bool,
-    /// How fast a file is played.
+    /// Speed of a file.
     pub speed: Speed,
-    /// Wall-clock time of a file's begin, RFC 3339. Without it, the file's own creation time, else now.
+    /// Wall-clock time at which a file begins, RFC 3339. Default: the creation time in the file, else now.
     pub start_at: Option<String>,
-    /// Subtitles of a file: `auto` (a stream inside, else a file beside it), `off`, or the path of a subtitle file.
+    /// Subtitles of a file: `auto` (in the file, else a file beside it), `off`, or the path of a subtitle file.
     pub subtitles: String,
-    /// Whether a file begins again at its end.
+    /// Whether a file starts again at its end.
     pub repeat: bool,
     /// Whether the picture is used.
     pub video: bool,
     /// Whether the sound is used.
     pub audio: bool,
-    /// Pixels per row asked of a camera (`v4l2`, `argus`).
+    /// Width requested from a camera (`v4l2`, `argus`), pixels.
     #[schemars(range(min = 16, max = 8192))]
     pub width: Option<u32>,
-    /// Rows asked of a camera.
+    /// Height requested from a camera, pixels.
     #[schemars(range(min = 16, max = 8192))]
     pub height: Option<u32>,
-    /// Pictures a second asked of a camera.
+    /// Pictures a second requested from a camera.
     #[schemars(range(min = 1, max = 240))]
     pub fps: Option<u32>,
-    /// Pictures wider than this are scaled down before anything else.
+    /// Wider pictures are scaled down before anything else.
     #[schemars(range(min = 64, max = 4096))]
     pub max_width: u32,
     /// Jitter buffer of `rtsp`, milliseconds.
     #[schemars(range(min = 0, max = 60_000))]
     pub latency_ms: u64,
-    /// What a `shm` peer sends, as GStreamer caps.
+    /// Format that a `shm` peer sends, as GStreamer caps.
     pub caps: Option<String>,
-    /// Address of the sound server of `pulse`, such as `unix:/run/user/1000/pulse/native`. Without it, the user's own.
+    /// Address of the sound server of `pulse`, such as `unix:/run/user/1000/pulse/native`. Default: the user's own.
     pub server: Option<String>,
-    /// A live source that delivers nothing for so long is restarted, seconds.
+    /// Seconds without data after which a live source is restarted.
     #[schemars(range(min = 0.5, max = 600.0))]
     pub watchdog_s: f64,
 }
@@ -212,16 +212,16 @@ pub struct SegmentsConfig {
     /// Longest segment, seconds; at least twice the shortest.
     #[schemars(range(min = 2.0, max = 300.0))]
     pub max_s: f64,
-    /// Pictures a second that are looked at while nothing moves.
+    /// Pictures a second that are analysed while nothing moves.
     #[schemars(range(min = 0.1, max = 60.0))]
     pub min_fps: f64,
-    /// Pictures a second that are looked at while things change.
+    /// Pictures a second that are analysed while things change.
     #[schemars(range(min = 0.1, max = 60.0))]
     pub max_fps: f64,
-    /// A change of the picture (1 - SSIM) above this is a cut, whatever the picture did before.
+    /// A change of the picture (1 - SSIM) above this is always a cut.
     #[schemars(range(min = 0.0, max = 2.0))]
     pub visual_threshold: f64,
-    /// Sound this many dB below full scale is silence.
+    /// Sound this many dB below full scale counts as silence.
     #[schemars(range(min = 1.0, max = 120.0))]
     pub silence_db: f64,
 }
@@ -232,11 +232,11 @@ impl Default for SegmentsConfig {
     }
 }
 
-/// What runs an encoder.
+/// The backend of an encoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Accelerator {
-    /// The best there is; health says which.
+    /// The best one available; health says which.
     #[default]
     Auto,
     /// The processor.
@@ -251,21 +251,21 @@ pub enum Accelerator {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelsConfig {
-    /// Directory of the model files. Without it, `$ENGRAM_MODELS_DIR`, else /var/lib/engram/models and the user's
+    /// Directory of the model files. Default: `$ENGRAM_MODELS_DIR`, else /var/lib/engram/models and the user's
     /// ~/.local/share/engram/models.
     pub dir: Option<PathBuf>,
-    /// Which file fills which role. Without it, the list built into engram.
+    /// Catalogue of the models: which file fills which role. Default: the one built into engram.
     pub manifest: Option<PathBuf>,
-    /// The ONNX Runtime library. Without it, the pinned one in the directory of the models.
+    /// The ONNX Runtime library. Default: the pinned one in the directory of the models.
     pub onnxruntime: Option<PathBuf>,
-    /// What runs the encoders. One that is named and cannot be used is an error, not a slow success.
+    /// Backend of the encoders. A backend that is named and cannot be used is an error.
     pub backend: Accelerator,
-    /// Exceptions by role.
+    /// Exceptions to `backend`, by role.
     pub backends: std::collections::BTreeMap<String, Accelerator>,
     /// Threads that one run of an encoder may use.
     #[schemars(range(min = 1, max = 16))]
     pub threads: usize,
-    /// Roles that stay empty though a model is there, such as `objects`.
+    /// Roles that stay empty even if a model is installed, such as `objects`.
     pub disabled: Vec<String>,
     /// How TensorRT is found and what it builds.
     pub tensorrt: TensorRtConfig,
@@ -292,13 +292,13 @@ impl Default for ModelsConfig {
 pub struct RecordingConfig {
     /// Whether live sources are recorded.
     pub enabled: bool,
-    /// Ceiling of all recordings together, MiB; the oldest go first.
+    /// Maximum size of all recordings together, MiB; the oldest are deleted first.
     #[schemars(range(min = 1, max = 1_048_576))]
     pub budget_mib: u64,
-    /// Space on the disk that recordings leave free for the memory, MiB.
+    /// Free disk space that recordings leave for the memory, MiB.
     #[schemars(range(min = 0, max = 1_048_576))]
     pub keep_free_mib: u64,
-    /// Length of a chunk, seconds. What is forgotten takes the whole of its chunks with it.
+    /// Length of a chunk, seconds. Forgetting deletes whole chunks.
     #[schemars(range(min = 2.0, max = 600.0))]
     pub chunk_s: f64,
     /// Recordings over HTTP.
@@ -326,14 +326,14 @@ pub struct MediaServerConfig {
     /// Address and port; `0.0.0.0:9465` for every network.
     #[schemars(with = "String")]
     pub listen: SocketAddr,
-    /// How others reach it: what evidence points to. Without it, the host name and the port.
+    /// Address under which others reach the server; links in evidence begin with it. Default: the host name and the port.
     pub url: Option<String>,
-    /// What whoever opens a recording must know, at least 16 characters. Better in `token_file`.
+    /// Secret needed to open a recording, at least 16 characters. Prefer `token_file`.
     pub token: Option<String>,
-    /// File with the token; a line end at its end does not count.
+    /// File with the token; a line break at its end is ignored.
     pub token_file: Option<PathBuf>,
-    /// Whether the links in answers carry the token, so that a tap opens them. Whoever reads answers can then open every
-    /// recording.
+    /// Whether the links in answers contain the token, so that a tap opens them. Then whoever can read answers can open
+    /// every recording.
     pub token_in_links: bool,
 }
 
@@ -406,7 +406,7 @@ pub enum LogFormat {
     Journald,
 }
 
-/// `[log]`: what is said on stderr or in the journal.
+/// `[log]`: the log on stderr or in the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogConfig {

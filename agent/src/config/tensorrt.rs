@@ -18,7 +18,7 @@ pub enum TensorRtRoad {
     Native,
 }
 
-/// What engines calculate with.
+/// Precision of the engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EnginePrecision {
@@ -31,37 +31,37 @@ pub enum EnginePrecision {
     Int8,
 }
 
-/// `[models.tensorrt]`: how TensorRT is found and what it builds. It matters where an NVIDIA GPU is.
+/// `[models.tensorrt]`: how TensorRT is found and what it builds. Used only with an NVIDIA GPU.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TensorRtConfig {
-    /// How it is reached.
+    /// How engram reaches TensorRT.
     pub road: TensorRtRoad,
-    /// libnvinfer. Without it, libnvinfer.so.10, .8 or .11, as the system's loader finds them.
+    /// libnvinfer. Default: libnvinfer.so.10, .so.8 or .so.11, as the system's loader finds them.
     pub library: Option<PathBuf>,
-    /// libnvonnxparser. Without it, the one beside libnvinfer.
+    /// libnvonnxparser. Default: the one beside libnvinfer.
     pub parser: Option<PathBuf>,
-    /// NVIDIA's driver. Without it, libcuda.so.1.
+    /// NVIDIA's driver. Default: libcuda.so.1.
     pub driver: Option<PathBuf>,
-    /// Whether TensorRT for RTX may stand in for TensorRT.
+    /// Whether TensorRT for RTX may replace TensorRT.
     pub allow_rtx: bool,
-    /// Which GPU, as the driver counts.
+    /// Number of the GPU, as the driver counts.
     #[schemars(range(min = 0, max = 63))]
     pub device: i32,
-    /// What engines calculate with. Embeddings of another precision differ a little from those of the processor.
+    /// Precision of the engines. Embeddings of another precision differ a little from those of the processor.
     pub precision: EnginePrecision,
-    /// Core of the DLA to build for, with the GPU for what it cannot do.
+    /// DLA core to build for. The GPU runs what the DLA cannot.
     #[schemars(range(min = 0, max = 7))]
     pub dla: Option<i32>,
     /// Scratch memory of the builder and of an engine, MiB.
     #[schemars(range(min = 16, max = 65_536))]
     pub workspace_mib: u64,
-    /// Where engines are kept. Without it, `engines` in the data directory.
+    /// Directory of the built engines. Default: `engines` in the data directory.
     pub cache: Option<PathBuf>,
-    /// Ceiling of all engines, MiB; what was not used for longest goes first.
+    /// Maximum size of all engines, MiB; the least recently used is deleted first.
     #[schemars(range(min = 64, max = 1_048_576))]
     pub cache_mib: u64,
-    /// How long one engine may take to be built, minutes.
+    /// Maximum time to build one engine, minutes.
     #[schemars(range(min = 1, max = 1440))]
     pub patience_min: u64,
 }

@@ -7,39 +7,39 @@ use serde::{Deserialize, Serialize};
 
 use crate::thermal::Level;
 
-/// `[thermal]`: what is left out while the machine is too hot or too busy.
+/// `[thermal]`: what engram omits while the machine is too hot or too busy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ThermalConfig {
-    /// Whether anything is left out. Without a thermal zone it never is.
+    /// Whether engram does less on a hot machine. Without a thermal zone it never does.
     pub enabled: bool,
     /// Where the kernel shows the thermal zones.
     pub zones_dir: PathBuf,
     /// How often they are read, seconds.
     #[schemars(range(min = 0.05, max = 300.0))]
     pub interval_s: f64,
-    /// From this temperature of the hottest zone on the machine is warm, °C.
+    /// Temperature of the hottest zone from which the machine counts as warm, °C.
     #[schemars(range(min = 20.0, max = 120.0))]
     pub warm_c: f64,
-    /// And hot, °C.
+    /// The same for hot, °C.
     #[schemars(range(min = 20.0, max = 120.0))]
     pub hot_c: f64,
-    /// So much cooler it has to get to be that no more, °C.
+    /// How far the temperature must fall below a level to leave it, °C.
     #[schemars(range(min = 0.0, max = 50.0))]
     pub hysteresis_c: f64,
-    /// From this load on (programs that want a processor, a processor, in a minute) it counts as warm.
+    /// Load from which the machine counts as warm: programs that want a processor, per processor, in the last minute.
     #[schemars(range(min = 0.1, max = 1000.0))]
     pub warm_load: f64,
-    /// And as hot.
+    /// The same for hot.
     #[schemars(range(min = 0.1, max = 1000.0))]
     pub hot_load: f64,
-    /// It has to stay cooler, or less busy, for so long, seconds.
+    /// How long the machine must stay cooler or less busy, seconds.
     #[schemars(range(min = 0.0, max = 3600.0))]
     pub hold_s: f64,
     /// Share of the pictures of live sources, and of background work, that is done while warm.
     #[schemars(range(min = 0.01, max = 1.0))]
     pub warm_share: f64,
-    /// And while hot.
+    /// The same while hot.
     #[schemars(range(min = 0.01, max = 1.0))]
     pub hot_share: f64,
 }

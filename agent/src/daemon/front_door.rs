@@ -1,4 +1,4 @@
-//! The front door under supervision.
+//! The MQTT interface under supervision.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::mqtt::{ConfigurationControl, FrontDoor, Identity, MqttCounters, MqttError, RecordingControl, serve};
 use crate::service::MemoryService;
 
-/// First pause before the front door is opened again after a panic; it doubles.
+/// First pause before the MQTT interface restarts after a panic; it doubles.
 const BACKOFF: Duration = Duration::from_secs(1);
 const BACKOFF_MAX: Duration = Duration::from_secs(60);
 
@@ -66,7 +66,7 @@ pub async fn run(
     board: Arc<Board>,
 ) -> Result<(), Failure> {
     if !parts.config.enabled {
-        tracing::info!("mqtt.enabled is false: nobody can ask or tell but `--offline` commands");
+        tracing::info!("mqtt.enabled is false: only `--offline` commands can ask and tell");
         shutdown.cancelled().await;
         return Ok(());
     }
@@ -83,7 +83,7 @@ pub async fn run(
                 return Err(Failure { exit, error: error.into() });
             }
             Err(panic) => {
-                tracing::error!(%panic, "the MQTT front door failed; opening it again in {backoff:?}");
+                tracing::error!(%panic, "the MQTT interface failed; restarting it in {backoff:?}");
                 board.degraded("front door", Some(format!("failed, opened again in {} s", backoff.as_secs())));
                 tokio::select! {
                     () = tokio::time::sleep(backoff) => {}

@@ -107,7 +107,7 @@ impl Loops {
         }
         let stalled: Vec<String> = stalled.into_iter().map(|stalled| stalled.name).collect();
         for name in self.stalled.iter().filter(|name| !stalled.contains(name)) {
-            tracing::warn!(name, "the loop goes on");
+            tracing::warn!(name, "the loop ticks again");
         }
         self.stalled = stalled;
         self.stalled.is_empty()

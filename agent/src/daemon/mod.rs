@@ -1,14 +1,14 @@
 //! `engram run`: the parts wired together, supervised, and drained in order.
 //!
 //! ```text
-//! sources ─▶ encoders ─▶ MemoryService ◀─ front door (MQTT) ◀─ the world
-//!    └─ state ─▶ board ◀─ counters ┘            ▲
-//!                  └─▶ health report ───────────┴─▶ metrics port, systemd
+//! sources ─▶ encoders ─▶ MemoryService ◀─ MQTT interface ◀─ broker
+//!    └─ state ─▶ board ◀─ counters ┘              ▲
+//!                  └─▶ health report ─────────────┴─▶ metrics port, systemd
 //! ```
 //!
-//! Start: memory, front door, `READY`, then encoders and sources in the background, because an agent that only answers is
-//! useful and a broker or camera that is away must not keep it from that. End: sources, encoders, front door (which says
-//! `stopped` once everything it took is committed), memory. Only a store that does not answer ends the program by itself.
+//! Start: memory, MQTT, `READY`, then encoders and sources in the background. An agent that can only answer is already useful,
+//! and a missing broker or camera must not prevent that. End: sources, encoders, MQTT (which publishes `stopped` once
+//! everything it accepted is committed), memory. Only a store that does not answer ends the program by itself.
 
 mod board;
 mod front_door;
@@ -93,7 +93,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         return Err(Failure::new(Exit::Config, format!("data_dir cannot be used: {message}")));
     }
     for warning in config::beyond_the_disk(config) {
-        tracing::warn!("{warning}; what is older goes earlier");
+        tracing::warn!("{warning}; older recordings are deleted earlier");
     }
     let memory = {
         let (config, clock) = (config.clone(), Arc::clone(&clock));
@@ -149,8 +149,8 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     let archive = Arc::clone(&recordings.archive);
     match archive.tidy() {
         Ok(0) => {}
-        Ok(files) => tracing::info!(files, "what a kill left of recordings was removed"),
-        Err(error) => tracing::warn!(%error, "what a kill left of recordings cannot be looked for"),
+        Ok(files) => tracing::info!(files, "incomplete recordings of a killed run were removed"),
+        Err(error) => tracing::warn!(%error, "cannot search for incomplete recordings of a killed run"),
     }
     {
         // First what a kill kept from being deleted, then whatever is forgotten from now on.
@@ -204,7 +204,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     systemd::ready();
 
     if config.sources.values().all(|source| !source.enabled) {
-        tracing::info!("no source is configured: engram remembers what it is told and answers");
+        tracing::info!("no source is configured: engram only remembers what it is told");
         board.degraded("sources", Some("none configured".to_owned()));
     }
 
@@ -257,7 +257,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         match tokio::time::timeout(DRAIN_FRONT_DOOR, &mut front_door).await {
             Ok(Ok(Err(failure))) if outcome.is_ok() => outcome = Err(failure),
             Ok(_) => {}
-            Err(_elapsed) => tracing::warn!("the broker did not hear the last words in time"),
+            Err(_elapsed) => tracing::warn!("the last messages were not delivered to the broker in time"),
         }
     }
     store_failed.abort();
@@ -285,7 +285,7 @@ async fn serve_metrics(
         }
         Err(message) if strict => Err(Failure::new(Exit::Config, message)),
         Err(message) => {
-            tracing::warn!("{message}; going on without metrics");
+            tracing::warn!("{message}; continuing without metrics");
             board.degraded("metrics", Some(message));
             Ok(())
         }
@@ -305,13 +305,13 @@ async fn serve_media(
     }
     match MediaServer::bind(&config.recording.server, Arc::clone(archive)).await {
         Ok(server) => {
-            tracing::info!(address = %config.recording.server.listen, "recordings at /media, for whoever has the token");
+            tracing::info!(address = %config.recording.server.listen, "recordings at /media, with the token");
             tokio::spawn(server.serve(shutdown.clone()));
             Ok(())
         }
         Err(message) if strict => Err(Failure::new(Exit::Config, message)),
         Err(message) => {
-            tracing::warn!("{message}; going on without it");
+            tracing::warn!("{message}; continuing without it");
             board.degraded("media server", Some(message));
             Ok(())
         }

@@ -194,7 +194,7 @@ impl Perceiving {
                 *pause = if now.duration_since(*due) > HEALTHY { BACKOFF } else { (*pause * 2).min(BACKOFF_MAX) };
                 *due = now + *pause;
                 source.stop();
-                tracing::warn!(source = name, "starting the source again");
+                tracing::warn!(source = name, "restarting the source");
                 let configured = self.shared.state.lock().configured.get(&name).cloned();
                 if let Some(configured) = configured {
                     self.start_source(&name, &configured);
@@ -223,7 +223,7 @@ impl Perceiving {
             match started {
                 Ok(source) => return self.adopt(source),
                 Err(message) => {
-                    tracing::error!(source = name, "{message}; tried again in {backoff:?}");
+                    tracing::error!(source = name, "{message}; next attempt in {backoff:?}");
                     shared.board.degraded(&format!("source {name}"), Some(message));
                 }
             }

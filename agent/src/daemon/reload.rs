@@ -93,7 +93,7 @@ impl ConfigurationControl for Reloader {
         let wanted = match load(&self.layers) {
             Ok(loaded) => loaded.config,
             Err(error) => {
-                tracing::error!("the configuration is left as it was: {error}");
+                tracing::error!("the configuration stays unchanged: {error}");
                 self.board.degraded(CONFIGURATION, Some(format!("not reloaded: {error}")));
                 return Err(error.to_string());
             }

@@ -19,7 +19,7 @@ pub fn watch(shutdown: CancellationToken) -> std::io::Result<()> {
                 _ = interrupt.recv() => {}
             }
             if count == 0 {
-                tracing::info!("draining; a second signal ends at once");
+                tracing::info!("draining; a second signal ends the program at once");
                 shutdown.cancel();
             } else {
                 tracing::error!("ended by a second signal; what was not committed is lost");

@@ -1,4 +1,4 @@
-//! Recordings: where evidence can be looked at, what serves it, and how forgetting reaches it.
+//! Recordings: their addresses, the server that plays them, and their deletion by forgetting.
 
 mod links;
 mod places;
@@ -61,7 +61,7 @@ pub fn delete_forgotten(memory: &Memory, recordings: &Recordings) -> usize {
     let doomed = match memory.recordings_to_remove() {
         Ok(doomed) => doomed,
         Err(error) => {
-            tracing::error!(%error, "which recordings must go cannot be read");
+            tracing::error!(%error, "cannot read which recordings must be deleted");
             return 1;
         }
     };
@@ -71,13 +71,13 @@ pub fn delete_forgotten(memory: &Memory, recordings: &Recordings) -> usize {
         let archived = recordings.archive.forget(recording.source.as_deref(), recording.span).map(drop);
         match archived.and_then(|()| delete_imported(recording.media.as_deref(), &recordings.places)) {
             Ok(()) => gone.push(number),
-            Err(error) => tracing::error!(%error, "a recording of what was forgotten cannot be deleted"),
+            Err(error) => tracing::error!(%error, "a recording of a forgotten event cannot be deleted"),
         }
     }
     if !gone.is_empty()
         && let Err(error) = memory.recordings_removed(&gone)
     {
-        tracing::warn!(%error, "that recordings are gone could not be noted; they are looked for again");
+        tracing::warn!(%error, "cannot record that recordings were deleted; they are searched again");
     }
     wanted - gone.len()
 }

@@ -1,7 +1,8 @@
-//! Which files may be a recording of this memory.
+//! Decides which files may be opened as recordings of this memory.
 //!
-//! A memory says where its recordings are, and that may have come from somebody else, with an export or a backup. A file that
-//! it names is opened, copied or shown only if it lies in a directory of this installation, or was played here.
+//! Events name the files of their recordings. An imported export or a restored backup may contain such names from somebody
+//! else. So a file is opened, copied or shown only if it lies in a directory of this installation, or was played on this
+//! machine.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -14,25 +15,25 @@ use parking_lot::Mutex;
 use crate::config::{Config, Directories};
 use crate::senses;
 
-/// Name of the file in the data directory that lists what was played, one path a line.
+/// File in the data directory that lists the played files, one path a line.
 const LIST: &str = "played";
-/// Bytes of it that are read.
+/// Maximum number of bytes read from that file.
 const MAX_LIST: u64 = 4 << 20;
 
-/// The known places.
+/// The directories and files that recordings may be in.
 #[derive(Debug)]
 pub struct Places {
-    /// Recordings that came with an import.
+    /// Directory of imported recordings.
     imported: PathBuf,
-    /// Everything in these belongs to the memory.
+    /// Directories whose files all belong to the memory.
     directories: Vec<PathBuf>,
     list: PathBuf,
-    /// Files of sources and of `engram replay`, without links in their paths.
+    /// Files of sources and of `engram replay`, with links resolved.
     played: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Places {
-    /// The places of an installation.
+    /// Returns the places of an installation.
     pub fn of(config: &Config) -> Self {
         let directories = Directories::of(config);
         let list = directories.data.join(LIST);
@@ -50,15 +51,15 @@ impl Places {
         }
     }
 
-    /// Where recordings of imports are.
+    /// Returns the directory of imported recordings.
     pub fn imported(&self) -> &Path {
         &self.imported
     }
 
-    /// Keeps in mind that a file was played, so that what was seen in it can be looked at.
+    /// Records that a file was played, so that it may be shown as evidence.
     ///
     /// # Errors
-    /// If that cannot be written down.
+    /// If the list cannot be written.
     pub fn note_played(&self, file: &Path) -> std::io::Result<()> {
         let file = file.canonicalize()?;
         let line = file.to_str().filter(|text| !text.contains('\n')).map(|text| [text, "\n"].concat());
@@ -80,12 +81,12 @@ impl Places {
         Ok(())
     }
 
-    /// The file of a `file:` address and the place in it (`#t=…`), if it is there and in a known place.
+    /// Returns the file of a `file:` address and its fragment (`#t=…`), if the file exists in a known place.
     pub fn file_of(&self, uri: &str) -> Option<(PathBuf, String)> {
         self.resolved(uri, |path| self.file(path))
     }
 
-    /// The same, if it came with an import: then it is this memory's alone.
+    /// Returns the file only if it was imported; such a file belongs to this memory alone.
     pub fn imported_file_of(&self, uri: &str) -> Option<PathBuf> {
         let path = self.resolved(uri, |path| self.file(path))?.0;
         path.starts_with(self.imported.canonicalize().ok()?).then_some(path)
@@ -101,9 +102,9 @@ impl Places {
         })
     }
 
-    /// The file that `path` means, if it is there and in a known place.
+    /// Returns the file that `path` points to, if it exists in a known place.
     fn file(&self, path: &Path) -> Option<PathBuf> {
-        // Links are followed first: what they lead to decides.
+        // Links are resolved first, because their target decides.
         let path = path.canonicalize().ok().filter(|path| path.is_file())?;
         let inside = |directory: &PathBuf| directory.canonicalize().is_ok_and(|directory| path.starts_with(directory));
         (self.directories.iter().any(inside) || self.played.lock().contains(&path)).then_some(path)

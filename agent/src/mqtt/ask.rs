@@ -1,4 +1,4 @@
-//! Questions in, answers out.
+//! Parses questions, and renders answers.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! When `…/health` is published and what fits in it.
+//! Decides when `…/health` is published, and cuts it to its maximum size.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::health::{DiskHealth, HealthReport, MemoryHealth};
 
-/// Ceiling of the payload (mqtt.md).
+/// Maximum size of the payload (docs/mqtt.md).
 pub const MAX_BYTES: usize = 8 << 10;
 
 /// Entries of a list or table that are shown; of longer ones the count is told.

@@ -1,4 +1,4 @@
-//! The commands: what they are called, who may give them, what they want and what they answer.
+//! The MQTT commands: their names, permissions, requests and replies.
 
 use jiff::tz::TimeZone;
 use memory_core::{
@@ -15,7 +15,7 @@ use crate::config::mqtt::MqttConfig;
 use crate::media::MediaLinks;
 use crate::operator::{self, Proofs};
 
-/// The commands there are.
+/// All commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::enum_variant_names, reason = "`name_entity` is the contract's word")]
 pub enum Name {
@@ -79,7 +79,7 @@ impl Name {
     }
 
     /// # Errors
-    /// Names the commands there are.
+    /// If there is no such command; the message names those that exist.
     pub fn parse(name: &str) -> Result<Self, Refusal> {
         Self::ALL.into_iter().find(|known| known.as_str() == name).ok_or_else(|| {
             let known: Vec<&str> = Self::ALL.iter().map(|known| known.as_str()).collect();
@@ -88,12 +88,12 @@ impl Name {
         })
     }
 
-    /// Whether it takes long enough to say first that it has begun.
+    /// Whether the command first replies that it has begun.
     pub const fn is_long(self) -> bool {
         matches!(self, Self::Backup | Self::Compact | Self::Export | Self::Restore | Self::Snapshot)
     }
 
-    /// Whether it destroys, renames, blinds or fills the disk: not for anybody who reaches the broker.
+    /// Whether the command destroys, renames, pauses or fills the disk, and so needs authentication.
     const fn is_guarded(self) -> bool {
         matches!(
             self,

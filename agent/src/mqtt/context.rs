@@ -1,4 +1,4 @@
-//! What every part of the front door shares.
+//! The state that all parts of the MQTT interface share.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::service::MemoryService;
 use crate::upkeep::BackupLimits;
 use crate::watchdog::Watchdog;
 
-/// Parts of the front door that can be in trouble.
+/// Parts of the MQTT interface that can fail.
 pub const CONNECTION_IN: &str = "connection in";
 pub const CONNECTION_ASK: &str = "connection ask";
 pub const RIGHTS_IN: &str = "rights in";
@@ -158,7 +158,7 @@ impl Context {
         if self.counters.set_problem(part, problem) {
             match problem {
                 Some(message) => tracing::warn!(part, "{message}"),
-                None => tracing::info!(part, "well again"),
+                None => tracing::info!(part, "recovered"),
             }
         }
     }

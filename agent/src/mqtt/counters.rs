@@ -1,4 +1,4 @@
-//! What the front door counts, for `health.mqtt` and metrics.
+//! Counters of the MQTT interface, for `health.mqtt` and metrics.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 macro_rules! counters {
     ($($(#[doc = $doc:literal])+ $name:ident),+ $(,)?) => {
-        /// Counters of the front door since the start. Shared by reference; every field only grows.
+        /// Counters of the MQTT interface since the start. Shared by reference; every field only grows.
         #[derive(Debug, Default)]
         pub struct MqttCounters {
             $($(#[doc = $doc])+ pub $name: Counter,)+
@@ -96,7 +96,7 @@ impl MqttCounters {
         self.problems.0.lock().values().next().cloned()
     }
 
-    /// Sets or clears what is wrong with one part of the front door. Returns whether that is news.
+    /// Sets or clears the problem of one part of the MQTT interface. Returns whether it changed.
     pub(super) fn set_problem(&self, part: &'static str, problem: Option<&str>) -> bool {
         let mut problems = self.problems.0.lock();
         match problem {

@@ -1,8 +1,8 @@
-//! What happens when somebody else announces itself under this robot name while this engram serves.
+//! Handles another agent that announces itself under this robot name while this one serves.
 //!
-//! Anybody who may publish can write to `instance` and `status`, and a broker keeps what was written. So neither ends
-//! anything: another id is challenged, and only an engram that answers makes the one with the larger id go offline for a
-//! while. Everything else is corrected, at most once a second, so that a flood of such messages costs next to nothing.
+//! Anybody who may publish can write to `instance` and `status`, and the broker retains it. So neither message ends the
+//! program. Another id is challenged, and only if an agent answers, the one with the larger id goes offline for a while.
+//! Everything else is corrected, at most once a second, so that a flood of such messages costs almost nothing.
 
 use std::time::Duration;
 

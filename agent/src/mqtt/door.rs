@@ -383,11 +383,11 @@ impl AskConnection {
                         self.announce_online(link).await?;
                     }
                     Some(Due::Challenge) => {
-                        tracing::warn!("another engram announces itself under this robot name; it is asked for a sign of life");
+                        tracing::warn!("another id is announced for this robot name; it is challenged");
                         dispute.challenge(&context, link).await?;
                     }
                     Some(Due::Settled) => {
-                        tracing::warn!("nobody answered: what was announced under this robot name is corrected");
+                        tracing::warn!("nobody answered the challenge; the announcement for this robot name is corrected");
                         dispute.settle(link).await?;
                     }
                     None => {}

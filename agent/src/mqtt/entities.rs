@@ -1,4 +1,4 @@
-//! `cmd/name_entity`, and what `cmd/list` tells of persons and facts.
+//! `cmd/name_entity`, and the lists of persons and facts in `cmd/list`.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
-//! Which connection answers a request to forget.
+//! Decides which connection answers a request to forget.
 //!
-//! It comes on both. `…-in` takes it in its order among the observations, which is right while the memory takes them. Where
-//! it refuses them, being full, the request would wait behind them for as long as that lasts, and forgetting is what makes
-//! room; so `…-ask` takes it when `…-in` has not begun it in time. `…-in` does it again when it comes to it, for what was
-//! waiting before it, and does not answer again.
+//! The request arrives on both. `…-in` handles it in its order among the observations, which is right while the memory accepts
+//! them. When the memory is full and refuses them, the request would wait behind them, although forgetting makes room. So
+//! `…-ask` handles it if `…-in` has not begun in time. `…-in` repeats it when its turn comes, to cover the observations
+//! before it, and does not answer again.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};

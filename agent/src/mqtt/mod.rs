@@ -1,15 +1,17 @@
-//! The MQTT front door (the contract is in the operator's guide).
+//! The MQTT interface. `docs/mqtt.md` is its contract.
 //!
-//! Two connections. `…-in` takes observations and `cmd/forget`; its session outlives restarts and every message is
-//! acknowledged by hand after its commit, in order of receipt, and only on the connection that brought it. `…-ask` takes
-//! questions and the other commands, carries everything that Engram publishes, and starts clean, so that old questions
-//! are not answered hours later. Neither event loop ever waits for the memory.
+//! There are two connections. `…-in` takes observations and `cmd/forget`. Its session outlives restarts, and every message
+//! is acknowledged by hand after its commit, in order of receipt, and only on the connection that brought it. `…-ask` takes
+//! questions and the other commands and carries everything that Engram publishes. It starts clean, so that old questions
+//! are not answered hours later. Neither event loop waits for the memory.
 
 pub(crate) mod ask;
 mod beat;
 pub(crate) mod client;
 pub(crate) mod commands;
 mod context;
+#[cfg(test)]
+mod contract_tests;
 mod counters;
 mod dispute;
 mod door;
@@ -89,7 +91,7 @@ pub struct Reloaded {
     pub restart: Vec<String>,
 }
 
-/// Why the front door closed for good. A broker that is away or refuses the password is no reason: that is retried.
+/// Why [`serve`] ended for good. A broker that is away or refuses the password does not end it: that is retried.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MqttError {
@@ -122,7 +124,7 @@ pub enum MqttError {
     },
 }
 
-/// Everything the front door needs.
+/// Everything that [`serve`] needs.
 pub struct FrontDoor {
     /// The section of the configuration.
     pub config: MqttConfig,
@@ -154,7 +156,7 @@ pub struct FrontDoor {
     pub watchdog: Arc<Watchdog>,
 }
 
-/// The commands there are.
+/// Names of all commands.
 pub fn command_names() -> impl Iterator<Item = &'static str> {
     commands::Name::ALL.into_iter().map(commands::Name::as_str)
 }

@@ -1,4 +1,4 @@
-//! Observations in, what became of them out.
+//! Parses observations, and builds the replies to them.
 
 use memory_core::{Attributes, Kind, Outcome, Told};
 use serde::Serialize;

@@ -1,10 +1,11 @@
-//! Which engram serves a robot name: one, and the others say so and stay away.
+//! Makes sure that only one agent serves a robot name.
 //!
-//! Host names repeat on robots, and a memory that two programs feed is nobody's. The retained `instance` names the memory
-//! that serves the name, and `status` says whether it is there. Either may be stale: a broker that was killed publishes no
-//! will. So an instance that seems to be there is asked, with `cmd/instance`, and counts only if it answers with an id of its own.
+//! Robots often share a host name, and two programs must not share one memory's topics. The retained `instance` names the
+//! memory that serves the name, and `status` says whether it is online. Either may be stale, because a broker that was killed
+//! publishes no will. So an instance that seems to be online is challenged with `cmd/instance`, and counts only if it answers
+//! with its own id.
 //!
-//! Two that start at the same moment both find nobody. Each then sees the other announce itself, and the one with the
+//! Two agents that start at the same moment both find nobody. Each then sees the other's announcement, and the one with the
 //! smaller id stays (see [`super::dispute`]).
 
 use std::time::Duration;
@@ -77,7 +78,7 @@ pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<
                 None => {
                     tracing::warn!(
                         other = shown(&other),
-                        "the engram that served this robot name before left no word and shows no sign of life"
+                        "the agent that served this robot name before did not shut down cleanly and does not answer; this one takes over"
                     );
                     Claim::Free
                 }

@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use super::fields::{Fields, wrong};
 use super::reply::Refusal;
 
-/// The queries there are, as `{"next": {…}}` names them.
-const QUERIES: [&str; 8] = ["list", "get", "paths", "next", "missing", "alternatives", "behaviours", "show"];
+/// Names of all queries, as in `{"next": {…}}`.
+pub const QUERIES: [&str; 8] = ["list", "get", "paths", "next", "missing", "alternatives", "behaviours", "show"];
 
 /// How many of each are told where the request does not say.
 const USUAL_LIST: usize = 100;

@@ -1,4 +1,4 @@
-//! Where a request wants its answer, and what an error looks like.
+//! The reply topic of a request, and the error codes.
 
 use bytes::Bytes;
 use serde::Serialize;

@@ -153,7 +153,7 @@ fn unanswerable(context: &Context, refusal: Option<&Refusal>) {
     match refusal {
         Some(refusal) if refusal.code == Code::Forbidden => {
             context.counters.forbidden_replies.increment();
-            tracing::warn!(reason = refusal.message, "a question asks for its answer where it may not go");
+            tracing::warn!(reason = refusal.message, "a question names a reply topic that is not allowed");
         }
         _ => tracing::debug!(?refusal, "a question without a Response Topic, `reply_to` or `request_id`"),
     }

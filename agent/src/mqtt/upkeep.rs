@@ -1,7 +1,7 @@
-//! The commands that take long: `backup`, `compact`, `export`, `restore` and `snapshot`.
+//! The long commands: `backup`, `compact`, `export`, `restore` and `snapshot`.
 //!
-//! They say `executing` once nothing about the request is wrong, and `succeeded` or `failed` in the end. The work is done on
-//! a thread of its own. Files are named, never their directories: all of them are in one configured directory.
+//! They reply `executing` when the request is valid, and `succeeded` or `failed` at the end. The work runs on a thread of its
+//! own. Requests name files, never directories: all files are in one configured directory.
 
 use std::path::PathBuf;
 

@@ -162,7 +162,7 @@ fn segmenter(segments: &SegmentsConfig, can_wait: bool) -> SegmenterConfig {
 pub fn note_played(name: &str, source: &SourceConfig, places: &Places) {
     let Ok(SourceKind::File(file)) = source_spec(name, source).map(|spec| spec.kind) else { return };
     if let Err(error) = places.note_played(&file.path) {
-        tracing::warn!(source = name, %error, "that this file is played cannot be noted; what is seen in it has no link");
+        tracing::warn!(source = name, %error, "cannot record that this file is played; its events will have no link");
     }
 }
 

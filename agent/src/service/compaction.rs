@@ -50,6 +50,6 @@ pub fn save_index(memory: &Memory, when: SaveIndex) {
             tracing::debug!(bytes = saved.bytes, events = saved.events, took = ?saved.took, "the index was saved");
         }
         Ok(None) => {}
-        Err(error) => tracing::warn!(%error, "the next start may have to build the index anew"),
+        Err(error) => tracing::warn!(%error, "the next start may have to build the index again"),
     }
 }

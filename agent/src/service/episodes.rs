@@ -6,7 +6,7 @@ use std::time::Duration;
 use memory_core::{EpisodeId, Observation, Outcome};
 use serde::Serialize;
 
-/// After so long without an addition an episode of told observations counts as over (mqtt.md: at most 60 s apart).
+/// After so long without an addition an episode of told observations counts as over (docs/memory-format.md, Episodes: at most 60 s apart).
 const IDLE: Duration = Duration::from_secs(60);
 
 /// Streams followed at once; beyond it the one that was quiet for longest ends early.

@@ -1,5 +1,5 @@
-//! The memory behind bounded queues: one writer thread with group commit, a recall pool, and a job thread that learns
-//! from what was committed and embeds it while nobody asks.
+//! The memory behind bounded queues: one writer thread with group commit, a recall pool, and a job thread that learns from
+//! committed events and embeds them while no question is in progress.
 //!
 //! ```text
 //! observe, forget ─▶ writer queue ─▶ writer thread ─▶ Memory::observe (one transaction for all that waits)
@@ -8,9 +8,9 @@
 //! ask, list, get  ─▶ recall queue ─▶ recall threads   job thread (pauses while questions are answered)
 //! ```
 //!
-//! Invariants: answers to `observe` come in the order of the calls; what was accepted is durable before the caller hears
-//! of it; when the store cannot write, everything that waited fails with it, so that no later item overtakes an earlier
-//! one that must be sent again.
+//! Invariants: replies to `observe` come in the order of the calls. An accepted observation is durable before the caller gets
+//! the reply. When the store cannot write, everything in the queue fails too, so that no later item overtakes an earlier one
+//! that must be sent again.
 
 mod behind;
 mod compaction;
@@ -528,7 +528,7 @@ impl MemoryService {
     /// Sets what is done after something was forgotten and before that is answered; once.
     pub fn after_forgetting(&self, work: impl Fn(&Memory) + Send + Sync + 'static) {
         if self.shared.writer.after_forgetting.set(Box::new(work)).is_err() {
-            tracing::error!("what follows forgetting was set twice; the first stays");
+            tracing::error!("the action after forgetting was set twice; the first one stays");
         }
     }
 
@@ -602,7 +602,7 @@ impl ServiceThreads {
             matches!(self.ended.recv_timeout(patience), Err(std::sync::mpsc::RecvTimeoutError::Disconnected));
         for (name, thread) in self.threads {
             if !all_ended && !thread.is_finished() {
-                tracing::error!(thread = name, "not done after {deadline:?}; left behind");
+                tracing::error!(thread = name, "not finished after {deadline:?}; abandoned");
             } else if thread.join().is_err() {
                 tracing::error!(thread = name, "panicked");
             }

@@ -135,7 +135,7 @@ impl Writer {
             }
             Err(error) => {
                 if counters.write_error.is_none() {
-                    tracing::error!(%error, "nothing can be remembered now");
+                    tracing::error!(%error, "the store cannot write; nothing is remembered until it can");
                 }
                 counters.write_error = Some(error.to_string());
             }

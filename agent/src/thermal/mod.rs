@@ -1,8 +1,8 @@
-//! Heat and load: live sources are looked at less often and background work rests while the machine has too much of either.
+//! Reduces work on a hot or busy machine: fewer pictures of live sources are analysed, and background work pauses more often.
 //!
-//! A board that gets too hot slows everything down by itself, the robot's control too. Long before, the [`Governor`] takes a
-//! share of the memory's work away. It rises at once and falls only after a while in which a lower level was enough by a
-//! margin, so that it does not swing with what it causes.
+//! A board that gets too hot slows down everything, the robot's control too. Long before that, the [`Governor`] reduces the
+//! memory's share of the work. The level rises at once. It falls only after the temperature has been lower by a margin for
+//! some time, so that it does not oscillate with its own effect.
 
 mod governor;
 mod sensors;

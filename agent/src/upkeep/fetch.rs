@@ -187,7 +187,7 @@ fn synced(out: BufWriter<File>) -> io::Result<()> {
 
 fn tidy(path: &Path, removed: io::Result<()>) {
     if let Err(error) = removed {
-        tracing::warn!(%error, "what was fetched also stays at {}", path.display());
+        tracing::warn!(%error, "the fetched file also remains at {}", path.display());
     }
 }
 

@@ -14,10 +14,12 @@ const MAX_NAME: usize = 128;
 #[non_exhaustive]
 pub enum FileError {
     /// It could lead out of its directory.
-    #[error("`{0}` is no plain name: letters, digits, `-`, `_` and `.`, not at the begin; at most {MAX_NAME}")]
+    #[error(
+        "`{0}` is not a plain name: use letters, digits, `-`, `_`, and `.` except at the beginning; at most {MAX_NAME}"
+    )]
     NotPlain(String),
     /// There is such a file.
-    #[error("{} is there already; choose another name", .0.display())]
+    #[error("{} exists already; choose another name", .0.display())]
     Exists(PathBuf),
 }
 

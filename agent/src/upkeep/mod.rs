@@ -1,5 +1,5 @@
-//! What keeps a memory small, safe and portable: compaction, backup, restoring, export and import. Shared by the commands of
-//! the program and those that come by MQTT; all of it blocks, so callers give it a thread.
+//! Maintenance of a memory: compaction, backup, restore, export and import. Shared by the command line and the MQTT commands.
+//! All of it blocks, so callers run it on a thread of its own.
 
 mod automatic;
 mod fetch;

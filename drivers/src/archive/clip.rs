@@ -1,4 +1,4 @@
-//! Cuts seconds exactly out of recordings: decodes them from the key picture before, drops what lies outside, encodes the rest.
+//! Cuts a span exactly out of recordings: decodes from the key frame before it, drops what lies outside, and encodes the rest.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -38,7 +38,7 @@ pub enum ClipError {
     #[error("no recording has any of these seconds")]
     Nothing,
     /// Neither `.mkv` nor `.mp4`.
-    #[error("{} is neither .mkv nor .mp4: name the clip so", .0.display())]
+    #[error("{} is neither .mkv nor .mp4; choose a file name with one of these endings", .0.display())]
     Container(PathBuf),
     /// GStreamer lacks something.
     #[error(transparent)]
@@ -152,7 +152,7 @@ impl Opened {
                 .map_err(|error| error.to_string())
                 .and_then(|branch| attach(pipeline.upcast_ref(), pad, &branch));
             if let Err(reason) = linked {
-                tracing::warn!(stream = media, reason, "a stream is left out of the clip");
+                tracing::warn!(stream = media, reason, "a stream is omitted from the clip");
             }
         });
         let begun = pipeline.0.set_state(gst::State::Paused);

@@ -1,4 +1,4 @@
-//! Which encoder makes a recording of raw media: the best that is installed.
+//! Chooses the encoder for recordings of raw media: the best one that is installed.
 
 use gstreamer as gst;
 use gstreamer::prelude::*;

@@ -1,4 +1,4 @@
-//! Which chunks there are: the index of the archive, its budget, and what is found and removed in it.
+//! The index of the archive: finds and deletes chunks, and keeps their budget.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -132,7 +132,7 @@ impl Archive {
                     match remove(&path) {
                         Ok(()) => removed += 1,
                         Err(error) => {
-                            tracing::warn!(path = %path.display(), %error, "what a kill left cannot be deleted")
+                            tracing::warn!(path = %path.display(), %error, "an incomplete file of a killed run cannot be deleted")
                         }
                     }
                 }

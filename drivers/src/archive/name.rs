@@ -1,4 +1,4 @@
-//! What a chunk, and what a recording, is called.
+//! The names of chunks and of recordings.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Records one source: takes its streams and parts them into chunks, on a thread of its own.
+//! Records one source: splits its streams into chunks, on a thread of its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -300,7 +300,7 @@ impl Recording {
     }
 
     fn fail(&mut self, reason: &str) {
-        tracing::warn!(source = self.source, reason, "recording failed; the memory goes on");
+        tracing::warn!(source = self.source, reason, "recording failed; the memory continues");
         self.waiting.clear();
         self.rest = Some(std::time::Instant::now() + AFTER_FAILURE);
     }

@@ -1,4 +1,4 @@
-//! Where a recording leaves the capture pipeline: a tee, and a branch that drops rather than hold anything up.
+//! The branch of the capture pipeline that feeds a recording: a tee and a queue that drops instead of blocking.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Pictures that a Jetson's decoder leaves in the memory of its image processor (NVMM): scaled there, so that only the small
-//! picture ever crosses into plain memory.
+//! Scales pictures that a Jetson's decoder leaves in the memory of its image processor (NVMM), so that only the small picture
+//! is copied to ordinary memory.
 
 use gstreamer as gst;
 use gstreamer::prelude::*;

@@ -1,4 +1,4 @@
-//! Hands media to the consumer and holds what the contract of [`MediaConsumer`] promises.
+//! Delivers media to the consumer, and keeps the guarantees of [`MediaConsumer`].
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The GStreamer elements that sources are made of, and where they come from.
+//! The GStreamer elements of sources, and the packages that contain them.
 
 use gstreamer as gst;
 use gstreamer::prelude::*;

@@ -1,4 +1,4 @@
-//! Why a source does not deliver.
+//! Errors of sources.
 
 use std::path::PathBuf;
 

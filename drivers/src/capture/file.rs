@@ -1,8 +1,8 @@
-//! Recordings: pulled as fast as the consumer takes them, nothing dropped.
+//! File sources: pulled as fast as the consumer accepts them, without drops.
 //!
-//! The pipeline decodes into two short queues (the appsinks') and stands still when they are full; the worker takes
-//! from them in order of stream time. At `real` speed it waits for the clock before it hands on. So at either speed the
-//! consumer sees the same calls with the same arguments.
+//! The pipeline decodes into two short queues (those of the appsinks) and blocks when they are full. The worker reads them in
+//! order of stream time. At `real` speed it waits for the clock before each delivery. So at either speed the consumer gets
+//! the same calls with the same arguments.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -238,7 +238,7 @@ fn build(
     decode.connect_pad_added(move |_, pad| {
         let Some(pipeline) = weak.upgrade() else { return };
         if let Err(error) = add_stream(&pipeline, pad, &pads, (video, audio), max_width, &waker) {
-            tracing::warn!(%error, "a stream of the file cannot be played and is left out");
+            tracing::warn!(%error, "a stream of the file cannot be played and is omitted");
         }
     });
     let (pads, waker) = (Arc::clone(found), Arc::clone(shared));

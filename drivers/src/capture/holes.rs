@@ -1,4 +1,4 @@
-//! Tells a hole in a stream from the usual pause between two of its pictures or blocks of sound.
+//! Tells a gap in a stream from the usual pause between two of its pictures or blocks of sound.
 
 use std::time::Duration;
 

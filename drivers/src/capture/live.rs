@@ -1,4 +1,4 @@
-//! Live sources: cameras and microphones never wait, so what the consumer cannot take gives way to what is newer.
+//! Live sources: cameras and microphones never wait, so newer data evicts what the consumer has not taken in time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -296,7 +296,7 @@ impl Session<'_, '_> {
         let end = self.delivery.position().max(broken_off);
         let hole = head.stream.saturating_sub(end);
         if hole > HOLE {
-            tracing::warn!(source = %self.spec.name, seconds = hole.as_secs_f64(), "a source stood still and goes on");
+            tracing::warn!(source = %self.spec.name, seconds = hole.as_secs_f64(), "a source stopped for a while and continues");
             self.shared.stood_still();
             self.delivery.lasts_until(end);
             self.begin(start, head.stream);

@@ -2,15 +2,15 @@
 //!
 //! A source runs on threads of its own and feeds one [`MediaConsumer`] from one worker thread, in order of stream time.
 //!
-//! There are two ways through this room. A *live* source (camera, microphone, network, shared memory) never waits: each
-//! wanted picture and each block of sound is copied into a slot of a preallocated pool, and when the consumer is slow the
-//! oldest one gives way and is counted. A *file* is pulled: its decoder stands still until the consumer has taken what
-//! is there, so nothing is lost and, given the same file and start, the consumer sees the same calls on any machine.
+//! There are two kinds of source. A *live* source (camera, microphone, network, shared memory) never waits. Each wanted picture
+//! and each block of sound is copied into a slot of a preallocated pool; when the consumer is slow, the oldest one is evicted
+//! and counted. A *file* is pulled. Its decoder blocks until the consumer has taken the previous data, so nothing is lost, and
+//! with the same file and start the consumer gets the same calls on any machine.
 //!
 //! Stream time is the pipeline's running time. The wall clock is read once, when a session begins; the wall-clock time of
 //! everything in the session is that reading plus stream time, whatever the wall clock does meanwhile. If it jumps under a
 //! live source, the session ends and the next one, on the same stream time, begins with the new wall clock. If a live source
-//! stands still and goes on, its consumer hears an end where it broke off, and then the same session again.
+//! stops for a while and continues, its consumer gets an end at the point where it stopped, and then the same session again.
 
 mod board_memory;
 mod delivery;

@@ -1,4 +1,4 @@
-//! From a decoder's picture to packed RGB of bounded size.
+//! Converts a decoder's picture to packed RGB of bounded size.
 
 use gstreamer as gst;
 use gstreamer_video as gst_video;

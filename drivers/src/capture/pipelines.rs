@@ -307,7 +307,7 @@ fn link_when_known(
             }
         };
         if let Err(error) = attach(pipeline.upcast_ref(), pad, &branch) {
-            tracing::warn!(stream = name, %error, "a stream cannot be linked and is left out");
+            tracing::warn!(stream = name, %error, "a stream cannot be linked and is omitted");
         }
     });
     Ok(())
@@ -353,7 +353,7 @@ fn recorded_rtsp(
             parted(&pipeline, pad, max_width, (video, audio), &recorder)
         };
         if let Err(error) = linked {
-            tracing::warn!(stream = media, %error, "a stream cannot be linked and is left out");
+            tracing::warn!(stream = media, %error, "a stream cannot be linked and is omitted");
         }
     });
     Ok(())

@@ -1,4 +1,4 @@
-//! A short look at a source, for `doctor`.
+//! Opens a source briefly to see whether it delivers, for `doctor`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

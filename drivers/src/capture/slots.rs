@@ -1,4 +1,4 @@
-//! The queue between a live pipeline and its worker: preallocated slots, the oldest of which gives way.
+//! The queue between a live pipeline and its worker: preallocated slots, of which the oldest is evicted.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a source is.
+//! The description of a source.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a source says about itself.
+//! The status of a source.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

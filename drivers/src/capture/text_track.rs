@@ -1,8 +1,8 @@
 //! The subtitle stream inside a file.
 //!
-//! Subtitles are sparse, so the pipeline that decodes the pictures cannot wait for the next one without standing still.
-//! They are read by a second pipeline that only takes the container apart, and runs a little ahead of the first: how
-//! far it got is known from the other streams' packets, so it is known too that no subtitle is missing.
+//! Subtitles are sparse, so the pipeline that decodes the pictures would block if it waited for the next one. A second pipeline
+//! reads them. It only demultiplexes the container, and runs a little ahead of the first. The packets of the other streams
+//! show how far it has come, so it is certain that no subtitle is missing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl TextTrack {
             if progress.reached > last.0 {
                 last = (progress.reached, Instant::now());
             } else if last.1.elapsed() > STALL {
-                tracing::warn!("the subtitle stream makes no progress and is given up");
+                tracing::warn!("the subtitle stream makes no progress and is ignored");
                 progress.finished = true;
                 continue;
             }

@@ -1,7 +1,8 @@
-//! What runs a role: the processor, or what the machine has besides.
+//! Chooses the backend of a role: the processor, or an accelerator.
 //!
-//! `auto` takes TensorRT (ONNX Runtime's own provider if the installed library has it, else the native road), and the
-//! processor where neither serves; what is there and does not serve is said. What is named is used, or its role fails.
+//! `auto` uses TensorRT (ONNX Runtime's own provider if the installed library has it, else the native way), and the processor
+//! if neither works. A library that is installed and does not work is reported. A backend that is named is used, or its role
+//! fails.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -146,7 +147,7 @@ impl Accelerators<'_> {
         };
         let runtime = self.runtime?.with_provider(provider)?;
         if let Err(error) = std::fs::create_dir_all(&cache) {
-            tracing::warn!(directory = %cache.display(), %error, "engines cannot be kept: they are built at every start");
+            tracing::warn!(directory = %cache.display(), %error, "engines cannot be cached; they are built at every start");
         }
         Some(runtime)
     }

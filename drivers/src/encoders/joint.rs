@@ -1,4 +1,4 @@
-//! Pictures and texts in one space: a question then finds what was seen though nobody ever put it into words.
+//! A model with one space for pictures and texts: a question then finds pictures that nobody described in words.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The loading of every role, on what is best for it.
+//! Loads every role, each on its best backend.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl Loading {
             Ok(loaded) => {
                 tracing::info!(%role, model = status.model, backend = loaded.backend, "encoder ready");
                 if let Some(note) = &loaded.note {
-                    tracing::warn!(%role, note, "not what was wanted, or not yet");
+                    tracing::warn!(%role, note, "not on the wanted backend, or not yet");
                 }
                 (status.backend, status.reason) = (Some(loaded.backend), loaded.note);
                 (loaded.install)(&mut slots.filled);

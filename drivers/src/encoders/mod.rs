@@ -1,8 +1,8 @@
-//! Encoders: what turns text, pictures and sound into what the memory keeps.
+//! Encoders turn text, pictures and sound into labels and vectors for the memory.
 //!
-//! An [`Encoder`] fills a [`Role`](crate::models::Role): it prepares its input, runs a [`Graph`] and reads what came out. A
+//! An [`Encoder`] fills a [`Role`](crate::models::Role): it prepares its input, runs a [`Graph`] and reads the output. A
 //! graph runs on a [`Backend`]: [`OnnxRuntime`], or TensorRT itself (`tensorrt`). [`Encoders`] loads every role of the catalogue on a
-//! thread of its own, each independently of the others, and says what became of it.
+//! thread of its own, each independently of the others, and reports the result.
 //!
 //! Encoders are shared by all sources and block: call them from worker threads. Each runs one graph at a time and waits
 //! for no queue, so what they hold is bounded by one batch.

@@ -1,4 +1,4 @@
-//! Pictures, and the tensors that models take them as.
+//! Pictures, and their tensors for models.
 
 use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};

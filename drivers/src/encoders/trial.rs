@@ -1,7 +1,7 @@
-//! Whether an encoder that loads also gives sane output, and how long it takes: what `engram models test` and `bench` run.
+//! Tests whether an encoder gives plausible output, and measures its time (`engram models test` and `bench`).
 //!
-//! Every trial needs nothing but the encoder: pictures and sounds are made up. It asks for what any model of the role must
-//! give, such as that two sentences of one meaning lie closer than two of different ones.
+//! A trial needs only the encoder; pictures and sounds are generated. It checks what any model of the role must satisfy, such
+//! as that two sentences of one meaning are closer than two of different meanings.
 
 use std::sync::Arc;
 

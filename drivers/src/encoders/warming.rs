@@ -1,4 +1,4 @@
-//! The processor serves while an accelerator's engine is built.
+//! Runs an encoder on the processor while an accelerator's engine is built.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! Which file fills which role.
+//! The models: the catalogue, and the files on this machine.
 //!
 //! The [`Catalogue`] (`config/models.toml`, compiled in) names a model per [`Role`] with everything that is needed to use
-//! it; [`InstalledModels`] looks for its files on this machine and checks them; [`ModelStore`] brings them there. A role that has no model, or whose files
-//! are not there or not the pinned ones, is absent with a reason: nothing pretends.
+//! it; [`InstalledModels`] finds its files on this machine and checks them; [`ModelStore`] downloads them. A role without a model, or
+//! whose files are missing or do not match their sha256, is absent, with a reason.
 
 mod catalogue;
 mod installed;

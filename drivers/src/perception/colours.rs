@@ -1,7 +1,7 @@
 //! Colour words from pixels.
 //!
-//! People ask for the red car and for the man in black. The eleven basic colour terms (Berlin & Kay 1969) are told apart by
-//! hue, saturation and value; what most pixels of a region say is its colour.
+//! People ask for the red car and for the man in black. Hue, saturation and value map each pixel to one of the eleven basic
+//! colour terms (Berlin & Kay 1969); the colour of a region is that of most of its pixels.
 
 use crate::encoders::Picture;
 

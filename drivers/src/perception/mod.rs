@@ -1,13 +1,13 @@
-//! From media to what the memory keeps: the segmenter and the encoders of one source.
+//! Turns media into events for the memory: the segmenter and the encoders of one source.
 //!
 //! A [`Perceiver`] is the [`MediaConsumer`](crate::capture::MediaConsumer) of a source. Pictures go to the segmenter, and
-//! those worth it to the encoders: objects and faces, which are followed over the segment, colours, what the whole shows.
-//! Sound goes to the segmenter, to the voice activity model and to the sound classifier; both are watched for a signal
-//! that fails; subtitles are kept. When a segment closes, everything inside it becomes atomic events, and the segment goes to the
+//! selected ones to the encoders: objects and faces, which are tracked over the segment, colours, and scenes.
+//! Sound goes to the segmenter, to the voice activity model and to the sound classifier. Picture and sound are monitored for a
+//! missing signal. Subtitles are kept. When a segment closes, everything inside it becomes atomic events, and the segment goes to the
 //! [`PerceptionSink`](memory_core::ports::PerceptionSink), which blocks until it is durable.
 //!
-//! All of it happens on the source's own worker thread: a file that plays as fast as it goes is held back by it, and a
-//! live source drops in its own queues, by reason, if it cannot keep up. What a perceiver holds is bounded by the
+//! All of it runs on the source's own worker thread. It slows down a file that is played at `max`. A live source drops data in
+//! its own queues, counted by reason, if it cannot keep up. What a perceiver holds is bounded by the
 //! longest segment and the segmenter's lookahead. The same input gives the same segments and events.
 
 mod colours;

@@ -1,4 +1,4 @@
-//! How much of the usual work is done, where the machine cannot do all of it.
+//! The share of the usual work that is done when the machine cannot do all of it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

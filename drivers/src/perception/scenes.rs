@@ -1,4 +1,4 @@
-//! What the pictures of a segment show as a whole.
+//! Describes the scene that the pictures of a segment show.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is in view, as a sentence that a person would write and a search finds.
+//! Describes what is in view in a sentence that a person would write and a search finds.
 
 use super::colours::listed;
 use super::scenes::Scene;

@@ -1,7 +1,7 @@
-//! Things followed over the pictures of a segment.
+//! Tracks objects over the pictures of a segment.
 //!
-//! A detector looks once or twice a second and gives a thing another name every now and then. Boxes of one thing are put
-//! together by overlap, or by place and size where it moved, and the name that most of them gave counts.
+//! A detector runs once or twice a second, and sometimes gives one object different names. Boxes of one object are joined by
+//! overlap, or by position and size if it moved; the most frequent name counts.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Whose voice is heard: the sound of a segment's speech, kept until its vectors and its words are made.
+//! Keeps the speech of a segment until its voice vectors and its words are computed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! What was said in a segment, written down behind it.
+//! Recognises the speech of a segment in the background.
 //!
-//! Recognising takes longer than a camera may be kept waiting. A thread of its own does it, while the segment waits, with
-//! those that follow it, in order; few may wait, and then the source does.
+//! Recognition takes longer than a camera can wait, so it runs on its own thread. The segment waits for it, and the following
+//! segments wait in order. Only a few may wait; then the source waits.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

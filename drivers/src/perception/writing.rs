@@ -1,4 +1,4 @@
-//! What is written in the pictures of a segment.
+//! Reads the writing in the pictures of a segment.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Whole numbers in as few bits as they need.
+//! Packs integers in as few bits as they need.
 
 /// Bits that `value` needs.
 pub(super) fn width_of(value: u64) -> u8 {

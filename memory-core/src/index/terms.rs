@@ -1,7 +1,7 @@
 //! The term stream: the terms of every document, one after the other, in a wavelet matrix.
 //!
-//! Rank counts how often a term occurs, select finds where, access reads a document's terms back: that is what serves
-//! phrases, the statistics of hidden documents, and rebuilding the postings, which are derived from it.
+//! Rank counts how often a term occurs, select finds where, and access reads a document's terms back. They serve phrases, the
+//! statistics of hidden documents, and the rebuilding of the postings, which are derived from the stream.
 
 use std::ops::Range;
 

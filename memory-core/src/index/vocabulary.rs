@@ -1,8 +1,8 @@
-//! Which number stands for a term in the streams: symbols from 0 in order of first appearance.
+//! Maps terms to their symbols in the streams: numbers from 0 in order of first appearance.
 //!
-//! One table in which the one writer fills free places and nobody changes what is filled. Readers look up without a lock; a
-//! symbol that came after their state is not theirs, and they see none. When the table is half full the writer goes on in
-//! one twice as large, and earlier states keep the one they have.
+//! The single writer fills free slots of one table, and nobody changes a filled slot. Readers look up without a lock and ignore
+//! symbols that are newer than their state. When the table is half full, the writer continues in a table twice as large, and
+//! earlier states keep the old one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

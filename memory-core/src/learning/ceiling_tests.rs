@@ -1,4 +1,4 @@
-//! Whatever is told, no learnt row grows beyond what the store takes.
+//! No learned row exceeds the size limit of the store, whatever is told.
 
 use super::{Learnt, Lesson};
 use crate::episodic::anchors::NamingRequest;

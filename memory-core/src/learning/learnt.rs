@@ -1,4 +1,4 @@
-//! The state of the fold.
+//! The learned state: the accumulator of the fold.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,17 +1,17 @@
-//! Learning: what follows from events, behind the commit.
+//! Learning: computes persons, facts and procedures from events, in the background.
 //!
-//! What is learnt is a fold over the visible events in order of commit: the same events give the same anchors, facts and
-//! procedures, on every machine and however the work was cut into slices. The fold goes on from a cursor, in slices that the
-//! agent's job thread asks for while it is quiet; ingest and questions never wait for it.
+//! The learned state is a fold over the visible events in order of commit. The same events give the same anchors, facts and
+//! procedures, on every machine and however the work was cut into slices. The fold continues from a cursor, in slices that the
+//! agent's job thread requests while the memory is idle. Observations and questions never wait for it.
 //!
-//! - *Outside of the lock.* A slice is learnt on a clone of the state (clones share what neither has changed) and then
-//!   committed with its cursor in one transaction, which waits for no disk: after a kill the cursor is only older, and the
-//!   same slice is learnt again.
-//! - *Withdrawn at once.* The transaction that hides an event takes back what it taught, as far as that takes no longer than
-//!   hiding it: facts and anchors lose what rests on it, and the procedures that hold something of it are concealed. Where
-//!   that leaves something else than would have been learnt without the event, the state is marked, durably, and folded
-//!   anew behind the commit, in slices: the procedures alone, or everything. Then it is swapped, row by row where rows
-//!   differ. Events that are hidden while a fold goes on are taken back from it too; no number of them keeps it from its end.
+//! - *Outside the lock.* A slice is learned on a clone of the state (clones share unchanged parts) and then committed with its
+//!   cursor in one transaction, which does not wait for the disk. After a kill the cursor is only older, and the same slice is
+//!   learned again.
+//! - *Withdrawn at once.* The transaction that hides an event withdraws what the event taught, as far as this takes no longer
+//!   than hiding it. Facts and anchors lose what depends on it, and procedures that contain something of it are concealed. If
+//!   the result differs from what would have been learned without the event, the state is marked, durably, and folded again
+//!   in the background, in slices: the procedures alone, or everything. Then rows that differ are swapped one by one. Events
+//!   that are hidden while a fold runs are withdrawn from it too; no number of them can keep it from finishing.
 //! - *Snapshot.* Readers see one immutable state, published with the index.
 
 mod learnt;

@@ -1,4 +1,4 @@
-//! What listeners should hear of: what was learnt of persons and procedures since they were told last.
+//! Changes of persons and procedures since listeners were last notified.
 
 use std::collections::VecDeque;
 

@@ -1,19 +1,19 @@
-//! What a user may want to set about learning.
+//! User options of learning.
 
 use std::time::Duration;
 
 use crate::episodic::anchors::SAME_PERSON;
 use crate::logic::LogicOptions;
 
-/// What learning goes by. What was learnt before a change stays as it is.
+/// Options of learning. A change does not affect what was learned before.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LearningOptions {
-    /// A pause longer than this ends a stretch of activity that nobody named as a session.
+    /// A longer pause ends a sequence of actions that no `session` attribute groups.
     pub gap: Duration,
-    /// The fewest sessions that make a procedure nobody named.
+    /// Minimum number of sessions for a procedure whose goal nobody named.
     pub min_sessions: usize,
-    /// The mean cosine from which on a face, and a voice, belong to a person who was seen or heard often. It belongs to the
-    /// model whose vectors come now; those of another space are compared with none of these.
+    /// Mean cosine above which a face, and a voice, belong to a known person. The values apply to the current models; vectors of
+    /// other spaces are not compared with them.
     pub same_person: (f64, f64),
 }
 

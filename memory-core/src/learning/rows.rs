@@ -1,4 +1,4 @@
-//! What is learnt as rows: a part, a key, and a payload that the store seals.
+//! The learned state as rows: a part, a key, and a payload for the store's envelope.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,6 +1,6 @@
-//! A map whose clones share what neither has changed.
+//! A map whose clones share unchanged shards.
 //!
-//! Readers hold a clone while the writer goes on: a change copies one shard of a thousand, not the map.
+//! Readers hold a clone while the writer continues. A change copies one shard of a thousand, not the whole map.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Embeddings as the logic layer keeps them.
+//! The embeddings of the logic layer.
 
 use serde::{Deserialize, Serialize};
 

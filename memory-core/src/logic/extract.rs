@@ -1,8 +1,8 @@
-//! Actions in events (NS-Mem 4.2.1, step 1), by rules.
+//! Extracts actions from events (NS-Mem 4.2.1, step 1), by rules for English.
 //!
-//! A told `action` is one, whatever its words. A caption holds one where somebody is said to do something that a person or
-//! a robot does with things; speech only where the speaker says what she is doing. What is planned, wished, asked or
-//! denied is no action. English; other languages tell their actions.
+//! A told event of kind `action` is always an action. A caption contains one if somebody does something with things; speech
+//! only if the speaker says what she is doing. Plans, wishes, questions and denials are no actions. In other languages actions
+//! must be told.
 
 use super::{Action, Outcome, normalise};
 use crate::{Event, Kind, Value};

@@ -1,8 +1,8 @@
-//! Knowledge fusion (NS-Mem 4.2.3): procedures found to be one become one, and wordings found to be two become two again.
+//! Knowledge fusion (NS-Mem 4.2.3): merges procedures that are the same, and splits wordings that turn out to be two steps.
 //!
-//! Fusing pools what was seen, not what was concluded: sessions move over with their actions, so transition counts add up,
-//! a step's Beta parameters become α₁ + α₂ − α₀ (appendix A.4), and the graph is that of all sessions, without an edge
-//! that nobody made. Because every session keeps the words it was told in, a fusion can be undone exactly.
+//! Fusion pools observations, not conclusions. Sessions move with their actions, so transition counts add up, a step's Beta
+//! parameters become α₁ + α₂ − α₀ (appendix A.4), and the graph is that of all sessions, without new edges. Every session
+//! keeps its original words, so a fusion can be undone exactly.
 
 use super::alignment::Alignment;
 use super::memory::Phi;

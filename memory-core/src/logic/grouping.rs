@@ -1,10 +1,10 @@
-//! Sessions whose goal nobody told: which procedure they belong to.
+//! Assigns sessions without a told goal to procedures.
 //!
-//! A session joins the procedure whose steps it shares most, by the idf-weighted cosine between the set of steps it did
-//! and the number of sessions that did each step; below the threshold it founds a candidate. That is leader clustering,
-//! which depends on the order of arrival. So every time the sessions have grown by a quarter, a round joins candidates
-//! that have grown alike and lets every session of the window choose again: the cost of a round is amortised over the
-//! sessions that led to it, and a year of sessions outside of the window is left as it was.
+//! A session joins the procedure with the most similar steps, by the idf-weighted cosine between its set of steps and the number
+//! of sessions that did each step. Below the threshold it founds a candidate. This is leader clustering, which depends on the
+//! order of arrival. So each time the number of sessions has grown by a quarter, a round joins similar candidates and lets
+//! every session of the window choose again. The cost of a round is amortised over these sessions, and older sessions outside
+//! the window stay where they are.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};

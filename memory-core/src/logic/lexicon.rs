@@ -1,4 +1,4 @@
-//! Which procedures know a step, and how telling it is.
+//! The index from steps to procedures, with the idf weight of each step.
 
 use std::collections::BTreeSet;
 

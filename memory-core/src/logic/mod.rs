@@ -1,4 +1,4 @@
-//! The logic layer (NS-Mem 4.1, 4.2): procedures learnt from what was done.
+//! The logic layer (NS-Mem 4.1, 4.2): procedures learned from actions.
 //!
 //! Actions become sessions, sessions of one goal become a [`Procedure`], and a procedure holds a [`Dag`] of steps with
 //! counts, posterior probabilities and the evidence behind them. Everything here is pure: no store, no thread, no clock,

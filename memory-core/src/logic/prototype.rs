@@ -1,4 +1,4 @@
-//! The index of a procedure (NS-Mem 4.1, 4.2.2): where its goal and its steps lie in the space of φ.
+//! The index vectors of a procedure (NS-Mem 4.1, 4.2.2): the embeddings of its goal and its steps.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! One session of a procedure: the evidence that it was done, and in which order.
+//! One session of a procedure: its actions in order, as evidence.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Which session an action belongs to: told ones by name, the others by source, person and pauses, all of them by goal.
+//! Assigns actions to sessions: by the told name, else by source, person and pauses, and in both cases by goal.
 
 use serde::{Deserialize, Serialize};
 

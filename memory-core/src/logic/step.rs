@@ -1,4 +1,4 @@
-//! A step of a procedure: one action under all the words it was told in.
+//! A step of a procedure: one action under all its wordings.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,8 +1,7 @@
-//! Which procedures hold what an event showed, and of which hidden events they still hold something.
+//! Tracks which procedures contain an event, and which of these events are hidden by now.
 //!
-//! Taking an action out exactly means folding anew, which takes as long as learning did. So the transaction that hides an
-//! event only marks it here; the procedures that hold something of it are shown to nobody until the new fold, behind the
-//! commit, takes the place of this one.
+//! Removing an action exactly requires a new fold, which takes as long as learning did. So the transaction that hides an event
+//! only marks it here. The procedures that contain it are shown to nobody until a new fold in the background replaces them.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
-//! Verification (NS-Mem 4.2.1, step 3): is a frequent pattern a procedure?
+//! Verification (NS-Mem 4.2.1, step 3): decides whether a frequent pattern is a procedure.
 //!
-//! Without a model the evidence judges. Four parts, each 0 to 1:
+//! Without a model, a score of four parts decides, each from 0 to 1:
 //!
 //! - *support*: the share of sessions with the pattern, as a posterior mean that starts at one half with one doubt, so
 //!   that two sessions of two say less than forty of forty;

@@ -1,4 +1,4 @@
-//! What the segmenter can be told.
+//! Options of the segmenter.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Cuts between pictures (HippoMM Eq. 5).
+//! Detects cuts between pictures (HippoMM Eq. 5).
 
 use std::time::Duration;
 

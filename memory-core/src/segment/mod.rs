@@ -1,11 +1,10 @@
-//! Temporal pattern separation (HippoMM 4.2.1 and B.1): where one segment ends and the next begins.
+//! Temporal pattern separation (HippoMM 4.2.1 and B.1): decides where one segment ends and the next begins.
 //!
-//! [`Segmenter`] is fed with small grey pictures and with sound, says how often it wants to see a picture, and hands
-//! out [`Segment`]s that tile the time line. It reads no clock and holds no media: the same input gives the same
-//! segments, on whatever machine and at whatever speed.
+//! [`Segmenter`] takes small grey pictures and sound, says how often it needs a picture, and returns [`Segment`]s that tile the
+//! time line. It reads no clock and stores no media: the same input gives the same segments, on any machine and at any speed.
 //!
-//! Candidates for a boundary come from two detectors that know nothing of each other: a cut between two pictures
-//! (structural similarity, [`ssim`]) and a fall into silence ([`level_db`]). Each detector has its own watermark, and
+//! Candidates for a boundary come from two independent detectors: a cut between two pictures (structural similarity,
+//! [`ssim`]) and the beginning of silence ([`level_db`]). Each detector has its own watermark, and
 //! boundaries are chosen only up to the smaller one, so that the result does not depend on how the two streams
 //! interleave. What is chosen is the heaviest set of candidates that keeps every segment between the shortest and the
 //! longest length; see [`Segmenter::poll`].

@@ -1,4 +1,4 @@
-//! Which candidates become boundaries.
+//! Chooses which candidates become boundaries.
 
 use std::time::Duration;
 

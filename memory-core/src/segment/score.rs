@@ -1,4 +1,4 @@
-//! How well boundaries meet known cuts.
+//! Scores boundaries against known cuts.
 
 use std::time::Duration;
 

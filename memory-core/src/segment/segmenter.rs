@@ -1,4 +1,4 @@
-//! From pictures and sound to segments.
+//! Turns pictures and sound into segments.
 
 use std::collections::VecDeque;
 use std::time::Duration;

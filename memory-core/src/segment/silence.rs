@@ -1,4 +1,4 @@
-//! Falls into silence (HippoMM Eq. 6).
+//! Detects the beginning of silence (HippoMM Eq. 6).
 
 use std::time::Duration;
 

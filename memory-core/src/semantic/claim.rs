@@ -1,4 +1,4 @@
-//! What one event says about one thing.
+//! A claim: what one event says about one attribute of one subject.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Who "he" is and what "it" is: the last fitting mention within the source.
+//! Resolves "he", "she" and "it" to the last fitting mention within the source.
 
 use std::collections::BTreeMap;
 

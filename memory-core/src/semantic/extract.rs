@@ -1,7 +1,7 @@
-//! From an event to what it says: rules for English.
+//! Extracts claims from events, with rules for English.
 //!
-//! The rules read simple statements: a subject, a verb of the lexicon, an object, a place. What they cannot read they leave
-//! to search; questions, wishes, plans and commands are no facts. `docs/decisions.md` says what they are measured on.
+//! The rules read simple statements: a subject, a verb of the lexicon, an object, a place. Everything else is left to search.
+//! Questions, wishes, plans and commands are no facts. `docs/decisions.md` says what they are measured on.
 
 use super::claim::{Attribute, Claim, Conclusion, Stance};
 use super::context::{Context, Mention};

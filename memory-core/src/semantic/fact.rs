@@ -1,4 +1,4 @@
-//! From the claims of one topic to its facts: reinforced, weakened, superseded, each with the time for which it held.
+//! Computes the facts of one topic from its claims: reinforced, weakened or superseded, each with the interval in which it held.
 //!
 //! NS-Mem, Algorithm 1, weakens a node whenever another one is dissimilar, and then loses the new one. Here a claim about
 //! the same attribute of the same subject either says the same (the fact is reinforced, +1), or denies it (weakened, −1, and

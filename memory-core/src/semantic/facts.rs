@@ -1,4 +1,4 @@
-//! Everything that is held to be so: topics with their claims.
+//! All topics with their claims.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};

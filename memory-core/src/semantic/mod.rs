@@ -1,13 +1,13 @@
-//! Semantic memory: what is held to be so, with the time for which it was (NS-Mem 4.1, the semantic layer).
+//! Semantic memory: facts with the intervals in which they hold (NS-Mem 4.1, the semantic layer).
 //!
 //! ```text
 //! event ─▶ rules (`extract`, `context`) ─▶ claims ─▶ topics (`facts`) ─▶ facts with intervals (`fact`) ─▶ `lookup`
 //! ```
 //!
 //! A *claim* is what one event says of one attribute of one subject. Claims of one subject and attribute are a *topic*, and a
-//! topic's *facts* follow from its claims alone. So a repeated claim can only reinforce; a corrected or forgotten one takes
-//! all that it did with it; a late one with an old time falls into its place; and what comes back after an interruption is a
-//! second interval, not one that never ended.
+//! topic's *facts* follow from its claims alone. So a repeated claim can only reinforce. A corrected or forgotten claim loses
+//! its whole effect. A late claim with an old time goes to its place. A value that returns after an interruption starts a
+//! second interval.
 
 mod claim;
 mod context;

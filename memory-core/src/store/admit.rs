@@ -1,4 +1,4 @@
-//! What is let in: limits, names, times.
+//! Checks of new observations: limits, names, times.
 
 use std::time::Duration;
 

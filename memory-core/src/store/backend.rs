@@ -1,4 +1,4 @@
-//! What stands between redb and the storage.
+//! The adapter between redb and the storage.
 
 use std::collections::BTreeMap;
 use std::io;

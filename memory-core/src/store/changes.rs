@@ -1,7 +1,7 @@
-//! What changed since the index was saved, in the table `changes`.
+//! The table `changes`: what changed since the index was saved.
 //!
-//! A row is written in the transaction that changes something, so a saved index and the rows after its own lead to the
-//! index of now. Rows hold numbers and hashes, nothing of what was told.
+//! A row is written in the transaction of its change. So a saved index and the rows after its own give the current index. Rows
+//! hold numbers and hashes, and no content.
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
 //! Compaction: the live records are copied to a new generation of the store, which takes the place of the old one.
 //!
-//! 1. Under the writer's lock: from now on the keys of written rows are noted, and a snapshot is taken.
-//! 2. The live rows of the snapshot are copied, in order of keys, while readers and writer go on.
+//! 1. Under the writer's lock: a snapshot is taken, and from now on the keys of written rows are noted.
+//! 2. The live rows of the snapshot are copied, in order of keys, while readers and writer continue.
 //! 3. The noted rows are brought up to date, in rounds that become shorter, and all of it is synced.
 //! 4. Under the writer's lock: the last round, the counters, a sync; then the manifest is renamed.
-//! 5. The old file is removed. The index is rebuilt from the new one in the background of readers and writer, because
-//!    it too holds words of what was forgotten. Then it is saved; the file of the old one went with its generation.
+//! 5. The old file is removed. The index is rebuilt from the new file in the background, because it too contains forgotten
+//!    words. Then it is saved; the saved index of the old generation was removed with it.
 //!
 //! Whatever fails before the manifest is renamed leaves the old generation as it was and removes the new one.
 

@@ -1,4 +1,4 @@
-//! Every table as rows of bytes, for what copies a whole store: compaction, backup and restoring.
+//! Every table as rows of bytes, for copies of a whole store: compaction, backup and restore.
 
 use std::collections::BTreeSet;
 

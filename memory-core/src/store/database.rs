@@ -1,4 +1,4 @@
-//! The redb database: opened, healed in place after an I/O error, replaced by its next generation, closed.
+//! The redb database: opens it, reopens it in place after an I/O error, replaces it by its next generation, and closes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

@@ -1,4 +1,4 @@
-//! One write transaction in the making: what the tables will hold, and what memory must learn once it is committed.
+//! A write transaction before its commit: the changes of the tables, and the changes that the state in memory needs afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 

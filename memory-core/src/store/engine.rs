@@ -1,4 +1,4 @@
-//! The store at work: one writer, many readers.
+//! The engine of the store: one writer, many readers.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

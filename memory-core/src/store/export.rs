@@ -1,4 +1,4 @@
-//! What is remembered, as it was told and perceived.
+//! Exports every visible observation as it was told or perceived.
 
 use std::collections::{BTreeMap, BTreeSet};
 

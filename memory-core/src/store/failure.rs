@@ -1,4 +1,4 @@
-//! What goes wrong inside the store, before it is told as the error of an operation.
+//! Internal errors of the store, before they become the error of an operation.
 
 use std::io;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A disk for tests: it remembers everything that is done to it and can lose power, run full or fail at any of it.
+//! A simulated disk for tests: it records every operation, and can lose power, become full or fail at any of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Cursor, Read, Write};

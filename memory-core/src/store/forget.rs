@@ -1,4 +1,4 @@
-//! Forgetting: the content of events goes in the transaction that hides them.
+//! Forgetting: the transaction that hides events also removes their content.
 
 use std::collections::BTreeSet;
 

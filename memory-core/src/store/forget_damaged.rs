@@ -1,5 +1,5 @@
-//! Forgetting what is damaged: a record that does not decode still holds words, and somebody wants them gone. What its tables
-//! say of it is looked for row by row, which takes long and is rare.
+//! Forgetting damaged records: a record that does not decode still contains words that must be removed. Its rows in other
+//! tables are searched one by one, which is slow and rare.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
-//! Which events a request to forget means. All of them are read: forgetting is rare, and must not miss one whose record a
-//! secondary table has lost, or one that names somebody in a text alone. It is done before the writer's lock is taken; under
-//! it only those that came since.
+//! Finds the events that a request to forget covers. It reads all events, because forgetting is rare and must not miss an event
+//! that a secondary table has lost, or that names somebody only in its text. This happens before the writer's lock is taken;
+//! under the lock only newer events are read.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Spans that were forgotten lately. What is perceived is cut into segments, described and waits for the writer: it may come
-//! after the request that forgot it. Then it is cut before it is written.
+//! Recently forgotten spans. A perceived segment is described and queued before it is written, so it may arrive after the request
+//! that forgot its span. Then the forgotten part is cut before it is written.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Which file holds the store: its generations and the manifest that names the present one.
+//! The generations of the store's file, and the manifest that names the current one.
 //!
 //! ```text
 //! memory.redb       generation 0, of a store that was never compacted

@@ -1,4 +1,4 @@
-//! The index, and what happens to it while another one is built to take its place.
+//! The current index, and its updates while another one is built to replace it.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! Recently told observations that only their content identifies.
+//! Recently told observations without an id, which only their content identifies.
 //!
-//! Everything in it is also in the store, from which it is rebuilt when the store is opened; so it survives a kill.
+//! The journal is rebuilt from the store when the store is opened, so it survives a kill.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What was learnt, in the table `learnt`, and the slices in which learning goes on.
+//! The learned state in the table `learnt`, and the slices of learning.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What of a store is worth copying: everything but what was forgotten.
+//! Selects the rows that are copied: everything except forgotten data.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,12 +1,12 @@
-//! Durable records: one redb file and the manifest that names it. `docs/memory-format.md` tells their format.
+//! Durable records: one redb file and the manifest that names it. `docs/memory-format.md` describes their format.
 //!
-//! # The way of a batch
+//! # The path of a batch
 //!
 //! [`Memory::observe`](crate::Memory::observe) takes the writer's lock and opens one write transaction. Every observation
 //! is admitted or refused (`admit`), recognised or new (`told`, `perceived`), given an episode (`episodic`) and written
-//! through a `Draft`, the one place where events come, go and change their episode. The commit makes all of it durable at
-//! once. Then the index learns the same changes and a new state is published for the readers, and only then does the call
-//! return: acknowledged means durable and findable.
+//! through a `Draft`, the only place that adds, removes and moves events. The commit makes all of it durable at once. Then
+//! the index receives the same changes, and a new state is published for the readers. Only then does the call return:
+//! acknowledged means durable and findable.
 //!
 //! Readers load the published pointer and begin a read transaction. They wait for no commit.
 //!
@@ -29,9 +29,9 @@
 //!    segment that contains `at`). The ten minutes of the journal are monotonic time;
 //!    what is read back after a restart counts from the restart.
 //! 7. *Sealed.* Every value that is more than a number is in an envelope with magic, type, version, length and a checksum
-//!    that covers its key. Damage is told with table and key, costs its record, and never panics.
+//!    that covers its key. Damage is reported with table and key, costs its record, and never panics.
 //!
-//! # When it ends without warning
+//! # After a crash
 //!
 //! - *Before the commit:* the transaction never was. The sender was told nothing, and its broker redelivers.
 //! - *During the commit:* redb's two-phase commit leaves the old state or the new one. If it is the new one, the redelivery

@@ -1,4 +1,4 @@
-//! A table that notes the keys that are written, for a compaction that copies behind the writer.
+//! A table that records written keys, for a compaction that copies while the writer continues.
 
 use std::borrow::Borrow;
 use std::ops::{Deref, RangeBounds};

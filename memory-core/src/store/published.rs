@@ -1,4 +1,4 @@
-//! What readers see: replaced as a whole after every commit.
+//! The state that readers see; it is replaced as a whole after every commit.
 
 use std::sync::Arc;
 

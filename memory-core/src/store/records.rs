@@ -1,4 +1,4 @@
-//! What the tables hold. The golden fixtures in `tests/` hold these shapes still: a change needs a new version.
+//! The records in the tables. Golden fixtures in `tests/` fix their format: a change needs a new version.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Going on from an index that was saved: what changed in the store since then is found and done again.
+//! Continues from a saved index: finds the changes of the store since then, and applies them.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! When the index is saved, and how, while readers and writer go on.
+//! Saves the index while readers and writer continue, and decides when.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

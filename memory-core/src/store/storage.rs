@@ -1,4 +1,4 @@
-//! Where the store keeps its files.
+//! The storage of the store's files.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Read, Write};

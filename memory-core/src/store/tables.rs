@@ -1,4 +1,4 @@
-//! The tables, and how rows are read from them.
+//! The tables, and functions that read rows from them.
 
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition};
 use serde::Serialize;

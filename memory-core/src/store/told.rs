@@ -1,4 +1,4 @@
-//! Told observations: which one it is, and where it belongs.
+//! Told observations: identifies duplicates and corrections, and chooses the episode.
 
 use redb::ReadableTable;
 

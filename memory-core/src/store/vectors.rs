@@ -1,7 +1,7 @@
-//! Embeddings: work that follows the commit.
+//! Embeddings, which are computed in the background.
 //!
-//! An event is pending until its vector is committed. Nothing else is written down about it, so there is nothing that a
-//! kill could leave out of step.
+//! An event is pending until its vector is committed. There is no other record of pending work, so a kill cannot make one
+//! inconsistent.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The wall clock, as far as it can be believed. Boards without a battery begin in 1970, or where their image was made, and
-//! go on there until the network tells them the time.
+//! Decides how far the wall clock can be trusted. Boards without a clock battery start in 1970, or at the time of their image,
+//! until they get the time from the network.
 
 use std::sync::Arc;
 use std::time::Duration;

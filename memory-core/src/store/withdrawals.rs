@@ -1,4 +1,4 @@
-//! What was hidden lately, for whoever learns meanwhile.
+//! Recently hidden events, for a slice of learning that runs at the same time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the one writer keeps in memory. All of it can be rebuilt from the tables.
+//! The state that the single writer keeps in memory. All of it can be rebuilt from the tables.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -245,8 +245,8 @@ impl Writer {
             return Arc::clone(&self.absent);
         }
         let reason = match self.learnt.has_withdrawn() {
-            true => "done again after something was corrected or forgotten; the procedures it was part of are left out",
-            false => "done again after something was corrected or forgotten",
+            true => "running again after something was corrected or forgotten; procedures that contain it are omitted",
+            false => "running again after something was corrected or forgotten",
         };
         let learning = AbsentRole { role: "learning".into(), reason: reason.into(), modality: None };
         self.absent.iter().cloned().chain([learning]).collect()

@@ -21,7 +21,7 @@ const SLOW_ROUND_TRIP: Duration = Duration::from_millis(30);
 pub async fn examine(config: &Config, report: &mut Report) {
     if !config.mqtt.enabled {
         let step = "set mqtt.enabled = true, or ask with --offline";
-        report.say(Finding::warning("broker", "mqtt.enabled is false: nobody can ask", step));
+        report.say(Finding::warning("broker", "mqtt.enabled is false: only `--offline` commands can ask", step));
         return;
     }
     let place = format!("{}:{}", config.mqtt.host, config.mqtt.port());
@@ -39,7 +39,7 @@ pub async fn examine(config: &Config, report: &mut Report) {
     let broker = match Broker::new(&config.mqtt) {
         Ok(broker) => broker,
         Err(error) => {
-            report.say(Finding::error("broker", error.to_string(), "correct the key that is named"));
+            report.say(Finding::error("broker", error.to_string(), "correct the named key"));
             return;
         }
     };
@@ -102,7 +102,9 @@ pub async fn examine(config: &Config, report: &mut Report) {
     match status.as_deref() {
         Some("online") => report.say(Finding::ok("agent", format!("`{robot}` is online"))),
         Some(other) => report.say(Finding::ok("agent", format!("`{robot}` is {other}"))),
-        None => report.say(Finding::ok("agent", format!("none has served `{robot}` yet; start it with `engram run`"))),
+        None => {
+            report.say(Finding::ok("agent", format!("no agent has served `{robot}` yet; start one with `engram run`")))
+        }
     }
     link.close(Duration::from_secs(1)).await;
 }

@@ -53,7 +53,7 @@ fn temperature(config: &ThermalConfig, report: &mut Report) {
         let found = format!("no thermal zone in {}: heat changes nothing", config.zones_dir.display());
         return report.say(Finding::ok("temperature", found));
     };
-    let found = format!("{celsius:.0} °C at {name}; less is looked at from {:.0} °C on", config.warm_c);
+    let found = format!("{celsius:.0} °C at {name}; fewer pictures are analysed from {:.0} °C on", config.warm_c);
     report.say(if *celsius >= config.warm_c {
         let step = "give it air or a fan, or choose a smaller power mode: the board slows down to cool";
         Finding::warning("temperature", found, step)
@@ -89,7 +89,11 @@ fn ceilings(config: &Config, report: &mut Report) {
         "{total_mib} MiB and {zram_mib} MiB of zram: {cache_mib} MiB for the store's pages, {program_mib} MiB for the program"
     );
     report.say(if program_mib > total_mib + zram_mib / 2 {
-        Finding::warning("memory ceilings", found, "lower memory.ceiling_mib, or leave it out: there is not so much")
+        Finding::warning(
+            "memory ceilings",
+            found,
+            "lower memory.ceiling_mib, or remove it: the machine has less memory",
+        )
     } else {
         Finding::ok("memory ceilings", found)
     });

@@ -33,7 +33,7 @@ pub fn examine(config: &Config, report: &mut Report) {
                 }
             }
             // Nobody can install what there is no model for.
-            _ if status.model.is_none() => Finding::ok(check, format!("none ({reason}); answers name what they lack")),
+            _ if status.model.is_none() => Finding::ok(check, format!("none ({reason}); answers name it where it matters")),
             RoleState::Absent => Finding::warning(
                 check,
                 reason,

@@ -14,7 +14,7 @@ pub fn examine(config: &Config, patience: Duration, report: &mut Report) {
         return;
     }
     if config.sources.is_empty() {
-        report.say(Finding::ok("sources", "none configured: engram remembers what it is told and answers"));
+        report.say(Finding::ok("sources", "none configured: engram only remembers what it is told"));
     }
     for (name, source) in &config.sources {
         let check = format!("source {name}");
@@ -51,7 +51,7 @@ pub fn examine(config: &Config, patience: Duration, report: &mut Report) {
             None => Finding::ok(check, parts.join(", ")),
             Some(error) => {
                 parts.push(error);
-                Finding::warning(check, parts.join(", "), "it delivers; look at the message if something is missing")
+                Finding::warning(check, parts.join(", "), "it delivers; read the message if something is missing")
             }
         });
     }

@@ -71,7 +71,7 @@ fn space(directory: &Path, report: &mut Report) {
             "free some, or set memory.max_mib so that other programs keep theirs",
         )),
         Ok(free) => report.say(Finding::ok("disk space", format!("{} left", output::bytes(free)))),
-        Err(error) => report.say(Finding::warning("disk space", format!("unknown: {error}"), "look with df")),
+        Err(error) => report.say(Finding::warning("disk space", format!("unknown: {error}"), "check with df")),
     }
 }
 
@@ -128,7 +128,7 @@ fn measure(directory: &Path) -> std::io::Result<(u64, Duration)> {
 
 fn store(config: &Config, directories: &Directories, report: &mut Report) {
     if !memory_core::store::DirStorage::new(&directories.memory).exists() {
-        report.say(Finding::ok("memory", "none yet; it is made at the first start"));
+        report.say(Finding::ok("memory", "none yet; it is created at the first start"));
         return;
     }
     match opening::memory(config, Arc::new(SystemClock::new())) {
@@ -139,7 +139,7 @@ fn store(config: &Config, directories: &Directories, report: &mut Report) {
         }
         Err(failure) => match failure.error.downcast_ref::<memory_core::OpenError>() {
             Some(memory_core::OpenError::InUse { .. }) => {
-                report.say(Finding::ok("memory", "in use by an agent that runs"));
+                report.say(Finding::ok("memory", "in use by a running agent"));
             }
             _ => report.say(Finding::error(
                 "memory",

@@ -1,4 +1,4 @@
-//! Faces turned upright and brought to one size, so that a face encoder sees eyes and mouth where it has learnt them.
+//! Aligns faces: upright and of one size, so that eyes and mouth are where the face encoder expects them.
 
 use super::Face;
 use crate::encoders::Picture;

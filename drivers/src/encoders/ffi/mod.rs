@@ -1,7 +1,7 @@
-//! Everything that is called through a pointer: libraries that are opened at run time. The one place of `unsafe`.
+//! All calls through pointers into libraries that are opened at run time. This is the only module with `unsafe`.
 //!
-//! What leaves this module is safe to use as its types allow: objects keep alive what they hang on, pointers do not get out,
-//! and buffers are as long as they say. Nothing here decides anything; that is for the modules that use it.
+//! Its public types are safe: objects keep their dependencies alive, pointers do not leave the module, and buffers have the
+//! length that they claim. It makes no decisions; the modules that use it do.
 
 #![allow(unsafe_code)]
 

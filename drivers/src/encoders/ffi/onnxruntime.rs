@@ -1,4 +1,4 @@
-//! The first words with an ONNX Runtime library, before `ort` has anything to do with it.
+//! The first calls into an ONNX Runtime library, before `ort` uses it.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Opens an ONNX Runtime library far enough to know that it is one, for this processor, and new enough.
 //!
-//! `ort` panics where it meets something else, so nothing of it is called before this has passed. The checks that need no
-//! foreign code come first: a file that is no library, or one for another processor, is never handed to the loader.
+//! `ort` panics on anything else, so it is not called before this check has passed. Checks that need no foreign code come
+//! first: a file that is not a library, or one for another processor, is never passed to the loader.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};

@@ -1,4 +1,4 @@
-//! ONNX Runtime's own accelerators, where the library that is installed was built with them.
+//! ONNX Runtime's own accelerators, if the installed library was built with them.
 
 use std::path::PathBuf;
 

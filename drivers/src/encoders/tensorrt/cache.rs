@@ -148,7 +148,7 @@ impl EngineCache {
                 break;
             }
             if path != kept && fs::remove_file(&path).is_ok() {
-                tracing::info!(engine = %path.display(), "an engine makes room for another");
+                tracing::info!(engine = %path.display(), "an engine was deleted to make room for another");
                 total -= bytes;
             }
         }

@@ -1,4 +1,4 @@
-//! What an engine is good for: the same graph, on the same device, with the same library.
+//! The key of an engine: it is valid for the same graph, on the same device, with the same library.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Which libraries are there, and whether they may be called.
+//! Finds the libraries, and decides whether they may be called.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The child's side: what may crash, and what takes minutes.
+//! The child process: work that may crash or take minutes.
 
 use std::fs;
 use std::io::{Read, Write};

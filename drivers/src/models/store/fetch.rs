@@ -1,7 +1,7 @@
-//! Files from where they are offered, through the tools that every such machine has.
+//! Downloads files with the tools that every such machine has.
 //!
-//! `curl` goes on with partial files, knows the system's certificates and proxies and is there or one `apt-get` away; a
-//! client linked in would bring a second HTTP stack for a command that runs once (docs/decisions.md).
+//! `curl` continues partial files, knows the system's certificates and proxies, and is installed or easy to install. An HTTP
+//! client of our own would be a second HTTP stack for a command that runs once.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -43,7 +43,7 @@ struct WorkFolder(PathBuf);
 impl Drop for WorkFolder {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            tracing::warn!(folder = %self.0.display(), %error, "a temporary folder stays behind");
+            tracing::warn!(folder = %self.0.display(), %error, "a temporary folder cannot be deleted");
         }
     }
 }

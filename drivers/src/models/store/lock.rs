@@ -1,4 +1,4 @@
-//! `models.lock`: what the user added, pinned as firmly as the catalogue.
+//! `models.lock`: models that the user added, pinned like those of the catalogue.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

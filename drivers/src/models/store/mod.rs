@@ -1,7 +1,7 @@
-//! The models directory: what is in it, and how it is filled.
+//! The models directory and its downloads.
 //!
-//! A file appears under its name only when it is whole and has the pinned sha256; what arrives before lies in a partial
-//! file beside it, which a later pull goes on with. One pull at a time holds the directory.
+//! A file appears under its name only when it is complete and has the pinned sha256. Until then it is a partial file beside
+//! it, which a later pull continues. Only one pull at a time may use the directory.
 
 mod fetch;
 mod lock;

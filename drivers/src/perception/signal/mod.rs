@@ -1,7 +1,7 @@
-//! Whether there was anything to see and hear: black, dark and disturbed pictures, and sound without a signal.
+//! Detects a missing signal: black, dark and disturbed pictures, and sound without a signal.
 //!
-//! Somebody asks later when the light went out, and a robot must know when it was blind or deaf. None of it needs a
-//! model: brightness and level are measured on what the segmenter looks at anyway.
+//! Somebody may ask later when the light went out, and a robot must know when it was blind or deaf. No model is needed:
+//! brightness and level are measured on the segmenter's input.
 
 mod light;
 mod picture;

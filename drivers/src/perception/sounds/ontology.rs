@@ -1,4 +1,4 @@
-//! How AudioSet's classes hang together, and how people say what they hear.
+//! The hierarchy of AudioSet's classes, and people's words for them.
 
 use std::sync::Arc;
 

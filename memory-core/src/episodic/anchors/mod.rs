@@ -1,16 +1,16 @@
-//! Entity anchors (NS-Mem 4.2.1): who is seen and heard, by clustering faces and voices as they come.
+//! Entity anchors (NS-Mem 4.2.1): recognises persons by online clustering of faces and voices.
 //!
 //! - *Tracks first.* An event's face or voice is one track of one segment, its vector the track's mean.
 //! - *Across time* a track joins the anchor of its space with the highest mean cosine to the anchor's tracks (average
-//!   linkage), if that is over the space's threshold; otherwise it founds one. An anchor whose tracks come to lie as near to
-//!   another's merges with it, so a person whose first tracks were poor does not stay two.
-//! - *Look-alikes* are kept apart by what one person cannot do: be there twice at one moment. A track never joins the anchor
-//!   of another that is there with it, and two anchors that are side by side in a tenth of their tracks do not merge.
+//!   linkage), if that is above the space's threshold; otherwise it founds a new anchor. An anchor whose tracks become as
+//!   similar to another's merges with it, so that a person whose first tracks were poor does not remain two persons.
+//! - *Look-alikes* are separated because one person cannot appear twice at one moment. A track never joins the anchor of
+//!   another track that is visible at the same time, and two anchors that appear together in a tenth of their tracks do not merge.
 //! - *A face and a voice* link to one person when the face is in view most times that the voice is heard, clearly more often
 //!   than any other face, and no other voice is heard with it as often.
-//! - *Names* come from events that name who is there, and from people, whose word stands. People also merge and split.
+//! - *Names* come from events that name who is present, and from people, who have the last word. People also merge and split.
 //!
-//! The mean is over all tracks, not a moving one: sums of whole numbers can be taken back when an event is forgotten.
+//! The mean is over all tracks, not a moving average, because sums of whole numbers can be undone when an event is forgotten.
 
 mod anchor;
 mod naming;
@@ -47,8 +47,8 @@ pub(crate) const SAME_PERSON: (f64, f64) = (0.42, 0.48);
 /// The mean cosine from which on a track belongs to an anchor of `count` tracks, and two anchors are one (then `count` is that
 /// of the larger one).
 ///
-/// For many tracks it lies between pairs of one person (about .6 for ArcFace-like faces, .65 for ECAPA-like voices) and pairs
-/// of look-alikes (.3 and .35). The mean of few says less, and one look-alike among two draws the others after it, so they
+/// For many tracks it lies between pairs of one person (about 0.6 for ArcFace-like faces, 0.65 for ECAPA-like voices) and pairs
+/// of look-alikes (0.3 and 0.35). The mean of few says less, and one look-alike among two draws the others after it, so they
 /// must be nearer; a person whose first tracks founded two anchors is one again once either has grown. In a narrow space, where
 /// even strangers are near each other, there is less room above the threshold, and "nearer" is a share of that.
 /// `docs/benchmarks.md` has what that gives.

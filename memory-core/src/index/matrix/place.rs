@@ -1,4 +1,4 @@
-//! Where a digit of a node is: pure arithmetic.
+//! Computes the position of a node's digit.
 //!
 //! A node's digits go to its head (64 digits), then to blocks of 480. Blocks come in extents that grow with the node,
 //! so that a node's unused space stays a small share of it, and the list of its extents too: four extents each of 1, 2, 4

@@ -1,4 +1,4 @@
-//! What a span of the sequence holds: its symbols in order, the distinct ones with their counts, the most frequent ones,
+//! Queries on a span of the sequence: its symbols in order, the distinct ones with their counts, the most frequent ones, and
 //! the k-th smallest.
 
 use std::cmp::Reverse;

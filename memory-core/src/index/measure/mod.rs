@@ -1,7 +1,7 @@
-//! How large and how fast an index is: what `engram bench index` runs.
+//! Measures size and speed of the index (`engram bench index`).
 //!
-//! Everything is measured in one thread against peers in the same run: an exact scan of the vectors, a plain read of the
-//! signatures' bytes, a search that leaves nothing out.
+//! One thread measures everything, and compares it in the same run with an exact scan of the vectors, a plain read of the
+//! signatures' bytes, and an exhaustive search.
 
 mod picture;
 mod workload;

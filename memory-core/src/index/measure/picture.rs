@@ -1,4 +1,4 @@
-//! How cost grows with size, drawn.
+//! Draws cost against the number of entries.
 
 use std::fmt::Write;
 

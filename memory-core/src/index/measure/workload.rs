@@ -1,4 +1,4 @@
-//! Memories of any size, made of a few real texts: seeded, the same on every machine.
+//! Generates memories of any size from a few real texts, with a seed, so that they are the same on every machine.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Which documents hold a term, and how often: derived from the term stream, by segments of 65,536 documents.
+//! Posting lists: which documents hold a term, and how often. They are derived from the term stream, by segments of 65,536
+//! documents.
 //!
 //! Full segments are packed and never change. The documents since then form a tail of chunks that are merged as they grow
 //! (the logarithmic method) and are packed together when they fill a segment. So a commit pays for a few merges, never for

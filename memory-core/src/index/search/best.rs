@@ -1,4 +1,4 @@
-//! The best candidates met so far.
+//! The best candidates found so far.
 
 /// A candidate and its scores.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,4 +1,4 @@
-//! Which documents a question may find, as a mask.
+//! The mask of documents that a question may find.
 
 use crate::index::SearchQuery;
 use crate::index::analysis::{name_hash, words};

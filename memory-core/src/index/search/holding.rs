@@ -1,4 +1,4 @@
-//! Documents that hold certain words, all of them, in order of time: what counting and "last" are made of.
+//! Lists all documents that contain given words, in order of time, for counting and for "last".
 
 use super::Snapshot;
 use super::filter::{Filter, Mask};

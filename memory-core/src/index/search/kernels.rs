@@ -1,5 +1,5 @@
-//! The loops over a strip of documents: plain arithmetic on arrays, compiled for what the processor has. No sum crosses a
-//! position, so the results are the same everywhere.
+//! The loops over a strip (block) of documents: plain arithmetic on arrays, compiled for the processor's vector instructions. No
+//! sum crosses a position, so the results are the same everywhere.
 
 use crate::index::entries::{MARGIN, REACH, STRIP};
 use crate::index::fusion::{B, K1, TERM_WINDOW, VECTOR_WINDOW};

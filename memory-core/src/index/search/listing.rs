@@ -1,4 +1,4 @@
-//! Searches that go by time alone.
+//! Searches by time alone.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The meaning's share: how near a document and its neighbours in time lie to the question.
+//! The score by meaning: the similarity of a document and its temporal neighbours to the question.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! What a document gains by what the question names: its entity, a span of time, a phrase in quotes.
+//! The score for what the question names: an entity, a span of time, a quoted phrase.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;

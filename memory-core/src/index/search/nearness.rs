@@ -1,7 +1,7 @@
-//! How near the signatures of one segment lie to the question's, laid out like the words' frequencies.
+//! Similarity of the signatures of one segment to the question's, in the same layout as the term frequencies.
 //!
-//! The first bits of every signature are compared; what is left to be looked at exactly then is little. Reading them takes as long as
-//! all of the rest of a search, so they are asked for while the strips before are scored.
+//! The first bits of every signature are compared; few documents then need an exact comparison. Reading these bits takes as long
+//! as the rest of a search, so they are prefetched while the previous strips are scored.
 
 use super::filter::Mask;
 use super::kernels;

@@ -1,4 +1,4 @@
-//! Words that stand next to each other, stop words left out, found in the term stream.
+//! Finds adjacent words, ignoring stop words, in the term stream.
 
 use super::Snapshot;
 use crate::EventId;

@@ -1,7 +1,8 @@
-//! Words, meaning and names put together.
+//! Combines the scores by words, meaning and names.
 //!
-//! Every document is estimated: its words but for rounding, its meaning by the bits in which the signatures differ. That is plain
-//! arithmetic over arrays, and takes about as long as reading the signatures. Those that may be among the best are scored exactly.
+//! Every document is estimated: its words up to rounding, its meaning by the bits in which the signatures differ. This is plain
+//! arithmetic over arrays, and takes about as long as reading the signatures. Documents that may be among the best are then
+//! scored exactly.
 
 use super::best::{Best, Candidate};
 use super::filter::Mask;

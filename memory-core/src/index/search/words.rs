@@ -1,11 +1,11 @@
-//! The words' share: BM25 of documents, by themselves and with their neighbours as context, one segment after the other.
+//! The score by words: BM25 of each document, alone and with its temporal neighbours as context, one segment after the other.
 //!
-//! In the context a term counts three times as often where it stands, twice at the neighbours and once at theirs; that is
-//! BM25 over a text in which the neighbours' words were repeated so.
+//! In the context a term counts three times in the document itself, twice in its neighbours and once in theirs. That is BM25
+//! over a text in which the words are repeated accordingly.
 //!
-//! A segment's frequencies of the question's terms are laid out by position, neighbours side by side, and scored strip by strip:
-//! a window is then a sum of shifted arrays, and sixteen documents cost as much as one. What a strip can reach at most follows from the
-//! terms within its reach; one that cannot reach what is needed is left out (Mallia, Suel and Tonellotto, "block-max pruning", SIGIR 2024).
+//! A segment's frequencies of the question's terms are stored by position, neighbours side by side, and scored strip by strip.
+//! A window is then a sum of shifted arrays, and sixteen documents cost as much as one. The terms within reach of a strip bound its
+//! highest possible score; a strip that cannot reach the threshold is skipped (Mallia, Suel and Tonellotto, "block-max pruning", SIGIR 2024).
 //! That is exact.
 
 use std::sync::{Arc, OnceLock};

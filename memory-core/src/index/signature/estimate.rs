@@ -1,8 +1,7 @@
-//! The cosine of a question with an embedding of which only the signature is left.
+//! Estimates the cosine between a question and an embedding of which only the signature is stored.
 //!
-//! The question is known exactly, so its own products with the hyperplanes are kept and each counts with the sign that the stored
-//! bit tells, instead of comparing signs with signs. That is linear in the cosine, and what remains is the error of one side's
-//! rounding only: .03 at 512 bits, where counting differing bits has .06 (docs/benchmarks.md). RaBitQ (Gao and Long, SIGMOD 2024)
+//! The question is known exactly. So its products with the hyperplanes are summed with the signs of the stored bits, instead of
+//! comparing signs with signs. The sum is linear in the cosine, and only the rounding of one side remains as error: 0.03 at 512 bits, where counting differing bits has 0.06 (docs/benchmarks.md). RaBitQ (Gao and Long, SIGMOD 2024)
 //! estimates in the same way.
 
 use std::f32::consts::FRAC_2_PI;
@@ -29,8 +28,8 @@ pub(in crate::index) struct Estimator {
 /// The beginning of a question's signature, by which every document is compared.
 ///
 /// A bit of which the question lies far from the hyperplane tells more than one of which it lies near. Two weights for the
-/// question's products, as for a quantiser of two levels, take most of that along (Max, IRE Trans. 1960: levels .45 and 1.51 of a
-/// normal distribution, apart at .98), and cost one more count.
+/// question's products, as for a quantiser of two levels, take most of that along (Max, IRE Trans. 1960: levels 0.45 and 1.51 of a
+/// normal distribution, apart at 0.98), and cost one more count.
 pub(in crate::index) struct Coarse {
     /// On which side of each hyperplane the question lies, and where it lies far from it.
     pub signs: Box<[u64]>,

@@ -1,9 +1,9 @@
-//! From Hamming distances to cosines and back.
+//! Converts Hamming distances to cosines and back.
 
 use std::f32::consts::PI;
 
 /// The cosine that two embeddings are expected to have whose signatures of `bits` bits differ in `distance` of them:
-/// cos(π·distance/bits). Its standard error is about .06 at 512 bits.
+/// cos(π·distance/bits). Its standard error is about 0.06 at 512 bits.
 #[expect(clippy::cast_precision_loss, reason = "at most 1,024 bits")]
 pub fn cosine_of_distance(distance: usize, bits: usize) -> f32 {
     (PI * distance.min(bits) as f32 / bits.max(1) as f32).cos()

@@ -1,4 +1,4 @@
-//! Meaning in a few words of bits: signatures of embeddings by random hyperplanes, compared by Hamming distance.
+//! Signatures of embeddings by random hyperplanes, compared by Hamming distance.
 //!
 //! Bit k of a signature is the side of hyperplane k on which the embedding lies, so two signatures of d bits differ in about
 //! d·θ/π of them, θ being the angle between the embeddings (HIPPOCAMPUS, 3.3 and Appendix F). Everything is integer: the
@@ -61,7 +61,7 @@ impl SignatureOptions {
 }
 
 impl Default for SignatureOptions {
-    /// 512 bits: half as many lose .01 of recall on the development conversations, twice as many gain nothing that can be told from chance.
+    /// 512 bits: half as many lose 0.01 of recall on the development conversations, twice as many gain nothing that can be told from chance.
     fn default() -> Self {
         Self { bits: 512, seed: 0x656e_6772_616d_0002 }
     }

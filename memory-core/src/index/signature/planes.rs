@@ -1,4 +1,4 @@
-//! Random hyperplanes that stand at right angles to each other.
+//! Random orthogonal hyperplanes.
 
 use super::{SignatureOptions, WORD_BITS};
 

@@ -1,4 +1,4 @@
-//! What learning costs, on a made household: many facts, many procedures, and procedures of 200 steps.
+//! Measures the cost of learning on a generated household: many facts, many procedures, and procedures of 200 steps.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! How well and how fast things are learnt: what `engram bench procedures` runs.
+//! Measures quality and speed of learning (`engram bench procedures`).
 //!
-//! Quality is measured on a folder of told sessions with questions (next step, ways without a step, grouping without goals,
-//! mining); cost is measured on a made household of 1,000 procedures and on a procedure of 200 steps. One thread, no store.
+//! Quality is measured on a folder of told sessions with questions (next step, paths without a step, grouping without goals,
+//! mining). Cost is measured on a generated household of 1,000 procedures and on a procedure of 200 steps. One thread, no store.
 
 mod cost;
 mod mining;

@@ -1,4 +1,4 @@
-//! How right what was learnt is.
+//! Measures how often what was learned is right.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

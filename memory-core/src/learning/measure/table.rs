@@ -1,4 +1,4 @@
-//! What was measured, for people.
+//! Prints the measurements as text.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Told sessions and questions about them, as a benchmark's folder has them.
+//! Reads told sessions, and questions about them, from a benchmark's folder.
 
 use std::collections::BTreeMap;
 

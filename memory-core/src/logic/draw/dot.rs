@@ -1,4 +1,4 @@
-//! The picture as a graph of Graphviz.
+//! Draws a procedure as Graphviz DOT.
 
 use std::fmt::Write as _;
 

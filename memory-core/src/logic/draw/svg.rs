@@ -1,4 +1,4 @@
-//! The picture as SVG.
+//! Draws a procedure as SVG.
 
 use std::fmt::Write as _;
 

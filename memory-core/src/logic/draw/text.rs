@@ -1,4 +1,4 @@
-//! How wide words are, and where lines break.
+//! Width of text, and line breaks.
 
 /// Most lines of a label; what does not fit ends in an ellipsis.
 const MOST_LINES: usize = 5;

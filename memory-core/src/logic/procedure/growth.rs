@@ -1,4 +1,4 @@
-//! How a procedure takes in and gives back what was done.
+//! Adds actions to a procedure, and removes them.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Words and steps: which wordings mean one step, and when that was a mistake.
+//! Wordings and steps: decides which wordings mean one step, and corrects wrong decisions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

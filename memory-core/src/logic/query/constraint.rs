@@ -1,4 +1,4 @@
-//! Conditions on a way to a goal (C of NS-Mem 4.3.3), as a small machine that reads a path step by step.
+//! Conditions on a path to a goal (C of NS-Mem 4.3.3), as a state machine that reads the path step by step.
 
 use super::words::{Phrase, StepWords};
 use crate::logic::{Procedure, StepId};

@@ -1,4 +1,4 @@
-//! Which procedure is meant by a goal in words.
+//! Finds the procedure that a goal in words names.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ pub struct Match<'a> {
 const IN_STEPS: f64 = 0.6;
 /// Least score of a goal that is meant.
 const MEANT: f64 = 0.5;
-/// Least cosine (Eq. 3) at which meaning alone decides: MiniLM puts paraphrases of a goal at .6 to .9, and other goals of
-/// the same kind at .2 to .5.
+/// Least cosine (Eq. 3) at which meaning alone decides: MiniLM puts paraphrases of a goal at 0.6 to 0.9, and other goals of
+/// the same kind at 0.2 to 0.5.
 const SAME_MEANING: f32 = 0.6;
 
 /// The goals of the procedures, for looking up what is meant.

@@ -1,4 +1,4 @@
-//! What is still to be done, and with what.
+//! Finds the remaining steps, and the things needed for them.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What comes next: the sessions that had come as far vote.
+//! Predicts the next step by a vote of the sessions that reached the same point.
 
 use super::words::StepWords;
 use crate::logic::{Procedure, Run, StepId};
@@ -17,7 +17,7 @@ pub struct NextStep {
 /// Every point of every session votes for what came next there, the more the more alike it is to `done`: by the set of
 /// steps done (Jaccard), and by the last two steps. Where few are alike, the transitions of the last step decide, and
 /// where nobody did it, how frequent a step is. The weights were chosen by leaving one session out of COIN's training set
-/// (.666 of 40,865 next steps right, a second-order chain .657) and confirmed on its development set.
+/// (0.666 of 40,865 next steps right, a second-order chain 0.657) and confirmed on its development set.
 pub fn next_steps(procedure: &Procedure, done: &[String], k: usize) -> Vec<NextStep> {
     let words = StepWords::of(procedure);
     let done: Vec<StepId> = done.iter().filter_map(|text| words.meant_by(text)).collect();

@@ -1,4 +1,4 @@
-//! `queryStepSequence` (NS-Mem 4.3.3): the ways to a goal that fulfil conditions, the most probable first.
+//! `queryStepSequence` (NS-Mem 4.3.3): the paths to a goal that meet conditions, the most probable first.
 
 use std::collections::{BTreeMap, BTreeSet};
 

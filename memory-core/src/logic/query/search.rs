@@ -1,10 +1,9 @@
-//! The most probable paths of a graph under conditions, best first.
+//! Finds the most probable paths of a graph under conditions, best first.
 //!
-//! What lies ahead of each (node, progress of the conditions) is worked out once, backwards through the graph: the
-//! probability of the best completion, by how many steps it may take at most. With it the search never follows a beginning that
-//! cannot be completed within the conditions, and takes the completions in order of probability: A* with an exact bound.
-//! Only what a [`Rule`] asks of a path is not in the bound; that, and nothing else, can make it turn back, and the number
-//! of beginnings it looks at is limited.
+//! For each (node, progress of the conditions) the probability of the best completion is computed once, backwards through the
+//! graph, by the maximum number of remaining steps. With this exact bound the search is A*: it never follows a prefix that
+//! cannot be completed, and returns the paths in order of probability. Only a [`Rule`] is not part of the bound, so only a rule
+//! can cause backtracking, and the number of prefixes is limited.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, BinaryHeap};

@@ -1,4 +1,4 @@
-//! What to do where a thing is not to be had (NS-Mem, Figure 1): go another way, or use another thing.
+//! Alternatives to a thing that is not available (NS-Mem, Figure 1): another path, or another thing.
 
 use std::collections::BTreeMap;
 

@@ -49,7 +49,7 @@ mod tests {
     fn the_interval_of_forty_coin_flips_is_as_wide_as_the_binomial_says() {
         let values: Vec<f64> = (0..40).map(|index| f64::from(index % 2)).collect();
         let found = interval(&values).unwrap();
-        // Standard error sqrt(.25 / 40) = .079; 1.96 of them to either side.
+        // Standard error sqrt(0.25 / 40) = 0.079; 1.96 of them to either side.
         assert!((found.mean - 0.5).abs() < 1e-12);
         assert!((found.low - 0.345).abs() < 0.03 && (found.high - 0.655).abs() < 0.03, "{found:?}");
     }

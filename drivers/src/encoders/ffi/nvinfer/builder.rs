@@ -1,4 +1,4 @@
-//! From an ONNX graph to an engine.
+//! Builds an engine from an ONNX graph.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::mem::ManuallyDrop;

@@ -1,4 +1,4 @@
-//! The logger that every TensorRT object wants: a C++ object of ours, with the layout of the library's version.
+//! The logger that every TensorRT object requires: a C++ object of ours, with the layout of the library's version.
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, c_char, c_int, c_void};

@@ -1,8 +1,8 @@
 //! TensorRT without its headers: objects are C++ objects, methods are slots of their virtual tables.
 //!
-//! Every call here is undefined behaviour if the table of slots is not that of the library. Three things stand against that:
-//! the version is asked first, by a plain C function; only versions whose tables are known are called; and a self-check in a
-//! process of its own must have passed for that very library before a program that matters calls it (`encoders::tensorrt`).
+//! Every call here is undefined behaviour if the table of slots is not that of the library. Three things prevent that. A plain
+//! C function tells the version first. Only versions with known tables are called. And a self-check in a separate process
+//! must have passed for that exact library before the daemon calls it (`encoders::tensorrt`).
 
 mod builder;
 mod execution;

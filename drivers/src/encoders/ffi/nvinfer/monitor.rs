@@ -1,4 +1,4 @@
-//! How far a build is, as TensorRT tells it since version 10: a C++ object of ours (`IProgressMonitor` 1.0) whose methods the
+//! Progress of a build, which TensorRT reports since version 10: a C++ object of ours (`IProgressMonitor` 1.0) whose methods the
 //! library calls, from whichever of its threads.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
