@@ -47,7 +47,7 @@ class Call(Generic[T]):
     body: Any
     #: Makes the result of the reply.
     read: Callable[[Mapping[str, Any]], T]
-    #: Whether doing it twice is the same as doing it once.
+    #: Whether it may be sent again where the reply was lost: it only reads, or Engram knows it again.
     repeatable: bool = True
     #: Whether it says first that it has begun, and takes as long as it takes.
     long: bool = False
@@ -165,7 +165,7 @@ def _persons(reply: Mapping[str, Any]) -> Listing[Person]:
 
 
 def name_entity(entity: str, name: str) -> Call[Listing[Person]]:
-    return Call("cmd/name_entity", {"entity": entity, "name": name}, _persons)
+    return Call("cmd/name_entity", {"entity": entity, "name": name}, _persons, repeatable=False)
 
 
 def merge_entities(entity: str, same: Sequence[str]) -> Call[Listing[Person]]:
@@ -283,11 +283,11 @@ def draw(which: str, format: Literal["svg", "dot"], max_steps: int | None) -> Ca
 
 
 def recording(on: bool) -> Call[bool]:
-    return Call("cmd/resume" if on else "cmd/pause", {}, lambda reply: bool(reply.get("paused")))
+    return Call("cmd/resume" if on else "cmd/pause", {}, lambda reply: bool(reply.get("paused")), repeatable=False)
 
 
 def reload() -> Call[Reloaded]:
-    return Call("cmd/reload", {}, lambda reply: decode(Reloaded, reply))
+    return Call("cmd/reload", {}, lambda reply: decode(Reloaded, reply), repeatable=False)
 
 
 def instance() -> Call[Instance]:

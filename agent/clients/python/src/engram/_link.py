@@ -164,6 +164,8 @@ class Link:
         self._filters[address.topic("status")] = Future()
         self._filters[self.inbox] = Future()
         self._paho = self._make_client(keepalive)
+        # Its thread calls this object back: only now is it whole.
+        self._paho.loop_start()
 
     # Setting up and taking down.
 
@@ -179,7 +181,8 @@ class Link:
             client.username_pw_set(address.username, address.password)
         if address.tls is not None:
             client.tls_set_context(address.tls)
-        client.reconnect_delay_set(min_delay=1, max_delay=_LONGEST_PAUSE_S)
+        # It doubles from attempt to attempt. paho takes fractions, its types do not say so.
+        client.reconnect_delay_set(min_delay=0.25, max_delay=_LONGEST_PAUSE_S)  # type: ignore[arg-type]
         # Each callback logs its own faults; none may end paho's thread.
         client.suppress_exceptions = True
         client.on_connect = _guarded(self._on_connect)
@@ -195,7 +198,6 @@ class Link:
             client.connect_async(address.host, address.port, keepalive, properties=properties)
         else:
             client.connect_async(address.host, address.port, keepalive)
-        client.loop_start()
         return client
 
     def close(self) -> None:
@@ -238,8 +240,7 @@ class Link:
         with self._lock:
             if self._closed:
                 raise Closed("this memory is closed; make a new one")
-            if self._failure is not None and (not self._ever_connected or isinstance(self._failure, AccessDenied)):
-                raise _again(self._failure)
+            self._check_hope()
             pending.id = str(next(self._numbers))
             if self.address.protocol == "3.1.1":
                 pending.payload = self._with_way_back(pending)
@@ -248,6 +249,11 @@ class Link:
         if ready:
             self._publish(pending)
         return pending
+
+    def _check_hope(self) -> None:
+        """Raises why there is no connection, unless there was one before that may come back."""
+        if self._failure is not None and (not self._ever_connected or isinstance(self._failure, AccessDenied)):
+            raise _again(self._failure)
 
     def _with_way_back(self, pending: Pending) -> bytes:
         body = json.loads(pending.payload)
@@ -336,6 +342,9 @@ class Link:
             if self._closed:
                 raise Closed("this memory is closed; make a new one")
             known = self._filters.get(topic)
+            if known is not None and known.done():
+                return known
+            self._check_hope()
             if known is not None:
                 return known
             future = self._filters[topic] = Future()
@@ -420,6 +429,9 @@ class Link:
         with self._lock:
             self._failure = None
             self._resumed, self._ever_connected = flags.session_present, True
+            if not self._resumed:
+                # The broker tells anew what it keeps, and may have lost it.
+                self._retained.clear()
             topics = list(self._filters)
         self._request_topics(topics)
 
@@ -530,9 +542,14 @@ class Link:
         with self._lock:
             before = self._retained.get(leaf)
             self._retained[leaf] = payload
-            back = leaf == "status" and payload == b"online" and before is not None and before != b"online"
-            # An agent that restarted has lost the questions of before; what was told is kept for it by the broker.
-            lost = [one for one in self._pending.values() if one.acknowledged and one.leaf != "observe"] if back else []
+            came = leaf == "status" and payload == b"online" and before != b"online"
+            # An agent that was away has missed the questions of before; what was told is kept for it by the broker.
+            # The first status of a connection says less: what came before it may be under way, and is only repeated.
+            lost = [
+                one
+                for one in self._pending.values()
+                if came and one.acknowledged and one.leaf != "observe" and (one.repeatable or before is not None)
+            ]
             self._changed.notify_all()
             watchers = list(self._watchers)
         for pending in lost:

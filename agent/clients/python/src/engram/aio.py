@@ -127,6 +127,7 @@ class AsyncMemory:
         confidence: float | None = None,
         at: When | None = None,
         until: When | None = None,
+        source: str | None = None,
         id: str | None = None,
         timeout: float | None = None,
     ) -> Receipt:
@@ -140,7 +141,7 @@ class AsyncMemory:
             observation = text
         else:
             observation = Observation(
-                text, kind, entity, attributes or {}, confidence, **said(at=at, until=until, id=id)
+                text, kind, entity, attributes or {}, confidence, **said(at=at, until=until, source=source, id=id)
             )
         return await self._run(calls.observe_one(observation, self._source), timeout)
 

@@ -137,6 +137,7 @@ class Memory:
         confidence: float | None = None,
         at: When | None = None,
         until: When | None = None,
+        source: str | None = None,
         id: str | None = None,
         timeout: float | None = None,
     ) -> Receipt:
@@ -150,7 +151,7 @@ class Memory:
             observation = text
         else:
             observation = Observation(
-                text, kind, entity, attributes or {}, confidence, **said(at=at, until=until, id=id)
+                text, kind, entity, attributes or {}, confidence, **said(at=at, until=until, source=source, id=id)
             )
         return self._run(calls.observe_one(observation, self._source), timeout)
 
