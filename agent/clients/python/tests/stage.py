@@ -42,6 +42,11 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def _state(thread: Path) -> str:
+    # The name before it, in brackets, may hold anything.
+    return (thread / "stat").read_text().rpartition(") ")[2][:1]
+
+
 class Process:
     """A program that ends with its test."""
 
@@ -53,8 +58,14 @@ class Process:
     def running(self) -> bool:
         return self._child.poll() is None
 
-    def send(self, number: signal.Signals) -> None:
-        self._child.send_signal(number)
+    def freeze(self) -> None:
+        """Stops it where it is; returns once none of its threads runs."""
+        self._child.send_signal(signal.SIGSTOP)
+        threads = Path(f"/proc/{self._child.pid}/task")
+        until("it stands still", lambda: all(_state(thread) == "T" for thread in threads.iterdir()))
+
+    def thaw(self) -> None:
+        self._child.send_signal(signal.SIGCONT)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         if self.running():
@@ -140,11 +151,11 @@ class Agent:
 
     def freeze(self) -> None:
         assert self._process is not None
-        self._process.send(signal.SIGSTOP)
+        self._process.freeze()
 
     def thaw(self) -> None:
         assert self._process is not None
-        self._process.send(signal.SIGCONT)
+        self._process.thaw()
 
     def memory(self, **more: Any) -> Memory:
         """Returns a client of it. A busy machine may take its time."""

@@ -9,10 +9,10 @@
     print(memory.ask("Where is the blue mug?"))
 """
 
+from ._address import TLS
 from ._calls import Phrase
 from ._display import Listing
 from ._json import When
-from ._link import TLS
 from .aio import AsyncMemory, AsyncNewsStream
 from .errors import (
     AccessDenied,

@@ -7,7 +7,8 @@ import socket
 import ssl
 from typing import Literal
 
-from ._link import TLS, Address, Link
+from ._address import TLS, Address
+from ._link import Link
 
 #: How long a request may take where nobody says otherwise, in seconds.
 TIMEOUT = 10.0

@@ -9,21 +9,17 @@ the session is gone, or the agent restarted, requests that may be repeated are s
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import json
 import logging
 import os
 import socket
-import ssl
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, InvalidStateError
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from concurrent.futures import Future
+from typing import Any, TypeVar
 
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
@@ -31,12 +27,12 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
+from ._address import Address, connection_failure, refusal
+from ._pending import Acknowledgements, Pending, settle
 from .errors import AccessDenied, AgentOffline, Closed, ConnectionFailed, EngramError, TimedOut
 
 #: How long the broker keeps the session of a connection that was cut.
 SESSION_S = 300
-#: Reason codes of MQTT 5 and 3.1.1 (as paho translates them) that no further attempt mends.
-_REFUSED = {0x84, 0x85, 0x86, 0x87, 0x8A, 0x8C}
 _NOBODY_LISTENS = 0x10
 #: What a broker may say of a topic that this client may not publish to.
 _NOT_ALLOWED = {0x83, 0x87}
@@ -44,99 +40,6 @@ _LONGEST_PAUSE_S = 5
 
 T = TypeVar("T")
 Listener = Callable[[str, bytes], None]
-
-
-@dataclass(frozen=True, slots=True)
-class TLS:
-    """How the connection is encrypted.
-
-    Without `ca_file` the system's authorities are trusted. `cert_file` and `key_file` prove who this client is.
-    """
-
-    ca_file: str | os.PathLike[str] | None = None
-    cert_file: str | os.PathLike[str] | None = None
-    key_file: str | os.PathLike[str] | None = None
-
-    def context(self) -> ssl.SSLContext:
-        """Returns what the `ssl` module makes of it.
-
-        :raises OSError: if a file cannot be read.
-        """
-        context = ssl.create_default_context(cafile=self.ca_file)
-        if self.cert_file is not None:
-            context.load_cert_chain(self.cert_file, self.key_file)
-        return context
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
-    """Where the broker is, and which robot is meant."""
-
-    robot: str
-    host: str = "localhost"
-    port: int = 1883
-    root: str = "engram"
-    username: str | None = None
-    password: str | None = None
-    tls: ssl.SSLContext | None = None
-    protocol: Literal["5", "3.1.1"] = "5"
-
-    def topic(self, leaf: str) -> str:
-        """Returns the topic of the robot with this ending."""
-        return f"{self.root}/{self.robot}/{leaf}"
-
-
-@dataclass(slots=True, eq=False)
-class Pending:
-    """A request that waits for its reply."""
-
-    leaf: str
-    payload: bytes
-    #: Whether it may be sent a second time.
-    repeatable: bool
-    #: For so many seconds the broker may keep it for an agent that is away; `None`: for as long as it likes.
-    expiry_s: int | None
-    #: The body of the reply.
-    reply: Future[Mapping[str, Any]] = field(default_factory=Future)
-    #: Done once a long command says that it has begun, or with the reply.
-    begun: Future[None] = field(default_factory=Future)
-    id: str = ""
-    published: bool = False
-    acknowledged: bool = False
-
-    def finish(self, result: Mapping[str, Any] | EngramError) -> None:
-        """Ends the waiting, once."""
-        _settle(self.begun, None)
-        _settle(self.reply, result)
-
-
-class Acknowledgements:
-    """Brings together the number of a packet, known to the sender, and the broker's answer, known to paho's thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._waiting: dict[int, Callable[[list[ReasonCode]], None]] = {}
-        self._early: OrderedDict[int, list[ReasonCode]] = OrderedDict()
-
-    def expect(self, mid: int, then: Callable[[list[ReasonCode]], None]) -> None:
-        """Calls `then` with the answer to packet `mid`, at once if it is there already."""
-        with self._lock:
-            codes = self._early.pop(mid, None)
-            if codes is None:
-                self._waiting[mid] = then
-        if codes is not None:
-            then(codes)
-
-    def arrive(self, mid: int, codes: list[ReasonCode]) -> None:
-        """Takes the answer to packet `mid`."""
-        with self._lock:
-            then = self._waiting.pop(mid, None)
-            if then is None:
-                self._early[mid] = codes
-                while len(self._early) > 1024:
-                    self._early.popitem(last=False)
-        if then is not None:
-            then(codes)
 
 
 class Link:
@@ -216,7 +119,7 @@ class Link:
         for watcher in watchers:
             watcher()
         for future in filters:
-            _settle(future, Closed("the memory was closed"))
+            settle(future, Closed("the memory was closed"))
         if self.address.protocol == "5":
             properties = _properties(PacketTypes.DISCONNECT)
             # Nobody comes back for this session.
@@ -364,11 +267,11 @@ class Link:
                 future = self._filters.get(topic)
             if code.value < 0x80:
                 if future is not None:
-                    _settle(future, None)
+                    settle(future, None)
                 continue
             denied = AccessDenied(f"the broker does not let this client subscribe to {topic}; check its ACL")
             if future is not None:
-                _settle(future, denied)
+                settle(future, denied)
             if topic == self.inbox:
                 self._fail_all(denied)
                 return
@@ -424,7 +327,7 @@ class Link:
 
     def _on_connect(self, _client: paho.Client, _data: Any, flags: Any, code: ReasonCode, _properties: Any) -> None:
         if code.is_failure:
-            self._fail_all(self._refusal(code))
+            self._fail_all(refusal(code, self.address))
             return
         with self._lock:
             self._failure = None
@@ -455,17 +358,6 @@ class Link:
         else:
             self._finish(pending, ConnectionFailed(f"{why}; `{pending.leaf}` may have been done all the same"))
 
-    def _refusal(self, code: ReasonCode) -> EngramError:
-        where, name = self._where(), str(code)
-        if code.value in (0x86, 0x87):
-            hint = "check `username` and `password`" if self.address.username else "give `username` and `password`"
-            return AccessDenied(f"the broker {where} refuses this client: {name}; {hint}")
-        if code.value == 0x84:
-            hint = "try protocol='3.1.1'" if self.address.protocol == "5" else "try protocol='5'"
-            return AccessDenied(f"the broker {where} does not speak MQTT {self.address.protocol}; {hint}")
-        kind = AccessDenied if code.value in _REFUSED else ConnectionFailed
-        return kind(f"the broker {where} refuses the connection: {name}")
-
     def _on_connect_fail(self, _client: paho.Client, _data: Any) -> None:
         # paho calls this while it handles the exception, and passes it no other way.
         self._fail_all(connection_failure(sys.exc_info()[1], self.address))
@@ -490,7 +382,7 @@ class Link:
             with self._lock:
                 topic = next(topic for topic, known in self._filters.items() if known is future)
                 self._filters[topic] = Future()
-            _settle(future, _again(failure))
+            settle(future, _again(failure))
         for watcher in watchers:
             watcher()
 
@@ -534,7 +426,7 @@ class Link:
         if pending is None:
             return
         if body.get("state") == "executing":
-            _settle(pending.begun, None)
+            settle(pending.begun, None)
             return
         self._finish(pending, body)
 
@@ -573,15 +465,6 @@ def _properties(packet: int) -> Properties:
     return Properties(packet)  # type: ignore[no-untyped-call]
 
 
-def _settle(future: Future[T], result: T | EngramError) -> None:
-    """Ends a future, unless it is done or nobody wants it any more."""
-    with contextlib.suppress(InvalidStateError):
-        if isinstance(result, EngramError):
-            future.set_exception(result)
-        else:
-            future.set_result(result)
-
-
 def _again(failure: EngramError) -> EngramError:
     """Returns a copy: an exception that is raised twice drags its first traceback along."""
     return type(failure)(*failure.args)
@@ -591,25 +474,3 @@ def _send_at_once(_client: paho.Client, _data: Any, opened: Any) -> None:
     """Switches delayed sending off: a small request and its reply would cost 40 to 90 ms."""
     if isinstance(opened, socket.socket):
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-
-def connection_failure(error: BaseException | None, address: Address) -> EngramError:
-    """Says why there is no connection, and what to do."""
-    where = f"{address.host}:{address.port}"
-    if isinstance(error, ssl.SSLCertVerificationError):
-        reason = error.verify_message or str(error)
-        # Codes 62 and 64 of OpenSSL: the certificate names another host, or another address.
-        if error.verify_code in (62, 64):
-            hint = "connect by a name that is in the certificate"
-        else:
-            hint = "name the authority that vouches for it: tls=TLS(ca_file=…)"
-        return AccessDenied(f"the certificate of {where} is not trusted: {reason}; {hint}")
-    if isinstance(error, ssl.SSLError):
-        return ConnectionFailed(f"no encrypted connection to {where}: {error.reason or error}; is this the TLS port?")
-    if isinstance(error, socket.gaierror):
-        return ConnectionFailed(f"the host name `{address.host}` is not known; check `host`")
-    if isinstance(error, ConnectionRefusedError):
-        return ConnectionFailed(f"nobody listens on {where}; is the broker running, and are host and port right?")
-    if isinstance(error, (TimeoutError, socket.timeout)):
-        return ConnectionFailed(f"{where} does not answer; are host and port right, and is a firewall in between?")
-    return ConnectionFailed(f"cannot connect to the broker {where}: {error}")

@@ -14,11 +14,13 @@ from types import TracebackType
 from typing import Any, Literal, TypeVar
 
 from . import _calls as calls
+from ._address import TLS
 from ._calls import Call, Phrase
 from ._display import Listing
 from ._inner import LONG_TIMEOUT, NEWS, TIMEOUT, is_online, make_address, text_of
 from ._json import When
-from ._link import TLS, Link, Pending
+from ._link import Link
+from ._pending import Pending
 from .errors import Closed, TimedOut
 from .observing import Kind, Observation, Receipt, Told, said
 from .procedures import Alternatives, Missing, NextStep, Picture, Procedure, ProcedureSummary, Ways
