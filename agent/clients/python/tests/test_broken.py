@@ -11,10 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from paho.mqtt.reasoncodes import ReasonCode
 from stage import SOON, Agent, Broker, free_port, until
 
 import engram
 from engram import TLS, Memory, Observation
+from engram._link import Link
 
 
 def test_without_a_broker_a_request_fails_at_once(broker: Broker) -> None:
@@ -268,3 +270,23 @@ def test_an_encrypted_connection_with_a_client_certificate(tmp_path: Path, hire:
                 memory.ask("Where is the mug?")
     finally:
         broker.stop()
+
+
+def test_a_subscription_that_comes_while_it_connects_is_granted(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Between the first request for topics and its grant: too late for the one, too early to ask alone.
+    reached, go_on = threading.Event(), threading.Event()
+    granted = Link._granted
+
+    def held(link: Link, topics: list[str], codes: list[ReasonCode]) -> None:
+        reached.set()
+        assert go_on.wait(SOON)
+        granted(link, topics, codes)
+
+    monkeypatch.setattr(Link, "_granted", held)
+    with Memory("kitchen", port=broker.port, timeout=SOON) as memory:
+        assert reached.wait(SOON)
+        future = memory._link.subscribe("event/+")
+        go_on.set()
+        future.result(SOON)

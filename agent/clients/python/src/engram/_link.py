@@ -62,6 +62,8 @@ class Link:
         self._connected = False
         self._ever_connected = False
         self._resumed = False
+        #: Topics that this connection has asked for.
+        self._requested: set[str] = set()
         self._failure: EngramError | None = None
         self._closed = False
         self._filters[address.topic("status")] = Future()
@@ -336,6 +338,7 @@ class Link:
                 # The broker tells anew what it keeps, and may have lost it.
                 self._retained.clear()
             topics = list(self._filters)
+            self._requested = set(topics)
         self._request_topics(topics)
 
     def _now_ready(self) -> None:
@@ -344,9 +347,13 @@ class Link:
             if self._closed:
                 return
             self._connected = True
+            # Who subscribed since the connection was made was too late for the first request, and too early to ask.
+            late = [topic for topic in self._filters if topic not in self._requested]
             waiting = [pending for pending in self._pending.values() if not pending.published]
             lost = [] if self._resumed else [pending for pending in self._pending.values() if pending.acknowledged]
             self._changed.notify_all()
+        if late:
+            self._request_topics(late)
         for pending in lost:
             self._again_or_fail(pending, "the connection to the broker was lost before the reply came")
         for pending in waiting:
