@@ -15,19 +15,21 @@ from _common import connect, flags
 from engram import Memory, Observation
 
 GOAL = "water the plants"
-RUNS = [
-    [("fetch the can", "can"), ("fill the can at the tap", "tap"), ("pour water on the plants", "can")],
-    [("fetch the can", "can"), ("fill the can at the tap", "tap"), ("pour water on the plants", "can")],
-    [("fetch the bottle", "bottle"), ("fill the bottle at the sink", "sink"), ("pour water on the plants", "bottle")],
+RUNS: list[list[tuple[str, str | None]]] = [
+    [("fetch the can", "can"), ("fill the can at the tap", "tap"), ("pour water on the plants", None)],
+    [("fetch the can", "can"), ("fill the can at the tap", "tap"), ("pour water on the plants", None)],
+    [("fetch the bottle", "bottle"), ("fill the bottle at the sink", "sink"), ("pour water on the plants", None)],
 ]
 
 
-def execute(memory: Memory, steps: list[tuple[str, str]], begin: datetime) -> None:
+def execute(memory: Memory, steps: list[tuple[str, str | None]], begin: datetime) -> None:
     """Does the steps one after the other, and tells each."""
     session = uuid.uuid4().hex
     for number, (step, tool) in enumerate(steps):
         done = begin + timedelta(seconds=20 * number)
-        attributes = {"session": session, "task": GOAL, "tool": tool, "place": "balcony"}
+        attributes = {"session": session, "task": GOAL, "place": "balcony"}
+        if tool is not None:
+            attributes["tool"] = tool
         memory.observe(Observation(step, "action", entity="robot", attributes=attributes, at=done))
         print("did:", step)
 

@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("detector", "In the sink"), ("speech", "drawer"), ("tasks", "fetch the bottle")],
+    [("detector", "In the sink"), ("speech", "drawer"), ("tasks", "without the can: fetch the bottle → ")],
 )
 def test_an_example_runs_against_a_live_agent(agent: Agent, name: str, says: str) -> None:
     command = [sys.executable, str(EXAMPLES / f"{name}.py"), "--robot", agent.robot, "--mqtt-port", str(agent.port)]

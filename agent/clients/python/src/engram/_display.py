@@ -41,6 +41,9 @@ class Listing(list[T]):
     def __str__(self) -> str:
         return "\n".join(map(str, self))
 
+    def __repr__(self) -> str:
+        return f"[{(',' + chr(10) + ' ').join(map(repr, self))}]"
+
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td {_CELL}>{escape(str(item))}</td></tr>" for item in self)
         return f"<table><tbody>{rows}</tbody></table>"
@@ -67,7 +70,14 @@ def count(number: int, what: str) -> str:
 def event_line(event: Evidence | Event, name: str) -> str:
     """Returns an event in a line: when, what, where, its id."""
     where = f"{event.place}, " if event.place else ""
-    return f"{span(event.start, event.end)}  {event.text}  [{where}{name}]"
+    return f"{span(event.start, event.end)}  {said(event)}  [{where}{name}]"
+
+
+def said(event: Evidence | Event) -> str:
+    """Returns the text of an event, with the speaker before words that somebody said."""
+    speaker = event.entity if event.kind == "text" else None
+    known = speaker is None or speaker.casefold() in event.text.casefold()
+    return event.text if known else f"{speaker}: {event.text}"
 
 
 def _headline(answer: Answer) -> str:
@@ -90,7 +100,7 @@ def html_events(events: Iterable[tuple[Evidence | Event, str]]) -> str:
     """Returns a table of events. Only links that a browser opens from a notebook become links."""
     rows = []
     for event, name in events:
-        what = escape(event.text)
+        what = escape(said(event))
         if event.media and event.media.startswith(("http://", "https://")):
             what = f'<a href="{escape(event.media)}" target="_blank" rel="noopener">{what}</a>'
         cells = [escape(span(event.start, event.end)), what, escape(event.place or ""), escape(name)]

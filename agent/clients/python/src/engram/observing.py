@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, Literal
 
+from ._display import Line
 from ._json import When, decode, without_nones, write_time
 from .errors import Rejected, RequestError, request_error
 
@@ -86,8 +87,8 @@ class RejectedItem:
     error: RequestError
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+@dataclass(frozen=True, slots=True, repr=False)
+class Receipt(Line):
     """What became of observations. It comes after the commit: `accepted` survives a power loss and is found at once."""
 
     #: How many are remembered now, corrections included.

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ._display import Line, Lines
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryHealth:
@@ -47,8 +49,8 @@ class ModelHealth:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Health(Lines):
     """How the agent is. `raw` holds everything it says; the most used fields have names here."""
 
     version: str = ""
@@ -147,8 +149,8 @@ class Export:
     media_missing: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class News:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class News(Line):
     """Something that Engram announced."""
 
     #: What it is about: `episode`, `entity`, `procedure` or `rejected`.
