@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -91,6 +92,54 @@ def test_a_reply_that_breaks_the_contract_is_a_protocol_error(broken: dict[str, 
 )
 def test_times_are_read(text: str, wanted: datetime) -> None:
     assert read_time(text) == wanted
+
+
+JUNK: list[Any] = [None, 3, "x", True, [], [1], {}, {"id": 1}, [{}], [{"index": "x"}], [{"error": 3}], {"edges": 3}]
+
+
+def test_whatever_a_reply_holds_it_is_read_or_a_protocol_error() -> None:
+    every: list[_calls.Call[Any]] = [
+        _calls.ask("what?", [], None, None, None, None, None, False, None),
+        _calls.observe_one(Observation("a mug"), None),
+        *_calls.observe_batches(["a mug"], None),
+        _calls.episodes(None, None, None, None, None, 1),
+        _calls.episode("ep-1", None),
+        _calls.event("ev-1"),
+        _calls.facts(None, False, None),
+        _calls.entities(None),
+        _calls.name_entity("e-1", "Anna"),
+        _calls.forget("forget", None, "Anna", None, None),
+        _calls.procedures(None, None),
+        _calls.procedure("make tea"),
+        _calls.paths("make tea", [], [], [], [], [], None, None),
+        _calls.next_steps("make tea", [], None),
+        _calls.missing("make tea", []),
+        _calls.alternatives("make tea", [], [], None),
+        _calls.behaviours("Anna"),
+        _calls.draw("make tea", "svg", None),
+        _calls.instance(),
+        _calls.backup(None, False),
+        _calls.export(None),
+    ]
+    names = ["rejected", "accepted", "duplicates", "episodes", "episode", "event", "facts", "persons", "procedures"]
+    names += [
+        "procedure",
+        "paths",
+        "next",
+        "missing",
+        "others",
+        "evidence",
+        "question",
+        "shown",
+        "error",
+        "file",
+        "dir",
+    ]
+    for call in every:
+        for name in names:
+            for value in JUNK:
+                with contextlib.suppress(engram.ProtocolError, engram.RequestError, engram.Rejected):
+                    call.result({"accepted": 1, "duplicates": 0, "question": "what?", name: value})
 
 
 def test_times_are_written() -> None:

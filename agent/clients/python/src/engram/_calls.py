@@ -56,11 +56,15 @@ class Call(Generic[T]):
         """Reads the reply.
 
         :raises RequestError: if it is an error.
+        :raises ProtocolError: if it cannot be read.
         """
         error = reply.get("error")
         if isinstance(error, Mapping):
             raise request_error(error)
-        return self.read(reply)
+        try:
+            return self.read(reply)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ProtocolError(f"the reply to `{self.leaf}` does not read as the contract says: {error!r}") from error
 
     def expiry_s(self, timeout: float | None) -> int | None:
         """For how long the broker may keep it: what changes something must not happen long after it was given up."""

@@ -52,7 +52,7 @@ class Link:
         self._lock = threading.RLock()
         self._numbers = itertools.count(1)
         self._pending: dict[str, Pending] = {}
-        self._acknowledgements = Acknowledgements()
+        self._publications, self._subscriptions = Acknowledgements(), Acknowledgements()
         self._filters: dict[str, Future[None]] = {}
         self._listeners: dict[int, tuple[str, Listener]] = {}
         self._retained: dict[str, bytes] = {}
@@ -94,8 +94,8 @@ class Link:
         client.on_connect_fail = _guarded(self._on_connect_fail)
         client.on_disconnect = _guarded(self._on_disconnect)
         client.on_message = _guarded(self._on_message)
-        client.on_publish = _guarded(lambda _c, _u, mid, code, _p: self._acknowledgements.arrive(mid, [code]))
-        client.on_subscribe = _guarded(lambda _c, _u, mid, codes, _p: self._acknowledgements.arrive(mid, codes))
+        client.on_publish = _guarded(lambda _c, _u, mid, code, _p: self._publications.arrive(mid, [code]))
+        client.on_subscribe = _guarded(lambda _c, _u, mid, codes, _p: self._subscriptions.arrive(mid, codes))
         client.on_socket_open = _send_at_once
         if five:
             properties = _properties(PacketTypes.CONNECT)
@@ -180,7 +180,7 @@ class Link:
                 properties.MessageExpiryInterval = pending.expiry_s
         topic = self.address.topic(pending.leaf)
         info = self._paho.publish(topic, pending.payload, qos=1, properties=properties)
-        self._acknowledgements.expect(info.mid, lambda codes: self._acknowledged(pending, topic, codes))
+        self._publications.expect(info.mid, lambda codes: self._acknowledged(pending, topic, codes))
 
     def _acknowledged(self, pending: Pending, topic: str, codes: list[ReasonCode]) -> None:
         pending.acknowledged = True
@@ -261,7 +261,7 @@ class Link:
     def _request_topics(self, topics: list[str]) -> None:
         _, mid = self._paho.subscribe([(topic, 1) for topic in topics])
         if mid is not None:
-            self._acknowledgements.expect(mid, lambda codes: self._granted(topics, codes))
+            self._subscriptions.expect(mid, lambda codes: self._granted(topics, codes))
 
     def _granted(self, topics: list[str], codes: list[ReasonCode]) -> None:
         for topic, code in zip(topics, codes, strict=False):
@@ -337,6 +337,8 @@ class Link:
             if not self._resumed:
                 # The broker tells anew what it keeps, and may have lost it.
                 self._retained.clear()
+            # Requests of the connection before are not answered any more.
+            self._subscriptions.clear()
             topics = list(self._filters)
             self._requested = set(topics)
         self._request_topics(topics)

@@ -67,6 +67,12 @@ class Acknowledgements:
         if codes is not None:
             then(codes)
 
+    def clear(self) -> None:
+        """Forgets what was expected: the numbers are used again."""
+        with self._lock:
+            self._waiting.clear()
+            self._early.clear()
+
     def arrive(self, mid: int, codes: list[ReasonCode]) -> None:
         """Takes the answer to packet `mid`."""
         with self._lock:

@@ -112,7 +112,7 @@ class AsyncMemory:
             self._link.abandon(pending)
 
     async def _wait(self, pending: Pending, what: Future[T], seconds: float) -> T:
-        await asyncio.wait([asyncio.wrap_future(_observer(what))], timeout=seconds)
+        await _seen(what, seconds)
         if not what.done():
             raise self._link.overdue(pending, seconds)
         return what.result()
@@ -386,8 +386,7 @@ class AsyncMemory:
         return AsyncNewsStream(self, about, self._timeout if timeout is None else timeout)
 
     async def _wait_granted(self, granted: Future[None], timeout: float) -> None:
-        # Others wait for the same grant: giving up here must not cancel it for them.
-        await asyncio.wait([asyncio.wrap_future(_observer(granted))], timeout=timeout)
+        await _seen(granted, timeout)
         if not granted.done():
             late = TimedOut(f"the broker did not grant a subscription within {timeout:g} s")
             raise self._link.unreachable() or late
@@ -458,16 +457,21 @@ class AsyncMemory:
         return await self._run(calls.command(name, body or {}, long), timeout)
 
 
-def _observer(of: Future[Any]) -> Future[None]:
-    """Returns a future that is done when `of` is, and whose cancelling leaves `of` alone."""
-    seen: Future[None] = Future()
+async def _seen(future: Future[Any], timeout: float) -> None:
+    """Waits until `future` is done or the time is over. Giving up leaves it alone: others may wait for it too."""
+    done: Future[None] = Future()
 
-    def done(_: Future[Any]) -> None:
+    def tell(_: Future[Any]) -> None:
         with contextlib.suppress(InvalidStateError):
-            seen.set_result(None)
+            done.set_result(None)
 
-    of.add_done_callback(done)
-    return seen
+    future.add_done_callback(tell)
+    mine = asyncio.wrap_future(done)
+    try:
+        await asyncio.wait([mine], timeout=timeout)
+    finally:
+        # What comes later finds no loop that may have ended.
+        mine.cancel()
 
 
 class AsyncNewsStream(AsyncIterator[News]):
