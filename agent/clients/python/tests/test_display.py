@@ -142,6 +142,12 @@ def test_whatever_a_reply_holds_it_is_read_or_a_protocol_error() -> None:
                     call.result({"accepted": 1, "duplicates": 0, "question": "what?", name: value})
 
 
+def test_a_deadline_is_waited_for() -> None:
+    assert _calls.patience(None, 10) == 10
+    assert _calls.patience(3, 10) == 10
+    assert _calls.patience(timedelta(seconds=30), 10) == 31
+
+
 def test_times_are_written() -> None:
     now = datetime(2026, 11, 20, 8, tzinfo=timezone.utc)
     assert write_time(timedelta(hours=2), now) == "2026-11-20T06:00:00+00:00"

@@ -123,6 +123,12 @@ def observe_batches(told: Iterable[Told], source: str | None) -> Iterable[Call[R
         first += len(batch)
 
 
+def patience(deadline: float | timedelta | None, timeout: float) -> float:
+    """How long to wait for an answer: never less than the agent was given, and a second for the way."""
+    seconds = deadline.total_seconds() if isinstance(deadline, timedelta) else deadline
+    return timeout if seconds is None else max(timeout, seconds + 1)
+
+
 # Looking into the memory.
 
 

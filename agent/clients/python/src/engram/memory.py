@@ -190,12 +190,12 @@ class Memory:
         :param until: only what happened until then.
         :param now: what "yesterday" counts from.
         :param top_k: how many items of evidence.
-        :param deadline: seconds that the agent may think.
+        :param deadline: seconds that the agent may think; this waits at least as long, unless `timeout` says otherwise.
         :param trace: whether to tell the steps.
         :param extra: more fields of the contract, for agents that know more of them than this package.
         """
         call = calls.ask(question, options, since, until, now, top_k, deadline, trace, extra)
-        return self._run(call, timeout)
+        return self._run(call, calls.patience(deadline, self._timeout) if timeout is None else timeout)
 
     # Looking into the memory.
 
