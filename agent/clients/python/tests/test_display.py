@@ -176,6 +176,11 @@ def test_each_code_has_its_exception(code: str, kind: type[engram.RequestError])
     assert (error.code, str(error)) == (code, f"why ({code})")
 
 
+def test_a_way_reads_well() -> None:
+    assert str(engram.Way(steps=("boil", "pour"), probability=0.4, seen=1)) == "boil → pour  (40%, seen 1 time)"
+    assert str(engram.Ways()) == "no way fulfils the conditions"
+
+
 def test_announcements_that_are_no_json_are_passed_over() -> None:
     assert _calls.read_news("episode", b"\xff") is None
     news = _calls.read_news("procedure", b'{"type": "new", "id": "p-7", "goal": "make tea", "steps": 3}')

@@ -55,7 +55,7 @@ class Step(Line):
 
     def __str__(self) -> str:
         """Says it in a line."""
-        return f"{self.text}  [{self.id}, {self.count} times]"
+        return f"{self.text}  [{self.id}, {count(self.count, 'time')}]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -110,7 +110,7 @@ class Way(Line):
 
     def __str__(self) -> str:
         """Says it in a line."""
-        return f"{' → '.join(self.steps)}  ({self.probability:.0%}, seen {self.seen} times)"
+        return f"{' → '.join(self.steps)}  ({self.probability:.0%}, seen {count(self.seen, 'time')})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -192,7 +192,7 @@ class OtherStep(Line):
 
     def __str__(self) -> str:
         """Says it in a line."""
-        return f"{self.step}  (seen {self.seen} times)"
+        return f"{self.step}  (seen {count(self.seen, 'time')})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
