@@ -307,7 +307,7 @@ fn choose(
     let mut evidence =
         pool::merged(weighed.evidence, candidates.into_iter().next().map(|best| best.evidence).unwrap_or_default());
     evidence = pool::merged(evidence, gathered.found.clone());
-    if confidence < calibration::CHOSEN {
+    if evidence.is_empty() || confidence < calibration::CHOSEN {
         let reason = format!("too little speaks for any of the options ({confidence:.2})");
         return Ok(Conclusion { answer: None, choice: None, confidence, route: Route::None, reason, evidence });
     }

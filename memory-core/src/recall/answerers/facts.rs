@@ -25,7 +25,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, degraded: &mut Vec<String>) -> 
     let Some(asked) = FactQuestion::of(&question.timeless) else { return Ok(None) };
     let pending = pool.reader.pending_lessons();
     if pending > 0 {
-        degraded.push(format!("learning: pending for {pending} events"));
+        degraded.push(format!("learning: pending for {pending} {}", if pending == 1 { "event" } else { "events" }));
     }
     let bound = question.bound();
     let at = Timestamp::from(question.now.timestamp());
@@ -49,6 +49,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, degraded: &mut Vec<String>) -> 
         Ask::State { state, .. } => Value::Truth(found.facts.iter().all(|fact| same_state(&fact.value, state))),
         _ => Value::List(found.facts.iter().map(|fact| fact.value.clone()).collect()),
     };
+    let told = found.facts[0].last;
     let least = found.facts.iter().map(|fact| fact.weight).min().unwrap_or(1);
     #[expect(clippy::cast_precision_loss, reason = "clamped")]
     let repeated = 1.0 - 0.5_f32.powf(least.clamp(1, 16) as f32);
@@ -66,7 +67,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, degraded: &mut Vec<String>) -> 
         },
         evidence,
         confidence: 0.0,
-        reason: "a fact that was learnt".into(),
+        reason: format!("a fact that was learnt, told {}", moment(told, &question.now)),
     }))
 }
 
@@ -74,10 +75,10 @@ fn in_words(asked: &FactQuestion, found: &FactsFound, bounded: bool, now: &Zoned
     if matches!(asked.ask, Ask::Relation(_)) {
         let values: Vec<&str> = found.facts.iter().map(|fact| fact.value.as_str()).collect();
         let first = &found.facts[0];
-        return format!("{}: {} (told {}).", capitalised(&first.subject), values.join(", "), moment(first.last, now));
+        return format!("{}: {}", capitalised(&first.subject), values.join(", "));
     }
     let sentences: Vec<String> = found.facts.iter().map(|fact| sentence(asked, fact, bounded, now)).collect();
-    sentences.join(" ")
+    sentences.join("; ")
 }
 
 fn sentence(asked: &FactQuestion, fact: &Fact, bounded: bool, now: &Zoned) -> String {
@@ -93,24 +94,24 @@ fn sentence(asked: &FactQuestion, fact: &Fact, bounded: bool, now: &Zoned) -> St
         (false, false) => "is",
     };
     let subject = with_article(&fact.subject);
-    let told = moment(fact.last, now);
     let until = fact.until.filter(|until| *until <= at).map(|until| format!(", until {}", moment(until, now)));
     let until = until.unwrap_or_default();
     match &asked.ask {
         Ask::Who(_) => {
             let place = fact.place.as_deref().map(|place| format!(" {place}")).unwrap_or_default();
-            format!("{}{place}, {}.", capitalised(&fact.value), moment(fact.last, now))
+            format!("{}{place}, {}", capitalised(&fact.value), moment(fact.last, now))
         }
         Ask::When(..) => {
             let who = if fact.value.is_empty() { String::new() } else { format!(" by {}", fact.value) };
-            format!("{}{who}.", capitalised(&moment(fact.last, now)))
+            format!("{}{who}", capitalised(&moment(fact.last, now)))
         }
         Ask::State { state, .. } => {
             let yes = if same_state(&fact.value, state) { "Yes" } else { "No" };
-            format!("{yes}: {subject} {being} {} (told {told}{until}).", fact.value)
+            format!("{yes}: {subject} {being} {}{until}", fact.value)
         }
-        Ask::Place => format!("{} (told {told}{until}).", capitalised(&fact.value)),
-        Ask::Colour | Ask::Relation(_) | Ask::Named(_) => format!("{} (told {told}{until}).", capitalised(&fact.value)),
+        Ask::Place | Ask::Colour | Ask::Relation(_) | Ask::Named(_) => {
+            format!("{}{until}", capitalised(&fact.value))
+        }
     }
 }
 
