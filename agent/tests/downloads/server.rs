@@ -121,7 +121,7 @@ impl Server {
             Manner::Slowly => rest.chunks(body.len().div_ceil(20)).try_for_each(|chunk| {
                 stream.write_all(chunk)?;
                 stream.flush()?;
-                std::thread::sleep(Duration::from_millis(30));
+                std::thread::park_timeout(Duration::from_millis(30));
                 Ok(())
             }),
             Manner::FillingTheDisk(folder) => {
