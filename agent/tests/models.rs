@@ -115,6 +115,10 @@ fn a_model_is_pulled_from_a_mirror_verified_and_told_when_it_is_damaged() {
     let rows = json(&output)["models"].as_array().unwrap().clone();
     let objects = rows.iter().find(|row| row["role"] == "objects").unwrap();
     assert_eq!((objects["state"].as_str(), objects["model"].as_str()), (Some("installed"), Some("Tiny")));
+    assert_eq!(objects["sources"][0]["file"], "tiny.onnx");
+    assert_eq!(objects["sources"][0]["from"], "nowhere but a mirror");
+    let text = said(&place.models(&["list"]));
+    assert!(text.contains("yamnet_spectra_in_emb.onnx from raw.githubusercontent.com, converted by"), "{text}");
 
     assert!(place.models(&["verify"]).status.success());
     fs::write(place.path("models/tiny.onnx"), "hellu").unwrap();

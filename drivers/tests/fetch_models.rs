@@ -119,3 +119,35 @@ fn a_file_of_another_size_is_replaced() {
     assert!(output.status.success(), "{}", said(&output));
     assert_eq!(fs::read(place.path("models/tiny.onnx")).unwrap(), GRAPH);
 }
+
+/// The same place with these sources.
+fn with_sources(sources: &str) -> Place {
+    let place = Place::new(GRAPH);
+    let path = place.path("models.toml");
+    let catalogue = fs::read_to_string(&path).unwrap();
+    fs::write(&path, catalogue.replace("sources = []", &format!("sources = [{sources}]"))).unwrap();
+    place
+}
+
+#[test]
+fn the_last_line_says_which_sense_is_missing_because_which_host_was_not_reached() {
+    let place = with_sources(r#"{ url = "http://127.0.0.1:1/tiny" }, { mirror = "made by hand" }"#);
+    let Some(output) = place.fetch(&[]) else { return };
+    let said = said(&output);
+    if said.contains("curl is not installed") {
+        return println!("skipped: curl");
+    }
+    assert_eq!(said.lines().last(), Some("missing: objects (127.0.0.1:1 was not reached)"), "{said}");
+}
+
+#[test]
+fn another_build_that_the_catalogue_names_is_taken_from_the_mirror_and_stays() {
+    let hello = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+    let place = with_sources(&format!(r#"{{ mirror = "by hand", sha256 = "{hello}", bytes = 5 }}"#));
+    fs::write(place.path("mirror/any"), "hello").unwrap();
+    for last in ["from mirror", "is there"] {
+        let Some(output) = place.fetch(&["--strict"]) else { return };
+        assert!(output.status.success() && said(&output).contains(&format!("tiny.onnx {last}")), "{}", said(&output));
+    }
+    assert_eq!(fs::read(place.path("models/tiny.onnx")).unwrap(), b"hello");
+}

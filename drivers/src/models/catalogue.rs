@@ -165,9 +165,11 @@ pub enum Source {
     Package(PackageSource),
     /// An address pinned by commit.
     Address(AddressSource),
+    /// A public original that a script of the repository makes the file from.
+    Original(OriginalSource),
     /// A file of a Debian package.
     Debian(DebianSource),
-    /// Nobody offers these bytes for download; a folder that is named as mirror may hold them.
+    /// Only a folder that is named as mirror may hold it.
     Mirror(MirrorSource),
 }
 
@@ -200,6 +202,23 @@ pub struct AddressSource {
     pub url: String,
 }
 
+/// An original at an address pinned by commit, and the script that makes the file from it: the same bytes on every machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OriginalSource {
+    /// The address of the original.
+    pub original: String,
+    /// sha256 of the original.
+    pub sha256: String,
+    /// Size of the original.
+    pub bytes: u64,
+    /// Name of the script.
+    pub script: String,
+    /// A tensor of the original that becomes one more output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features: Option<String>,
+}
+
 /// One class of a group, or a range of classes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -220,12 +239,28 @@ pub struct DebianSource {
     pub member: String,
 }
 
-/// Bytes that only a mirror can hold.
+/// A file that only a mirror can hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MirrorSource {
-    /// From what and how they were made.
+    /// From what and how it was made.
     pub mirror: String,
+    /// What pins it, where it is another build of the file than the one that the entry pins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// Its size, then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+impl Source {
+    /// sha256 and size of another build of the file that is as welcome as the pinned one.
+    pub fn other_build(&self) -> Option<(&str, u64)> {
+        match self {
+            Self::Mirror(MirrorSource { sha256: Some(sha256), bytes: Some(bytes), .. }) => Some((sha256, *bytes)),
+            _ => None,
+        }
+    }
 }
 
 /// The shapes that one input may have.
@@ -350,6 +385,11 @@ impl Catalogue {
             if let Some(part) = model.repeated_part() {
                 return Err(refuse(format!("{}: two files with part = {part:?}", model.name)));
             }
+            let halves = |source: &Source| matches!(source, Source::Mirror(mirror) if mirror.sha256.is_some() != mirror.bytes.is_some());
+            if let Some(file) = model.files.iter().find(|file| file.sources.iter().any(halves)) {
+                let wanted = "a `mirror` of another build needs both `sha256` and `bytes`";
+                return Err(refuse(format!("{}: {}: {wanted}", model.name, file.file)));
+            }
             let plain = |name: &str| Path::new(name).components().count() == 1 && !name.starts_with('.');
             if let Some(file) = model.files.iter().find(|file| !plain(&file.file)) {
                 return Err(refuse(format!("{}: `{}` is not a plain file name", model.name, file.file)));
@@ -441,6 +481,16 @@ mod tests {
             for file in &model.files {
                 assert!(hex(&file.sha256), "{}", file.file);
                 assert!(file.bytes > 0 && !file.sources.is_empty(), "{}", file.file);
+                // A stranger has no mirror.
+                let open = |source: &Source| !matches!(source, Source::Mirror(_));
+                assert!(file.sources.iter().any(open), "{} is nowhere to be had", file.file);
+                for source in &file.sources {
+                    let pins = match source {
+                        Source::Original(original) => Some((original.sha256.as_str(), original.bytes)),
+                        other => other.other_build(),
+                    };
+                    assert!(pins.is_none_or(|(sha256, bytes)| hex(sha256) && bytes > 0), "{}", file.file);
+                }
             }
         }
         let runtime = catalogue.onnxruntime.unwrap();
@@ -466,6 +516,13 @@ mod tests {
     fn a_file_name_that_leaves_the_models_directory_is_refused() {
         let error = own(&DETECTOR.replace("mine.onnx", "../../etc/mine.onnx")).unwrap_err().to_string();
         assert!(error.contains("not a plain file name"), "{error}");
+    }
+
+    #[test]
+    fn another_build_without_its_size_is_refused() {
+        let source = r#"sources = [{ mirror = "mine", sha256 = "00" }]"#;
+        let error = own(&DETECTOR.replace("sources = []", source)).unwrap_err().to_string();
+        assert!(error.contains("mine.onnx") && error.contains("`bytes`"), "{error}");
     }
 
     #[test]

