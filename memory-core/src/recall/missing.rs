@@ -25,7 +25,8 @@ pub(super) fn missing(question: &Question<'_>, evidence: &[Found], answered: boo
     missing.extend(reader.absent_roles().iter().filter(matters).map(|role| format!("{}: {}", role.role, role.reason)));
     let pending = reader.pending_embeddings();
     if pending > 0 && reader.embedder().is_some() {
-        missing.push(format!("text embedding: pending for {pending} {}", if pending == 1 { "event" } else { "events" }));
+        missing
+            .push(format!("text embedding: pending for {pending} {}", if pending == 1 { "event" } else { "events" }));
     }
     missing
 }
