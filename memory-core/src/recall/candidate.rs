@@ -60,6 +60,21 @@ pub(super) struct Signals {
     pub known: f32,
 }
 
+impl Candidate {
+    /// An answer that was computed from several events, and is no part of one: how well a single one suits says nothing of it.
+    pub fn computed(
+        layer: Layer,
+        text: String,
+        value: Value,
+        evidence: Vec<Found>,
+        known: f32,
+        reason: String,
+    ) -> Self {
+        let signals = Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known };
+        Self { layer, text, value, evidence, signals, confidence: 0.0, reason }
+    }
+}
+
 /// A proposed answer.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {

@@ -76,7 +76,7 @@ pub(super) fn modality(asked: &Asked, sense: Option<Modality>) -> QuestionModali
 }
 
 /// What kind of answer is wanted (NS-Mem's four classes).
-pub(super) fn intent(text: &str, asked: &Asked) -> Intent {
+pub(super) fn intent(asked: &Asked) -> Intent {
     let words: Vec<&str> = asked.words.iter().map(|word| word.text.as_str()).collect();
     let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
     let way = matches!(asked.ask, Ask::Way | Ask::Next)
@@ -89,7 +89,6 @@ pub(super) fn intent(text: &str, asked: &Asked) -> Intent {
         || has(&["rather", "than"])
         || has(&["only", "with"])
         || has(&["if", "there", "is", "no"]);
-    let _ = text;
     if (way || can) && constraint {
         Intent::Constraint
     } else if way {

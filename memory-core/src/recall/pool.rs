@@ -134,15 +134,12 @@ impl Pool<'_> {
     /// The longest name of an entity at the begin of a text, articles left out, that is at least as long as a noun
     /// phrase of `least` bytes.
     pub fn name_at(&self, text: &str, least: usize) -> Option<String> {
-        let mut start = 0;
         let mut words = words_in(text);
         while let Some((from, to)) = words.first().copied()
             && matches!(text[from..to].to_lowercase().as_str(), "the" | "a" | "an" | "my" | "our" | "your")
         {
             words.remove(0);
-            start = to;
         }
-        let _ = start;
         let (first, _) = words.first().copied()?;
         let all = words.iter().take(LONGEST_NAME).map(|(_, to)| *to).collect::<Vec<_>>();
         let is_name = |end: &&usize| {

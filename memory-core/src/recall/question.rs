@@ -80,7 +80,7 @@ impl<'a> Question<'a> {
             named.push(super::reading::name_phrase(ITSELF));
         }
         let (sense, speech) = intent::senses(&asked);
-        let intent = intent::intent(text, &asked);
+        let intent = intent::intent(&asked);
         let modality = intent::modality(&asked, sense);
         let timeless = without(text, &phrases);
         content.weigh_class(asked.class.as_ref());
@@ -185,7 +185,8 @@ fn named(asked: &Asked) -> Vec<NounPhrase> {
                     noun.head.as_str(),
                     "participant" | "person" | "people" | "thing" | "object" | "item" | "time" | "one"
                 );
-            if !general && !found.iter().any(|known| known.range == noun.range) {
+            let called = asked.called.as_ref().is_some_and(|called| called.contains(&noun.range.start));
+            if !general && !called && !found.iter().any(|known| known.range == noun.range) {
                 found.push(noun.clone());
             }
         }

@@ -111,6 +111,8 @@ pub(crate) struct Asked {
     pub quotes: Vec<Range<usize>>,
     /// Whether the answer is one of the options as such: "which of these".
     pub among_options: bool,
+    /// Whom the question calls by name, in bytes: "Where have you been, Pip?" That one is not what it is about.
+    pub called: Option<Range<usize>>,
 }
 
 /// Reads a question. `times` are its time phrases, in bytes.
@@ -140,7 +142,16 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
             main.end = cue.range.start;
         }
     }
+    let called = called(&words, &main);
+    if let Some(called) = &called {
+        if called.start <= main.start {
+            main.start = called.end;
+        } else {
+            main.end = called.start;
+        }
+    }
     let mut asked = Asked {
+        called,
         ask: Ask::Description,
         class: clause.asking.as_ref().and_then(|asking| asking.noun.clone()),
         subject_is_asked: clause.asking.is_some() && clause.subject.is_none(),
@@ -336,6 +347,27 @@ fn spoken_before(words: &[Word], sentences: &[Sentence], place: usize) -> Option
         return None;
     };
     Some(Cue { order, direct: true, range })
+}
+
+/// The name, with its comma, by which a question begins or ends.
+fn called(words: &[Word], main: &Range<usize>) -> Option<Range<usize>> {
+    let inside: Vec<&Word> =
+        words.iter().filter(|word| main.start <= word.range.start && word.range.end <= main.end).collect();
+    let spoken = match inside.split_last() {
+        Some((last, rest)) if last.is("?") || last.is(".") => rest,
+        _ => &inside,
+    };
+    // A list of names ends in a name, too: "Anna, Ben or Clara?".
+    if spoken.iter().filter(|word| word.is(",")).count() != 1 || spoken.iter().any(|word| word.is("or")) {
+        return None;
+    }
+    let is_name = |word: &Word| word.capital && matches!(word.tag, Tag::Name | Tag::Noun);
+    match spoken {
+        [.., comma, name] if comma.is(",") && is_name(name) => Some(comma.range.start..name.range.end),
+        // Every sentence begins with a capital.
+        [name, comma, ..] if comma.is(",") && name.tag == Tag::Name => Some(name.range.start..comma.range.end),
+        _ => None,
+    }
 }
 
 fn is_negated(words: &[Word], main: &Range<usize>) -> bool {

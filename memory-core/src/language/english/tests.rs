@@ -257,3 +257,16 @@ fn numbers_in_words_have_values() {
         assert_eq!(number_word(word), value, "{word}");
     }
 }
+
+#[test]
+fn whom_a_question_calls_is_not_what_it_is_about() {
+    for (text, called) in [
+        ("What did you see in the yard, Rover?", Some(", Rover")),
+        ("Leena, where did Jonas put the ladder?", Some("Leena,")),
+        ("Was it Jonas, Leena or Ilse?", None),
+        ("Who was there with Ilse?", None),
+    ] {
+        let asked = understand(text, &[]);
+        assert_eq!(asked.called.map(|called| &text[called]), called, "{text}");
+    }
+}

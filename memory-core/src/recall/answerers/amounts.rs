@@ -233,20 +233,12 @@ pub(in crate::recall) fn changes(pool: &Pool<'_>, found: &[Found]) -> Option<Can
         .map(|(unit, of, sum)| format!("{} {unit} {of}", (sum * 10.0).round() / 10.0).trim_end().to_owned())
         .collect();
     let text = super::events::list(&items);
-    Some(Candidate {
-        layer: Layer::Episodes,
-        text: text.clone(),
-        value: Value::Text(text),
-        signals: Signals {
-            coverage: 1.0,
-            cosine: 0.5,
-            margin: 1.0,
-            fits: 1.0,
-            thing: 1.0,
-            known: question.content.known(),
-        },
+    Some(Candidate::computed(
+        Layer::Episodes,
+        text.clone(),
+        Value::Text(text),
         evidence,
-        confidence: 0.0,
-        reason: "the sums of what was told".into(),
-    })
+        question.content.known(),
+        "the sums of what was told".into(),
+    ))
 }

@@ -383,9 +383,13 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
                 && kind_of(noun, head).is_some_and(|steps| steps > 0 || noun.modifiers.len() > class.modifiers.len());
             let asked = question.named.iter().any(|known| known.head == noun.head);
             if is && !asked {
-                let text = reading.phrase_text(noun);
-                if !found.contains(&text) {
-                    found.push(text);
+                // "Which tools": what a tool is named with is one, too, whether the lexicon knows it or not.
+                let beside = noun.also.iter().filter(|_| class.plural);
+                for noun in std::iter::once(noun).chain(beside) {
+                    let text = reading.phrase_text(noun);
+                    if !found.contains(&text) {
+                        found.push(text);
+                    }
                 }
             }
         }
@@ -457,7 +461,6 @@ fn colours(question: &Question<'_>, reading: &Reading) -> Vec<String> {
             found.extend(clause.complements.iter().map(|(word, _)| word.clone()).filter(|word| is_colour(word)));
         }
     }
-    let _ = PartOfSpeech::Noun;
     found.dedup();
     found
 }

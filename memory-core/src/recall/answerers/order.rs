@@ -48,22 +48,14 @@ pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candi
     let Some((name, event)) = chosen.cloned() else { return Ok(None) };
     let mut evidence = vec![event.clone()];
     evidence.extend(found.into_iter().map(|(_, found)| found).filter(|found| found.id() != event.id()));
-    Ok(Some(Candidate {
-        layer: Layer::Episodes,
-        text: capitalised(&format!("the {name}")),
-        value: Value::Text(name),
-        signals: Signals {
-            coverage: 1.0,
-            cosine: 0.5,
-            margin: 1.0,
-            fits: 1.0,
-            thing: 1.0,
-            known: question.content.known(),
-        },
+    Ok(Some(Candidate::computed(
+        Layer::Episodes,
+        capitalised(&format!("the {name}")),
+        Value::Text(name),
         evidence,
-        confidence: 0.0,
-        reason: "by the order of their first events".into(),
-    }))
+        question.content.known(),
+        "by the order of their first events".into(),
+    )))
 }
 
 /// The first noun phrase of a text, with its range in that text.
@@ -133,22 +125,14 @@ pub(in crate::recall) fn next_of_kind(pool: &Pool<'_>) -> Result<Option<Candidat
     let Some(found) = chosen else { return Ok(None) };
     let name = found.reading.event.entity.clone().unwrap_or_else(|| found.reading.event.text.clone());
     let evidence = vec![(*found).clone(), anchor.clone()];
-    Ok(Some(Candidate {
-        layer: Layer::Episodes,
-        text: capitalised(&format!("the {name}")),
-        value: Value::Text(name),
-        signals: Signals {
-            coverage: 1.0,
-            cosine: 0.5,
-            margin: 1.0,
-            fits: 1.0,
-            thing: 1.0,
-            known: question.content.known(),
-        },
+    Ok(Some(Candidate::computed(
+        Layer::Episodes,
+        capitalised(&format!("the {name}")),
+        Value::Text(name),
         evidence,
-        confidence: 0.0,
-        reason: "the next of its kind in time".into(),
-    }))
+        question.content.known(),
+        "the next of its kind in time".into(),
+    )))
 }
 
 /// The thing that the cue names.
@@ -259,22 +243,14 @@ pub(in crate::recall) fn sequence(pool: &Pool<'_>, found: &[Found]) -> Option<Ca
     if names.len() < 2 {
         return None;
     }
-    Some(Candidate {
-        layer: Layer::Episodes,
-        text: capitalised(&names.join(", then ")),
-        value: Value::List(names),
-        signals: Signals {
-            coverage: 1.0,
-            cosine: 0.5,
-            margin: 1.0,
-            fits: 1.0,
-            thing: 1.0,
-            known: question.content.known(),
-        },
+    Some(Candidate::computed(
+        Layer::Episodes,
+        capitalised(&names.join(", then ")),
+        Value::List(names),
         evidence,
-        confidence: 0.0,
-        reason: "in the order of their first events".into(),
-    })
+        question.content.known(),
+        "in the order of their first events".into(),
+    ))
 }
 
 /// Of the alternatives, the one with more separate events of what the question says.

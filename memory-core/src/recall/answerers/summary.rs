@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::language::english::time::moment;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
-use crate::{Kind, ReadError, TimeSpan, Timestamp};
+use crate::{Kind, ReadError, TimeSpan};
 
 /// Most words of a summary.
 const WORDS: usize = 120;
@@ -38,24 +37,16 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
         return Ok(None);
     }
     let chosen = chosen(&events);
-    let text = told(&chosen, question);
+    let text = told(&chosen);
     let evidence: Vec<Found> = chosen.iter().map(|place| events[*place.0].clone()).collect();
-    Ok(Some(Candidate {
-        layer: Layer::Gists,
-        text: text.clone(),
-        value: Value::Text(text),
-        signals: Signals {
-            coverage: 1.0,
-            cosine: 0.5,
-            margin: 1.0,
-            fits: 1.0,
-            thing: 1.0,
-            known: question.content.known(),
-        },
+    Ok(Some(Candidate::computed(
+        Layer::Gists,
+        text.clone(),
+        Value::Text(text),
         evidence,
-        confidence: 0.0,
-        reason: format!("{} events in short", events.len()),
-    }))
+        question.content.known(),
+        format!("{} events in short", events.len()),
+    )))
 }
 
 fn today(question: &Question<'_>) -> TimeSpan {
@@ -130,8 +121,7 @@ fn short(text: &str) -> String {
     if words.len() > 18 { format!("{cut} …") } else { cut.trim_end_matches('.').to_owned() }
 }
 
-fn told(chosen: &[(Box<usize>, usize, String)], question: &Question<'_>) -> String {
-    let _ = (question, moment as fn(Timestamp, &jiff::Zoned) -> String);
+fn told(chosen: &[(Box<usize>, usize, String)]) -> String {
     let sentences: Vec<String> = chosen
         .iter()
         .map(|(_, count, text)| match count {

@@ -138,7 +138,6 @@ fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadErro
     if let Some(thing) = question.named.first() {
         all = crate::recall::pool::merged(all, pool.about(thing, question.hard, true, 100, &question.content)?);
     }
-    let now = Timestamp::from(question.now.timestamp());
     let useful = |found: &Found| {
         matches!(found.reading.event.kind, Kind::Text | Kind::State | Kind::Caption)
             && found.reading.times.iter().any(|time| {
@@ -203,7 +202,6 @@ fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadErro
             .cloned()
             .collect::<Vec<_>>(),
     );
-    let _ = now;
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: capitalised(&text),
