@@ -83,12 +83,13 @@ impl Pool<'_> {
 
     fn read_hits(&self, hits: &[Hit], content: &Content) -> Result<Vec<Found>, ReadError> {
         let mut found = Vec::with_capacity(hits.len());
+        let top = hits.iter().map(|hit| hit.score).fold(0.0_f32, f32::max).max(f32::MIN_POSITIVE);
         for (rank, hit) in hits.iter().enumerate() {
             // Forgotten since the snapshot: passed over.
             let Some(event) = self.reader.event(hit.id)? else { continue };
             let reading = if rank < READ { Reading::of(event, self.reader.zone()) } else { Reading::unread(event) };
             let coverage = content.coverage(&reading);
-            found.push(Found { reading, score: hit.score, cosine: hit.cosine, coverage, placed: 0.0 });
+            found.push(Found { reading, score: hit.score / top, cosine: hit.cosine, coverage, placed: 0.0 });
         }
         Ok(found)
     }

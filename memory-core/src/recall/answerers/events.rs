@@ -72,12 +72,19 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let (text, value, fits, first) = match chosen {
         Some((parts, found)) => (capitalised(&list(&parts)), Value::List(parts), 1.0, found),
         None => {
+            // Nothing in them tells more than that: of those that suit the words about as well, the one that the search finds.
+            let best = near.iter().copied().reduce(|a, b| if b.score > a.score { b } else { a }).unwrap_or(best);
             let text = quote(best, question);
             (text.clone(), Value::Text(text), quoted(question), best)
         }
     };
     let mut evidence = vec![first.clone()];
-    evidence.extend(ranked.iter().filter(|found| found.id() != first.id()).map(|found| (*found).clone()));
+    // Behind what answers, the search knows best what else is worth a look: it weighs every word of the question.
+    let mut rest: Vec<&Found> = ranked.iter().copied().filter(|found| found.id() != first.id()).collect();
+    if rest.iter().all(|found| found.placed == 0.0) && question.asked.occurrence.is_none() {
+        rest.sort_by(|a, b| b.score.total_cmp(&a.score));
+    }
+    evidence.extend(rest.into_iter().cloned());
     let thing = question.named.iter().map(|thing| best_in(thing, &first.reading)).fold(0.0, f32::max);
     Ok(Some(Candidate {
         layer: Layer::Episodes,
