@@ -14,6 +14,7 @@
 mod benchmark_words;
 mod category;
 mod labels;
+mod memo;
 mod morphology;
 mod opposites;
 mod part_of_speech;

@@ -1,6 +1,9 @@
 //! From the word in a text to the lemma in the table: WordNet's morphy (morphy(7WN)), that is irregular forms first, then endings
 //! that are taken off if a lemma is left.
 
+use std::cell::RefCell;
+
+use super::memo::Memo;
 use super::part_of_speech::{PartOfSpeech, Parts};
 use super::table::{Table, table};
 
@@ -56,13 +59,24 @@ pub(super) struct Candidate {
     pub(super) weight: f32,
 }
 
+/// Words whose candidates are kept, by thread: a question compares its own few words with those of up to forty events, again and again.
+const KEPT: usize = 8_192;
+
+thread_local! {
+    static KNOWN: RefCell<Memo<Box<str>, Vec<Candidate>>> = RefCell::new(Memo::new(KEPT));
+}
+
 /// Everything that `word` can be a form of, in the order of the parts of speech, the likeliest first within each.
 pub(super) fn candidates(word: &str) -> Vec<Candidate> {
     let word = word.trim();
-    let mut found = Vec::new();
     if word.is_empty() || word.len() > LONGEST_WORD {
-        return found;
+        return Vec::new();
     }
+    KNOWN.with_borrow_mut(|known| known.get(word, || look_up(word)))
+}
+
+fn look_up(word: &str) -> Vec<Candidate> {
+    let mut found = Vec::new();
     single(word, &mut found);
     if word.contains([' ', '_']) {
         phrase(word, &mut found);

@@ -1,5 +1,8 @@
 //! How alike two words are in meaning.
 
+use std::cell::RefCell;
+
+use super::memo::Memo;
 use super::morphology::{Candidate, candidates};
 use super::part_of_speech::PartOfSpeech;
 use super::relations::{above, first_senses};
@@ -19,6 +22,14 @@ const SIBLING: f32 = 0.3;
 const LEAST_LIN: f32 = 0.5;
 /// A later meaning of a word counts less.
 const RANK_WEIGHT: [f32; 4] = [1.0, 0.9, 0.8, 0.7];
+
+/// Pairs whose likeness is kept, by thread, and the longest of them in bytes.
+const KEPT: usize = 16_384;
+const LONGEST_PAIR: usize = 64;
+
+thread_local! {
+    static KNOWN: RefCell<Memo<Box<str>, f32>> = RefCell::new(Memo::new(KEPT));
+}
 
 /// How alike `a` and `b` are in meaning, in 0..=1; symmetric, and 0 for unknown words.
 ///
@@ -41,6 +52,16 @@ const RANK_WEIGHT: [f32; 4] = [1.0, 0.9, 0.8, 0.7];
 /// The first three meanings of each word are compared, and the best pair counts, times 0.9 for each place that a meaning is not the first.
 /// Derivation is looked for among all meanings, because WordNet orders those of the two words differently.
 pub(crate) fn similarity(a: &str, b: &str) -> f32 {
+    if a.len() + b.len() > LONGEST_PAIR {
+        return compare(a, b);
+    }
+    // A line break, which no word holds, parts the two.
+    let (first, second) = if a <= b { (a, b) } else { (b, a) };
+    let pair = format!("{first}\n{second}");
+    KNOWN.with_borrow_mut(|known| known.get(pair.as_str(), || compare(first, second)))
+}
+
+fn compare(a: &str, b: &str) -> f32 {
     let (of_a, of_b) = (candidates(a), candidates(b));
     if of_a.is_empty() || of_b.is_empty() {
         return if a.trim().eq_ignore_ascii_case(b.trim()) && !a.trim().is_empty() { 1.0 } else { 0.0 };
