@@ -93,7 +93,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         signals: Signals {
             coverage: if computed { 1.0 } else { first.coverage.of_content },
             cosine: first.cosine.unwrap_or(0.0),
-            margin: margin(pooled),
+            // Where a question names nothing and nothing places it, an event stands out by chance alone.
+            margin: if question.content.is_empty() && first.placed == 0.0 { 0.0 } else { margin(pooled) },
             fits,
             thing: if computed {
                 1.0

@@ -160,6 +160,15 @@ fn what_was_never_there_is_not_answered() {
 }
 
 #[test]
+fn a_question_that_names_nothing_is_not_answered_with_the_only_event_there_is() {
+    let home = home(&[("18T10:00:00", 0, Kind::Text, None, "It snows.")]);
+    for question in ["Still there?", "Who is there?"] {
+        let answer = home.ask(question);
+        assert_eq!((answer.route, &answer.answer), (Route::None, &None), "{question}: {answer:?}");
+    }
+}
+
+#[test]
 fn every_answer_says_why_and_its_evidence_names_the_event() {
     let rows: &[Row] = &[("18T10:00:00", 0, Kind::Text, Some("Mira"), "I put the torch in the top drawer.")];
     let answer = home(rows).ask("Where is the torch?");
