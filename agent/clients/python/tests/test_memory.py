@@ -193,7 +193,7 @@ def test_saving_and_restoring(memory: Memory) -> None:
     assert memory.export("lute").told > 0
     assert memory.snapshot().events > 0
     assert memory.compact().rows > 0
-    with pytest.raises(engram.BadRequest, match="no plain name"):
+    with pytest.raises(engram.BadRequest, match="not a plain name"):
         memory.backup("../lute")
 
 
