@@ -181,9 +181,6 @@ const FRAME: &[&str] = &[
     "where",
     "currently",
     "short",
-    "brief",
-    "account",
-    "story",
     "whole",
     "summary",
     "overview",
@@ -215,8 +212,6 @@ const FRAME: &[&str] = &[
     "instead",
     "mean",
     "let",
-    "dear",
-    "occasion",
 ];
 
 /// Endings that make one word of another.

@@ -52,7 +52,11 @@ impl<'a> Question<'a> {
         let ranges: Vec<Range<usize>> = phrases.iter().map(|phrase| phrase.range.clone()).collect();
         let asked = understand(text, &ranges);
         let main = asked.main.clone();
-        let mut content = Content::of(&asked.words, std::slice::from_ref(&main), 1.0, search);
+        let about = match &asked.report {
+            Some(report) => vec![main.start..report.start.max(main.start), report.end.min(main.end)..main.end],
+            None => vec![main.clone()],
+        };
+        let mut content = Content::of(&asked.words, &about, 1.0, search);
         let context: Vec<Range<usize>> = asked
             .sentences
             .iter()
@@ -185,8 +189,9 @@ fn named(asked: &Asked) -> Vec<NounPhrase> {
                     noun.head.as_str(),
                     "participant" | "person" | "people" | "thing" | "object" | "item" | "time" | "one"
                 );
-            let called = asked.called.as_ref().is_some_and(|called| called.contains(&noun.range.start));
-            if !general && !called && !found.iter().any(|known| known.range == noun.range) {
+            let apart =
+                [&asked.called, &asked.report].into_iter().flatten().any(|part| part.contains(&noun.range.start));
+            if !general && !apart && !found.iter().any(|known| known.range == noun.range) {
                 found.push(noun.clone());
             }
         }

@@ -295,31 +295,35 @@ pub(crate) fn is_one_of(word: &str, list: &[&str]) -> bool {
     list.contains(&word)
 }
 
+/// Zero to nineteen.
+pub(crate) const UNITS: [&str; 20] = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+];
+
+/// Twenty to ninety.
+pub(crate) const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+
 /// A cardinal number in words up to ninety-nine, or a few words for a count.
 pub(crate) fn number_word(word: &str) -> Option<f64> {
-    const UNITS: &[&str] = &[
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-    ];
-    const TENS: &[&str] = &["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
     let unit = |word: &str| UNITS.iter().position(|one| *one == word);
     let ten = |word: &str| TENS.iter().position(|one| *one == word).map(|place| 20 + 10 * place);
     let whole = match word.split_once('-') {

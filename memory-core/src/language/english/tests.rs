@@ -270,3 +270,15 @@ fn whom_a_question_calls_is_not_what_it_is_about() {
         assert_eq!(asked.called.map(|called| &text[called]), called, "{text}");
     }
 }
+
+#[test]
+fn a_report_of_some_length_is_a_summary() {
+    for text in
+        ["Tell me the whole story.", "Give me a brief report of the week.", "Write a short account of the trip."]
+    {
+        assert_eq!(understand(text, &[]).ask, Ask::Summary, "{text}");
+    }
+    for text in ["Give me the short ladder.", "Which story did Ilse read?"] {
+        assert_ne!(understand(text, &[]).ask, Ask::Summary, "{text}");
+    }
+}

@@ -183,7 +183,6 @@ pub(in crate::recall) fn unit_of(name: &str) -> Option<&'static str> {
         "calorie" | "calories" | "energy" => Some("kcal"),
         "weight" => Some("g"),
         "temperature" => Some("degree"),
-        "battery" | "charge" => Some("%"),
         _ => None,
     }
 }

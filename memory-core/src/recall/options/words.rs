@@ -84,8 +84,9 @@ pub(super) fn by_words(
     let contents = contents(pool, options);
     let mut speaks: Vec<Speaks> = Vec::with_capacity(options.len());
     let mut events: Vec<Option<Found>> = Vec::with_capacity(options.len());
+    let fit = Fit::of(pool, pooled);
     for (place, option) in options.iter().enumerate() {
-        let (spoken, event) = of_events(pool, pooled, option, &contents[place], vectors.get(place))?;
+        let (spoken, event) = of_events(pool, pooled, &fit, option, &contents[place], vectors.get(place))?;
         speaks.push(spoken);
         events.push(event);
     }
@@ -109,17 +110,39 @@ fn shares(logits: impl Iterator<Item = f32> + Clone) -> Vec<f32> {
     odds.into_iter().map(|odds| odds / all).collect()
 }
 
+/// How well an event suits the question, beside the best.
+struct Fit {
+    /// Whether something places events in time, which then decides.
+    placed: bool,
+    top: f32,
+}
+
+impl Fit {
+    fn of(pool: &Pool<'_>, pooled: &[Found]) -> Self {
+        let top = pooled.iter().map(|found| rank(pool.question, found)).fold(0.0, f32::max).max(0.2);
+        Self { placed: pooled.iter().any(|found| found.placed > 0.0), top }
+    }
+
+    /// How well it suits, 0 to 1, and what it counts for that, from `UNSUITED` to 1.
+    fn weight(&self, pool: &Pool<'_>, found: &Found) -> (f32, f32) {
+        let suits = match self.placed {
+            true => found.placed.max(UNSUITED),
+            false => (rank(pool.question, found) / self.top).clamp(0.0, 1.0),
+        };
+        (suits, UNSUITED + (1.0 - UNSUITED) * suits * suits)
+    }
+}
+
 /// What the events say for an option, and the one that says most.
 fn of_events(
     pool: &Pool<'_>,
     pooled: &[Found],
+    fit: &Fit,
     option: &str,
     content: &Content,
     vectors: Option<&OptionVectors>,
 ) -> Result<(Speaks, Option<Found>), ReadError> {
     let question = pool.question;
-    let placed = pooled.iter().any(|found| found.placed > 0.0);
-    let top = pooled.iter().map(|found| rank(question, found)).fold(0.0, f32::max).max(0.2);
     let text = format!("{option} {}", question.timeless);
     let joint = vectors.map(|vectors| &vectors.joint);
     let alone = vectors.map(|vectors| &vectors.alone);
@@ -131,8 +154,7 @@ fn of_events(
     let mut together = vec![0.0_f32; content.items.len()];
     let mut most: Option<(f32, usize)> = None;
     for (place, found) in looked.iter().enumerate() {
-        let suits = if placed { found.placed.max(UNSUITED) } else { (rank(question, found) / top).clamp(0.0, 1.0) };
-        let weight = UNSUITED + (1.0 - UNSUITED) * suits * suits;
+        let (suits, weight) = fit.weight(pool, found);
         let coverage = content.coverage(&found.reading).of_content;
         for (best, held) in together.iter_mut().zip(content.held(&found.reading)) {
             *best = best.max(weight * held);

@@ -1,0 +1,119 @@
+//! What a question lets choose between, and what it quotes.
+
+use std::ops::Range;
+
+use super::Asked;
+use crate::language::english::tag::{Tag, Word};
+
+/// "Which of these", "which of the following", "which one".
+pub(super) fn among_options(asked: &Asked) -> bool {
+    let text = |at: usize| asked.words.get(at).map_or("", |word| word.text.as_str());
+    (0..asked.words.len()).any(|at| {
+        matches!((text(at), text(at + 1)), ("of", "these" | "those" | "them"))
+            || matches!((text(at), text(at + 1), text(at + 2)), ("of", "the", "following"))
+    })
+}
+
+/// The two or more things that "or" joins at the end of a question, or that a list names before a colon.
+pub(super) fn alternatives(asked: &Asked) -> Vec<Range<usize>> {
+    let words = &asked.words;
+    let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    let Some(or) = (0..words.len()).rev().find(|at| text(*at) == "or" && words[*at].range.start >= asked.main.start)
+    else {
+        // "Of the knife and the fork, which was first?"
+        let of = (0..words.len()).find(|at| {
+            text(*at) == "of" && (*at == 0 || words[at - 1].tag == Tag::Mark || words[at - 1].tag == Tag::Time)
+        });
+        if let Some(of) = of
+            && let Some(comma) = (of..words.len())
+                .find(|at| text(*at) == "," && words.get(at + 1).is_some_and(|word| word.tag == Tag::Wh))
+            && let Some(and) = (of..comma).find(|at| text(*at) == "and")
+        {
+            return vec![
+                words[of + 1].range.start..words[and - 1].range.end,
+                words[and + 1].range.start..words[comma - 1].range.end,
+            ];
+        }
+        // "The apple, the cat and the robot: which of them …"
+        if let Some(colon) = (0..words.len()).find(|at| text(*at) == ":")
+            && words.get(colon + 1).is_some_and(|word| word.tag == Tag::Wh)
+            && words[..colon].iter().any(|word| word.is(","))
+        {
+            return pieces(words, 0, colon);
+        }
+        return Vec::new();
+    };
+    let ends = |at: &usize| *at > or && (matches!(text(*at), "?" | "." | ":" | ",") || words[*at].tag == Tag::Time);
+    let end = (or..words.len()).find(ends).unwrap_or(words.len());
+    let end = if text(end.wrapping_sub(1)) == "between" { end - 1 } else { end };
+    // The list begins after the mark, the verb or the preposition before it.
+    let mut start = or;
+    while start > 0 {
+        let word = &words[start - 1];
+        let item = matches!(
+            word.tag,
+            Tag::Noun
+                | Tag::Name
+                | Tag::Adjective
+                | Tag::Determiner
+                | Tag::Owner
+                | Tag::Possessive
+                | Tag::Number
+                | Tag::Time
+                | Tag::Preposition
+                | Tag::Pronoun
+        );
+        // A comma goes on a list inside the clause that asks; after a phrase that leads it in, it ends that phrase.
+        let asked_before = |end: usize| {
+            words[..end].iter().any(|word| matches!(word.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal | Tag::Wh))
+        };
+        let goes_on = item || word.is(",") && start >= 2 && words[start - 2].is_nominal() && asked_before(start - 1);
+        let verb_item = matches!(word.tag, Tag::Verb | Tag::Auxiliary)
+            && (start..or).all(|at| !words[at].is(","))
+            && asked.words[..start - 1].iter().any(|word| word.is(":"));
+        if !goes_on && !verb_item {
+            break;
+        }
+        start -= 1;
+    }
+    // "Was it Jonas or Leena?": a pronoun before the first item is the subject.
+    let subject = |start: usize| {
+        words[start].tag == Tag::Pronoun
+            && words
+                .get(start + 1)
+                .is_some_and(|next| next.is_nominal() || matches!(next.tag, Tag::Determiner | Tag::Owner))
+    };
+    while start < or && subject(start) {
+        start += 1;
+    }
+    // A preposition at the begin belongs to the question: "on Monday or Tuesday" keeps it, "between" does not.
+    pieces(words, start, end)
+}
+
+/// The items of a list joined by commas, "and" and "or".
+fn pieces(words: &[Word], start: usize, end: usize) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut from = start;
+    for at in start..=end.min(words.len()) {
+        let cut = at == end.min(words.len()) || matches!(words[at].text.as_str(), "," | "or" | "and");
+        if cut {
+            if at > from {
+                found.push(words[from].range.start..words[at - 1].range.end);
+            }
+            from = at + 1;
+        }
+    }
+    if found.len() < 2 { Vec::new() } else { found }
+}
+
+pub(super) fn quotes(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut open: Option<usize> = None;
+    for (at, mark) in text.char_indices().filter(|(_, c)| matches!(c, '"' | '“' | '”')) {
+        match open.take() {
+            Some(start) if at > start => found.push(start..at),
+            _ => open = Some(at + mark.len_utf8()),
+        }
+    }
+    found
+}

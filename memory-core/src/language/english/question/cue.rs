@@ -1,0 +1,141 @@
+//! What places a question: the clause or statement that says when, and whom it calls by name.
+
+use std::ops::Range;
+
+use super::{Cue, Order, is_request};
+use crate::language::english::syntax::Sentence;
+use crate::language::english::tag::{Tag, Word};
+
+/// Takes the clause or phrase that places the question in time by another event.
+pub(super) fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
+    let inside: Vec<usize> = (0..words.len())
+        .filter(|at| words[*at].range.start >= sentence.range.start && words[*at].range.end <= sentence.range.end)
+        .collect();
+    let first = *inside.first()?;
+    let last = *inside.last()?;
+    let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    for at in inside.iter().copied() {
+        let (order, length) = match (text(at), text(at + 1), text(at + 2)) {
+            ("while" | "whilst" | "during" | "amid", ..) => (Order::During, 1),
+            // "By when must it …" asks for the time.
+            ("when", ..) if words.get(at + 1).is_some_and(|word| matches!(word.tag, Tag::Auxiliary | Tag::Modal)) => {
+                continue;
+            }
+            ("when", ..) => (Order::During, 1),
+            ("as", ..) if words[at].tag == Tag::Conjunction && text(at + 1) != "if" => (Order::During, 1),
+            ("at" | "by", "the", "time") | ("at", "the", "moment") => (Order::During, 3),
+            ("the", "moment" | "instant", _) if words.get(at + 2).is_some_and(|word| word.tag != Tag::Mark) => {
+                (Order::During, 2)
+            }
+            ("after" | "following", ..) => (Order::After, 1),
+            ("once", ..) if words[at].tag == Tag::Conjunction => (Order::After, 1),
+            ("before", ..) => (Order::Before, 1),
+            ("ahead", "of", _) | ("prior", "to", _) => (Order::Before, 2),
+            _ => continue,
+        };
+        let from = at + length;
+        // "before noon" is a time, "the day before", "before?" and "when?" place nothing.
+        let next = words.get(from).filter(|_| from <= last)?;
+        if matches!(next.tag, Tag::Time | Tag::Mark)
+            || matches!(next.text.as_str(), "that" | "all" | "now") && from == last
+        {
+            continue;
+        }
+        let leading = inside.iter().take_while(|place| **place < at).all(|place| {
+            matches!(words[*place].tag, Tag::Conjunction | Tag::Mark | Tag::Adverb | Tag::Time)
+                || matches!(
+                    words[*place].text.as_str(),
+                    "right" | "just" | "between" | "from" | "on" | "at" | "to" | "in"
+                )
+        });
+        let comma = (from..=last).filter(|place| words[*place].is(","));
+        let end = if leading || at == first {
+            // The cue ends at the comma before the words that ask.
+            let asks = |place: usize| {
+                let next = text(place + 1);
+                words
+                    .get(place + 1)
+                    .is_some_and(|word| matches!(word.tag, Tag::Wh | Tag::Auxiliary | Tag::Modal | Tag::Preposition))
+                    || is_request(next)
+            };
+            let Some(comma) = comma.clone().find(|place| asks(*place)).or_else(|| comma.clone().next()) else {
+                continue;
+            };
+            comma
+        } else {
+            // A word that asks after a comma ends it, too.
+            comma.clone().find(|place| words.get(place + 1).is_some_and(|word| word.tag == Tag::Wh)).unwrap_or(last + 1)
+        };
+        if text(at) == "when" && at == first && end > last {
+            continue;
+        }
+        if end <= from {
+            continue;
+        }
+        let before = at.checked_sub(1).map_or("", text);
+        let direct = matches!(
+            before,
+            "right" | "directly" | "immediately" | "just" | "shortly" | "straight" | "soon" | "next" | "step" | "stop"
+        ) || inside.iter().any(|place| matches!(text(*place), "next" | "directly" | "immediately"));
+        return Some(Cue { order, direct, range: words[at].range.start..words[end - 1].range.end });
+    }
+    None
+}
+
+/// A statement before the question that places it: "People clapped. What did you see just then?"
+pub(super) fn spoken_before(words: &[Word], sentences: &[Sentence], place: usize) -> Option<Cue> {
+    let sentence = sentences.get(place)?;
+    let inside: Vec<&Word> = words
+        .iter()
+        .filter(|word| word.range.start >= sentence.range.start && word.range.end <= sentence.range.end)
+        .collect();
+    let has = |phrase: &[&str]| {
+        inside.windows(phrase.len()).any(|window| window.iter().zip(phrase).all(|(word, text)| word.is(text)))
+    };
+    let then = has(&["then"]) && !has(&["and", "then"])
+        || has(&["that", "moment"])
+        || has(&["that", "time"])
+        || has(&["meanwhile"])
+        || has(&["that", "point"]);
+    let next = has(&["next"]) || has(&["afterwards"]) || has(&["after", "that"]);
+    // Before the asking clause of the same sentence, behind a colon or a comma.
+    let asks = inside.iter().position(|word| word.tag == Tag::Wh)?;
+    let same =
+        inside[..asks].iter().rposition(|word| matches!(word.text.as_str(), ":" | "," | "-")).filter(|mark| *mark >= 3);
+    let range = match (same, place.checked_sub(1).and_then(|before| sentences.get(before))) {
+        (Some(mark), _) if inside[..mark].iter().any(|word| matches!(word.tag, Tag::Verb | Tag::Auxiliary)) => {
+            inside[0].range.start..inside[mark - 1].range.end
+        }
+        (_, Some(before)) if !before.asks => before.range.clone(),
+        _ => return None,
+    };
+    let order = if next {
+        Order::After
+    } else if then {
+        Order::During
+    } else {
+        return None;
+    };
+    Some(Cue { order, direct: true, range })
+}
+
+/// The name, with its comma, by which a question begins or ends.
+pub(super) fn called(words: &[Word], main: &Range<usize>) -> Option<Range<usize>> {
+    let inside: Vec<&Word> =
+        words.iter().filter(|word| main.start <= word.range.start && word.range.end <= main.end).collect();
+    let spoken = match inside.split_last() {
+        Some((last, rest)) if last.is("?") || last.is(".") => rest,
+        _ => &inside,
+    };
+    // A list of names ends in a name, too: "Anna, Ben or Clara?".
+    if spoken.iter().filter(|word| word.is(",")).count() != 1 || spoken.iter().any(|word| word.is("or")) {
+        return None;
+    }
+    let is_name = |word: &Word| word.capital && matches!(word.tag, Tag::Name | Tag::Noun);
+    match spoken {
+        [.., comma, name] if comma.is(",") && is_name(name) => Some(comma.range.start..name.range.end),
+        // Every sentence begins with a capital.
+        [name, comma, ..] if comma.is(",") && name.tag == Tag::Name => Some(name.range.start..comma.range.end),
+        _ => None,
+    }
+}

@@ -1,0 +1,200 @@
+//! What kind of answer a question wants.
+
+use std::ops::Range;
+
+use super::{Ask, Asked, is_request};
+use crate::language::english::closed::{BE, HAVE, MODALS, is_one_of};
+use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::syntax::{Asking, NounPhrase};
+use crate::language::english::tag::Tag;
+
+/// Words for how long a report is to be.
+const EXTENTS: &[&str] = &["short", "brief", "quick", "concise", "whole", "full", "complete"];
+
+/// The report that is wanted, by its length: "tell me the whole story", "a quick rundown of the week, please". In bytes, without
+/// what it is of.
+fn report(asked: &Asked) -> Option<Range<usize>> {
+    let nouns = asked.clause.objects.iter().chain(&asked.clause.subject).flat_map(NounPhrase::all);
+    let wanted = nouns
+        .filter(|noun| noun.modifiers.iter().any(|modifier| EXTENTS.contains(&modifier.as_str())))
+        .find(|noun| lexicon::is_a_as(&noun.head, "communication", PartOfSpeech::Noun).is_some())?;
+    let end = wanted.of.as_ref().map_or(wanted.range.end, |of| of.range.start);
+    Some(wanted.range.start..end)
+}
+
+/// The kind of answer.
+pub(super) fn kind(asked: &mut Asked) -> Ask {
+    let texts: Vec<String> = asked.words.iter().map(|word| word.text.clone()).collect();
+    let words: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
+    let any = |list: &[&str]| words.iter().any(|word| list.contains(word));
+    asked.report = report(asked);
+    if any(&["summarise", "summarize", "summary", "recap", "overview"])
+        || has(&["in", "short"])
+        || has(&["in", "brief"])
+        || asked.report.is_some()
+        || has(&["did", "i", "miss"])
+        || has(&["have", "i", "missed"])
+        || has(&["going", "on"]) && asked.clause.asking.is_some() && asked.cue.is_none()
+        || has(&["up", "to"]) && has(&["been"]) && asked.clause.asking.is_some()
+    {
+        return Ask::Summary;
+    }
+    if has(&["what", "happened"])
+        && asked.cue.is_none()
+        && asked.clause.objects.is_empty()
+        && asked.clause.adjuncts.is_empty()
+    {
+        return Ask::Summary;
+    }
+    if asked.subject_is_asked && asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "change") {
+        return Ask::Change;
+    }
+    let changes =
+        any(&["changed", "different", "changes"]) && !has(&["how", "many", "different"]) && !any(&["values", "by"])
+            || has(&["what", "'s", "new"])
+            || has(&["become", "of"])
+            || has(&["became", "of"]);
+    if changes
+        && asked.clause.asking.as_ref().map_or(asked.clause.inverted || has(&["and", "how"]), |asking| {
+            matches!(asking.word.as_str(), "what" | "how")
+        })
+    {
+        return Ask::Change;
+    }
+    let Some(asking) = asked.clause.asking.clone() else {
+        let first = asked.words.iter().find(|word| word.range.start >= asked.main.start && word.tag != Tag::Mark);
+        if let Some(first) = first
+            && is_request(&first.text)
+        {
+            // "List the towns", "describe the pet": the object is what is asked for.
+            asked.class = asked.clause.objects.iter().find(|object| !object.is_pronoun()).cloned();
+            let object = asked.class.as_ref().map_or("", |class| class.head.as_str());
+            return match object {
+                "colour" | "color" | "name" | "number" => Ask::Thing,
+                "step" => Ask::Way,
+                _ if first.is("describe") => Ask::Description,
+                _ => Ask::Thing,
+            };
+        }
+        if asked.clause.inverted
+            || first.is_some_and(|word| {
+                is_one_of(&word.text, BE)
+                    || is_one_of(&word.text, HAVE)
+                    || is_one_of(&word.text, MODALS)
+                    || word.lemma == "do"
+            })
+        {
+            return if asked.alternatives.len() > 1 { Ask::Thing } else { Ask::Truth };
+        }
+        return Ask::Description;
+    };
+    let noun = asking.noun.as_ref().map(|noun| noun.head.as_str()).unwrap_or_default();
+    let verb = asked.clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
+    let verb = verb.as_str();
+    match asking.word.as_str() {
+        "who" | "whom" | "whoever" => Ask::Person,
+        "whose" => Ask::Owner,
+        "where" | "whereabouts" => Ask::Place,
+        "when" => Ask::Time,
+        "why" => Ask::Reason,
+        "how" => match asking.degree.as_deref() {
+            Some("often") => Ask::Times,
+            Some("many") if matches!(noun, "time" | "occasion" | "visit" | "move") => Ask::Times,
+            Some("many") => Ask::Count,
+            Some("much") => Ask::Amount,
+            Some("long") => Ask::Length,
+            Some(
+                "old" | "heavy" | "full" | "hot" | "warm" | "cold" | "far" | "high" | "tall" | "deep" | "wide" | "big"
+                | "large" | "fast",
+            ) => Ask::Amount,
+            _ => {
+                let subject = asked.clause.subject.as_ref().map(|subject| subject.head.as_str()).unwrap_or_default();
+                let auxiliary = asked.clause.verb.as_ref().is_some_and(|verb| !verb.past && !verb.auxiliary_only);
+                let anybody =
+                    matches!(subject, "i" | "you" | "we" | "one" | "people" | "somebody" | "someone" | "anybody");
+                if auxiliary && anybody || words.first() == Some(&"how") && words.get(1) == Some(&"to") {
+                    Ask::Way
+                } else {
+                    Ask::Description
+                }
+            }
+        },
+        _ => {
+            let class = class_of(asked, &asking, noun);
+            match class.as_str() {
+                "quantity" | "amount" | "weight" | "size" | "temperature" | "price" | "cost" | "length" | "height"
+                | "age" | "percentage" | "level" | "volume" => Ask::Amount,
+                "time" | "date" | "day" | "hour" | "year" | "month" | "weekday" | "evening" | "morning"
+                | "afternoon" | "night" | "o'clock" | "moment" => Ask::Time,
+                "place" | "room" | "location" | "spot" | "where" if !noun.is_empty() || verb == "be" => Ask::Place,
+                "person" | "people" | "man" | "woman" | "child" | "family" | "visitor" => Ask::Person,
+                "step" if has(&["come", "next"]) || any(&["next"]) => Ask::Next,
+                _ if noun.is_empty() && has(&["what", "now"]) => Ask::Next,
+                _ if noun.is_empty()
+                    && (has(&["comes", "next"])
+                        || has(&["come", "next"])
+                        || has(&["next", "step"])
+                        || has(&["do", "next"])) =>
+                {
+                    Ask::Next
+                }
+                _ if noun.is_empty()
+                    && asked.clause.objects.is_empty()
+                    && (verb == "do" || verb == "get" && any(&["done"])) =>
+                {
+                    Ask::Action
+                }
+                _ if has(&["what", "time"]) || has(&["what", "day"]) || has(&["what", "date"]) => Ask::Time,
+                _ if noun.is_empty() && class.is_empty() && verb == "happen" => Ask::Action,
+                _ => Ask::Thing,
+            }
+        }
+    }
+}
+
+/// The noun that names the class of what is asked for, and puts it into `asked.class`.
+fn class_of(asked: &mut Asked, asking: &Asking, noun: &str) -> String {
+    // "What kind of animal", "which sort of tool".
+    if matches!(noun, "kind" | "sort" | "type" | "part" | "piece" | "item" | "form" | "means" | "name")
+        && let Some(of) = asking.noun.as_ref().and_then(|noun| noun.of.as_deref())
+        && noun != "name"
+    {
+        asked.class = Some(of.clone());
+        return of.head.clone();
+    }
+    if !noun.is_empty() {
+        return noun.to_owned();
+    }
+    // "What is the ingredient with …", "what was the name of …": the subject of "be" is the class.
+    // "What was the exact weight of the salt used …": a noun of measure.
+    if let Some(subject) = asked.clause.subject.as_ref().filter(|subject| subject.of.is_some() && asking.word == "what")
+        && matches!(
+            subject.head.as_str(),
+            "quantity"
+                | "amount"
+                | "weight"
+                | "size"
+                | "price"
+                | "cost"
+                | "length"
+                | "height"
+                | "age"
+                | "volume"
+                | "temperature"
+        )
+    {
+        let head = subject.head.clone();
+        asked.class = Some(subject.clone());
+        return head;
+    }
+    let copula = asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
+    if copula && let Some(subject) = &asked.clause.subject {
+        let head = subject.head.clone();
+        if !subject.is_pronoun() && asked.clause.complements.is_empty() {
+            asked.class = Some(subject.clone());
+            return head;
+        }
+    }
+    String::new()
+}

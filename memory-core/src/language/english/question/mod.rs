@@ -1,0 +1,343 @@
+//! The grammar of questions: what kind of answer is wanted, of which clause, and what places it in time.
+
+mod alternatives;
+mod cue;
+mod kind;
+
+use std::ops::Range;
+
+use self::alternatives::{alternatives, among_options, quotes};
+use self::cue::{called, cue, spoken_before};
+use self::kind::kind;
+use super::syntax::{Clause, NounPhrase, Sentence, parse};
+use super::tag::{Tag, Word};
+
+/// What kind of answer is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ask {
+    /// Where something is or happened.
+    Place,
+    /// When something was or will be.
+    Time,
+    /// Who did or is something.
+    Person,
+    /// Whose something is.
+    Owner,
+    /// A thing, of the class that the question names if it names one.
+    Thing,
+    /// What somebody did.
+    Action,
+    /// How many there are of something.
+    Count,
+    /// How often something happened.
+    Times,
+    /// How much, how heavy, how full: a number with a unit.
+    Amount,
+    /// How long something took or lasted.
+    Length,
+    /// Yes or no.
+    Truth,
+    /// Why.
+    Reason,
+    /// How something is done.
+    Way,
+    /// What comes next in something that is done.
+    Next,
+    /// A summary.
+    Summary,
+    /// What is different from before.
+    Change,
+    /// How something is or looks, and whatever else is told of it.
+    Description,
+}
+
+/// Which of several occurrences is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Occurrence {
+    First,
+    Last,
+    /// The one before the last: "before that", "previously".
+    Previous,
+    /// Counted from 1.
+    Nth(usize),
+}
+
+/// How two events lie in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    During,
+    After,
+    Before,
+}
+
+/// The event that places what is asked for: "after the bell rang".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cue {
+    pub order: Order,
+    /// Whether the one follows the other at once.
+    pub direct: bool,
+    /// Where the cue stands in the question, in bytes.
+    pub range: Range<usize>,
+}
+
+/// A comparison along a scale: "the highest fat", "longer", "most often".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Scale {
+    /// The most, or the least.
+    pub most: bool,
+    /// What is compared: "calories", "often", "long"; empty if the word itself says it.
+    pub of: String,
+    /// Between two ("longer") instead of all ("longest").
+    pub comparative: bool,
+}
+
+/// A question, as its grammar tells it.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub words: Vec<Word>,
+    pub sentences: Vec<Sentence>,
+    pub ask: Ask,
+    /// The clause that asks.
+    pub clause: Clause,
+    /// Where the asking sentence stands, without its cue.
+    pub main: Range<usize>,
+    pub cue: Option<Cue>,
+    /// The class of what is asked for: "which tools", "what kind of animal".
+    pub class: Option<NounPhrase>,
+    /// Whether what is asked for does what the verb says, or it is done to it.
+    pub subject_is_asked: bool,
+    pub negated: bool,
+    pub occurrence: Option<Occurrence>,
+    pub scale: Option<Scale>,
+    /// Whether it asks for what usually happens.
+    pub habitual: bool,
+    /// "Mira or Henrik": the alternatives that the question itself names, in bytes.
+    pub alternatives: Vec<Range<usize>>,
+    /// What stands in quotes, in bytes.
+    pub quotes: Vec<Range<usize>>,
+    /// Whether the answer is one of the options as such: "which of these".
+    pub among_options: bool,
+    /// Whom the question calls by name, in bytes: "Where have you been, Pip?" That one is not what it is about.
+    pub called: Option<Range<usize>>,
+    /// The kind of report that it wants, in bytes: "the whole story" is not what it is about either.
+    pub report: Option<Range<usize>>,
+}
+
+/// Reads a question. `times` are its time phrases, in bytes.
+pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
+    let (words, sentences) = parse(text, times);
+    let place = asking_sentence(&sentences, &words);
+    let sentence = sentences.get(place).cloned().unwrap_or_default();
+    let mut cue = cue(&words, &sentence).or_else(|| spoken_before(&words, &sentences, place));
+    let clause = asking_clause(&sentence, cue.as_ref());
+    let mut main = sentence.range.clone();
+    // What follows the sentence that asks is what it quotes.
+    if place + 1 < sentences.len() && !sentence.asks {
+        let end = sentences.last().map_or(main.end, |last| last.range.end);
+        match &mut cue {
+            Some(cue) if cue.range.end >= main.end => cue.range.end = end,
+            _ => main.end = end,
+        }
+    }
+    if let Some(cue) = &cue {
+        // The cue stands at one end; what is left is what is asked.
+        if cue.range.end <= main.start {
+            // It stands in a sentence of its own.
+        } else if cue.range.start <= main.start + 24 && cue.range.end < main.end && clause.range.start >= cue.range.end
+        {
+            main.start = cue.range.end;
+        } else {
+            main.end = cue.range.start;
+        }
+    }
+    let called = called(&words, &main);
+    if let Some(called) = &called {
+        if called.start <= main.start {
+            main.start = called.end;
+        } else {
+            main.end = called.start;
+        }
+    }
+    let mut asked = Asked {
+        called,
+        report: None,
+        ask: Ask::Description,
+        class: clause.asking.as_ref().and_then(|asking| asking.noun.clone()),
+        subject_is_asked: clause.asking.is_some() && clause.subject.is_none(),
+        negated: is_negated(&words, &main),
+        occurrence: None,
+        scale: None,
+        habitual: is_habitual(&words),
+        alternatives: Vec::new(),
+        quotes: quotes(text),
+        among_options: false,
+        clause,
+        main,
+        cue,
+        words,
+        sentences,
+    };
+    asked.occurrence = occurrence(&asked.words);
+    asked.scale = scale(&asked.words, &asked.main);
+    asked.among_options = among_options(&asked);
+    asked.alternatives = alternatives(&asked);
+    asked.ask = kind(&mut asked);
+    asked
+}
+
+/// The sentence that asks: the last one with a question mark that has the form of a question, else one that begins as a
+/// question (a question may quote several sentences), else a request, else the last.
+fn asking_sentence(sentences: &[Sentence], words: &[Word]) -> usize {
+    let begins = |sentence: &Sentence| {
+        let inside = words
+            .iter()
+            .filter(|word| word.range.start >= sentence.range.start && word.range.end <= sentence.range.end);
+        let mut first = inside.skip_while(|word| {
+            matches!(word.tag, Tag::Time | Tag::Mark | Tag::Conjunction | Tag::Preposition | Tag::Number)
+        });
+        first.next().is_some_and(|word| word.tag == Tag::Wh || matches!(word.tag, Tag::Auxiliary | Tag::Modal))
+    };
+    let asks = |sentence: &Sentence| {
+        sentence.clauses.iter().any(|clause| clause.asking.is_some())
+            || begins(sentence) && sentence.clauses.iter().any(|clause| clause.inverted)
+    };
+    let request = |sentence: &Sentence| {
+        words.iter().find(|word| word.range.start >= sentence.range.start).is_some_and(|word| is_request(&word.text))
+    };
+    let marked = sentences.iter().rposition(|sentence| sentence.asks && asks(sentence));
+    marked
+        .or_else(|| sentences.iter().position(|sentence| begins(sentence) && asks(sentence)))
+        .or_else(|| sentences.iter().rposition(|sentence| sentence.asks))
+        .or_else(|| sentences.iter().rposition(request))
+        .unwrap_or(sentences.len().saturating_sub(1))
+}
+
+/// Verbs that ask the listener to tell something.
+fn is_request(word: &str) -> bool {
+    matches!(
+        word,
+        "tell"
+            | "list"
+            | "name"
+            | "give"
+            | "describe"
+            | "summarise"
+            | "summarize"
+            | "show"
+            | "say"
+            | "explain"
+            | "recap"
+            | "remind"
+            | "count"
+            | "report"
+    )
+}
+
+fn asking_clause(sentence: &Sentence, cue: Option<&Cue>) -> Clause {
+    let in_cue = |clause: &&Clause| {
+        cue.is_none_or(|cue| !(clause.range.start >= cue.range.start && clause.range.end <= cue.range.end))
+    };
+    let candidates: Vec<&Clause> = sentence.clauses.iter().filter(in_cue).collect();
+    let asking = candidates.iter().copied().find(|clause| clause.asking.is_some());
+    let inverted = candidates.iter().copied().find(|clause| clause.inverted);
+    let first_verb = candidates.iter().copied().find(|clause| clause.verb.is_some());
+    // "Do you know what it was?" asks what it was; "Did you see who …" likewise.
+    asking.or(inverted).or(first_verb).or(candidates.first().copied()).cloned().unwrap_or_default()
+}
+
+fn is_negated(words: &[Word], main: &Range<usize>) -> bool {
+    words.iter().any(|word| {
+        word.range.start >= main.start
+            && word.range.end <= main.end
+            && (word.tag == Tag::Not
+                || matches!(word.text.as_str(), "no" | "without" | "neither" | "nobody" | "nothing" | "missing"))
+    })
+}
+
+fn is_habitual(words: &[Word]) -> bool {
+    let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    (0..words.len()).any(|at| {
+        matches!(
+            text(at),
+            "usually"
+                | "normally"
+                | "typically"
+                | "generally"
+                | "always"
+                | "habit"
+                | "habits"
+                | "routine"
+                | "tend"
+                | "tends"
+        ) || matches!(
+            (text(at), text(at + 1)),
+            ("every" | "each", "day" | "morning" | "evening" | "night" | "week" | "time" | "afternoon")
+                | ("as", "rule")
+        ) || matches!((text(at), text(at + 1)), ("like" | "likes" | "prefer" | "prefers" | "love" | "loves", "to"))
+            || matches!((text(at), text(at + 1)), ("whose", "job") | ("time", "of"))
+    })
+}
+
+fn occurrence(words: &[Word]) -> Option<Occurrence> {
+    let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    for at in 0..words.len() {
+        let noun_next = words.get(at + 1).is_some_and(|word| word.tag == Tag::Noun);
+        match text(at) {
+            // "The last car" and "the last time" name an occurrence; "last week" is a time phrase and not seen here.
+            "last" | "latest" | "lately" => return Some(Occurrence::Last),
+            "recently" if text(at.wrapping_sub(1)) == "most" => return Some(Occurrence::Last),
+            "recent" if text(at.wrapping_sub(1)) == "most" => return Some(Occurrence::Last),
+            "first" | "earliest" | "initially" | "originally" => return Some(Occurrence::First),
+            "previously" => return Some(Occurrence::Previous),
+            "before" if at + 1 >= words.len() || words.get(at + 1).is_some_and(|word| word.tag == Tag::Mark) => {
+                return Some(Occurrence::Previous);
+            }
+            "second" if noun_next && text(at.wrapping_sub(1)) == "the" => return Some(Occurrence::Nth(2)),
+            "third" if noun_next && text(at.wrapping_sub(1)) == "the" => return Some(Occurrence::Nth(3)),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A superlative or comparative of the question.
+fn scale(words: &[Word], main: &Range<usize>) -> Option<Scale> {
+    let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    for (at, word) in
+        words.iter().enumerate().filter(|(_, word)| word.range.start >= main.start && word.range.end <= main.end)
+    {
+        let next = || words.get(at + 1).map_or(String::new(), |word| word.lemma.clone());
+        let plain = |most, comparative, of: &str| Some(Scale { most, of: of.into(), comparative });
+        match word.text.as_str() {
+            "most" | "highest" | "greatest" | "largest" | "biggest"
+                if text(at + 1) != "recent" && text(at + 1) != "recently" =>
+            {
+                return Some(Scale { most: true, of: next(), comparative: false });
+            }
+            "least" | "lowest" | "smallest" | "fewest" if text(at.wrapping_sub(1)) != "at" => {
+                return Some(Scale { most: false, of: next(), comparative: false });
+            }
+            "longest" => return plain(true, false, "long"),
+            "shortest" => return plain(false, false, "long"),
+            "heaviest" => return plain(true, false, "weight"),
+            "longer" if !matches!(text(at.wrapping_sub(1)), "any" | "no") => return plain(true, true, "long"),
+            "shorter" => return plain(false, true, "long"),
+            "higher" | "larger" | "bigger" | "fuller" | "greater" | "warmer" | "hotter" => {
+                return plain(true, true, "");
+            }
+            "lower" | "smaller" | "emptier" | "colder" | "cooler" => return plain(false, true, ""),
+            "more" | "fewer" | "less" if text(at + 1) == "often" || text(at + 1) == "times" => {
+                return plain(word.text == "more", true, "often");
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+impl Asked {
+    /// Whether the verb of the asking clause is denied: "Did she not come?"
+    pub fn negated_verb(&self) -> bool {
+        self.clause.verb.as_ref().is_some_and(|verb| verb.negated)
+    }
+}
