@@ -1,4 +1,5 @@
-//! States and their opposites: one vocabulary for what was told and for what is asked.
+//! States and their opposites, for what was told and for what is asked. What procedures take for lacking or restored is still a
+//! list of its own (`recall/symbolic/claim.rs`).
 
 use super::lexicon;
 
