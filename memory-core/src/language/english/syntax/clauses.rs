@@ -1,0 +1,180 @@
+//! Phrases to clauses.
+
+use std::ops::Range;
+
+use super::phrases::Phrase;
+use super::{Clause, NounKind, NounPhrase, VerbGroup};
+use crate::language::english::closed::{INDEFINITE, is_one_of};
+
+/// Whether a verb follows that a noun standing here would be the subject of.
+fn verb_follows(rest: &[Phrase]) -> bool {
+    for phrase in rest {
+        match phrase {
+            Phrase::Verb(verb) => return !verb.infinitive || verb.modal.is_some(),
+            Phrase::Complement(..) => {}
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Puts phrases together to clauses.
+pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
+    let mut done: Vec<Clause> = Vec::new();
+    let mut current = Clause::default();
+    let mut link: Option<String> = None;
+    let mut comma = false;
+    for (place, phrase) in phrases.iter().enumerate() {
+        let rest = &phrases[place + 1..];
+        let range = phrase_range(phrase);
+        match phrase {
+            Phrase::Comma => {
+                comma = true;
+                continue;
+            }
+            Phrase::Link(word) => {
+                link = Some(word.clone());
+                continue;
+            }
+            Phrase::Asking(asking) => {
+                if !is_empty(&current) {
+                    done.push(std::mem::take(&mut current));
+                }
+                current.link = link.take();
+                current.asking = Some(asking.clone());
+            }
+            Phrase::Noun(noun) => {
+                let waits = current.verb.as_ref().is_some_and(|verb| verb.auxiliary_only) && current.subject.is_none();
+                let subordinate = link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
+                if (current.verb.is_some() && !waits && verb_follows(rest)) || subordinate && !is_empty(&current) {
+                    done.push(std::mem::take(&mut current));
+                    current.link = link.take();
+                    current.subject = Some(noun.clone());
+                } else if (link.is_some() || comma) && coordinate(&mut current, noun) {
+                    link = None;
+                } else if waits {
+                    current.subject = Some(noun.clone());
+                    current.inverted = true;
+                } else if current.subject.is_none() && current.verb.is_none() {
+                    current.link = current.link.take().or(link.take());
+                    current.subject = Some(noun.clone());
+                } else if current.verb.is_none() {
+                    if let Some(subject) = &mut current.subject {
+                        subject.also.push(noun.clone());
+                    }
+                } else {
+                    current.objects.push(noun.clone());
+                }
+            }
+            Phrase::Adjunct(adjunct) => {
+                let subordinate = link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
+                if subordinate && current.verb.is_some() && rest.iter().any(|phrase| matches!(phrase, Phrase::Verb(_)))
+                {
+                    done.push(std::mem::take(&mut current));
+                    current.link = link.take();
+                }
+                current.adjuncts.push(adjunct.clone());
+            }
+            Phrase::Complement(word, range) => current.complements.push((word.clone(), range.clone())),
+            Phrase::Verb(verb) => {
+                match &mut current.verb {
+                    None => current.verb = Some(verb.clone()),
+                    Some(own) if own.auxiliary_only && !verb.auxiliary_only && !verb_breaks(own, verb) => {
+                        merge(own, verb)
+                    }
+                    Some(own) if own.auxiliary_only && verb.auxiliary_only && current.inverted => merge(own, verb),
+                    Some(_) => {
+                        let subject =
+                            current.subject.clone().or_else(|| done.last().and_then(|last| last.subject.clone()));
+                        let asked = current.asking.is_some();
+                        done.push(std::mem::take(&mut current));
+                        current.link = link.take().or_else(|| verb.infinitive.then(|| "to".into()));
+                        current.subject = subject.filter(|_| !asked);
+                        current.inherited = true;
+                        current.verb = Some(verb.clone());
+                    }
+                }
+                if current.subject.is_none() && current.asking.is_none() && current.link.is_none() && link.is_some() {
+                    current.link = link.take();
+                    current.subject = done.last().and_then(|last| last.subject.clone());
+                    current.inherited = true;
+                }
+            }
+        }
+        if let Some(range) = range {
+            if current.range.is_empty() {
+                current.range = range;
+            } else {
+                current.range = current.range.start.min(range.start)..current.range.end.max(range.end);
+            }
+        }
+        comma = false;
+    }
+    if !is_empty(&current) {
+        done.push(current);
+    }
+    done
+}
+
+/// Whether a verb cannot belong to the auxiliary before it: "is to come" can, "has, standing" can not.
+fn verb_breaks(own: &VerbGroup, verb: &VerbGroup) -> bool {
+    own.lemma == "do" && verb.progressive
+}
+
+fn merge(own: &mut VerbGroup, verb: &VerbGroup) {
+    let auxiliary = own.lemma.clone();
+    own.auxiliary_only = verb.auxiliary_only;
+    own.negated |= verb.negated;
+    own.particle = verb.particle.clone();
+    own.perfect |= auxiliary == "have" || verb.perfect;
+    own.progressive |= verb.progressive;
+    own.passive |= verb.passive || auxiliary == "be" && !verb.progressive && verb.past;
+    if verb.infinitive && auxiliary == "have" {
+        own.modal.get_or_insert_with(|| "must".into());
+        own.perfect = false;
+    }
+    own.lemma.clone_from(&verb.lemma);
+}
+
+fn is_empty(clause: &Clause) -> bool {
+    clause.subject.is_none()
+        && clause.verb.is_none()
+        && clause.objects.is_empty()
+        && clause.adjuncts.is_empty()
+        && clause.complements.is_empty()
+        && clause.asking.is_none()
+}
+
+/// Adds a noun to the list that it goes on, if it goes on one.
+fn coordinate(clause: &mut Clause, noun: &NounPhrase) -> bool {
+    if is_one_of(&noun.head, INDEFINITE) && noun.kind == NounKind::Pronoun {
+        return false;
+    }
+    let last = clause.objects.last_mut();
+    let adjunct = clause.adjuncts.last_mut().map(|adjunct| &mut adjunct.noun);
+    let target = match (last, adjunct) {
+        (Some(object), Some(adjunct)) => Some(if object.range.start > adjunct.range.start { object } else { adjunct }),
+        (Some(object), None) => Some(object),
+        (None, Some(adjunct)) if clause.verb.is_some() || clause.subject.is_none() => Some(adjunct),
+        _ if clause.verb.is_none() => clause.subject.as_mut(),
+        _ => None,
+    };
+    match target {
+        Some(target) => {
+            target.also.push(noun.clone());
+            true
+        }
+        None => false,
+    }
+}
+
+fn phrase_range(phrase: &Phrase) -> Option<Range<usize>> {
+    match phrase {
+        Phrase::Noun(noun) => Some(noun.range.clone()),
+        Phrase::Verb(verb) => Some(verb.range.clone()),
+        Phrase::Adjunct(adjunct) => Some(adjunct.range.clone()),
+        Phrase::Complement(_, range) => Some(range.clone()),
+        Phrase::Asking(asking) => Some(asking.range.clone()),
+        Phrase::Link(_) | Phrase::Comma => None,
+    }
+}

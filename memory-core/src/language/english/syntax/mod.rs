@@ -1,0 +1,163 @@
+//! Words to phrases and clauses: who does what to what, where and with what.
+
+mod clauses;
+mod phrases;
+
+use std::ops::Range;
+
+use self::clauses::clauses;
+use self::phrases::phrases;
+use super::tag::{Tag, Word, words};
+
+/// A noun phrase: a head with what belongs to it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NounPhrase {
+    /// Where it stands in the text, in bytes, what hangs on it by "of" included.
+    pub range: Range<usize>,
+    /// Base form of the head noun.
+    pub head: String,
+    /// Base forms of adjectives, nouns and names before the head, in order.
+    pub modifiers: Vec<String>,
+    pub determiner: Option<String>,
+    pub owner: Option<Box<NounPhrase>>,
+    pub number: Option<f64>,
+    pub kind: NounKind,
+    pub plural: bool,
+    /// "of" what: "a jar of jam".
+    pub of: Option<Box<NounPhrase>>,
+    /// What is coordinated with it ("a knife and a fork") or stands beside it ("Mr Tamm the plumber").
+    pub also: Vec<NounPhrase>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NounKind {
+    Common,
+    Name,
+    Pronoun,
+    Number,
+}
+
+impl NounPhrase {
+    /// Base forms of all its words, its owner and what hangs on it, without pronouns.
+    pub fn lemmas(&self) -> Vec<&str> {
+        let mut found = Vec::new();
+        self.collect(&mut found);
+        found
+    }
+
+    fn collect<'a>(&'a self, found: &mut Vec<&'a str>) {
+        if let Some(owner) = &self.owner {
+            owner.collect(found);
+        }
+        found.extend(self.modifiers.iter().map(String::as_str));
+        if self.kind != NounKind::Pronoun {
+            found.push(&self.head);
+        }
+        if let Some(of) = &self.of {
+            of.collect(found);
+        }
+    }
+
+    pub fn is_pronoun(&self) -> bool {
+        self.kind == NounKind::Pronoun
+    }
+
+    /// The phrase and what is coordinated with it.
+    pub fn all(&self) -> impl Iterator<Item = &NounPhrase> {
+        std::iter::once(self).chain(&self.also)
+    }
+}
+
+/// A verb with its auxiliaries.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct VerbGroup {
+    pub range: Range<usize>,
+    /// Base form of the main verb; of an auxiliary alone, "be", "have" or "do".
+    pub lemma: String,
+    pub particle: Option<String>,
+    pub negated: bool,
+    pub past: bool,
+    pub future: bool,
+    pub modal: Option<String>,
+    pub perfect: bool,
+    pub progressive: bool,
+    pub passive: bool,
+    /// No auxiliary, no subject: a command or a title.
+    pub infinitive: bool,
+    /// Whether there is no main verb yet.
+    pub auxiliary_only: bool,
+}
+
+/// A preposition and what follows it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Adjunct {
+    pub preposition: String,
+    pub noun: NounPhrase,
+    /// With the preposition.
+    pub range: Range<usize>,
+}
+
+/// The question word of a clause and the noun that it asks for ("which tools").
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Asking {
+    pub word: String,
+    /// "how many", "how long": the word after "how".
+    pub degree: Option<String>,
+    pub noun: Option<NounPhrase>,
+    /// The preposition before it: "with what".
+    pub preposition: Option<String>,
+    pub range: Range<usize>,
+}
+
+/// A clause.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Clause {
+    pub range: Range<usize>,
+    /// The conjunction or relative word that begins it.
+    pub link: Option<String>,
+    pub subject: Option<NounPhrase>,
+    /// Whether the subject was taken over from the clause before.
+    pub inherited: bool,
+    pub verb: Option<VerbGroup>,
+    pub objects: Vec<NounPhrase>,
+    pub adjuncts: Vec<Adjunct>,
+    /// Adjectives and adverbs that stand by themselves, by their base forms, with where they stand.
+    pub complements: Vec<(String, Range<usize>)>,
+    pub asking: Option<Asking>,
+    /// Whether an auxiliary stands before the subject.
+    pub inverted: bool,
+}
+
+/// A sentence.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Sentence {
+    pub range: Range<usize>,
+    pub clauses: Vec<Clause>,
+    /// Whether it ends in a question mark.
+    pub asks: bool,
+}
+
+/// The words of a text and its sentences; words inside `times` are passed over.
+pub(crate) fn parse(text: &str, times: &[Range<usize>]) -> (Vec<Word>, Vec<Sentence>) {
+    let words = words(text, times);
+    let mut sentences = Vec::new();
+    let mut from = 0;
+    for at in 0..=words.len() {
+        let ends = at == words.len()
+            || words[at].tag == Tag::Mark && matches!(words[at].text.as_str(), "." | "!" | "?" | ";" | "…");
+        if ends {
+            if at > from {
+                let asks = words.get(at).is_some_and(|word| word.is("?"));
+                sentences.push(sentence(&words[from..at], asks));
+            }
+            from = at + 1;
+        }
+    }
+    (words, sentences)
+}
+
+fn sentence(words: &[Word], asks: bool) -> Sentence {
+    let range = words[0].range.start..words[words.len() - 1].range.end;
+    let phrases = phrases(words);
+    Sentence { range, clauses: clauses(phrases), asks }
+}
