@@ -36,12 +36,13 @@ pub mod episodic;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use episodic::anchors::{AnchorId, EntityChange, EntityNews, NamingRequest, Person};
+pub use episodic::gist::{Gist, Level, Line, Topic};
 pub use error::{ForgetError, MaintenanceError, NamingError, ObserveError, OpenError, ReadError};
 pub use event::{Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, Kind, Modality, Origin};
 pub use memory::{
     BackupReply, CheckReport, CompactReply, EpisodeFilter, EpisodePage, EventPage, Exported, FactFilter, ForgetPreview,
-    ForgetReply, ForgetRequest, ForgottenRecording, IndexSaved, Memory, MemoryOptions, Outcome, Page, PendingWork,
-    SaveIndex, Stats,
+    ForgetReply, ForgetRequest, ForgottenRecording, GistFilter, IndexSaved, Memory, MemoryOptions, Outcome, Page,
+    PendingWork, SaveIndex, Stats,
 };
 pub use observation::{Boundary, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told};
 pub use procedure::{

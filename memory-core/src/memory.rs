@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
+use crate::episodic::gist::{Gist, Level};
 use crate::index::IndexOptions;
 use crate::learning::LearningOptions;
 use crate::ports::{FactExtractor, Progress, TextEmbedder};
@@ -145,6 +146,19 @@ pub struct FactFilter {
     /// Also those that no longer hold.
     pub past: bool,
     /// Maximum number of facts; 100 if zero.
+    pub limit: usize,
+    /// How long it may take; [`ReadError::Deadline`] where that is too short.
+    pub budget: Option<Duration>,
+}
+
+/// Which gists to list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GistFilter {
+    /// How long their stretches are.
+    pub level: Level,
+    /// Only what happened in this span.
+    pub span: Option<TimeSpan>,
+    /// Maximum number of gists; 24 if zero.
     pub limit: usize,
     /// How long it may take; [`ReadError::Deadline`] where that is too short.
     pub budget: Option<Duration>,
@@ -387,6 +401,28 @@ impl Memory {
     /// If the store fails; what was learned before remains.
     pub fn learn_pending(&self, limit: usize) -> Result<PendingWork, ObserveError> {
         self.store.learn_pending(limit)
+    }
+
+    /// Makes up to `limit` gists of hours that are over, and the gists of days, and returns how many hours are left. Call it from one
+    /// worker thread; observations wait for its commits only.
+    ///
+    /// # Errors
+    /// If the store fails; what was made before remains.
+    pub fn gists_pending(&self, limit: usize) -> Result<usize, ObserveError> {
+        self.store.gists_pending(limit)
+    }
+
+    /// Returns gists, the newest first. Those that are not made yet, such as that of the present hour, are made from their events.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn gists(&self, filter: &GistFilter) -> Result<Vec<Gist>, ReadError> {
+        self.store.reading(|view| view.list_gists(filter))
+    }
+
+    /// Returns the gists that were made since the last call, oldest first.
+    pub fn take_gist_news(&self) -> Vec<Gist> {
+        self.store.take_gist_news()
     }
 
     /// Makes the next calls of [`learn_pending`](Self::learn_pending) learn everything again. Until that is done, the old

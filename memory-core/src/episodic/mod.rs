@@ -11,6 +11,7 @@
 //! 5. A corrected event stays in its episode.
 
 pub mod anchors;
+pub mod gist;
 mod grouping;
 mod summary;
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::episodic::anchors::EntityNews;
+use crate::episodic::gist::Gist;
 use crate::logic::ProcedureId;
 use crate::{ProcedureChange, ProcedureNews};
 
@@ -14,6 +15,7 @@ const MOST: usize = 1024;
 pub(crate) struct News {
     entities: VecDeque<EntityNews>,
     procedures: VecDeque<ProcedureNews>,
+    gists: VecDeque<Gist>,
 }
 
 impl News {
@@ -43,6 +45,17 @@ impl News {
     fn take_waiting(&mut self, id: ProcedureId) -> Option<ProcedureChange> {
         let at = self.procedures.iter().position(|waiting| waiting.id == id)?;
         self.procedures.remove(at).map(|waiting| waiting.change)
+    }
+
+    pub fn add_gists(&mut self, gists: Vec<Gist>) {
+        self.gists.extend(gists);
+        let beyond = self.gists.len().saturating_sub(MOST);
+        self.gists.drain(..beyond);
+    }
+
+    /// The gists that were made, oldest first.
+    pub fn take_gists(&mut self) -> Vec<Gist> {
+        std::mem::take(&mut self.gists).into()
     }
 
     /// The news of persons, oldest first.

@@ -1,10 +1,11 @@
 //! What an answer is made from.
 
-use crate::index::Search;
+use crate::episodic::gist::{Line, MOST_EVENTS, joined};
+use crate::index::{Search, SearchQuery};
 use crate::learning::Learnt;
 use crate::logic::Procedures;
 use crate::ports::TextEmbedder;
-use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, Sensed};
+use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, Sensed, TimeSpan};
 
 /// One consistent view of the memory, taken for one question and dropped with it.
 ///
@@ -42,6 +43,19 @@ pub trait Reader: Send + Sync {
     fn sensed_vectors(&self, ids: &[EventId], sensed: Sensed, space: &str) -> Vec<Option<Vec<i16>>> {
         let (_, _) = (sensed, space);
         vec![None; ids.len()]
+    }
+
+    /// What happened in a span, each told once: at most so many words that a summary can choose among them.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    fn lines(&self, span: TimeSpan) -> Result<Vec<Line>, ReadError> {
+        let query = SearchQuery { span: Some(span), limit: MOST_EVENTS, ..SearchQuery::default() };
+        let mut lines = Vec::new();
+        for hit in self.search().search(&query) {
+            lines.extend(self.event(hit.id)?.as_ref().and_then(Line::of));
+        }
+        Ok(joined(lines))
     }
 
     /// Encoder roles that no model fills.

@@ -6,13 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
 use super::failure::Result;
+use super::gists;
 use super::learned;
 use super::records::{
     CHANGE, Change, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, FORGOTTEN_KEY, fold,
 };
 use super::tables::{self, ENTITY, PLACE, ReadTables};
 use super::vectors;
-use crate::{CheckReport, Origin};
+use crate::{CheckReport, EventId, Origin};
 
 /// Most problems that are told one by one.
 const MAX_PROBLEMS: usize = 200;
@@ -24,7 +25,7 @@ type Part<'t> = fn(&mut Check<'t>) -> Result<()>;
 pub(crate) fn check<'t>(transaction: &'t ReadTransaction) -> Result<CheckReport> {
     let mut check = Check { transaction, report: CheckReport::default(), untold: 0, live: Live::default() };
     // Pages that contradict each other make redb panic; what it was reading is what is damaged.
-    let parts: [(&str, Part<'t>); 8] = [
+    let parts: [(&str, Part<'t>); 9] = [
         ("events", Check::events),
         ("episodes", Check::episodes),
         ("the tables that lead to events", Check::references),
@@ -33,6 +34,7 @@ pub(crate) fn check<'t>(transaction: &'t ReadTransaction) -> Result<CheckReport>
         ("what was learnt", Check::learnt),
         ("settings", Check::texts),
         ("changes", Check::changes),
+        ("gists", Check::gists),
     ];
     for (what, part) in parts {
         match catch_unwind(AssertUnwindSafe(|| part(&mut check))) {
@@ -277,6 +279,15 @@ impl Check<'_> {
     fn learnt(&mut self) -> Result<()> {
         let mut problems = Vec::new();
         self.report.records += learned::check(self.transaction, &mut |problem| problems.push(problem))?;
+        problems.into_iter().for_each(|problem| self.problem(problem));
+        Ok(())
+    }
+
+    fn gists(&mut self) -> Result<()> {
+        let Some(table) = tables::gists(self.transaction)? else { return Ok(()) };
+        let mut problems = Vec::new();
+        let is_visible = |event: EventId| self.live.events.contains_key(&event.0);
+        self.report.records += gists::check(&table, &is_visible, &mut |problem| problems.push(problem))?;
         problems.into_iter().for_each(|problem| self.problem(problem));
         Ok(())
     }

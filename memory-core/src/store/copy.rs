@@ -47,6 +47,7 @@ pub(crate) const TABLES: &[&dyn AnyTable] = &[
     &tables::LEARNT,
     &tables::SETTINGS,
     &tables::CHANGES,
+    &tables::GISTS,
 ];
 
 /// The table of this name.

@@ -53,6 +53,9 @@ pub(crate) struct Draft<'t> {
     pub hidden_vectors: Vec<(u32, u64, Vec<u8>)>,
     /// Names that are to be forgotten.
     pub forgotten_names: Vec<String>,
+    /// Begins of the hours in which an event came or went, and whether one went whose time is not known.
+    pub(super) hours: BTreeSet<i64>,
+    pub(super) unknown_hours: bool,
 }
 
 impl<'t> Draft<'t> {
@@ -71,6 +74,8 @@ impl<'t> Draft<'t> {
             spaces,
             hidden_vectors: Vec::new(),
             forgotten_names: Vec::new(),
+            hours: BTreeSet::new(),
+            unknown_hours: false,
         })
     }
 
@@ -80,6 +85,7 @@ impl<'t> Draft<'t> {
         for (id, body) in std::mem::take(&mut self.episodes) {
             self.tables.put_episode(id, &EpisodeRow::Live(body))?;
         }
+        self.touch_gists()?;
         self.tables.put_head(&self.head)?;
         if let (true, Some(first), Some(last)) =
             (self.moment.behind, self.changes.appended.first(), self.changes.appended.last())
@@ -145,6 +151,7 @@ impl<'t> Draft<'t> {
         self.head.events += 1;
         self.dirty = true;
         let id = self.head.last_event;
+        self.note_hour(body.start);
         self.episode_of_event(body.episode)?.events += 1;
         self.link(id, &body)?;
         let episode = self.episode_of_event(body.episode)?.clone();
@@ -171,6 +178,7 @@ impl<'t> Draft<'t> {
     /// Takes a visible event out of sight. Its episode may be left without events, which the caller must see to.
     pub(crate) fn hide_event(&mut self, id: u64, body: &EventBody, row: &EventRow) -> Result<()> {
         self.unlink(id, body)?;
+        self.note_hour(body.start);
         self.hide_row(id, row)?;
         self.changes.hidden.push(EventId(id));
         self.changes.hidden_entities.push(changes::entity_hash(body.entity.as_deref()));

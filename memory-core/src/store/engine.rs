@@ -111,6 +111,11 @@ impl Store {
         *self.progress.lock() = progress;
     }
 
+    /// The time, as far as it can be known.
+    pub(super) fn now(&self) -> Timestamp {
+        self.wall.moment().now
+    }
+
     /// Says that long work goes on.
     pub(super) fn step(&self, work: LongWork) {
         if let Some(progress) = self.progress.lock().as_ref() {

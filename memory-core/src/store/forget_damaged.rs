@@ -153,6 +153,7 @@ impl Draft<'_> {
             self.tables.identity.remove(key.as_slice())?;
             self.tables.identity.insert(forgotten_key(&key).as_slice(), event)?;
         }
+        self.unknown_hours = true;
         self.hide_row(event, &EventRow::Forgotten { at })?;
         self.changes.hidden.push(EventId(event));
         self.changes.hidden_entities.push(entity_hash(entity.as_deref()));

@@ -74,6 +74,7 @@ mod forget_damaged;
 mod forget_search;
 mod forgotten_spans;
 mod generation;
+mod gists;
 mod index_seat;
 mod journal;
 mod learned;

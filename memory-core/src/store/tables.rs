@@ -52,6 +52,9 @@ pub(crate) const LEARNT: TableDefinition<'_, (u8, Bytes), Bytes> = TableDefiniti
 /// is used twice.
 pub(crate) const CHANGES: TableDefinition<'_, u64, Bytes> = TableDefinition::new("changes");
 
+/// (kind, begin) → a gist, or that one is due; see [`super::gists`].
+pub(crate) const GISTS: TableDefinition<'_, (u8, i64), Bytes> = TableDefinition::new("gists");
+
 /// Facet of `FACETS`: the entity.
 pub(crate) const ENTITY: u8 = 1;
 /// Facet of `FACETS`: the attribute `place`.
@@ -78,6 +81,7 @@ pub(crate) struct WriteTables<'t> {
     pub purges: Noted<'t, u64, Bytes>,
     pub learnt: Noted<'t, (u8, Bytes), Bytes>,
     pub changes: Noted<'t, u64, Bytes>,
+    pub gists: Noted<'t, (u8, i64), Bytes>,
 }
 
 impl<'t> WriteTables<'t> {
@@ -98,6 +102,7 @@ impl<'t> WriteTables<'t> {
             purges: transaction.open_table(PURGES)?,
             learnt: transaction.open_table(LEARNT)?,
             changes: transaction.open_table(CHANGES)?,
+            gists: transaction.open_table(GISTS)?,
         })
     }
 
@@ -139,6 +144,7 @@ pub(crate) struct ReadTables {
     pub vectors: ReadOnlyTable<(u32, u64), Bytes>,
     pub spaces: ReadOnlyTable<u32, Bytes>,
     pub segment_times: ReadOnlyTable<(i64, u64), i64>,
+    pub gists: Option<ReadOnlyTable<(u8, i64), Bytes>>,
 }
 
 impl ReadTables {
@@ -151,6 +157,7 @@ impl ReadTables {
             vectors: transaction.open_table(VECTORS)?,
             spaces: transaction.open_table(SPACES)?,
             segment_times: transaction.open_table(SEGMENT_TIMES)?,
+            gists: gists(transaction)?,
         })
     }
 
@@ -191,6 +198,15 @@ pub(crate) fn live_episode(table: &impl ReadableTable<u64, Bytes>, id: u64) -> R
         }
     }
     Err(Failure::damaged(EPISODE.table, id, "merged twice"))
+}
+
+/// The gists; `None` in a memory from before there were any.
+pub(crate) fn gists(transaction: &ReadTransaction) -> Result<Option<ReadOnlyTable<(u8, i64), Bytes>>> {
+    match transaction.open_table(GISTS) {
+        Ok(table) => Ok(Some(table)),
+        Err(redb::TableError::TableDoesNotExist(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// How many of the last events are asked when it was.

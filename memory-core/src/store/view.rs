@@ -9,6 +9,7 @@ use super::published::Published;
 use super::records::{EVENT, EpisodeBody, EventRow, fold};
 use super::tables::{self, ENTITY, PLACE, ReadTables};
 use super::vectors;
+use crate::episodic::gist::Line;
 use crate::episodic::{MAX_GAP, SUMMARY_EVENTS, summarize};
 use crate::index::{Search, SearchQuery};
 use crate::learning::Learnt;
@@ -324,6 +325,12 @@ impl Reader for View {
             vectors::open_vector(number, id.0, dimensions, row.value()).ok()
         };
         ids.iter().map(vector).collect()
+    }
+
+    fn lines(&self, span: TimeSpan) -> Result<Vec<Line>, ReadError> {
+        // The end of a span is part of it.
+        let after = span.end.saturating_add(Duration::from_micros(1));
+        Ok(self.lines_of(TimeSpan::new(span.start, after), true)?)
     }
 
     fn absent_roles(&self) -> &[AbsentRole] {

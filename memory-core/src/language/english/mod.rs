@@ -5,6 +5,7 @@ pub(crate) mod foreign;
 pub(crate) mod lexicon;
 pub(crate) mod question;
 pub(crate) mod states;
+pub(crate) mod summary;
 pub(crate) mod syntax;
 pub(crate) mod tag;
 pub(crate) mod time;

@@ -11,13 +11,16 @@ use crate::language::english::tag::Tag;
 /// Words for how long a report is to be.
 const EXTENTS: &[&str] = &["short", "brief", "quick", "concise", "whole", "full", "complete"];
 
-/// The report that is wanted, by its length: "tell me the whole story", "a quick rundown of the week, please". In bytes, without
-/// what it is of.
+/// The report that is wanted, by its length: "tell me the whole story", "a quick rundown of the week, please"; or by its name: "an
+/// overview". In bytes, without what it is of.
 fn report(asked: &Asked) -> Option<Range<usize>> {
     let nouns = asked.clause.objects.iter().chain(&asked.clause.subject).flat_map(NounPhrase::all);
-    let wanted = nouns
-        .filter(|noun| noun.modifiers.iter().any(|modifier| EXTENTS.contains(&modifier.as_str())))
-        .find(|noun| lexicon::is_a_as(&noun.head, "communication", PartOfSpeech::Noun).is_some())?;
+    let is_a = |noun: &NounPhrase, class| lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some();
+    let has_extent = |noun: &NounPhrase| noun.modifiers.iter().any(|modifier| EXTENTS.contains(&modifier.as_str()));
+    let mut nouns = nouns;
+    let wanted = nouns.find(|noun| {
+        is_a(noun, "summary") || is_a(noun, "overview") || has_extent(noun) && is_a(noun, "communication")
+    })?;
     let end = wanted.of.as_ref().map_or(wanted.range.end, |of| of.range.start);
     Some(wanted.range.start..end)
 }
@@ -30,6 +33,7 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
     let any = |list: &[&str]| words.iter().any(|word| list.contains(word));
     asked.report = report(asked);
     if any(&["summarise", "summarize", "summary", "recap", "overview"])
+        || has(&["sum", "up"])
         || has(&["in", "short"])
         || has(&["in", "brief"])
         || asked.report.is_some()

@@ -1,0 +1,188 @@
+//! One thing that happened in a stretch of time, told once however often it happened.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Event, EventId, Kind, TimeSpan, Value};
+
+/// Most words of a line.
+const MAX_WORDS: usize = 18;
+/// Most characters of a line.
+const MAX_CHARS: usize = 160;
+/// Most events that a line goes back to: the first ones.
+const MAX_SOURCES: usize = 3;
+/// A thing that is back within so many microseconds was never away.
+const SAME_VISIT: i64 = 120_000_000;
+
+/// What a line is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Topic {
+    /// A description of what was going on.
+    Scene,
+    /// What somebody did.
+    Action,
+    /// The goal of actions, which stands for all of them.
+    Task,
+    /// What somebody said.
+    Speech,
+    /// How something was.
+    State,
+    /// A person or thing that was recognised.
+    Entity,
+    /// A sound.
+    Sound,
+    /// A thing in view.
+    Object,
+}
+
+impl Topic {
+    /// How much such a line tells in a summary. These are editorial: what was done and said before what stood about. What
+    /// people and cameras describe is already a summary, so it comes first.
+    fn interest(self) -> f64 {
+        match self {
+            Self::Scene => 1.2,
+            Self::Action | Self::Task | Self::Speech | Self::Entity => 1.0,
+            Self::State => 0.8,
+            Self::Sound => 0.5,
+            Self::Object => 0.2,
+        }
+    }
+
+    /// Whether it is told as a name in a list.
+    pub(super) fn is_listed(self) -> bool {
+        matches!(self, Self::Task | Self::Entity | Self::Sound | Self::Object)
+    }
+
+    /// Whether each event counts, however near the next one is.
+    fn is_told_each_time(self) -> bool {
+        matches!(self, Self::Scene | Self::Action | Self::Speech | Self::State)
+    }
+}
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// What it is about.
+    pub topic: Topic,
+    /// In words, cut to what can be read in a breath; of objects, sounds and entities the name.
+    pub text: String,
+    /// Who spoke or acted, or what it is about.
+    pub entity: Option<String>,
+    /// How often it happened; of what comes into view or is heard, how often it came.
+    pub times: u32,
+    /// How long it lasted in sum, microseconds.
+    pub lasted: u64,
+    /// From the first begin to the last end.
+    pub span: TimeSpan,
+    /// The highest confidence of its events, 0 to 1.
+    pub confidence: f32,
+    /// The first of the events that say so.
+    pub sources: Vec<EventId>,
+}
+
+impl Line {
+    /// What an event says; `None` where it says nothing that belongs into a summary: a question, or a state of the signal.
+    pub(crate) fn of(event: &Event) -> Option<Self> {
+        let text = |name: &str| event.attributes.get(name).and_then(Value::as_text);
+        let first_of = |name: &str| match event.attributes.get(name) {
+            Some(Value::List(items)) => items.first().and_then(Value::as_text),
+            _ => None,
+        };
+        if event.attributes.contains_key("signal") || event.kind == Kind::Text && event.text.trim_end().ends_with('?') {
+            return None;
+        }
+        let own = || event.text.clone();
+        let name = |attribute: &str| first_of(attribute).map(str::to_owned).or_else(|| event.entity.clone());
+        let (topic, words) = match event.kind {
+            Kind::Caption => (Topic::Scene, own()),
+            Kind::Action => match text("task") {
+                Some(task) => (Topic::Task, task.to_owned()),
+                None => (Topic::Action, own()),
+            },
+            Kind::Text => (Topic::Speech, own()),
+            Kind::State => (Topic::State, own()),
+            Kind::Entity => (Topic::Entity, event.entity.clone().unwrap_or_else(own)),
+            Kind::Sound => (Topic::Sound, name("sounds").unwrap_or_else(own)),
+            Kind::Object => (Topic::Object, name("objects").unwrap_or_else(own)),
+        };
+        let text = short(&words);
+        // Of a goal and of what is in view the entity is one of many; a name without a capital is none of a speaker.
+        let is_named = matches!(topic, Topic::Scene | Topic::Action | Topic::Speech | Topic::State);
+        let is_name = |name: &String| topic != Topic::Speech || name.starts_with(char::is_uppercase);
+        (!text.is_empty()).then(|| Self {
+            topic,
+            text,
+            entity: event.entity.clone().filter(|name| is_named && is_name(name)),
+            times: 1,
+            lasted: u64::try_from(event.span.end.as_micros().saturating_sub(event.span.start.as_micros())).unwrap_or(0),
+            span: event.span,
+            confidence: event.confidence,
+            sources: vec![event.id],
+        })
+    }
+
+    /// What makes two lines one.
+    fn key(&self) -> (Topic, String, Option<String>) {
+        (self.topic, self.text.to_lowercase(), self.entity.as_ref().map(|name| name.to_lowercase()))
+    }
+
+    /// Takes in a line of the same key that begins no earlier.
+    fn absorb(&mut self, later: &Self) {
+        let gap = later.span.start.as_micros().saturating_sub(self.span.end.as_micros());
+        let goes_on = !self.topic.is_told_each_time() && gap <= SAME_VISIT;
+        self.times = self.times.saturating_add(later.times).saturating_sub(u32::from(goes_on));
+        self.lasted = self.lasted.saturating_add(later.lasted);
+        self.span.end = self.span.end.max(later.span.end);
+        self.confidence = self.confidence.max(later.confidence);
+        for source in &later.sources {
+            if self.sources.len() < MAX_SOURCES && !self.sources.contains(source) {
+                self.sources.push(*source);
+            }
+        }
+    }
+
+    /// How much it tells: what lasted, and what is rare.
+    pub(super) fn weight(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "minutes of an event")]
+        let minutes = self.lasted as f64 / 60_000_000.0;
+        let rare = 1.0 / f64::from(self.times.max(1)).sqrt();
+        self.topic.interest() * f64::from(self.confidence.clamp(0.05, 1.0)) * (1.0 + 0.3 * minutes.ln_1p() + 0.3 * rare)
+    }
+}
+
+/// Lines of which each is told once, in order of their first begin.
+pub(crate) fn joined(lines: impl IntoIterator<Item = Line>) -> Vec<Line> {
+    let mut lines: Vec<Line> = lines.into_iter().collect();
+    lines.sort_by_key(|line| (line.span.start, line.sources.first().copied()));
+    let mut places: HashMap<(Topic, String, Option<String>), usize> = HashMap::new();
+    let mut joined: Vec<Line> = Vec::new();
+    for line in lines {
+        match places.get(&line.key()) {
+            Some(place) => joined[*place].absorb(&line),
+            None => {
+                places.insert(line.key(), joined.len());
+                joined.push(line);
+            }
+        }
+    }
+    joined
+}
+
+/// The first sentence, cut at a length that reads well.
+fn short(text: &str) -> String {
+    let text = text.trim();
+    let end = text
+        .char_indices()
+        .find(|(at, c)| matches!(c, '.' | '!' | '?') && text[at + c.len_utf8()..].starts_with(char::is_whitespace))
+        .map_or(text.len(), |(at, _)| at);
+    let all: Vec<&str> = text[..end].split_whitespace().collect();
+    let mut cut = all[..all.len().min(MAX_WORDS)].join(" ").replace(char::is_control, " ");
+    let mut is_cut = all.len() > MAX_WORDS;
+    if let Some((at, _)) = cut.char_indices().nth(MAX_CHARS) {
+        cut.truncate(at);
+        is_cut = true;
+    }
+    let cut = cut.trim_end_matches(['.', ',', ';', ':', ' ']);
+    if is_cut { format!("{cut} …") } else { cut.to_owned() }
+}

@@ -1,0 +1,67 @@
+//! Gists: what a stretch of time was about (HippoMM 4.2.4, ThetaEvents).
+//!
+//! A gist is a list of [`Line`]s: what happened, told once, with how often, how long and the events that say so. The lines of a
+//! longer stretch are those of its parts, joined: a day is made from its hours, cut to the lines that together tell the most.
+//! Sentences are made of them when somebody reads (`language::english::summary`).
+
+mod line;
+mod select;
+mod stretch;
+
+use jiff::tz::TimeZone;
+
+pub(crate) use line::joined;
+pub use line::{Line, Topic};
+pub(crate) use select::chosen;
+pub use stretch::Level;
+
+use crate::TimeSpan;
+use crate::language::english::summary::sentences;
+
+/// Most words of a summary.
+pub const SUMMARY_WORDS: usize = 120;
+
+/// Events that a summary goes through at most where no gists are made yet.
+pub(crate) const MOST_EVENTS: usize = 20_000;
+
+/// What a stretch of time was about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gist {
+    /// How long the stretch is.
+    pub level: Level,
+    /// The stretch.
+    pub span: TimeSpan,
+    /// In at most [`SUMMARY_WORDS`] words.
+    pub summary: String,
+    /// What happened, in order of time.
+    pub lines: Vec<Line>,
+}
+
+impl Gist {
+    /// `None` where nothing happened.
+    pub(crate) fn of(level: Level, span: TimeSpan, lines: Vec<Line>, zone: &TimeZone) -> Option<Self> {
+        let (summary, _) = summary(&lines, SUMMARY_WORDS, zone)?;
+        Some(Self { level, span, summary, lines })
+    }
+}
+
+/// The lines that tell the most, as many as fit into so many words, and what they say; `None` where there are none.
+pub(crate) fn summary<'a>(lines: &'a [Line], words: usize, zone: &TimeZone) -> Option<(String, Vec<&'a Line>)> {
+    let mut picked: Vec<&Line> = chosen(lines, words).into_iter().map(|place| &lines[place]).collect();
+    while !picked.is_empty() {
+        let text = sentences(&picked, zone);
+        if text.split_whitespace().count() <= words || picked.len() == 1 {
+            return Some((text, picked));
+        }
+        picked.pop();
+    }
+    None
+}
+
+/// The lines that a gist of this level keeps, in order of time.
+pub(crate) fn kept(level: Level, lines: Vec<Line>) -> Vec<Line> {
+    let mut places = chosen(&lines, level.words());
+    places.sort_unstable();
+    let mut lines: Vec<Option<Line>> = lines.into_iter().map(Some).collect();
+    places.into_iter().filter_map(|place| lines[place].take()).collect()
+}

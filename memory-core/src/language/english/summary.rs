@@ -1,0 +1,150 @@
+//! A summary in sentences, made from the lines of a gist.
+
+use jiff::Zoned;
+use jiff::tz::TimeZone;
+
+use crate::Timestamp;
+use crate::episodic::gist::{Line, Topic};
+use crate::language::english::tag::{Tag, words};
+
+/// What happened farther apart, in microseconds, is told apart, each with its time.
+const APART: i64 = 30 * 60 * 1_000_000;
+/// A summary of less, in microseconds, needs no times.
+const AT_A_GLANCE: i64 = 60 * 60 * 1_000_000;
+
+/// Sentences in order of time. Each stretch begins with when it was; then what was going on, what was said, and what was seen and
+/// heard besides.
+pub(crate) fn sentences(lines: &[&Line], zone: &TimeZone) -> String {
+    let mut lines = lines.to_vec();
+    lines.sort_by_key(|line| (line.span.start, line.sources.first().copied()));
+    let stretches = stretches(&lines);
+    let spans_little = match (stretches.first(), stretches.last()) {
+        (Some(first), Some(last)) => {
+            stretches.len() == 1 && begin(last).as_micros() - begin(first).as_micros() < AT_A_GLANCE
+        }
+        _ => true,
+    };
+    let mut day_told = None;
+    let mut told: Vec<String> = Vec::new();
+    for stretch in stretches {
+        let mut text = if spans_little { String::new() } else { format!("{}: ", when(&stretch, zone, &mut day_told)) };
+        text.push_str(&of_stretch(&stretch));
+        told.push(text);
+    }
+    told.join(" ")
+}
+
+fn begin(stretch: &[&Line]) -> Timestamp {
+    stretch.first().map(|line| line.span.start).unwrap_or_default()
+}
+
+/// Lines that follow each other without a long pause.
+fn stretches<'a>(lines: &[&'a Line]) -> Vec<Vec<&'a Line>> {
+    let mut stretches: Vec<Vec<&Line>> = Vec::new();
+    let mut until = i64::MIN;
+    for line in lines {
+        let start = line.span.start.as_micros();
+        // A line that came again hours later ends there; it does not bridge the time between.
+        let end = if line.times == 1 { line.span.end.as_micros() } else { start };
+        match stretches.last_mut() {
+            Some(stretch) if start <= until.saturating_add(APART) => stretch.push(line),
+            _ => stretches.push(vec![line]),
+        }
+        until = until.max(end);
+    }
+    stretches
+}
+
+/// "08:05 to 08:40", with the day where another one was told before or none.
+fn when(stretch: &[&Line], zone: &TimeZone, day_told: &mut Option<jiff::civil::Date>) -> String {
+    let local = |time: Timestamp| time.to_jiff().to_zoned(zone.clone());
+    let start = local(begin(stretch));
+    let last = stretch.iter().map(|line| if line.times == 1 { line.span.end } else { line.span.start }).max();
+    let end = local(last.unwrap_or_default());
+    let clock = |time: &Zoned| time.strftime("%H:%M").to_string();
+    let mut text = String::new();
+    let is_new_day = day_told.is_some_and(|day| day != start.date());
+    if is_new_day {
+        text = format!("{}, ", start.strftime("%-d %B"));
+    }
+    *day_told = Some(start.date());
+    text.push_str(&clock(&start));
+    if clock(&end) != clock(&start) {
+        text.push_str(" to ");
+        text.push_str(&clock(&end));
+    }
+    text
+}
+
+fn of_stretch(stretch: &[&Line]) -> String {
+    let of = |topics: &[Topic]| -> Vec<&Line> {
+        stretch.iter().copied().filter(|line| topics.contains(&line.topic)).collect()
+    };
+    let mut told: Vec<String> = Vec::new();
+    let doings: Vec<String> = of(&[Topic::Scene, Topic::Action, Topic::State])
+        .into_iter()
+        .map(|line| counted(&by_whom(line), line))
+        .collect();
+    let mut doings = doings.into_iter();
+    told.extend(
+        doings.next().map(|first| {
+            std::iter::once(first).chain(doings.map(|text| lowered(&text))).collect::<Vec<_>>().join("; ")
+        }),
+    );
+    let goals: Vec<String> = of(&[Topic::Task]).into_iter().map(|line| counted(&line.text, line)).collect();
+    told.extend((!goals.is_empty()).then(|| format!("Tasks: {}", goals.join(", "))));
+    for line in of(&[Topic::Speech]) {
+        let words = &line.text;
+        let said = match &line.entity {
+            Some(name) => format!("{name} said \"{words}\""),
+            None => words.clone(),
+        };
+        told.push(counted(&said, line));
+    }
+    let names = |topic: Topic| of(&[topic]).into_iter().map(|line| counted(&line.text, line)).collect::<Vec<_>>();
+    for (topic, heading) in [(Topic::Entity, "Seen"), (Topic::Sound, "Heard"), (Topic::Object, "In view")] {
+        let names = names(topic);
+        if !names.is_empty() {
+            told.push(format!("{heading}: {}", names.join(", ")));
+        }
+    }
+    let ended = |text: String| {
+        let closed = text.ends_with(['.', '!', '?', '…', '"']) && !text.ends_with("..");
+        let capital = capitalised(&text);
+        if closed { capital } else { format!("{capital}.") }
+    };
+    told.into_iter().map(ended).collect::<Vec<_>>().join(" ")
+}
+
+/// "Anna: chop the onions", unless the words name her already.
+fn by_whom(line: &Line) -> String {
+    match &line.entity {
+        Some(name) if !line.text.to_lowercase().contains(&name.to_lowercase()) => format!("{name}: {}", line.text),
+        _ => line.text.clone(),
+    }
+}
+
+fn counted(text: &str, line: &Line) -> String {
+    match line.times {
+        0 | 1 => text.to_owned(),
+        2 => format!("{text} (twice)"),
+        times => format!("{text} ({times} times)"),
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
+/// The first letter small, unless the word is a name.
+fn lowered(text: &str) -> String {
+    let is_name = words(text, &[]).first().is_none_or(|word| word.tag == Tag::Name || word.text.len() < 2);
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) if !is_name && characters.as_str().chars().next().is_some_and(char::is_lowercase) => {
+            first.to_lowercase().chain(characters).collect()
+        }
+        _ => text.to_owned(),
+    }
+}

@@ -1,0 +1,233 @@
+//! The background work: marks hours of old events, makes what is due.
+
+use std::collections::BTreeSet;
+
+use redb::{ReadTransaction, ReadableTable};
+
+use super::{
+    DAY, DAY_MICROS, DUE_DAY, DUE_HOUR, GIST, GistRow, GistTable, HOUR, HOUR_MICROS, SEEDED, hour_of, key_bytes,
+    number, span, touch,
+};
+use crate::episodic::gist::{Gist, Level, MOST_EVENTS, joined, kept};
+use crate::ports::LongWork;
+use crate::store::engine::Store;
+use crate::store::envelope;
+use crate::store::failure::{Result, if_sound};
+use crate::store::records::{EVENT, EventRow};
+use crate::store::tables::{self, EVENTS, GISTS};
+use crate::{ObserveError, TimeSpan, Timestamp};
+
+/// An hour is over so long after its end: segments come when they close.
+const GRACE: i64 = 60_000_000;
+/// Events that one call looks through for their hours.
+const SEEDED_AT_ONCE: usize = 16_384;
+/// News are told of what ended within this time: whoever loads a year hears of none of its days.
+const NEWS: i64 = 2 * DAY_MICROS;
+
+/// A gist that is to be written, if its hour was not touched meanwhile.
+struct Made {
+    hour: i64,
+    mark: u64,
+    row: Option<GistRow>,
+}
+
+impl Store {
+    /// Makes up to `limit` gists of hours and days that are over; how many are left.
+    pub(crate) fn gists_pending(&self, limit: usize) -> Result<usize, ObserveError> {
+        if !self.seed_gists()? {
+            return Ok(1);
+        }
+        let now = self.now().as_micros();
+        let over = hour_of(now.saturating_sub(GRACE));
+        let (made, left) = self.make_hours(limit, over)?;
+        self.commit_hours(made)?;
+        if left > 0 {
+            return Ok(left);
+        }
+        self.make_days(now.saturating_sub(GRACE), over)?;
+        Ok(0)
+    }
+
+    /// The tables as the index knows them: between a commit and its publishing the writer is locked.
+    fn marks(&self) -> Result<ReadTransaction> {
+        let _no_commit = self.writer();
+        self.database.read()
+    }
+
+    /// Marks the hours of events from before there were gists; whether none are left.
+    fn seed_gists(&self) -> Result<bool, ObserveError> {
+        let unseeded = || -> Result<Option<Vec<(u64, i64)>>> {
+            let transaction = self.database.read()?;
+            let from = match tables::gists(&transaction)? {
+                Some(table) => table.get((SEEDED, 0))?.map_or(0, |value| number(value.value())),
+                None => 0,
+            };
+            if from == u64::MAX {
+                return Ok(None);
+            }
+            let mut begins = Vec::new();
+            for entry in transaction.open_table(EVENTS)?.range(from.saturating_add(1)..)?.take(SEEDED_AT_ONCE) {
+                let (key, value) = entry?;
+                if let Some(EventRow::Live(body)) = if_sound(tables::open_numbered(EVENT, key.value(), value.value()))?
+                {
+                    begins.push((key.value(), body.start));
+                } else {
+                    begins.push((key.value(), i64::MIN));
+                }
+            }
+            Ok(Some(begins))
+        };
+        let Some(begins) = unseeded()? else { return Ok(true) };
+        self.step(LongWork::Learning);
+        let done = begins.len() < SEEDED_AT_ONCE;
+        let last = if done { u64::MAX } else { begins.last().map_or(u64::MAX, |(event, _)| *event) };
+        let hours: BTreeSet<i64> =
+            begins.iter().filter(|(_, start)| *start > i64::MIN).map(|(_, start)| hour_of(*start)).collect();
+        self.write_gists(|table, seq| {
+            for hour in hours {
+                if table.get((HOUR, hour))?.is_none() {
+                    touch(table, hour, seq)?;
+                }
+            }
+            table.insert((SEEDED, 0), last.to_le_bytes().as_slice())?;
+            Ok(())
+        })?;
+        Ok(done)
+    }
+
+    fn make_hours(&self, limit: usize, over: i64) -> Result<(Vec<Made>, usize)> {
+        // Marks that are older than what is read: whatever comes meanwhile changes them.
+        let marks = self.marks()?;
+        let Some(table) = tables::gists(&marks)? else { return Ok((Vec::new(), 0)) };
+        let view = self.view()?;
+        let (mut made, mut left) = (Vec::new(), 0);
+        for entry in table.range((DUE_HOUR, i64::MIN)..(DUE_HOUR, over))? {
+            let (key, value) = entry?;
+            let (hour, mark) = (key.value().1, number(value.value()));
+            if made.len() == limit {
+                left += 1;
+                continue;
+            }
+            let end = hour.saturating_add(HOUR_MICROS);
+            let lines = kept(Level::Hour, joined(view.lines_of_events(span(hour, end), false, MOST_EVENTS)?));
+            self.step(LongWork::Learning);
+            made.push(Made { hour, mark, row: (!lines.is_empty()).then_some(GistRow { end, lines }) });
+        }
+        Ok((made, left))
+    }
+
+    fn commit_hours(&self, made: Vec<Made>) -> Result<(), ObserveError> {
+        if made.is_empty() {
+            return Ok(());
+        }
+        let zone = self.options.zone.clone();
+        let mut news = Vec::new();
+        self.write_gists(|table, seq| {
+            for Made { hour, mark, row } in made {
+                let unchanged = table.get((DUE_HOUR, hour))?.is_some_and(|value| number(value.value()) == mark);
+                if !unchanged {
+                    continue;
+                }
+                table.remove((DUE_HOUR, hour))?;
+                table.insert((DUE_DAY, hour.div_euclid(DAY_MICROS)), seq.to_le_bytes().as_slice())?;
+                if let Some(row) = row {
+                    let sealed = envelope::seal(GIST, &key_bytes(HOUR, hour), &row);
+                    table.insert((HOUR, hour), sealed.as_slice())?;
+                    news.extend(Gist::of(Level::Hour, span(hour, row.end), row.lines, &zone));
+                }
+            }
+            Ok(())
+        })?;
+        self.tell_of_gists(news);
+        Ok(())
+    }
+
+    /// Makes the gists of the days that are over and of which every hour is made.
+    fn make_days(&self, now: i64, over: i64) -> Result<(), ObserveError> {
+        let zone = &self.options.zone;
+        let read = || -> Result<Vec<(i64, u64, Vec<Gist>)>> {
+            let marks = self.marks()?;
+            let Some(table) = tables::gists(&marks)? else { return Ok(Vec::new()) };
+            let view = self.view()?;
+            let mut done = Vec::new();
+            for entry in table.range((DUE_DAY, i64::MIN)..(DUE_DAY, i64::MAX))? {
+                let (key, value) = entry?;
+                let (number_of_day, mark) = (key.value().1, number(value.value()));
+                let first = number_of_day.saturating_mul(DAY_MICROS);
+                // The local days that overlap a day of universal time.
+                let mut days: Vec<TimeSpan> = [first, first.saturating_add(DAY_MICROS - 1)]
+                    .map(|moment| Level::Day.around(Timestamp::from_micros(moment), zone))
+                    .to_vec();
+                days.dedup();
+                if days.iter().any(|day| day.end.as_micros() > over.min(now)) {
+                    continue;
+                }
+                let mut gists = Vec::new();
+                for day in days {
+                    let lines = kept(Level::Day, view.lines_of(day, false)?);
+                    gists.extend(Gist::of(Level::Day, day, lines, zone));
+                    self.step(LongWork::Learning);
+                }
+                done.push((number_of_day, mark, gists));
+            }
+            Ok(done)
+        };
+        let done = read()?;
+        if done.is_empty() {
+            return Ok(());
+        }
+        let mut news = Vec::new();
+        self.write_gists(|table, _| {
+            for (number_of_day, mark, gists) in done {
+                let unchanged = table.get((DUE_DAY, number_of_day))?.is_some_and(|value| number(value.value()) == mark);
+                if !unchanged {
+                    continue;
+                }
+                table.remove((DUE_DAY, number_of_day))?;
+                for gist in gists {
+                    let (start, end) = (gist.span.start.as_micros(), gist.span.end.as_micros());
+                    let is_due = table.range((DUE_HOUR, start)..(DUE_HOUR, end))?.next().is_some();
+                    if is_due {
+                        continue;
+                    }
+                    let row = GistRow { end, lines: gist.lines.clone() };
+                    let sealed = envelope::seal(GIST, &key_bytes(DAY, start), &row);
+                    let old = table.insert((DAY, start), sealed.as_slice())?.is_some_and(|old| old.value() == sealed);
+                    news.extend((!old).then_some(gist));
+                }
+            }
+            Ok(())
+        })?;
+        self.tell_of_gists(news);
+        Ok(())
+    }
+
+    fn tell_of_gists(&self, mut gists: Vec<Gist>) {
+        let now = self.now().as_micros();
+        gists.retain(|gist| gist.span.end.as_micros() > now.saturating_sub(NEWS));
+        self.news.lock().add_gists(gists);
+    }
+
+    /// News of gists since the last call.
+    pub(crate) fn take_gist_news(&self) -> Vec<Gist> {
+        self.news.lock().take_gists()
+    }
+
+    /// One transaction for gists alone. It waits for no disk: what is lost is made again.
+    fn write_gists(&self, work: impl FnOnce(&mut GistTable<'_>, u64) -> Result<()>) -> Result<(), ObserveError> {
+        let mut writer = self.writer();
+        let seq = writer.head.seq;
+        let mut transaction = self.begin(&mut writer)?;
+        let write = || -> Result<()> {
+            transaction.wait_for_no_disk()?;
+            work(&mut transaction.open_table(GISTS)?, seq)
+        };
+        match write() {
+            Ok(()) => Ok(transaction.commit().map_err(|error| self.failed(&mut writer, error.into()))?),
+            Err(failure) => {
+                drop(transaction);
+                Err(self.failed(&mut writer, failure).into())
+            }
+        }
+    }
+}
