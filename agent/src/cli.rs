@@ -351,6 +351,21 @@ pub enum InspectCommand {
         #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
     },
+    /// Summaries of hours or days, newest first.
+    Gists {
+        /// How long the summarised stretches are: minute, hour or day.
+        #[arg(long, value_name = "LEVEL", default_value = "hour", value_parser = ["minute", "hour", "day"])]
+        level: String,
+        /// Only what happened at or after this time.
+        #[arg(long, value_name = "TIME")]
+        since: Option<String>,
+        /// Only what happened at or before this time.
+        #[arg(long, value_name = "TIME")]
+        until: Option<String>,
+        /// Maximum number to list.
+        #[arg(long, value_name = "N", default_value_t = 24)]
+        limit: usize,
+    },
     /// Counts and sizes.
     Stats,
 }

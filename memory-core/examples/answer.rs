@@ -82,6 +82,7 @@ fn main() -> Result<(), Failure> {
 /// Does what the jobs of the agent do, to its end.
 fn settle(memory: &Memory) -> Result<(), Failure> {
     while memory.learn_pending(SLICE)?.has_lessons() {}
+    while memory.gists_pending(SLICE)? > 0 {}
     let mut left = u64::MAX;
     loop {
         let now = memory.embed_pending(SLICE)?.embeddings;

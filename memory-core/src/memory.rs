@@ -403,7 +403,15 @@ impl Memory {
         self.store.learn_pending(limit)
     }
 
-    /// Makes up to `limit` gists of hours that are over, and the gists of days, and returns how many hours are left. Call it from one
+    /// Returns how many gists of hours and days are to be made.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn gists_due(&self) -> Result<usize, ReadError> {
+        Ok(self.store.gists_due()?)
+    }
+
+    /// Makes up to `limit` gists of hours that are over, or else those of days, and returns how many are left. Call it from one
     /// worker thread; observations wait for its commits only.
     ///
     /// # Errors

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use memory_core::{
-    Clock, EpisodeFilter, EpisodeId, EventId, FactFilter, Memory, OpenError, SystemClock, TimeSpan, Timestamp,
+    Clock, EpisodeFilter, EpisodeId, EventId, FactFilter, GistFilter, Level, Memory, OpenError, SystemClock, TimeSpan,
+    Timestamp,
 };
 use serde_json::{Value as Json, json};
 
@@ -152,6 +153,12 @@ fn read(
             let filter = FactFilter { subject: subject.clone(), past: *past, limit: *limit, budget: None };
             Some(List::Facts(filter).of(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
         }
+        InspectCommand::Gists { level, since, until, limit } => {
+            let level = Level::ALL.into_iter().find(|one| one.name() == level.as_str()).unwrap_or(Level::Hour);
+            let span = span(since.as_deref(), until.as_deref(), now, zone)?;
+            let filter = GistFilter { level, span, limit: *limit, budget: None };
+            Some(List::Gists(filter).of(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
+        }
         InspectCommand::Stats => {
             let stats = memory.stats();
             Some(json!({
@@ -176,12 +183,12 @@ async fn by_mqtt(
     now: Timestamp,
     zone: &TimeZone,
 ) -> Result<Option<Json>, Failure> {
+    let time = |text: &Option<String>| -> Result<Option<String>, Failure> {
+        text.as_deref().map(|text| point(text, now, zone)).transpose().map(|at| at.map(|at| at.format(zone)))
+    };
     let (command, body) = match what {
         InspectCommand::Episodes { id: Some(id), .. } => ("get", json!({ "episode": id })),
         InspectCommand::Episodes { id: None, since, until, entity, place, limit, cursor } => {
-            let time = |text: &Option<String>| -> Result<Option<String>, Failure> {
-                text.as_deref().map(|text| point(text, now, zone)).transpose().map(|at| at.map(|at| at.format(zone)))
-            };
             let (since, until) = (time(since)?, time(until)?);
             let body = json!({
                 "since": since, "until": until, "entity": entity, "place": place, "limit": limit, "cursor": cursor,
@@ -192,8 +199,12 @@ async fn by_mqtt(
         InspectCommand::Facts { subject, past, limit } => {
             ("list", json!({ "of": "facts", "subject": subject, "past": past, "limit": limit }))
         }
+        InspectCommand::Gists { level, since, until, limit } => {
+            let (since, until) = (time(since)?, time(until)?);
+            ("list", json!({ "of": "gists", "level": level, "since": since, "until": until, "limit": limit }))
+        }
         InspectCommand::Events { .. } | InspectCommand::Stats => {
-            let message = "an agent that runs tells its episodes, entities and facts only; stop it, or look at its health topic and /metrics";
+            let message = "an agent that runs tells its episodes, entities, facts and gists only; stop it, or look at its health topic and /metrics";
             return Err(Failure::new(Exit::Store, message));
         }
     };
@@ -239,6 +250,12 @@ fn text(what: &InspectCommand, found: &Json, now: Timestamp, zone: &TimeZone) ->
         InspectCommand::Facts { .. } => {
             let lines = items(found, "facts").iter().map(|item| fact(item, now, zone));
             lines_or(lines.collect(), "no facts yet")
+        }
+        InspectCommand::Gists { .. } => {
+            let lines = items(found, "gists").iter().map(|item| {
+                format!("{}\n  {}", time(item, "start", "end", now, zone), item["summary"].as_str().unwrap_or_default())
+            });
+            lines_or(lines.collect(), "no summaries yet: nothing happened then")
         }
         InspectCommand::Stats => stats(found),
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::{EntityNews, ProcedureNews};
+use memory_core::{EntityNews, Gist, ProcedureNews};
 use serde_json::json;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::time::Instant;
@@ -19,7 +19,7 @@ use super::ingest::{self, Ended, Ingest};
 use super::presence::{Claim, OFFLINE, ONLINE, STOPPED, claim, shown};
 use super::requests::{Dispatcher, Sign};
 use super::topics::{ClientRole, Outbound};
-use super::{entities, procedure};
+use super::{entities, gists, procedure};
 use crate::health::HealthReport;
 use crate::service::EpisodeEvent;
 
@@ -185,6 +185,7 @@ struct Happenings {
     episodes: broadcast::Receiver<EpisodeEvent>,
     entities: broadcast::Receiver<EntityNews>,
     procedures: broadcast::Receiver<ProcedureNews>,
+    gists: broadcast::Receiver<Gist>,
 }
 
 /// How a connection ended.
@@ -200,6 +201,7 @@ impl AskConnection {
             episodes: self.context.service.episode_events(),
             entities: self.context.service.entity_events(),
             procedures: self.context.service.procedure_events(),
+            gists: self.context.service.gist_events(),
         };
         while !self.shutdown.is_cancelled() {
             let (to_session, mut signs) = mpsc::channel(SIGNS);
@@ -352,6 +354,13 @@ impl AskConnection {
                     Err(broadcast::error::RecvError::Closed) => {
                         happenings.procedures = context.service.procedure_events();
                     }
+                },
+                event = happenings.gists.recv() => match event {
+                    Ok(gist) => {
+                        context.outbox.announce(context.topics.outbound(Outbound::Gist), &gists::news(&gist, &context.zone));
+                    }
+                    Err(broadcast::error::RecvError::Lagged(missed)) => context.counters.events_dropped.add(missed),
+                    Err(broadcast::error::RecvError::Closed) => happenings.gists = context.service.gist_events(),
                 },
                 () = tokio::time::sleep_until(beat.due()) => {
                     let report = self.health.borrow_and_update().clone();

@@ -1,12 +1,13 @@
-//! `cmd/name_entity`, and the lists of persons and facts in `cmd/list`.
+//! `cmd/name_entity`, and what `cmd/list` lists besides episodes.
 
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use memory_core::{EntityNews, Fact, FactFilter, FactKind, Memory, NamingRequest, Person, ReadError};
+use memory_core::{EntityNews, Fact, FactFilter, FactKind, GistFilter, Memory, NamingRequest, Person, ReadError};
 use serde_json::{Value, json};
 
 use super::fields::Fields;
+use super::gists;
 use super::reply::Refusal;
 
 /// Most facts or entities of one list.
@@ -19,6 +20,7 @@ const USUAL_LIST: usize = 100;
 pub enum List {
     Entities { limit: usize },
     Facts(FactFilter),
+    Gists(GistFilter),
 }
 
 impl List {
@@ -33,7 +35,8 @@ impl List {
                 let subject = fields.text("subject")?.or(fields.text("entity")?).map(str::to_owned);
                 Ok(Some(Self::Facts(FactFilter { subject, past: fields.flag("past")?, limit, budget: None })))
             }
-            Some(_) => Err(Refusal::bad("`of` is \"episodes\", \"entities\" or \"facts\"")),
+            Some("gists") => Ok(Some(Self::Gists(gists::read_list(fields)?))),
+            Some(_) => Err(Refusal::bad("`of` is \"episodes\", \"entities\", \"facts\" or \"gists\"")),
         }
     }
 
@@ -48,6 +51,10 @@ impl List {
                 let filter = FactFilter { budget: Some(budget), ..filter.clone() };
                 let facts: Vec<Value> = memory.facts(&filter)?.iter().map(|fact| fact_body(fact, zone)).collect();
                 Ok(json!({ "facts": facts }))
+            }
+            Self::Gists(filter) => {
+                let filter = GistFilter { budget: Some(budget), ..filter.clone() };
+                Ok(gists::page(&memory.gists(&filter)?, zone))
             }
         }
     }

@@ -18,6 +18,7 @@ mod door;
 pub(crate) mod entities;
 pub(crate) mod fields;
 mod forgetting;
+pub mod gists;
 mod ingest;
 mod limits;
 pub(crate) mod observe;

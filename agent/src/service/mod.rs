@@ -29,7 +29,7 @@ use drivers::perception::Pace;
 use memory_core::ports::{PerceptionSink, PortError, TextEmbedder};
 use memory_core::{
     Answer, Clock, EntityNews, EpisodeFilter, EpisodeId, EpisodePage, Event, EventId, EventPage, ForgetError,
-    ForgetPreview, ForgetReply, ForgetRequest, Memory, NamingError, NamingRequest, Observation, Outcome, Page,
+    ForgetPreview, ForgetReply, ForgetRequest, Gist, Memory, NamingError, NamingRequest, Observation, Outcome, Page,
     Perceived, Person, ProcedureError, ProcedureNews, ProcedureReply, ProcedureRequest, Query, ReadError, SaveIndex,
     Timestamp,
 };
@@ -48,6 +48,9 @@ use writer::{WriteJob, Writer};
 const ENTITY_EVENTS: usize = 256;
 /// The same of procedures: those of a house fit.
 const PROCEDURE_EVENTS: usize = 1024;
+
+/// The same of gists: a day of hours, and the day.
+const GIST_EVENTS: usize = 64;
 
 /// Listings that may wait or run at once; they are many at a time only where somebody floods.
 const MAX_LISTINGS: usize = 16;
@@ -178,6 +181,7 @@ struct Shared {
     jobs: Arc<jobs::Signal>,
     entity_events: broadcast::Sender<EntityNews>,
     procedure_events: broadcast::Sender<ProcedureNews>,
+    gist_events: broadcast::Sender<Gist>,
     questions: Arc<Questions>,
     behind: Arc<Behind>,
     default_budget: Duration,
@@ -212,6 +216,7 @@ impl MemoryService {
         memory.set_progress(Some(Arc::<Behind>::clone(&behind)));
         let entity_events = broadcast::Sender::new(ENTITY_EVENTS);
         let procedure_events = broadcast::Sender::new(PROCEDURE_EVENTS);
+        let gist_events = broadcast::Sender::new(GIST_EVENTS);
         let writer = Arc::new(Writer::new(&options, Arc::clone(&clock)));
         let pool = Arc::new(RecallPool::new(options.recall_queue));
         let shared = Arc::new(Shared {
@@ -222,6 +227,7 @@ impl MemoryService {
             jobs: Arc::clone(&jobs),
             entity_events: entity_events.clone(),
             procedure_events: procedure_events.clone(),
+            gist_events: gist_events.clone(),
             questions: Arc::clone(&questions),
             behind: Arc::clone(&behind),
             default_budget: options.default_budget,
@@ -267,11 +273,13 @@ impl MemoryService {
                 // Nobody listening is no failure.
                 let of_person = |news| drop(entity_events.send(news));
                 let of_procedure = |news| drop(procedure_events.send(news));
+                let of_gist = |gist| drop(gist_events.send(gist));
                 let around = jobs::Surroundings {
                     questions: &questions,
                     ingesting: &ingesting,
                     of_person: &of_person,
                     of_procedure: &of_procedure,
+                    of_gist: &of_gist,
                     pulse: &behind.jobs,
                 };
                 jobs::run(&memory, &options, clock.as_ref(), &jobs, &around);
@@ -472,6 +480,11 @@ impl MemoryService {
     /// Procedures that are learnt, changed and given up, from now on. A slow listener loses the oldest.
     pub fn procedure_events(&self) -> broadcast::Receiver<ProcedureNews> {
         self.shared.procedure_events.subscribe()
+    }
+
+    /// Gists of hours and days, as they are made.
+    pub fn gist_events(&self) -> broadcast::Receiver<Gist> {
+        self.shared.gist_events.subscribe()
     }
 
     /// Names, merges or splits persons, durably.

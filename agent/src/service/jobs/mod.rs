@@ -1,12 +1,12 @@
-//! The jobs behind the commit: learning from what was committed and embedding it, in slices that stay out of the way of
-//! questions. Learning also makes way for ingest while there is something in the writer's queue.
+//! The jobs behind the commit: learning from what was committed, embedding it and summarising it, in slices that stay out of the
+//! way of questions. All but embedding also make way for ingest while there is something in the writer's queue.
 
 mod signal;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use memory_core::{Clock, EntityNews, Memory, ProcedureNews};
+use memory_core::{Clock, EntityNews, Gist, Memory, ProcedureNews};
 
 use super::ServiceOptions;
 use super::pool::panic_message;
@@ -21,6 +21,8 @@ const LARGEST_SLICE: usize = 256;
 /// The same of learning, which is quicker. Its slices hold no lock while they learn, so the smallest is as large as pays for
 /// its commit: on a machine that is busy with other things, four events at a time would never catch up.
 const LESSONS: (usize, usize) = (64, 4096);
+/// The same of gists, in hours.
+const HOURS: (usize, usize) = (1, 64);
 /// While something is taken in, learning does a slice this often, about a seventh of the time: whoever loads a year sees it
 /// being learnt, and ingest, which waits for no slice, shares the processor with no more than that.
 const BESIDE_INGEST: Duration = Duration::from_millis(200);
@@ -38,13 +40,15 @@ pub struct Surroundings<'a> {
     pub of_person: &'a dyn Fn(EntityNews),
     /// Hears what was learnt of procedures.
     pub of_procedure: &'a dyn Fn(ProcedureNews),
+    /// Hears of gists that were made.
+    pub of_gist: &'a dyn Fn(Gist),
     /// Ticks while they wait and rest; the memory does while they work.
     pub pulse: &'a Pulse,
 }
 
 /// Body of the thread.
 pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal: &Signal, around: &Surroundings<'_>) {
-    let mut jobs = [Job::new(Kind::Learning), Job::new(Kind::Embedding)];
+    let mut jobs = [Job::new(Kind::Learning), Job::new(Kind::Embedding), Job::new(Kind::Gists)];
     while signal.wait(IDLE) {
         loop {
             let mut worked = false;
@@ -54,7 +58,7 @@ pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal:
                     return;
                 }
                 let now = clock.monotonic();
-                let makes_way = job.kind == Kind::Learning && now < job.last + BESIDE_INGEST && (around.ingesting)();
+                let makes_way = job.kind != Kind::Embedding && now < job.last + BESIDE_INGEST && (around.ingesting)();
                 if makes_way || now < job.not_before || job.pending(memory) == 0 {
                     continue;
                 }
@@ -65,6 +69,7 @@ pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal:
             }
             memory.take_entity_news().into_iter().for_each(around.of_person);
             memory.take_procedure_news().into_iter().for_each(around.of_procedure);
+            memory.take_gist_news().into_iter().for_each(around.of_gist);
             if !worked {
                 break;
             }
@@ -89,6 +94,7 @@ impl Kind {
         match self {
             Self::Learning => LESSONS,
             Self::Embedding => (SMALLEST_SLICE, LARGEST_SLICE),
+            Self::Gists => HOURS,
         }
     }
 }
@@ -116,6 +122,8 @@ impl Job {
         match self.kind {
             Kind::Learning => stats.pending_lessons + u64::from(stats.relearning),
             Kind::Embedding => stats.pending_embeddings,
+            // What cannot be read is told by whoever reads it.
+            Kind::Gists => memory.gists_due().map_or(0, |due| due as u64),
         }
     }
 
@@ -157,6 +165,7 @@ impl Job {
                 Ok(left.lessons + u64::from(left.relearning))
             }
             Kind::Embedding => Ok(memory.embed_pending(self.size)?.embeddings),
+            Kind::Gists => Ok(memory.gists_pending(self.size)? as u64),
         }
     }
 }

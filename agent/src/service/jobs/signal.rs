@@ -16,6 +16,7 @@ struct State {
     stopped: bool,
     embedding: JobProgress,
     learning: JobProgress,
+    gists: JobProgress,
 }
 
 /// What a job did since the start.
@@ -36,6 +37,8 @@ pub enum Kind {
     Learning,
     /// Vectors of texts.
     Embedding,
+    /// Gists of hours and days.
+    Gists,
 }
 
 impl Signal {
@@ -104,6 +107,7 @@ impl State {
         match kind {
             Kind::Learning => &mut self.learning,
             Kind::Embedding => &mut self.embedding,
+            Kind::Gists => &mut self.gists,
         }
     }
 }

@@ -37,6 +37,20 @@ pub enum Topic {
 }
 
 impl Topic {
+    /// The name in the MQTT contract.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scene => "scene",
+            Self::Action => "action",
+            Self::Task => "task",
+            Self::Speech => "speech",
+            Self::State => "state",
+            Self::Entity => "entity",
+            Self::Sound => "sound",
+            Self::Object => "object",
+        }
+    }
+
     /// How much such a line tells in a summary. These are editorial: what was done and said before what stood about. What
     /// people and cameras describe is already a summary, so it comes first.
     fn interest(self) -> f64 {

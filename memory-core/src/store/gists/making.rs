@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use jiff::tz::TimeZone;
 use redb::{ReadTransaction, ReadableTable};
 
 use super::{
@@ -32,20 +33,35 @@ struct Made {
 }
 
 impl Store {
-    /// Makes up to `limit` gists of hours and days that are over; how many are left.
+    /// How many gists are to be made; one more while not every event was looked at.
+    pub(crate) fn gists_due(&self) -> Result<usize> {
+        let over = hour_of(self.now().as_micros().saturating_sub(GRACE));
+        let Some(table) = tables::gists(&self.database.read()?)? else { return Ok(1) };
+        let is_seeded = table.get((SEEDED, 0))?.is_some_and(|value| number(value.value()) == u64::MAX);
+        let mut due = usize::from(!is_seeded);
+        for entry in table.range((DUE_HOUR, i64::MIN)..(DUE_HOUR, over))? {
+            entry?;
+            due += 1;
+        }
+        for entry in table.range((DUE_DAY, i64::MIN)..=(DUE_DAY, i64::MAX))? {
+            due += usize::from(is_over(&days_of(entry?.0.value().1, &self.options.zone), over));
+        }
+        Ok(due)
+    }
+
+    /// Makes up to `limit` gists of hours that are over, or else those of days; how many are left.
     pub(crate) fn gists_pending(&self, limit: usize) -> Result<usize, ObserveError> {
         if !self.seed_gists()? {
-            return Ok(1);
+            return Ok(self.gists_due()?);
         }
         let now = self.now().as_micros();
         let over = hour_of(now.saturating_sub(GRACE));
         let (made, left) = self.make_hours(limit, over)?;
         self.commit_hours(made)?;
-        if left > 0 {
-            return Ok(left);
+        if left == 0 {
+            self.make_days(over)?;
         }
-        self.make_days(now.saturating_sub(GRACE), over)?;
-        Ok(0)
+        Ok(self.gists_due()?)
     }
 
     /// The tables as the index knows them: between a commit and its publishing the writer is locked.
@@ -143,7 +159,7 @@ impl Store {
     }
 
     /// Makes the gists of the days that are over and of which every hour is made.
-    fn make_days(&self, now: i64, over: i64) -> Result<(), ObserveError> {
+    fn make_days(&self, over: i64) -> Result<(), ObserveError> {
         let zone = &self.options.zone;
         let read = || -> Result<Vec<(i64, u64, Vec<Gist>)>> {
             let marks = self.marks()?;
@@ -153,13 +169,8 @@ impl Store {
             for entry in table.range((DUE_DAY, i64::MIN)..(DUE_DAY, i64::MAX))? {
                 let (key, value) = entry?;
                 let (number_of_day, mark) = (key.value().1, number(value.value()));
-                let first = number_of_day.saturating_mul(DAY_MICROS);
-                // The local days that overlap a day of universal time.
-                let mut days: Vec<TimeSpan> = [first, first.saturating_add(DAY_MICROS - 1)]
-                    .map(|moment| Level::Day.around(Timestamp::from_micros(moment), zone))
-                    .to_vec();
-                days.dedup();
-                if days.iter().any(|day| day.end.as_micros() > over.min(now)) {
+                let days = days_of(number_of_day, zone);
+                if !is_over(&days, over) {
                     continue;
                 }
                 let mut gists = Vec::new();
@@ -230,4 +241,17 @@ impl Store {
             }
         }
     }
+}
+
+/// The local days that overlap a day of universal time.
+fn days_of(number_of_day: i64, zone: &TimeZone) -> Vec<TimeSpan> {
+    let first = number_of_day.saturating_mul(DAY_MICROS);
+    let around = |moment| Level::Day.around(Timestamp::from_micros(moment), zone);
+    let mut days = vec![around(first), around(first.saturating_add(DAY_MICROS - 1))];
+    days.dedup();
+    days
+}
+
+fn is_over(days: &[TimeSpan], over: i64) -> bool {
+    days.iter().all(|day| day.end.as_micros() <= over)
 }
