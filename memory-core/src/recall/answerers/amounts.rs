@@ -98,7 +98,21 @@ fn signals(question: &Question<'_>, found: &Found, pooled: &[Found]) -> Signals 
 fn lasting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let events = matching(pool, pooled)?;
-    let lasting: Vec<&Found> = events.iter().filter(|found| found.span().end > found.span().start).collect();
+    // How long a sentence takes to say is how long nothing lasted but the talk.
+    let is_talk = question.asked.clause.verb.as_ref().is_some_and(|verb| {
+        crate::language::english::lexicon::is_a_as(
+            &verb.lemma,
+            "talk",
+            crate::language::english::lexicon::PartOfSpeech::Verb,
+        )
+        .is_some()
+    });
+    let lasting: Vec<&Found> = events
+        .iter()
+        .filter(|found| {
+            found.span().end > found.span().start && (is_talk || found.reading.event.kind != crate::Kind::Text)
+        })
+        .collect();
     let Some(found) =
         lasting.iter().max_by(|a, b| a.fitness().total_cmp(&b.fitness()).then(a.span().start.cmp(&b.span().start)))
     else {

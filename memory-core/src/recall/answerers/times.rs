@@ -1,7 +1,8 @@
 //! When something was, by the time of its events; when it will be, by what was told of it.
 
+use crate::index::{stem, words};
 use crate::language::english::question::{Ask, Occurrence, Order};
-use crate::language::english::time::{Tense, ToldTime, clock_range, exact_moment, moment, period};
+use crate::language::english::time::{Relation, Tense, ToldTime, clock_range, exact_moment, moment, period};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::likeness::best_in;
@@ -11,6 +12,8 @@ use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// Occurrences that lie within this of the best count as the same thing.
 const AS_GOOD: f32 = 0.06;
+/// How much the search's own score counts among sentences.
+const OF_SCORE: f32 = 0.4;
 /// Most occurrences that an answer lists.
 const LISTED: usize = 12;
 
@@ -35,6 +38,15 @@ pub(in crate::recall) fn answer(
             Order::Before => found.span().start <= cue.span().start,
         });
     }
+    // A time in the question may be that of what was told, not of the telling.
+    let near = question.near();
+    let in_time = |found: &Found| {
+        let span = happened(found, question).unwrap_or(found.span());
+        near.iter().any(|(wanted, _)| wanted.overlaps(span))
+    };
+    if meant.iter().any(in_time) {
+        meant.retain(in_time);
+    }
     if meant.is_empty() {
         return Ok(None);
     }
@@ -52,10 +64,24 @@ pub(in crate::recall) fn answer(
         None => meant,
     };
     let Some(first) = chosen.first().cloned() else { return Ok(None) };
-    let spans: Vec<TimeSpan> = chosen.iter().map(|found| found.span()).collect();
-    let text = if spans.len() == 1 { in_words(spans[0], question) } else { several(&spans, question) };
+    let mut times: Vec<(TimeSpan, String)> = Vec::new();
+    for found in &chosen {
+        let (span, words) = match happened(found, question) {
+            Some(span) => (span, period(span, &question.now)),
+            // How long a sentence took to say is no part of when it was.
+            None if found.reading.event.kind == Kind::Text => (found.span(), moment(found.span().start, &question.now)),
+            None => (found.span(), in_words(found.span(), question)),
+        };
+        if !times.iter().any(|(_, known)| *known == words) {
+            times.push((span, words));
+        }
+    }
+    let text = times.iter().take(LISTED).map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ");
+    let spans: Vec<TimeSpan> = times.into_iter().map(|(span, _)| span).collect();
     let thing = question.named.first().map_or(first.coverage.of_content, |thing| best_in(thing, &first.reading));
+    // They are told in order of time; as evidence the one that suits best comes first.
     let mut evidence = chosen;
+    evidence.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.span().start.cmp(&b.span().start)));
     evidence.extend(pooled.iter().filter(|found| !spans.contains(&found.span())).cloned());
     Ok(Some(Candidate {
         layer: Layer::Episodes,
@@ -89,9 +115,30 @@ fn in_words(span: TimeSpan, question: &Question<'_>) -> String {
     }
 }
 
-fn several(spans: &[TimeSpan], question: &Question<'_>) -> String {
-    let texts: Vec<String> = spans.iter().take(LISTED).map(|span| in_words(*span, question)).collect();
-    texts.join(", ")
+/// When that happened of which somebody speaks: "last Friday" in the sentence that suits the question best; `None` where the
+/// sentence tells no time before its own.
+fn happened(found: &Found, question: &Question<'_>) -> Option<TimeSpan> {
+    let reading = &found.reading;
+    if reading.event.kind != Kind::Text || question.tense != Tense::Past {
+        return None;
+    }
+    let wanted: Vec<(String, f32)> =
+        question.content.items.iter().map(|item| (stem(&item.lemma), item.weight)).collect();
+    let suits = |range: &std::ops::Range<usize>| -> f32 {
+        let held: Vec<String> = words(reading.text(range)).map(|word| stem(&word)).collect();
+        wanted.iter().filter(|(stem, _)| held.contains(stem)).map(|(_, weight)| weight).sum()
+    };
+    let sentences = reading.sentences.iter().map(|sentence| (suits(&sentence.range), sentence));
+    let (suited, best) = sentences.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.range.start.cmp(&a.1.range.start)))?;
+    let asks_clock = question.text.to_lowercase().contains("what time");
+    let mut told = reading.times.iter().filter(|time| {
+        best.range.start <= time.range.start
+            && time.range.end <= best.range.end
+            && time.span.start < found.span().start
+            && time.relation == Relation::At
+            && if asks_clock { time.has_clock } else { time.has_date }
+    });
+    told.next().filter(|_| suited > 0.0).map(|time| time.span)
 }
 
 /// The events that are what the question speaks of, in order of time.
@@ -106,7 +153,9 @@ pub(in crate::recall) fn occurrences(pool: &Pool<'_>, pooled: &[Found]) -> Resul
         let by_name = pool.entity(thing).is_some() && !listed.is_empty();
         all = if by_name { listed } else { crate::recall::pool::merged(listed, all) };
     }
-    let rank = |found: &Found| found.coverage.whole();
+    // Sentences differ in many words: of those that suit about as well, the search knows which.
+    let by_search = |found: &Found| if found.reading.event.kind == Kind::Text { OF_SCORE * found.score } else { 0.0 };
+    let rank = |found: &Found| found.coverage.whole() + by_search(found);
     let best = all.iter().map(rank).fold(0.0, f32::max);
     all.retain(|found| rank(found) >= best - AS_GOOD && found.coverage.of_content > 0.3);
     all.sort_by_key(|found| (found.span().start, found.id()));

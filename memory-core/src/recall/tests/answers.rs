@@ -77,6 +77,36 @@ fn occurrences_are_counted_and_bounded_by_time() {
 }
 
 #[test]
+fn what_somebody_tells_of_the_past_happened_when_they_say() {
+    let rows: &[Row] = &[
+        ("02T18:00:00", 0, Kind::Text, Some("Mira"), "I climbed the lighthouse last Friday. The view was great!"),
+        ("10T18:00:00", 0, Kind::Text, Some("Jonas"), "Lovely. Yesterday we visited the caves with the children."),
+        ("17T18:00:00", 0, Kind::Text, Some("Jonas"), "We rented a canoe on Sunday."),
+        ("19T18:00:00", 0, Kind::Text, Some("Mira"), "I sold the canoe last month."),
+        ("19T19:00:00", 0, Kind::Text, Some("Jonas"), "The piano tuner was here."),
+    ];
+    let misses = home(rows).misses(&[
+        ("When did Mira climb the lighthouse?", "On 30 October 2026"),
+        ("When did Jonas visit the caves?", "9 November"),
+        ("When did we rent the canoe in November?", "15 November"),
+        ("When was the piano tuner here?", "19:00"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn the_length_of_a_sentence_is_the_length_of_nothing_that_it_tells() {
+    let rows: &[Row] = &[
+        ("19T10:00:00", 9, Kind::Text, Some("Mira"), "I have been learning the cello."),
+        ("19T11:00:00", 1_500, Kind::Caption, None, "Jonas mows the lawn."),
+    ];
+    let home = home(rows);
+    assert_eq!(home.misses(&[("How long did Jonas mow the lawn?", "25 minutes")]), NONE);
+    let cello = home.ask("How long has Mira been learning the cello?");
+    assert!(!cello.answer.as_deref().unwrap_or_default().contains("9 seconds"), "{cello:?}");
+}
+
+#[test]
 fn order_decides_between_alternatives() {
     let rows: &[Row] = &[
         ("20T08:10:00", 6, Kind::Caption, None, "A heron stands by the pond."),

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Cue, Order, is_request};
+use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::Sentence;
 use crate::language::english::tag::{Tag, Word};
 
@@ -39,6 +40,10 @@ pub(super) fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
         if matches!(next.tag, Tag::Time | Tag::Mark)
             || matches!(next.text.as_str(), "that" | "all" | "now") && from == last
         {
+            continue;
+        }
+        // "during the summer" is a time, too: nothing happened that is called so.
+        if text(at) == "during" && is_a_time(&words[from..=last]) {
             continue;
         }
         let leading = inside.iter().take_while(|place| **place < at).all(|place| {
@@ -80,6 +85,15 @@ pub(super) fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
         return Some(Cue { order, direct, range: words[at].range.start..words[end - 1].range.end });
     }
     None
+}
+
+/// Whether a phrase is nothing but the name of a time: "the summer", "that season?".
+fn is_a_time(phrase: &[Word]) -> bool {
+    let mut rest = phrase.iter().skip_while(|word| word.tag == Tag::Determiner);
+    let Some(noun) = rest.next().filter(|word| word.tag == Tag::Noun) else { return false };
+    let ends = rest.next().is_none_or(|word| matches!(word.tag, Tag::Mark | Tag::Preposition));
+    let is_a = |class| lexicon::is_a_as(&noun.lemma, class, PartOfSpeech::Noun).is_some();
+    ends && (is_a("time_period") || is_a("clock_time"))
 }
 
 /// A statement before the question that places it: "People clapped. What did you see just then?"
