@@ -82,8 +82,24 @@ pub(super) fn aliases(reader: &dyn super::Reader, question: &Question<'_>) -> Re
     Ok(names)
 }
 
-/// Gathers the events for a question.
+/// Gathers the events for a question. That nothing was to be heard or seen comes last, unless the question is about it.
 pub(super) fn gather(
+    pool: &Pool<'_>,
+    cue_embedding: Option<&Vec<f32>>,
+    trace: &mut Vec<TraceStep>,
+) -> Result<Gathered, ReadError> {
+    let mut gathered = candidates(pool, cue_embedding, trace)?;
+    let is_beside = |found: &Found| found.reading.event.attributes.contains_key("signal") && !is_about(found);
+    gathered.found.sort_by_key(is_beside);
+    Ok(gathered)
+}
+
+/// Whether the question's words or its meaning are those of the event.
+fn is_about(found: &Found) -> bool {
+    found.coverage.of_content >= CUE_COVERAGE || found.cosine.is_some_and(|cosine| cosine >= ALIKE)
+}
+
+fn candidates(
     pool: &Pool<'_>,
     cue_embedding: Option<&Vec<f32>>,
     trace: &mut Vec<TraceStep>,
@@ -178,9 +194,7 @@ fn search(pool: &Pool<'_>, trace: &mut Vec<TraceStep>) -> Result<Vec<Found>, Rea
     let text = if question.is_bounded() { question.timeless.as_str() } else { question.text };
     let mut found = pool.search(text, pool.embedding.as_ref(), &question.content, bound, None)?;
     // A time in what is asked may be that of the telling, or part of what was told: what suits better elsewhere is found, too.
-    let suits =
-        |one: &Found| one.coverage.of_content >= CUE_COVERAGE || one.cosine.is_some_and(|cosine| cosine >= ALIKE);
-    if question.is_bounded() && !question.content.is_empty() && !found.iter().any(suits) {
+    if question.is_bounded() && !question.content.is_empty() && !found.iter().any(is_about) {
         let anywhere = pool.search(question.text, pool.embedding.as_ref(), &question.content, question.hard, None)?;
         trace.push(step("time", "nothing that suits within the time: searched without it".into()));
         let outside = anywhere.into_iter().map(|mut one| {

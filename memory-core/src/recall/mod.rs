@@ -201,6 +201,7 @@ fn propose(
         Ask::Truth => truth::answer(pool, found)?,
         Ask::Summary => summary::answer(pool)?,
         Ask::Action if summary::is_wide(question) => summary::answer(pool)?,
+        Ask::Action | Ask::Thing | Ask::Description if summary::is_of_a_time(question) => summary::answer(pool)?,
         Ask::Change => amounts::changes(pool, found).or(events::changed(pool, found)),
         _ => None,
     };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, EventId, Kind, TimeSpan, Value};
+use crate::{Event, EventId, Kind, Modality, TimeSpan, Value};
 
 /// Most words of a line.
 const MAX_WORDS: usize = 18;
@@ -48,6 +48,14 @@ impl Topic {
             Self::Entity => "entity",
             Self::Sound => "sound",
             Self::Object => "object",
+        }
+    }
+
+    /// The sense that such a line comes from.
+    pub(crate) fn sense(self) -> Modality {
+        match self {
+            Self::Speech | Self::Sound => Modality::Audio,
+            Self::Scene | Self::Action | Self::Task | Self::State | Self::Entity | Self::Object => Modality::Visual,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::index::{stem, words};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{Ask, Occurrence};
 use crate::language::english::syntax::{NounKind, NounPhrase};
@@ -20,6 +21,8 @@ use crate::{Kind, Modality, ReadError};
 const NEAR: f32 = 0.12;
 /// What is left of its rank of an event that tells nothing of the time to come that is asked for.
 const OUT_OF_TIME: f32 = 0.6;
+/// What a text loses of its rank that only asks what the question asks.
+const ASKED_BACK: f32 = 0.25;
 /// Most items of a list.
 const LISTED: usize = 8;
 
@@ -233,7 +236,7 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
         (Some(false), Kind::Sound) => 1.05,
         (Some(false), _) => 0.9,
     };
-    let asks = if found.reading.only_asks() { 0.75 } else { 1.0 };
+    let asks = 1.0 - ASKED_BACK * asked_back(question, &found.reading);
     let other = conflict(question, &found.reading) * denial(question, &found.reading);
     (found.fitness() + 0.15 * does(question, &found.reading) + 0.35 * ahead(question, &found.reading))
         * in_time(question, &found.reading)
@@ -241,6 +244,26 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
         * speech
         * asks
         * other
+}
+
+/// The share of what suits the question that the speaker asks instead of telling, 0 to 1.
+fn asked_back(question: &Question<'_>, reading: &Reading) -> f32 {
+    if reading.only_asks() {
+        return 1.0;
+    }
+    if reading.sentences.iter().all(|sentence| !sentence.asks) {
+        return 0.0;
+    }
+    let wanted: Vec<(String, f32)> =
+        question.content.items.iter().map(|item| (stem(&item.lemma), item.weight)).collect();
+    let held = |asks: bool| -> f32 {
+        let sentences = reading.sentences.iter().filter(|sentence| sentence.asks == asks);
+        let stems: Vec<String> =
+            sentences.flat_map(|sentence| words(reading.text(&sentence.range))).map(|word| stem(&word)).collect();
+        wanted.iter().filter(|(stem, _)| stems.contains(stem)).map(|(_, weight)| weight).sum()
+    };
+    let (asked, told) = (held(true), held(false));
+    if asked + told > 0.0 { asked / (asked + told) } else { 0.0 }
 }
 
 /// More where both deny what the verb says: "what does she not eat?", less where only one does.

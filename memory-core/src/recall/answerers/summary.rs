@@ -18,7 +18,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
     let named = |noun: &&NounPhrase| {
         question.content.items.iter().any(|item| item.documents > 0 && noun.lemmas().contains(&item.lemma.as_str()))
     };
-    let lines = match (question.named.iter().find(named), bound) {
+    let mut lines = match (question.named.iter().find(named), bound) {
         (Some(thing), _) => {
             let mut found = crate::recall::pool::merged(
                 pool.about(thing, bound, false, EVENTS, &question.content)?,
@@ -35,6 +35,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
         }
         (None, None) => return Ok(None),
     };
+    if let Some(sense) = question.sense {
+        lines.retain(|line| line.topic.sense() == sense);
+    }
     let Some((text, told)) = summary(&lines, SUMMARY_WORDS, pool.reader.zone()) else { return Ok(None) };
     let mut sources: Vec<EventId> = told.iter().filter_map(|line| line.sources.first().copied()).collect();
     sources.dedup();
@@ -58,6 +61,15 @@ fn is_everything(noun: &NounPhrase) -> bool {
 fn today(question: &Question<'_>) -> TimeSpan {
     let start = question.now.start_of_day().map_or(question.now.timestamp(), |start| start.timestamp());
     TimeSpan::new(start.into(), question.now.timestamp().into())
+}
+
+/// Whether a question names nothing but a time and at most a sense: "what was in view at ten?".
+pub(in crate::recall) fn is_of_a_time(question: &Question<'_>) -> bool {
+    question.is_bounded()
+        && question.content.is_empty()
+        && question.asked.cue.is_none()
+        && question.asked.class.is_none()
+        && question.asked.occurrence.is_none()
 }
 
 /// Whether a question for what somebody did means a longer stretch: nothing but persons is named, for an hour or more.

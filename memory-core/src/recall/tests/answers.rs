@@ -107,6 +107,38 @@ fn the_length_of_a_sentence_is_the_length_of_nothing_that_it_tells() {
 }
 
 #[test]
+fn a_time_and_a_sense_are_enough_of_a_question() {
+    let rows: &[Row] = &[
+        ("20T08:00:10", 5, Kind::Caption, None, "A heron stands in the pond."),
+        ("20T08:00:20", 5, Kind::Sound, None, "A whistle is heard."),
+        ("20T08:50:00", 5, Kind::Caption, None, "Two boys sail a boat."),
+    ];
+    let misses = home(rows).misses(&[
+        ("What was in view at 08:00?", "A heron stands in the pond."),
+        ("What did you see around 08:50?", "Two boys sail a boat."),
+        ("What could be heard at 08:00?", "Heard: A whistle is heard."),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn silence_is_evidence_only_where_it_is_asked_for() {
+    let rows: &[Row] = &[
+        ("20T08:00:00", 30, Kind::Sound, None, "There is no sound at all: the signal is silent."),
+        ("20T08:00:10", 5, Kind::Caption, None, "A heron stands in the pond."),
+        ("20T08:05:00", 5, Kind::Caption, None, "Two boys sail a boat."),
+    ];
+    let mut home = home(rows);
+    home.events[0].attributes.insert("signal".into(), crate::Value::Text("silent".into()));
+    let silence = Some("There is no sound at all: the signal is silent.");
+    let told = home.ask("What happened between 07:59 and 08:02?");
+    assert_eq!(told.answer.as_deref(), Some("A heron stands in the pond."));
+    assert_eq!(told.evidence.last().map(|evidence| evidence.text.as_str()), silence);
+    let asked = home.ask("When was the signal silent?");
+    assert_eq!(asked.evidence.first().map(|evidence| evidence.text.as_str()), silence);
+}
+
+#[test]
 fn order_decides_between_alternatives() {
     let rows: &[Row] = &[
         ("20T08:10:00", 6, Kind::Caption, None, "A heron stands by the pond."),
