@@ -29,6 +29,7 @@ pub enum Name {
     List,
     NameEntity,
     Pause,
+    Picture,
     Procedure,
     Reload,
     Restore,
@@ -40,7 +41,7 @@ pub enum Name {
 const MAX_PAGE: u64 = 200;
 
 impl Name {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Backup,
         Self::Compact,
         Self::Export,
@@ -51,6 +52,7 @@ impl Name {
         Self::List,
         Self::NameEntity,
         Self::Pause,
+        Self::Picture,
         Self::Procedure,
         Self::Reload,
         Self::Restore,
@@ -70,6 +72,7 @@ impl Name {
             Self::List => "list",
             Self::NameEntity => "name_entity",
             Self::Pause => "pause",
+            Self::Picture => "picture",
             Self::Procedure => "procedure",
             Self::Reload => "reload",
             Self::Restore => "restore",
@@ -93,11 +96,18 @@ impl Name {
         matches!(self, Self::Backup | Self::Compact | Self::Export | Self::Restore | Self::Snapshot)
     }
 
-    /// Whether the command destroys, renames, pauses or fills the disk, and so needs authentication.
+    /// Whether the command destroys, renames, pauses, fills the disk or shows what a camera saw, and so needs authentication.
     const fn is_guarded(self) -> bool {
         matches!(
             self,
-            Self::Backup | Self::Export | Self::Forget | Self::NameEntity | Self::Pause | Self::Restore | Self::Resume
+            Self::Backup
+                | Self::Export
+                | Self::Forget
+                | Self::NameEntity
+                | Self::Pause
+                | Self::Picture
+                | Self::Restore
+                | Self::Resume
         )
     }
 
@@ -476,8 +486,9 @@ mod tests {
         let message = Name::parse("dance").unwrap_err().message;
         assert!(
             message.contains("`dance`")
-                && message
-                    .contains("export, forget, forget_preview, get, instance, list, name_entity, pause, procedure, re"),
+                && message.contains(
+                    "export, forget, forget_preview, get, instance, list, name_entity, pause, picture, procedure, re"
+                ),
             "{message}"
         );
     }

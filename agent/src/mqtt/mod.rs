@@ -22,6 +22,7 @@ mod ingest;
 mod limits;
 pub(crate) mod observe;
 mod outbox;
+mod picture;
 mod presence;
 pub(crate) mod procedure;
 pub(crate) mod reply;

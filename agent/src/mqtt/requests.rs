@@ -14,6 +14,7 @@ use super::context::Context;
 use super::entities::{self, List};
 use super::fields::Fields;
 use super::forgetting::{self, Side};
+use super::picture;
 use super::presence::instance_in;
 use super::procedure;
 use super::reply::{Code, Payload, Refusal, Route};
@@ -231,6 +232,7 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
             let reply = context.service.procedure(request).await.map_err(failed)?;
             Ok(procedure::render(&reply, &context.zone))
         }
+        Name::Picture => picture::run(context, fields).await,
         Name::Pause | Name::Resume => set_recording(context, name == Name::Pause).await,
         Name::Reload => reload(context).await,
         Name::Instance => Ok(json!({
