@@ -145,6 +145,50 @@ fn resources_are_the_clock_the_health_and_episodes() -> Result<()> {
 }
 
 #[test]
+fn what_the_camera_saw_comes_as_an_image() -> Result<()> {
+    const FILMING: Duration = Duration::from_secs(90);
+    let stage = Stage::with("mcp-picture", |builder| {
+        builder
+            .source("eye", "test")
+            .set("recording.enabled", true)
+            .set("recording.keep_free_mib", 0)
+            .set("recording.chunk_s", 2.0)
+    })?;
+    let mut client = client(&stage, &[])?;
+    let episode = until("an episode with a picture", FILMING, || {
+        let page = client.result("list_episodes", json!({"limit": 5}))?;
+        let episodes = page["episodes"].as_array().cloned().unwrap_or_default();
+        Ok(episodes.into_iter().find(|episode| episode["picture"] == true))
+    })?;
+    // The moment may not be on the disk yet.
+    let reply = until("its picture", FILMING, || {
+        let reply = client.request(
+            "tools/call",
+            json!({"name": "get_picture", "arguments": {"episode": episode["id"], "width": 160}}),
+        )?;
+        Ok((reply["result"]["isError"] != true).then_some(reply))
+    })?;
+    let image = &reply["result"]["content"][0];
+    assert_eq!((&image["type"], &image["mimeType"]), (&json!("image"), &json!("image/jpeg")), "{reply}");
+    assert!(image["data"].as_str().is_some_and(|data| data.starts_with("/9j/")), "it is a JPEG file");
+    let (_, about) = engram_tests::read_result(&reply["result"])?;
+    assert_eq!((&about["width"], &about["episode"]), (&json!(160), &episode["id"]), "{about}");
+    let uri = format!("engram://picture/{}", episode["id"].as_str().unwrap_or_default());
+    let read = client.request("resources/read", json!({"uri": uri}))?;
+    assert!(read["result"]["contents"][0]["blob"].as_str().is_some_and(|data| data.starts_with("/9j/")), "{read}");
+    // What is told while a camera films has a picture too, though nothing recorded the words.
+    client.result("observe", json!({"text": "Anna: This is the place.", "entity": "Anna", "at": about["at"]}))?;
+    let found = client.result("search_memory", json!({"query": "This is the place", "limit": 1}))?;
+    let told = &found["events"][0]["event"];
+    let (failed, picture) = client.call("get_picture", json!({"event": told}))?;
+    assert!(!failed && picture["event"] == *told, "{picture}");
+    // Strangers on an open broker see nothing.
+    let refused = stage.command("picture", json!({"episode": episode["id"]}))?;
+    assert_eq!(refused["error"]["code"], "forbidden", "{refused}");
+    Ok(())
+}
+
+#[test]
 fn wrong_calls_say_what_to_change_and_the_next_one_works() -> Result<()> {
     let stage = Stage::start("mcp-wrong")?;
     let mut client = client(&stage, &[])?;

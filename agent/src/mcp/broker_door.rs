@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::door::DoorError;
+use super::door::{DoorError, checked};
 use crate::config::Directories;
 use crate::config::mqtt::MqttConfig;
 use crate::mqtt::request::{Client, RequestError, Vitals};
@@ -125,16 +125,5 @@ impl BrokerDoor {
             _ => return DoorError::new("unreachable", error.to_string()),
         };
         DoorError::new("unreachable", format!("{error}; {advice}"))
-    }
-}
-
-/// The reply, unless it is an error of the contract.
-fn checked(reply: Value) -> Result<Value, DoorError> {
-    match reply.get("error").filter(|error| error.is_object()) {
-        Some(error) => Err(DoorError::new(
-            error["code"].as_str().unwrap_or("internal"),
-            error["message"].as_str().unwrap_or("no reason given"),
-        )),
-        None => Ok(reply),
     }
 }

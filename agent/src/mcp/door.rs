@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::broker_door::{BrokerDoor, Request};
+use crate::mqtt::LocalDoor;
 use crate::mqtt::request::Vitals;
 
 /// Why there is no result.
@@ -35,6 +36,8 @@ impl DoorError {
 pub enum Door {
     /// Over the broker.
     Broker(BrokerDoor),
+    /// Inside the agent.
+    Agent(Box<LocalDoor>),
 }
 
 impl Door {
@@ -43,6 +46,7 @@ impl Door {
         match self {
             // Whoever asks hears why not.
             Self::Broker(door) => drop(door.client().await),
+            Self::Agent(_) => {}
         }
     }
 
@@ -50,6 +54,7 @@ impl Door {
     pub async fn ask(&self, body: Value) -> Result<Value, DoorError> {
         match self {
             Self::Broker(door) => door.request(Request::Ask, &body).await,
+            Self::Agent(door) => checked(door.ask(&body).await),
         }
     }
 
@@ -57,6 +62,7 @@ impl Door {
     pub async fn observe(&self, body: Value) -> Result<Value, DoorError> {
         match self {
             Self::Broker(door) => door.request(Request::Observe, &body).await,
+            Self::Agent(door) => checked(door.observe(&body).await),
         }
     }
 
@@ -64,6 +70,7 @@ impl Door {
     pub async fn command(&self, name: &str, body: Value) -> Result<Value, DoorError> {
         match self {
             Self::Broker(door) => door.request(Request::Command(name), &body).await,
+            Self::Agent(door) => checked(door.command(name, &body).await),
         }
     }
 
@@ -71,6 +78,7 @@ impl Door {
     pub async fn vitals(&self) -> Result<Vitals, DoorError> {
         match self {
             Self::Broker(door) => door.vitals().await,
+            Self::Agent(door) => Ok(door.vitals()),
         }
     }
 
@@ -78,6 +86,7 @@ impl Door {
     pub fn robot(&self) -> &str {
         match self {
             Self::Broker(door) => door.robot(),
+            Self::Agent(door) => door.robot(),
         }
     }
 
@@ -85,6 +94,18 @@ impl Door {
     pub async fn close(&self) {
         match self {
             Self::Broker(door) => door.close().await,
+            Self::Agent(_) => {}
         }
+    }
+}
+
+/// The reply, unless it is an error of the contract.
+pub fn checked(reply: Value) -> Result<Value, DoorError> {
+    match reply.get("error").filter(|error| error.is_object()) {
+        Some(error) => Err(DoorError::new(
+            error["code"].as_str().unwrap_or("internal"),
+            error["message"].as_str().unwrap_or("no reason given"),
+        )),
+        None => Ok(reply),
     }
 }

@@ -9,6 +9,7 @@ mod broker_door;
 mod calls;
 mod digest;
 mod door;
+mod http;
 mod lines;
 mod resources;
 mod server;
@@ -21,6 +22,7 @@ use memory_core::Clock;
 
 pub use broker_door::BrokerDoor;
 pub use door::{Door, DoorError};
+pub use http::McpServer;
 
 use crate::exit::{Exit, Failure};
 use server::MemoryServer;

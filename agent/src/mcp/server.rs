@@ -41,7 +41,9 @@ impl MemoryServer {
             let known: Vec<&str> = tools::offered(self.options.forget).map(|spec| spec.name).collect();
             let name: String = request.name.chars().take(64).collect();
             let message = match tools::find(&request.name, true) {
-                Some(_) => format!("`{name}` is not allowed here; start `engram mcp` with --allow-forget"),
+                Some(_) => {
+                    format!("`{name}` is not allowed here; it needs `engram mcp --allow-forget`, or mcp.forget = true")
+                }
                 None => format!("there is no tool `{name}`; the tools are {}", known.join(", ")),
             };
             return Err(ErrorData::invalid_params(message, None));

@@ -15,6 +15,7 @@ pub use links::{Link, MediaLinks};
 pub use pictures::{Moment, PictureError, Pictures};
 pub use places::Places;
 pub use server::{MediaServer, token};
+pub(crate) use server::{allowed, read_token};
 
 use crate::config::{Config, Directories};
 use crate::exit::{Exit, Failure};

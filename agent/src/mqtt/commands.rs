@@ -132,21 +132,28 @@ impl Name {
     /// `forbidden`, with the key that would allow it.
     pub fn check_allowed(self, config: &MqttConfig) -> Result<(), Refusal> {
         let name = self.as_str();
-        match config.allow.get(name) {
-            Some(true) => Ok(()),
-            Some(false) => Err(Refusal::new(
-                Code::Forbidden,
-                format!("`{name}` is denied by mqtt.allow.{name} in the configuration"),
-            )),
-            None if self.is_guarded() && !config.authenticated() => Err(Refusal::new(
+        self.check_not_denied(config)?;
+        if config.allow.get(name).is_none() && self.is_guarded() && !config.authenticated() {
+            return Err(Refusal::new(
                 Code::Forbidden,
                 format!(
                     "`{name}` is denied on a broker without authentication; give engram a user name with a password \
                      (mqtt.username, mqtt.password_file), or set mqtt.allow.{name} = true"
                 ),
-            )),
-            None => Ok(()),
+            ));
         }
+        Ok(())
+    }
+
+    /// # Errors
+    /// `forbidden` if the configuration denies it by name.
+    pub fn check_not_denied(self, config: &MqttConfig) -> Result<(), Refusal> {
+        let name = self.as_str();
+        if config.allow.get(name) != Some(&false) {
+            return Ok(());
+        }
+        let message = format!("`{name}` is denied by mqtt.allow.{name} in the configuration");
+        Err(Refusal::new(Code::Forbidden, message))
     }
 }
 

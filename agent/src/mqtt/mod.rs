@@ -20,6 +20,7 @@ pub(crate) mod fields;
 mod forgetting;
 mod ingest;
 mod limits;
+mod local;
 pub(crate) mod observe;
 mod outbox;
 mod picture;
@@ -46,6 +47,7 @@ use crate::service::MemoryService;
 use crate::upkeep::BackupLimits;
 use crate::watchdog::Watchdog;
 pub use counters::{Counter, MqttCounters};
+pub use local::LocalDoor;
 
 /// Who this engram is on the broker.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -142,7 +142,12 @@ async fn ask(context: &Context, message: &Message, arrival: Duration) {
     context.answer(&route, &body, patience);
 }
 
-async fn answer(context: &Context, route: &Route, query: Query, arrival: Duration) -> Result<Value, Refusal> {
+pub(super) async fn answer(
+    context: &Context,
+    route: &Route,
+    query: Query,
+    arrival: Duration,
+) -> Result<Value, Refusal> {
     let question = query.question.clone();
     let answer = context.service.ask(query).await.map_err(|failure| refusal(&failure))?;
     let total = context.clock.monotonic().saturating_sub(arrival);
@@ -199,7 +204,7 @@ async fn command_named(context: &Context, name: &str, message: &Message) {
     context.answer(&route, &body, PATIENCE);
 }
 
-async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value, Refusal> {
+pub(super) async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value, Refusal> {
     let failed = |failure| refusal(&failure);
     match name {
         Name::List => {
@@ -246,7 +251,7 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
             Ok(commands::preview(&preview, &context.zone, &context.media))
         }
         Name::Forget => match context.service.forget(commands::read_forget(fields)?).await {
-            Ok(reply) => Ok(commands::forgotten(&reply)),
+            Ok(reply) => Ok(forgetting::body(context, &reply)),
             Err(ForgetFailure::Invalid(message)) => Err(Refusal::bad(message)),
             Err(ForgetFailure::Write(ObserveFailure::StorageFull(message))) => {
                 Err(Refusal::new(Code::StorageFull, message))
