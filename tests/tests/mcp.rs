@@ -378,3 +378,42 @@ fn forgetting_has_to_be_allowed_twice_and_confirmed() -> Result<()> {
     assert!(failed && body["error"]["code"] == "forbidden", "{body}");
     Ok(())
 }
+
+/// How long a model waits after the start of `engram mcp`. Ignored: a busy machine says nothing about it. docs/benchmarks.md
+/// has the command.
+#[test]
+#[ignore = "a measurement, for a release build on a free machine"]
+#[allow(clippy::print_stdout, reason = "the figures are what it is run for")]
+fn first_answer_after_the_start() -> Result<()> {
+    const STARTS: usize = 50;
+    let stage = Stage::start("mcp-first")?;
+    for number in 0..1_000 {
+        let told = json!({"id": format!("n-{number}"), "text": format!("Box {number} stands on shelf {}.", number % 50), "source": "test"});
+        assert_eq!(stage.observe(told)?["accepted"], 1);
+    }
+    let (mut shaken, mut answered, mut second) = (Vec::new(), Vec::new(), Vec::new());
+    for number in 0..STARTS {
+        let begin = Instant::now();
+        let mut client = client(&stage, &[])?;
+        shaken.push(begin.elapsed());
+        let question = json!({"question": format!("Where is box {}?", number * 7)});
+        let answer = client.result("ask", question.clone())?;
+        answered.push(begin.elapsed());
+        assert!(answer["answer"].is_string(), "{answer}");
+        let begin = Instant::now();
+        client.result("ask", question)?;
+        second.push(begin.elapsed());
+        client.close()?;
+    }
+    for (what, times) in [("handshake", &mut shaken), ("first answer", &mut answered), ("second answer", &mut second)] {
+        times.sort_unstable();
+        println!(
+            "{what}: median {:?}, p95 {:?}, longest {:?}",
+            times[STARTS / 2],
+            times[STARTS * 95 / 100],
+            times[STARTS - 1]
+        );
+    }
+    assert!(answered[STARTS * 95 / 100] <= Duration::from_millis(300), "{answered:?}");
+    Ok(())
+}

@@ -23,7 +23,8 @@ pub struct McpConfig {
     /// Web pages whose scripts may use it, such as `https://chat.example.com:443`. Default: none. Programs are no web pages
     /// and send no `Origin`.
     pub origins: Vec<String>,
-    /// Host names under which clients reach it, besides `localhost`, the name of this machine and the address in `listen`.
+    /// Host names under which clients reach it, besides `localhost` and the name of this machine. Addresses need no
+    /// entry.
     pub hosts: Vec<String>,
     /// Whether the tool `forget` is offered. `mqtt.allow.forget = false` denies it as well.
     pub forget: bool,

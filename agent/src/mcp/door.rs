@@ -35,7 +35,7 @@ impl DoorError {
 /// The way to an agent.
 pub enum Door {
     /// Over the broker.
-    Broker(BrokerDoor),
+    Broker(Box<BrokerDoor>),
     /// Inside the agent.
     Agent(Box<LocalDoor>),
 }

@@ -133,7 +133,7 @@ impl Name {
     pub fn check_allowed(self, config: &MqttConfig) -> Result<(), Refusal> {
         let name = self.as_str();
         self.check_not_denied(config)?;
-        if config.allow.get(name).is_none() && self.is_guarded() && !config.authenticated() {
+        if !config.allow.contains_key(name) && self.is_guarded() && !config.authenticated() {
             return Err(Refusal::new(
                 Code::Forbidden,
                 format!(
