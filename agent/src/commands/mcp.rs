@@ -5,27 +5,19 @@ use std::sync::Arc;
 
 use memory_core::SystemClock;
 
-use super::{block_on, prepare_layers};
+use super::{block_on, prepare};
 use crate::cli::{GlobalArgs, McpArgs};
-use crate::config::{Directories, FlagValue};
+use crate::config::Directories;
 use crate::exit::{Exit, Failure};
 use crate::mcp::{self, BrokerDoor, Door, Options};
 use crate::opening;
-
-/// Only failures of this program: what a client does wrong is told to the client.
-const LOG: &str = "warn,rmcp=off";
 
 /// Serves one client until it closes stdin.
 ///
 /// # Errors
 /// See the exit codes. A broker or an agent that is away is no failure: each call says so and tries again.
 pub fn run(args: &McpArgs, global: &GlobalArgs) -> Result<Exit, Failure> {
-    let mut layers = global.layers();
-    if global.log.is_none() && std::env::var_os("ENGRAM__LOG__LEVEL").is_none() {
-        let level = FlagValue::Typed(toml::Value::String(LOG.to_owned()));
-        layers.flags.push(("log.level".into(), level, "engram mcp".into()));
-    }
-    let (loaded, _) = prepare_layers(&layers, true)?;
+    let (loaded, _) = prepare(global, true)?;
     let config = &loaded.config;
     if !config.mqtt.enabled {
         let message = "mqtt.enabled is false, so no agent can be asked over MQTT; set it to true, or use mcp.listen";
