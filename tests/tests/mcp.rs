@@ -205,7 +205,7 @@ fn wrong_calls_say_what_to_change_and_the_next_one_works() -> Result<()> {
         ("get_episode", json!({"episode": "ep-4096"}), "there is no episode"),
         ("list_episodes", json!({"cursor": "x"}), "cursor"),
         ("get_picture", json!({"event": "ev-4096"}), "there is no event"),
-        ("next_step", json!({"goal": "fly to the moon"}), "no procedure"),
+        ("next_step", json!({"goal": "fly to the moon"}), "`get_procedure` without arguments lists"),
         ("observe", json!({"text": "x", "kind": "smell"}), "one of text"),
         ("observe", json!({"text": "x", "confidence": 7}), "from 0 to 1"),
         ("observe", json!({"text": "x", "entity": "a/b"}), "`entity`"),

@@ -51,7 +51,7 @@ pub async fn call(door: &Door, tool: ToolName, arguments: &Arguments<'_>) -> Res
         ToolName::NextStep => {
             let done = arguments.value("done").cloned().unwrap_or_else(|| json!([]));
             let next = json!({ "goal": arguments.value("goal"), "done": done, "k": arguments.count("limit") });
-            digest::next(&door.command("procedure", json!({ "next": next })).await?)
+            digest::next(&procedures(door, json!({ "next": next })).await?)
         }
         ToolName::GetPicture => return picture(door, arguments).await,
         ToolName::Observe => observe(door, arguments).await?,
@@ -117,24 +117,32 @@ async fn picture(door: &Door, arguments: &Arguments<'_>) -> Result<Outcome, Door
     Ok(Outcome::Picture { data, media_type, about: about.into() })
 }
 
+/// A query of `cmd/procedure`. Its advice is for clients of the contract; a model knows tools.
+async fn procedures(door: &Door, query: Value) -> Result<Value, DoorError> {
+    door.command("procedure", query).await.map_err(|error| DoorError {
+        message: error.message.replace("`list` names", "`get_procedure` without arguments lists"),
+        ..error
+    })
+}
+
 async fn procedure(door: &Door, arguments: &Arguments<'_>) -> Result<Value, DoorError> {
     let which = match (arguments.value("goal"), arguments.value("id")) {
         (None, None) => {
             let list = json!({ "list": { "max": arguments.count("limit").max(20) } });
-            return Ok(digest::tasks(&door.command("procedure", list).await?));
+            return Ok(digest::tasks(&procedures(door, list).await?));
         }
         (Some(goal), None) => json!({ "goal": goal }),
         (None, Some(id)) => json!({ "id": id }),
         (Some(_), Some(_)) => return Err(DoorError::bad("name either `goal` or `id`")),
     };
-    let found = door.command("procedure", json!({ "get": which })).await?;
+    let found = procedures(door, json!({ "get": which })).await?;
     let mut query = json!({ "id": found["procedure"]["id"], "max": arguments.count("limit") });
     for name in ["without", "with"] {
         if let Some(phrases) = arguments.value(name) {
             query[name] = phrases.clone();
         }
     }
-    let paths = door.command("procedure", json!({ "paths": query })).await?;
+    let paths = procedures(door, json!({ "paths": query })).await?;
     Ok(digest::procedure(&found, &paths))
 }
 
