@@ -93,6 +93,8 @@ pub enum Command {
     Ask(AskArgs),
     /// Tell the memory something.
     Observe(ObserveArgs),
+    /// Give a language model this memory: serve the Model Context Protocol on stdin and stdout.
+    Mcp(McpArgs),
     /// Remember recordings as fast as the encoders can, and show the result.
     Replay(ReplayArgs),
     /// Show what is in the memory.
@@ -246,6 +248,14 @@ pub struct ObserveArgs {
     /// Open the data directory instead of telling the running agent by MQTT.
     #[arg(long)]
     pub offline: bool,
+}
+
+/// `engram mcp`.
+#[derive(Debug, Clone, Args)]
+pub struct McpArgs {
+    /// Also offer the tool `forget`.
+    #[arg(long)]
+    pub allow_forget: bool,
 }
 
 /// `engram replay`.

@@ -40,7 +40,8 @@ const LAST_ERROR_CHARS: usize = 300;
 
 impl<S: Subscriber> Layer<S> for LastError {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
-        if *event.metadata().level() == Level::ERROR {
+        // What a client of MCP does wrong is not wrong with this program.
+        if *event.metadata().level() == Level::ERROR && !event.metadata().target().starts_with("rmcp") {
             let mut said = Said::default();
             event.record(&mut said);
             let text = format!("{}{}", said.message, said.fields);
@@ -83,6 +84,13 @@ pub fn catch_panics() {
     }));
 }
 
+/// The filter of a configured level. The library of MCP says in the log what is wrong with a client's requests, which a client
+/// could fill the disk with; the client is told anyway. A filter that names the library has the last word.
+fn filter_of(level: &str) -> anyhow::Result<EnvFilter> {
+    let filter = EnvFilter::try_new(level)?;
+    Ok(if level.contains("rmcp") { filter } else { filter.add_directive("rmcp=off".parse()?) })
+}
+
 /// Changes what is logged while the program runs. Clones change the same.
 #[derive(Debug, Clone)]
 pub struct LogLevel(reload::Handle<EnvFilter, Registry>);
@@ -93,14 +101,14 @@ impl LogLevel {
     /// # Errors
     /// If the filter cannot be read.
     pub fn of(filter: &str) -> anyhow::Result<(Self, reload::Layer<EnvFilter, Registry>)> {
-        let (layer, handle) = reload::Layer::new(EnvFilter::try_new(filter)?);
+        let (layer, handle) = reload::Layer::new(filter_of(filter)?);
         Ok((Self(handle), layer))
     }
 
     /// # Errors
     /// If the filter cannot be read, or logging has ended.
     pub fn set(&self, filter: &str) -> anyhow::Result<()> {
-        Ok(self.0.reload(EnvFilter::try_new(filter)?)?)
+        Ok(self.0.reload(filter_of(filter)?)?)
     }
 }
 
@@ -152,7 +160,16 @@ mod tests {
         tracing::subscriber::with_default(subscriber, || {
             tracing::error!(path = "a/b", "cannot write");
             tracing::warn!("later");
+            tracing::error!(target: "rmcp::service", "a client left");
         });
         assert_eq!(last.get().unwrap(), "cannot write path=a/b");
+    }
+
+    #[test]
+    fn clients_of_mcp_cannot_fill_the_log_unless_somebody_wants_to_read_it() {
+        assert!(filter_of("info").unwrap().to_string().contains("rmcp=off"));
+        let wanted = filter_of("info,rmcp=debug").unwrap().to_string();
+        assert!(wanted.contains("rmcp=debug") && !wanted.contains("off"), "{wanted}");
+        assert!(filter_of("info,[").is_err());
     }
 }

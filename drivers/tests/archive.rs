@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use drivers::archive::{Archive, ArchiveLimits, ClipError, Part, Recorder, clip};
+use drivers::archive::{Archive, ArchiveLimits, ClipError, Part, Recorder, clip, still};
 use drivers::capture::{SourceHandle, SourceKind, SourceSpec};
 use media::{DEADLINE, Record, chunks, played};
 use memory_core::Clock;
@@ -144,6 +144,39 @@ fn a_clip_has_exactly_the_seconds_that_were_asked_for() {
         let last = pictures.last().unwrap().0 - pictures[0].0;
         assert!(last.abs_diff(ms(2_080)) <= ms(10), "{name}: {last:?}");
     }
+}
+
+#[test]
+fn a_still_is_the_picture_of_the_second_that_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = seconds_told_by_grey(folder.path(), "day.mp4");
+    let whole: Vec<u8> = played(&source).0.into_iter().map(|(_, grey)| grey).collect();
+    let (width, height) = media::size_of(&source);
+    let (width, height) = (u32::try_from(width).unwrap(), u32::try_from(height).unwrap());
+    for (at, place) in [(0, 0), (2_400, 60), (9_000, 225)] {
+        let picture = still(&source, ms(at), 4_000).unwrap();
+        assert_eq!((picture.width, picture.height), (width, height), "it is not made larger");
+        let file = folder.path().join("still.jpg");
+        std::fs::write(&file, &picture.jpeg).unwrap();
+        let grey = played(&file).0[0].1;
+        assert!(grey.abs_diff(whole[place]) <= 6, "at {at} ms the picture is {grey} and not {}", whole[place]);
+    }
+    let small = still(&source, ms(1_000), width / 2).unwrap();
+    assert_eq!(small.width, width / 2);
+    assert!(small.height.abs_diff(height / 2) <= 1, "nothing is stretched: {} x {}", small.width, small.height);
+}
+
+#[test]
+fn there_is_no_still_where_nothing_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let talk = media::clip(folder.path(), "talk.mkv", 2, false, true);
+    assert!(matches!(still(&talk, ms(500), 640), Err(ClipError::Nothing)));
+    let film = media::clip(folder.path(), "film.mkv", 2, true, false);
+    assert!(still(&film, ms(60_000), 640).is_err(), "behind the end");
+    let text = folder.path().join("no film.mkv");
+    std::fs::write(&text, "no film").unwrap();
+    assert!(matches!(still(&text, ms(0), 640), Err(ClipError::Unreadable { .. })));
+    assert!(matches!(still(&folder.path().join("gone.mkv"), ms(0), 640), Err(ClipError::Unreadable { .. })));
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn what_destroys_blinds_or_fills_the_disk_is_denied_on_a_broker_without_authenti
         // A name that nobody has to prove is no authentication.
         Stage::with("upkeep", |builder| builder.set("mqtt.username", "engram"))?,
     ] {
-        for command in ["backup", "export", "pause", "resume", "restore"] {
+        for command in ["backup", "export", "pause", "picture", "resume", "restore"] {
             for body in [json!({"file": "one.backup"}), json!({"file": "one.backup", "operator": "../x"})] {
                 let refused = stage.command(command, body)?;
                 assert_eq!(refused["error"]["code"], "forbidden", "{command}: {refused}");

@@ -15,6 +15,7 @@ mod entity;
 mod forget;
 mod inspect;
 mod man;
+mod mcp;
 mod models;
 mod observe;
 mod offline;
@@ -72,6 +73,7 @@ fn execute(cli: Cli, output: Output) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(&args, &cli.global),
         Command::Ask(args) => ask::run(&args, &cli.global, output),
         Command::Observe(args) => observe::run(&args, &cli.global, output),
+        Command::Mcp(args) => mcp::run(&args, &cli.global),
         Command::Replay(args) => replay::run(&args, &cli.global, output),
         Command::Inspect(args) => inspect::run(&args, &cli.global, output),
         Command::Procedure(args) => procedure::run(&args, &cli.global, output),

@@ -5,6 +5,7 @@ mod annotated;
 mod directories;
 mod index;
 mod layers;
+mod mcp;
 pub mod mqtt;
 mod schema;
 mod sections;
@@ -22,6 +23,7 @@ pub use annotated::{annotated_toml, origins_json, secrets};
 pub use directories::{Directories, beyond_the_disk, default_data_dir, unusable};
 pub use index::IndexConfig;
 pub use layers::{ENVIRONMENT_PREFIX, Node, Origin};
+pub use mcp::McpConfig;
 pub use schema::{closest, schema};
 pub use sections::{
     Accelerator, BackupConfig, CompactionConfig, LearningConfig, LogConfig, LogFormat, MediaServerConfig, MemoryConfig,
@@ -63,6 +65,8 @@ pub struct Config {
     pub recording: RecordingConfig,
     /// Heat and load.
     pub thermal: ThermalConfig,
+    /// The Model Context Protocol over HTTP.
+    pub mcp: McpConfig,
     /// Prometheus and health over HTTP.
     pub metrics: MetricsConfig,
     /// What is said on stderr or in the journal.
@@ -369,6 +373,9 @@ fn validate(config: &Config, layers: &Node) -> Vec<Problem> {
     }
     for (key, message) in config.recording.server.problems() {
         say(&format!("recording.server.{key}"), message, None);
+    }
+    for (key, message) in config.mcp.problems() {
+        say(&format!("mcp.{key}"), message, None);
     }
     if let Err(error) = tracing_subscriber::EnvFilter::try_new(&config.log.level) {
         say("log.level", format!("is not a log filter: {error}"), Some("an example is `info`".into()));

@@ -43,8 +43,8 @@ pub struct MqttConfig {
     /// Encryption.
     pub tls: TlsConfig,
     /// Allowed commands, by name: `forget = true`. A command that is not listed is allowed, with exceptions: `backup`,
-    /// `export`, `forget`, `name_entity`, `pause`, `restore` and `resume` are allowed only if engram has a password or a
-    /// certificate for the broker, or if they come from the command line of its own user.
+    /// `export`, `forget`, `name_entity`, `pause`, `picture`, `restore` and `resume` are allowed only if engram has a
+    /// password or a certificate for the broker, or if they come from the command line of its own user.
     pub allow: std::collections::BTreeMap<String, bool>,
     /// Limits of what engram accepts.
     pub limits: MqttLimits,

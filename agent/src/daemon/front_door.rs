@@ -35,7 +35,7 @@ pub struct FrontDoorParts {
 }
 
 impl FrontDoorParts {
-    fn door(&self) -> FrontDoor {
+    pub fn door(&self) -> FrontDoor {
         FrontDoor {
             config: self.config.clone(),
             identity: self.identity.clone(),

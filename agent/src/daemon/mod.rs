@@ -37,8 +37,9 @@ use crate::ceilings::Ceilings;
 use crate::config::{self, Directories, LayerSources, Loaded};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::logging::Log;
+use crate::mcp::{self, McpServer};
 use crate::media::{MediaLinks, MediaServer, Recordings};
-use crate::mqtt::{Identity, MqttCounters};
+use crate::mqtt::{Identity, LocalDoor, MqttCounters};
 use crate::service::{MemoryService, ServiceOptions};
 use crate::upkeep::AutomaticOptions;
 use crate::watchdog::Watchdog;
@@ -195,6 +196,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         proofs: crate::operator::Proofs::of(&directories),
         watchdog: Arc::clone(&watchdog),
     };
+    serve_mcp(config, options.strict, &board, &door, &background).await?;
     let close_door = CancellationToken::new();
     let (online, is_online) = watch::channel(false);
     let mut front_door = tokio::spawn(front_door::run(door, close_door.clone(), online, Arc::clone(&board)));
@@ -313,6 +315,36 @@ async fn serve_media(
         Err(message) => {
             tracing::warn!("{message}; continuing without it");
             board.degraded("media server", Some(message));
+            Ok(())
+        }
+    }
+}
+
+/// Serves the Model Context Protocol, where that is wanted. What keeps it from that is said; the memory goes on.
+async fn serve_mcp(
+    config: &crate::config::Config,
+    strict: bool,
+    board: &Arc<Board>,
+    parts: &front_door::FrontDoorParts,
+    shutdown: &CancellationToken,
+) -> Result<(), Failure> {
+    let Some(listen) = config.mcp.listen else { return Ok(()) };
+    let options = mcp::Options { zone: parts.zone.clone(), forget: config.mcp.forget };
+    let clock = Arc::clone(&parts.clock);
+    let server = match LocalDoor::new(parts.door()) {
+        Ok(door) => McpServer::bind(&config.mcp, listen, mcp::Door::Agent(Box::new(door)), clock, options).await,
+        Err(error) => Err(error.to_string()),
+    };
+    match server {
+        Ok(server) => {
+            tracing::info!(address = %listen, "MCP at /mcp, with the token");
+            tokio::spawn(server.serve(shutdown.clone()));
+            Ok(())
+        }
+        Err(message) if strict => Err(Failure::new(Exit::Config, message)),
+        Err(message) => {
+            tracing::warn!("{message}; continuing without MCP over HTTP");
+            board.degraded("mcp server", Some(message));
             Ok(())
         }
     }

@@ -1,5 +1,8 @@
 //! Where a moment can be looked at: a file or an address, and the second in it.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use drivers::archive::Recording;
 use memory_core::StreamSpan;
 
@@ -42,6 +45,19 @@ impl MediaLinks {
     /// The recordings that are linked to.
     pub fn recordings(&self) -> Option<&Recordings> {
         self.recordings.as_ref()
+    }
+
+    /// The file that shows a moment, and the second in it; `None` if nothing recorded it, or the recording is gone.
+    pub fn file(&self, media: &str, moment: Duration) -> Option<(PathBuf, Duration)> {
+        let recordings = self.recordings.as_ref()?;
+        match Recording::parse(media) {
+            Some(recording) => {
+                let instant = StreamSpan { start: moment, end: moment + Duration::from_millis(1) };
+                recordings.archive.locate(&recording, instant).map(|found| (found.path, found.offset))
+            }
+            // A file from elsewhere, or from nowhere, was named by somebody else or is gone.
+            None => recordings.places.file_of(media).map(|(path, _)| (path, moment)),
+        }
     }
 
     /// Where the begin of `stream` can be looked at; `None` if nothing recorded it, or the recording is gone.

@@ -1,6 +1,7 @@
 //! Recordings: their addresses, the server that plays them, and their deletion by forgetting.
 
 mod links;
+mod pictures;
 mod places;
 mod server;
 
@@ -11,8 +12,10 @@ use drivers::archive::{Archive, ArchiveLimits};
 use memory_core::Memory;
 
 pub use links::{Link, MediaLinks};
+pub use pictures::{Moment, PictureError, Pictures};
 pub use places::Places;
 pub use server::{MediaServer, token};
+pub(crate) use server::{allowed, read_token};
 
 use crate::config::{Config, Directories};
 use crate::exit::{Exit, Failure};

@@ -25,15 +25,23 @@ use crate::http::{self, HttpLimits};
 /// # Errors
 /// If there is none, or it could be guessed; the message says what to do.
 pub fn token(config: &MediaServerConfig) -> Result<String, String> {
-    let token = match (&config.token, &config.token_file) {
-        (Some(token), _) => token.clone(),
+    read_token("recording.server", config.token.as_deref(), config.token_file.as_deref())
+}
+
+/// The token of a section of the configuration.
+///
+/// # Errors
+/// If there is none, or it could be guessed; the message says what to do.
+pub(crate) fn read_token(section: &str, token: Option<&str>, file: Option<&FilePath>) -> Result<String, String> {
+    let token = match (token, file) {
+        (Some(token), _) => token.to_owned(),
         (None, Some(file)) => std::fs::read_to_string(file)
-            .map_err(|error| format!("recording.server.token_file {} cannot be read: {error}", file.display()))?,
-        (None, None) => return Err("recording.server.token_file is missing".to_owned()),
+            .map_err(|error| format!("{section}.token_file {} cannot be read: {error}", file.display()))?,
+        (None, None) => return Err(format!("{section}.token_file is missing")),
     };
     let token = token.trim_end_matches(['\r', '\n']).to_owned();
     if token.len() < SHORTEST_TOKEN {
-        return Err(format!("the token of recording.server is shorter than {SHORTEST_TOKEN} characters"));
+        return Err(format!("the token of {section} is shorter than {SHORTEST_TOKEN} characters"));
     }
     Ok(token)
 }
@@ -107,7 +115,7 @@ async fn chunk(
 }
 
 /// Whether the request brings the token, as a bearer or in the query.
-fn allowed(token: &str, query: Option<&str>, headers: &HeaderMap) -> bool {
+pub(crate) fn allowed(token: &str, query: Option<&str>, headers: &HeaderMap) -> bool {
     let bearer = headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())

@@ -29,6 +29,7 @@ pub enum Name {
     List,
     NameEntity,
     Pause,
+    Picture,
     Procedure,
     Reload,
     Restore,
@@ -40,7 +41,7 @@ pub enum Name {
 const MAX_PAGE: u64 = 200;
 
 impl Name {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Backup,
         Self::Compact,
         Self::Export,
@@ -51,6 +52,7 @@ impl Name {
         Self::List,
         Self::NameEntity,
         Self::Pause,
+        Self::Picture,
         Self::Procedure,
         Self::Reload,
         Self::Restore,
@@ -70,6 +72,7 @@ impl Name {
             Self::List => "list",
             Self::NameEntity => "name_entity",
             Self::Pause => "pause",
+            Self::Picture => "picture",
             Self::Procedure => "procedure",
             Self::Reload => "reload",
             Self::Restore => "restore",
@@ -93,11 +96,18 @@ impl Name {
         matches!(self, Self::Backup | Self::Compact | Self::Export | Self::Restore | Self::Snapshot)
     }
 
-    /// Whether the command destroys, renames, pauses or fills the disk, and so needs authentication.
+    /// Whether the command destroys, renames, pauses, fills the disk or shows what a camera saw, and so needs authentication.
     const fn is_guarded(self) -> bool {
         matches!(
             self,
-            Self::Backup | Self::Export | Self::Forget | Self::NameEntity | Self::Pause | Self::Restore | Self::Resume
+            Self::Backup
+                | Self::Export
+                | Self::Forget
+                | Self::NameEntity
+                | Self::Pause
+                | Self::Picture
+                | Self::Restore
+                | Self::Resume
         )
     }
 
@@ -122,21 +132,28 @@ impl Name {
     /// `forbidden`, with the key that would allow it.
     pub fn check_allowed(self, config: &MqttConfig) -> Result<(), Refusal> {
         let name = self.as_str();
-        match config.allow.get(name) {
-            Some(true) => Ok(()),
-            Some(false) => Err(Refusal::new(
-                Code::Forbidden,
-                format!("`{name}` is denied by mqtt.allow.{name} in the configuration"),
-            )),
-            None if self.is_guarded() && !config.authenticated() => Err(Refusal::new(
+        self.check_not_denied(config)?;
+        if !config.allow.contains_key(name) && self.is_guarded() && !config.authenticated() {
+            return Err(Refusal::new(
                 Code::Forbidden,
                 format!(
                     "`{name}` is denied on a broker without authentication; give engram a user name with a password \
                      (mqtt.username, mqtt.password_file), or set mqtt.allow.{name} = true"
                 ),
-            )),
-            None => Ok(()),
+            ));
         }
+        Ok(())
+    }
+
+    /// # Errors
+    /// `forbidden` if the configuration denies it by name.
+    pub fn check_not_denied(self, config: &MqttConfig) -> Result<(), Refusal> {
+        let name = self.as_str();
+        if config.allow.get(name) != Some(&false) {
+            return Ok(());
+        }
+        let message = format!("`{name}` is denied by mqtt.allow.{name} in the configuration");
+        Err(Refusal::new(Code::Forbidden, message))
     }
 }
 
@@ -476,8 +493,9 @@ mod tests {
         let message = Name::parse("dance").unwrap_err().message;
         assert!(
             message.contains("`dance`")
-                && message
-                    .contains("export, forget, forget_preview, get, instance, list, name_entity, pause, procedure, re"),
+                && message.contains(
+                    "export, forget, forget_preview, get, instance, list, name_entity, pause, picture, procedure, re"
+                ),
             "{message}"
         );
     }

@@ -19,7 +19,7 @@ use super::reply::{Route, Router};
 use super::topics::{ReplyPolicy, Topics};
 use super::{ConfigurationControl, FrontDoor, Identity, MqttCounters, MqttError, RecordingControl};
 use crate::config::mqtt::MqttConfig;
-use crate::media::MediaLinks;
+use crate::media::{MediaLinks, Pictures};
 use crate::operator::Proofs;
 use crate::service::MemoryService;
 use crate::upkeep::BackupLimits;
@@ -49,6 +49,7 @@ pub struct Context {
     pub clock: Arc<dyn Clock>,
     pub zone: TimeZone,
     pub media: MediaLinks,
+    pub pictures: Pictures,
     pub counters: Arc<MqttCounters>,
     pub backups: std::path::PathBuf,
     pub backup_limits: BackupLimits,
@@ -109,6 +110,7 @@ impl Context {
             configuration,
             clock,
             zone,
+            pictures: Pictures::new(media.clone()),
             media,
             counters,
             backups,

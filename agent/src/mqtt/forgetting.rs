@@ -10,10 +10,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
+use memory_core::ForgetReply;
 use parking_lot::Mutex;
+use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::client::Message;
+use super::commands;
+use super::context::Context;
+use super::reply::{Code, Refusal};
 
 /// How long `…-in` has to begin.
 pub const PATIENCE: Duration = Duration::from_secs(1);
@@ -32,6 +37,23 @@ const WAITING: usize = 64;
 pub enum Side {
     In,
     Ask,
+}
+
+/// The reply to `forget`. Nobody is told that something is gone while a recording shows it.
+pub fn body(context: &Context, reply: &ForgetReply) -> Value {
+    let mut body = commands::forgotten(reply);
+    let recorded = context.media.recordings().is_some();
+    let left = if recorded { context.service.memory().recordings_to_remove().map_or(1, |left| left.len()) } else { 0 };
+    if left > 0 {
+        let message = format!(
+            "it is hidden everywhere, but {left} recordings that show it could not be deleted; they are tried again with \
+             the next `forget` and at the next start"
+        );
+        body["state"] = "failed".into();
+        body["recordings_left"] = left.into();
+        body["error"] = json!(Refusal::new(Code::Internal, message));
+    }
+    body
 }
 
 /// Requests of the last minute with who has begun them first.

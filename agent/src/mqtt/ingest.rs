@@ -300,20 +300,7 @@ impl Ingest {
     ) -> Option<String> {
         let (refusal, problem) = match outcome {
             Ok(reply) => {
-                let mut body = commands::forgotten(&reply);
-                // Nobody is told that something is gone while a recording shows it.
-                let memory = self.context.service.memory();
-                let recorded = self.context.media.recordings().is_some();
-                let left = if recorded { memory.recordings_to_remove().map_or(1, |left| left.len()) } else { 0 };
-                if left > 0 {
-                    let message = format!(
-                        "it is hidden everywhere, but {left} recordings that show it could not be deleted; they are tried \
-                         again with the next `forget` and at the next start"
-                    );
-                    body["state"] = "failed".into();
-                    body["recordings_left"] = left.into();
-                    body["error"] = json!(Refusal::new(Code::Internal, message));
-                }
+                let body = forgetting::body(&self.context, &reply);
                 self.context.answer(route, &route.seal(body), REPLY_PATIENCE);
                 return None;
             }

@@ -21,8 +21,10 @@ mod forgetting;
 pub mod gists;
 mod ingest;
 mod limits;
+mod local;
 pub(crate) mod observe;
 mod outbox;
+mod picture;
 mod presence;
 pub(crate) mod procedure;
 pub(crate) mod reply;
@@ -46,6 +48,7 @@ use crate::service::MemoryService;
 use crate::upkeep::BackupLimits;
 use crate::watchdog::Watchdog;
 pub use counters::{Counter, MqttCounters};
+pub use local::LocalDoor;
 
 /// Who this engram is on the broker.
 #[derive(Debug, Clone, PartialEq, Eq)]

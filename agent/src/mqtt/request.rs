@@ -22,7 +22,7 @@ use tokio::sync::{oneshot, watch};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::client::{Broker, Delivery, End, LinkOptions, Message, Publication, Reliability, Sender};
-use super::topics::{NameError, Topics};
+use super::topics::{NameError, Outbound, Topics};
 use super::{MqttError, presence};
 use crate::config::mqtt::MqttConfig;
 
@@ -77,14 +77,42 @@ pub struct Client {
     keeper: AbortOnDropHandle<()>,
 }
 
-/// Who waits for which reply.
-#[derive(Default)]
+/// Who waits for which reply, and what the robot says of itself.
 struct Waiting {
     replies: Mutex<BTreeMap<u64, oneshot::Sender<Value>>>,
+    health_topic: String,
+    status_topic: String,
+    vitals: watch::Sender<Vitals>,
+}
+
+/// What a robot says of itself; both are retained by the broker.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Vitals {
+    /// `online`, `offline` or `stopped`.
+    pub status: Option<String>,
+    /// The health report.
+    pub health: Option<Value>,
 }
 
 impl Waiting {
+    fn new(topics: &Topics) -> Self {
+        Self {
+            replies: Mutex::default(),
+            health_topic: topics.outbound(Outbound::Health),
+            status_topic: topics.outbound(Outbound::Status),
+            vitals: watch::Sender::default(),
+        }
+    }
+
     fn deliver(&self, message: &Message) {
+        if message.topic == self.health_topic {
+            let health = serde_json::from_slice(&message.payload).ok();
+            return self.vitals.send_modify(|vitals| vitals.health = health);
+        }
+        if message.topic == self.status_topic {
+            let status = String::from_utf8_lossy(&message.payload).into_owned();
+            return self.vitals.send_modify(|vitals| vitals.status = Some(status));
+        }
         let id = message.correlation.as_ref().and_then(|id| std::str::from_utf8(id).ok()?.parse::<u64>().ok());
         let Ok(body) = serde_json::from_slice::<Value>(&message.payload) else { return };
         // A long command says first that it has begun.
@@ -109,7 +137,7 @@ impl Client {
         let tag = ["cli", &std::process::id().to_string(), &presence::nonce()].join("-");
         let inbox = topics.answer(&tag).map_err(|error| RequestError::Name { name: tag.clone(), error })?;
         let broker = Broker::new(config)?;
-        let waiting = Arc::new(Waiting::default());
+        let waiting = Arc::new(Waiting::new(&topics));
         let receiver = Arc::clone(&waiting);
         let options = LinkOptions { client_id: ["engram", &tag].join("-"), ..LinkOptions::default() };
         let connected = broker.connect(options, move |message| receiver.deliver(&message)).await;
@@ -155,6 +183,45 @@ impl Client {
     pub async fn command(&self, name: &str, body: Value, timeout: Duration) -> Result<Value, RequestError> {
         let topic = self.topics.command(name).map_err(|error| RequestError::Name { name: name.to_owned(), error })?;
         self.request(topic, body, timeout).await
+    }
+
+    /// Name of the robot.
+    pub fn robot(&self) -> &str {
+        self.topics.robot()
+    }
+
+    /// Whether the connection has ended. Every request on it fails.
+    pub fn has_ended(&self) -> bool {
+        self.ended.borrow().is_some()
+    }
+
+    /// What the robot says of itself. The first call subscribes to it and waits up to `timeout` for the report that the
+    /// broker keeps; later calls return the latest one at once.
+    ///
+    /// # Errors
+    /// If the broker does not allow it or the connection ends.
+    pub async fn vitals(&self, timeout: Duration) -> Result<Vitals, RequestError> {
+        let mut vitals = self.waiting.vitals.subscribe();
+        let first = vitals.borrow().clone();
+        if first != Vitals::default() {
+            return Ok(first);
+        }
+        let filters = [&self.waiting.health_topic, &self.waiting.status_topic];
+        let filters = filters.map(|topic| (topic.clone(), Reliability::AtLeastOnce));
+        let gone = || RequestError::Connection("the connection to the broker ended".to_owned());
+        match tokio::time::timeout(timeout, self.sender.subscribe(&filters)).await {
+            Ok(Ok(granted)) if granted.iter().all(|granted| *granted) => {}
+            Ok(Ok(_)) => return Err(RequestError::Denied(self.waiting.health_topic.clone())),
+            Ok(Err(_)) | Err(_) => return Err(gone()),
+        }
+        let complete = |vitals: &Vitals| vitals.status.is_some() && vitals.health.is_some();
+        // A robot that was never there has none, and no answer tells that.
+        let heard = tokio::time::timeout(timeout, vitals.wait_for(complete)).await;
+        match heard {
+            Ok(Ok(vitals)) => Ok(vitals.clone()),
+            Ok(Err(_)) => Err(gone()),
+            Err(_elapsed) => Ok(self.waiting.vitals.borrow().clone()),
+        }
     }
 
     async fn request(&self, topic: String, body: Value, timeout: Duration) -> Result<Value, RequestError> {

@@ -14,6 +14,7 @@ use super::context::Context;
 use super::entities::{self, List};
 use super::fields::Fields;
 use super::forgetting::{self, Side};
+use super::picture;
 use super::presence::instance_in;
 use super::procedure;
 use super::reply::{Code, Payload, Refusal, Route};
@@ -141,7 +142,12 @@ async fn ask(context: &Context, message: &Message, arrival: Duration) {
     context.answer(&route, &body, patience);
 }
 
-async fn answer(context: &Context, route: &Route, query: Query, arrival: Duration) -> Result<Value, Refusal> {
+pub(super) async fn answer(
+    context: &Context,
+    route: &Route,
+    query: Query,
+    arrival: Duration,
+) -> Result<Value, Refusal> {
     let question = query.question.clone();
     let answer = context.service.ask(query).await.map_err(|failure| refusal(&failure))?;
     let total = context.clock.monotonic().saturating_sub(arrival);
@@ -198,7 +204,7 @@ async fn command_named(context: &Context, name: &str, message: &Message) {
     context.answer(&route, &body, PATIENCE);
 }
 
-async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value, Refusal> {
+pub(super) async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value, Refusal> {
     let failed = |failure| refusal(&failure);
     match name {
         Name::List => {
@@ -231,6 +237,7 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
             let reply = context.service.procedure(request).await.map_err(failed)?;
             Ok(procedure::render(&reply, &context.zone))
         }
+        Name::Picture => picture::run(context, fields).await,
         Name::Pause | Name::Resume => set_recording(context, name == Name::Pause).await,
         Name::Reload => reload(context).await,
         Name::Instance => Ok(json!({
@@ -244,7 +251,7 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
             Ok(commands::preview(&preview, &context.zone, &context.media))
         }
         Name::Forget => match context.service.forget(commands::read_forget(fields)?).await {
-            Ok(reply) => Ok(commands::forgotten(&reply)),
+            Ok(reply) => Ok(forgetting::body(context, &reply)),
             Err(ForgetFailure::Invalid(message)) => Err(Refusal::bad(message)),
             Err(ForgetFailure::Write(ObserveFailure::StorageFull(message))) => {
                 Err(Refusal::new(Code::StorageFull, message))

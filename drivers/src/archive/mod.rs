@@ -22,6 +22,7 @@ mod encode;
 mod library;
 mod name;
 mod recorder;
+mod still;
 mod tap;
 mod writer;
 
@@ -29,4 +30,5 @@ pub use clip::{ClipError, Part, clip};
 pub use library::{Archive, ArchiveLimits, ArchiveStatus, Located};
 pub use name::{ChunkName, Recording, recording};
 pub use recorder::Recorder;
+pub use still::{Still, still};
 pub(crate) use tap::{tap_sink, watch};

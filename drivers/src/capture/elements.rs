@@ -32,6 +32,7 @@ const ELEMENTS: &[(&str, &str, &str)] = &[
     ("avdec_h264", "gstreamer1.0-libav", "H.264"),
     ("avdec_aac", "gstreamer1.0-libav", "AAC sound"),
     ("matroskamux", "gstreamer1.0-plugins-good", "recordings"),
+    ("jpegenc", "gstreamer1.0-plugins-good", "pictures out of recordings"),
     ("opusenc", "gstreamer1.0-plugins-base", "recordings of sound"),
     ("x264enc", "gstreamer1.0-plugins-ugly", "recordings of raw pictures, and clips"),
     ("nvarguscamerasrc", "nvidia-l4t-gstreamer", "kind `argus`"),

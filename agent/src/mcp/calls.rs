@@ -1,0 +1,210 @@
+//! Carries out one call of a tool: arguments to requests of the contract, and replies to a short result.
+
+use serde_json::{Map, Value, json};
+
+use super::arguments::Arguments;
+use super::digest;
+use super::door::{Door, DoorError};
+use super::tools::ToolName;
+
+/// Deadline of a question, milliseconds. The agent's reason is heard before this side gives up.
+const DEADLINE_MS: u64 = 7_500;
+
+/// What a call returns.
+#[derive(Debug, PartialEq)]
+pub enum Outcome {
+    /// Words and numbers.
+    Body(Value),
+    /// A picture, base64, with its media type and what it shows.
+    Picture { data: String, media_type: String, about: Value },
+}
+
+/// Carries it out.
+///
+/// # Errors
+/// If the arguments make no request, or the agent refuses or is away.
+pub async fn call(door: &Door, tool: ToolName, arguments: &Arguments<'_>) -> Result<Outcome, DoorError> {
+    let body = match tool {
+        ToolName::Ask => digest::answer(&door.ask(question("question", arguments)?).await?),
+        ToolName::SearchMemory => digest::found(&door.ask(question("query", arguments)?).await?),
+        ToolName::ListEpisodes => {
+            let body = json!({
+                "since": arguments.time("since")?, "until": arguments.time("until")?,
+                "entity": arguments.value("entity"), "place": arguments.value("place"),
+                "cursor": arguments.value("cursor"), "limit": arguments.count("limit"),
+            });
+            digest::episodes(&door.command("list", body).await?)
+        }
+        ToolName::GetEpisode => get(door, arguments).await?,
+        ToolName::GetFacts => {
+            let body = json!({
+                "of": "facts", "subject": arguments.value("about"), "past": arguments.flag("past"),
+                "limit": arguments.count("limit"),
+            });
+            digest::facts(&door.command("list", body).await?)
+        }
+        ToolName::GetPersons => {
+            let body = json!({ "of": "entities", "limit": arguments.count("limit") });
+            digest::persons(&door.command("list", body).await?)
+        }
+        ToolName::GetProcedure => procedure(door, arguments).await?,
+        ToolName::NextStep => {
+            let done = arguments.value("done").cloned().unwrap_or_else(|| json!([]));
+            let next = json!({ "goal": arguments.value("goal"), "done": done, "k": arguments.count("limit") });
+            digest::next(&procedures(door, json!({ "next": next })).await?)
+        }
+        ToolName::GetPicture => return picture(door, arguments).await,
+        ToolName::Observe => observe(door, arguments).await?,
+        ToolName::GetStatus => status(door).await?,
+        ToolName::Forget => forget(door, arguments).await?,
+    };
+    Ok(Outcome::Body(body))
+}
+
+fn question(named: &str, arguments: &Arguments<'_>) -> Result<Value, DoorError> {
+    let mut body = json!({
+        "question": arguments.text(named), "since": arguments.time("since")?, "until": arguments.time("until")?,
+        "top_k": arguments.count("limit"), "deadline_ms": DEADLINE_MS,
+    });
+    if named == "question"
+        && let Some(options) = arguments.value("options")
+    {
+        body["options"] = options.clone();
+    }
+    Ok(body)
+}
+
+/// The one of `episode` and `event` that a call names.
+fn named<'a>(arguments: &'a Arguments<'_>) -> Result<(&'static str, &'a str), DoorError> {
+    match (arguments.text("episode"), arguments.text("event")) {
+        (Some(id), None) => Ok(("episode", id)),
+        (None, Some(id)) => Ok(("event", id)),
+        _ => Err(DoorError::bad("name either `episode`, such as ep-12, or `event`, such as ev-42")),
+    }
+}
+
+async fn get(door: &Door, arguments: &Arguments<'_>) -> Result<Value, DoorError> {
+    let (what, id) = named(arguments)?;
+    if what == "event" {
+        return Ok(digest::event(&door.command("get", json!({ "event": id })).await?));
+    }
+    let body = json!({
+        "episode": id, "limit": arguments.count("limit"), "cursor": arguments.value("cursor"),
+    });
+    Ok(digest::episode(&door.command("get", body).await?))
+}
+
+/// The picture of an event or an episode, as the contract returns it.
+pub async fn picture_of(door: &Door, id: &str, width: u64) -> Result<Value, DoorError> {
+    let what = if id.starts_with("ep-") { "episode" } else { "event" };
+    let mut reply = door.command("picture", json!({ what: id, "max_width": width })).await?;
+    Ok(reply["picture"].take())
+}
+
+async fn picture(door: &Door, arguments: &Arguments<'_>) -> Result<Outcome, DoorError> {
+    let (_, id) = named(arguments)?;
+    let mut picture = picture_of(door, id, arguments.count("width")).await?;
+    let Value::String(data) = picture["data"].take() else {
+        return Err(DoorError::new("internal", "the agent returned no picture"));
+    };
+    let media_type = picture["media_type"].as_str().unwrap_or("image/jpeg").to_owned();
+    let mut about = Map::new();
+    for name in ["event", "episode", "at", "source", "width", "height"] {
+        if !picture[name].is_null() {
+            about.insert(name.to_owned(), picture[name].take());
+        }
+    }
+    Ok(Outcome::Picture { data, media_type, about: about.into() })
+}
+
+/// A query of `cmd/procedure`. Its advice is for clients of the contract; a model knows tools.
+async fn procedures(door: &Door, query: Value) -> Result<Value, DoorError> {
+    door.command("procedure", query).await.map_err(|error| DoorError {
+        message: error.message.replace("`list` names", "`get_procedure` without arguments lists"),
+        ..error
+    })
+}
+
+async fn procedure(door: &Door, arguments: &Arguments<'_>) -> Result<Value, DoorError> {
+    let which = match (arguments.value("goal"), arguments.value("id")) {
+        (None, None) => {
+            let list = json!({ "list": { "max": arguments.count("limit").max(20) } });
+            return Ok(digest::tasks(&procedures(door, list).await?));
+        }
+        (Some(goal), None) => json!({ "goal": goal }),
+        (None, Some(id)) => json!({ "id": id }),
+        (Some(_), Some(_)) => return Err(DoorError::bad("name either `goal` or `id`")),
+    };
+    let found = procedures(door, json!({ "get": which })).await?;
+    let mut query = json!({ "id": found["procedure"]["id"], "max": arguments.count("limit") });
+    for name in ["without", "with"] {
+        if let Some(phrases) = arguments.value(name) {
+            query[name] = phrases.clone();
+        }
+    }
+    let paths = procedures(door, json!({ "paths": query })).await?;
+    Ok(digest::procedure(&found, &paths))
+}
+
+async fn observe(door: &Door, arguments: &Arguments<'_>) -> Result<Value, DoorError> {
+    // With an id and a time, telling it again after a cut connection is a duplicate and not a second event.
+    let id = match arguments.text("id") {
+        Some(id) => id.to_owned(),
+        None => random_id()?,
+    };
+    let mut attributes = match arguments.value("attributes") {
+        Some(Value::Object(attributes)) => attributes.clone(),
+        _ => Map::new(),
+    };
+    if let Some(place) = arguments.value("place") {
+        attributes.insert("place".to_owned(), place.clone());
+    }
+    let mut body = json!({
+        "text": arguments.text("text"), "id": id, "source": arguments.text("source").unwrap_or("mcp"),
+        "at": if arguments.text("at").is_some() { arguments.time("at")? } else { arguments.now() },
+    });
+    for name in ["kind", "entity", "confidence"] {
+        if let Some(value) = arguments.value(name) {
+            body[name] = value.clone();
+        }
+    }
+    if !attributes.is_empty() {
+        body["attributes"] = attributes.into();
+    }
+    let reply = door.observe(body).await?;
+    match &reply["rejected"][0]["error"] {
+        Value::Object(error) => {
+            let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+            Err(DoorError::new(text("code"), text("message")))
+        }
+        _ => Ok(digest::observed(&reply, &id)),
+    }
+}
+
+fn random_id() -> Result<String, DoorError> {
+    let mut random = [0_u8; 12];
+    getrandom::fill(&mut random).map_err(|error| DoorError::new("internal", error.to_string()))?;
+    Ok(random.iter().fold("mcp-".to_owned(), |id, byte| id + &format!("{byte:02x}")))
+}
+
+async fn status(door: &Door) -> Result<Value, DoorError> {
+    let vitals = door.vitals().await?;
+    Ok(digest::status(door.robot(), vitals.status.as_deref(), vitals.health.as_ref()))
+}
+
+async fn forget(door: &Door, arguments: &Arguments<'_>) -> Result<Value, DoorError> {
+    let mut body = json!({});
+    for name in ["entity", "episodes"] {
+        if let Some(value) = arguments.value(name) {
+            body[name] = value.clone();
+        }
+    }
+    for name in ["since", "until"] {
+        if arguments.text(name).is_some() {
+            body[name] = arguments.time(name)?;
+        }
+    }
+    let confirmed = arguments.flag("confirm");
+    let command = if confirmed { "forget" } else { "forget_preview" };
+    Ok(digest::forgotten(&door.command(command, body).await?, confirmed))
+}

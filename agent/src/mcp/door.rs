@@ -1,0 +1,111 @@
+//! The way from a tool to the memory: the requests of the MQTT contract, and their replies.
+
+use serde_json::{Value, json};
+
+use super::broker_door::{BrokerDoor, Request};
+use crate::mqtt::LocalDoor;
+use crate::mqtt::request::Vitals;
+
+/// Why there is no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DoorError {
+    /// A code of the contract, or `unreachable`.
+    pub code: String,
+    /// What failed and what to do.
+    pub message: String,
+}
+
+impl DoorError {
+    /// An error with a code.
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        Self { code: code.to_owned(), message: message.into() }
+    }
+
+    /// The request is wrong.
+    pub fn bad(message: impl Into<String>) -> Self {
+        Self::new("bad_request", message)
+    }
+
+    /// As it is told to a client.
+    pub fn body(&self) -> Value {
+        json!({ "code": self.code, "message": self.message })
+    }
+}
+
+/// The way to an agent.
+pub enum Door {
+    /// Over the broker.
+    Broker(Box<BrokerDoor>),
+    /// Inside the agent.
+    Agent(Box<LocalDoor>),
+}
+
+impl Door {
+    /// Opens it ahead of the first request.
+    pub async fn prepare(&self) {
+        match self {
+            // Whoever asks hears why not.
+            Self::Broker(door) => drop(door.client().await),
+            Self::Agent(_) => {}
+        }
+    }
+
+    /// Asks; `body` is the payload of `…/ask`.
+    pub async fn ask(&self, body: Value) -> Result<Value, DoorError> {
+        match self {
+            Self::Broker(door) => door.request(Request::Ask, &body).await,
+            Self::Agent(door) => checked(door.ask(&body).await),
+        }
+    }
+
+    /// Tells; `body` is the payload of `…/observe`.
+    pub async fn observe(&self, body: Value) -> Result<Value, DoorError> {
+        match self {
+            Self::Broker(door) => door.request(Request::Observe, &body).await,
+            Self::Agent(door) => checked(door.observe(&body).await),
+        }
+    }
+
+    /// Gives a command of the contract.
+    pub async fn command(&self, name: &str, body: Value) -> Result<Value, DoorError> {
+        match self {
+            Self::Broker(door) => door.request(Request::Command(name), &body).await,
+            Self::Agent(door) => checked(door.command(name, &body).await),
+        }
+    }
+
+    /// The status and health of the agent.
+    pub async fn vitals(&self) -> Result<Vitals, DoorError> {
+        match self {
+            Self::Broker(door) => door.vitals().await,
+            Self::Agent(door) => Ok(door.vitals()),
+        }
+    }
+
+    /// Name of the robot.
+    pub fn robot(&self) -> &str {
+        match self {
+            Self::Broker(door) => door.robot(),
+            Self::Agent(door) => door.robot(),
+        }
+    }
+
+    /// Takes leave.
+    pub async fn close(&self) {
+        match self {
+            Self::Broker(door) => door.close().await,
+            Self::Agent(_) => {}
+        }
+    }
+}
+
+/// The reply, unless it is an error of the contract.
+pub fn checked(reply: Value) -> Result<Value, DoorError> {
+    match reply.get("error").filter(|error| error.is_object()) {
+        Some(error) => Err(DoorError::new(
+            error["code"].as_str().unwrap_or("internal"),
+            error["message"].as_str().unwrap_or("no reason given"),
+        )),
+        None => Ok(reply),
+    }
+}
