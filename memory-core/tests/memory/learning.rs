@@ -51,6 +51,18 @@ fn told_household() -> Bench {
 }
 
 #[test]
+fn a_fact_does_not_answer_while_something_newer_of_it_is_not_learnt_yet() {
+    let bench = told_household();
+    bench.learn();
+    accepted(bench.tell(said("Tom", "The blue mug is in the sink.", 5000)));
+    for _ in 0..2 {
+        let answer = bench.answer("Where is the blue mug?");
+        assert_eq!(answer.answer.as_deref(), Some("In the sink"), "{answer:?}");
+        bench.learn();
+    }
+}
+
+#[test]
 fn questions_about_what_was_learnt_are_answered_with_the_events_they_go_back_to() {
     let bench = told_household();
     assert_eq!(bench.memory.stats().pending_lessons, 6);

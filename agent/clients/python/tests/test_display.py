@@ -106,6 +106,7 @@ def test_whatever_a_reply_holds_it_is_read_or_a_protocol_error() -> None:
         _calls.episode("ep-1", None),
         _calls.event("ev-1"),
         _calls.facts(None, False, None),
+        _calls.gists("day", None, None, None),
         _calls.entities(None),
         _calls.name_entity("e-1", "Anna"),
         _calls.forget("forget", None, "Anna", None, None),
@@ -121,7 +122,18 @@ def test_whatever_a_reply_holds_it_is_read_or_a_protocol_error() -> None:
         _calls.backup(None, False),
         _calls.export(None),
     ]
-    names = ["rejected", "accepted", "duplicates", "episodes", "episode", "event", "facts", "persons", "procedures"]
+    names = [
+        "rejected",
+        "accepted",
+        "duplicates",
+        "episodes",
+        "episode",
+        "event",
+        "facts",
+        "gists",
+        "persons",
+        "procedures",
+    ]
     names += [
         "procedure",
         "paths",

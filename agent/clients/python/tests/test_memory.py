@@ -127,6 +127,16 @@ def test_facts_and_names_are_learnt(memory: Memory) -> None:
     assert memory.forget_preview(entity="Zoe Miller").events == 1
 
 
+def test_hours_and_days_are_summarised_with_their_events(memory: Memory) -> None:
+    memory.observe(Observation("Ines tunes the lute", kind="caption", at=DAY + timedelta(days=30)))
+    (day,) = memory.gists("day", since=DAY + timedelta(days=29), until=DAY + timedelta(days=31))
+    assert "Ines tunes the lute" in day.summary
+    assert day.start <= DAY + timedelta(days=30) < day.end
+    assert memory.event(day.lines[0].evidence[0]).text == "Ines tunes the lute"
+    (hour,) = memory.gists(since=DAY + timedelta(days=29), until=DAY + timedelta(days=31))
+    assert (hour.level, hour.lines[0].topic, hour.lines[0].times) == ("hour", "scene", 1)
+
+
 def tell_tea(memory: Memory) -> None:
     for number, (who, tool) in enumerate([("Anna", "kettle"), ("Anna", "kettle"), ("Ben", "microwave")]):
         steps = [("heat the water", tool), ("put tea into the cup", "spoon"), ("pour", "cup")]

@@ -5,6 +5,7 @@
 
 use jiff::Zoned;
 
+use crate::index::{Holding, is_stop_word, words};
 use crate::language::english::time::moment;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
@@ -12,6 +13,8 @@ use crate::recall::pool::Pool;
 use crate::semantic::{Ask, Fact, FactQuestion, FactsFound, same_state};
 use crate::{EventId, ReadError, Timestamp};
 
+/// Events of a subject among which one is looked for that is not learnt yet.
+const LATELY: usize = 64;
 /// Most events that one fact is shown with.
 const SHOWN_EVENTS: usize = 3;
 
@@ -30,6 +33,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, degraded: &mut Vec<String>) -> 
     let bound = question.bound();
     let at = Timestamp::from(question.now.timestamp());
     let called = learnt.also_called(&asked.subject);
+    if pending > 0 && is_outdated(pool, &asked.subject.shown, learnt.cursor()) {
+        return Ok(None);
+    }
     let Some(found) = learnt.facts().answer(&asked, bound, at, &called) else { return Ok(None) };
     let mut ids: Vec<EventId> = Vec::new();
     for fact in &found.facts {
@@ -69,6 +75,13 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, degraded: &mut Vec<String>) -> 
         confidence: 0.0,
         reason: format!("a fact that was learnt, told {}", moment(told, &question.now)),
     }))
+}
+
+/// Whether an event that nothing was learnt from yet speaks of the subject: what it says is newer than any fact.
+fn is_outdated(pool: &Pool<'_>, subject: &str, learnt: EventId) -> bool {
+    let groups = words(subject).filter(|word| !is_stop_word(word)).map(|word| vec![word]).collect();
+    let newest = Holding { groups, latest: true, limit: LATELY, ..Holding::default() };
+    pool.reader.search().holding(&newest).into_iter().any(|event| event > learnt)
 }
 
 fn in_words(asked: &FactQuestion, found: &FactsFound, bounded: bool, now: &Zoned) -> String {

@@ -61,6 +61,8 @@ from .remembering import (
     Evidence,
     Fact,
     Forgotten,
+    Gist,
+    GistLine,
     Person,
     TraceStep,
 )
@@ -108,6 +110,8 @@ __all__ = [
     "Fact",
     "Forbidden",
     "Forgotten",
+    "Gist",
+    "GistLine",
     "Health",
     "Instance",
     "InternalError",

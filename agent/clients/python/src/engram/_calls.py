@@ -22,7 +22,7 @@ from .procedures import (
     ProcedureSummary,
     Ways,
 )
-from .remembering import Answer, Entities, Episode, EpisodeSummary, Event, Fact, Forgotten, Person
+from .remembering import Answer, Entities, Episode, EpisodeSummary, Event, Fact, Forgotten, Gist, Person
 from .status import Backup, Compacted, Export, Health, Instance, News, Reloaded, Snapshot
 
 T = TypeVar("T")
@@ -164,6 +164,11 @@ def event(id: str) -> Call[Event]:
 def facts(subject: str | None, past: bool, limit: int | None) -> Call[Listing[Fact]]:
     fields = without_nones({"of": "facts", "subject": subject, "past": past or None, "limit": limit})
     return Call("cmd/list", fields, lambda reply: decode_list(Fact, reply.get("facts")))
+
+
+def gists(level: str, since: When | None, until: When | None, limit: int | None) -> Call[Listing[Gist]]:
+    fields = {"of": "gists", "level": level, "since": _moment(since), "until": _moment(until), "limit": limit}
+    return Call("cmd/list", without_nones(fields), lambda reply: decode_list(Gist, reply.get("gists")))
 
 
 def entities(limit: int | None) -> Call[Entities]:

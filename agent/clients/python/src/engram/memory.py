@@ -24,7 +24,7 @@ from ._pending import Pending
 from .errors import Closed, TimedOut
 from .observing import Kind, Observation, Receipt, Told, said
 from .procedures import Alternatives, Missing, NextStep, Picture, Procedure, ProcedureSummary, Ways
-from .remembering import Answer, Entities, Episode, EpisodeSummary, Event, Fact, Forgotten, Person
+from .remembering import Answer, Entities, Episode, EpisodeSummary, Event, Fact, Forgotten, Gist, Person
 from .status import Backup, Compacted, Export, Health, Instance, News, Reloaded, Snapshot
 
 T = TypeVar("T")
@@ -243,6 +243,18 @@ class Memory:
     ) -> Listing[Fact]:
         """Returns what is held to be so; with `past` also what holds no more."""
         return self._run(calls.facts(subject, past, limit), timeout)
+
+    def gists(
+        self,
+        level: Literal["minute", "hour", "day"] = "hour",
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        limit: int | None = None,
+        timeout: float | None = None,
+    ) -> Listing[Gist]:
+        """Returns what minutes, hours or days were about, the newest first."""
+        return self._run(calls.gists(level, since, until, limit), timeout)
 
     def entities(self, *, limit: int | None = None, timeout: float | None = None) -> Entities:
         """Returns the persons known by face or voice, and the names that events tell."""

@@ -243,6 +243,49 @@ class Fact(display.Line):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class GistLine(display.Line):
+    """One thing that happened in the time of a gist, told once."""
+
+    #: `scene`, `action`, `task`, `speech`, `state`, `entity`, `sound` or `object`.
+    topic: str
+    text: str
+    first: datetime
+    last: datetime
+    entity: str | None = None
+    times: int = 1
+    lasted_s: float = 0.0
+    #: Ids of the first events that say so.
+    evidence: tuple[str, ...] = ()
+    #: All fields as Engram sent them.
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        """Says it in a line."""
+        who = "" if self.entity is None else f"{self.entity}: "
+        often = "" if self.times == 1 else f" ({self.times} times)"
+        return f"{who}{self.text}{often}  [{display.time(self.first)}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Gist(display.Line):
+    """What a minute, an hour or a day was about."""
+
+    #: `minute`, `hour` or `day`.
+    level: str
+    start: datetime
+    end: datetime
+    #: At most 120 words.
+    summary: str
+    lines: tuple[GistLine, ...] = ()
+    #: All fields as Engram sent them.
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        """Says it in a line."""
+        return f"{display.span(self.start, self.end)}: {self.summary}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Person(display.Line):
     """Somebody whom Engram knows by face, voice or name."""
 
