@@ -3,6 +3,7 @@
 
 mod annotated;
 mod directories;
+mod homeassistant;
 mod index;
 mod layers;
 pub mod mqtt;
@@ -20,6 +21,7 @@ use toml::Value;
 
 pub use annotated::{annotated_toml, origins_json, secrets};
 pub use directories::{Directories, beyond_the_disk, default_data_dir, unusable};
+pub use homeassistant::HomeAssistantConfig;
 pub use index::IndexConfig;
 pub use layers::{ENVIRONMENT_PREFIX, Node, Origin};
 pub use schema::{closest, schema};
@@ -59,6 +61,8 @@ pub struct Config {
     pub models: ModelsConfig,
     /// The broker and the MQTT interface.
     pub mqtt: MqttConfig,
+    /// Discovery by Home Assistant.
+    pub homeassistant: HomeAssistantConfig,
     /// The media archive.
     pub recording: RecordingConfig,
     /// Heat and load.
@@ -363,6 +367,9 @@ fn validate(config: &Config, layers: &Node) -> Vec<Problem> {
     }
     for (key, message) in config.mqtt.problems() {
         say(&format!("mqtt.{key}"), message, None);
+    }
+    for (key, message) in config.homeassistant.problems(&config.mqtt.root) {
+        say(&format!("homeassistant.{key}"), message, None);
     }
     for (key, message) in config.thermal.problems() {
         say(&format!("thermal.{key}"), message, None);

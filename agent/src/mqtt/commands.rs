@@ -30,6 +30,7 @@ pub enum Name {
     NameEntity,
     Pause,
     Procedure,
+    Recording,
     Reload,
     Restore,
     Resume,
@@ -40,7 +41,7 @@ pub enum Name {
 const MAX_PAGE: u64 = 200;
 
 impl Name {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Backup,
         Self::Compact,
         Self::Export,
@@ -52,6 +53,7 @@ impl Name {
         Self::NameEntity,
         Self::Pause,
         Self::Procedure,
+        Self::Recording,
         Self::Reload,
         Self::Restore,
         Self::Resume,
@@ -71,6 +73,7 @@ impl Name {
             Self::NameEntity => "name_entity",
             Self::Pause => "pause",
             Self::Procedure => "procedure",
+            Self::Recording => "recording",
             Self::Reload => "reload",
             Self::Restore => "restore",
             Self::Resume => "resume",
@@ -97,7 +100,14 @@ impl Name {
     const fn is_guarded(self) -> bool {
         matches!(
             self,
-            Self::Backup | Self::Export | Self::Forget | Self::NameEntity | Self::Pause | Self::Restore | Self::Resume
+            Self::Backup
+                | Self::Export
+                | Self::Forget
+                | Self::NameEntity
+                | Self::Pause
+                | Self::Recording
+                | Self::Restore
+                | Self::Resume
         )
     }
 
@@ -116,6 +126,19 @@ impl Name {
             let proof = fields.get(operator::FIELD).and_then(Value::as_str).filter(|_| !denied);
             if proof.is_some_and(|proof| proofs.take(proof, self.as_str())) { Ok(()) } else { Err(refusal) }
         })
+    }
+
+    /// `recording` does what `pause` and `resume` do, so whoever denies one of those denies it here too.
+    ///
+    /// # Errors
+    /// `forbidden`, with the key that would allow it.
+    pub fn check_recording(pause: bool, config: &MqttConfig) -> Result<(), Refusal> {
+        let same = if pause { Self::Pause } else { Self::Resume };
+        match (config.allow.get(Self::Recording.as_str()), config.allow.get(same.as_str())) {
+            (Some(false), _) => Self::Recording.check_allowed(config),
+            (Some(true), None) => Ok(()),
+            _ => same.check_allowed(config),
+        }
     }
 
     /// # Errors
@@ -140,10 +163,13 @@ impl Name {
     }
 }
 
-/// The fields of a command; an empty payload has none.
-pub fn fields(payload: &Payload) -> Result<&Map<String, Value>, Refusal> {
+/// The fields of a command; an empty payload has none. Only `recording` takes a word.
+pub fn fields(name: &str, payload: &Payload) -> Result<Map<String, Value>, Refusal> {
     match payload {
-        Payload::Json(Value::Object(map)) => Ok(map),
+        Payload::Json(Value::Object(map)) => Ok(map.clone()),
+        Payload::Text(word) if name == Name::Recording.as_str() => {
+            Ok(Map::from_iter([("state".to_owned(), word.as_str().into())]))
+        }
         Payload::Json(_) | Payload::Text(_) => Err(Refusal::bad("expected a JSON object")),
     }
 }
@@ -174,6 +200,15 @@ pub fn read_forget(fields: Fields<'_>) -> Result<ForgetRequest, Refusal> {
         (None, None, None, Some(_)) => Err(Refusal::bad("`since` is missing beside `until`")),
         (None, None, None, None) => Err(Refusal::bad(ways)),
         _ => Err(Refusal::bad(format!("too many: {ways}"))),
+    }
+}
+
+/// `cmd/recording`: whether to pause.
+pub fn read_recording(fields: Fields<'_>) -> Result<bool, Refusal> {
+    match fields.text("state")? {
+        Some("on") => Ok(false),
+        Some("paused") => Ok(true),
+        _ => Err(Refusal::bad("`state` must be \"on\" or \"paused\"")),
     }
 }
 
@@ -433,6 +468,24 @@ mod tests {
         let mut allowed = MqttConfig::default();
         allowed.allow.insert("forget".to_owned(), true);
         assert_eq!(Name::Forget.check_allowed(&allowed), Ok(()));
+    }
+
+    #[test]
+    fn recording_is_allowed_where_what_it_does_is_allowed() {
+        let check = |allow: &[(&str, bool)], pause| {
+            let mut config = MqttConfig::default();
+            config.allow.extend(allow.iter().map(|(name, allowed)| ((*name).to_owned(), *allowed)));
+            Name::check_recording(pause, &config).is_ok()
+        };
+        assert!(!check(&[], true), "an open broker");
+        assert!(check(&[("recording", true)], true) && check(&[("recording", true)], false));
+        assert!(check(&[("pause", true)], true) && !check(&[("pause", true)], false));
+        assert!(!check(&[("recording", true), ("resume", false)], false), "denied under its other name");
+        assert!(!check(&[("recording", false), ("pause", true)], true));
+        let body = |word: &str| read_recording(Fields(&fields("recording", &Payload::Text(word.to_owned())).unwrap()));
+        assert_eq!((body("on"), body("paused")), (Ok(false), Ok(true)));
+        assert_eq!(body("ON").unwrap_err().code, Code::BadRequest);
+        assert!(fields("pause", &Payload::Text("on".to_owned())).is_err());
     }
 
     #[test]

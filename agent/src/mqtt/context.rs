@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use super::client::{Broker, End, EndKind};
 use super::forgetting::Forgetting;
+use super::homeassistant::HomeAssistant;
 use super::limits::TokenBucket;
 use super::outbox::Outbox;
 use super::reply::{Route, Router};
@@ -31,6 +32,7 @@ pub const CONNECTION_ASK: &str = "connection ask";
 pub const RIGHTS_IN: &str = "rights in";
 pub const RIGHTS_ASK: &str = "rights ask";
 pub const STORAGE: &str = "storage";
+pub const HOME_ASSISTANT: &str = "home assistant";
 
 /// Questions and commands that are worked on at once.
 const REQUESTS: usize = 512;
@@ -49,6 +51,7 @@ pub struct Context {
     pub clock: Arc<dyn Clock>,
     pub zone: TimeZone,
     pub media: MediaLinks,
+    pub homeassistant: HomeAssistant,
     pub counters: Arc<MqttCounters>,
     pub backups: std::path::PathBuf,
     pub backup_limits: BackupLimits,
@@ -80,6 +83,7 @@ impl Context {
             clock,
             zone,
             media,
+            homeassistant,
             counters,
             backups,
             backup_limits,
@@ -100,6 +104,7 @@ impl Context {
             slots: Arc::new(Semaphore::new(REQUESTS)),
             leaving: CancellationToken::new(),
             forgetting: Forgetting::default(),
+            homeassistant: HomeAssistant::new(homeassistant),
             asks: Mutex::new(TokenBucket::new(limits.asks_per_s, limits.ask_burst, now)),
             observations: Mutex::new(TokenBucket::new(limits.observations_per_s, limits.observations_per_s, now)),
             config,

@@ -18,6 +18,7 @@ mod door;
 pub(crate) mod entities;
 pub(crate) mod fields;
 mod forgetting;
+pub mod homeassistant;
 mod ingest;
 mod limits;
 pub(crate) mod observe;
@@ -144,6 +145,8 @@ pub struct FrontDoor {
     pub zone: jiff::tz::TimeZone,
     /// Where evidence can be looked at.
     pub media: crate::media::MediaLinks,
+    /// How Home Assistant shall find this robot; changes with the configuration.
+    pub homeassistant: watch::Receiver<homeassistant::Wanted>,
     /// What is counted; the program shows it in `health.mqtt`.
     pub counters: Arc<MqttCounters>,
     /// Where backups and exports are, which no command leads out of.

@@ -47,6 +47,7 @@ pub struct Dispatcher {
 
 impl Dispatcher {
     pub fn dispatch(&self, message: Message) {
+        self.context.homeassistant.hear(&message);
         let text = |message: &Message| String::from_utf8_lossy(&message.payload).into_owned();
         let sign = match self.context.topics.parse(&message.topic) {
             // What a broker has stored is nobody's question now, and it would come again with every connection.
@@ -167,14 +168,18 @@ async fn command_named(context: &Context, name: &str, message: &Message) {
         // Buttons of a dashboard send nothing.
         super::ask::Request { route: context.router().route(message, None), body: Ok(serde_json::Map::new()) }
     } else {
-        read_request(message, &context.router(), ceiling, |payload: &Payload| commands::fields(payload).cloned())
+        read_request(message, &context.router(), ceiling, |payload: &Payload| commands::fields(name, payload))
     };
     let request = request.only_if_answerable();
     let route = request.route;
     let outcome = async {
         let name = Name::parse(name)?;
         let fields = request.body?;
-        name.check_allowed_to(&context.config, &context.proofs, &fields)?;
+        if name == Name::Recording {
+            Name::check_recording(commands::read_recording(Fields(&fields))?, &context.config)?;
+        } else {
+            name.check_allowed_to(&context.config, &context.proofs, &fields)?;
+        }
         if !context.admit() {
             return Err(busy("more requests a second than mqtt.limits.asks_per_s"));
         }
@@ -232,6 +237,7 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
             Ok(procedure::render(&reply, &context.zone))
         }
         Name::Pause | Name::Resume => set_recording(context, name == Name::Pause).await,
+        Name::Recording => set_recording(context, commands::read_recording(fields)?).await,
         Name::Reload => reload(context).await,
         Name::Instance => Ok(json!({
             "instance": context.identity.instance,

@@ -94,6 +94,8 @@ pub enum Outbound {
     Entity,
     /// Procedures that are learnt, changed and given up.
     Procedure,
+    /// What Home Assistant shows beside `health`; retained, if it is to discover this robot.
+    HomeAssistant,
 }
 
 /// Which of the two connections, or which client of this program.
@@ -169,6 +171,7 @@ impl Topics {
             Outbound::Episode => "event/episode",
             Outbound::Entity => "event/entity",
             Outbound::Procedure => "event/procedure",
+            Outbound::HomeAssistant => "homeassistant",
         })
     }
 
