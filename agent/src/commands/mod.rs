@@ -18,6 +18,7 @@ mod man;
 mod models;
 mod observe;
 mod offline;
+mod place;
 mod procedure;
 mod replay;
 mod requester;

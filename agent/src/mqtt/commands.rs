@@ -8,7 +8,7 @@ use memory_core::{
 use serde_json::{Map, Value, json};
 
 use super::ask::{rounded, seconds};
-use super::fields::{Fields, wrong};
+use super::fields::{Fields, Moment, wrong};
 use super::reply::{Code, Payload, Refusal};
 use super::topics::check_name;
 use crate::config::mqtt::MqttConfig;
@@ -20,6 +20,7 @@ use crate::operator::{self, Proofs};
 #[expect(clippy::enum_variant_names, reason = "`name_entity` is the contract's word")]
 pub enum Name {
     Backup,
+    Check,
     Compact,
     Export,
     Forget,
@@ -41,8 +42,9 @@ pub enum Name {
 const MAX_PAGE: u64 = 200;
 
 impl Name {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Backup,
+        Self::Check,
         Self::Compact,
         Self::Export,
         Self::Forget,
@@ -63,6 +65,7 @@ impl Name {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Backup => "backup",
+            Self::Check => "check",
             Self::Compact => "compact",
             Self::Export => "export",
             Self::Forget => "forget",
@@ -93,7 +96,7 @@ impl Name {
 
     /// Whether the command first replies that it has begun.
     pub const fn is_long(self) -> bool {
-        matches!(self, Self::Backup | Self::Compact | Self::Export | Self::Restore | Self::Snapshot)
+        matches!(self, Self::Backup | Self::Check | Self::Compact | Self::Export | Self::Restore | Self::Snapshot)
     }
 
     /// Whether the command destroys, renames, pauses or fills the disk, and so needs authentication.
@@ -175,10 +178,10 @@ pub fn fields(name: &str, payload: &Payload) -> Result<Map<String, Value>, Refus
 }
 
 /// `cmd/forget`
-pub fn read_forget(fields: Fields<'_>) -> Result<ForgetRequest, Refusal> {
+pub fn read_forget(fields: Fields<'_>, moment: &Moment) -> Result<ForgetRequest, Refusal> {
     let episodes = fields.value("episodes").map(episode_ids).transpose()?;
     let entity = fields.text("entity")?;
-    let (since, until) = (fields.time("since")?, fields.time("until")?);
+    let (since, until) = (fields.point("since", moment)?, fields.point("until", moment)?);
     let ways = "name exactly one of `episodes`, `entity`, or `since` with `until`";
     match (episodes, entity, since, until) {
         (Some(episodes), None, None, None) => {
@@ -244,8 +247,8 @@ pub fn preview(preview: &ForgetPreview, zone: &TimeZone, media: &MediaLinks) -> 
 }
 
 /// `cmd/list`
-pub fn read_list(fields: Fields<'_>) -> Result<EpisodeFilter, Refusal> {
-    let (since, until) = (fields.time("since")?, fields.time("until")?);
+pub fn read_list(fields: Fields<'_>, moment: &Moment) -> Result<EpisodeFilter, Refusal> {
+    let (since, until) = (fields.point("since", moment)?, fields.point("until", moment)?);
     let span = (since.is_some() || until.is_some()).then(|| {
         TimeSpan::new(
             since.unwrap_or(Timestamp::from_micros(i64::MIN)),
@@ -278,6 +281,42 @@ pub fn page(page: &Page, zone: &TimeZone, media: &MediaLinks) -> Value {
     json!({"episodes": episodes, "next": page.next.map(|id| id.to_string())})
 }
 
+/// A page of `cmd/list` of events, in order of commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventList {
+    pub after: Option<EventId>,
+    pub limit: usize,
+}
+
+impl EventList {
+    /// `None` where something else is to be listed.
+    pub fn read(fields: Fields<'_>) -> Result<Option<Self>, Refusal> {
+        if fields.text("of")? != Some("events") {
+            return Ok(None);
+        }
+        let limit = fields.count("limit")?.filter(|limit| *limit > 0).unwrap_or(MAX_PAGE).min(MAX_PAGE);
+        Ok(Some(Self { after: event_cursor(fields)?, limit: usize::try_from(limit).unwrap_or(1) }))
+    }
+
+    /// The page, cut at [`GET_BYTES`] like that of an episode.
+    pub fn page(self, events: &[Event], zone: &TimeZone, media: &MediaLinks) -> Value {
+        let mut bytes = 0;
+        let mut shown = Vec::new();
+        for event in events {
+            let body = event_body(event, zone, media);
+            let size = body.to_string().len();
+            if !shown.is_empty() && bytes + size > GET_BYTES {
+                break;
+            }
+            bytes += size;
+            shown.push(body);
+        }
+        let more = shown.len() < events.len() || events.len() == self.limit;
+        let next = events[..shown.len()].last().filter(|_| more).map(|event| event.id.to_string());
+        json!({ "events": shown, "next": next })
+    }
+}
+
 /// What `cmd/get` opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Get {
@@ -302,14 +341,18 @@ pub fn read_get(fields: Fields<'_>) -> Result<Get, Refusal> {
     }
 }
 
-fn event_page(fields: Fields<'_>) -> Result<EventPage, Refusal> {
+fn event_cursor(fields: Fields<'_>) -> Result<Option<EventId>, Refusal> {
     let after = fields.value("cursor").map(|value| {
         let number = value.as_str().and_then(|text| text.strip_prefix("ev-")).and_then(|number| number.parse().ok());
         number.map(EventId).ok_or_else(|| wrong("cursor", "the `next` of the page before, such as \"ev-42\"", value))
     });
+    after.transpose()
+}
+
+fn event_page(fields: Fields<'_>) -> Result<EventPage, Refusal> {
     let limit = fields.count("limit")?.filter(|limit| *limit > 0).unwrap_or(MAX_EVENTS).min(MAX_EVENTS);
     let limit = usize::try_from(limit).unwrap_or(1);
-    Ok(EventPage { after: after.transpose()?, limit, bytes: GET_BYTES })
+    Ok(EventPage { after: event_cursor(fields)?, limit, bytes: GET_BYTES })
 }
 
 fn event_id(value: &Value) -> Result<EventId, Refusal> {
@@ -395,7 +438,8 @@ mod tests {
 
     fn forget(body: Value) -> Result<ForgetRequest, Refusal> {
         let Value::Object(map) = body else { panic!("not an object") };
-        read_forget(Fields(&map))
+        let now = Timestamp::parse("2026-11-22T12:00:00Z").unwrap();
+        read_forget(Fields(&map), &Moment { now, zone: TimeZone::UTC })
     }
 
     #[test]
@@ -405,6 +449,12 @@ mod tests {
             Ok(ForgetRequest::Episodes(vec![EpisodeId(1), EpisodeId(2)]))
         );
         assert_eq!(forget(json!({"entity": "Anna"})), Ok(ForgetRequest::Entity("Anna".to_owned())));
+        let hours =
+            |from: &str, to: &str| TimeSpan::new(Timestamp::parse(from).unwrap(), Timestamp::parse(to).unwrap());
+        assert_eq!(
+            forget(json!({"since": "2h", "until": "1h ago"})),
+            Ok(ForgetRequest::Span(hours("2026-11-22T10:00:00Z", "2026-11-22T11:00:00Z")))
+        );
         assert!(matches!(
             forget(json!({"since": "2026-01-01T00:00:00Z", "until": "2026-01-02T00:00:00Z"})),
             Ok(ForgetRequest::Span(_))
@@ -416,6 +466,7 @@ mod tests {
             json!({"entity": "Anna", "episodes": ["ep-1"]}),
             json!({"since": "2026-01-01T00:00:00Z"}),
             json!({"until": "2026-01-01T00:00:00Z"}),
+            json!({"since": "soon", "until": "2026-01-01T00:00:00Z"}),
             json!({"since": "2026-01-02T00:00:00Z", "until": "2026-01-01T00:00:00Z"}),
         ] {
             assert_eq!(forget(body.clone()).unwrap_err().code, Code::BadRequest, "{body}");

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::client::{Broker, End, EndKind};
+use super::fields::Moment;
 use super::forgetting::Forgetting;
 use super::homeassistant::HomeAssistant;
 use super::limits::TokenBucket;
@@ -65,6 +66,8 @@ pub struct Context {
     pub leaving: CancellationToken,
     /// Requests to forget, and which connection answers them.
     pub forgetting: Forgetting,
+    /// Held while the store is checked: one reading of everything at a time.
+    pub checking: tokio::sync::Mutex<()>,
     asks: Mutex<TokenBucket>,
     observations: Mutex<TokenBucket>,
 }
@@ -105,6 +108,7 @@ impl Context {
             leaving: CancellationToken::new(),
             forgetting: Forgetting::default(),
             homeassistant: HomeAssistant::new(homeassistant),
+            checking: tokio::sync::Mutex::default(),
             asks: Mutex::new(TokenBucket::new(limits.asks_per_s, limits.ask_burst, now)),
             observations: Mutex::new(TokenBucket::new(limits.observations_per_s, limits.observations_per_s, now)),
             config,
@@ -133,6 +137,11 @@ impl Context {
         if let Some(address) = &route.address {
             self.outbox.reply(address.clone(), body, patience);
         }
+    }
+
+    /// What times in a request that comes now count from.
+    pub fn moment(&self) -> Moment {
+        Moment { now: self.clock.now(), zone: self.zone.clone() }
     }
 
     /// Whether one more question or command may come now.

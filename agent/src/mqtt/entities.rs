@@ -19,6 +19,7 @@ const USUAL_LIST: usize = 100;
 pub enum List {
     Entities { limit: usize },
     Facts(FactFilter),
+    Stats,
 }
 
 impl List {
@@ -33,7 +34,8 @@ impl List {
                 let subject = fields.text("subject")?.or(fields.text("entity")?).map(str::to_owned);
                 Ok(Some(Self::Facts(FactFilter { subject, past: fields.flag("past")?, limit, budget: None })))
             }
-            Some(_) => Err(Refusal::bad("`of` is \"episodes\", \"entities\" or \"facts\"")),
+            Some("stats") => Ok(Some(Self::Stats)),
+            Some(_) => Err(Refusal::bad("`of` is \"episodes\", \"events\", \"entities\", \"facts\" or \"stats\"")),
         }
     }
 
@@ -49,8 +51,26 @@ impl List {
                 let facts: Vec<Value> = memory.facts(&filter)?.iter().map(|fact| fact_body(fact, zone)).collect();
                 Ok(json!({ "facts": facts }))
             }
+            Self::Stats => Ok(stats(memory)),
         }
     }
+}
+
+/// Counts and sizes.
+pub fn stats(memory: &Memory) -> Value {
+    let stats = memory.stats();
+    json!({
+        "instance": memory.instance(),
+        "observations": stats.observations,
+        "events": stats.events,
+        "episodes": stats.episodes,
+        "entities": stats.entities,
+        "facts": stats.facts,
+        "pending_lessons": stats.pending_lessons,
+        "hidden": stats.hidden,
+        "seq": stats.seq,
+        "disk_bytes": stats.disk_bytes,
+    })
 }
 
 /// Persons by face and voice, and names that events tell, most frequent first.

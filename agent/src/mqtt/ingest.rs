@@ -203,7 +203,7 @@ impl Ingest {
         let mut request = read_request(message, &context.router(), context.config.limits.ask_bytes, |payload| {
             let fields = commands::fields(Name::Forget.as_str(), payload)?;
             Name::Forget.check_allowed_to(&context.config, &context.proofs, &fields)?;
-            commands::read_forget(Fields(&fields))
+            commands::read_forget(Fields(&fields), &context.moment())
         })
         .only_if_answerable();
         match request.body {

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::ask::{read_question, read_request, refusal, render};
 use super::client::Message;
-use super::commands::{self, Get, Name};
+use super::commands::{self, EventList, Get, Name};
 use super::context::Context;
 use super::entities::{self, List};
 use super::fields::Fields;
@@ -113,7 +113,7 @@ fn busy(why: &str) -> Refusal {
 
 async fn ask(context: &Context, message: &Message, arrival: Duration) {
     context.counters.asks.increment();
-    let request = read_question(message, &context.router(), &context.config.limits);
+    let request = read_question(message, &context.router(), &context.config.limits, &context.moment());
     let route = request.route;
     if route.address.is_none() {
         return unanswerable(context, request.body.err().as_ref());
@@ -207,12 +207,17 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
     let failed = |failure| refusal(&failure);
     match name {
         Name::List => {
+            if let Some(list) = EventList::read(fields)? {
+                let read = context.service.list(COMMAND, move |memory, _| memory.events(list.after, list.limit));
+                let events = read.await.map_err(failed)?;
+                return Ok(list.page(&events, &context.zone, &context.media));
+            }
             if let Some(list) = List::read(fields)? {
                 let zone = context.zone.clone();
                 let read = context.service.list(COMMAND, move |memory, left| list.of(memory, &zone, left));
                 return read.await.map_err(failed);
             }
-            let filter = commands::read_list(fields)?;
+            let filter = commands::read_list(fields, &context.moment())?;
             let page = context.service.episodes(filter).await.map_err(failed)?;
             Ok(commands::page(&page, &context.zone, &context.media))
         }
@@ -245,11 +250,11 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
             "version": context.identity.version,
         })),
         Name::ForgetPreview => {
-            let request = commands::read_forget(fields)?;
+            let request = commands::read_forget(fields, &context.moment())?;
             let preview = context.service.preview_forget(COMMAND, request).await.map_err(failed)?;
             Ok(commands::preview(&preview, &context.zone, &context.media))
         }
-        Name::Forget => match context.service.forget(commands::read_forget(fields)?).await {
+        Name::Forget => match context.service.forget(commands::read_forget(fields, &context.moment())?).await {
             Ok(reply) => Ok(commands::forgotten(&reply)),
             Err(ForgetFailure::Invalid(message)) => Err(Refusal::bad(message)),
             Err(ForgetFailure::Write(ObserveFailure::StorageFull(message))) => {
@@ -258,7 +263,7 @@ async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value,
             Err(other) => Err(Refusal::new(Code::Internal, other.to_string())),
         },
         // Long commands are done by now.
-        Name::Backup | Name::Compact | Name::Export | Name::Restore | Name::Snapshot => {
+        Name::Backup | Name::Check | Name::Compact | Name::Export | Name::Restore | Name::Snapshot => {
             Err(Refusal::new(Code::Internal, "the command came over the wrong connection"))
         }
     }
