@@ -6,6 +6,9 @@
 //!
 //! What was announced is noted in the memory before it is published. So an agent that starts with discovery switched off, or
 //! under another name or prefix, still knows what to take back.
+//!
+//! A broker that denies a publication may close the connection, which carries the answers too (Mosquitto does). So an
+//! announcement that was refused, or whose connection ended before the broker's answer, is not tried again for a while.
 
 mod announced;
 mod payload;
@@ -13,6 +16,7 @@ mod states;
 
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
@@ -26,6 +30,10 @@ use payload::Device;
 
 /// Shortest time between two readings of the states.
 const STATES: Duration = Duration::from_secs(1);
+/// Pause after an announcement that the broker refused.
+const REFUSED: Duration = Duration::from_secs(600);
+/// Pause after an announcement whose connection ended before the broker's answer.
+const UNANSWERED: Duration = Duration::from_secs(60);
 /// What Home Assistant says on its status topic when it starts.
 const BORN: &[u8] = b"online";
 
@@ -45,6 +53,11 @@ impl Wanted {
         Self { config: config.homeassistant.clone(), sources: running.map(|(name, _)| name.clone()).collect() }
     }
 
+    /// The device topics, as access rules name them.
+    fn topics(&self) -> String {
+        [self.config.prefix.as_str(), "device/+/config"].join("/")
+    }
+
     /// Where Home Assistant says that it has started.
     fn status_topic(&self) -> Option<String> {
         self.config.discovery.then(|| [self.config.prefix.as_str(), "status"].join("/"))
@@ -55,11 +68,40 @@ impl Wanted {
 pub(crate) struct HomeAssistant {
     wanted: watch::Receiver<Wanted>,
     born: Notify,
+    held: Mutex<Option<Held>>,
+}
+
+/// What is not announced again before its time.
+#[derive(Clone)]
+struct Held {
+    wanted: Wanted,
+    until: Instant,
+    /// What to say of it.
+    problem: String,
 }
 
 impl HomeAssistant {
     pub(super) fn new(wanted: watch::Receiver<Wanted>) -> Self {
-        Self { wanted, born: Notify::new() }
+        Self { wanted, born: Notify::new(), held: Mutex::new(None) }
+    }
+
+    fn hold(&self, wanted: &Wanted, pause: Duration, what: &str) {
+        let problem = format!(
+            "{what}; check the broker's access rules for `{}` (tried again in {} s)",
+            wanted.topics(),
+            pause.as_secs()
+        );
+        *self.held.lock() = Some(Held { wanted: wanted.clone(), until: Instant::now() + pause, problem });
+    }
+
+    fn release(&self) {
+        *self.held.lock() = None;
+    }
+
+    /// Why this is not announced now; `None` if it may be.
+    fn held(&self, wanted: &Wanted) -> Option<Held> {
+        let held = self.held.lock();
+        held.as_ref().filter(|held| held.wanted == *wanted && held.until > Instant::now()).cloned()
     }
 
     /// Looks whether a message says that Home Assistant has started just now.
@@ -93,12 +135,19 @@ async fn keep(
             listen(link, listening.as_deref(), status.as_deref()).await?;
             listening = status;
         }
-        announce(context, link, &now).await?;
-        if now.config.discovery {
+        if context.homeassistant.held(&now).is_none() {
+            try_announcing(context, link, &now).await?;
+        }
+        if let Some(held) = context.homeassistant.held(&now) {
+            context.problem(HOME_ASSISTANT, Some(&held.problem));
+            tokio::select! {
+                () = tokio::time::sleep_until(held.until) => {}
+                () = changes(&mut wanted) => {}
+            }
+        } else if now.config.discovery {
             follow(context, link, health, &mut wanted, &now).await?;
-        } else if wanted.changed().await.is_err() {
-            // The configuration is final.
-            std::future::pending::<()>().await;
+        } else {
+            changes(&mut wanted).await;
         }
     }
 }
@@ -119,7 +168,9 @@ async fn follow(
             changed = wanted.changed(), if wanted.has_changed().is_ok() => if changed.is_ok() { return Ok(()) },
             () = context.homeassistant.born.notified() => {
                 tracing::info!("Home Assistant has started; the robot is announced again");
-                announce(context, link, now).await?;
+                if !try_announcing(context, link, now).await? {
+                    return Ok(());
+                }
             }
             changed = health.changed(), if health.has_changed().is_ok() => if changed.is_ok() {
                 let memory = health.borrow_and_update().memory.clone();
@@ -146,6 +197,13 @@ async fn follow(
     }
 }
 
+/// Waits until something else is wanted; for ever where the configuration is final.
+async fn changes(wanted: &mut watch::Receiver<Wanted>) {
+    if wanted.changed().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
 async fn until(due: Option<Instant>) {
     match due {
         Some(due) => tokio::time::sleep_until(due).await,
@@ -153,24 +211,46 @@ async fn until(due: Option<Instant>) {
     }
 }
 
-/// Publishes what is wanted and takes back what was announced before and is not wanted any more.
-async fn announce(context: &Context, link: &Sender, wanted: &Wanted) -> Result<(), Gone> {
+/// Announces, and remembers where that was refused or went unanswered. Returns whether the broker took it.
+async fn try_announcing(context: &Context, link: &Sender, wanted: &Wanted) -> Result<bool, Gone> {
+    let unanswered = "the connection to the broker ended while the robot was announced to Home Assistant";
+    context.homeassistant.hold(wanted, UNANSWERED, unanswered);
+    match announce(context, link, wanted).await? {
+        None => {
+            context.problem(HOME_ASSISTANT, None);
+            context.homeassistant.release();
+            Ok(true)
+        }
+        Some(topic) => {
+            let refused = format!("the broker does not let engram publish to {topic}");
+            context.homeassistant.hold(wanted, REFUSED, &refused);
+            Ok(false)
+        }
+    }
+}
+
+/// Publishes what is wanted and takes back what was announced before and is not wanted any more. Returns the topic that the
+/// broker refused, if it did.
+async fn announce(context: &Context, link: &Sender, wanted: &Wanted) -> Result<Option<String>, Gone> {
     let before = Announced::read(context).await;
     if !wanted.config.discovery {
-        let Some(before) = before else { return Ok(()) };
+        let Some(before) = before else { return Ok(None) };
         for topic in before.topics() {
-            link.publish(retained(topic.to_owned(), String::new())).await?;
+            if link.publish(retained(topic.to_owned(), String::new())).await? == Delivery::Refused {
+                return Ok(Some(topic.to_owned()));
+            }
         }
         tracing::info!(topic = before.topic, "the robot is removed from Home Assistant");
-        context.problem(HOME_ASSISTANT, None);
         Announced::forget(context).await;
-        return Ok(());
+        return Ok(None);
     }
     let device = Device::of(context, wanted);
     let now = device.announced();
     if let Some(before) = &before {
         for topic in before.topics().into_iter().filter(|topic| !now.topics().contains(topic)) {
-            link.publish(retained(topic.to_owned(), String::new())).await?;
+            if link.publish(retained(topic.to_owned(), String::new())).await? == Delivery::Refused {
+                return Ok(Some(topic.to_owned()));
+            }
         }
     }
     if before.as_ref() != Some(&now) {
@@ -182,10 +262,7 @@ async fn announce(context: &Context, link: &Sender, wanted: &Wanted) -> Result<(
         link.publish(retained(now.topic.clone(), device.payload(&gone))).await?;
     }
     let delivery = link.publish(retained(now.topic.clone(), device.payload(&[]))).await?;
-    let problem = (delivery == Delivery::Refused)
-        .then(|| format!("the broker does not let engram publish to {}; check its access rules and limits", now.topic));
-    context.problem(HOME_ASSISTANT, problem.as_deref());
-    Ok(())
+    Ok((delivery == Delivery::Refused).then_some(now.topic))
 }
 
 async fn listen(link: &Sender, before: Option<&str>, now: Option<&str>) -> Result<(), Gone> {
