@@ -112,6 +112,16 @@ fn a_machine_without_a_memory_asks_the_agent_that_its_configuration_names() -> R
     let ended = run(&["inspect", "stats"])?;
     assert_eq!(ended.code, Some(5), "{}", ended.stderr);
     assert!(ended.stderr.contains("there is no memory at") && ended.stderr.contains("by MQTT"), "{}", ended.stderr);
+    // Whoever does not know what the file says is told where it says so.
+    let written = file.display();
+    for words in [vec!["inspect", "stats"], vec!["ask", "Where is the mug?"], vec!["observe", "The mug is here."]] {
+        let said = run(&words)?.stderr;
+        assert!(
+            said.contains(&format!("mqtt.port is set in {written}:4, robot is set in {written}:1")),
+            "{words:?}: {said}"
+        );
+    }
+    assert!(ended.stderr.contains(&format!("data_dir is set in {written}:2")), "{}", ended.stderr);
     assert!(!Path::new(&empty).exists(), "asking makes no directory");
     Ok(())
 }

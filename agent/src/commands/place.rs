@@ -28,6 +28,7 @@ pub enum Place {
 #[derive(Debug)]
 pub struct RunningAgent {
     why: Why,
+    loaded: Box<Loaded>,
 }
 
 #[derive(Debug)]
@@ -46,7 +47,7 @@ enum Why {
 /// [`Exit::Store`] if the store cannot be opened and nobody else can be asked.
 pub fn open(loaded: &Loaded, clock: Arc<SystemClock>) -> Result<Place, Failure> {
     if is_named(loaded) {
-        return Ok(Place::Agent(RunningAgent { why: Why::Named }));
+        return Ok(Place::Agent(RunningAgent { why: Why::Named, loaded: Box::new(loaded.clone()) }));
     }
     match opening::existing_memory(&loaded.config, clock) {
         Ok(memory) => Ok(Place::Store(memory)),
@@ -59,15 +60,23 @@ pub fn open(loaded: &Loaded, clock: Arc<SystemClock>) -> Result<Place, Failure> 
 /// # Errors
 /// `failure`, where there is none.
 pub fn elsewhere(loaded: &Loaded, failure: Failure) -> Result<Place, Failure> {
-    let message = format!("{:#}", failure.error);
     if matches!(failure.error.downcast_ref(), Some(OpenError::InUse { .. })) {
-        return Ok(Place::Agent(RunningAgent { why: Why::InUse(message) }));
+        let message = format!("{:#}", failure.error);
+        return Ok(Place::Agent(RunningAgent { why: Why::InUse(message), loaded: Box::new(loaded.clone()) }));
     }
+    let failure = match loaded.origin("data_dir") {
+        origin @ (Origin::File { .. } | Origin::Environment(_)) if !has_memory(&loaded.config) => {
+            let error = anyhow::anyhow!("{:#} (data_dir is set in {origin})", failure.error);
+            Failure { exit: failure.exit, error }
+        }
+        _ => failure,
+    };
+    let message = format!("{:#}", failure.error);
     let chosen = matches!(loaded.origin("data_dir"), Origin::Flag(_));
     if has_memory(&loaded.config) || chosen || !loaded.config.mqtt.enabled {
         return Err(failure);
     }
-    Ok(Place::Agent(RunningAgent { why: Why::NoMemory(message) }))
+    Ok(Place::Agent(RunningAgent { why: Why::NoMemory(message), loaded: Box::new(loaded.clone()) }))
 }
 
 /// Whether flags name an agent and none names a memory.
@@ -103,6 +112,7 @@ impl RunningAgent {
             requester::checked(reply)
         });
         reply.map_err(|failure| {
+            let failure = requester::with_origins(failure, &self.loaded);
             // What the agent refuses is no matter of where it is.
             let context = match &self.why {
                 Why::InUse(message) | Why::NoMemory(message) if failure.exit != Exit::Refused => message,

@@ -2,6 +2,7 @@
 //! FILE`), then `ENGRAM__SECTION__KEY`, then flags. The later wins, key by key.
 
 mod annotated;
+mod causes;
 mod directories;
 mod homeassistant;
 mod index;
@@ -304,8 +305,8 @@ fn value_problem(error: &toml::de::Error, layers: &Node) -> Problem {
 fn validate(config: &Config, layers: &Node) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut say = |key: &str, message: String, hint: Option<String>| {
-        let origin = layers.at(key).map_or(Origin::Default, |node| node.origin().clone());
-        problems.push(Problem { key: key.to_owned(), origin, message, hint });
+        let (origin, cause) = causes::origin_of(key, layers);
+        problems.push(Problem { key: key.to_owned(), origin, message, hint: hint.or(cause) });
     };
     let name_fault = |name: &str| crate::mqtt::topics::check_name(name).err().map(|fault| fault.to_string());
     if let Some(fault) = config.robot.as_deref().and_then(name_fault) {

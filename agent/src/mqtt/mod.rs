@@ -30,6 +30,7 @@ pub mod request;
 mod requests;
 mod tls;
 pub mod topics;
+mod trouble;
 pub(crate) mod upkeep;
 
 use std::sync::Arc;

@@ -16,7 +16,7 @@ use super::holes::{HOLE, Holes};
 use super::picture::PictureConverter;
 use super::pipelines::{LivePipeline, Running, build, described};
 use super::slots::SlotQueue;
-use super::spec::SourceSpec;
+use super::spec::{SourceKind, SourceSpec};
 use super::status::{Loss, Shared};
 use crate::archive::Recorder;
 
@@ -111,7 +111,23 @@ pub(super) fn record(
     if let Some(recorder) = recorder {
         recorder.end();
     }
-    result
+    match session.start {
+        Some(_) => result,
+        None => result.map_err(|error| explained(spec, error)),
+    }
+}
+
+/// The error of a session in which nothing came. Of a network camera, GStreamer does not say whether it was reached.
+fn explained(spec: &SourceSpec, error: CaptureError) -> CaptureError {
+    match (&spec.kind, &error) {
+        (SourceKind::Rtsp { url, .. }, CaptureError::Broke { what, .. } | CaptureError::Hung { what, .. }) => {
+            match super::reach::why_not(url) {
+                Some(reason) => CaptureError::Broke { what: what.clone(), reason },
+                None => error,
+            }
+        }
+        _ => error,
+    }
 }
 
 fn take_pictures(sink: &gst_app::AppSink, max_width: u32, shared: &Arc<Shared>, queues: &Arc<Queues>) {
