@@ -103,6 +103,7 @@ pub(super) fn record(
         recorder,
         start: None,
         missing: None,
+        connecting: Connecting::NotYet,
     };
     let result = session.run(&pipeline.0);
     drop(pipeline);
@@ -111,13 +112,22 @@ pub(super) fn record(
     if let Some(recorder) = recorder {
         recorder.end();
     }
-    match session.start {
-        Some(_) => result,
-        None => result.map_err(|error| explained(spec, error)),
+    if session.connecting == Connecting::Done {
+        return result;
     }
+    result.map_err(|error| explained(spec, error))
 }
 
-/// The error of a session in which nothing came. Of a network camera, GStreamer does not say whether it was reached.
+/// How far a network camera was reached, as far as the pipeline says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Connecting {
+    NotYet,
+    Trying,
+    /// It answers: what is wrong then is something else, and another connection would only disturb it.
+    Done,
+}
+
+/// The error of a session that was never connected. Of a network camera, GStreamer does not say why.
 fn explained(spec: &SourceSpec, error: CaptureError) -> CaptureError {
     match (&spec.kind, &error) {
         (SourceKind::Rtsp { url, .. }, CaptureError::Broke { what, .. } | CaptureError::Hung { what, .. }) => {
@@ -229,6 +239,7 @@ struct Session<'a, 'b> {
     /// Wall-clock time of stream time 0, from the moment when something came.
     start: Option<Timestamp>,
     missing: Option<String>,
+    connecting: Connecting,
 }
 
 impl Session<'_, '_> {
@@ -388,6 +399,19 @@ impl Session<'_, '_> {
                     {
                         self.missing = structure.get::<String>("name").ok();
                     }
+                }
+                gst::MessageView::Progress(progress) => {
+                    // `connect` says that it tries; what comes next, that it has answered.
+                    let (kind, code, _) = progress.get();
+                    self.connecting = match (self.connecting, code) {
+                        (Connecting::NotYet, "connect") => Connecting::Trying,
+                        (Connecting::Trying, "open" | "request")
+                            if matches!(kind, gst::ProgressType::Continue | gst::ProgressType::Complete) =>
+                        {
+                            Connecting::Done
+                        }
+                        (before, _) => before,
+                    };
                 }
                 gst::MessageView::Warning(warning) => {
                     tracing::debug!(source = %self.shared.name, error = %warning.error(), "GStreamer warns");
