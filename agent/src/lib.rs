@@ -17,6 +17,8 @@ mod http;
 pub mod logging;
 pub mod media;
 pub mod metrics;
+#[cfg(test)]
+mod monitoring_tests;
 pub mod mqtt;
 pub mod opening;
 pub mod operator;
