@@ -89,6 +89,11 @@ fn has_memory(config: &Config) -> bool {
     DirStorage::new(Directories::of(config).memory).exists()
 }
 
+/// Whether a host is this machine, by its name.
+fn is_here(host: &str) -> bool {
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 impl RunningAgent {
     /// Whether its files need not be on this machine.
     pub fn may_be_elsewhere(&self) -> bool {
@@ -100,8 +105,10 @@ impl RunningAgent {
     /// # Errors
     /// As [`requester::checked`]; the message says why the agent was asked.
     pub fn command(&self, config: &Config, name: &str, mut body: Json, patience: Duration) -> Result<Json, Failure> {
-        // Who may not write there is obeyed as anybody else on the broker is. A machine without a memory gets no directory.
-        let proof = has_memory(config).then(|| Proof::leave(&Directories::of(config), name).ok()).flatten();
+        // Who may not write there is obeyed as anybody else on the broker is. A machine without a memory gets no directory, and
+        // the broker of another machine learns nothing that opens this one.
+        let ours = !self.may_be_elsewhere() || is_here(&config.mqtt.host);
+        let proof = (ours && has_memory(config)).then(|| Proof::leave(&Directories::of(config), name).ok()).flatten();
         if let Some(proof) = &proof {
             body[operator::FIELD] = proof.name().into();
         }
@@ -121,5 +128,20 @@ impl RunningAgent {
             let error = failure.error.context(format!("{context}; asked the agent by MQTT instead"));
             Failure { exit: failure.exit, error }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_are_here() {
+        for host in ["localhost", "127.0.0.1", "127.1.2.3", "::1"] {
+            assert!(is_here(host), "{host}");
+        }
+        for host in ["robot.local", "10.0.0.1", "localhost.example", "0.0.0.0"] {
+            assert!(!is_here(host), "{host}");
+        }
     }
 }
