@@ -18,6 +18,8 @@ pub mod logging;
 pub mod mcp;
 pub mod media;
 pub mod metrics;
+#[cfg(test)]
+mod monitoring_tests;
 pub mod mqtt;
 pub mod opening;
 pub mod operator;

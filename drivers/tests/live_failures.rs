@@ -328,3 +328,17 @@ fn a_microphone_of_alsa_that_is_unplugged_leaves_a_gap() {
     watched.seen_again(back);
     watched.gap(gone, back);
 }
+
+#[test]
+fn a_camera_that_refuses_and_one_whose_name_is_unknown_are_told_apart() {
+    // Bound and closed: nobody listens there.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let said = |url: String| {
+        let spec = SourceSpec::new("gate", SourceKind::Rtsp { url, latency: Duration::from_millis(100) });
+        drivers::capture::probe(&spec, Duration::from_secs(10)).error.unwrap_or_default()
+    };
+    let refused = said(format!("rtsp://admin:secret@127.0.0.1:{port}/x"));
+    assert!(refused.contains("refuses the connection") && !refused.contains("secret"), "{refused}");
+    let unknown = said("rtsp://no-such-camera.invalid/x".to_owned());
+    assert!(unknown.contains("`no-such-camera.invalid` is not resolved"), "{unknown}");
+}

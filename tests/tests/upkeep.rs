@@ -284,3 +284,30 @@ fn a_snapshot_is_beside_the_store_and_read_after_a_kill() -> Result<()> {
     stage.agent.stop()?;
     stage.check()
 }
+
+/// The steps of docs/guide.md, "Back to an older version", where the older one needs its own backup.
+#[test]
+fn a_backup_of_before_and_an_export_of_after_make_the_whole_memory_again() -> Result<()> {
+    let mut stage = Stage::start("stepper")?;
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    stage.tell("before", "The lamp is on.")?;
+    succeeded(&stage.agent.engram(&["backup", &path("before.backup")])?);
+    stage.tell("after", "The lamp was switched off.")?;
+    stage.observe(json!({"text": "Told without an id.", "at": "2026-11-20T09:00:00Z"}))?;
+    succeeded(&stage.agent.engram(&["export", &path("after")])?);
+    stage.agent.stop()?;
+    let memory = stage.agent.data_dir().join("memory");
+    std::fs::rename(&memory, folder.path().join("memory.newer"))?;
+    succeeded(&stage.agent.engram(&["restore", &path("before.backup")])?);
+    let imported = stage.agent.engram(&["import", &path("after"), "--json"])?;
+    succeeded(&imported);
+    let counted: Value = serde_json::from_str(&imported.stdout)?;
+    assert_eq!((&counted["accepted"], &counted["duplicates"]), (&json!(2), &json!(1)), "{counted}");
+    stage.agent.restart(&stage.client)?;
+    // What had no id was exported with one.
+    let ids = stage.remembered_ids()?;
+    assert!(ids.len() == 3 && ids.contains("before") && ids.contains("after"), "{ids:?}");
+    assert_eq!(stage.command("list", json!({"of": "stats"}))?["events"], 3);
+    Ok(())
+}

@@ -11,12 +11,13 @@ use crate::exit::Exit;
 const GUIDE: &str = include_str!("../../../docs/guide.md");
 
 /// Everything that shows commands, by name.
-const DOCUMENTS: [(&str, &str); 12] = [
+const DOCUMENTS: [(&str, &str); 13] = [
     ("README.md", include_str!("../../../README.md")),
     ("docs/benchmarks.md", include_str!("../../../docs/benchmarks.md")),
     ("docs/decisions.md", include_str!("../../../docs/decisions.md")),
     ("docs/glossary.md", include_str!("../../../docs/glossary.md")),
     ("docs/guide.md", GUIDE),
+    ("docs/integrations.md", include_str!("../../../docs/integrations.md")),
     ("docs/jetson.md", include_str!("../../../docs/jetson.md")),
     ("docs/memory-format.md", include_str!("../../../docs/memory-format.md")),
     ("docs/mqtt.md", include_str!("../../../docs/mqtt.md")),

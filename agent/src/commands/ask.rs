@@ -40,8 +40,11 @@ pub fn run(args: &AskArgs, global: &GlobalArgs, output: Output) -> Result<Exit, 
         trace: args.trace,
         patience: Duration::from_secs_f64(args.timeout),
     };
-    let answer =
-        if args.offline { offline(config, &question, &zone)? } else { block_on(by_mqtt(config, &question, &zone))? };
+    let answer = if args.offline {
+        offline(config, &question, &zone)?
+    } else {
+        block_on(by_mqtt(config, &question, &zone)).map_err(|failure| requester::with_origins(failure, &loaded))?
+    };
     if output.json {
         output.json(&answer);
     } else {

@@ -1,16 +1,19 @@
 //! `engram check`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use memory_core::SystemClock;
 use serde_json::json;
 
+use super::place::{self, Place, RunningAgent};
 use crate::cli::GlobalArgs;
-use crate::config::Directories;
+use crate::config::{Config, Directories};
 use crate::exit::{Exit, Failure};
-use crate::opening;
 use crate::output::Output;
 
+/// How long the running agent may take: it reads every record.
+const PATIENCE: Duration = Duration::from_secs(3600);
 /// Problems printed one by one; more are counted.
 const SHOWN: usize = 100;
 
@@ -20,12 +23,18 @@ const SHOWN: usize = 100;
 /// [`Exit::Store`] if it cannot be opened or read.
 pub fn run(global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
     let (loaded, _) = super::prepare(global, true)?;
+    let opened = place::open(&loaded, Arc::new(SystemClock::new()));
+    if let Ok(Place::Agent(agent)) = &opened {
+        return by_mqtt(agent, &loaded.config, output);
+    }
     let file = Directories::of(&loaded.config).memory;
     let spinner = crate::output::progress(None, "{spinner} checking {msg} {elapsed}");
     spinner.enable_steady_tick(std::time::Duration::from_millis(100));
     spinner.set_message(file.display().to_string());
-    let checked = opening::existing_memory(&loaded.config, Arc::new(SystemClock::new()))
-        .and_then(|memory| memory.check().map_err(|error| Failure { exit: Exit::Store, error: error.into() }));
+    let checked = opened.and_then(|place| match place {
+        Place::Store(memory) => memory.check().map_err(|error| Failure { exit: Exit::Store, error: error.into() }),
+        Place::Agent(_) => Err(Failure::new(Exit::Internal, "the agent was asked already")),
+    });
     spinner.finish_and_clear();
     let report = match checked {
         Ok(report) => report,
@@ -37,20 +46,35 @@ pub fn run(global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
         }
         Err(failure) => return Err(failure),
     };
-    let sound = report.problems.is_empty();
+    let total = report.problems.len();
+    Ok(tell(&file.display().to_string(), report.records, &report.problems, total, output))
+}
+
+/// Has the agent check the store that it uses.
+fn by_mqtt(agent: &RunningAgent, config: &Config, output: Output) -> Result<Exit, Failure> {
+    let reply = agent.command(config, "check", json!({}), PATIENCE)?;
+    let problems: Vec<String> =
+        reply["problems"].as_array().into_iter().flatten().filter_map(|one| one.as_str().map(str::to_owned)).collect();
+    let total = reply["problems_total"].as_u64().and_then(|total| usize::try_from(total).ok());
+    let total = total.unwrap_or(problems.len());
+    Ok(tell("the agent's store", reply["records"].as_u64().unwrap_or(0), &problems, total, output))
+}
+
+fn tell(store: &str, records: u64, problems: &[String], total: usize, output: Output) -> Exit {
+    let sound = total == 0;
     if output.json {
-        output.json(&json!({ "ok": sound, "file": file, "records": report.records, "problems": report.problems }));
+        output.json(&json!({ "ok": sound, "file": store, "records": records, "problems": problems }));
     } else if sound {
-        output.text(format!("{}: {} records, all sound", file.display(), report.records));
+        output.text(format!("{store}: {records} records, all sound"));
     } else {
-        output.text(format!("{}: {} records, {} problems", file.display(), report.records, report.problems.len()));
-        for problem in report.problems.iter().take(SHOWN) {
+        output.text(format!("{store}: {records} records, {total} problems"));
+        for problem in problems.iter().take(SHOWN) {
             output.text(format!("  {problem}"));
         }
-        if report.problems.len() > SHOWN {
-            output.text(format!("  … and {} more", report.problems.len() - SHOWN));
+        if total > SHOWN {
+            output.text(format!("  … and {} more", total - SHOWN));
         }
         output.text("restore a backup, or keep going: what is sound stays readable");
     }
-    Ok(if sound { Exit::Ok } else { Exit::Store })
+    if sound { Exit::Ok } else { Exit::Store }
 }

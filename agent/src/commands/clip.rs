@@ -8,9 +8,9 @@ use jiff::tz::TimeZone;
 use memory_core::{Clock, EpisodeFilter, EpisodeId, SystemClock, TimeSpan, Timestamp};
 use serde_json::{Value as Json, json};
 
-use super::inspect;
+use super::{inspect, place};
 use crate::cli::{ClipArgs, GlobalArgs};
-use crate::config::Config;
+use crate::config::Loaded;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::media::Recordings;
 use crate::output::Output;
@@ -30,8 +30,14 @@ pub fn run(args: &ClipArgs, global: &GlobalArgs, output: Output) -> Result<Exit,
         let message = format!("{} is there already; name another file, or give --force", args.out.display());
         return Err(Failure::new(Exit::Usage, message));
     }
+    if place::is_named(&loaded) {
+        let message = "recordings do not travel over MQTT, so a clip is cut where they are: run it on the robot without \
+                       --robot, --mqtt-host and --mqtt-port, name its memory with --data-dir, or open the `media` of \
+                       evidence, if [recording.server] serves it";
+        return Err(Failure::new(Exit::Usage, message));
+    }
     let recordings = Recordings::open(config)?;
-    let wanted = wanted(args, config, clock, now, &zone)?;
+    let wanted = wanted(args, &loaded, clock, now, &zone)?;
     let parts = wanted.parts(&recordings, args.source.as_deref())?;
     let length = clip(&parts, &args.out).map_err(|error| {
         let exit = match &error {
@@ -69,7 +75,7 @@ struct Episode {
 
 fn wanted(
     args: &ClipArgs,
-    config: &Config,
+    loaded: &Loaded,
     clock: Arc<SystemClock>,
     now: Timestamp,
     zone: &TimeZone,
@@ -77,7 +83,7 @@ fn wanted(
     if let Some(id) = &args.episode {
         let id: EpisodeId =
             id.parse().map_err(|_| Failure::new(Exit::Usage, format!("`{id}` is no episode; an example is ep-42")))?;
-        let found = inspect::one_episode(config, clock, id, zone)?;
+        let found = inspect::one_episode(loaded, clock, id, zone)?;
         let nothing = || Failure::new(Exit::Nothing, format!("there is no episode {id}, or it was forgotten"));
         let episode = found.ok_or_else(nothing)?;
         let at = |field: &str| episode[field].as_str().and_then(|text| Timestamp::parse(text).ok());
@@ -98,7 +104,7 @@ fn wanted(
     }
     let span = TimeSpan::new(since, until);
     let filter = EpisodeFilter { span: Some(span), limit: 200, ..EpisodeFilter::default() };
-    let found = inspect::list_episodes(config, clock, &filter, zone)?;
+    let found = inspect::list_episodes(loaded, clock, &filter, zone)?;
     let episodes = found["episodes"].as_array().into_iter().flatten();
     let of_source = |episode: &&Json| args.source.as_deref().is_none_or(|source| episode["source"] == source);
     Ok(Wanted { span, episodes: episodes.filter(of_source).filter_map(read).collect(), source: None })

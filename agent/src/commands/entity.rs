@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::{NamingError, NamingRequest, OpenError, SystemClock};
+use memory_core::{NamingError, NamingRequest, SystemClock};
 use serde_json::{Value as Json, json};
 
-use super::{block_on, requester};
+use super::place::{self, Place};
 use crate::cli::{EntityCommand, GlobalArgs};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::mqtt::entities;
@@ -25,8 +25,8 @@ pub fn run(command: &EntityCommand, global: &GlobalArgs, output: Output) -> Resu
     let config = &loaded.config;
     let zone = opening::zone(config)?;
     let request = request(command);
-    let found = match opening::existing_memory(config, Arc::new(SystemClock::new())) {
-        Ok(memory) => match &request {
+    let found = match place::open(&loaded, Arc::new(SystemClock::new()))? {
+        Place::Store(memory) => match &request {
             None => entities::entities(&memory, limit(command), &zone).or_exit(Exit::Store)?,
             Some(request) => {
                 let persons = memory.name_entity(request).map_err(|error| match error {
@@ -36,7 +36,7 @@ pub fn run(command: &EntityCommand, global: &GlobalArgs, output: Output) -> Resu
                 entities::named(&persons, &zone)
             }
         },
-        Err(failure) if matches!(failure.error.downcast_ref::<OpenError>(), Some(OpenError::InUse { .. })) => {
+        Place::Agent(agent) => {
             let (name, body) = match &request {
                 None => ("list", json!({ "of": "entities", "limit": limit(command) })),
                 Some(NamingRequest::Name { entity, name }) => {
@@ -49,14 +49,8 @@ pub fn run(command: &EntityCommand, global: &GlobalArgs, output: Output) -> Resu
                     ("name_entity", json!({ "entity": entity, "split": others }))
                 }
             };
-            block_on(async {
-                let client = requester::connect(config).await?;
-                let reply = client.command(name, body, PATIENCE).await;
-                client.close().await;
-                requester::checked(reply)
-            })?
+            agent.command(config, name, body, PATIENCE)?
         }
-        Err(failure) => return Err(failure),
     };
     if output.json {
         output.json(&found);

@@ -2,23 +2,18 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
+use std::time::Duration;
 
-use memory_core::{EpisodeId, ForgetError, ForgetRequest, Memory, OpenError, SystemClock, TimeSpan};
+use memory_core::{EpisodeId, ForgetError, ForgetRequest, SystemClock, TimeSpan};
 use serde_json::{Value as Json, json};
 
-use super::upkeep::ask_agent;
+use super::place::{self, Place};
 use crate::cli::{ForgetArgs, GlobalArgs};
 use crate::config::Config;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::mqtt::commands::{forgotten, preview};
 use crate::output::Output;
 use crate::{media, opening, when};
-
-/// Where the request is carried out.
-enum Place {
-    Store(Memory),
-    Agent,
-}
 
 /// Runs the command.
 ///
@@ -28,17 +23,19 @@ pub fn run(args: &ForgetArgs, global: &GlobalArgs, output: Output) -> Result<Exi
     let (loaded, _) = super::prepare(global, true)?;
     let config = &loaded.config;
     let request = request(args, config)?;
-    let place = match opening::existing_memory(config, Arc::new(SystemClock::new())) {
-        Ok(memory) => Place::Store(memory),
-        Err(failure) if !args.offline && in_use(&failure) => Place::Agent,
-        Err(failure) => return Err(failure),
+    let clock = Arc::new(SystemClock::new());
+    let place = if args.offline {
+        Place::Store(opening::existing_memory(config, clock)?)
+    } else {
+        place::open(&loaded, clock)?
     };
+    let patience = Duration::from_secs_f64(args.timeout);
     let shown = match &place {
         Place::Store(memory) => {
             let links = super::inspect::links(config)?;
             preview(&memory.preview_forget(&request).map_err(refused)?, &opening::zone(config)?, &links)
         }
-        Place::Agent => ask_agent(config, "forget_preview", body(&request), args.timeout)?,
+        Place::Agent(agent) => agent.command(config, "forget_preview", body(&request), patience)?,
     };
     if !args.yes {
         confirm(&shown, output)?;
@@ -55,7 +52,7 @@ pub fn run(args: &ForgetArgs, global: &GlobalArgs, output: Output) -> Result<Exi
             }
             forgotten(&reply)
         }
-        Place::Agent => ask_agent(config, "forget", body(&request), args.timeout)?,
+        Place::Agent(agent) => agent.command(config, "forget", body(&request), patience)?,
     };
     if output.json {
         output.json(&done);
@@ -63,10 +60,6 @@ pub fn run(args: &ForgetArgs, global: &GlobalArgs, output: Output) -> Result<Exi
         output.text(summary(&done));
     }
     Ok(Exit::Ok)
-}
-
-fn in_use(failure: &Failure) -> bool {
-    matches!(failure.error.downcast_ref::<OpenError>(), Some(OpenError::InUse { .. }))
 }
 
 fn refused(error: ForgetError) -> Failure {

@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use memory_core::{
-    Clock, EpisodeFilter, EpisodeId, EventId, FactFilter, GistFilter, Level, Memory, OpenError, SystemClock, TimeSpan,
-    Timestamp,
+    Clock, EpisodeFilter, EpisodeId, EventId, FactFilter, GistFilter, Level, Memory, SystemClock, TimeSpan, Timestamp,
 };
 use serde_json::{Value as Json, json};
 
-use super::{block_on, requester};
+use super::place::{self, Place, RunningAgent};
 use crate::cli::{GlobalArgs, InspectArgs, InspectCommand};
-use crate::config::Config;
+use crate::config::{Config, Loaded};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::media::{MediaLinks, Recordings};
 use crate::mqtt::commands::{episode, event_body, page};
@@ -34,13 +33,9 @@ pub fn run(args: &InspectArgs, global: &GlobalArgs, output: Output) -> Result<Ex
     let clock = Arc::new(SystemClock::new());
     let zone = opening::zone(config)?;
     let now = clock.now();
-    let found = match opening::existing_memory(config, clock) {
-        Ok(memory) => read(&memory, &args.what, now, &zone, &links(config)?)?,
-        Err(failure) if is_in_use(&failure) => block_on(by_mqtt(config, &args.what, now, &zone)).map_err(|inner| {
-            let error = inner.error.context(format!("{:#}; asked it by MQTT instead", failure.error));
-            Failure { exit: inner.exit, error }
-        })?,
-        Err(failure) => return Err(failure),
+    let found = match place::open(&loaded, clock)? {
+        Place::Store(memory) => read(&memory, &args.what, now, &zone, &links(config)?)?,
+        Place::Agent(agent) => by_mqtt(&agent, config, &args.what, now, &zone)?,
     };
     let Some(found) = found else {
         if output.json {
@@ -58,31 +53,26 @@ pub fn run(args: &InspectArgs, global: &GlobalArgs, output: Output) -> Result<Ex
     Ok(Exit::Ok)
 }
 
-pub(super) fn is_in_use(failure: &Failure) -> bool {
-    matches!(failure.error.downcast_ref::<OpenError>(), Some(OpenError::InUse { .. }))
-}
-
 /// One episode, by the store or by the agent that holds it; `None` if there is none.
 ///
 /// # Errors
 /// See the exit codes.
 pub(super) fn one_episode(
-    config: &Config,
+    loaded: &Loaded,
     clock: Arc<SystemClock>,
     id: EpisodeId,
     zone: &TimeZone,
 ) -> Result<Option<Json>, Failure> {
-    match opening::existing_memory(config, clock) {
-        Ok(memory) => {
+    match place::open(loaded, clock)? {
+        Place::Store(memory) => {
             let found = memory.episode(id).or_exit(Exit::Store)?;
-            let links = links(config)?;
+            let links = links(&loaded.config)?;
             Ok(found.map(|(whole, events)| episode(&whole, &events, zone, &links)["episode"].take()))
         }
-        Err(failure) if is_in_use(&failure) => {
+        Place::Agent(agent) => {
             let body = json!({ "episode": id.to_string() });
-            block_on(asked(config, "get", body)).map(|mut reply| Some(reply["episode"].take()))
+            agent.command(&loaded.config, "get", body, PATIENCE).map(|mut reply| Some(reply["episode"].take()))
         }
-        Err(failure) => Err(failure),
     }
 }
 
@@ -91,27 +81,19 @@ pub(super) fn one_episode(
 /// # Errors
 /// See the exit codes.
 pub(super) fn list_episodes(
-    config: &Config,
+    loaded: &Loaded,
     clock: Arc<SystemClock>,
     filter: &EpisodeFilter,
     zone: &TimeZone,
 ) -> Result<Json, Failure> {
-    match opening::existing_memory(config, clock) {
-        Ok(memory) => Ok(page(&memory.episodes(filter).or_exit(Exit::Store)?, zone, &links(config)?)),
-        Err(failure) if is_in_use(&failure) => {
+    match place::open(loaded, clock)? {
+        Place::Store(memory) => Ok(page(&memory.episodes(filter).or_exit(Exit::Store)?, zone, &links(&loaded.config)?)),
+        Place::Agent(agent) => {
             let at = |end: fn(&TimeSpan) -> Timestamp| filter.span.as_ref().map(|span| end(span).format(zone));
             let body = json!({ "since": at(|span| span.start), "until": at(|span| span.end), "limit": filter.limit });
-            block_on(asked(config, "list", body))
+            agent.command(&loaded.config, "list", body, PATIENCE)
         }
-        Err(failure) => Err(failure),
     }
-}
-
-async fn asked(config: &Config, command: &str, body: Json) -> Result<Json, Failure> {
-    let client = requester::connect(config).await?;
-    let reply = client.command(command, body, PATIENCE).await;
-    client.close().await;
-    requester::checked(reply)
 }
 
 /// Where recordings can be looked at from this machine.
@@ -159,25 +141,12 @@ fn read(
             let filter = GistFilter { level, span, limit: *limit, budget: None };
             Some(List::Gists(filter).of(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
         }
-        InspectCommand::Stats => {
-            let stats = memory.stats();
-            Some(json!({
-                "instance": memory.instance(),
-                "observations": stats.observations,
-                "events": stats.events,
-                "episodes": stats.episodes,
-                "entities": stats.entities,
-                "facts": stats.facts,
-                "pending_lessons": stats.pending_lessons,
-                "hidden": stats.hidden,
-                "seq": stats.seq,
-                "disk_bytes": stats.disk_bytes,
-            }))
-        }
+        InspectCommand::Stats => Some(entities::stats(memory)),
     })
 }
 
-async fn by_mqtt(
+fn by_mqtt(
+    agent: &RunningAgent,
     config: &Config,
     what: &InspectCommand,
     now: Timestamp,
@@ -203,12 +172,18 @@ async fn by_mqtt(
             let (since, until) = (time(since)?, time(until)?);
             ("list", json!({ "of": "gists", "level": level, "since": since, "until": until, "limit": limit }))
         }
-        InspectCommand::Events { .. } | InspectCommand::Stats => {
-            let message = "an agent that runs tells its episodes, entities, facts and gists only; stop it, or look at its health topic and /metrics";
-            return Err(Failure::new(Exit::Store, message));
+        InspectCommand::Events { after, limit } => {
+            let cursor = after.map(|after| EventId(after).to_string());
+            ("list", json!({ "of": "events", "cursor": cursor, "limit": limit }))
         }
+        InspectCommand::Stats => ("list", json!({ "of": "stats" })),
     };
-    let reply = asked(config, command, body).await?;
+    let mut reply = agent.command(config, command, body, PATIENCE)?;
+    if matches!(what, InspectCommand::Events { .. }) {
+        // As the store itself says it, a number.
+        let next = reply["next"].as_str().and_then(|next| next.parse::<EventId>().ok());
+        reply["next"] = json!(next.map(|next| next.0));
+    }
     let missing = command == "get" && reply["episode"].is_null();
     Ok((!missing).then_some(reply))
 }

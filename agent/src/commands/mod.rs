@@ -19,6 +19,7 @@ mod mcp;
 mod models;
 mod observe;
 mod offline;
+mod place;
 mod procedure;
 mod replay;
 mod requester;

@@ -43,7 +43,8 @@ pub fn run(args: &ObserveArgs, global: &GlobalArgs, output: Output) -> Result<Ex
         }
         work_off(&memory, config)?;
     } else {
-        block_on(by_mqtt(config, &mut batches, &mut total, Duration::from_secs_f64(args.timeout), &bar))?;
+        block_on(by_mqtt(config, &mut batches, &mut total, Duration::from_secs_f64(args.timeout), &bar))
+            .map_err(|failure| requester::with_origins(failure, &loaded))?;
     }
     bar.finish_and_clear();
     total.print(output);

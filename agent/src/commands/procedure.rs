@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use memory_core::{Clock, Memory, ProcedureError, SystemClock, Timestamp};
 use serde_json::{Map, Value as Json, json};
 
-use super::{block_on, requester};
+use super::place::{self, Place};
 use crate::cli::{GlobalArgs, ProcedureArgs, ProcedureCommand, WhichArgs};
 use crate::config::Config;
 use crate::exit::{Exit, Failure};
@@ -32,10 +32,9 @@ pub fn run(args: &ProcedureArgs, global: &GlobalArgs, output: Output) -> Result<
     let request = request(&args.query);
     let clock = Arc::new(SystemClock::new());
     let now = clock.now();
-    let reply = match opening::existing_memory(config, clock) {
-        Ok(memory) => offline(&memory, config, &request, &zone)?,
-        Err(failure) if super::inspect::is_in_use(&failure) => block_on(by_mqtt(config, &request))?,
-        Err(failure) => return Err(failure),
+    let reply = match place::open(&loaded, clock)? {
+        Place::Store(memory) => offline(&memory, config, &request, &zone)?,
+        Place::Agent(agent) => agent.command(config, "procedure", Json::Object(request), PATIENCE)?,
     };
     if let Some(file) = args.query.picture_file() {
         let picture = reply["picture"].as_str().unwrap_or_default();
@@ -49,13 +48,6 @@ pub fn run(args: &ProcedureArgs, global: &GlobalArgs, output: Output) -> Result<
         output.text(text(&args.query, &reply, now, &zone));
     }
     Ok(if is_nothing(&reply) { Exit::Nothing } else { Exit::Ok })
-}
-
-async fn by_mqtt(config: &Config, request: &Map<String, Json>) -> Result<Json, Failure> {
-    let client = requester::connect(config).await?;
-    let reply = client.command("procedure", Json::Object(request.clone()), PATIENCE).await;
-    client.close().await;
-    requester::checked(reply)
 }
 
 fn offline(memory: &Memory, config: &Config, request: &Map<String, Json>, zone: &TimeZone) -> Result<Json, Failure> {

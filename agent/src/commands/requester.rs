@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::config::Config;
+use crate::config::{Config, Loaded, Origin};
 use crate::exit::{Exit, Failure};
 use crate::mqtt::request::{Client, RequestError};
 use crate::opening;
@@ -19,6 +19,23 @@ pub async fn connect(config: &Config) -> Result<Client, Failure> {
         ));
     }
     Client::connect(&config.mqtt, &opening::robot(config)?).await.map_err(failure)
+}
+
+/// Adds where the broker and the robot were named, if not on the command line: a file that nobody thinks of any more may have
+/// done it.
+pub fn with_origins(failure: Failure, loaded: &Loaded) -> Failure {
+    if !matches!(failure.exit, Exit::Broker | Exit::Timeout) {
+        return failure;
+    }
+    let set = |key: &&str| match loaded.origin(key) {
+        origin @ (Origin::File { .. } | Origin::Environment(_)) => Some(format!("{key} is set in {origin}")),
+        _ => None,
+    };
+    let places: Vec<String> = ["mqtt.host", "mqtt.port", "mqtt.root", "robot"].iter().filter_map(set).collect();
+    if places.is_empty() {
+        return failure;
+    }
+    Failure { exit: failure.exit, error: anyhow::anyhow!("{:#} ({})", failure.error, places.join(", ")) }
 }
 
 /// The reply, unless there is none or it is an error.

@@ -4,17 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::{Clock, Memory, OpenError, SystemClock};
+use memory_core::{Clock, SystemClock};
 use serde_json::{Value as Json, json};
 
-use super::{block_on, requester};
+use super::place::{self, Place};
 use crate::cli::{BackupArgs, CompactArgs, ExportArgs, GlobalArgs, ImportArgs, RestoreArgs};
-use crate::config::{Config, Directories};
+use crate::config::Directories;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::media::{Recordings, delete_forgotten};
 use crate::mqtt::upkeep::compacted;
 use crate::opening;
-use crate::operator::{self, Proof};
 use crate::output::{Output, bytes};
 use crate::upkeep::{self, UpkeepError};
 
@@ -23,13 +22,14 @@ use crate::upkeep::{self, UpkeepError};
 /// # Errors
 /// See the exit codes.
 pub fn compact(args: &CompactArgs, global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
-    let config = super::prepare(global, true)?.0.config;
-    let done = match unused(opening::existing_memory(&config, clock()))? {
-        Some(memory) => {
-            delete_forgotten(&memory, &Recordings::open(&config)?);
+    let loaded = super::prepare(global, true)?.0;
+    let config = &loaded.config;
+    let done = match place::open(&loaded, clock())? {
+        Place::Store(memory) => {
+            delete_forgotten(&memory, &Recordings::open(config)?);
             compacted(&memory.compact().map_err(UpkeepError::from).map_err(failure)?)
         }
-        None => ask_agent(&config, "compact", json!({}), args.timeout)?,
+        Place::Agent(agent) => agent.command(config, "compact", json!({}), seconds(args.timeout))?,
     };
     let number = |name: &str| done[name].as_u64().unwrap_or(0);
     say(output, &done, || {
@@ -49,25 +49,30 @@ pub fn compact(args: &CompactArgs, global: &GlobalArgs, output: Output) -> Resul
 /// # Errors
 /// See the exit codes.
 pub fn backup(args: &BackupArgs, global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
-    let config = super::prepare(global, true)?.0.config;
-    let done = match unused(opening::existing_memory(&config, clock()))? {
-        Some(memory) => {
+    let loaded = super::prepare(global, true)?.0;
+    let config = &loaded.config;
+    let done = match place::open(&loaded, clock())? {
+        Place::Store(memory) => {
             let reserve = config.backup.limits().reserve;
             let done = upkeep::backup(&memory, &args.file, args.replace, reserve).map_err(failure)?;
             json!({"file": args.file, "events": done.events, "seq": done.seq, "bytes": done.bytes})
         }
-        None => {
+        Place::Agent(agent) if agent.may_be_elsewhere() => {
+            let body = json!({"file": name_there(&args.file, "the backup")?, "replace": args.replace});
+            agent.command(config, "backup", body, seconds(args.timeout))?
+        }
+        Place::Agent(agent) => {
             if !args.replace && args.file.exists() {
                 return Err(failure(upkeep::FileError::Exists(args.file.clone()).into()));
             }
             let name = own_name(".backup");
-            ask_agent(&config, "backup", json!({"file": name}), args.timeout)?;
-            let backups = Directories::of(&config).backups;
+            agent.command(config, "backup", json!({"file": name}), seconds(args.timeout))?;
+            let backups = Directories::of(config).backups;
             let done = upkeep::fetch_backup(&backups, &name, &args.file, args.replace).map_err(failure)?;
             json!({"file": args.file, "events": done.events, "seq": done.seq, "bytes": done.bytes})
         }
     };
-    say(output, &done, || format!("{}: {} events", done["file"].as_str().unwrap_or_default(), done["events"]));
+    say(output, &done, || format!("{}: {} events", there(&done["file"], &args.file), done["events"]));
     Ok(Exit::Ok)
 }
 
@@ -76,22 +81,35 @@ pub fn backup(args: &BackupArgs, global: &GlobalArgs, output: Output) -> Result<
 /// # Errors
 /// See the exit codes.
 pub fn restore(args: &RestoreArgs, global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
-    let config = super::prepare(global, true)?.0.config;
-    if !args.file.is_file() {
+    let loaded = super::prepare(global, true)?.0;
+    let config = &loaded.config;
+    let named = place::is_named(&loaded);
+    if !named && !args.file.is_file() {
         return Err(Failure::new(Exit::Source, format!("there is no file {}", args.file.display())));
     }
-    let done = match unused(opening::memory(&config, clock()))? {
-        Some(memory) => {
+    let place = if named {
+        place::open(&loaded, clock())?
+    } else {
+        // A machine without a memory gets one.
+        opening::memory(config, clock()).map(Place::Store).or_else(|failure| place::elsewhere(&loaded, failure))?
+    };
+    let done = match place {
+        Place::Store(memory) => {
             // A memory that holds something keeps its id, under which the broker keeps messages for it.
             let keep = memory.stats().seq > 0;
             let done = upkeep::restore(&memory, &args.file, keep).map_err(failure)?;
             json!({"file": args.file, "events": done.events, "seq": done.seq})
         }
-        None => {
+        Place::Agent(agent) if agent.may_be_elsewhere() => {
+            let body = json!({"file": name_there(&args.file, "the backup")?});
+            agent.command(config, "restore", body, seconds(args.timeout))?
+        }
+        Place::Agent(agent) => {
             // The agent reads backups in its own directory alone, which this user need not be able to list.
-            let (directories, reserve) = (Directories::of(&config), config.backup.limits().reserve);
+            let (directories, reserve) = (Directories::of(config), config.backup.limits().reserve);
             let copy = upkeep::hand_over(&args.file, &directories, own_name(".backup"), reserve).map_err(failure)?;
-            let mut done = ask_agent(&config, "restore", json!({"file": copy.name()}), args.timeout)?;
+            let body = json!({"file": copy.name()});
+            let mut done = agent.command(config, "restore", body, seconds(args.timeout))?;
             done["file"] = json!(args.file);
             done
         }
@@ -105,28 +123,33 @@ pub fn restore(args: &RestoreArgs, global: &GlobalArgs, output: Output) -> Resul
 /// # Errors
 /// See the exit codes.
 pub fn export(args: &ExportArgs, global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
-    let config = super::prepare(global, true)?.0.config;
-    let done = match unused(opening::existing_memory(&config, clock()))? {
-        Some(memory) => {
-            let recordings = Recordings::open(&config)?;
+    let loaded = super::prepare(global, true)?.0;
+    let config = &loaded.config;
+    let done = match place::open(&loaded, clock())? {
+        Place::Store(memory) => {
+            let recordings = Recordings::open(config)?;
             let (now, reserve) = (SystemClock::new().now(), config.backup.limits().reserve);
             let done = upkeep::export(&memory, &args.dir, now, Some(&recordings), reserve);
             exported(&args.dir, done.map_err(failure)?)
         }
-        None => {
+        Place::Agent(agent) if agent.may_be_elsewhere() => {
+            let body = json!({"dir": name_there(&args.dir, "the export")?});
+            agent.command(config, "export", body, seconds(args.timeout))?
+        }
+        Place::Agent(agent) => {
             if args.dir.exists() {
                 return Err(failure(upkeep::FileError::Exists(args.dir.clone()).into()));
             }
             let name = own_name("-export");
-            ask_agent(&config, "export", json!({"dir": name}), args.timeout)?;
-            let backups = Directories::of(&config).backups;
+            agent.command(config, "export", json!({"dir": name}), seconds(args.timeout))?;
+            let backups = Directories::of(config).backups;
             exported(&args.dir, upkeep::fetch_export(&backups, &name, &args.dir).map_err(failure)?)
         }
     };
     say(output, &done, || {
         format!(
             "{}: {} told, {} segments, {} recordings, {} segments without theirs",
-            done["dir"].as_str().unwrap_or_default(),
+            there(&done["dir"], &args.dir),
             done["told"],
             done["segments"],
             done["media"],
@@ -166,35 +189,38 @@ pub fn import(args: &ImportArgs, global: &GlobalArgs, output: Output) -> Result<
     Ok(if done.rejected == 0 { Exit::Ok } else { Exit::Refused })
 }
 
-fn clock() -> Arc<dyn Clock> {
+fn clock() -> Arc<SystemClock> {
     Arc::new(SystemClock::new())
+}
+
+/// A path in a reply, with whose it is.
+fn there(path: &Json, asked: &Path) -> String {
+    let text = path.as_str().unwrap_or_default();
+    if Path::new(text) == asked { text.to_owned() } else { format!("{text} on the agent's machine") }
+}
+
+fn seconds(timeout: f64) -> Duration {
+    Duration::from_secs_f64(timeout)
 }
 
 fn say(output: Output, body: &Json, text: impl FnOnce() -> String) {
     if output.json { output.json(body) } else { output.text(text()) }
 }
 
-/// The memory, unless an agent uses it.
-fn unused(opened: Result<Memory, Failure>) -> Result<Option<Memory>, Failure> {
-    match opened {
-        Err(failure) if matches!(failure.error.downcast_ref(), Some(OpenError::InUse { .. })) => Ok(None),
-        other => other.map(Some),
+/// The file or directory name that an agent, which may be on another machine, is given in its own directory.
+fn name_there(path: &Path, what: &str) -> Result<String, Failure> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    match name.filter(|name| Path::new(name) == path) {
+        Some(name) => Ok(name.to_owned()),
+        None => Err(Failure::new(
+            Exit::Usage,
+            format!(
+                "{}: files do not travel over MQTT; {what} is in the agent's own directory (backup.dir): give a name without \
+                 a directory, or run it on the agent's machine without --robot, --mqtt-host and --mqtt-port",
+                path.display()
+            ),
+        )),
     }
-}
-
-pub(super) fn ask_agent(config: &Config, command: &str, mut body: Json, timeout: f64) -> Result<Json, Failure> {
-    // Who may not write there is obeyed as anybody else on the broker is.
-    let proof = Proof::leave(&Directories::of(config), command).ok();
-    if let Some(proof) = &proof {
-        body[operator::FIELD] = proof.name().into();
-    }
-    let reply = block_on(async {
-        let client = requester::connect(config).await?;
-        let reply = client.command(command, body, Duration::from_secs_f64(timeout)).await;
-        client.close().await;
-        requester::checked(reply)
-    })?;
-    Ok(reply)
 }
 
 /// A name that no other run of this program chooses.

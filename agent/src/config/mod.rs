@@ -2,7 +2,9 @@
 //! FILE`), then `ENGRAM__SECTION__KEY`, then flags. The later wins, key by key.
 
 mod annotated;
+mod causes;
 mod directories;
+mod homeassistant;
 mod index;
 mod layers;
 mod mcp;
@@ -21,6 +23,7 @@ use toml::Value;
 
 pub use annotated::{annotated_toml, origins_json, secrets};
 pub use directories::{Directories, beyond_the_disk, default_data_dir, unusable};
+pub use homeassistant::HomeAssistantConfig;
 pub use index::IndexConfig;
 pub use layers::{ENVIRONMENT_PREFIX, Node, Origin};
 pub use mcp::McpConfig;
@@ -61,6 +64,8 @@ pub struct Config {
     pub models: ModelsConfig,
     /// The broker and the MQTT interface.
     pub mqtt: MqttConfig,
+    /// Discovery by Home Assistant.
+    pub homeassistant: HomeAssistantConfig,
     /// The media archive.
     pub recording: RecordingConfig,
     /// Heat and load.
@@ -304,8 +309,8 @@ fn value_problem(error: &toml::de::Error, layers: &Node) -> Problem {
 fn validate(config: &Config, layers: &Node) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut say = |key: &str, message: String, hint: Option<String>| {
-        let origin = layers.at(key).map_or(Origin::Default, |node| node.origin().clone());
-        problems.push(Problem { key: key.to_owned(), origin, message, hint });
+        let (origin, cause) = causes::origin_of(key, layers);
+        problems.push(Problem { key: key.to_owned(), origin, message, hint: hint.or(cause) });
     };
     let name_fault = |name: &str| crate::mqtt::topics::check_name(name).err().map(|fault| fault.to_string());
     if let Some(fault) = config.robot.as_deref().and_then(name_fault) {
@@ -367,6 +372,9 @@ fn validate(config: &Config, layers: &Node) -> Vec<Problem> {
     }
     for (key, message) in config.mqtt.problems() {
         say(&format!("mqtt.{key}"), message, None);
+    }
+    for (key, message) in config.homeassistant.problems(&config.mqtt.root) {
+        say(&format!("homeassistant.{key}"), message, None);
     }
     for (key, message) in config.thermal.problems() {
         say(&format!("thermal.{key}"), message, None);

@@ -190,6 +190,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         clock: Arc::clone(&clock),
         zone,
         media: MediaLinks::new(recordings.clone(), &config.recording.server),
+        homeassistant: reloader.home_assistant(),
         counters,
         backups: directories.backups.clone(),
         backup_limits: config.backup.limits(),

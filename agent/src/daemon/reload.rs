@@ -1,13 +1,14 @@
 //! A changed configuration, taken into use by a running daemon: SIGHUP or `cmd/reload`.
 //!
-//! What can change without anybody noticing a gap does: the log level, and the sources, of which only those that were
-//! changed stop or start. Everything else is named, with the restart that it needs, and health says so until then.
+//! What can change without anybody noticing a gap does: the log level, discovery by Home Assistant, and the sources, of
+//! which only those that were changed stop or start. Everything else is named, with the restart that it needs, and health says so until then.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 use toml::{Table, Value};
 
 use super::board::Board;
@@ -15,6 +16,7 @@ use super::perceiving::Perceiving;
 use super::systemd;
 use crate::config::{Config, LayerSources, load};
 use crate::logging::LogLevel;
+use crate::mqtt::homeassistant::Wanted;
 use crate::mqtt::{ConfigurationControl, Reloaded};
 
 /// What health calls it.
@@ -22,6 +24,7 @@ const CONFIGURATION: &str = "configuration";
 /// The keys that are taken into use; the name of a source stands for all of its keys.
 const LOG_LEVEL: &str = "log.level";
 const SOURCES: &str = "sources.";
+const HOME_ASSISTANT: &str = "homeassistant.";
 
 /// Reads the layers again and applies what changed.
 pub struct Reloader {
@@ -31,18 +34,25 @@ pub struct Reloader {
     level: LogLevel,
     board: Arc<Board>,
     perceiving: OnceLock<Perceiving>,
+    homeassistant: watch::Sender<Wanted>,
 }
 
 impl Reloader {
     /// For a daemon that runs on `config`, which `layers` made.
     pub fn new(layers: LayerSources, config: Config, level: LogLevel, board: Arc<Board>) -> Self {
-        Self { layers, running: Mutex::new(config), level, board, perceiving: OnceLock::new() }
+        let homeassistant = watch::Sender::new(Wanted::of(&config));
+        Self { layers, running: Mutex::new(config), level, board, perceiving: OnceLock::new(), homeassistant }
     }
 
     /// Where changed sources go. Until it is known, sources need a restart.
     pub fn serve_sources(&self, perceiving: Perceiving) {
         // Called once; a second one changes nothing.
         self.perceiving.get_or_init(|| perceiving);
+    }
+
+    /// How Home Assistant shall find this robot, now and after every reload.
+    pub fn home_assistant(&self) -> watch::Receiver<Wanted> {
+        self.homeassistant.subscribe()
     }
 
     /// Reloads at every SIGHUP, for as long as the daemon runs.
@@ -75,6 +85,9 @@ impl Reloader {
             } else if key == LOG_LEVEL && self.level.set(&wanted.log.level).is_ok() {
                 running.log.level.clone_from(&wanted.log.level);
                 reloaded.applied.push(key);
+            } else if key.starts_with(HOME_ASSISTANT) {
+                running.homeassistant.clone_from(&wanted.homeassistant);
+                reloaded.applied.push(key);
             } else {
                 reloaded.restart.push(key);
             }
@@ -83,6 +96,12 @@ impl Reloader {
             running.sources.clone_from(&wanted.sources);
             perceiving.reconfigure(wanted.sources);
         }
+        self.homeassistant.send_if_modified(|known| {
+            let now = Wanted::of(running);
+            let news = *known != now;
+            *known = now;
+            news
+        });
         reloaded
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::client::Message;
-use super::fields::Fields;
+use super::fields::{Fields, Moment};
 use super::reply::{Code, Payload, Refusal, Route, Router, read_payload};
 use crate::config::mqtt::MqttLimits;
 use crate::media::MediaLinks;
@@ -28,10 +28,10 @@ pub struct Request<T> {
 }
 
 /// Reads the payload of `…/ask`.
-pub fn read_question(message: &Message, router: &Router<'_>, limits: &MqttLimits) -> Request<Query> {
+pub fn read_question(message: &Message, router: &Router<'_>, limits: &MqttLimits, moment: &Moment) -> Request<Query> {
     read_request(message, router, limits.ask_bytes, |payload| match payload {
-        Payload::Text(question) => query(Fields(&serde_json::Map::new()), Some(question), message, limits),
-        Payload::Json(Value::Object(map)) => query(Fields(map), None, message, limits),
+        Payload::Text(question) => query(Fields(&serde_json::Map::new()), Some(question), message, limits, moment),
+        Payload::Json(Value::Object(map)) => query(Fields(map), None, message, limits, moment),
         Payload::Json(_) => Err(Refusal::bad("expected an object with `question`, or the question itself")),
     })
     .only_if_answerable()
@@ -73,6 +73,7 @@ fn query(
     question: Option<&String>,
     message: &Message,
     limits: &MqttLimits,
+    moment: &Moment,
 ) -> Result<Query, Refusal> {
     let question = match question {
         Some(question) => question.as_str(),
@@ -85,7 +86,7 @@ fn query(
     if options.len() > MAX_OPTIONS {
         return Err(Refusal::bad(format!("`options` has {} items, and {MAX_OPTIONS} is the most", options.len())));
     }
-    let (since, until) = (fields.time("since")?, fields.time("until")?);
+    let (since, until) = (fields.point("since", moment)?, fields.point("until", moment)?);
     if let (Some(since), Some(until)) = (since, until)
         && since > until
     {
@@ -96,7 +97,7 @@ fn query(
         options,
         since,
         until,
-        now: fields.time("now")?,
+        now: fields.point("now", moment)?,
         top_k: usize::try_from(fields.count("top_k")?.unwrap_or(0).min(MAX_TOP_K)).unwrap_or(0),
         budget: Some(budget(fields.count("deadline_ms")?, message.expiry, limits)),
         trace: fields.flag("trace")?,
@@ -252,10 +253,15 @@ mod tests {
         read_message(&message(payload))
     }
 
+    fn moment() -> Moment {
+        let zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap();
+        Moment { now: Timestamp::parse("2026-11-22T12:00:00+01:00").unwrap(), zone }
+    }
+
     fn read_message(message: &Message) -> Request<Query> {
         let topics = Topics::new("engram", "kitchen").unwrap();
         let policy = ReplyPolicy::new("engram", None);
-        read_question(message, &Router { topics: &topics, policy: &policy }, &MqttLimits::default())
+        read_question(message, &Router { topics: &topics, policy: &policy }, &MqttLimits::default(), &moment())
     }
 
     #[test]
@@ -270,6 +276,16 @@ mod tests {
         assert_eq!(query.top_k, 100);
         assert_eq!(query.budget, Some(Duration::from_secs(2)));
         assert!(query.trace);
+    }
+
+    #[test]
+    fn a_span_is_taken_as_the_command_line_takes_it() {
+        let query =
+            read(json!({"question": "x", "since": "2h", "until": "2026-11-22 11:00"}).to_string()).body.unwrap();
+        assert_eq!(query.since, Timestamp::parse("2026-11-22T10:00:00+01:00").ok());
+        assert_eq!(query.until, Timestamp::parse("2026-11-22T11:00:00+01:00").ok());
+        let day = read(json!({"question": "x", "since": "2026-11-21"}).to_string()).body.unwrap();
+        assert_eq!(day.since, Timestamp::parse("2026-11-21T00:00:00+01:00").ok());
     }
 
     #[test]

@@ -17,7 +17,7 @@ use rumqttc::{
 use tokio::sync::oneshot;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::{MqttError, tls};
+use super::{MqttError, tls, trouble};
 use crate::config::mqtt::MqttConfig;
 use crate::watchdog::Watchdog;
 
@@ -157,6 +157,10 @@ pub enum EndKind {
     Refused,
     /// Another client came with the same client id.
     TakenOver,
+    /// Its certificate is not accepted, or it does not encrypt.
+    Untrusted,
+    /// The name of the host is not resolved.
+    NoSuchHost,
 }
 
 /// One live connection. Dropping it breaks the connection off.
@@ -417,17 +421,14 @@ impl Pump {
             | ConnectionError::MqttState(StateError::ConnFail { reason: code }) => {
                 (EndKind::Refused, refusal(*code, place))
             }
-            ConnectionError::Io(io) if io.kind() == std::io::ErrorKind::ConnectionRefused => (
-                EndKind::Lost,
-                format!("no broker answers at {place}; is it running, and are mqtt.host and mqtt.port right?"),
-            ),
+            ConnectionError::Io(io) if connecting && let Some(end) = trouble::network(io, place) => end,
             ConnectionError::Timeout(_) => {
                 (EndKind::Lost, format!("the broker at {place} does not answer; are mqtt.host and mqtt.port right?"))
             }
-            ConnectionError::Tls(tls) => (
-                EndKind::Lost,
-                format!("no encrypted connection to {place}: {tls}; check mqtt.tls and the broker's certificate"),
-            ),
+            ConnectionError::Tls(tls) => {
+                let (kind, advice) = trouble::encryption(tls);
+                (kind, format!("no encrypted connection to {place}: {tls}; {advice}"))
+            }
             ConnectionError::MqttState(StateError::ServerDisconnect { reason_code, reason_string }) => {
                 let kind = match reason_code {
                     DisconnectReasonCode::SessionTakenOver => EndKind::TakenOver,
@@ -622,7 +623,7 @@ impl Backoff {
         self.next = (self.next * 2).min(self.most);
         match kind {
             EndKind::Refused | EndKind::TakenOver => pause.max(Self::AFTER_REFUSAL.min(self.most)),
-            EndKind::Lost | EndKind::Closed => pause,
+            EndKind::Lost | EndKind::Closed | EndKind::Untrusted | EndKind::NoSuchHost => pause,
         }
     }
 

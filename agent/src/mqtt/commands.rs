@@ -8,7 +8,7 @@ use memory_core::{
 use serde_json::{Map, Value, json};
 
 use super::ask::{rounded, seconds};
-use super::fields::{Fields, wrong};
+use super::fields::{Fields, Moment, wrong};
 use super::reply::{Code, Payload, Refusal};
 use super::topics::check_name;
 use crate::config::mqtt::MqttConfig;
@@ -20,6 +20,7 @@ use crate::operator::{self, Proofs};
 #[expect(clippy::enum_variant_names, reason = "`name_entity` is the contract's word")]
 pub enum Name {
     Backup,
+    Check,
     Compact,
     Export,
     Forget,
@@ -31,6 +32,7 @@ pub enum Name {
     Pause,
     Picture,
     Procedure,
+    Recording,
     Reload,
     Restore,
     Resume,
@@ -41,8 +43,9 @@ pub enum Name {
 const MAX_PAGE: u64 = 200;
 
 impl Name {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Backup,
+        Self::Check,
         Self::Compact,
         Self::Export,
         Self::Forget,
@@ -54,6 +57,7 @@ impl Name {
         Self::Pause,
         Self::Picture,
         Self::Procedure,
+        Self::Recording,
         Self::Reload,
         Self::Restore,
         Self::Resume,
@@ -63,6 +67,7 @@ impl Name {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Backup => "backup",
+            Self::Check => "check",
             Self::Compact => "compact",
             Self::Export => "export",
             Self::Forget => "forget",
@@ -74,6 +79,7 @@ impl Name {
             Self::Pause => "pause",
             Self::Picture => "picture",
             Self::Procedure => "procedure",
+            Self::Recording => "recording",
             Self::Reload => "reload",
             Self::Restore => "restore",
             Self::Resume => "resume",
@@ -93,7 +99,7 @@ impl Name {
 
     /// Whether the command first replies that it has begun.
     pub const fn is_long(self) -> bool {
-        matches!(self, Self::Backup | Self::Compact | Self::Export | Self::Restore | Self::Snapshot)
+        matches!(self, Self::Backup | Self::Check | Self::Compact | Self::Export | Self::Restore | Self::Snapshot)
     }
 
     /// Whether the command destroys, renames, pauses, fills the disk or shows what a camera saw, and so needs authentication.
@@ -106,6 +112,7 @@ impl Name {
                 | Self::NameEntity
                 | Self::Pause
                 | Self::Picture
+                | Self::Recording
                 | Self::Restore
                 | Self::Resume
         )
@@ -126,6 +133,19 @@ impl Name {
             let proof = fields.get(operator::FIELD).and_then(Value::as_str).filter(|_| !denied);
             if proof.is_some_and(|proof| proofs.take(proof, self.as_str())) { Ok(()) } else { Err(refusal) }
         })
+    }
+
+    /// `recording` does what `pause` and `resume` do, so whoever denies one of those denies it here too.
+    ///
+    /// # Errors
+    /// `forbidden`, with the key that would allow it.
+    pub fn check_recording(pause: bool, config: &MqttConfig) -> Result<(), Refusal> {
+        let same = if pause { Self::Pause } else { Self::Resume };
+        match (config.allow.get(Self::Recording.as_str()), config.allow.get(same.as_str())) {
+            (Some(false), _) => Self::Recording.check_allowed(config),
+            (Some(true), None) => Ok(()),
+            _ => same.check_allowed(config),
+        }
     }
 
     /// # Errors
@@ -157,19 +177,22 @@ impl Name {
     }
 }
 
-/// The fields of a command; an empty payload has none.
-pub fn fields(payload: &Payload) -> Result<&Map<String, Value>, Refusal> {
+/// The fields of a command; an empty payload has none. Only `recording` takes a word.
+pub fn fields(name: &str, payload: &Payload) -> Result<Map<String, Value>, Refusal> {
     match payload {
-        Payload::Json(Value::Object(map)) => Ok(map),
+        Payload::Json(Value::Object(map)) => Ok(map.clone()),
+        Payload::Text(word) if name == Name::Recording.as_str() => {
+            Ok(Map::from_iter([("state".to_owned(), word.as_str().into())]))
+        }
         Payload::Json(_) | Payload::Text(_) => Err(Refusal::bad("expected a JSON object")),
     }
 }
 
 /// `cmd/forget`
-pub fn read_forget(fields: Fields<'_>) -> Result<ForgetRequest, Refusal> {
+pub fn read_forget(fields: Fields<'_>, moment: &Moment) -> Result<ForgetRequest, Refusal> {
     let episodes = fields.value("episodes").map(episode_ids).transpose()?;
     let entity = fields.text("entity")?;
-    let (since, until) = (fields.time("since")?, fields.time("until")?);
+    let (since, until) = (fields.point("since", moment)?, fields.point("until", moment)?);
     let ways = "name exactly one of `episodes`, `entity`, or `since` with `until`";
     match (episodes, entity, since, until) {
         (Some(episodes), None, None, None) => {
@@ -191,6 +214,15 @@ pub fn read_forget(fields: Fields<'_>) -> Result<ForgetRequest, Refusal> {
         (None, None, None, Some(_)) => Err(Refusal::bad("`since` is missing beside `until`")),
         (None, None, None, None) => Err(Refusal::bad(ways)),
         _ => Err(Refusal::bad(format!("too many: {ways}"))),
+    }
+}
+
+/// `cmd/recording`: whether to pause.
+pub fn read_recording(fields: Fields<'_>) -> Result<bool, Refusal> {
+    match fields.text("state")? {
+        Some("on") => Ok(false),
+        Some("paused") => Ok(true),
+        _ => Err(Refusal::bad("`state` must be \"on\" or \"paused\"")),
     }
 }
 
@@ -226,8 +258,8 @@ pub fn preview(preview: &ForgetPreview, zone: &TimeZone, media: &MediaLinks) -> 
 }
 
 /// `cmd/list`
-pub fn read_list(fields: Fields<'_>) -> Result<EpisodeFilter, Refusal> {
-    let (since, until) = (fields.time("since")?, fields.time("until")?);
+pub fn read_list(fields: Fields<'_>, moment: &Moment) -> Result<EpisodeFilter, Refusal> {
+    let (since, until) = (fields.point("since", moment)?, fields.point("until", moment)?);
     let span = (since.is_some() || until.is_some()).then(|| {
         TimeSpan::new(
             since.unwrap_or(Timestamp::from_micros(i64::MIN)),
@@ -260,6 +292,42 @@ pub fn page(page: &Page, zone: &TimeZone, media: &MediaLinks) -> Value {
     json!({"episodes": episodes, "next": page.next.map(|id| id.to_string())})
 }
 
+/// A page of `cmd/list` of events, in order of commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventList {
+    pub after: Option<EventId>,
+    pub limit: usize,
+}
+
+impl EventList {
+    /// `None` where something else is to be listed.
+    pub fn read(fields: Fields<'_>) -> Result<Option<Self>, Refusal> {
+        if fields.text("of")? != Some("events") {
+            return Ok(None);
+        }
+        let limit = fields.count("limit")?.filter(|limit| *limit > 0).unwrap_or(MAX_PAGE).min(MAX_PAGE);
+        Ok(Some(Self { after: event_cursor(fields)?, limit: usize::try_from(limit).unwrap_or(1) }))
+    }
+
+    /// The page, cut at [`GET_BYTES`] like that of an episode.
+    pub fn page(self, events: &[Event], zone: &TimeZone, media: &MediaLinks) -> Value {
+        let mut bytes = 0;
+        let mut shown = Vec::new();
+        for event in events {
+            let body = event_body(event, zone, media);
+            let size = body.to_string().len();
+            if !shown.is_empty() && bytes + size > GET_BYTES {
+                break;
+            }
+            bytes += size;
+            shown.push(body);
+        }
+        let more = shown.len() < events.len() || events.len() == self.limit;
+        let next = events[..shown.len()].last().filter(|_| more).map(|event| event.id.to_string());
+        json!({ "events": shown, "next": next })
+    }
+}
+
 /// What `cmd/get` opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Get {
@@ -284,14 +352,18 @@ pub fn read_get(fields: Fields<'_>) -> Result<Get, Refusal> {
     }
 }
 
-fn event_page(fields: Fields<'_>) -> Result<EventPage, Refusal> {
+fn event_cursor(fields: Fields<'_>) -> Result<Option<EventId>, Refusal> {
     let after = fields.value("cursor").map(|value| {
         let number = value.as_str().and_then(|text| text.strip_prefix("ev-")).and_then(|number| number.parse().ok());
         number.map(EventId).ok_or_else(|| wrong("cursor", "the `next` of the page before, such as \"ev-42\"", value))
     });
+    after.transpose()
+}
+
+fn event_page(fields: Fields<'_>) -> Result<EventPage, Refusal> {
     let limit = fields.count("limit")?.filter(|limit| *limit > 0).unwrap_or(MAX_EVENTS).min(MAX_EVENTS);
     let limit = usize::try_from(limit).unwrap_or(1);
-    Ok(EventPage { after: after.transpose()?, limit, bytes: GET_BYTES })
+    Ok(EventPage { after: event_cursor(fields)?, limit, bytes: GET_BYTES })
 }
 
 fn event_id(value: &Value) -> Result<EventId, Refusal> {
@@ -377,7 +449,8 @@ mod tests {
 
     fn forget(body: Value) -> Result<ForgetRequest, Refusal> {
         let Value::Object(map) = body else { panic!("not an object") };
-        read_forget(Fields(&map))
+        let now = Timestamp::parse("2026-11-22T12:00:00Z").unwrap();
+        read_forget(Fields(&map), &Moment { now, zone: TimeZone::UTC })
     }
 
     #[test]
@@ -387,6 +460,12 @@ mod tests {
             Ok(ForgetRequest::Episodes(vec![EpisodeId(1), EpisodeId(2)]))
         );
         assert_eq!(forget(json!({"entity": "Anna"})), Ok(ForgetRequest::Entity("Anna".to_owned())));
+        let hours =
+            |from: &str, to: &str| TimeSpan::new(Timestamp::parse(from).unwrap(), Timestamp::parse(to).unwrap());
+        assert_eq!(
+            forget(json!({"since": "2h", "until": "1h ago"})),
+            Ok(ForgetRequest::Span(hours("2026-11-22T10:00:00Z", "2026-11-22T11:00:00Z")))
+        );
         assert!(matches!(
             forget(json!({"since": "2026-01-01T00:00:00Z", "until": "2026-01-02T00:00:00Z"})),
             Ok(ForgetRequest::Span(_))
@@ -398,6 +477,7 @@ mod tests {
             json!({"entity": "Anna", "episodes": ["ep-1"]}),
             json!({"since": "2026-01-01T00:00:00Z"}),
             json!({"until": "2026-01-01T00:00:00Z"}),
+            json!({"since": "soon", "until": "2026-01-01T00:00:00Z"}),
             json!({"since": "2026-01-02T00:00:00Z", "until": "2026-01-01T00:00:00Z"}),
         ] {
             assert_eq!(forget(body.clone()).unwrap_err().code, Code::BadRequest, "{body}");
@@ -450,6 +530,24 @@ mod tests {
         let mut allowed = MqttConfig::default();
         allowed.allow.insert("forget".to_owned(), true);
         assert_eq!(Name::Forget.check_allowed(&allowed), Ok(()));
+    }
+
+    #[test]
+    fn recording_is_allowed_where_what_it_does_is_allowed() {
+        let check = |allow: &[(&str, bool)], pause| {
+            let mut config = MqttConfig::default();
+            config.allow.extend(allow.iter().map(|(name, allowed)| ((*name).to_owned(), *allowed)));
+            Name::check_recording(pause, &config).is_ok()
+        };
+        assert!(!check(&[], true), "an open broker");
+        assert!(check(&[("recording", true)], true) && check(&[("recording", true)], false));
+        assert!(check(&[("pause", true)], true) && !check(&[("pause", true)], false));
+        assert!(!check(&[("recording", true), ("resume", false)], false), "denied under its other name");
+        assert!(!check(&[("recording", false), ("pause", true)], true));
+        let body = |word: &str| read_recording(Fields(&fields("recording", &Payload::Text(word.to_owned())).unwrap()));
+        assert_eq!((body("on"), body("paused")), (Ok(false), Ok(true)));
+        assert_eq!(body("ON").unwrap_err().code, Code::BadRequest);
+        assert!(fields("pause", &Payload::Text("on".to_owned())).is_err());
     }
 
     #[test]

@@ -12,7 +12,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::client::{Broker, End, EndKind};
+use super::fields::Moment;
 use super::forgetting::Forgetting;
+use super::homeassistant::HomeAssistant;
 use super::limits::TokenBucket;
 use super::outbox::Outbox;
 use super::reply::{Route, Router};
@@ -31,6 +33,7 @@ pub const CONNECTION_ASK: &str = "connection ask";
 pub const RIGHTS_IN: &str = "rights in";
 pub const RIGHTS_ASK: &str = "rights ask";
 pub const STORAGE: &str = "storage";
+pub const HOME_ASSISTANT: &str = "home assistant";
 
 /// Questions and commands that are worked on at once.
 const REQUESTS: usize = 512;
@@ -50,6 +53,7 @@ pub struct Context {
     pub zone: TimeZone,
     pub media: MediaLinks,
     pub pictures: Pictures,
+    pub homeassistant: HomeAssistant,
     pub counters: Arc<MqttCounters>,
     pub backups: std::path::PathBuf,
     pub backup_limits: BackupLimits,
@@ -63,6 +67,8 @@ pub struct Context {
     pub leaving: CancellationToken,
     /// Requests to forget, and which connection answers them.
     pub forgetting: Forgetting,
+    /// Held while the store is checked: one reading of everything at a time.
+    pub checking: tokio::sync::Mutex<()>,
     asks: Mutex<TokenBucket>,
     observations: Mutex<TokenBucket>,
 }
@@ -81,6 +87,7 @@ impl Context {
             clock,
             zone,
             media,
+            homeassistant,
             counters,
             backups,
             backup_limits,
@@ -101,6 +108,8 @@ impl Context {
             slots: Arc::new(Semaphore::new(REQUESTS)),
             leaving: CancellationToken::new(),
             forgetting: Forgetting::default(),
+            homeassistant: HomeAssistant::new(homeassistant),
+            checking: tokio::sync::Mutex::default(),
             asks: Mutex::new(TokenBucket::new(limits.asks_per_s, limits.ask_burst, now)),
             observations: Mutex::new(TokenBucket::new(limits.observations_per_s, limits.observations_per_s, now)),
             config,
@@ -130,6 +139,11 @@ impl Context {
         if let Some(address) = &route.address {
             self.outbox.reply(address.clone(), body, patience);
         }
+    }
+
+    /// What times in a request that comes now count from.
+    pub fn moment(&self) -> Moment {
+        Moment { now: self.clock.now(), zone: self.zone.clone() }
     }
 
     /// Whether one more question or command may come now.

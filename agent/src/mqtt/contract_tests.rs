@@ -90,12 +90,13 @@ fn the_page_lists_every_command_and_every_query_about_procedures() {
 
 #[test]
 fn the_page_lists_every_topic_that_engram_publishes() {
-    use Outbound::{Entity, Episode, Gist, Health, Instance, Procedure, Recording, Rejected, Status};
+    use Outbound::{Entity, Episode, Gist, Health, HomeAssistant, Instance, Procedure, Recording, Rejected, Status};
     let outbound = |what: Outbound| match what {
-        Entity | Episode | Gist | Health | Instance | Procedure | Recording | Rejected | Status => what,
+        Entity | Episode | Gist | Health | HomeAssistant | Instance | Procedure | Recording | Rejected | Status => what,
     };
     let topics = Topics::new("engram", "kitchen").unwrap();
-    let all = [Entity, Episode, Gist, Health, Instance, Procedure, Recording, Rejected, Status].map(outbound);
+    let all =
+        [Entity, Episode, Gist, Health, HomeAssistant, Instance, Procedure, Recording, Rejected, Status].map(outbound);
     let all = all.map(|what| topics.outbound(what).replace("engram/kitchen/", "…/"));
     assert_eq!(first_column("| topic | retained |"), all.into());
 }
@@ -172,4 +173,34 @@ fn the_example_of_the_page_has_the_fields_of_an_answer() {
     let mut described = first_column("| field of the answer |");
     described.extend(["question".to_owned(), "request_id".to_owned()]);
     assert_eq!(described, keys(&rendered));
+}
+
+#[test]
+fn the_page_gives_the_shape_of_episodes_events_and_counts() {
+    let options = memory_core::MemoryOptions {
+        zone: jiff::tz::TimeZone::UTC,
+        max_bytes: None,
+        cache_bytes: 1 << 20,
+        index: Default::default(),
+    };
+    let at = Timestamp::parse("2026-11-20T07:00:00Z").unwrap();
+    let clock = std::sync::Arc::new(memory_core::ManualClock::at(at));
+    let memory =
+        memory_core::Memory::open(std::sync::Arc::new(memory_core::store::MemoryStorage::new()), options, clock)
+            .unwrap();
+    let told = memory_core::Told { text: "The lamp is on.".to_owned(), ..Default::default() };
+    memory.observe(vec![memory_core::Observation::Told(told)]).unwrap();
+    let (whole, events) = memory.episode(memory_core::EpisodeId(1)).unwrap().unwrap();
+    let (zone, links) = (jiff::tz::TimeZone::UTC, Default::default());
+    let shapes = PAGE.split("**Shapes.**").nth(1).unwrap().split("\n\n").next().unwrap();
+    let counts = PAGE.lines().find(|line| line.contains(r#"{"of": "stats"}"#)).unwrap();
+    for (body, text) in [
+        (super::commands::episode(&whole, &events, &zone, &links)["episode"].take(), shapes),
+        (super::commands::event_body(&events[0], &zone, &links), shapes),
+        (super::entities::stats(&memory), counts),
+    ] {
+        for field in body.as_object().unwrap().keys() {
+            assert!(text.contains(&format!("\"{field}\"")), "docs/mqtt.md does not name `{field}` in {text}");
+        }
+    }
 }

@@ -19,7 +19,7 @@ use super::ingest::{self, Ended, Ingest};
 use super::presence::{Claim, OFFLINE, ONLINE, STOPPED, claim, shown};
 use super::requests::{Dispatcher, Sign};
 use super::topics::{ClientRole, Outbound};
-use super::{entities, gists, procedure};
+use super::{entities, gists, homeassistant, procedure};
 use crate::health::HealthReport;
 use crate::service::EpisodeEvent;
 
@@ -330,9 +330,11 @@ impl AskConnection {
         let mut dispute = Dispute::new(&context, Instant::now());
         let own = context.identity.instance.as_str();
         let mut announcements = std::pin::pin!(context.outbox.forward_announcements(link));
+        let mut discovery = Box::pin(homeassistant::run(&context, link, self.health.clone()));
         loop {
             tokio::select! {
                 () = &mut announcements => return Err(Gone),
+                gone = &mut discovery => return Err(gone),
                 event = happenings.episodes.recv() => match event {
                     Ok(event) => announce_episode(&context, event),
                     Err(broadcast::error::RecvError::Lagged(missed)) => context.counters.events_dropped.add(missed),

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use memory_core::{EntityNews, Fact, FactFilter, FactKind, GistFilter, Memory, NamingRequest, Person, ReadError};
 use serde_json::{Value, json};
 
-use super::fields::Fields;
+use super::fields::{Fields, Moment};
 use super::gists;
 use super::reply::Refusal;
 
@@ -21,11 +21,12 @@ pub enum List {
     Entities { limit: usize },
     Facts(FactFilter),
     Gists(GistFilter),
+    Stats,
 }
 
 impl List {
     /// `of` names what to list; `None` for episodes.
-    pub fn read(fields: Fields<'_>) -> Result<Option<Self>, Refusal> {
+    pub fn read(fields: Fields<'_>, moment: &Moment) -> Result<Option<Self>, Refusal> {
         let limit = fields.count("limit")?.unwrap_or(0).min(MAX_LIST);
         let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0).unwrap_or(USUAL_LIST);
         match fields.text("of")? {
@@ -35,8 +36,11 @@ impl List {
                 let subject = fields.text("subject")?.or(fields.text("entity")?).map(str::to_owned);
                 Ok(Some(Self::Facts(FactFilter { subject, past: fields.flag("past")?, limit, budget: None })))
             }
-            Some("gists") => Ok(Some(Self::Gists(gists::read_list(fields)?))),
-            Some(_) => Err(Refusal::bad("`of` is \"episodes\", \"entities\", \"facts\" or \"gists\"")),
+            Some("gists") => Ok(Some(Self::Gists(gists::read_list(fields, moment)?))),
+            Some("stats") => Ok(Some(Self::Stats)),
+            Some(_) => {
+                Err(Refusal::bad("`of` is \"episodes\", \"events\", \"entities\", \"facts\", \"gists\" or \"stats\""))
+            }
         }
     }
 
@@ -56,8 +60,26 @@ impl List {
                 let filter = GistFilter { budget: Some(budget), ..filter.clone() };
                 Ok(gists::page(&memory.gists(&filter)?, zone))
             }
+            Self::Stats => Ok(stats(memory)),
         }
     }
+}
+
+/// Counts and sizes.
+pub fn stats(memory: &Memory) -> Value {
+    let stats = memory.stats();
+    json!({
+        "instance": memory.instance(),
+        "observations": stats.observations,
+        "events": stats.events,
+        "episodes": stats.episodes,
+        "entities": stats.entities,
+        "facts": stats.facts,
+        "pending_lessons": stats.pending_lessons,
+        "hidden": stats.hidden,
+        "seq": stats.seq,
+        "disk_bytes": stats.disk_bytes,
+    })
 }
 
 /// Persons by face and voice, and names that events tell, most frequent first.

@@ -1,13 +1,22 @@
 //! Reads the fields of a JSON object. Unknown fields are ignored, `null` is as good as absent, and a wrong type is named.
 
+use jiff::tz::TimeZone;
 use memory_core::Timestamp;
 use serde_json::{Map, Value};
 
 use super::reply::Refusal;
+use crate::when;
 
 /// The fields of one object.
 #[derive(Clone, Copy)]
 pub struct Fields<'a>(pub &'a Map<String, Value>);
+
+/// What `2h` and `2026-11-22` in a request count from.
+#[derive(Debug, Clone)]
+pub struct Moment {
+    pub now: Timestamp,
+    pub zone: TimeZone,
+}
 
 impl<'a> Fields<'a> {
     pub fn value(&self, name: &str) -> Option<&'a Value> {
@@ -40,6 +49,16 @@ impl<'a> Fields<'a> {
         self.value(name).map(|value| value.as_f64().ok_or_else(|| wrong(name, "a number", value))).transpose()
     }
 
+    /// A time as the command line takes it: RFC 3339, a local date or time of day, or how long ago.
+    pub fn point(&self, name: &str, moment: &Moment) -> Result<Option<Timestamp>, Refusal> {
+        self.text(name)?
+            .map(|text| {
+                when::parse(text, moment.now, &moment.zone).map_err(|error| Refusal::bad(format!("`{name}`: {error}")))
+            })
+            .transpose()
+    }
+
+    /// A time of an observation, which has to be exact: RFC 3339.
     pub fn time(&self, name: &str) -> Result<Option<Timestamp>, Refusal> {
         self.text(name)?
             .map(|text| Timestamp::parse(text).map_err(|error| Refusal::bad(format!("`{name}`: {error}"))))

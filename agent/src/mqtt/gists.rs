@@ -4,14 +4,14 @@ use jiff::tz::TimeZone;
 use memory_core::{Gist, GistFilter, Level, Line, TimeSpan, Timestamp};
 use serde_json::{Value, json};
 
-use super::fields::Fields;
+use super::fields::{Fields, Moment};
 use super::reply::Refusal;
 
 /// Most gists of one list.
 const MAX_LIST: u64 = 200;
 
 /// `cmd/list` with `"of": "gists"`
-pub fn read_list(fields: Fields<'_>) -> Result<GistFilter, Refusal> {
+pub fn read_list(fields: Fields<'_>, moment: &Moment) -> Result<GistFilter, Refusal> {
     let level = match fields.text("level")? {
         None => Level::Hour,
         Some(name) => Level::ALL
@@ -19,7 +19,7 @@ pub fn read_list(fields: Fields<'_>) -> Result<GistFilter, Refusal> {
             .find(|level| level.name() == name)
             .ok_or_else(|| Refusal::bad("`level` is \"minute\", \"hour\" or \"day\""))?,
     };
-    let (since, until) = (fields.time("since")?, fields.time("until")?);
+    let (since, until) = (fields.point("since", moment)?, fields.point("until", moment)?);
     let span = (since.is_some() || until.is_some()).then(|| {
         let open = Timestamp::from_micros;
         TimeSpan::new(since.unwrap_or(open(i64::MIN)), until.unwrap_or(open(i64::MAX)))
@@ -60,7 +60,8 @@ mod tests {
     use super::*;
 
     fn read(body: &Value) -> Result<GistFilter, Refusal> {
-        read_list(Fields(body.as_object().unwrap()))
+        let moment = Moment { now: Timestamp::from_micros(0), zone: TimeZone::UTC };
+        read_list(Fields(body.as_object().unwrap()), &moment)
     }
 
     #[test]
@@ -69,6 +70,8 @@ mod tests {
         let days = read(&json!({"level": "day", "since": "2026-11-20T00:00:00Z", "limit": 900})).unwrap();
         assert_eq!((days.level, days.limit), (Level::Day, 200));
         assert!(days.span.is_some_and(|span| span.end == Timestamp::from_micros(i64::MAX)));
+        let hour = read(&json!({"since": "1h"})).unwrap().span.map(|span| span.start.as_micros());
+        assert_eq!(hour, Some(-3_600_000_000));
         assert!(read(&json!({"level": "week"})).unwrap_err().message.contains("`level`"));
     }
 }

@@ -201,9 +201,9 @@ impl Ingest {
         let context = &self.context;
         context.counters.commands.increment();
         let mut request = read_request(message, &context.router(), context.config.limits.ask_bytes, |payload| {
-            let fields = commands::fields(payload)?;
-            Name::Forget.check_allowed_to(&context.config, &context.proofs, fields)?;
-            commands::read_forget(Fields(fields))
+            let fields = commands::fields(Name::Forget.as_str(), payload)?;
+            Name::Forget.check_allowed_to(&context.config, &context.proofs, &fields)?;
+            commands::read_forget(Fields(&fields), &context.moment())
         })
         .only_if_answerable();
         match request.body {

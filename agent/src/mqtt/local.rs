@@ -55,7 +55,8 @@ impl LocalDoor {
         let arrival = self.context.clock.monotonic();
         self.context.counters.asks.increment();
         let message = message(self.context.topics.ask(), body);
-        let request = read_question(&message, &self.context.router(), &self.context.config.limits);
+        let request =
+            read_question(&message, &self.context.router(), &self.context.config.limits, &self.context.moment());
         let outcome = match request.body {
             Ok(_) if !self.context.admit() => Err(busy()),
             Ok(query) => requests::answer(&self.context, &Route::default(), query, arrival).await,

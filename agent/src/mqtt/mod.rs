@@ -19,6 +19,7 @@ pub(crate) mod entities;
 pub(crate) mod fields;
 mod forgetting;
 pub mod gists;
+pub mod homeassistant;
 mod ingest;
 mod limits;
 mod local;
@@ -32,6 +33,7 @@ pub mod request;
 mod requests;
 mod tls;
 pub mod topics;
+mod trouble;
 pub(crate) mod upkeep;
 
 use std::sync::Arc;
@@ -148,6 +150,8 @@ pub struct FrontDoor {
     pub zone: jiff::tz::TimeZone,
     /// Where evidence can be looked at.
     pub media: crate::media::MediaLinks,
+    /// How Home Assistant shall find this robot; changes with the configuration.
+    pub homeassistant: watch::Receiver<homeassistant::Wanted>,
     /// What is counted; the program shows it in `health.mqtt`.
     pub counters: Arc<MqttCounters>,
     /// Where backups and exports are, which no command leads out of.

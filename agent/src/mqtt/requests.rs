@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::ask::{read_question, read_request, refusal, render};
 use super::client::Message;
-use super::commands::{self, Get, Name};
+use super::commands::{self, EventList, Get, Name};
 use super::context::Context;
 use super::entities::{self, List};
 use super::fields::Fields;
@@ -48,6 +48,7 @@ pub struct Dispatcher {
 
 impl Dispatcher {
     pub fn dispatch(&self, message: Message) {
+        self.context.homeassistant.hear(&message);
         let text = |message: &Message| String::from_utf8_lossy(&message.payload).into_owned();
         let sign = match self.context.topics.parse(&message.topic) {
             // What a broker has stored is nobody's question now, and it would come again with every connection.
@@ -113,7 +114,7 @@ fn busy(why: &str) -> Refusal {
 
 async fn ask(context: &Context, message: &Message, arrival: Duration) {
     context.counters.asks.increment();
-    let request = read_question(message, &context.router(), &context.config.limits);
+    let request = read_question(message, &context.router(), &context.config.limits, &context.moment());
     let route = request.route;
     if route.address.is_none() {
         return unanswerable(context, request.body.err().as_ref());
@@ -173,14 +174,18 @@ async fn command_named(context: &Context, name: &str, message: &Message) {
         // Buttons of a dashboard send nothing.
         super::ask::Request { route: context.router().route(message, None), body: Ok(serde_json::Map::new()) }
     } else {
-        read_request(message, &context.router(), ceiling, |payload: &Payload| commands::fields(payload).cloned())
+        read_request(message, &context.router(), ceiling, |payload: &Payload| commands::fields(name, payload))
     };
     let request = request.only_if_answerable();
     let route = request.route;
     let outcome = async {
         let name = Name::parse(name)?;
         let fields = request.body?;
-        name.check_allowed_to(&context.config, &context.proofs, &fields)?;
+        if name == Name::Recording {
+            Name::check_recording(commands::read_recording(Fields(&fields))?, &context.config)?;
+        } else {
+            name.check_allowed_to(&context.config, &context.proofs, &fields)?;
+        }
         if !context.admit() {
             return Err(busy("more requests a second than mqtt.limits.asks_per_s"));
         }
@@ -208,12 +213,17 @@ pub(super) async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Re
     let failed = |failure| refusal(&failure);
     match name {
         Name::List => {
-            if let Some(list) = List::read(fields)? {
+            if let Some(list) = EventList::read(fields)? {
+                let read = context.service.list(COMMAND, move |memory, _| memory.events(list.after, list.limit));
+                let events = read.await.map_err(failed)?;
+                return Ok(list.page(&events, &context.zone, &context.media));
+            }
+            if let Some(list) = List::read(fields, &context.moment())? {
                 let zone = context.zone.clone();
                 let read = context.service.list(COMMAND, move |memory, left| list.of(memory, &zone, left));
                 return read.await.map_err(failed);
             }
-            let filter = commands::read_list(fields)?;
+            let filter = commands::read_list(fields, &context.moment())?;
             let page = context.service.episodes(filter).await.map_err(failed)?;
             Ok(commands::page(&page, &context.zone, &context.media))
         }
@@ -239,6 +249,7 @@ pub(super) async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Re
         }
         Name::Picture => picture::run(context, fields).await,
         Name::Pause | Name::Resume => set_recording(context, name == Name::Pause).await,
+        Name::Recording => set_recording(context, commands::read_recording(fields)?).await,
         Name::Reload => reload(context).await,
         Name::Instance => Ok(json!({
             "instance": context.identity.instance,
@@ -246,11 +257,11 @@ pub(super) async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Re
             "version": context.identity.version,
         })),
         Name::ForgetPreview => {
-            let request = commands::read_forget(fields)?;
+            let request = commands::read_forget(fields, &context.moment())?;
             let preview = context.service.preview_forget(COMMAND, request).await.map_err(failed)?;
             Ok(commands::preview(&preview, &context.zone, &context.media))
         }
-        Name::Forget => match context.service.forget(commands::read_forget(fields)?).await {
+        Name::Forget => match context.service.forget(commands::read_forget(fields, &context.moment())?).await {
             Ok(reply) => Ok(forgetting::body(context, &reply)),
             Err(ForgetFailure::Invalid(message)) => Err(Refusal::bad(message)),
             Err(ForgetFailure::Write(ObserveFailure::StorageFull(message))) => {
@@ -259,7 +270,7 @@ pub(super) async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Re
             Err(other) => Err(Refusal::new(Code::Internal, other.to_string())),
         },
         // Long commands are done by now.
-        Name::Backup | Name::Compact | Name::Export | Name::Restore | Name::Snapshot => {
+        Name::Backup | Name::Check | Name::Compact | Name::Export | Name::Restore | Name::Snapshot => {
             Err(Refusal::new(Code::Internal, "the command came over the wrong connection"))
         }
     }

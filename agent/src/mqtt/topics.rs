@@ -96,6 +96,8 @@ pub enum Outbound {
     Procedure,
     /// Hours and days that were summarised.
     Gist,
+    /// What Home Assistant shows beside `health`; retained, if it is to discover this robot.
+    HomeAssistant,
 }
 
 /// Which of the two connections, or which client of this program.
@@ -172,6 +174,7 @@ impl Topics {
             Outbound::Entity => "event/entity",
             Outbound::Procedure => "event/procedure",
             Outbound::Gist => "event/gist",
+            Outbound::HomeAssistant => "homeassistant",
         })
     }
 

@@ -1,11 +1,11 @@
-//! The long commands: `backup`, `compact`, `export`, `restore` and `snapshot`.
+//! The long commands: `backup`, `check`, `compact`, `export`, `restore` and `snapshot`.
 //!
 //! They reply `executing` when the request is valid, and `succeeded` or `failed` at the end. The work runs on a thread of its
 //! own. Requests name files, never directories: all files are in one configured directory.
 
 use std::path::PathBuf;
 
-use memory_core::{MaintenanceError, Memory, SaveIndex, Timestamp};
+use memory_core::{CheckReport, MaintenanceError, Memory, SaveIndex, Timestamp};
 use serde_json::{Value, json};
 
 use super::commands::Name;
@@ -15,9 +15,13 @@ use super::reply::{Code, Refusal};
 use crate::media::Recordings;
 use crate::upkeep::{self, BackupLimits, UpkeepError, confined};
 
+/// Problems that a reply to `check` names.
+const PROBLEMS: usize = 100;
+
 /// One of these commands, understood.
 pub enum LongCommand {
     Backup { file: PathBuf, replace: bool },
+    Check,
     Compact,
     Export { dir: PathBuf },
     Restore { file: PathBuf },
@@ -49,6 +53,7 @@ pub fn read(context: &Context, name: Name, fields: Fields<'_>) -> Result<LongCom
             }
             LongCommand::Restore { file }
         }
+        Name::Check => LongCommand::Check,
         Name::Snapshot => LongCommand::Snapshot,
         _ => LongCommand::Compact,
     })
@@ -56,6 +61,14 @@ pub fn read(context: &Context, name: Name, fields: Fields<'_>) -> Result<LongCom
 
 /// Does it, and says what came of it.
 pub async fn run(context: &Context, command: LongCommand) -> Value {
+    let _checking = match (&command, context.checking.try_lock()) {
+        (LongCommand::Check, Err(_)) => {
+            let busy = Refusal::new(Code::Busy, "the store is being checked already; wait for its reply");
+            return json!({"state": "failed", "error": busy});
+        }
+        (LongCommand::Check, checking) => checking.ok(),
+        _ => None,
+    };
     let memory = context.service.memory().clone();
     let (backups, now) = (context.backups.clone(), context.clock.now());
     let recordings = context.media.recordings().cloned();
@@ -88,7 +101,7 @@ fn work(
     recordings: Option<&Recordings>,
     limits: BackupLimits,
 ) -> Result<Value, UpkeepError> {
-    if !matches!(command, LongCommand::Compact | LongCommand::Snapshot) {
+    if !matches!(command, LongCommand::Check | LongCommand::Compact | LongCommand::Snapshot) {
         upkeep::make_private(backups)?;
     }
     Ok(match command {
@@ -97,6 +110,7 @@ fn work(
             upkeep::retain(backups, limits.keep);
             json!({"file": file, "events": done.events, "seq": done.seq, "bytes": done.bytes})
         }
+        LongCommand::Check => checked(&memory.check().map_err(MaintenanceError::from)?),
         LongCommand::Compact => compacted(&memory.compact()?),
         LongCommand::Snapshot => {
             // Nothing comes of it while another is being saved, or a compaction has not ended.
@@ -116,6 +130,15 @@ fn work(
             let done = upkeep::restore(memory, &file, true)?;
             json!({"file": file, "events": done.events, "seq": done.seq})
         }
+    })
+}
+
+/// The answer to `check`: the first problems, and how many there are.
+fn checked(report: &CheckReport) -> Value {
+    json!({
+        "records": report.records,
+        "problems": report.problems.iter().take(PROBLEMS).collect::<Vec<_>>(),
+        "problems_total": report.problems.len(),
     })
 }
 

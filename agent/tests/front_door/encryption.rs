@@ -61,6 +61,7 @@ fn a_certificate_that_has_expired_or_is_of_another_host_is_refused() -> Result<(
     let elsewhere = ServerCertificate { host: "elsewhere.example", ..ServerCertificate::default() };
     let (_broker, _, config) = started(Broker::builder().tls_as(elsewhere))?;
     refused(handshake(&config)?, "not valid for name");
+    refused(handshake(&config)?, "certificate is of another host: set mqtt.host");
     Ok(())
 }
 

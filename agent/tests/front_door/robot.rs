@@ -123,6 +123,7 @@ impl Robot {
             health: reports,
             recording: Arc::clone(&recording) as Arc<dyn RecordingControl>,
             configuration: Arc::new(Unchanged),
+            homeassistant: watch::channel(Default::default()).1,
             clock,
             zone: jiff::tz::TimeZone::UTC,
             media: agent::media::MediaLinks::default(),

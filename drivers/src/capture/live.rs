@@ -16,7 +16,7 @@ use super::holes::{HOLE, Holes};
 use super::picture::PictureConverter;
 use super::pipelines::{LivePipeline, Running, build, described};
 use super::slots::SlotQueue;
-use super::spec::SourceSpec;
+use super::spec::{SourceKind, SourceSpec};
 use super::status::{Loss, Shared};
 use crate::archive::Recorder;
 
@@ -103,6 +103,7 @@ pub(super) fn record(
         recorder,
         start: None,
         missing: None,
+        connecting: Connecting::NotYet,
     };
     let result = session.run(&pipeline.0);
     drop(pipeline);
@@ -111,7 +112,32 @@ pub(super) fn record(
     if let Some(recorder) = recorder {
         recorder.end();
     }
-    result
+    if session.connecting == Connecting::Done {
+        return result;
+    }
+    result.map_err(|error| explained(spec, error))
+}
+
+/// How far a network camera was reached, as far as the pipeline says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Connecting {
+    NotYet,
+    Trying,
+    /// It answers: what is wrong then is something else, and another connection would only disturb it.
+    Done,
+}
+
+/// The error of a session that was never connected. Of a network camera, GStreamer does not say why.
+fn explained(spec: &SourceSpec, error: CaptureError) -> CaptureError {
+    match (&spec.kind, &error) {
+        (SourceKind::Rtsp { url, .. }, CaptureError::Broke { what, .. } | CaptureError::Hung { what, .. }) => {
+            match super::reach::why_not(url) {
+                Some(reason) => CaptureError::Broke { what: what.clone(), reason },
+                None => error,
+            }
+        }
+        _ => error,
+    }
 }
 
 fn take_pictures(sink: &gst_app::AppSink, max_width: u32, shared: &Arc<Shared>, queues: &Arc<Queues>) {
@@ -213,6 +239,7 @@ struct Session<'a, 'b> {
     /// Wall-clock time of stream time 0, from the moment when something came.
     start: Option<Timestamp>,
     missing: Option<String>,
+    connecting: Connecting,
 }
 
 impl Session<'_, '_> {
@@ -372,6 +399,19 @@ impl Session<'_, '_> {
                     {
                         self.missing = structure.get::<String>("name").ok();
                     }
+                }
+                gst::MessageView::Progress(progress) => {
+                    // `connect` says that it tries; what comes next, that it has answered.
+                    let (kind, code, _) = progress.get();
+                    self.connecting = match (self.connecting, code) {
+                        (Connecting::NotYet, "connect") => Connecting::Trying,
+                        (Connecting::Trying, "open" | "request")
+                            if matches!(kind, gst::ProgressType::Continue | gst::ProgressType::Complete) =>
+                        {
+                            Connecting::Done
+                        }
+                        (before, _) => before,
+                    };
                 }
                 gst::MessageView::Warning(warning) => {
                     tracing::debug!(source = %self.shared.name, error = %warning.error(), "GStreamer warns");

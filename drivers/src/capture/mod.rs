@@ -22,6 +22,7 @@ mod live;
 mod picture;
 pub(crate) mod pipelines;
 mod probe;
+mod reach;
 mod slots;
 mod source;
 mod spec;

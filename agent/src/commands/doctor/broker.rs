@@ -63,6 +63,8 @@ pub async fn examine(config: &Config, report: &mut Report) {
         Err(end) => {
             let step = match end.kind {
                 EndKind::Refused => "correct mqtt.username and mqtt.password_file, or the broker's access rules",
+                EndKind::Untrusted => "the broker is there: correct its certificate, mqtt.tls or mqtt.host",
+                EndKind::NoSuchHost => "correct mqtt.host, or write the broker's address",
                 _ => "start the broker (sudo systemctl start mosquitto), or set mqtt.host and mqtt.port",
             };
             report.say(Finding::error("broker", end.message, step));
