@@ -2,16 +2,26 @@
 
 use std::time::Duration;
 
-use crate::ReadError;
+use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
-use crate::language::english::time::length;
+use crate::language::english::tag::{Tag, lemma};
+use crate::language::english::time::{Relation, ToldTime, length, period};
 use crate::recall::answerers::counts::matching;
+use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::Question;
-use crate::recall::reading::Quantity;
+use crate::recall::reading::{Quantity, Reading};
+use crate::{Kind, ReadError};
+
+/// Of a length that is told, how much of what is asked about the telling holds at least.
+const SAYS_IT: f32 = 0.5;
+/// Tellings that suit so nearly as well as the best may tell the length as well.
+const NEARLY: f32 = 0.75;
+/// How much of what is asked an event holds that suits well.
+const SUITS: f32 = 0.7;
 
 /// The amount that a question asks for.
 pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
@@ -94,24 +104,77 @@ fn signals(question: &Question<'_>, found: &Found, pooled: &[Found]) -> Signals 
     }
 }
 
-/// How long something lasted: the span of the event that is meant.
+/// A length of time in the words of somebody who tells it: "for three years", "since 2016".
+fn told_length(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
+    let mut told: Vec<&Found> = pooled
+        .iter()
+        .filter(|found| found.reading.event.kind == Kind::Text && !found.reading.only_asks())
+        .filter(|found| found.coverage.of_content >= SAYS_IT)
+        .collect();
+    told.sort_by(|a, b| b.fitness().total_cmp(&a.fitness()).then(a.id().cmp(&b.id())));
+    let top = told.first()?.fitness();
+    let (found, text) = told.into_iter().filter(|found| found.fitness() >= NEARLY * top).find_map(|found| {
+        let since = |time: &ToldTime| {
+            (time.relation == Relation::Since).then(|| format!("since {}", bare(&period(time.span, &question.now))))
+        };
+        let text = length_in(&found.reading).or_else(|| found.reading.times.iter().find_map(since))?;
+        Some((found, text))
+    })?;
+    Some(Candidate {
+        layer: Layer::Episodes,
+        text: capitalised(&text),
+        value: Value::Text(text),
+        signals: signals(question, found, pooled),
+        evidence: vec![found.clone()],
+        confidence: 0.0,
+        reason: "as long as was told of it".into(),
+    })
+}
+
+/// The first number of units of time in a text that says how long, not how long ago or how often.
+fn length_in(reading: &Reading) -> Option<String> {
+    let text = &reading.event.text;
+    let beside = |words: &str, from_end: bool| {
+        let mut words = words.split_whitespace();
+        let word = if from_end { words.next_back() } else { words.next() };
+        word.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()).unwrap_or_default()
+    };
+    reading
+        .quantities()
+        .into_iter()
+        .filter(|quantity| {
+            let unit = lemma(&quantity.unit, Tag::Noun);
+            lexicon::is_a_as(&unit, "time_unit", PartOfSpeech::Noun).is_some()
+        })
+        .filter(|quantity| !matches!(beside(&text[quantity.range.end..], false).as_str(), "ago" | "later" | "old"))
+        .find(|quantity| !matches!(beside(&text[..quantity.range.start], true).as_str(), "every" | "in" | "within"))
+        .map(|quantity| text[quantity.range].to_owned())
+}
+
+/// A time without its preposition.
+fn bare(time: &str) -> &str {
+    time.strip_prefix("in ").or_else(|| time.strip_prefix("on ")).unwrap_or(time)
+}
+
+/// How long something lasted: what was told of it, or the span of the event that is meant.
 fn lasting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let events = matching(pool, pooled)?;
+    if let Some(told) = told_length(question, pooled) {
+        return Ok(Some(told));
+    }
+    // What a person did is told by others, too: what suits well is looked at whoever tells it.
+    let suits = pooled.iter().filter(|found| found.coverage.of_content >= SUITS).cloned();
+    let events = merged(matching(pool, pooled)?, suits.collect());
     // How long a sentence takes to say is how long nothing lasted but the talk.
-    let is_talk = question.asked.clause.verb.as_ref().is_some_and(|verb| {
-        crate::language::english::lexicon::is_a_as(
-            &verb.lemma,
-            "talk",
-            crate::language::english::lexicon::PartOfSpeech::Verb,
-        )
-        .is_some()
-    });
+    let is_talk = question
+        .asked
+        .clause
+        .verb
+        .as_ref()
+        .is_some_and(|verb| lexicon::is_a_as(&verb.lemma, "talk", PartOfSpeech::Verb).is_some());
     let lasting: Vec<&Found> = events
         .iter()
-        .filter(|found| {
-            found.span().end > found.span().start && (is_talk || found.reading.event.kind != crate::Kind::Text)
-        })
+        .filter(|found| found.span().end > found.span().start && (is_talk || found.reading.event.kind != Kind::Text))
         .collect();
     let Some(found) =
         lasting.iter().max_by(|a, b| a.fitness().total_cmp(&b.fitness()).then(a.span().start.cmp(&b.span().start)))
