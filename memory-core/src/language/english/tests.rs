@@ -182,6 +182,7 @@ fn another_event_places_what_is_asked_for() {
         ("After the storm, what lay on the roof?", Order::After, false, "After the storm"),
         ("Who was in the barn as the lights went out?", Order::During, false, "as the lights went out"),
         ("What stood there prior to the delivery?", Order::Before, false, "prior to the delivery"),
+        ("Somebody knocked twice. What was going on in the yard?", Order::During, true, "Somebody knocked twice"),
     ] {
         let found = cue(text);
         if found != Some((order, direct, range.to_owned())) {
