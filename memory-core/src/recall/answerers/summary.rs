@@ -14,7 +14,9 @@ const EVENTS: usize = 2_000;
 /// A summary of what the question's time and things were about.
 pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let bound = question.bound().or_else(|| question.named.is_empty().then(|| today(question)));
+    // "Summarise 2 February": a day that is named without "on" is what is to be summarised.
+    let day = || question.near().first().map(|(span, _)| *span);
+    let bound = question.bound().or_else(day).or_else(|| question.named.is_empty().then(|| today(question)));
     let named = |noun: &&NounPhrase| {
         question.content.items.iter().any(|item| item.documents > 0 && noun.lemmas().contains(&item.lemma.as_str()))
     };

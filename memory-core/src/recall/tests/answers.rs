@@ -120,6 +120,21 @@ fn the_length_of_a_sentence_is_the_length_of_nothing_that_it_tells() {
 }
 
 #[test]
+fn a_day_is_summarised_however_it_is_named() {
+    let rows: &[Row] = &[
+        ("18T09:00:00", 60, Kind::Caption, None, "Mira plants two apple trees."),
+        ("19T09:00:00", 60, Kind::Caption, None, "Jonas paints the fence."),
+    ];
+    let misses = home(rows).misses(&[
+        ("Summarise 18 November 2026", "Mira plants two apple trees."),
+        ("Give me a summary of 19 November.", "Jonas paints the fence."),
+        ("Summarise yesterday", "Jonas paints the fence."),
+        ("What happened on the 18th?", "Mira plants two apple trees."),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
 fn a_time_and_a_sense_are_enough_of_a_question() {
     let rows: &[Row] = &[
         ("20T08:00:10", 5, Kind::Caption, None, "A heron stands in the pond."),
