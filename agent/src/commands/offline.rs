@@ -57,16 +57,7 @@ pub fn ask(memory: &Memory, query: &Query, zone: &TimeZone, media: &MediaLinks) 
 pub fn observe(memory: &Memory, config: &Config, payload: &Json) -> Result<Json, Failure> {
     let topics = Topics::new(&config.mqtt.root, "offline").map_err(|fault| Failure::new(Exit::Config, fault))?;
     let policy = ReplyPolicy::new(&config.mqtt.root, None);
-    let message = Message {
-        topic: topics.observe(),
-        payload: Bytes::from(payload.to_string()),
-        redelivered: false,
-        retained: false,
-        response_topic: None,
-        correlation: None,
-        expiry: None,
-        acknowledgement: None,
-    };
+    let message = Message { topic: topics.observe(), payload: Bytes::from(payload.to_string()), ..Message::default() };
     let router = Router { topics: &topics, policy: &policy };
     let items = observe::read_observations(&message, &router, &config.mqtt.limits)
         .body

@@ -78,8 +78,8 @@ impl<F: FnMut(Message) + Send + 'static> Receive for F {
     }
 }
 
-/// A message from the broker.
-#[derive(Debug)]
+/// A message from the broker, or one that is made here and read as if it came from there.
+#[derive(Debug, Default)]
 pub struct Message {
     pub topic: String,
     pub payload: Bytes,

@@ -123,14 +123,5 @@ fn sealed(outcome: Result<Value, Refusal>) -> Value {
 }
 
 fn message(topic: String, body: &Value) -> Message {
-    Message {
-        topic,
-        payload: Bytes::from(body.to_string()),
-        redelivered: false,
-        retained: false,
-        response_topic: None,
-        correlation: None,
-        expiry: None,
-        acknowledgement: None,
-    }
+    Message { topic, payload: Bytes::from(body.to_string()), ..Message::default() }
 }

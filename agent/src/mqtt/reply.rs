@@ -171,16 +171,7 @@ pub mod tests {
 
     /// A message as the broker delivers it.
     pub fn message(payload: impl Into<Bytes>) -> Message {
-        Message {
-            topic: "engram/kitchen/ask".to_owned(),
-            payload: payload.into(),
-            redelivered: false,
-            retained: false,
-            response_topic: None,
-            correlation: None,
-            expiry: None,
-            acknowledgement: None,
-        }
+        Message { topic: "engram/kitchen/ask".to_owned(), payload: payload.into(), ..Message::default() }
     }
 
     fn route(message: &Message, body: &Value) -> Route {
