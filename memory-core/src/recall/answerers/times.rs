@@ -130,7 +130,7 @@ fn happened(found: &Found, question: &Question<'_>) -> Option<TimeSpan> {
     };
     let sentences = reading.sentences.iter().map(|sentence| (suits(&sentence.range), sentence));
     let (suited, best) = sentences.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.range.start.cmp(&a.1.range.start)))?;
-    let asks_clock = question.text.to_lowercase().contains("what time");
+    let asks_clock = question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "time" | "hour"));
     let mut told = reading.times.iter().filter(|time| {
         best.range.start <= time.range.start
             && time.range.end <= best.range.end

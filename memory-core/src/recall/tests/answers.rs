@@ -79,16 +79,16 @@ fn occurrences_are_counted_and_bounded_by_time() {
 #[test]
 fn what_somebody_tells_of_the_past_happened_when_they_say() {
     let rows: &[Row] = &[
-        ("02T18:00:00", 0, Kind::Text, Some("Mira"), "I climbed the lighthouse last Friday. The view was great!"),
+        ("02T18:00:00", 0, Kind::Text, Some("Mira"), "I toured the windmill last Friday. The view was great!"),
         ("10T18:00:00", 0, Kind::Text, Some("Jonas"), "Lovely. Yesterday we visited the caves with the children."),
-        ("17T18:00:00", 0, Kind::Text, Some("Jonas"), "We rented a canoe on Sunday."),
-        ("19T18:00:00", 0, Kind::Text, Some("Mira"), "I sold the canoe last month."),
+        ("17T18:00:00", 0, Kind::Text, Some("Jonas"), "We rented a caravan on Sunday."),
+        ("19T18:00:00", 0, Kind::Text, Some("Mira"), "I sold the caravan last month."),
         ("19T19:00:00", 0, Kind::Text, Some("Jonas"), "The piano tuner was here."),
     ];
     let misses = home(rows).misses(&[
-        ("When did Mira climb the lighthouse?", "On 30 October 2026"),
+        ("When did Mira tour the windmill?", "On 30 October 2026"),
         ("When did Jonas visit the caves?", "9 November"),
-        ("When did we rent the canoe in November?", "15 November"),
+        ("When did we rent the caravan in November?", "15 November"),
         ("When was the piano tuner here?", "19:00"),
     ]);
     assert_eq!(misses, NONE);
@@ -97,7 +97,7 @@ fn what_somebody_tells_of_the_past_happened_when_they_say() {
 #[test]
 fn the_length_of_a_sentence_is_the_length_of_nothing_that_it_tells() {
     let rows: &[Row] = &[
-        ("19T10:00:00", 9, Kind::Text, Some("Mira"), "I have been learning the cello."),
+        ("19T10:00:00", 9, Kind::Text, Some("Mira"), "I have been learning the harp."),
         ("19T10:30:00", 6, Kind::Text, Some("Jonas"), "We have rented the allotment for twelve years now."),
         (
             "19T10:40:00",
@@ -115,8 +115,8 @@ fn the_length_of_a_sentence_is_the_length_of_nothing_that_it_tells() {
         ("How long has Mira collected stamps?", "Since 2016"),
     ]);
     assert_eq!(misses, NONE);
-    let cello = home.ask("How long has Mira been learning the cello?");
-    assert!(!cello.answer.as_deref().unwrap_or_default().contains("9 seconds"), "{cello:?}");
+    let harp = home.ask("How long has Mira been learning the harp?");
+    assert!(!harp.answer.as_deref().unwrap_or_default().contains("9 seconds"), "{harp:?}");
 }
 
 #[test]
@@ -135,15 +135,28 @@ fn a_day_is_summarised_however_it_is_named() {
 }
 
 #[test]
+fn a_summary_of_several_days_says_which_day_it_was() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 60, Kind::Caption, None, "Mira plants two apple trees."),
+        ("18T15:00:00", 60, Kind::Caption, None, "Jonas paints the fence."),
+    ];
+    let told = home(rows).ask("Summarise the last four days").answer.unwrap_or_default();
+    assert_eq!(
+        told,
+        "17 November, 09:00 to 09:01: Mira plants two apple trees. 18 November, 15:00 to 15:01: Jonas paints the fence."
+    );
+}
+
+#[test]
 fn a_time_and_a_sense_are_enough_of_a_question() {
     let rows: &[Row] = &[
         ("20T08:00:10", 5, Kind::Caption, None, "A heron stands in the pond."),
         ("20T08:00:20", 5, Kind::Sound, None, "A whistle is heard."),
-        ("20T08:50:00", 5, Kind::Caption, None, "Two boys sail a boat."),
+        ("20T08:50:00", 5, Kind::Caption, None, "Two girls fly a kite."),
     ];
     let misses = home(rows).misses(&[
         ("What was in view at 08:00?", "A heron stands in the pond."),
-        ("What did you see around 08:50?", "Two boys sail a boat."),
+        ("What did you see around 08:50?", "Two girls fly a kite."),
         ("What could be heard at 08:00?", "Heard: A whistle is heard."),
     ]);
     assert_eq!(misses, NONE);
@@ -154,7 +167,7 @@ fn silence_is_evidence_only_where_it_is_asked_for() {
     let rows: &[Row] = &[
         ("20T08:00:00", 30, Kind::Sound, None, "There is no sound at all: the signal is silent."),
         ("20T08:00:10", 5, Kind::Caption, None, "A heron stands in the pond."),
-        ("20T08:05:00", 5, Kind::Caption, None, "Two boys sail a boat."),
+        ("20T08:05:00", 5, Kind::Caption, None, "Two girls fly a kite."),
     ];
     let mut home = home(rows);
     home.events[0].attributes.insert("signal".into(), crate::Value::Text("silent".into()));
