@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
-use crate::episodic::gist::{Gist, Level};
+use crate::episodic::gist::{Gist, GistNews, Level};
 use crate::index::IndexOptions;
 use crate::learning::LearningOptions;
 use crate::ports::{FactExtractor, Progress, TextEmbedder};
@@ -411,7 +411,7 @@ impl Memory {
         Ok(self.store.gists_due()?)
     }
 
-    /// Makes up to `limit` gists of hours that are over, or else those of days, and returns how many are left. Call it from one
+    /// Makes up to `limit` gists of hours that are over or, if there are none, of days, and returns how many are left. Call it from one
     /// worker thread; observations wait for its commits only.
     ///
     /// # Errors
@@ -428,8 +428,8 @@ impl Memory {
         self.store.reading(|view| view.list_gists(filter))
     }
 
-    /// Returns the gists that were made since the last call, oldest first.
-    pub fn take_gist_news(&self) -> Vec<Gist> {
+    /// Returns which gists were made since the last call, oldest first.
+    pub fn take_gist_news(&self) -> Vec<GistNews> {
         self.store.take_gist_news()
     }
 

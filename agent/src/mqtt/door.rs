@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::{EntityNews, Gist, ProcedureNews};
+use memory_core::{EntityNews, GistNews, ProcedureNews};
 use serde_json::json;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::time::Instant;
@@ -185,7 +185,7 @@ struct Happenings {
     episodes: broadcast::Receiver<EpisodeEvent>,
     entities: broadcast::Receiver<EntityNews>,
     procedures: broadcast::Receiver<ProcedureNews>,
-    gists: broadcast::Receiver<Gist>,
+    gists: broadcast::Receiver<GistNews>,
 }
 
 /// How a connection ended.

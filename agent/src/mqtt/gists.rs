@@ -1,7 +1,7 @@
 //! Gists in `cmd/list` and `…/event/gist`.
 
 use jiff::tz::TimeZone;
-use memory_core::{Gist, GistFilter, Level, Line, TimeSpan, Timestamp};
+use memory_core::{Gist, GistFilter, GistNews, Level, Line, TimeSpan, Timestamp};
 use serde_json::{Value, json};
 
 use super::fields::{Fields, Moment};
@@ -31,7 +31,8 @@ pub fn read_list(fields: Fields<'_>, moment: &Moment) -> Result<GistFilter, Refu
 /// The answer to `list`.
 pub fn page(gists: &[Gist], zone: &TimeZone) -> Value {
     let whole = |gist: &Gist| {
-        let mut body = news(gist, zone);
+        let mut body = news(&GistNews { level: gist.level, span: gist.span }, zone);
+        body["summary"] = gist.summary.as_str().into();
         body["lines"] = gist.lines.iter().map(|line| line_body(line, zone)).collect();
         body
     };
@@ -39,11 +40,8 @@ pub fn page(gists: &[Gist], zone: &TimeZone) -> Value {
 }
 
 /// The payload of `…/event/gist`.
-pub fn news(gist: &Gist, zone: &TimeZone) -> Value {
-    json!({
-        "level": gist.level.name(), "start": gist.span.start.format(zone), "end": gist.span.end.format(zone),
-        "summary": gist.summary,
-    })
+pub fn news(news: &GistNews, zone: &TimeZone) -> Value {
+    json!({ "level": news.level.name(), "start": news.span.start.format(zone), "end": news.span.end.format(zone) })
 }
 
 fn line_body(line: &Line, zone: &TimeZone) -> Value {

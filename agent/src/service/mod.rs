@@ -29,9 +29,9 @@ use drivers::perception::Pace;
 use memory_core::ports::{PerceptionSink, PortError, TextEmbedder};
 use memory_core::{
     Answer, Clock, EntityNews, EpisodeFilter, EpisodeId, EpisodePage, Event, EventId, EventPage, ForgetError,
-    ForgetPreview, ForgetReply, ForgetRequest, Gist, Memory, NamingError, NamingRequest, Observation, Outcome, Page,
-    Perceived, Person, ProcedureError, ProcedureNews, ProcedureReply, ProcedureRequest, Query, ReadError, SaveIndex,
-    Timestamp,
+    ForgetPreview, ForgetReply, ForgetRequest, GistNews, Memory, NamingError, NamingRequest, Observation, Outcome,
+    Page, Perceived, Person, ProcedureError, ProcedureNews, ProcedureReply, ProcedureRequest, Query, ReadError,
+    SaveIndex, Timestamp,
 };
 use tokio::sync::{Semaphore, broadcast, oneshot};
 
@@ -181,7 +181,7 @@ struct Shared {
     jobs: Arc<jobs::Signal>,
     entity_events: broadcast::Sender<EntityNews>,
     procedure_events: broadcast::Sender<ProcedureNews>,
-    gist_events: broadcast::Sender<Gist>,
+    gist_events: broadcast::Sender<GistNews>,
     questions: Arc<Questions>,
     behind: Arc<Behind>,
     default_budget: Duration,
@@ -483,7 +483,7 @@ impl MemoryService {
     }
 
     /// Gists of hours and days, as they are made.
-    pub fn gist_events(&self) -> broadcast::Receiver<Gist> {
+    pub fn gist_events(&self) -> broadcast::Receiver<GistNews> {
         self.shared.gist_events.subscribe()
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::episodic::anchors::EntityNews;
-use crate::episodic::gist::Gist;
+use crate::episodic::gist::GistNews;
 use crate::logic::ProcedureId;
 use crate::{ProcedureChange, ProcedureNews};
 
@@ -15,7 +15,7 @@ const MOST: usize = 1024;
 pub(crate) struct News {
     entities: VecDeque<EntityNews>,
     procedures: VecDeque<ProcedureNews>,
-    gists: VecDeque<Gist>,
+    gists: VecDeque<GistNews>,
 }
 
 impl News {
@@ -47,14 +47,14 @@ impl News {
         self.procedures.remove(at).map(|waiting| waiting.change)
     }
 
-    pub fn add_gists(&mut self, gists: Vec<Gist>) {
+    pub fn add_gists(&mut self, gists: Vec<GistNews>) {
         self.gists.extend(gists);
         let beyond = self.gists.len().saturating_sub(MOST);
         self.gists.drain(..beyond);
     }
 
     /// The gists that were made, oldest first.
-    pub fn take_gists(&mut self) -> Vec<Gist> {
+    pub fn take_gists(&mut self) -> Vec<GistNews> {
         std::mem::take(&mut self.gists).into()
     }
 

@@ -6,7 +6,7 @@ mod signal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use memory_core::{Clock, EntityNews, Gist, Memory, ProcedureNews};
+use memory_core::{Clock, EntityNews, GistNews, Memory, ProcedureNews};
 
 use super::ServiceOptions;
 use super::pool::panic_message;
@@ -41,7 +41,7 @@ pub struct Surroundings<'a> {
     /// Hears what was learnt of procedures.
     pub of_procedure: &'a dyn Fn(ProcedureNews),
     /// Hears of gists that were made.
-    pub of_gist: &'a dyn Fn(Gist),
+    pub of_gist: &'a dyn Fn(GistNews),
     /// Ticks while they wait and rest; the memory does while they work.
     pub pulse: &'a Pulse,
 }

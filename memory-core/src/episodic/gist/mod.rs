@@ -8,15 +8,12 @@ mod line;
 mod select;
 mod stretch;
 
-use jiff::tz::TimeZone;
-
 pub(crate) use line::joined;
 pub use line::{Line, Topic};
 pub(crate) use select::chosen;
 pub use stretch::Level;
 
 use crate::TimeSpan;
-use crate::language::english::summary::sentences;
 
 /// Most words of a summary.
 pub const SUMMARY_WORDS: usize = 120;
@@ -37,25 +34,13 @@ pub struct Gist {
     pub lines: Vec<Line>,
 }
 
-impl Gist {
-    /// `None` where nothing happened.
-    pub(crate) fn of(level: Level, span: TimeSpan, lines: Vec<Line>, zone: &TimeZone) -> Option<Self> {
-        let (summary, _) = summary(&lines, SUMMARY_WORDS, zone)?;
-        Some(Self { level, span, summary, lines })
-    }
-}
-
-/// The lines that tell the most, as many as fit into so many words, and what they say; `None` where there are none.
-pub(crate) fn summary<'a>(lines: &'a [Line], words: usize, zone: &TimeZone) -> Option<(String, Vec<&'a Line>)> {
-    let mut picked: Vec<&Line> = chosen(lines, words).into_iter().map(|place| &lines[place]).collect();
-    while !picked.is_empty() {
-        let text = sentences(&picked, zone);
-        if text.split_whitespace().count() <= words || picked.len() == 1 {
-            return Some((text, picked));
-        }
-        picked.pop();
-    }
-    None
+/// A gist was made. It names the stretch and says nothing of it: what is forgotten before somebody hears of it stays unsaid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GistNews {
+    /// How long the stretch is.
+    pub level: Level,
+    /// The stretch.
+    pub span: TimeSpan,
 }
 
 /// The lines that a gist of this level keeps, in order of time.

@@ -4,7 +4,7 @@ use jiff::Zoned;
 use jiff::tz::TimeZone;
 
 use crate::Timestamp;
-use crate::episodic::gist::{Line, Topic};
+use crate::episodic::gist::{Line, Topic, chosen};
 use crate::language::english::tag::{Tag, words};
 
 /// What happened farther apart, in microseconds, is told apart, each with its time.
@@ -12,9 +12,22 @@ const APART: i64 = 30 * 60 * 1_000_000;
 /// A summary of less, in microseconds, needs no times.
 const AT_A_GLANCE: i64 = 60 * 60 * 1_000_000;
 
+/// The lines that tell the most, as many as fit into so many words, and what they say; `None` where there are none.
+pub(crate) fn summary<'a>(lines: &'a [Line], budget: usize, zone: &TimeZone) -> Option<(String, Vec<&'a Line>)> {
+    let mut picked: Vec<&Line> = chosen(lines, budget).into_iter().map(|place| &lines[place]).collect();
+    while !picked.is_empty() {
+        let text = sentences(&picked, zone);
+        if text.split_whitespace().count() <= budget || picked.len() == 1 {
+            return Some((text, picked));
+        }
+        picked.pop();
+    }
+    None
+}
+
 /// Sentences in order of time. Each stretch begins with when it was; then what was going on, what was said, and what was seen and
 /// heard besides.
-pub(crate) fn sentences(lines: &[&Line], zone: &TimeZone) -> String {
+fn sentences(lines: &[&Line], zone: &TimeZone) -> String {
     let mut lines = lines.to_vec();
     lines.sort_by_key(|line| (line.span.start, line.sources.first().copied()));
     let stretches = stretches(&lines);
@@ -24,7 +37,10 @@ pub(crate) fn sentences(lines: &[&Line], zone: &TimeZone) -> String {
         }
         _ => true,
     };
-    let mut day_told = None;
+    // One day goes without saying.
+    let day_of = |line: &&Line| line.span.start.to_jiff().to_zoned(zone.clone()).date();
+    let first = lines.first().map(day_of);
+    let mut day_told = first.filter(|first| lines.iter().all(|line| day_of(line) == *first));
     let mut told: Vec<String> = Vec::new();
     for stretch in stretches {
         let mut text = if spans_little { String::new() } else { format!("{}: ", when(&stretch, zone, &mut day_told)) };
@@ -55,7 +71,7 @@ fn stretches<'a>(lines: &[&'a Line]) -> Vec<Vec<&'a Line>> {
     stretches
 }
 
-/// "08:05 to 08:40", with the day where another one was told before or none.
+/// "08:05 to 08:40", with the day unless it was told before.
 fn when(stretch: &[&Line], zone: &TimeZone, day_told: &mut Option<jiff::civil::Date>) -> String {
     let local = |time: Timestamp| time.to_jiff().to_zoned(zone.clone());
     let start = local(begin(stretch));
@@ -63,8 +79,7 @@ fn when(stretch: &[&Line], zone: &TimeZone, day_told: &mut Option<jiff::civil::D
     let end = local(last.unwrap_or_default());
     let clock = |time: &Zoned| time.strftime("%H:%M").to_string();
     let mut text = String::new();
-    let is_new_day = day_told.is_some_and(|day| day != start.date());
-    if is_new_day {
+    if *day_told != Some(start.date()) {
         text = format!("{}, ", start.strftime("%-d %B"));
     }
     *day_told = Some(start.date());

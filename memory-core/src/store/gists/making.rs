@@ -9,7 +9,7 @@ use super::{
     DAY, DAY_MICROS, DUE_DAY, DUE_HOUR, GIST, GistRow, GistTable, HOUR, HOUR_MICROS, SEEDED, hour_of, key_bytes,
     number, span, touch,
 };
-use crate::episodic::gist::{Gist, Level, MOST_EVENTS, joined, kept};
+use crate::episodic::gist::{GistNews, Level, MOST_EVENTS, joined, kept};
 use crate::ports::LongWork;
 use crate::store::engine::Store;
 use crate::store::envelope;
@@ -25,11 +25,18 @@ const SEEDED_AT_ONCE: usize = 16_384;
 /// News are told of what ended within this time: whoever loads a year hears of none of its days.
 const NEWS: i64 = 2 * DAY_MICROS;
 
-/// A gist that is to be written, if its hour was not touched meanwhile.
-struct Made {
+/// What was made of an hour, to be written if that was not touched meanwhile.
+struct MadeHour {
     hour: i64,
     mark: u64,
     row: Option<GistRow>,
+}
+
+/// What was made of the local days that overlap a day of universal time.
+struct MadeDays {
+    number_of_day: i64,
+    mark: u64,
+    rows: Vec<(i64, GistRow)>,
 }
 
 impl Store {
@@ -49,17 +56,18 @@ impl Store {
         Ok(due)
     }
 
-    /// Makes up to `limit` gists of hours that are over, or else those of days; how many are left.
+    /// Makes up to `limit` gists of hours that are over or, if there are none, of days; how many are left.
     pub(crate) fn gists_pending(&self, limit: usize) -> Result<usize, ObserveError> {
         if !self.seed_gists()? {
             return Ok(self.gists_due()?);
         }
-        let now = self.now().as_micros();
-        let over = hour_of(now.saturating_sub(GRACE));
-        let (made, left) = self.make_hours(limit, over)?;
-        self.commit_hours(made)?;
-        if left == 0 {
-            self.make_days(over)?;
+        let over = hour_of(self.now().as_micros().saturating_sub(GRACE));
+        let hours = self.make_hours(limit, over)?;
+        if hours.is_empty() {
+            let days = self.make_days(limit, over)?;
+            self.commit_days(days)?;
+        } else {
+            self.commit_hours(hours)?;
         }
         Ok(self.gists_due()?)
     }
@@ -111,45 +119,35 @@ impl Store {
         Ok(done)
     }
 
-    fn make_hours(&self, limit: usize, over: i64) -> Result<(Vec<Made>, usize)> {
+    fn make_hours(&self, limit: usize, over: i64) -> Result<Vec<MadeHour>> {
         // Marks that are older than what is read: whatever comes meanwhile changes them.
         let marks = self.marks()?;
-        let Some(table) = tables::gists(&marks)? else { return Ok((Vec::new(), 0)) };
+        let Some(table) = tables::gists(&marks)? else { return Ok(Vec::new()) };
         let view = self.view()?;
-        let (mut made, mut left) = (Vec::new(), 0);
-        for entry in table.range((DUE_HOUR, i64::MIN)..(DUE_HOUR, over))? {
+        let mut made = Vec::new();
+        for entry in table.range((DUE_HOUR, i64::MIN)..(DUE_HOUR, over))?.take(limit) {
             let (key, value) = entry?;
             let (hour, mark) = (key.value().1, number(value.value()));
-            if made.len() == limit {
-                left += 1;
-                continue;
-            }
             let end = hour.saturating_add(HOUR_MICROS);
             let lines = kept(Level::Hour, joined(view.lines_of_events(span(hour, end), false, MOST_EVENTS)?));
             self.step(LongWork::Learning);
-            made.push(Made { hour, mark, row: (!lines.is_empty()).then_some(GistRow { end, lines }) });
+            made.push(MadeHour { hour, mark, row: (!lines.is_empty()).then_some(GistRow { end, lines }) });
         }
-        Ok((made, left))
+        Ok(made)
     }
 
-    fn commit_hours(&self, made: Vec<Made>) -> Result<(), ObserveError> {
-        if made.is_empty() {
-            return Ok(());
-        }
-        let zone = self.options.zone.clone();
+    fn commit_hours(&self, made: Vec<MadeHour>) -> Result<(), ObserveError> {
         let mut news = Vec::new();
         self.write_gists(|table, seq| {
-            for Made { hour, mark, row } in made {
-                let unchanged = table.get((DUE_HOUR, hour))?.is_some_and(|value| number(value.value()) == mark);
-                if !unchanged {
+            for MadeHour { hour, mark, row } in made {
+                if !is_unchanged(table, (DUE_HOUR, hour), mark)? {
                     continue;
                 }
                 table.remove((DUE_HOUR, hour))?;
                 table.insert((DUE_DAY, hour.div_euclid(DAY_MICROS)), seq.to_le_bytes().as_slice())?;
                 if let Some(row) = row {
-                    let sealed = envelope::seal(GIST, &key_bytes(HOUR, hour), &row);
-                    table.insert((HOUR, hour), sealed.as_slice())?;
-                    news.extend(Gist::of(Level::Hour, span(hour, row.end), row.lines, &zone));
+                    put(table, HOUR, hour, &row)?;
+                    news.push(GistNews { level: Level::Hour, span: span(hour, row.end) });
                 }
             }
             Ok(())
@@ -158,53 +156,53 @@ impl Store {
         Ok(())
     }
 
-    /// Makes the gists of the days that are over and of which every hour is made.
-    fn make_days(&self, over: i64) -> Result<(), ObserveError> {
+    /// Makes the gists of days that are over. Every hour before is made.
+    fn make_days(&self, limit: usize, over: i64) -> Result<Vec<MadeDays>> {
         let zone = &self.options.zone;
-        let read = || -> Result<Vec<(i64, u64, Vec<Gist>)>> {
-            let marks = self.marks()?;
-            let Some(table) = tables::gists(&marks)? else { return Ok(Vec::new()) };
-            let view = self.view()?;
-            let mut done = Vec::new();
-            for entry in table.range((DUE_DAY, i64::MIN)..(DUE_DAY, i64::MAX))? {
-                let (key, value) = entry?;
-                let (number_of_day, mark) = (key.value().1, number(value.value()));
-                let days = days_of(number_of_day, zone);
-                if !is_over(&days, over) {
-                    continue;
-                }
-                let mut gists = Vec::new();
-                for day in days {
-                    let lines = kept(Level::Day, view.lines_of(day, false)?);
-                    gists.extend(Gist::of(Level::Day, day, lines, zone));
-                    self.step(LongWork::Learning);
-                }
-                done.push((number_of_day, mark, gists));
+        let marks = self.marks()?;
+        let Some(table) = tables::gists(&marks)? else { return Ok(Vec::new()) };
+        let view = self.view()?;
+        let mut made = Vec::new();
+        for entry in table.range((DUE_DAY, i64::MIN)..=(DUE_DAY, i64::MAX))? {
+            let (key, value) = entry?;
+            let (number_of_day, mark) = (key.value().1, number(value.value()));
+            let days = days_of(number_of_day, zone);
+            if made.len() == limit {
+                break;
             }
-            Ok(done)
-        };
-        let done = read()?;
-        if done.is_empty() {
+            if !is_over(&days, over) {
+                continue;
+            }
+            let mut rows = Vec::new();
+            for day in days {
+                let lines = kept(Level::Day, view.lines_of(day, false)?);
+                if !lines.is_empty() {
+                    rows.push((day.start.as_micros(), GistRow { end: day.end.as_micros(), lines }));
+                }
+                self.step(LongWork::Learning);
+            }
+            made.push(MadeDays { number_of_day, mark, rows });
+        }
+        Ok(made)
+    }
+
+    fn commit_days(&self, made: Vec<MadeDays>) -> Result<(), ObserveError> {
+        if made.is_empty() {
             return Ok(());
         }
         let mut news = Vec::new();
         self.write_gists(|table, _| {
-            for (number_of_day, mark, gists) in done {
-                let unchanged = table.get((DUE_DAY, number_of_day))?.is_some_and(|value| number(value.value()) == mark);
-                if !unchanged {
+            for MadeDays { number_of_day, mark, rows } in made {
+                if !is_unchanged(table, (DUE_DAY, number_of_day), mark)? {
                     continue;
                 }
                 table.remove((DUE_DAY, number_of_day))?;
-                for gist in gists {
-                    let (start, end) = (gist.span.start.as_micros(), gist.span.end.as_micros());
-                    let is_due = table.range((DUE_HOUR, start)..(DUE_HOUR, end))?.next().is_some();
-                    if is_due {
-                        continue;
+                for (start, row) in rows {
+                    // The other day of universal time that it overlaps may have changed.
+                    let is_due = table.range((DUE_HOUR, start)..(DUE_HOUR, row.end))?.next().is_some();
+                    if !is_due && put(table, DAY, start, &row)? {
+                        news.push(GistNews { level: Level::Day, span: span(start, row.end) });
                     }
-                    let row = GistRow { end, lines: gist.lines.clone() };
-                    let sealed = envelope::seal(GIST, &key_bytes(DAY, start), &row);
-                    let old = table.insert((DAY, start), sealed.as_slice())?.is_some_and(|old| old.value() == sealed);
-                    news.extend((!old).then_some(gist));
                 }
             }
             Ok(())
@@ -213,14 +211,14 @@ impl Store {
         Ok(())
     }
 
-    fn tell_of_gists(&self, mut gists: Vec<Gist>) {
+    fn tell_of_gists(&self, mut news: Vec<GistNews>) {
         let now = self.now().as_micros();
-        gists.retain(|gist| gist.span.end.as_micros() > now.saturating_sub(NEWS));
-        self.news.lock().add_gists(gists);
+        news.retain(|gist| gist.span.end.as_micros() > now.saturating_sub(NEWS));
+        self.news.lock().add_gists(news);
     }
 
     /// News of gists since the last call.
-    pub(crate) fn take_gist_news(&self) -> Vec<Gist> {
+    pub(crate) fn take_gist_news(&self) -> Vec<GistNews> {
         self.news.lock().take_gists()
     }
 
@@ -241,6 +239,18 @@ impl Store {
             }
         }
     }
+}
+
+/// Whether a mark is still the one that was read.
+fn is_unchanged(table: &GistTable<'_>, key: (u8, i64), mark: u64) -> Result<bool> {
+    Ok(table.get(key)?.is_some_and(|value| number(value.value()) == mark))
+}
+
+/// Writes a gist; `false` if the same one was there.
+fn put(table: &mut GistTable<'_>, level: u8, start: i64, row: &GistRow) -> Result<bool> {
+    let sealed = envelope::seal(GIST, &key_bytes(level, start), row);
+    let old = table.insert((level, start), sealed.as_slice())?;
+    Ok(old.is_none_or(|old| old.value() != sealed))
 }
 
 /// The local days that overlap a day of universal time.

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{DAY, DUE_HOUR, GistRow, HOUR, HOUR_MICROS, opened, span};
-use crate::episodic::gist::{Gist, Level, Line, MOST_EVENTS, joined, kept};
+use crate::episodic::gist::{Gist, Level, Line, MOST_EVENTS, SUMMARY_WORDS, joined, kept};
 use crate::index::SearchQuery;
+use crate::language::english::summary::summary;
 use crate::store::failure::{Result, if_sound};
 use crate::store::view::View;
 use crate::{GistFilter, ReadError, TimeSpan, Timestamp};
@@ -72,8 +73,10 @@ impl View {
             let begin = key.value().1;
             let Some(row) = if_sound(opened(level, begin, value.value()))? else { continue };
             // A day that was made in another time zone is no day here.
-            let day = Level::Day.around(Timestamp::from_micros(begin), &self.zone);
-            let fits = level != DAY || (day.start.as_micros(), day.end.as_micros()) == (begin, row.end);
+            let fits = level != DAY || {
+                let day = Level::Day.around(Timestamp::from_micros(begin), &self.zone);
+                (day.start.as_micros(), day.end.as_micros()) == (begin, row.end)
+            };
             if row.end <= end && fits {
                 rows.push((begin, row));
             }
@@ -101,7 +104,9 @@ impl View {
                     return Err(ReadError::Deadline(filter.budget.unwrap_or_default()));
                 }
                 let lines = kept(filter.level, self.lines_of(stretch, false)?);
-                gists.extend(Gist::of(filter.level, stretch, lines, &self.zone));
+                if let Some((summary, _)) = summary(&lines, SUMMARY_WORDS, &self.zone) {
+                    gists.push(Gist { level: filter.level, span: stretch, summary, lines });
+                }
             }
         }
         Ok(gists)
