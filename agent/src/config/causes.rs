@@ -3,7 +3,7 @@
 use super::{Node, Origin};
 
 /// Keys that decide whether another one is right.
-const CAUSES: [(&str, &[&str]); 15] = [
+const CAUSES: [(&str, &[&str]); 17] = [
     ("segments.max_s", &["segments.min_s"]),
     ("segments.max_fps", &["segments.min_fps"]),
     ("mqtt.username", &["mqtt.password", "mqtt.password_file"]),
@@ -19,6 +19,8 @@ const CAUSES: [(&str, &[&str]); 15] = [
     ("thermal.hot_share", &["thermal.warm_share"]),
     ("recording.server.token", &["recording.server.token_file"]),
     ("recording.server.token_file", &["recording.server.enabled"]),
+    ("mcp.token", &["mcp.token_file"]),
+    ("mcp.token_file", &["mcp.listen"]),
 ];
 
 /// Where a wrong value of `key` comes from, and a hint where that is another key's line.

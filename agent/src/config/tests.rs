@@ -258,7 +258,7 @@ fn every_key_is_explained_in_the_annotated_file() {
 fn a_default_that_another_key_made_wrong_is_told_with_the_line_of_that_key() {
     let (directory, sources) = in_directory(&[(
         "engram.toml",
-        "[segments]\nmin_s = 30.0\n[mqtt]\npassword = \"secret\"\n[thermal]\nwarm_c = 90.0\n",
+        "[segments]\nmin_s = 30.0\n[mqtt]\npassword = \"secret\"\n[thermal]\nwarm_c = 90.0\n[mcp]\nlisten = \"127.0.0.1:9466\"\n",
     )]);
     let said = load(&sources).unwrap_err().to_string();
     let at = |line: usize| format!("{}:{line}: ", directory.path().join("engram.toml").display());
@@ -266,6 +266,10 @@ fn a_default_that_another_key_made_wrong_is_told_with_the_line_of_that_key() {
         (2, "`segments.max_s` must be at least twice `segments.min_s`; `segments.min_s` is set here"),
         (4, "`mqtt.username` is missing, and there is a password; `mqtt.password` is set here"),
         (6, "`thermal.hot_c` must not be below `thermal.warm_c`; `thermal.warm_c` is set here"),
+        (
+            8,
+            "`mcp.token_file` is missing: the memory is served only to whoever knows a token; `mcp.listen` is set here",
+        ),
     ] {
         assert!(said.contains(&[at(line).as_str(), words].concat()), "{said}");
     }

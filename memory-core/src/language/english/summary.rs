@@ -124,7 +124,7 @@ fn of_stretch(stretch: &[&Line]) -> String {
         }
     }
     let ended = |text: String| {
-        let closed = text.ends_with(['.', '!', '?', '…', '"']) && !text.ends_with("..");
+        let closed = text.ends_with(['.', '!', '?', '…']);
         let capital = capitalised(&text);
         if closed { capital } else { format!("{capital}.") }
     };

@@ -148,6 +148,16 @@ fn a_summary_of_several_days_says_which_day_it_was() {
 }
 
 #[test]
+fn what_is_said_in_a_summary_has_its_speaker_and_ends_as_a_sentence() {
+    let rows: &[Row] = &[
+        ("19T09:00:00", 0, Kind::Text, Some("Mira"), "The ladder is in the shed."),
+        ("19T09:01:00", 60, Kind::Caption, None, "Jonas paints the fence."),
+    ];
+    let told = home(rows).ask("Summarise yesterday").answer.unwrap_or_default();
+    assert_eq!(told, "Jonas paints the fence. Mira said \"The ladder is in the shed\".");
+}
+
+#[test]
 fn a_time_and_a_sense_are_enough_of_a_question() {
     let rows: &[Row] = &[
         ("20T08:00:10", 5, Kind::Caption, None, "A heron stands in the pond."),
