@@ -36,6 +36,7 @@ pub mod episodic;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use episodic::anchors::{AnchorId, EntityChange, EntityNews, NamingRequest, Person};
+pub use episodic::consolidation::ConsolidationOptions;
 pub use episodic::gist::{Gist, GistNews, Level, Line, Topic};
 pub use error::{ForgetError, MaintenanceError, NamingError, ObserveError, OpenError, ReadError};
 pub use event::{Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, Kind, Modality, Origin};

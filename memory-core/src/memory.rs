@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
+use crate::episodic::consolidation::ConsolidationOptions;
 use crate::episodic::gist::{Gist, GistNews, Level};
 use crate::index::IndexOptions;
 use crate::learning::LearningOptions;
@@ -431,6 +432,28 @@ impl Memory {
     /// Returns which gists were made since the last call, oldest first.
     pub fn take_gist_news(&self) -> Vec<GistNews> {
         self.store.take_gist_news()
+    }
+
+    /// Sets the options of consolidation.
+    pub fn set_consolidation(&self, options: ConsolidationOptions) {
+        self.store.set_consolidation(options);
+    }
+
+    /// Returns how many stays are to be consolidated: an estimate that is 0 if there are none.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn consolidation_due(&self) -> Result<usize, ReadError> {
+        Ok(self.store.consolidation_due()?)
+    }
+
+    /// Looks through the next perceived segments, makes one episode of each of up to `limit` stays at one place, and returns how many
+    /// are left. Call it from one worker thread; observations wait for its commits only.
+    ///
+    /// # Errors
+    /// If the store fails; what was consolidated before remains.
+    pub fn consolidate_pending(&self, limit: usize) -> Result<usize, ObserveError> {
+        self.store.consolidate_pending(limit)
     }
 
     /// Makes the next calls of [`learn_pending`](Self::learn_pending) learn everything again. Until that is done, the old

@@ -3,6 +3,7 @@
 
 mod annotated;
 mod causes;
+mod consolidation;
 mod directories;
 mod homeassistant;
 mod index;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 pub use annotated::{annotated_toml, origins_json, secrets};
+pub use consolidation::ConsolidationConfig;
 pub use directories::{Directories, beyond_the_disk, default_data_dir, unusable};
 pub use homeassistant::HomeAssistantConfig;
 pub use index::IndexConfig;

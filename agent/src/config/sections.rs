@@ -8,7 +8,7 @@ use memory_core::learning::LearningOptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{IndexConfig, TensorRtConfig};
+use super::{ConsolidationConfig, IndexConfig, TensorRtConfig};
 use crate::upkeep::{BackupLimits, Reserve};
 
 /// `[memory]`: the store.
@@ -30,6 +30,8 @@ pub struct MemoryConfig {
     pub time_zone: Option<String>,
     /// The search index.
     pub index: IndexConfig,
+    /// How segments become stays.
+    pub consolidation: ConsolidationConfig,
     /// When forgotten and superseded data is removed from the file.
     pub compaction: CompactionConfig,
 }

@@ -9,8 +9,10 @@
 //!    events in its span. A told episode entirely within it becomes the segment's and keeps its id. From one that extends
 //!    beyond it, the events inside move. An episode that becomes empty points to the segment.
 //! 5. A corrected event stays in its episode.
+//! 6. Later, segments that show one place without a break become one episode ([`consolidation`]).
 
 pub mod anchors;
+pub(crate) mod consolidation;
 pub mod gist;
 mod grouping;
 mod summary;

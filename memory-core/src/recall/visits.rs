@@ -4,13 +4,10 @@ use std::time::Duration;
 
 use super::Reader;
 use super::pool::{Found, Pool};
+use crate::episodic::consolidation::SAME_PLACE;
 use crate::index::SearchQuery;
 use crate::{Event, EventId, Kind, Origin, ReadError, Sensed, TimeSpan};
 
-/// The spaces of pictures in which places can be told apart, each with the cosine from which the mean pictures of two
-/// segments show one place. Measured on the development clips, where those of one place lie .76 to .99 apart from each other
-/// (5 % below .80) and those of different places never above .78; from .78 to .86 every scene falls to its own place.
-const SAME_PLACE: &[(&str, f32)] = &[("mobilenet-v1/avgpool/l2", 0.82)];
 /// Scenes that are compared, the latest ones.
 const SCENES: usize = 4_000;
 /// Who sees nothing for longer comes back to a place anew.

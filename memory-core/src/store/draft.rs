@@ -163,6 +163,11 @@ impl<'t> Draft<'t> {
         Ok(id)
     }
 
+    /// Numbers of the embedding spaces.
+    pub(super) fn spaces(&self) -> &[u32] {
+        &self.spaces
+    }
+
     /// Keeps what the senses' encoders made of a visible event.
     pub(crate) fn put_vectors(&mut self, id: u64, vectors: &[SpaceVector]) -> Result<()> {
         for (space, vector) in vectors {

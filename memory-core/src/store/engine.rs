@@ -64,6 +64,8 @@ pub(crate) struct Store {
     maintenance: Mutex<()>,
     /// No compaction goes on.
     pub(super) stopping: AtomicBool,
+    /// How far consolidation has come.
+    pub(super) consolidation: Mutex<super::consolidation::Progress>,
     /// Held while the index is saved.
     pub(super) saving: Mutex<SavingState>,
 }
@@ -103,6 +105,7 @@ impl Store {
             instance,
             maintenance: Mutex::default(),
             stopping: AtomicBool::new(false),
+            consolidation: Mutex::default(),
             saving: Mutex::default(),
         })
     }
@@ -250,7 +253,7 @@ impl Store {
 
     /// One write transaction: all of it or nothing, in the tables and in memory. Nothing, and `None`, if it would hide
     /// something before what was learnt is prepared for that, unless it `must` be done.
-    fn transact<T>(
+    pub(super) fn transact<T>(
         &self,
         writer: &mut Writer,
         must: bool,

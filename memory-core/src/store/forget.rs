@@ -78,6 +78,8 @@ impl Draft<'_> {
             }
         }
 
+        self.part_stays(request, &mut events, &mut episodes)?;
+
         let mut reply = ForgetReply::default();
         let at = self.now.as_micros();
         let by_name = matches!(request, ForgetRequest::Entity(_));
@@ -140,6 +142,43 @@ impl Draft<'_> {
         Ok(reply)
     }
 
+    /// Parts the stays of which not everything is meant, so that the rest is kept. `events` and `episodes` are then those that are
+    /// meant of the parts.
+    fn part_stays(
+        &mut self,
+        request: &ForgetRequest,
+        events: &mut BTreeSet<u64>,
+        episodes: &mut BTreeSet<u64>,
+    ) -> Result<()> {
+        match request {
+            ForgetRequest::Episodes(_) => {}
+            ForgetRequest::Span(span) => {
+                for episode in std::mem::take(episodes) {
+                    for (_, part) in self.part(episode, *span)? {
+                        if self.live_event(part)?.span().overlaps(*span) {
+                            events.insert(part);
+                        }
+                    }
+                }
+                self.segments_in(*span, episodes)?;
+            }
+            ForgetRequest::Entity(_) => {
+                let mut to_part: Vec<u64> = events.iter().copied().collect();
+                while let Some(event) = to_part.pop() {
+                    let row = if_sound(tables::event_row(&*self.tables.events, event))?.flatten();
+                    let Some(EventRow::Live(body)) = row else { continue };
+                    for (whole, part) in self.part(body.episode, body.span())? {
+                        if events.contains(&whole) {
+                            events.insert(part);
+                            to_part.push(part);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Events of a told episode that speak of somebody without a name.
     fn with_pronouns(&self, episode: u64) -> Result<Vec<u64>> {
         let mut found = Vec::new();
@@ -182,7 +221,12 @@ impl Draft<'_> {
             }
         }
         match body.segment_key() {
-            Some(key) => self.forget_segment(&key)?,
+            Some(key) => {
+                for (key, _) in self.segments_of(body)? {
+                    self.forget_segment(&key)?;
+                }
+                self.forget_segment(&key)?;
+            }
             // Of a segment whose record was damaged only the tables know the key.
             None if body.origin == Origin::Perceived => {
                 for key in self.keys_of_segment(id)? {

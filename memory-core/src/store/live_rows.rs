@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use redb::ReadTransaction;
 
 use super::failure::{Result, if_sound};
-use super::records::{EPISODE, EVENT, EpisodeRow, EventRow, FORGOTTEN_KEY, forgotten_key};
+use super::records::{CONTINUED, EPISODE, EVENT, EpisodeRow, EventRow, FORGOTTEN_KEY, forgotten_key};
 use super::tables::{self, EPISODES, EVENTS};
 
 /// What became of an event or an episode.
@@ -51,7 +51,8 @@ impl LiveRows {
             let fate = match if_sound(tables::open_numbered(EVENT, id, value.value()))? {
                 None => Fate::Unknown,
                 Some(EventRow::Live(_)) => Fate::Live,
-                Some(EventRow::Forgotten { .. }) => Fate::Forgotten,
+                // What it was is in the event that it became a part of.
+                Some(EventRow::Forgotten { .. } | EventRow::Superseded { digest: CONTINUED, .. }) => Fate::Forgotten,
                 Some(EventRow::Superseded { by, .. }) => {
                     rows.versions.insert(id, by);
                     Fate::Replaced

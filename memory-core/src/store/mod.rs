@@ -55,6 +55,7 @@ mod backup;
 mod changes;
 mod check;
 mod compact;
+mod consolidation;
 mod container;
 mod copy;
 #[cfg(test)]
@@ -113,4 +114,4 @@ pub(crate) use engine::Store;
 pub(crate) use failure::is_full;
 #[cfg(test)]
 pub(crate) use learned::MAX_LEARNT_ROW;
-pub(crate) use records::{EpisodeBody, EventBody, decode_attributes};
+pub(crate) use records::{EpisodeBody, EventBody, decode_attributes, encode_attributes};

@@ -60,6 +60,9 @@ impl Behind {
 /// The first 16 bytes of the SHA-256 of a told content.
 pub(crate) type Digest = [u8; 16];
 
+/// What stands for the digest of an event that goes on as another one: perceived events are known by their segment.
+pub(crate) const CONTINUED: Digest = [0; 16];
+
 /// Counters that every commit writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Head {
@@ -144,7 +147,7 @@ impl From<HeadOfFormat1> for Head {
 pub(crate) enum EventRow {
     /// Visible.
     Live(EventBody),
-    /// Corrected by its sender.
+    /// Corrected by its sender, or perceived and a part of another one now ([`CONTINUED`]).
     Superseded {
         /// The event that took its place.
         by: u64,

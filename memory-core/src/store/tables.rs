@@ -9,8 +9,8 @@ use super::envelope::{self, RecordType};
 use super::failure::{Failure, Result, if_sound};
 use super::noted::Noted;
 use super::records::{
-    BEHIND, Behind, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, HEAD, HEAD_1, Head, HeadOfFormat1,
-    PURGE, Purge, TEXT,
+    BEHIND, Behind, CONTINUED, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, HEAD, HEAD_1, Head,
+    HeadOfFormat1, PURGE, Purge, TEXT,
 };
 use crate::{OpenError, Timestamp};
 
@@ -166,6 +166,19 @@ impl ReadTables {
             Some(EventRow::Live(body)) => Some(body),
             _ => None,
         })
+    }
+
+    /// A visible event and its own id, found also under the id of one that it goes on from.
+    pub(crate) fn present_event(&self, id: u64) -> Result<Option<(u64, EventBody)>> {
+        let mut own = id;
+        loop {
+            match event_row(&self.events, own)? {
+                Some(EventRow::Live(body)) => return Ok(Some((own, body))),
+                // It became a part of a later one, so this ends.
+                Some(EventRow::Superseded { by, digest: CONTINUED, .. }) if by > own => own = by,
+                _ => return Ok(None),
+            }
+        }
     }
 
     /// A visible episode and its own id, found also under the id of one that it took in.

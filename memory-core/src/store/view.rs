@@ -41,11 +41,11 @@ pub(crate) struct View {
 
 impl View {
     pub(crate) fn find_event(&self, id: EventId) -> Result<Option<Event>> {
-        match self.tables.live_event(id.0)? {
-            Some(body) => {
+        match self.tables.present_event(id.0)? {
+            Some((id, body)) => {
                 // Without its episode an event still says what it says.
                 let episode = if_sound(self.tables.live_episode(body.episode))?.flatten();
-                body.into_event(id.0, episode.as_ref().map(|(_, episode)| episode)).map(Some)
+                body.into_event(id, episode.as_ref().map(|(_, episode)| episode)).map(Some)
             }
             None => Ok(None),
         }

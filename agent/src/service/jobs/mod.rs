@@ -23,6 +23,8 @@ const LARGEST_SLICE: usize = 256;
 const LESSONS: (usize, usize) = (64, 4096);
 /// The same of gists, in hours.
 const HOURS: (usize, usize) = (1, 64);
+/// The same of consolidation, in parts of stays; each is a commit.
+const STAYS: (usize, usize) = (1, 16);
 /// While something is taken in, learning does a slice this often, about a seventh of the time: whoever loads a year sees it
 /// being learnt, and ingest, which waits for no slice, shares the processor with no more than that.
 const BESIDE_INGEST: Duration = Duration::from_millis(200);
@@ -48,7 +50,8 @@ pub struct Surroundings<'a> {
 
 /// Body of the thread.
 pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal: &Signal, around: &Surroundings<'_>) {
-    let mut jobs = [Job::new(Kind::Learning), Job::new(Kind::Embedding), Job::new(Kind::Gists)];
+    // Consolidation comes before the gists: what it changes they would be made of again.
+    let mut jobs = [Kind::Learning, Kind::Embedding, Kind::Consolidation, Kind::Gists].map(Job::new);
     while signal.wait(IDLE) {
         loop {
             let mut worked = false;
@@ -95,6 +98,7 @@ impl Kind {
             Self::Learning => LESSONS,
             Self::Embedding => (SMALLEST_SLICE, LARGEST_SLICE),
             Self::Gists => HOURS,
+            Self::Consolidation => STAYS,
         }
     }
 }
@@ -124,6 +128,7 @@ impl Job {
             Kind::Embedding => stats.pending_embeddings,
             // What cannot be read is told by whoever reads it.
             Kind::Gists => memory.gists_due().map_or(0, |due| due as u64),
+            Kind::Consolidation => memory.consolidation_due().map_or(0, |due| due as u64),
         }
     }
 
@@ -143,8 +148,11 @@ impl Job {
                 signal.note_done(self.kind, done);
                 self.size = next_slice(self.size, self.last.saturating_sub(begin), wanted, self.kind.sizes());
                 self.backoff = IDLE;
-                // Without an embedder nothing ever becomes less; a new fold goes on though nothing is pending.
-                done > 0 || self.kind == Kind::Learning && memory.stats().relearning
+                // Without an embedder nothing ever becomes less; a new fold goes on though nothing is pending,
+                // and what consolidation has to do is an estimate.
+                done > 0
+                    || self.kind == Kind::Learning && memory.stats().relearning
+                    || self.kind == Kind::Consolidation && left > 0
             }
             Err(error) => {
                 if signal.note_failure(self.kind, error.clone()) {
@@ -166,6 +174,7 @@ impl Job {
             }
             Kind::Embedding => Ok(memory.embed_pending(self.size)?.embeddings),
             Kind::Gists => Ok(memory.gists_pending(self.size)? as u64),
+            Kind::Consolidation => Ok(memory.consolidate_pending(self.size)? as u64),
         }
     }
 }

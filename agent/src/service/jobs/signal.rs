@@ -17,6 +17,7 @@ struct State {
     embedding: JobProgress,
     learning: JobProgress,
     gists: JobProgress,
+    consolidation: JobProgress,
 }
 
 /// What a job did since the start.
@@ -39,6 +40,8 @@ pub enum Kind {
     Embedding,
     /// Gists of hours and days.
     Gists,
+    /// One episode of the segments of a stay.
+    Consolidation,
 }
 
 impl Signal {
@@ -108,6 +111,7 @@ impl State {
             Kind::Learning => &mut self.learning,
             Kind::Embedding => &mut self.embedding,
             Kind::Gists => &mut self.gists,
+            Kind::Consolidation => &mut self.consolidation,
         }
     }
 }

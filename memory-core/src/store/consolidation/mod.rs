@@ -1,0 +1,277 @@
+//! Consolidation in the background: looks through perceived episodes in order of commit, finds stays, and makes each one episode.
+//!
+//! What was looked through is kept in memory. The store has a number up to which everything is done, so that a restart goes on
+//! from there; whatever is looked at a second time is found as it was left.
+
+mod merging;
+mod parting;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use parking_lot::MutexGuard;
+use redb::ReadTransaction;
+
+use super::engine::Store;
+use super::envelope::{self, RecordType};
+use super::failure::{Failure, Result, if_sound};
+use super::records::{EPISODE, EpisodeBody, EpisodeRow};
+use super::tables::{self, EPISODES, META, ReadTables, SPACES, VECTORS};
+use super::vectors::{open_space, open_vector, sensed_of};
+use crate::episodic::consolidation::{ConsolidationOptions, Sketch, gamma, normalise};
+use crate::ports::LongWork;
+use crate::{ObserveError, Origin, Sensed};
+
+/// The number of the last episode up to which everything is done.
+const DONE: RecordType = RecordType { table: "meta", tag: 12, version: 1 };
+const KEY: &str = "consolidated";
+
+/// Episodes that one call looks through.
+const LOOKED_AT: usize = 256;
+/// Most segments that one transaction makes one of: it holds the writer's lock for some milliseconds.
+const MOST_AT_ONCE: usize = 32;
+/// A stay that nothing went on with for so long is over, microseconds.
+const OVER: i64 = 60_000_000;
+
+/// A stay that may go on, and the segments of it that are to become one.
+struct Stay {
+    sketch: Sketch,
+    segments: Vec<u64>,
+}
+
+/// What was looked through since the start.
+#[derive(Default)]
+pub(super) struct Progress {
+    options: ConsolidationOptions,
+    /// The last episode that was looked at; `None` before the first look.
+    looked: Option<u64>,
+    /// By source and session.
+    stays: BTreeMap<(String, String), Stay>,
+    /// Segments that are to become one episode.
+    ready: VecDeque<Vec<u64>>,
+}
+
+impl Progress {
+    /// The number up to which nothing waits.
+    fn done(&self) -> u64 {
+        let waiting = self.stays.values().flat_map(|stay| &stay.segments).chain(self.ready.iter().flatten());
+        let first = waiting.min().map(|first| first.saturating_sub(1));
+        first.unwrap_or(u64::MAX).min(self.looked.unwrap_or(0))
+    }
+
+    /// Takes in the next segment of its source and session.
+    fn take_in(&mut self, next: Sketch) {
+        let key = (next.source.clone(), next.session.clone());
+        match self.stays.get_mut(&key) {
+            Some(stay) if stay.sketch.takes_in(&next) => {
+                stay.sketch.extend(&next);
+                stay.segments.push(next.episode);
+                if stay.segments.len() == MOST_AT_ONCE {
+                    let kept = stay.segments[0];
+                    self.ready.push_back(std::mem::replace(&mut stay.segments, vec![kept]));
+                }
+            }
+            _ => {
+                let segments = vec![next.episode];
+                let before = self.stays.insert(key, Stay { sketch: next, segments });
+                self.ready.extend(before.map(|stay| stay.segments).filter(|segments| segments.len() > 1));
+            }
+        }
+    }
+
+    /// Ends the stays that nothing went on with until `before`.
+    fn end_stays(&mut self, before: i64) {
+        let over: Vec<(String, String)> =
+            self.stays.iter().filter(|(_, stay)| stay.sketch.end < before).map(|(key, _)| key.clone()).collect();
+        for key in over {
+            let stay = self.stays.remove(&key);
+            self.ready.extend(stay.map(|stay| stay.segments).filter(|segments| segments.len() > 1));
+        }
+    }
+}
+
+impl Store {
+    pub(crate) fn set_consolidation(&self, options: ConsolidationOptions) {
+        self.consolidation.lock().options = options;
+    }
+
+    /// How many stays and episodes are to be looked at; an estimate that is 0 if there are none.
+    pub(crate) fn consolidation_due(&self) -> Result<usize> {
+        let progress = self.consolidation.lock();
+        if !progress.options.enabled {
+            return Ok(0);
+        }
+        let looked = progress.looked.unwrap_or(0);
+        let waiting = progress.ready.len() + usize::from(self.has_stays_that_are_over(&progress));
+        Ok(waiting + usize::from(self.next_is_old_enough(looked, &progress)?))
+    }
+
+    /// Looks through the next episodes and makes up to `limit` stays one episode each; how many are left.
+    pub(crate) fn consolidate_pending(&self, limit: usize) -> Result<usize, ObserveError> {
+        if !self.consolidation.lock().options.enabled {
+            return Ok(0);
+        }
+        self.look_through()?;
+        for _ in 0..limit {
+            let Some(stay) = self.consolidation.lock().ready.pop_front() else { break };
+            self.consolidate(&stay)?;
+            self.step(LongWork::Learning);
+        }
+        Ok(self.consolidation_due()?)
+    }
+
+    fn consolidate(&self, stay: &[u64]) -> Result<(), ObserveError> {
+        self.prepare_learnt();
+        let done = self.consolidation.lock().done().min(stay.iter().min().map_or(u64::MAX, |first| first - 1));
+        let mut writer = self.writer();
+        let made = self.transact(&mut writer, true, |draft, _| {
+            let made = draft.consolidate(stay)?;
+            if made {
+                let sealed = envelope::seal(DONE, KEY.as_bytes(), &done);
+                draft.tables.meta.insert(KEY, sealed.as_slice())?;
+            }
+            Ok(made)
+        });
+        match made {
+            Ok(_) => Ok(()),
+            Err(failure @ Failure::Damaged { .. }) => {
+                let problem = tables::describe(failure);
+                tracing::warn!(problem, "segments are not made one, because a record of them is damaged");
+                Ok(())
+            }
+            Err(failure) => {
+                // It is tried again when the next episodes are looked at after a restart; nothing is lost meanwhile.
+                self.consolidation.lock().ready.push_front(stay.to_vec());
+                Err(failure.into())
+            }
+        }
+    }
+
+    fn has_stays_that_are_over(&self, progress: &MutexGuard<'_, Progress>) -> bool {
+        let over = self.over(progress.options);
+        progress.stays.values().any(|stay| stay.segments.len() > 1 && stay.sketch.end < over)
+    }
+
+    fn over(&self, options: ConsolidationOptions) -> i64 {
+        self.now().saturating_sub(options.after).as_micros().saturating_sub(OVER)
+    }
+
+    fn next_is_old_enough(&self, looked: u64, progress: &MutexGuard<'_, Progress>) -> Result<bool> {
+        let latest = self.now().saturating_sub(progress.options.after).as_micros();
+        let transaction = self.database.read()?;
+        for entry in transaction.open_table(EPISODES)?.range(looked.saturating_add(1)..)?.take(LOOKED_AT) {
+            let (key, value) = entry?;
+            let row = if_sound(tables::open_numbered(EPISODE, key.value(), value.value()))?;
+            if let Some(EpisodeRow::Live(body)) = row {
+                return Ok(body.end <= latest);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Looks through the next episodes that are old enough.
+    fn look_through(&self) -> Result<()> {
+        let transaction = self.database.read()?;
+        let mut progress = self.consolidation.lock();
+        let looked = match progress.looked {
+            Some(looked) => looked,
+            None => stored(&transaction)?,
+        };
+        progress.looked = Some(looked);
+        let latest = self.now().saturating_sub(progress.options.after).as_micros();
+        let read = Sketches::open(&transaction)?;
+        let mut came_to_the_end = true;
+        for entry in transaction.open_table(EPISODES)?.range(looked.saturating_add(1)..)?.take(LOOKED_AT) {
+            let (key, value) = entry?;
+            let id = key.value();
+            let row = if_sound(tables::open_numbered(EPISODE, id, value.value()))?;
+            if let Some(EpisodeRow::Live(body)) = row {
+                if body.end > latest {
+                    break;
+                }
+                if body.origin == Origin::Perceived
+                    && let Some(sketch) = if_sound(read.of(id, body))?.flatten()
+                {
+                    progress.take_in(sketch);
+                }
+            }
+            progress.looked = Some(id);
+            came_to_the_end = false;
+        }
+        if came_to_the_end {
+            let over = self.over(progress.options);
+            progress.end_stays(over);
+        }
+        Ok(())
+    }
+}
+
+fn stored(transaction: &ReadTransaction) -> Result<u64> {
+    let meta = transaction.open_table(META)?;
+    let Some(row) = meta.get(KEY)? else { return Ok(0) };
+    let done = envelope::open(DONE, KEY.as_bytes(), row.value());
+    Ok(if_sound(done.map_err(|detail| Failure::damaged(DONE.table, KEY, detail)))?.unwrap_or(0))
+}
+
+/// Reads what consolidation compares.
+struct Sketches<'t> {
+    tables: ReadTables,
+    transaction: &'t ReadTransaction,
+    /// Spaces of pictures in which places can be told apart: number, dimensions and γ.
+    spaces: Vec<(u32, u32, f32)>,
+}
+
+impl<'t> Sketches<'t> {
+    fn open(transaction: &'t ReadTransaction) -> Result<Self> {
+        let mut spaces = Vec::new();
+        for entry in redb::ReadableTable::iter(&transaction.open_table(SPACES)?)? {
+            let (key, value) = entry?;
+            let Some(space) = if_sound(open_space(key.value(), value.value()))? else { continue };
+            if sensed_of(&space) == Some(Sensed::Picture)
+                && let Some((_, name)) = space.name.split_once(':')
+            {
+                spaces.extend(gamma(name).map(|gamma| (key.value(), space.dimensions, gamma)));
+            }
+        }
+        Ok(Self { tables: ReadTables::open(transaction)?, transaction, spaces })
+    }
+
+    /// `None` for a segment without stream times, which no other can follow.
+    fn of(&self, id: u64, body: EpisodeBody) -> Result<Option<Sketch>> {
+        let Some(stream) = body.stream else { return Ok(None) };
+        let vectors = self.transaction.open_table(VECTORS)?;
+        let (mut picture, mut texts) = (None, Vec::new());
+        for member in self.tables.members_of(id)? {
+            let Some(event) = self.tables.live_event(member)? else { continue };
+            if event.origin != Origin::Perceived {
+                continue;
+            }
+            for (space, dimensions, gamma) in &self.spaces {
+                if picture.is_none()
+                    && let Some(sealed) = vectors.get((*space, member))?
+                {
+                    let vector = open_vector(*space, member, *dimensions, sealed.value())?;
+                    let mut vector: Vec<f32> = vector.into_iter().map(f32::from).collect();
+                    normalise(&mut vector);
+                    picture = Some((vector, *gamma));
+                }
+            }
+            texts.push(event.text);
+        }
+        texts.sort_unstable();
+        let anchor = picture.as_ref().map(|(vector, _)| vector.clone());
+        Ok(Some(Sketch {
+            episode: id,
+            start: body.start,
+            end: body.end,
+            stream,
+            source: body.source,
+            session: body.session.unwrap_or_default(),
+            media: body.media,
+            picture,
+            anchor,
+            texts,
+        }))
+    }
+}

@@ -1,0 +1,330 @@
+//! Consolidated or not, a memory says the same of every moment, and forgets the same.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use crate::episodic::consolidation::SAME_PLACE;
+use crate::store::engine::Store;
+use crate::store::memory_storage::MemoryStorage;
+use crate::{
+    Boundary, ConsolidationOptions, EpisodeFilter, EpisodeId, EventId, ForgetRequest, Kind, ManualClock, MemoryOptions,
+    Modality, Observation, Origin, Outcome, Perceived, PerceivedEvent, Sensed, SensedEmbedding, StreamSpan, TimeSpan,
+    Timestamp, Told,
+};
+
+/// A whole hour of the wall clock.
+const FIRST: i64 = 1_795_132_800;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_micros((FIRST + seconds) * 1_000_000)
+}
+
+fn open(storage: &MemoryStorage, enabled: bool) -> Store {
+    let options = MemoryOptions {
+        zone: jiff::tz::TimeZone::UTC,
+        max_bytes: None,
+        cache_bytes: 4 << 20,
+        index: Default::default(),
+    };
+    let clock = Arc::new(ManualClock::at(at(5 * 3_600)));
+    let store = Store::open(Arc::new(storage.clone()), options, clock).unwrap();
+    store.set_consolidation(ConsolidationOptions { enabled, after: Duration::from_secs(60) });
+    store
+}
+
+/// A picture of a place: places are orthogonal.
+fn picture(place: u8) -> SensedEmbedding {
+    let mut vector = vec![0.01_f32; 16];
+    vector[usize::from(place)] = 1.0;
+    SensedEmbedding { sensed: Sensed::Picture, space: SAME_PLACE[0].0.into(), vector }
+}
+
+fn event(kind: Kind, text: &str, from: i64, until: i64) -> PerceivedEvent {
+    let stream = |seconds: i64| Duration::from_secs(u64::try_from(seconds).unwrap());
+    PerceivedEvent {
+        kind,
+        modality: Modality::Visual,
+        text: text.into(),
+        start: at(from),
+        end: at(until),
+        stream: StreamSpan { start: stream(from), end: stream(until) },
+        entity: None,
+        attributes: Default::default(),
+        confidence: 0.8,
+        embeddings: Vec::new(),
+    }
+}
+
+/// Ten seconds at a place with things in view.
+fn segment(number: i64, place: u8, things: &[&str]) -> Perceived {
+    let (from, until) = (number * 10, number * 10 + 10);
+    let mut scene = event(Kind::Caption, &format!("Room {place}."), from, until);
+    scene.embeddings.push(picture(place));
+    let mut events = vec![scene];
+    events.extend(things.iter().map(|thing| event(Kind::Object, thing, from, until)));
+    let stream = events[0].stream;
+    Perceived {
+        source: "eye".into(),
+        session: "one".into(),
+        start: at(from),
+        end: at(until),
+        stream,
+        boundary: Boundary::Length,
+        events,
+        media: Some("archive:eye/one".into()),
+        degraded: Vec::new(),
+    }
+}
+
+fn perceive(store: &Store, segment: Perceived) -> Outcome {
+    store.observe(vec![Observation::Perceived(segment)]).unwrap().remove(0)
+}
+
+fn consolidate(store: &Store) {
+    // What waits for nothing but its end is done by the second call.
+    while store.consolidate_pending(2).unwrap() > 0 {}
+}
+
+fn still(store: &Store, segments: i64) {
+    for number in 0..segments {
+        perceive(store, segment(number, 1, &["A cup is in view.", "A chair is in view."]));
+    }
+}
+
+fn sound(store: &Store) {
+    assert_eq!(store.check().unwrap().problems, Vec::<String>::new());
+}
+
+/// What is remembered of each moment: text → spans, joined where they touch.
+fn coverage(store: &Store) -> BTreeMap<String, Vec<(i64, i64)>> {
+    let events = store.view().unwrap().list_events(None, usize::MAX).unwrap();
+    let mut spans: BTreeMap<String, Vec<(i64, i64)>> = BTreeMap::new();
+    for event in events {
+        spans.entry(event.text).or_default().push((event.span.start.as_micros(), event.span.end.as_micros()));
+    }
+    for spans in spans.values_mut() {
+        spans.sort_unstable();
+        let mut joined: Vec<(i64, i64)> = Vec::new();
+        for (start, end) in spans.drain(..) {
+            match joined.last_mut().filter(|last| start <= last.1) {
+                Some(last) => last.1 = last.1.max(end),
+                None => joined.push((start, end)),
+            }
+        }
+        *spans = joined;
+    }
+    spans
+}
+
+fn episodes(store: &Store) -> Vec<(i64, i64)> {
+    let page = store.view().unwrap().list_episodes(&EpisodeFilter { limit: 1000, ..EpisodeFilter::default() });
+    let seconds = |at: Timestamp| at.as_micros() / 1_000_000 - FIRST;
+    let mut spans: Vec<(i64, i64)> = page
+        .unwrap()
+        .episodes
+        .into_iter()
+        .map(|one| (seconds(one.episode.span.start), seconds(one.episode.span.end)))
+        .collect();
+    spans.sort_unstable();
+    spans
+}
+
+#[test]
+fn a_still_hour_becomes_one_episode_and_says_the_same_of_every_moment() {
+    let store = open(&MemoryStorage::new(), true);
+    still(&store, 100);
+    let before = coverage(&store);
+    consolidate(&store);
+    assert_eq!(episodes(&store), [(0, 1000)]);
+    assert_eq!(coverage(&store), before);
+    assert_eq!(store.stats().events, 3);
+    sound(&store);
+    let stats = store.stats();
+    assert!(!stats.relearning && stats.observations == 100, "{stats:?}");
+    // Whoever was told of an episode or an event still finds it.
+    let view = store.view().unwrap();
+    assert_eq!(view.find_episode(EpisodeId(57)).unwrap().unwrap().id, EpisodeId(1));
+    assert_eq!(view.find_event(EventId(2)).unwrap().unwrap().text, "A cup is in view.");
+    store.compact().unwrap();
+    assert_eq!((coverage(&store), store.stats().hidden), (before, 0));
+    sound(&store);
+}
+
+#[test]
+fn a_stay_ends_where_the_place_changes_and_at_the_hour() {
+    let store = open(&MemoryStorage::new(), true);
+    for number in 355..365 {
+        perceive(&store, segment(number, 1, &["A cup is in view."]));
+    }
+    for number in 365..370 {
+        perceive(&store, segment(number, 2, &["A cup is in view."]));
+    }
+    let before = coverage(&store);
+    consolidate(&store);
+    assert_eq!(episodes(&store), [(3_550, 3_600), (3_600, 3_650), (3_650, 3_700)]);
+    assert_eq!(coverage(&store), before);
+    sound(&store);
+}
+
+#[test]
+fn speech_persons_and_what_was_told_meanwhile_stay_events_of_their_own() {
+    let store = open(&MemoryStorage::new(), true);
+    for number in 0..4 {
+        let mut segment = segment(number, 1, &["A cup is in view."]);
+        let (from, until) = (number * 10, number * 10 + 10);
+        segment.events.push(event(Kind::Text, "Hello.", from, until));
+        let mut face = event(Kind::Entity, "A face is in view.", from, until);
+        face.embeddings.push(SensedEmbedding { sensed: Sensed::Face, space: "f".into(), vector: vec![1.0, 0.0] });
+        segment.events.push(face);
+        perceive(&store, segment);
+    }
+    let told = Told { text: "Tea is ready".into(), source: "robot".into(), at: Some(at(25)), ..Told::default() };
+    store.observe(vec![Observation::Told(told)]).unwrap();
+    consolidate(&store);
+    let texts = |wanted: &str| {
+        let events = store.view().unwrap().list_events(None, usize::MAX).unwrap();
+        events.into_iter().filter(|event| event.text == wanted).collect::<Vec<_>>()
+    };
+    assert_eq!((texts("Hello.").len(), texts("A face is in view.").len()), (4, 4));
+    let tea = texts("Tea is ready");
+    assert_eq!((tea.len(), tea[0].origin, tea[0].episode), (1, Origin::Told, EpisodeId(1)));
+    assert_eq!(episodes(&store), [(0, 40)]);
+    sound(&store);
+}
+
+#[test]
+fn what_was_just_seen_is_left_as_it_was_seen() {
+    let store = open(&MemoryStorage::new(), true);
+    for number in 1_790..1_800 {
+        perceive(&store, segment(number, 1, &[]));
+    }
+    consolidate(&store);
+    assert_eq!(store.stats().episodes, 10, "none of them ended a minute ago, or the stay is not over");
+}
+
+#[test]
+fn a_minute_of_a_stay_is_forgotten_and_no_more() {
+    let storage = MemoryStorage::new();
+    let store = open(&storage, true);
+    still(&store, 60);
+    consolidate(&store);
+    let reply = store.forget(&ForgetRequest::Span(TimeSpan::new(at(203), at(215)))).unwrap();
+    assert_eq!((reply.episodes, reply.events), (1, 3));
+    let purged: Vec<_> = reply.recordings.iter().filter(|one| one.source.is_some()).map(|one| one.span).collect();
+    assert_eq!(purged, [TimeSpan::new(at(200), at(220))]);
+    assert_eq!(episodes(&store), [(0, 200), (220, 600)]);
+    let cup = &coverage(&store)["A cup is in view."];
+    let seconds: Vec<(i64, i64)> =
+        cup.iter().map(|(from, to)| (from / 1_000_000 - FIRST, to / 1_000_000 - FIRST)).collect();
+    assert_eq!(seconds, [(0, 200), (220, 600)]);
+    sound(&store);
+    // Neither what was forgotten nor what is there comes again with a repetition.
+    for number in [3, 20, 21, 40] {
+        let outcome = perceive(&store, segment(number, 1, &["A cup is in view.", "A chair is in view."]));
+        assert!(matches!(outcome, Outcome::Duplicate { .. }), "{number}: {outcome:?}");
+    }
+    drop(store);
+    let store = open(&storage, true);
+    assert_eq!(episodes(&store), [(0, 200), (220, 600)]);
+}
+
+#[test]
+fn a_restart_goes_on_where_consolidation_was() {
+    let storage = MemoryStorage::new();
+    let mut store = open(&storage, true);
+    still(&store, 40);
+    store.consolidate_pending(0).unwrap();
+    for _ in 0..4 {
+        drop(store);
+        store = open(&storage, true);
+        store.consolidate_pending(1).unwrap();
+        sound(&store);
+    }
+    consolidate(&store);
+    assert_eq!(episodes(&store), [(0, 400)]);
+    assert_eq!(store.stats().events, 3);
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    /// Place, things in view, as bits.
+    See(u8, u8),
+    Skip,
+    Tell(u8),
+    ForgetSpan(u16, u8),
+    ForgetThing(u8),
+    Work(u8),
+    Compact,
+    Reopen,
+}
+
+const THINGS: [&str; 3] = ["A cup is in view.", "A chair is in view.", "Music is heard."];
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        12 => (0..2_u8, 0..8_u8).prop_map(|(place, things)| Step::See(place, things)),
+        1 => Just(Step::Skip),
+        1 => (0..200_u8).prop_map(Step::Tell),
+        2 => (0..400_u16, 0..40_u8).prop_map(|(from, length)| Step::ForgetSpan(from, length)),
+        1 => (0..3_u8).prop_map(Step::ForgetThing),
+        4 => (0..3_u8).prop_map(Step::Work),
+        1 => Just(Step::Compact),
+        1 => Just(Step::Reopen),
+    ];
+    prop::collection::vec(step, 1..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn consolidated_or_not_a_memory_says_the_same_and_forgets_the_same(steps in steps()) {
+        let storages = [MemoryStorage::new(), MemoryStorage::new()];
+        let mut stores = [open(&storages[0], true), open(&storages[1], false)];
+        let mut next = 0;
+        for step in steps {
+            for (number, store) in stores.iter_mut().enumerate() {
+                match step {
+                    Step::See(place, things) => {
+                        let seen: Vec<&str> =
+                            (0..3).filter(|bit| things & (1 << bit) != 0).map(|bit| THINGS[bit]).collect();
+                        perceive(store, segment(next, place, &seen));
+                    }
+                    Step::Skip => {}
+                    Step::Tell(seconds) => {
+                        let told = Told {
+                            text: "Tea is ready".into(),
+                            source: "robot".into(),
+                            at: Some(at(i64::from(seconds))),
+                            ..Told::default()
+                        };
+                        store.observe(vec![Observation::Told(told)]).unwrap();
+                    }
+                    Step::ForgetSpan(from, length) => {
+                        let span = TimeSpan::new(at(i64::from(from)), at(i64::from(from) + i64::from(length)));
+                        store.forget(&ForgetRequest::Span(span)).unwrap();
+                    }
+                    Step::ForgetThing(thing) => {
+                        let name = ["cup", "chair", "music"][usize::from(thing)];
+                        store.forget(&ForgetRequest::Entity(name.into())).unwrap();
+                    }
+                    Step::Work(limit) => drop(store.consolidate_pending(usize::from(limit)).unwrap()),
+                    Step::Compact => drop(store.compact().unwrap()),
+                    Step::Reopen => {
+                        *store = open(&MemoryStorage::new(), false);
+                        *store = open(&storages[number], number == 0);
+                    }
+                }
+                sound(store);
+            }
+            next += i64::from(matches!(step, Step::See(..) | Step::Skip));
+            prop_assert_eq!(coverage(&stores[0]), coverage(&stores[1]));
+        }
+        consolidate(&stores[0]);
+        sound(&stores[0]);
+        prop_assert_eq!(coverage(&stores[0]), coverage(&stores[1]));
+    }
+}
