@@ -11,6 +11,7 @@ use super::learned;
 use super::records::{
     CHANGE, Change, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, FORGOTTEN_KEY, fold,
 };
+use super::shared;
 use super::tables::{self, ENTITY, PLACE, ReadTables};
 use super::vectors;
 use crate::{CheckReport, EventId, Origin};
@@ -259,6 +260,8 @@ impl Check<'_> {
                 Err(failure) => self.problem(tables::describe(failure)),
             }
         }
+        // How many events have a shared vector, as it says and as they say.
+        let (mut counts, mut referred) = (BTreeMap::new(), BTreeMap::<(u32, u64), u32>::new());
         for entry in self.transaction.open_table(tables::VECTORS)?.iter()? {
             let (key, value) = entry?;
             let (space, event) = key.value();
@@ -267,12 +270,27 @@ impl Check<'_> {
                 self.problem(format!("record ({space}, {event}) of vectors: there is no such space"));
                 continue;
             };
-            if let Err(failure) = vectors::open_vector(space, event, dimensions, value.value()) {
-                self.problem(tables::describe(failure));
+            if event >= shared::FIRST {
+                match shared::SharedVector::open(space, event, dimensions, value.value()) {
+                    Ok(shared) => drop(counts.insert((space, event), shared.count)),
+                    Err(failure) => self.problem(tables::describe(failure)),
+                }
+                continue;
+            }
+            match shared::stored(space, event, dimensions, value.value()) {
+                Ok(shared::Stored::Own(_)) => {}
+                Ok(shared::Stored::Shared(key)) => *referred.entry((space, key)).or_insert(0) += 1,
+                Err(failure) => self.problem(tables::describe(failure)),
             }
             let visible = self.live.events.contains_key(&event);
             self.expect(visible, || format!("record ({space}, {event}) of vectors: the event is not visible"));
         }
+        self.expect(counts == referred, || {
+            let wrong = |(key, count): &(&(u32, u64), &u32)| referred.get(key) != Some(count);
+            let shared =
+                counts.iter().find(wrong).or_else(|| referred.iter().find(|(key, _)| !counts.contains_key(key)));
+            format!("vectors: the shared one {shared:?} is not that of as many events")
+        });
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use super::changes;
 use super::envelope;
 use super::failure::{Failure, Result, if_sound};
 use super::records::{BEHIND, Digest, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Head, fold};
+use super::shared;
 use super::tables::{self, ENTITY, PLACE, WriteTables};
 use super::vectors;
 use super::wall::Moment;
@@ -197,11 +198,19 @@ impl<'t> Draft<'t> {
     pub(super) fn hide_row(&mut self, id: u64, row: &EventRow) -> Result<()> {
         self.dirty = true;
         let mut stale = 0;
+        let mut released = Vec::new();
         for space in &self.spaces {
-            if let Some(vector) = self.tables.vectors.remove((*space, id))? {
-                stale += vector.value().len();
-                self.hidden_vectors.push((*space, id, vector.value().to_vec()));
+            let removed = self.tables.vectors.remove((*space, id))?.map(|vector| vector.value().to_vec());
+            let Some(vector) = removed else { continue };
+            stale += vector.len();
+            match shared::leads_to(*space, id, &vector) {
+                // Persons, of whom something was learnt, share none.
+                Some(key) => released.push((*space, key)),
+                None => self.hidden_vectors.push((*space, id, vector)),
             }
+        }
+        for (space, key) in released {
+            stale += shared::release(&mut self.tables.vectors, space, key)?;
         }
         stale += self.tables.put_event(id, row)?;
         self.head.stale_bytes += stale as u64;

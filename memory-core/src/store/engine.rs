@@ -452,11 +452,12 @@ impl Store {
         last: bool,
     ) -> Result<u32> {
         let transaction = self.begin(writer)?;
-        let write = || -> Result<u32> {
+        let lately = &mut writer.lately;
+        let mut write = || -> Result<u32> {
             let mut tables = WriteTables::open(&transaction)?;
             let number = vectors::number_of(&mut tables, space)?;
             for (id, vector) in embedded {
-                tables.vectors.insert((number, id.0), vectors::seal_vector(number, id.0, vector).as_slice())?;
+                lately.put(&mut tables.vectors, number, *id, vector)?;
             }
             // Once every event is in the new space, nothing leads back to an old one.
             if last {

@@ -7,8 +7,9 @@ use redb::ReadTransaction;
 use super::engine::Store;
 use super::failure::{Failure, Result, if_sound};
 use super::records::{EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Space};
+use super::shared;
 use super::tables::{self, EPISODES, EVENTS, ReadTables, SPACES};
-use super::vectors::{open_space, open_vector, sensed_of};
+use super::vectors::{open_space, sensed_of};
 use crate::{
     Boundary, EventId, Exported, MaintenanceError, Observation, Origin, Perceived, PerceivedEvent, SensedEmbedding,
     StreamSpan, Told,
@@ -121,7 +122,7 @@ impl Reader {
         let mut embeddings = Vec::new();
         for (number, space) in &self.spaces {
             let Some(sealed) = self.tables.vectors.get((*number, id))? else { continue };
-            let vector = open_vector(*number, id, space.dimensions, sealed.value())?;
+            let vector = shared::open(&self.tables.vectors, *number, id, space.dimensions, sealed.value())?;
             let name = space.name.split_once(':').map_or("", |(_, name)| name);
             embeddings.extend(sensed_of(space).map(|sensed| SensedEmbedding {
                 sensed,

@@ -10,8 +10,9 @@ use super::envelope::{self, MAX_PAYLOAD, RecordType};
 use super::failure::{Failure, Result, if_sound};
 use super::noted::Noted;
 use super::records::Space;
+use super::shared;
 use super::tables::{LEARNT, SPACES, VECTORS};
-use super::vectors::{open_space, open_vector, sensed_of};
+use super::vectors::{open_space, sensed_of};
 use super::view::View;
 use super::writer::Writer;
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
@@ -130,7 +131,8 @@ impl Draft<'_> {
             let Some(space) = self.tables.spaces.get(number)? else { continue };
             let Some(space) = if_sound(open_space(number, space.value()))? else { continue };
             let Some(sensed) = sensed_of(&space) else { continue };
-            if let Some(vector) = if_sound(open_vector(number, event, space.dimensions, &sealed))? {
+            let vector = if_sound(shared::stored(number, event, space.dimensions, &sealed))?;
+            if let Some(shared::Stored::Own(vector)) = vector {
                 vectors.push((EventId(event), SensedVector { sensed, space: space.name, vector }));
             }
         }
@@ -331,7 +333,7 @@ impl Store {
             let mut vectors = Vec::new();
             for (number, sensed, space) in &spaces {
                 let Some(value) = table.get((*number, event.id.0))? else { continue };
-                let vector = if_sound(open_vector(*number, event.id.0, space.dimensions, value.value()))?;
+                let vector = if_sound(shared::open(&table, *number, event.id.0, space.dimensions, value.value()))?;
                 vectors.extend(vector.map(|vector| SensedVector {
                     sensed: *sensed,
                     space: space.name.clone(),

@@ -93,6 +93,7 @@ mod saved_index;
 #[cfg(test)]
 mod saved_tests;
 mod saving;
+mod shared;
 mod storage;
 mod tables;
 mod told;

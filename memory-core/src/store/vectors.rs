@@ -2,6 +2,8 @@
 //!
 //! An event is pending until its vector is committed. There is no other record of pending work, so a kill cannot make one
 //! inconsistent.
+//!
+//! Events whose vectors are the same, or stand for the same place, share one: see [`shared`](super::shared).
 
 use std::sync::Arc;
 
@@ -11,6 +13,7 @@ use super::changes;
 use super::envelope;
 use super::failure::{Failure, Result};
 use super::records::{Change, SPACE, Space, VECTOR};
+use super::shared;
 use super::tables::{self, SPACES, VECTORS, WriteTables};
 use super::writer::Writer;
 use crate::ports::TextEmbedder;
@@ -73,14 +76,14 @@ impl Writer {
             return self.load_pending(number, dimensions, &table);
         }
         let mut loaded = Vec::with_capacity(LOAD_CHUNK);
-        for entry in table.range((number, 0)..=(number, u64::MAX))? {
+        for entry in table.range((number, 0)..(number, shared::FIRST))? {
             let (key, value) = entry?;
             let (_, event) = key.value();
             // Neither hidden nor known already.
             if !self.pending.contains(event) {
                 continue;
             }
-            let Some(vector) = sound_vector(number, event, dimensions, value.value()) else { continue };
+            let Some(vector) = sound_vector(&table, number, event, dimensions, value.value()) else { continue };
             loaded.push((EventId(event), vector));
             self.pending.remove(event);
             if loaded.len() == LOAD_CHUNK {
@@ -102,7 +105,7 @@ impl Writer {
         let mut loaded = Vec::with_capacity(LOAD_CHUNK);
         for event in self.pending.newest(usize::MAX) {
             let Some(value) = table.get((number, event))? else { continue };
-            let Some(vector) = sound_vector(number, event, dimensions, value.value()) else { continue };
+            let Some(vector) = sound_vector(table, number, event, dimensions, value.value()) else { continue };
             loaded.push((EventId(event), vector));
             self.pending.remove(event);
             if loaded.len() == LOAD_CHUNK {
@@ -122,8 +125,14 @@ impl Writer {
 }
 
 /// A vector; one that is damaged is told, stays pending and is embedded again, which repairs it.
-fn sound_vector(space: u32, event: u64, dimensions: u32, sealed: &[u8]) -> Option<Vec<i16>> {
-    match open_vector(space, event, dimensions, sealed) {
+fn sound_vector(
+    table: &impl ReadableTable<(u32, u64), &'static [u8]>,
+    space: u32,
+    event: u64,
+    dimensions: u32,
+    sealed: &[u8],
+) -> Option<Vec<i16>> {
+    match shared::open(table, space, event, dimensions, sealed) {
         Ok(vector) => Some(vector),
         Err(failure) => {
             tracing::warn!(problem = tables::describe(failure), "a stored embedding is damaged; it is made again");
@@ -218,16 +227,12 @@ pub(crate) fn seal_vector(space: u32, event: u64, vector: &[i16]) -> Vec<u8> {
     envelope::seal_bytes(VECTOR, &vector_key(space, event), &payload)
 }
 
-pub(crate) fn open_vector(space: u32, event: u64, dimensions: u32, sealed: &[u8]) -> Result<Vec<i16>> {
-    let damaged = |detail: String| Failure::damaged(VECTOR.table, format!("({space}, {event})"), detail);
-    let payload = envelope::open_bytes(VECTOR, &vector_key(space, event), sealed).map_err(damaged)?;
-    if payload.len() != dimensions as usize * 2 {
-        return Err(damaged(format!("{} bytes for {dimensions} components", payload.len())));
-    }
-    Ok(payload.chunks_exact(2).map(|bytes| i16::from_le_bytes([bytes[0], bytes[1]])).collect())
+/// The components of a vector.
+pub(super) fn components(payload: &[u8]) -> Vec<i16> {
+    payload.chunks_exact(2).map(|bytes| i16::from_le_bytes([bytes[0], bytes[1]])).collect()
 }
 
-fn vector_key(space: u32, event: u64) -> [u8; 12] {
+pub(super) fn vector_key(space: u32, event: u64) -> [u8; 12] {
     let mut key = [0; 12];
     key[..4].copy_from_slice(&space.to_le_bytes());
     key[4..].copy_from_slice(&event.to_le_bytes());

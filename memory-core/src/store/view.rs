@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::failure::{Failure, Result, if_sound};
 use super::published::Published;
 use super::records::{EVENT, EpisodeBody, EventRow, fold};
+use super::shared;
 use super::tables::{self, ENTITY, PLACE, ReadTables};
 use super::vectors;
 use crate::episodic::gist::Line;
@@ -308,7 +309,7 @@ impl Reader for View {
         let (number, dimensions) = self.published.space?;
         // A damaged vector is told and made again where the space is taken into use; here the signature stands for it.
         let row = self.tables.vectors.get((number, id.0)).ok()??;
-        vectors::open_vector(number, id.0, dimensions, row.value()).ok()
+        shared::open(&self.tables.vectors, number, id.0, dimensions, row.value()).ok()
     }
 
     fn picture_texts(&self) -> Option<&dyn TextEmbedder> {
@@ -322,7 +323,7 @@ impl Reader for View {
         };
         let vector = |id: &EventId| {
             let row = self.tables.vectors.get((number, id.0)).ok()??;
-            vectors::open_vector(number, id.0, dimensions, row.value()).ok()
+            shared::open(&self.tables.vectors, number, id.0, dimensions, row.value()).ok()
         };
         ids.iter().map(vector).collect()
     }

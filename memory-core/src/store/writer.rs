@@ -18,6 +18,7 @@ use super::published::Published;
 use super::records::{Behind, Digest, EVENT, EpisodeBody, EventRow, Head};
 use super::resume::resume;
 use super::saved_index::{Place, Unfit};
+use super::shared::Lately;
 use super::tables::{self, ENTITY, META, ReadTables};
 use super::vectors::{IndexedSpace, SpaceInUse};
 use super::withdrawals::Withdrawals;
@@ -52,6 +53,8 @@ pub(crate) struct Writer {
     pub live: EventSet,
     /// Visible events without a vector in the space in use.
     pub pending: EventSet,
+    /// Vectors that were committed lately: the same ones are shared.
+    pub lately: Lately,
     /// φ and its space.
     pub space: Option<SpaceInUse>,
     pub absent: Arc<[AbsentRole]>,
@@ -127,6 +130,7 @@ impl Writer {
             journal: Journal::default(),
             live: EventSet::default(),
             pending: EventSet::default(),
+            lately: Lately::default(),
             space: None,
             picture_texts: None,
             absent: Arc::from([]),

@@ -8,8 +8,9 @@ use crate::episodic::consolidation::{Joined, follow, joined, may_go_on, normalis
 use crate::store::draft::Draft;
 use crate::store::failure::{Result, if_sound};
 use crate::store::records::{CONTINUED, EpisodeBody, EpisodeRow, EventBody, EventRow};
+use crate::store::shared;
 use crate::store::tables;
-use crate::store::vectors::{open_space, open_vector, quantize, seal_vector, sensed_of};
+use crate::store::vectors::{open_space, quantize, seal_vector, sensed_of};
 use crate::{Origin, Sensed};
 
 /// A vector of the senses: its space, and what it is.
@@ -91,7 +92,8 @@ impl Draft<'_> {
             let Some(space) = if_sound(open_space(*number, space.value()))? else { continue };
             let Some(sensed) = sensed_of(&space) else { continue };
             let Some(sealed) = self.tables.vectors.get((*number, event))? else { continue };
-            let vector = if_sound(open_vector(*number, event, space.dimensions, sealed.value()))?;
+            let vector =
+                if_sound(shared::open(&*self.tables.vectors, *number, event, space.dimensions, sealed.value()))?;
             rows.extend(vector.map(|vector| (*number, sensed, vector)));
         }
         Ok(rows)

@@ -5,6 +5,7 @@
 
 mod merging;
 mod parting;
+mod places;
 #[cfg(test)]
 mod tests;
 
@@ -17,11 +18,13 @@ use super::engine::Store;
 use super::envelope::{self, RecordType};
 use super::failure::{Failure, Result, if_sound};
 use super::records::{EPISODE, EpisodeBody, EpisodeRow};
+use super::shared;
 use super::tables::{self, EPISODES, META, ReadTables, SPACES, VECTORS};
-use super::vectors::{open_space, open_vector, sensed_of};
+use super::vectors::{open_space, sensed_of};
 use crate::episodic::consolidation::{ConsolidationOptions, Sketch, gamma, normalise};
 use crate::ports::LongWork;
 use crate::{ObserveError, Origin, Sensed};
+use places::Places;
 
 /// The number of the last episode up to which everything is done.
 const DONE: RecordType = RecordType { table: "meta", tag: 12, version: 1 };
@@ -48,8 +51,9 @@ pub(super) struct Progress {
     looked: Option<u64>,
     /// By source and session.
     stays: BTreeMap<(String, String), Stay>,
-    /// Segments that are to become one episode.
+    /// Segments that are to become one episode, and stays of one segment, whose place is to be found.
     ready: VecDeque<Vec<u64>>,
+    places: Places,
 }
 
 impl Progress {
@@ -58,6 +62,20 @@ impl Progress {
         let waiting = self.stays.values().flat_map(|stay| &stay.segments).chain(self.ready.iter().flatten());
         let first = waiting.min().map(|first| first.saturating_sub(1));
         first.unwrap_or(u64::MAX).min(self.looked.unwrap_or(0))
+    }
+
+    /// Stays that one transaction takes.
+    fn next_stays(&mut self) -> Vec<Vec<u64>> {
+        let mut stays: Vec<Vec<u64>> = Vec::new();
+        let mut segments = 0;
+        while let Some(stay) = self.ready.front() {
+            segments += stay.len();
+            if segments > MOST_AT_ONCE && !stays.is_empty() {
+                break;
+            }
+            stays.extend(self.ready.pop_front());
+        }
+        stays
     }
 
     /// Takes in the next segment of its source and session.
@@ -75,7 +93,7 @@ impl Progress {
             _ => {
                 let segments = vec![next.episode];
                 let before = self.stays.insert(key, Stay { sketch: next, segments });
-                self.ready.extend(before.map(|stay| stay.segments).filter(|segments| segments.len() > 1));
+                self.ready.extend(before.map(|stay| stay.segments));
             }
         }
     }
@@ -86,7 +104,7 @@ impl Progress {
             self.stays.iter().filter(|(_, stay)| stay.sketch.end < before).map(|(key, _)| key.clone()).collect();
         for key in over {
             let stay = self.stays.remove(&key);
-            self.ready.extend(stay.map(|stay| stay.segments).filter(|segments| segments.len() > 1));
+            self.ready.extend(stay.map(|stay| stay.segments));
         }
     }
 }
@@ -114,43 +132,58 @@ impl Store {
         }
         self.look_through()?;
         for _ in 0..limit {
-            let Some(stay) = self.consolidation.lock().ready.pop_front() else { break };
-            self.consolidate(&stay)?;
+            let stays = self.consolidation.lock().next_stays();
+            if stays.is_empty() {
+                break;
+            }
+            self.consolidate(stays)?;
             self.step(LongWork::Learning);
         }
         Ok(self.consolidation_due()?)
     }
 
-    fn consolidate(&self, stay: &[u64]) -> Result<(), ObserveError> {
+    fn consolidate(&self, stays: Vec<Vec<u64>>) -> Result<(), ObserveError> {
         self.prepare_learnt();
-        let done = self.consolidation.lock().done().min(stay.iter().min().map_or(u64::MAX, |first| first - 1));
+        let mut progress = self.consolidation.lock();
+        // What is taken here waits no more.
+        let done = progress.done();
+        let places = &mut progress.places;
         let mut writer = self.writer();
         let made = self.transact(&mut writer, true, |draft, _| {
-            let made = draft.consolidate(stay)?;
-            if made {
+            for stay in &stays {
+                match draft.consolidate(stay) {
+                    Ok(_) => {}
+                    // Nothing was changed yet.
+                    Err(failure @ Failure::Damaged { .. }) => {
+                        let problem = tables::describe(failure);
+                        tracing::warn!(problem, "segments are not made one, because a record of them is damaged");
+                        continue;
+                    }
+                    Err(failure) => return Err(failure),
+                }
+                if let Some(kept) = stay.first() {
+                    draft.place_pictures(*kept, places)?;
+                }
+            }
+            if draft.dirty {
                 let sealed = envelope::seal(DONE, KEY.as_bytes(), &done);
                 draft.tables.meta.insert(KEY, sealed.as_slice())?;
             }
-            Ok(made)
+            Ok(())
         });
-        match made {
-            Ok(_) => Ok(()),
-            Err(failure @ Failure::Damaged { .. }) => {
-                let problem = tables::describe(failure);
-                tracing::warn!(problem, "segments are not made one, because a record of them is damaged");
-                Ok(())
-            }
-            Err(failure) => {
-                // It is tried again when the next episodes are looked at after a restart; nothing is lost meanwhile.
-                self.consolidation.lock().ready.push_front(stay.to_vec());
-                Err(failure.into())
-            }
+        drop(writer);
+        if let Err(failure) = made {
+            // Tried again; nothing is lost meanwhile.
+            progress.places = Places::default();
+            stays.into_iter().rev().for_each(|stay| progress.ready.push_front(stay));
+            return Err(failure.into());
         }
+        Ok(())
     }
 
     fn has_stays_that_are_over(&self, progress: &MutexGuard<'_, Progress>) -> bool {
         let over = self.over(progress.options);
-        progress.stays.values().any(|stay| stay.segments.len() > 1 && stay.sketch.end < over)
+        progress.stays.values().any(|stay| stay.sketch.end < over)
     }
 
     fn over(&self, options: ConsolidationOptions) -> i64 {
@@ -251,7 +284,7 @@ impl<'t> Sketches<'t> {
                 if picture.is_none()
                     && let Some(sealed) = vectors.get((*space, member))?
                 {
-                    let vector = open_vector(*space, member, *dimensions, sealed.value())?;
+                    let vector = shared::open(&vectors, *space, member, *dimensions, sealed.value())?;
                     let mut vector: Vec<f32> = vector.into_iter().map(f32::from).collect();
                     normalise(&mut vector);
                     picture = Some((vector, *gamma));

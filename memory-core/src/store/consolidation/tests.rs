@@ -5,10 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use redb::ReadableTable;
 
 use crate::episodic::consolidation::SAME_PLACE;
+use crate::ports::{PortError, TextEmbedder};
+use crate::recall::Reader;
 use crate::store::engine::Store;
 use crate::store::memory_storage::MemoryStorage;
+use crate::store::shared;
+use crate::store::tables::VECTORS;
 use crate::{
     Boundary, ConsolidationOptions, EpisodeFilter, EpisodeId, EventId, ForgetRequest, Kind, ManualClock, MemoryOptions,
     Modality, Observation, Origin, Outcome, Perceived, PerceivedEvent, Sensed, SensedEmbedding, StreamSpan, TimeSpan,
@@ -248,6 +253,109 @@ fn a_restart_goes_on_where_consolidation_was() {
     assert_eq!(store.stats().events, 3);
 }
 
+/// A vector of text that follows from its letters.
+struct Letters;
+
+impl TextEmbedder for Letters {
+    fn space(&self) -> &'static str {
+        "letters"
+    }
+
+    fn dimensions(&self) -> usize {
+        32
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, PortError> {
+        let embed = |text: &&str| {
+            let mut vector = vec![0.0_f32; 32];
+            text.bytes().for_each(|byte| vector[usize::from(byte % 32)] += 1.0);
+            let norm = vector.iter().map(|component| component * component).sum::<f32>().sqrt();
+            vector.into_iter().map(|component| component / norm).collect()
+        };
+        Ok(texts.iter().map(embed).collect())
+    }
+}
+
+/// Rows of vectors: those of events that are their own, those that are shared, and shared ones.
+fn rows(store: &Store) -> (usize, usize, usize) {
+    let transaction = store.database.read().unwrap();
+    let table = transaction.open_table(VECTORS).unwrap();
+    let mut rows = (0, 0, 0);
+    for entry in table.iter().unwrap() {
+        let (key, value) = entry.unwrap();
+        let (space, event) = key.value();
+        if event >= shared::FIRST {
+            rows.2 += 1;
+        } else if shared::leads_to(space, event, value.value()).is_some() {
+            rows.1 += 1;
+        } else {
+            rows.0 += 1;
+        }
+    }
+    rows
+}
+
+/// Ten places, three times, one segment each.
+fn patrol(store: &Store) {
+    for number in 0..30 {
+        let place = u8::try_from(number % 10).unwrap();
+        perceive(store, segment(number, place, &["A door is in view."]));
+    }
+}
+
+#[test]
+fn who_comes_back_to_a_place_remembers_its_picture_once() {
+    let storage = MemoryStorage::new();
+    let store = open(&storage, true);
+    patrol(&store);
+    let before = coverage(&store);
+    consolidate(&store);
+    assert_eq!((episodes(&store).len(), coverage(&store)), (30, before), "visits stay visits");
+    assert_eq!(rows(&store), (0, 30, 10));
+    sound(&store);
+    // What was learnt of places is found again after a restart.
+    drop(store);
+    let store = open(&storage, true);
+    for number in 30..40 {
+        perceive(&store, segment(number, u8::try_from(number % 10).unwrap(), &[]));
+    }
+    consolidate(&store);
+    assert_eq!(rows(&store), (0, 40, 10));
+    // Two visits are forgotten, then every visit to one place.
+    store.forget(&ForgetRequest::Span(TimeSpan::new(at(1), at(12)))).unwrap();
+    assert_eq!(rows(&store), (0, 38, 10));
+    for number in [15_i64, 25, 35, 5] {
+        store.forget(&ForgetRequest::Span(TimeSpan::new(at(number * 10 + 2), at(number * 10 + 3)))).unwrap();
+    }
+    assert_eq!(rows(&store), (0, 34, 9));
+    sound(&store);
+    store.compact().unwrap();
+    assert_eq!(rows(&store), (0, 34, 9));
+    sound(&store);
+}
+
+#[test]
+fn the_same_words_have_one_vector_and_find_each_of_their_events() {
+    let storage = MemoryStorage::new();
+    let store = open(&storage, false);
+    patrol(&store);
+    store.set_text_embedder(Some(Arc::new(Letters)));
+    while store.embed_pending(7).unwrap().embeddings > 0 {}
+    // Pictures are events' own here: nothing is consolidated. Eleven texts, of which one comes thirty times.
+    assert_eq!(rows(&store), (30, 60, 11));
+    sound(&store);
+    let vector = |id: u64| store.view().unwrap().vector(EventId(id)).unwrap();
+    assert_eq!(vector(2), vector(4));
+    store.forget(&ForgetRequest::Entity("door".into())).unwrap();
+    assert_eq!(rows(&store), (30, 30, 10));
+    sound(&store);
+    drop(store);
+    let store = open(&storage, false);
+    store.set_text_embedder(Some(Arc::new(Letters)));
+    assert_eq!(store.stats().pending_embeddings, 0, "all of them are found again");
+    assert_eq!(store.view().unwrap().vector(EventId(1)), store.view().unwrap().vector(EventId(21)));
+}
+
 #[derive(Debug, Clone)]
 enum Step {
     /// Place, things in view, as bits.
@@ -284,6 +392,7 @@ proptest! {
     fn consolidated_or_not_a_memory_says_the_same_and_forgets_the_same(steps in steps()) {
         let storages = [MemoryStorage::new(), MemoryStorage::new()];
         let mut stores = [open(&storages[0], true), open(&storages[1], false)];
+        stores.iter().for_each(|store| store.set_text_embedder(Some(Arc::new(Letters))));
         let mut next = 0;
         for step in steps {
             for (number, store) in stores.iter_mut().enumerate() {
@@ -311,11 +420,15 @@ proptest! {
                         let name = ["cup", "chair", "music"][usize::from(thing)];
                         store.forget(&ForgetRequest::Entity(name.into())).unwrap();
                     }
-                    Step::Work(limit) => drop(store.consolidate_pending(usize::from(limit)).unwrap()),
+                    Step::Work(limit) => {
+                        store.consolidate_pending(usize::from(limit)).unwrap();
+                        store.embed_pending(usize::from(limit) * 3).unwrap();
+                    }
                     Step::Compact => drop(store.compact().unwrap()),
                     Step::Reopen => {
                         *store = open(&MemoryStorage::new(), false);
                         *store = open(&storages[number], number == 0);
+                        store.set_text_embedder(Some(Arc::new(Letters)));
                     }
                 }
                 sound(store);
