@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct ConsolidationConfig {
     /// Whether it is done. Without it, the memory of a robot that stands still grows as fast as that of one that walks.
     pub enabled: bool,
-    /// How old a segment must be, seconds.
+    /// How old a segment must be, and how long nothing may go on with a stay until it is over, seconds.
     #[schemars(range(min = 0, max = 86_400))]
     pub after_s: u64,
 }

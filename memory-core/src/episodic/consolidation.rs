@@ -185,7 +185,8 @@ pub(crate) fn parts_of(start: i64, end: i64, inside: (i64, i64)) -> [Option<(i64
 pub struct ConsolidationOptions {
     /// Whether it is done.
     pub enabled: bool,
-    /// How old a segment must be: what was just seen is answered as it was seen.
+    /// How old a segment must be, because what was just seen is answered as it was seen; and how long nothing may go on with a stay
+    /// until it is over.
     pub after: Duration,
 }
 

@@ -10,6 +10,7 @@ mod places;
 mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 use parking_lot::MutexGuard;
 use redb::ReadTransaction;
@@ -34,13 +35,13 @@ const KEY: &str = "consolidated";
 const LOOKED_AT: usize = 256;
 /// Most segments that one transaction makes one of: it holds the writer's lock for some milliseconds.
 const MOST_AT_ONCE: usize = 32;
-/// A stay that nothing went on with for so long is over, microseconds.
-const OVER: i64 = 60_000_000;
 
 /// A stay that may go on, and the segments of it that are to become one.
 struct Stay {
     sketch: Sketch,
     segments: Vec<u64>,
+    /// Monotonic time of the last look that went on with it.
+    last: Duration,
 }
 
 /// What was looked through since the start.
@@ -79,12 +80,13 @@ impl Progress {
     }
 
     /// Takes in the next segment of its source and session.
-    fn take_in(&mut self, next: Sketch) {
+    fn take_in(&mut self, next: Sketch, now: Duration) {
         let key = (next.source.clone(), next.session.clone());
         match self.stays.get_mut(&key) {
             Some(stay) if stay.sketch.takes_in(&next) => {
                 stay.sketch.extend(&next);
                 stay.segments.push(next.episode);
+                stay.last = now;
                 if stay.segments.len() == MOST_AT_ONCE {
                     let kept = stay.segments[0];
                     self.ready.push_back(std::mem::replace(&mut stay.segments, vec![kept]));
@@ -92,16 +94,22 @@ impl Progress {
             }
             _ => {
                 let segments = vec![next.episode];
-                let before = self.stays.insert(key, Stay { sketch: next, segments });
+                let before = self.stays.insert(key, Stay { sketch: next, segments, last: now });
                 self.ready.extend(before.map(|stay| stay.segments));
             }
         }
     }
 
-    /// Ends the stays that nothing went on with until `before`.
-    fn end_stays(&mut self, before: i64) {
+    /// Whether nothing has gone on with a stay for as long as a segment must be old.
+    fn is_over(&self, stay: &Stay, now: Duration) -> bool {
+        now.saturating_sub(stay.last) >= self.options.after
+    }
+
+    /// Ends the stays that are over.
+    fn end_stays(&mut self, now: Duration) {
+        let is_over = |stay: &Stay| self.is_over(stay, now);
         let over: Vec<(String, String)> =
-            self.stays.iter().filter(|(_, stay)| stay.sketch.end < before).map(|(key, _)| key.clone()).collect();
+            self.stays.iter().filter(|(_, stay)| is_over(stay)).map(|(key, _)| key.clone()).collect();
         for key in over {
             let stay = self.stays.remove(&key);
             self.ready.extend(stay.map(|stay| stay.segments));
@@ -121,7 +129,9 @@ impl Store {
             return Ok(0);
         }
         let looked = progress.looked.unwrap_or(0);
-        let waiting = progress.ready.len() + usize::from(self.has_stays_that_are_over(&progress));
+        let now = self.clock.monotonic();
+        let over = progress.stays.values().any(|stay| progress.is_over(stay, now));
+        let waiting = progress.ready.len() + usize::from(over);
         Ok(waiting + usize::from(self.next_is_old_enough(looked, &progress)?))
     }
 
@@ -181,15 +191,6 @@ impl Store {
         Ok(())
     }
 
-    fn has_stays_that_are_over(&self, progress: &MutexGuard<'_, Progress>) -> bool {
-        let over = self.over(progress.options);
-        progress.stays.values().any(|stay| stay.sketch.end < over)
-    }
-
-    fn over(&self, options: ConsolidationOptions) -> i64 {
-        self.now().saturating_sub(options.after).as_micros().saturating_sub(OVER)
-    }
-
     fn next_is_old_enough(&self, looked: u64, progress: &MutexGuard<'_, Progress>) -> Result<bool> {
         let latest = self.now().saturating_sub(progress.options.after).as_micros();
         let transaction = self.database.read()?;
@@ -213,6 +214,7 @@ impl Store {
         };
         progress.looked = Some(looked);
         let latest = self.now().saturating_sub(progress.options.after).as_micros();
+        let now = self.clock.monotonic();
         let read = Sketches::open(&transaction)?;
         let mut came_to_the_end = true;
         for entry in transaction.open_table(EPISODES)?.range(looked.saturating_add(1)..)?.take(LOOKED_AT) {
@@ -226,15 +228,14 @@ impl Store {
                 if body.origin == Origin::Perceived
                     && let Some(sketch) = if_sound(read.of(id, body))?.flatten()
                 {
-                    progress.take_in(sketch);
+                    progress.take_in(sketch, now);
                 }
             }
             progress.looked = Some(id);
             came_to_the_end = false;
         }
         if came_to_the_end {
-            let over = self.over(progress.options);
-            progress.end_stays(over);
+            progress.end_stays(now);
         }
         Ok(())
     }
