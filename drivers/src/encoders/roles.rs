@@ -251,11 +251,17 @@ impl Encoders {
             .collect()
     }
 
-    /// The roles that cannot be used now and would serve one of these senses, as `role: reason`.
+    /// The roles that cannot be used now and would serve one of these senses, as `role: reason`. Every segment says it, so what to do
+    /// about a role that has no model is left to [`absent_roles`](Self::absent_roles).
     pub fn degraded(&self, senses: &[Modality]) -> Vec<String> {
-        let serves = |role: &AbsentRole| role.modality.is_some_and(|modality| senses.contains(&modality));
-        let absent = self.absent_roles();
-        absent.iter().filter(|role| serves(role)).map(|role| format!("{}: {}", role.role, role.reason)).collect()
+        let slots = self.shared.slots.lock();
+        let serves = |role: &Role| role.modality().is_some_and(|modality| senses.contains(&modality));
+        let missing = slots.status.iter().filter(|(role, status)| status.state != RoleState::Ready && serves(role));
+        let told = |(role, status): (&Role, &RoleStatus)| match status.state {
+            RoleState::Absent => format!("{}: no model", role.name()),
+            _ => format!("{}: {}", role.name(), reason(status)),
+        };
+        missing.map(told).collect()
     }
 }
 
