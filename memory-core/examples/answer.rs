@@ -1,12 +1,13 @@
 //! A whole memory in process that is told and asked in the contract's own JSON, one line each way: what the benchmarks' scorers
 //! measure over MQTT, without a broker, a daemon or a wait. `tests/score-offline` drives it.
 //!
-//! `cargo run --profile quick -p memory-core --example answer -- [--memory DIR] [--vectors FILE [--embed COMMAND]] [--trace]`
+//! `cargo run --profile quick -p memory-core --example answer -- [--memory DIR] [--consolidate] [--vectors FILE [--embed COMMAND]] [--trace]`
 //!
 //! A line of standard input is `{"observe": [OBSERVATION, …]}` or `{"ask": QUESTION}` (docs/mqtt.md), or `{"dump": {}}` for all
 //! events; the reply is one line. Before a question is answered everything pending is learnt and embedded. Deadlines are not
 //! kept and the clock stands still, so that the answers are the same on a busy machine.
 //!
+//! - `--consolidate`: consolidate what was perceived before the first question.
 //! - `--memory DIR`: the store of an agent, to ask and to be changed: give a copy. Without it the memory is empty and not kept.
 //! - `--vectors FILE`: φ of every text seen before. What it lacks is embedded by `COMMAND` (`embed serve FILE` of `drivers`), which
 //!   adds it to the file; without a command it gets the zero vector, which is compared with nothing. Without a file: words only.
@@ -22,7 +23,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use memory_core::store::{DirStorage, MemoryStorage, Storage};
-use memory_core::{Answer, Evidence, Kind, ManualClock, Memory, MemoryOptions, Observation, Query, Timestamp, Told};
+use memory_core::{
+    Answer, ConsolidationOptions, Evidence, Kind, ManualClock, Memory, MemoryOptions, Observation, Query, Timestamp,
+    Told,
+};
 use serde_json::{Value, json};
 use vectors::Vectors;
 
@@ -48,6 +52,8 @@ fn main() -> Result<(), Failure> {
         index: Default::default(),
     };
     let memory = Memory::open(storage, options, Arc::clone(&clock) as _)?;
+    let enabled = arguments.iter().any(|argument| argument == "--consolidate");
+    memory.set_consolidation(ConsolidationOptions { enabled, after: Duration::ZERO });
     if let Some(file) = after("--vectors") {
         let vectors = Vectors::open(&PathBuf::from(file), after("--embed").map(String::as_str))?;
         memory.set_text_embedder(Some(Arc::new(vectors)));
@@ -81,6 +87,7 @@ fn main() -> Result<(), Failure> {
 
 /// Does what the jobs of the agent do, to its end.
 fn settle(memory: &Memory) -> Result<(), Failure> {
+    while memory.consolidate_pending(SLICE)? > 0 {}
     while memory.learn_pending(SLICE)?.has_lessons() {}
     while memory.gists_pending(SLICE)? > 0 {}
     let mut left = u64::MAX;
