@@ -346,6 +346,14 @@ impl Memory {
         self.store.reading(|view| crate::recall::answer(query, view))
     }
 
+    /// Answers a question as [`ask`](Self::ask) does, together with the answers that it was chosen from.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    pub fn deliberate(&self, query: &Query) -> Result<crate::recall::Deliberation, QueryError> {
+        self.store.reading(|view| crate::recall::deliberate(query, view, true))
+    }
+
     /// Answers a symbolic query about procedures from a consistent snapshot (`cmd/procedure`).
     ///
     /// # Errors
