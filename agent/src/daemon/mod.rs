@@ -13,6 +13,7 @@
 mod board;
 mod front_door;
 mod health_loop;
+mod language_models;
 mod perceiving;
 mod recording;
 mod reload;
@@ -131,6 +132,8 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     };
     let (service, threads) =
         MemoryService::start(memory, service_options, Arc::clone(&clock)).or_exit(Exit::Internal)?;
+
+    language_models::start(config, &directories, &service, &board, &zone);
 
     let watchdog = Watchdog::new(Arc::clone(&clock));
     let _writer = {

@@ -343,7 +343,15 @@ fn choose(
     evidence = pool::merged(evidence, gathered.found.clone());
     if evidence.is_empty() || confidence < calibration::CHOSEN {
         let reason = format!("too little speaks for any of the options ({confidence:.2})");
-        return Ok(Conclusion { answer: None, choice: None, confidence, route: Route::None, reason, evidence, by_option });
+        return Ok(Conclusion {
+            answer: None,
+            choice: None,
+            confidence,
+            route: Route::None,
+            reason,
+            evidence,
+            by_option,
+        });
     }
     Ok(Conclusion {
         answer: Some(question.query.options[option].clone()),
