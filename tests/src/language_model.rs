@@ -85,6 +85,8 @@ struct Shared {
     requests: Mutex<Vec<ModelRequest>>,
     count: AtomicUsize,
     open: AtomicUsize,
+    /// Requests that have arrived and are not replied to, and the most of them.
+    working: AtomicUsize,
     most: AtomicUsize,
     stopped: AtomicBool,
     stop: (Mutex<bool>, Condvar),
@@ -103,6 +105,7 @@ impl LanguageModel {
             requests: Mutex::default(),
             count: AtomicUsize::new(0),
             open: AtomicUsize::new(0),
+            working: AtomicUsize::new(0),
             most: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             stop: (Mutex::new(false), Condvar::new()),
@@ -126,7 +129,7 @@ impl LanguageModel {
         format!("http://{}/v1", self.address)
     }
 
-    /// The most connections that were open at once.
+    /// The most requests that were worked on at once.
     pub fn most_at_once(&self) -> usize {
         self.shared.most.load(Ordering::SeqCst)
     }
@@ -163,9 +166,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             return;
         }
         let Ok(stream) = stream else { continue };
-        let before = shared.open.fetch_add(1, Ordering::SeqCst);
-        shared.most.fetch_max(before + 1, Ordering::SeqCst);
-        if before >= CONNECTIONS {
+        if shared.open.fetch_add(1, Ordering::SeqCst) >= CONNECTIONS {
             shared.open.fetch_sub(1, Ordering::SeqCst);
             continue;
         }
@@ -188,7 +189,14 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> Result<()> {
     let request = read(&mut stream)?;
     let number = shared.count.fetch_add(1, Ordering::SeqCst);
     shared.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
-    let play = (shared.play)(number, &request);
+    let working = shared.working.fetch_add(1, Ordering::SeqCst) + 1;
+    shared.most.fetch_max(working, Ordering::SeqCst);
+    let mut play = (shared.play)(number, &request);
+    while let Play::Slow(time, then) = play {
+        play = if stopped_within(shared, time) { Play::HangUp } else { *then };
+    }
+    // The reply may reach the client before this thread goes on.
+    shared.working.fetch_sub(1, Ordering::SeqCst);
     act(&mut stream, play, shared)?;
     drop(stream.shutdown(Shutdown::Both));
     Ok(())
@@ -215,15 +223,10 @@ fn act(stream: &mut TcpStream, play: Play, shared: &Shared) -> Result<()> {
             let body = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
             send(200, "", &body.to_string())?;
         }
-        Play::Slow(time, then) => {
-            if !stopped_within(shared, time) {
-                act(stream, *then, shared)?;
-            }
-        }
         Play::Cut => {
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"choices\": [{\"mess")?;
         }
-        Play::HangUp => {}
+        Play::HangUp | Play::Slow(..) => {}
         Play::Endless => {
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")?;
             while !stopped_within(shared, DRIP.1) {

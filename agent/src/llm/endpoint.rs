@@ -7,8 +7,9 @@ use bytes::Bytes;
 use jiff::tz::TimeZone;
 use memory_core::Clock;
 use parking_lot::Mutex;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use tokio_util::sync::CancellationToken;
 
 use super::breaker::Breaker;
 use super::http::{HttpClient, HttpReply};
@@ -73,6 +74,7 @@ pub struct Endpoint {
     turn: Semaphore,
     /// Questions that wait for their turn.
     waiting: watch::Sender<usize>,
+    stopping: CancellationToken,
     file: UsageFile,
     state: Mutex<EndpointState>,
 }
@@ -129,6 +131,7 @@ impl Endpoint {
             zone: parts.zone,
             turn: Semaphore::new(1),
             waiting: watch::Sender::new(0),
+            stopping: CancellationToken::new(),
             file: parts.file,
             state: Mutex::new(state),
         })
@@ -142,6 +145,31 @@ impl Endpoint {
     /// The model.
     pub fn model(&self) -> &str {
         &self.model
+    }
+
+    /// Where it is.
+    pub fn host(&self) -> String {
+        self.address.authority()
+    }
+
+    /// Tokens that fit into it.
+    pub fn context(&self) -> u32 {
+        self.context
+    }
+
+    /// Waits until no question waits for it.
+    pub async fn quiet(&self) {
+        let mut waiting = self.waiting.subscribe();
+        tokio::select! {
+            () = self.stopping.cancelled() => {}
+            // It fails only without an endpoint.
+            quiet = waiting.wait_for(|waiting| *waiting == 0) => drop(quiet),
+        }
+    }
+
+    /// Gives up what is under way, and takes nothing more.
+    pub fn stop(&self) {
+        self.stopping.cancel();
     }
 
     /// Bytes of data that a task may carry, besides its rules and its schema.
@@ -163,7 +191,11 @@ impl Endpoint {
     ) -> Result<T, LlmError> {
         let begin = self.clock.monotonic();
         let limit = within.min(self.timeout);
-        let outcome = self.ask_within(task, limit, urgency, check).await;
+        let outcome = tokio::select! {
+            biased;
+            () = self.stopping.cancelled() => Err(LlmError::Stopping),
+            outcome = self.ask_within(task, limit, urgency, check) => outcome,
+        };
         if let Err(error) = &outcome {
             let mut state = self.state.lock();
             if error.is_failure() {
@@ -356,6 +388,36 @@ impl Endpoint {
         message.content.filter(|content| !content.trim().is_empty()).ok_or(LlmError::Empty)
     }
 
+    /// Whether the endpoint makes a model keep to a schema, tried with rules that ask for something else.
+    ///
+    /// # Errors
+    /// Says why there is no reply.
+    pub async fn probe(&self) -> Result<SchemaSupport, LlmError> {
+        let task = Task {
+            purpose: Purpose::Answers,
+            rules: "Reply with the one word hello. Do not use JSON.",
+            data: "Say hello.".to_owned(),
+            pictures: Vec::new(),
+            schema: json!({
+                "type": "object",
+                "properties": {"agreed": {"type": "boolean"}},
+                "required": ["agreed"],
+                "additionalProperties": false,
+            }),
+            reply_tokens: 64,
+        };
+        let kept = |said: &str| {
+            let object = serde_json::from_str::<serde_json::Map<String, Value>>(said).ok();
+            Ok(object.is_some_and(|object| object.len() == 1 && object.get("agreed").is_some_and(Value::is_boolean)))
+        };
+        let kept = self.ask(&task, self.timeout, Urgency::Question, kept).await?;
+        Ok(match (self.state.lock().no_format, kept) {
+            (true, _) => SchemaSupport::Refused,
+            (false, true) => SchemaSupport::Enforced,
+            (false, false) => SchemaSupport::Ignored,
+        })
+    }
+
     /// What health says of it.
     pub fn health(&self, purposes: &[Purpose]) -> LanguageModelHealth {
         let now = self.clock.now();
@@ -388,6 +450,17 @@ impl Endpoint {
             reason: state.last_error.clone(),
         }
     }
+}
+
+/// What an endpoint does with a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SchemaSupport {
+    /// The reply keeps to it, whatever the model wants to say.
+    Enforced,
+    /// It is accepted, and the model may say something else.
+    Ignored,
+    /// Requests with one are refused.
+    Refused,
 }
 
 /// A question in the queue of an endpoint.

@@ -10,10 +10,16 @@
 //! Nothing that was said, asked or replied gets into the log.
 
 mod answers;
+mod background;
 mod breaker;
+mod captions;
 mod endpoint;
 mod error;
+mod facts;
+mod gists;
 mod http;
+mod known_facts;
+mod procedures;
 mod prompt;
 mod transcript;
 mod usage;
@@ -27,9 +33,14 @@ use jiff::tz::TimeZone;
 use memory_core::Clock;
 
 pub use self::answers::AnswerJudge;
-pub use self::endpoint::{Endpoint, EndpointParts, Task, Transport, Urgency};
+pub use self::background::Background;
+pub use self::captions::VisionCaptioner;
+pub use self::endpoint::{Endpoint, EndpointParts, SchemaSupport, Task, Transport, Urgency};
 pub use self::error::LlmError;
+pub use self::facts::FactReader;
+pub use self::gists::LineChooser;
 pub use self::http::Address;
+pub use self::procedures::PatternJudge;
 use self::http::HttpClient;
 use self::transcript::{Recorder, Replay};
 use self::usage::UsageFile;
@@ -76,6 +87,16 @@ impl LanguageModels {
     pub fn serving(&self, purpose: Purpose) -> Option<Arc<Endpoint>> {
         let serving = self.used.iter().find(|(_, purposes)| purposes.contains(&purpose));
         serving.map(|(endpoint, _)| Arc::clone(endpoint))
+    }
+
+    /// Every endpoint that can be used.
+    pub fn endpoints(&self) -> impl Iterator<Item = &Arc<Endpoint>> {
+        self.used.iter().map(|(endpoint, _)| endpoint)
+    }
+
+    /// Gives up what is under way.
+    pub fn stop(&self) {
+        self.endpoints().for_each(|endpoint| endpoint.stop());
     }
 
     /// What health says of every endpoint, by the name of its section.

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use memory_core::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::upkeep::create_private;
+use crate::upkeep::{create_private, give_to_owner_of};
 
 /// Months that are kept.
 const MONTHS: usize = 13;
@@ -96,6 +96,8 @@ impl UsageFile {
         let written = || -> std::io::Result<()> {
             drop(fs::remove_file(&part));
             create_private(&part)?.write_all(&serde_json::to_vec(usage)?)?;
+            // The doctor may be root, and the service is not.
+            give_to_owner_of(&part, path.parent().unwrap_or(path))?;
             fs::rename(&part, path)
         };
         if let Err(error) = written() {
