@@ -21,6 +21,9 @@ pub struct HealthReport {
     pub sources: BTreeMap<String, SourceHealth>,
     /// By role.
     pub models: BTreeMap<String, ModelHealth>,
+    /// By endpoint; absent without a language model.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub language_models: BTreeMap<String, LanguageModelHealth>,
     /// Depth and drops by name of the queue.
     pub queues: BTreeMap<String, QueueHealth>,
     /// Free and used bytes.
@@ -92,6 +95,17 @@ pub struct ModelHealth {
     pub reason: Option<String>,
 }
 
+impl LanguageModelHealth {
+    /// Why it is not used now, if it is not.
+    pub fn problem(&self) -> Option<String> {
+        match (self.state.as_str(), self.monthly_tokens) {
+            ("ceiling", Some(ceiling)) => Some(format!("the monthly ceiling of {ceiling} tokens is reached")),
+            ("open", _) => Some(format!("left alone after failures: {}", self.reason.as_deref().unwrap_or("unknown"))),
+            _ => None,
+        }
+    }
+}
+
 /// Temperature and load.
 #[derive(Debug, Clone, PartialEq, Serialize, Default)]
 pub struct ThermalHealth {
@@ -140,4 +154,40 @@ pub struct DiskHealth {
     pub free_bytes: u64,
     /// Bytes of the recordings.
     pub media_bytes: u64,
+}
+
+/// One endpoint of a language model.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct LanguageModelHealth {
+    /// `closed` (in use), `open` (left alone after failures), `trial` or `ceiling`.
+    pub state: String,
+    /// The model.
+    pub model: String,
+    /// Where words and pictures go: host and port, or `transcript`.
+    pub host: String,
+    /// Whether that is another machine.
+    pub leaves_the_machine: bool,
+    /// Whether the way there is encrypted.
+    pub encrypted: bool,
+    /// What it is used for.
+    pub purposes: Vec<String>,
+    /// Whether replies kept to the schema since the start: `unknown`, `kept`, `not kept`, or `refused` where the server takes
+    /// none.
+    pub schemas: String,
+    /// Requests since the start.
+    pub requests: u64,
+    /// Tasks since the start that ended without a usable reply.
+    pub failures: u64,
+    /// Requests of today.
+    pub requests_today: u64,
+    /// Tokens of today.
+    pub tokens_today: u64,
+    /// Seconds of today in which the endpoint worked.
+    pub seconds_today: f64,
+    /// Tokens of this calendar month.
+    pub tokens_month: u64,
+    /// Their ceiling.
+    pub monthly_tokens: Option<u64>,
+    /// Why the last task ended without a usable reply, until one succeeds.
+    pub reason: Option<String>,
 }

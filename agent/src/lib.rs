@@ -14,6 +14,7 @@ pub mod daemon;
 pub mod exit;
 pub mod health;
 mod http;
+pub mod llm;
 pub mod logging;
 pub mod mcp;
 pub mod media;

@@ -9,7 +9,7 @@ use crate::episodic::consolidation::ConsolidationOptions;
 use crate::episodic::gist::{Gist, GistNews, Level};
 use crate::index::IndexOptions;
 use crate::learning::LearningOptions;
-use crate::ports::{FactExtractor, Progress, TextEmbedder};
+use crate::ports::{FactExtractor, GistSelector, ProcedureJudge, Progress, TextEmbedder};
 use crate::semantic::Fact;
 use crate::store::Store;
 use crate::{
@@ -347,6 +347,14 @@ impl Memory {
         self.store.reading(|view| crate::recall::answer(query, view))
     }
 
+    /// Answers a question as [`ask`](Self::ask) does, together with the answers that it was chosen from.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    pub fn deliberate(&self, query: &Query) -> Result<crate::recall::Deliberation, QueryError> {
+        self.store.reading(|view| crate::recall::deliberate(query, view, true))
+    }
+
     /// Answers a symbolic query about procedures from a consistent snapshot (`cmd/procedure`).
     ///
     /// # Errors
@@ -382,6 +390,16 @@ impl Memory {
     /// Sets or removes the receiver of the progress of long work.
     pub fn set_progress(&self, progress: Option<Arc<dyn Progress>>) {
         self.store.set_progress(progress);
+    }
+
+    /// Sets or removes the judge of patterns of actions. What was judged before remains.
+    pub fn set_procedure_judge(&self, judge: Option<Arc<dyn ProcedureJudge>>) {
+        self.store.set_procedure_judge(judge);
+    }
+
+    /// Sets or removes the selector of the lines of gists. Gists that were made before remain.
+    pub fn set_gist_selector(&self, selector: Option<Arc<dyn GistSelector>>) {
+        self.store.set_gist_selector(selector);
     }
 
     /// Sets or removes a fact extractor that is used in addition to the rules. What was learned before remains;

@@ -89,3 +89,13 @@ pub trait ProcedureJudge: Send + Sync {
     /// If the model fails; the evidence decides then.
     fn judge(&self, steps: &[&str], context: &[String]) -> Result<f32, PortError>;
 }
+
+/// Chooses the lines that a summary of a stretch of time is made of: a language model.
+pub trait GistSelector: Send + Sync {
+    /// Returns the places of the lines that tell the most, in any order. Lines are told in order of time; about `words` words of
+    /// them fit.
+    ///
+    /// # Errors
+    /// If the model fails; the lines are then chosen by what they cover.
+    fn select(&self, lines: &[String], words: usize) -> Result<Vec<usize>, PortError>;
+}

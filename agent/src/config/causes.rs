@@ -3,7 +3,7 @@
 use super::{Node, Origin};
 
 /// Keys that decide whether another one is right.
-const CAUSES: [(&str, &[&str]); 17] = [
+const CAUSES: [(&str, &[&str]); 22] = [
     ("segments.max_s", &["segments.min_s"]),
     ("segments.max_fps", &["segments.min_fps"]),
     ("mqtt.username", &["mqtt.password", "mqtt.password_file"]),
@@ -19,6 +19,11 @@ const CAUSES: [(&str, &[&str]); 17] = [
     ("thermal.hot_share", &["thermal.warm_share"]),
     ("recording.server.token", &["recording.server.token_file"]),
     ("recording.server.token_file", &["recording.server.enabled"]),
+    ("llm.replay", &["llm.record"]),
+    ("llm.chat.model", &["llm.chat.url"]),
+    ("llm.chat.token", &["llm.chat.token_file"]),
+    ("llm.vision.model", &["llm.vision.url"]),
+    ("llm.vision.token", &["llm.vision.token_file"]),
     ("mcp.token", &["mcp.token_file"]),
     ("mcp.token_file", &["mcp.listen"]),
 ];

@@ -8,6 +8,7 @@ mod directories;
 mod homeassistant;
 mod index;
 mod layers;
+mod llm;
 mod mcp;
 pub mod mqtt;
 mod schema;
@@ -28,6 +29,7 @@ pub use directories::{Directories, beyond_the_disk, default_data_dir, unusable};
 pub use homeassistant::HomeAssistantConfig;
 pub use index::IndexConfig;
 pub use layers::{ENVIRONMENT_PREFIX, Node, Origin};
+pub use llm::{EndpointConfig, LlmConfig, Purpose};
 pub use mcp::McpConfig;
 pub use schema::{closest, schema};
 pub use sections::{
@@ -72,6 +74,8 @@ pub struct Config {
     pub recording: RecordingConfig,
     /// Heat and load.
     pub thermal: ThermalConfig,
+    /// Language models.
+    pub llm: LlmConfig,
     /// The Model Context Protocol over HTTP.
     pub mcp: McpConfig,
     /// Prometheus and health over HTTP.
@@ -138,7 +142,8 @@ pub struct LayerSources {
     pub directory: Option<PathBuf>,
     /// Environment variables that begin with [`ENVIRONMENT_PREFIX`].
     pub environment: Vec<(String, String)>,
-    /// systemd's directory of credentials; `mqtt-password` in it serves where no password is configured.
+    /// systemd's directory of credentials; `mqtt-password`, `llm-chat-token` and `llm-vision-token` in it serve where no
+    /// password and no token is configured.
     pub credentials: Option<PathBuf>,
     /// From flags: the dotted key, the value and the flag.
     pub flags: Vec<(String, FlagValue, String)>,
@@ -257,6 +262,15 @@ fn add_credentials(layers: &mut Node, directory: &Path) {
     if set("mqtt.username") && !set("mqtt.password") && !set("mqtt.password_file") && credential.is_file() {
         let path = Value::String(credential.to_string_lossy().into_owned());
         layers.set(&["mqtt", "password_file"], path, &Origin::Environment("CREDENTIALS_DIRECTORY".to_owned()));
+    }
+    for section in ["chat", "vision"] {
+        let credential = directory.join(format!("llm-{section}-token"));
+        let set = |key: &str| layers.at(&format!("llm.{section}.{key}")).is_some();
+        if set("url") && !set("token") && !set("token_file") && credential.is_file() {
+            let path = Value::String(credential.to_string_lossy().into_owned());
+            let origin = Origin::Environment("CREDENTIALS_DIRECTORY".to_owned());
+            layers.set(&["llm", section, "token_file"], path, &origin);
+        }
     }
 }
 
@@ -383,6 +397,9 @@ fn validate(config: &Config, layers: &Node) -> Vec<Problem> {
     }
     for (key, message) in config.recording.server.problems() {
         say(&format!("recording.server.{key}"), message, None);
+    }
+    for (key, message) in config.llm.problems() {
+        say(&format!("llm.{key}"), message, None);
     }
     for (key, message) in config.mcp.problems() {
         say(&format!("mcp.{key}"), message, None);

@@ -13,6 +13,7 @@ use crate::ceilings::used;
 use crate::health::{
     DiskHealth, HealthReport, MemoryHealth, ModelHealth, ProcessHealth, QueueHealth, SourceHealth, ThermalHealth,
 };
+use crate::llm::LanguageModels;
 use crate::logging::LastError;
 
 /// Tells the state of one source.
@@ -40,6 +41,7 @@ struct State {
     degraded: BTreeMap<String, String>,
     thermal: ThermalHealth,
     ceiling_mib: u64,
+    language_models: LanguageModels,
 }
 
 impl Board {
@@ -78,6 +80,15 @@ impl Board {
     /// Replaces what is known of the models.
     pub fn models(&self, models: BTreeMap<String, ModelHealth>) {
         self.state.lock().models = models;
+        self.changed.notify_one();
+    }
+
+    /// The language models, whose state every report asks for.
+    pub fn language_models(&self, models: LanguageModels) {
+        for (name, reason) in &models.unusable {
+            self.note(name, Some(reason.clone()));
+        }
+        self.state.lock().language_models = models;
         self.changed.notify_one();
     }
 
@@ -136,6 +147,7 @@ impl Board {
         mqtt: BTreeMap<String, u64>,
     ) -> HealthReport {
         let sources = self.sources();
+        let language_models = self.state.lock().language_models.clone().health();
         let disk = DiskHealth {
             store_bytes: stats.disk_bytes,
             free_bytes: free_bytes(&self.data_dir).unwrap_or(0),
@@ -151,6 +163,9 @@ impl Board {
             sources.iter().filter(|(_, source)| ["backoff", "failed"].contains(&source.state.as_str()))
         {
             degraded.push(format!("source {name}: {}", source.error.as_deref().unwrap_or(&source.state)));
+        }
+        for (name, model) in &language_models {
+            degraded.extend(model.problem().map(|problem| format!("{name}: {problem}")));
         }
         if state.paused {
             degraded.push("recording: paused".to_owned());
@@ -185,6 +200,7 @@ impl Board {
             },
             sources,
             models: state.models.clone(),
+            language_models,
             queues,
             disk,
             thermal: state.thermal.clone(),

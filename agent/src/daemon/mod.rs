@@ -13,6 +13,7 @@
 mod board;
 mod front_door;
 mod health_loop;
+mod language_models;
 mod perceiving;
 mod recording;
 mod reload;
@@ -132,6 +133,8 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     let (service, threads) =
         MemoryService::start(memory, service_options, Arc::clone(&clock)).or_exit(Exit::Internal)?;
 
+    let language_models = language_models::start(config, &directories, &service, &board, &zone);
+
     let watchdog = Watchdog::new(Arc::clone(&clock));
     let _writer = {
         let service = service.clone();
@@ -157,7 +160,9 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         // First what a kill kept from being deleted, then whatever is forgotten from now on.
         media::delete_forgotten(service.memory(), &recordings);
         let (recordings, board) = (recordings.clone(), Arc::clone(&board));
+        let of_models = language_models.after_forgetting();
         service.after_forgetting(move |memory| {
+            of_models(memory);
             let left = media::delete_forgotten(memory, &recordings);
             let said = format!("{left} of what was forgotten cannot be deleted; see the log");
             board.degraded("recordings", (left > 0).then_some(said));
@@ -220,6 +225,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         places: recordings.places,
         watchdog,
         pace,
+        captioner: language_models.captioner.clone(),
     };
     let perceiving = Perceiving::start(config, parts)?;
     reloader.serve_sources(perceiving.clone());
@@ -251,6 +257,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     }
 
     systemd::stopping();
+    language_models.stop();
     let sources = tokio::task::spawn_blocking(move || perceiving.stop());
     if tokio::time::timeout(DRAIN_SOURCES, sources).await.is_err() {
         tracing::error!("a source did not stop within {DRAIN_SOURCES:?}; its open segment is lost");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use drivers::archive::Archive;
-use drivers::encoders::Encoders;
+use drivers::encoders::{Captioner, Encoders};
 use drivers::perception::Pace;
 use memory_core::Clock;
 use parking_lot::{Condvar, Mutex};
@@ -46,6 +46,8 @@ pub struct Parts {
     pub watchdog: Arc<Watchdog>,
     /// What live sources follow.
     pub pace: Pace,
+    /// Describes pictures, where a vision model is there.
+    pub captioner: Option<Arc<dyn Captioner>>,
 }
 
 /// Everything that perceives. Clones share it.
@@ -104,8 +106,11 @@ impl Perceiving {
     /// # Errors
     /// If the model manifest cannot be used, or no thread can be made.
     pub fn start(config: &Config, parts: Parts) -> Result<Self, Failure> {
-        let Parts { service, recording, board, clock, archive, places, watchdog, pace } = parts;
+        let Parts { service, recording, board, clock, archive, places, watchdog, pace, captioner } = parts;
         let encoders = encoders::load(&config.models, None)?;
+        if let Some(captioner) = captioner {
+            encoders.set_captioner(captioner);
+        }
         let awaited = config.sources.values().filter(|source| source.enabled).count();
         let shared = Shared {
             config: config.clone(),

@@ -11,7 +11,7 @@ use super::commands::Name;
 use super::procedure::QUERIES;
 use super::reply::{Code, Route as ReplyRoute};
 use super::topics::{Outbound, Topics};
-use crate::health::{HealthReport, ModelHealth, QueueHealth, SourceHealth};
+use crate::health::{HealthReport, LanguageModelHealth, ModelHealth, QueueHealth, SourceHealth};
 
 const PAGE: &str = include_str!("../../../docs/mqtt.md");
 
@@ -115,13 +115,14 @@ fn the_page_names_every_field_of_health() {
     report.sources.insert("front".into(), SourceHealth::default());
     report.models.insert("objects".into(), ModelHealth::default());
     report.queues.insert("observe".into(), QueueHealth::default());
+    report.language_models.insert("llm.chat".into(), LanguageModelHealth::default());
     let rows = table_behind("Fields of `health`:", "| field | meaning |");
     let known: BTreeSet<&str> = rows.iter().flatten().flat_map(|cell| quoted(cell)).collect();
     let report = serde_json::to_value(report).unwrap();
     for (field, value) in report.as_object().unwrap() {
         assert!(known.contains(field.as_str()), "docs/mqtt.md does not name `{field}` of health");
         let inner = match field.as_str() {
-            "sources" | "models" | "queues" => value.as_object().unwrap().values().next().unwrap(),
+            "sources" | "models" | "queues" | "language_models" => value.as_object().unwrap().values().next().unwrap(),
             _ => value,
         };
         for field in inner.as_object().into_iter().flat_map(|inner| inner.keys()) {

@@ -22,7 +22,7 @@ mod queue;
 mod writer;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use drivers::perception::Pace;
@@ -36,6 +36,7 @@ use memory_core::{
 use tokio::sync::{Semaphore, broadcast, oneshot};
 
 use crate::health::QueueHealth;
+use crate::llm::AnswerJudge;
 use crate::upkeep::AutomaticOptions;
 use behind::Behind;
 pub use episodes::{EpisodeChange, EpisodeEvent};
@@ -188,6 +189,8 @@ struct Shared {
     /// Listings that wait or run, and the one that runs.
     listings_waiting: Semaphore,
     listings: Semaphore,
+    /// Decides questions with a language model, where there is one.
+    answer_judge: OnceLock<AnswerJudge>,
 }
 
 /// The threads behind a [`MemoryService`].
@@ -233,6 +236,7 @@ impl MemoryService {
             default_budget: options.default_budget,
             listings_waiting: Semaphore::new(MAX_LISTINGS),
             listings: Semaphore::new(1),
+            answer_judge: OnceLock::new(),
         });
         // Never sent on: a thread holds its end open for as long as it lives.
         let (alive, ended) = std::sync::mpsc::sync_channel::<()>(0);
@@ -352,20 +356,32 @@ impl MemoryService {
         let clock = Arc::clone(&self.shared.clock);
         let deadline = clock.monotonic() + budget;
         let _question = self.shared.questions.begin();
-        self.read(budget, move |memory| {
+        let timed = move |mut query: Query, clock: &dyn Clock| {
             let left = deadline.saturating_sub(clock.monotonic());
-            if left.is_zero() {
-                return Err(AskFailure::Deadline(budget));
-            }
             query.budget = Some(left);
-            memory.ask(&query).map_err(|error| match error {
-                memory_core::QueryError::Invalid(message) => AskFailure::Invalid(message),
-                memory_core::QueryError::Deadline(_) => AskFailure::Deadline(budget),
-                memory_core::QueryError::Read(error) => AskFailure::Read(error),
-                other => AskFailure::Internal(other.to_string()),
-            })
-        })
-        .await
+            if left.is_zero() { Err(AskFailure::Deadline(budget)) } else { Ok(query) }
+        };
+        let failed = move |error| match error {
+            memory_core::QueryError::Invalid(message) => AskFailure::Invalid(message),
+            memory_core::QueryError::Deadline(_) => AskFailure::Deadline(budget),
+            memory_core::QueryError::Read(error) => AskFailure::Read(error),
+            other => AskFailure::Internal(other.to_string()),
+        };
+        let Some(judge) = self.shared.answer_judge.get() else {
+            let asked = move |memory: &Memory| memory.ask(&timed(query, clock.as_ref())?).map_err(failed);
+            return self.read(budget, asked).await;
+        };
+        let (asked, asked_by) = (query.clone(), Arc::clone(&clock));
+        let deliberated = move |memory: &Memory| memory.deliberate(&timed(asked, asked_by.as_ref())?).map_err(failed);
+        let deliberation = self.read(budget, deliberated).await?;
+        Ok(judge.decide(deliberation, &query, deadline.saturating_sub(clock.monotonic())).await)
+    }
+
+    /// Lets a language model decide questions from now on; once.
+    pub fn set_answer_judge(&self, judge: AnswerJudge) {
+        if self.shared.answer_judge.set(judge).is_err() {
+            tracing::error!("the judge of answers was set twice; the first one stays");
+        }
     }
 
     /// Episodes, newest first, a page at a time.

@@ -12,7 +12,7 @@ use crate::capture::elements::{chain, init, make, set_if_present};
 use crate::capture::pipelines::{Running, attach, media_of};
 
 /// How long a recording may take to open, and to show the moment.
-const PATIENCE: gst::ClockTime = gst::ClockTime::from_seconds(5);
+pub(super) const PATIENCE: gst::ClockTime = gst::ClockTime::from_seconds(5);
 
 /// A picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub fn still(path: &Path, at: Duration, max_width: u32) -> Result<Still, ClipErr
 }
 
 /// From a decoder to a sink of JPEG files. The height follows the width, so that nothing is stretched.
-fn branch(max_width: u32) -> Result<Vec<gst::Element>, ClipError> {
+pub(super) fn branch(max_width: u32) -> Result<Vec<gst::Element>, ClipError> {
     let caps = gst::Caps::builder("video/x-raw")
         .field("width", gst::IntRange::new(16, i32::try_from(max_width).unwrap_or(i32::MAX).max(17)))
         .field("height", gst::IntRange::new(16, i32::MAX))

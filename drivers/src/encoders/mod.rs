@@ -9,6 +9,7 @@
 
 mod acceleration;
 mod backend;
+mod captions;
 mod encoder;
 mod faces;
 mod ffi;
@@ -33,6 +34,7 @@ mod warming;
 mod writing;
 
 pub use acceleration::{Accelerator, Road};
+pub use captions::Captioner;
 pub use backend::{Backend, BackendError, Graph, GraphTensors, Tensor, TensorView};
 pub use encoder::{Encoder, EncoderError};
 pub(crate) use faces::{ALIGNED, aligned};

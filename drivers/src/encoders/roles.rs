@@ -11,7 +11,7 @@ use super::loading::{Loading, load_all, runs};
 #[cfg(feature = "tensorrt")]
 use super::tensorrt::TensorRtOptions;
 use super::{
-    Accelerator, FaceDetector, ImageEmbedder, JointEncoder, ObjectDetector, Road, SceneClassifier, SoundClassifier,
+    Accelerator, Captioner, FaceDetector, ImageEmbedder, JointEncoder, ObjectDetector, Road, SceneClassifier, SoundClassifier,
     SpeechRecogniser, TextDetector, TextReader, VoiceActivity, VoiceEmbedder,
 };
 use crate::models::{InstalledModels, Role};
@@ -118,6 +118,7 @@ pub struct Filled {
     pub joint: Option<Arc<JointEncoder>>,
     pub text_detection: Option<Arc<dyn TextDetector>>,
     pub text_recognition: Option<Arc<dyn TextReader>>,
+    pub captions: Option<Arc<dyn Captioner>>,
 }
 
 impl Filled {
@@ -136,7 +137,7 @@ impl Filled {
             Role::TextDetection => self.text_detection.is_some(),
             Role::TextRecognition => self.text_recognition.is_some(),
             Role::SpeechRecognition => self.speech_recognition.is_some(),
-            Role::Captions => false,
+            Role::Captions => self.captions.is_some(),
         }
     }
 }
@@ -172,6 +173,15 @@ impl Encoders {
             .name("load-encoders".to_owned())
             .spawn(move || load_all(&models, &options, loading))?;
         Ok(encoders)
+    }
+
+    /// Fills the role of captions, which no model of the catalogue does.
+    pub fn set_captioner(&self, captioner: Arc<dyn Captioner>) {
+        let mut slots = self.shared.slots.lock();
+        let mut status = RoleStatus::new(RoleState::Ready, Some(captioner.model()), None);
+        status.backend = Some(captioner.backend().to_owned());
+        slots.status.insert(Role::Captions, status);
+        slots.filled.captions = Some(captioner);
     }
 
     /// Encoders that are there already, for tests and other front ends; the other roles are absent.

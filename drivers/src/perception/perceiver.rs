@@ -9,6 +9,7 @@ use memory_core::{
 };
 use parking_lot::Mutex;
 
+use super::captions::{CaptionLog, CaptionsBehind};
 use super::colours::Palette;
 use super::events::{Gathered, SPEAKING, WallAnchor, events};
 use super::pace::Pace;
@@ -130,6 +131,7 @@ pub struct Perceiver {
     luma: Luma,
     session: Option<Session>,
     behind: WordsBehind,
+    captions: CaptionsBehind,
 }
 
 /// One capture session.
@@ -146,6 +148,8 @@ struct Session {
     /// When one was last seen by the costly encoders.
     looked_closely: Option<Duration>,
     writing: WritingLog,
+    /// Pictures for captions.
+    captions: CaptionLog,
     speech: Option<SpeechDetector>,
     sounds: Option<SoundDetector>,
     voices: VoiceLog,
@@ -173,6 +177,7 @@ impl Perceiver {
             luma: Luma::default(),
             session: None,
             behind: WordsBehind::default(),
+            captions: CaptionsBehind::default(),
         }
     }
 
@@ -252,9 +257,13 @@ impl Perceiver {
     fn hand_on(&mut self, segment: &Segment, subtitles_until: Duration) {
         let Some(session) = &mut self.session else { return };
         let perceived = session.perceive(segment, subtitles_until, &self.config, &self.encoders);
-        let recogniser = self.encoders.filled().speech_recognition;
+        let filled = self.encoders.filled();
+        let recogniser = filled.speech_recognition;
         let stretches = if recogniser.is_some() { session.wordless(&perceived) } else { Vec::new() };
-        if let Err(error) = self.behind.push(perceived, stretches, recogniser) {
+        let live = !matches!(self.config.media, Media::Itself(_));
+        let caption = filled.captions.zip(session.captions.take(segment));
+        let caption = caption.map(|(captioner, picture)| self.captions.begin(captioner, picture, live));
+        if let Err(error) = self.behind.push(perceived, stretches, recogniser, caption) {
             tracing::warn!(source = self.config.source, %error, "no thread to recognise speech");
             self.counters.lose("speech not recognised", Some(error.to_string()));
         }
@@ -291,6 +300,7 @@ impl Session {
             looked: None,
             looked_closely: None,
             writing: WritingLog::default(),
+            captions: CaptionLog::default(),
             speech: None,
             sounds: None,
             voices: VoiceLog::default(),
@@ -368,6 +378,9 @@ impl Session {
         filled: &Filled,
         failed: &mut Vec<(Role, EncoderError)>,
     ) {
+        if filled.captions.is_some() {
+            self.captions.push(at, picture);
+        }
         if let Some(encoder) = &filled.joint {
             match encoder.encode(picture) {
                 Ok(vector) => self.scenes.push_joint(at, vector),

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use memory_core::{Kind, Perceived, PerceivedEvent, StreamSpan, Value};
 
+use super::captions::Awaited;
 use crate::encoders::{SpeechRecogniser, SpokenWord};
 use crate::models::Role;
 
@@ -36,6 +37,8 @@ struct Waiting {
     segment: Perceived,
     /// `None` if there is nothing to write down.
     words: Option<Receiver<Vec<Written>>>,
+    /// The caption, if one is being made.
+    caption: Option<Awaited>,
 }
 
 /// The segments that wait for their words.
@@ -53,8 +56,9 @@ impl WordsBehind {
         segment: Perceived,
         stretches: Vec<Stretch>,
         recogniser: Option<Arc<dyn SpeechRecogniser>>,
+        caption: Option<Awaited>,
     ) -> std::io::Result<()> {
-        let mut waiting = Waiting { segment, words: None };
+        let mut waiting = Waiting { segment, words: None, caption };
         let mut outcome = Ok(());
         if let (Some(recogniser), false) = (recogniser, stretches.is_empty()) {
             match self.worker() {
@@ -73,22 +77,28 @@ impl WordsBehind {
         outcome
     }
 
-    /// The next segment that has its words. With `all`, or where too many wait, it is waited for.
+    /// The next segment that has its words and its caption. With `all`, or where too many wait, it is waited for.
     pub fn pop(&mut self, all: bool) -> Option<Perceived> {
-        let wait = all || self.waiting.len() > WAITING;
-        let first = self.waiting.front()?;
+        let full = self.waiting.len() > WAITING;
+        let first = self.waiting.front_mut()?;
         let written = match &first.words {
             None => Vec::new(),
-            Some(words) if wait => words.recv().unwrap_or_else(|_| lost()),
+            Some(words) if all || full => words.recv().unwrap_or_else(|_| lost()),
             Some(words) => match words.try_recv() {
                 Ok(written) => written,
                 Err(TryRecvError::Empty) => return None,
                 Err(TryRecvError::Disconnected) => lost(),
             },
         };
-        let Waiting { mut segment, .. } = self.waiting.pop_front()?;
-        write_down(&mut segment, written);
-        Some(segment)
+        if first.words.take().is_some() {
+            write_down(&mut first.segment, written);
+        }
+        if let Some(caption) = &first.caption
+            && !caption.settle(&mut first.segment, all, full)
+        {
+            return None;
+        }
+        self.waiting.pop_front().map(|waiting| waiting.segment)
     }
 
     fn worker(&mut self) -> std::io::Result<SyncSender<Job>> {

@@ -1,6 +1,7 @@
 //! The learned state: the accumulator of the fold.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ use crate::episodic::anchors::{
     AnchorId, AnchorRow, Anchors, EntityNews, Margin, Naming, NamingRequest, Person, Told, fold,
 };
 use crate::logic::{LogicOptions, Phi, Procedures, RowKey, actions_of};
-use crate::ports::Statement;
+use crate::ports::{ProcedureJudge, Statement};
 use crate::semantic::{self, Context, Fact, FactKind, Facts, Noun, Topic, TopicKey};
 use crate::shared::Shared;
 use crate::{Event, EventId, FactFilter, ProcedureNews, Sensed};
@@ -165,6 +166,13 @@ impl Learnt {
             self.options = options;
             self.anchors.set_same_person(options.same_person);
             self.procedures.change().set_options(options.logic());
+        }
+    }
+
+    /// Has patterns of actions judged by `judge` from now on.
+    pub(crate) fn judge_by(&mut self, judge: Option<&Arc<dyn ProcedureJudge>>) {
+        if !self.procedures.is_judged_by(judge) {
+            self.procedures.change().set_judge(judge.cloned());
         }
     }
 

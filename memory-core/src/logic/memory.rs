@@ -71,6 +71,19 @@ impl Procedures {
         &self.options
     }
 
+    /// Whether that is the judge in verification.
+    pub(crate) fn is_judged_by(&self, judge: Option<&Arc<dyn ProcedureJudge>>) -> bool {
+        match (&self.judge, judge) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+            (own, other) => own.is_none() && other.is_none(),
+        }
+    }
+
+    /// Sets or removes the judge in verification.
+    pub(crate) fn set_judge(&mut self, judge: Option<Arc<dyn ProcedureJudge>>) {
+        self.judge = judge;
+    }
+
     /// Goes by other options from now on.
     pub(crate) fn set_options(&mut self, options: LogicOptions) {
         self.options = options;

@@ -12,6 +12,7 @@ mod calibration;
 mod candidate;
 mod content;
 mod decision;
+mod deliberation;
 mod fusion;
 mod gather;
 mod intent;
@@ -29,6 +30,7 @@ mod visits;
 
 use std::time::Duration;
 
+pub use deliberation::{Deliberation, Proposal, VerdictError};
 pub use reader::Reader;
 pub use symbolic::serve;
 
@@ -63,6 +65,14 @@ const USUAL_EVIDENCE: usize = 5;
 /// # Errors
 /// If the question is none, if its budget ran out, or if the store could not be read.
 pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> {
+    deliberate(query, reader, false).map(|deliberation| deliberation.answer)
+}
+
+/// Answers a question as [`answer`] does, and also returns what it was chosen from, if `proposals` says so.
+///
+/// # Errors
+/// As [`answer`].
+pub fn deliberate(query: &Query, reader: &dyn Reader, proposals: bool) -> Result<Deliberation, QueryError> {
     let stopwatch = Stopwatch::start(reader.clock(), query.budget);
     validate(query)?;
     let hard = hard_bounds(query)?;
@@ -141,16 +151,25 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
     }
     let candidates = fusion::fuse(candidates, intent);
     let retrieved = stopwatch.check()?;
+    let (mut proposed, wanted) = (Vec::new(), proposals);
+    if wanted && query.options.is_empty() {
+        proposed = deliberation::of_candidates(&candidates, &gathered, &question);
+    }
+    let first_layer = candidates.first().map(|best| best.layer);
     let conclusion = if query.options.is_empty() {
         open(candidates, &gathered)
     } else {
         choose(&pool, &gathered, candidates, &embeddings.options, &mut trace)?
     };
+    if wanted && !query.options.is_empty() {
+        let (options, chosen) = (&query.options, &conclusion.by_option);
+        proposed = deliberation::of_options(options, chosen, &conclusion.evidence, first_layer);
+    }
     let total = stopwatch.check()?;
     let mut evidence = conclusion.evidence;
     evidence.truncate(limit);
     degraded.splice(0..0, missing::missing(&question, &evidence, conclusion.answer.is_some(), reader));
-    Ok(Answer {
+    let answer = Answer {
         answer: conclusion.answer,
         choice: conclusion.choice,
         confidence: conclusion.confidence,
@@ -167,7 +186,8 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
             total,
         },
         trace: if query.trace { trace } else { Vec::<TraceStep>::new() },
-    })
+    };
+    Ok(Deliberation { answer, proposals: proposed, question: query.question.clone(), limit })
 }
 
 /// What every layer that may know the answer proposes.
@@ -227,6 +247,8 @@ struct Conclusion {
     route: Route,
     reason: String,
     evidence: Vec<Found>,
+    /// The probability of every option that it is right; empty without options.
+    by_option: Vec<f32>,
 }
 
 fn route(layer: Layer) -> Route {
@@ -255,6 +277,7 @@ fn open(candidates: Vec<Candidate>, gathered: &Gathered) -> Conclusion {
                 route: route(best.layer),
                 reason: best.reason,
                 evidence,
+                by_option: Vec::new(),
             }
         }
         Decision::None { confidence, reason } => Conclusion {
@@ -264,6 +287,7 @@ fn open(candidates: Vec<Candidate>, gathered: &Gathered) -> Conclusion {
             route: Route::None,
             reason,
             evidence: gathered.found.clone(),
+            by_option: Vec::new(),
         },
     }
 }
@@ -291,18 +315,27 @@ fn choose(
             route: Route::None,
             reason,
             evidence: gathered.found.clone(),
+            by_option: Vec::new(),
         });
     };
     let best = gathered.found.first();
-    let spoken = weighed.speaks.get(option);
-    let signals = Signals {
-        coverage: spoken.map_or(support, |speaks| speaks.scene.max(speaks.answered)).clamp(0.0, 1.0),
-        cosine: spoken.map_or(0.0, |speaks| speaks.joint_suited),
-        margin: lead.clamp(0.0, 1.0),
-        fits: if spoken.is_none() { 1.0 } else { 0.0 },
-        thing: best.map_or(0.0, |found| found.coverage.of_content) * gathered.cue_coverage.clamp(0.0, 1.0),
-        known: question.content.known(),
+    let signals_of = |option: usize, support: f32, lead: f32| {
+        let spoken = weighed.speaks.get(option);
+        Signals {
+            coverage: spoken.map_or(support, |speaks| speaks.scene.max(speaks.answered)).clamp(0.0, 1.0),
+            cosine: spoken.map_or(0.0, |speaks| speaks.joint_suited),
+            margin: lead.clamp(0.0, 1.0),
+            fits: if spoken.is_none() { 1.0 } else { 0.0 },
+            thing: best.map_or(0.0, |found| found.coverage.of_content) * gathered.cue_coverage.clamp(0.0, 1.0),
+            known: question.content.known(),
+        }
     };
+    let signals = signals_of(option, support, lead);
+    let by_option = weighed.support.iter().enumerate().map(|(other, support)| {
+        let lead = if other == option { lead } else { 0.0 };
+        calibration::probability(Layer::Options, &signals_of(other, *support, lead))
+    });
+    let by_option = by_option.collect();
     let confidence = calibration::probability(Layer::Options, &signals);
     trace.push(step("choice", format!("{signals:?} option {option}")));
     let mut evidence =
@@ -310,7 +343,15 @@ fn choose(
     evidence = pool::merged(evidence, gathered.found.clone());
     if evidence.is_empty() || confidence < calibration::CHOSEN {
         let reason = format!("too little speaks for any of the options ({confidence:.2})");
-        return Ok(Conclusion { answer: None, choice: None, confidence, route: Route::None, reason, evidence });
+        return Ok(Conclusion {
+            answer: None,
+            choice: None,
+            confidence,
+            route: Route::None,
+            reason,
+            evidence,
+            by_option,
+        });
     }
     Ok(Conclusion {
         answer: Some(question.query.options[option].clone()),
@@ -319,19 +360,18 @@ fn choose(
         route: route(layer),
         reason: format!("the options were compared by {}", weighed.by),
         evidence,
+        by_option,
     })
 }
 
 fn cited(found: Found, rank: usize) -> Evidence {
     let event = found.reading.event;
-    #[expect(clippy::cast_precision_loss, reason = "a rank")]
-    let score = 1.0 / (1.0 + 0.1 * rank as f32);
     Evidence {
         episode: event.episode,
         span: event.span,
         stream: event.stream,
         modality: event.modality,
-        score,
+        score: score(rank),
         media: event.media,
         event: event.id,
         kind: event.kind,
@@ -343,6 +383,13 @@ fn cited(found: Found, rank: usize) -> Evidence {
         entity: event.entity,
         attributes: event.attributes,
     }
+}
+
+/// How well an item of evidence supports the answer, by its rank.
+fn score(rank: usize) -> f32 {
+    #[expect(clippy::cast_precision_loss, reason = "a rank")]
+    let rank = rank as f32;
+    1.0 / (1.0 + 0.1 * rank)
 }
 
 fn validate(query: &Query) -> Result<(), QueryError> {

@@ -26,7 +26,7 @@ use super::wall::Wall;
 use super::writer::Writer;
 use crate::index::passage;
 use crate::learning::{LearningOptions, News};
-use crate::ports::{FactExtractor, LongWork, Progress, TextEmbedder};
+use crate::ports::{FactExtractor, GistSelector, LongWork, ProcedureJudge, Progress, TextEmbedder};
 use crate::{
     AbsentRole, Clock, EventId, ForgetError, ForgetPreview, ForgetReply, ForgetRequest, ForgottenRecording,
     MaintenanceError, MemoryOptions, Observation, ObserveError, OpenError, Outcome, PendingWork, ReadError, Stats,
@@ -49,6 +49,9 @@ pub(crate) struct Store {
     pub(super) refold: Mutex<Refolds>,
     /// Reads facts beside the rules, where there is one.
     pub(super) fact_extractor: Mutex<Option<Arc<dyn FactExtractor>>>,
+    /// Judges patterns of actions, and chooses the lines of gists, where there is a model.
+    pub(super) procedure_judge: Mutex<Option<Arc<dyn ProcedureJudge>>>,
+    pub(super) gist_selector: Mutex<Option<Arc<dyn GistSelector>>>,
     /// Hears of the steps of long work.
     progress: Mutex<Option<Arc<dyn Progress>>>,
     /// What learning goes by.
@@ -96,6 +99,8 @@ impl Store {
             published,
             refold: Mutex::default(),
             fact_extractor: Mutex::new(None),
+            procedure_judge: Mutex::new(None),
+            gist_selector: Mutex::new(None),
             progress: Mutex::new(None),
             learning_options: Mutex::default(),
             news: Mutex::default(),

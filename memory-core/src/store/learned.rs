@@ -18,7 +18,7 @@ use super::writer::Writer;
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
 use crate::learning::{LearningOptions, Learnt, Lesson, Part, Row, SensedVector, Withdrawal};
 use crate::logic::Phi;
-use crate::ports::{FactExtractor, LongWork, TextEmbedder};
+use crate::ports::{FactExtractor, LongWork, ProcedureJudge, TextEmbedder};
 use crate::{EventId, Kind, NamingError, ObserveError, Origin, PendingWork, ProcedureNews, ReadError};
 
 /// Most bytes of a row of what is learnt.
@@ -172,6 +172,7 @@ impl Store {
         if !lessons.is_empty() {
             let mut next = (*learnt).clone();
             next.follow(*self.learning_options.lock());
+            next.judge_by(self.procedure_judge.lock().as_ref());
             for lesson in &lessons {
                 next.learn(lesson, phi);
                 self.step(LongWork::Learning);
@@ -302,6 +303,8 @@ impl Store {
                     Ok(statements) => lesson.statements = statements,
                     Err(error) => tracing::warn!(%error, event = %lesson.event.id, "only the rules read this event"),
                 }
+                // A model takes seconds.
+                self.step(LongWork::Learning);
             }
         }
         Ok(lessons)
@@ -309,6 +312,10 @@ impl Store {
 
     pub(crate) fn set_fact_extractor(&self, extractor: Option<Arc<dyn FactExtractor>>) {
         *self.fact_extractor.lock() = extractor;
+    }
+
+    pub(crate) fn set_procedure_judge(&self, judge: Option<Arc<dyn ProcedureJudge>>) {
+        *self.procedure_judge.lock() = judge;
     }
 
     pub(crate) fn set_learning_options(&self, options: LearningOptions) {

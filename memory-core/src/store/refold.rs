@@ -177,6 +177,7 @@ impl Store {
             _ => Fold { learnt: learnt.begin_again(), epoch },
         };
         fold.learnt.follow(*self.learning_options.lock());
+        fold.learnt.judge_by(self.procedure_judge.lock().as_ref());
         let lessons = self.read_lessons(fold.learnt.cursor(), limit)?;
         for lesson in &lessons {
             fold.learnt.learn(lesson, phi);

@@ -378,3 +378,25 @@ fn a_language_model_reads_what_the_rules_cannot_and_may_fail() {
     bench.learn();
     assert_eq!(bench.values(), ["keys: in the hall", "mug: in the kitchen"]);
 }
+
+/// Finds every pattern as good as its number says.
+struct Strict(f32);
+
+impl memory_core::ports::ProcedureJudge for Strict {
+    fn judge(&self, steps: &[&str], context: &[String]) -> Result<f32, memory_core::ports::PortError> {
+        assert!(steps.len() > 1 && !context.is_empty());
+        Ok(self.0)
+    }
+}
+
+#[test]
+fn a_judge_that_is_set_decides_which_patterns_are_procedures_also_when_they_are_learnt_again() {
+    let bench = Bench::new();
+    bench.memory.set_procedure_judge(Some(std::sync::Arc::new(Strict(0.0))));
+    clear_table(&bench, 0);
+    clear_table(&bench, 3_600);
+    assert_eq!(procedure_news(&bench), []);
+    bench.memory.set_procedure_judge(Some(std::sync::Arc::new(Strict(1.0))));
+    bench.memory.relearn().unwrap();
+    assert_eq!(procedure_news(&bench), [(ProcedureChange::New, Some(2))]);
+}

@@ -5,6 +5,7 @@ mod accelerator;
 mod broker;
 mod bundle;
 mod device;
+mod llm;
 mod mcp;
 mod models;
 mod sources;
@@ -106,6 +107,7 @@ fn examine(loaded: &config::Loaded, args: &DoctorArgs, report: &mut Report) -> R
     accelerator::examine(&loaded.config, report);
     models::examine(&loaded.config, report);
     sources::examine(&loaded.config, std::time::Duration::from_secs_f64(args.timeout), report);
+    block_on(llm::examine(&loaded.config, report));
     mcp::examine(&loaded.config, report);
     if !args.no_broker {
         block_on(broker::examine(&loaded.config, report));

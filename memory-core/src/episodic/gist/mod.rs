@@ -45,7 +45,12 @@ pub struct GistNews {
 
 /// The lines that a gist of this level keeps, in order of time.
 pub(crate) fn kept(level: Level, lines: Vec<Line>) -> Vec<Line> {
-    let mut places = chosen(&lines, level.words());
+    kept_within(level.words(), lines)
+}
+
+/// The lines that fit into so many words and together tell the most, in order of time.
+pub(crate) fn kept_within(budget: usize, lines: Vec<Line>) -> Vec<Line> {
+    let mut places = chosen(&lines, budget);
     places.sort_unstable();
     let mut lines: Vec<Option<Line>> = lines.into_iter().map(Some).collect();
     places.into_iter().filter_map(|place| lines[place].take()).collect()

@@ -10,6 +10,7 @@ pub(crate) mod syntax;
 pub(crate) mod tag;
 pub(crate) mod time;
 pub(crate) mod token;
+pub(crate) mod wording;
 
 #[cfg(test)]
 mod tests;

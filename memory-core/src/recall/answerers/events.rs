@@ -213,7 +213,7 @@ pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, 
 }
 
 /// How well a mere quotation answers the question: a question for a place, a number or a thing of a class wants more.
-fn quoted(question: &Question<'_>) -> f32 {
+pub(in crate::recall) fn quoted(question: &Question<'_>) -> f32 {
     match question.ask() {
         Ask::Description | Ask::Reason | Ask::Action => 0.8,
         Ask::Thing if question.asked.class.is_none() => 0.5,

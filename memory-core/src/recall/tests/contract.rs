@@ -8,7 +8,7 @@ use crate::index::{CompressedIndex, Index, IndexOptions};
 use crate::recall::answer;
 use crate::{AbsentRole, EventId, Kind, Modality, Query, QueryError, Route};
 
-const MORNING: &[Row] = &[
+pub(super) const MORNING: &[Row] = &[
     ("18T19:05:00", 0, Kind::Text, Some("Mira"), "I put the torch in the top drawer."),
     ("20T08:00:00", 8, Kind::Object, None, "A ladder and a bucket are in view."),
     ("20T08:00:08", 8, Kind::Caption, None, "Jonas paints the fence green."),

@@ -1,4 +1,5 @@
 mod answers;
 mod any_text;
 mod contract;
+mod deliberation;
 mod home;

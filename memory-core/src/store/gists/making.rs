@@ -9,7 +9,7 @@ use super::{
     DAY, DAY_MICROS, DUE_DAY, DUE_HOUR, GIST, GistRow, GistTable, HOUR, HOUR_MICROS, SEEDED, hour_of, key_bytes,
     number, span, touch,
 };
-use crate::episodic::gist::{GistNews, Level, MOST_EVENTS, joined, kept};
+use crate::episodic::gist::{GistNews, Level, MOST_EVENTS, joined};
 use crate::ports::LongWork;
 use crate::store::engine::Store;
 use crate::store::envelope;
@@ -129,7 +129,8 @@ impl Store {
             let (key, value) = entry?;
             let (hour, mark) = (key.value().1, number(value.value()));
             let end = hour.saturating_add(HOUR_MICROS);
-            let lines = kept(Level::Hour, joined(view.lines_of_events(span(hour, end), false, MOST_EVENTS)?));
+            let lines = joined(view.lines_of_events(span(hour, end), false, MOST_EVENTS)?);
+            let lines = self.select_lines(Level::Hour, lines);
             self.step(LongWork::Learning);
             made.push(MadeHour { hour, mark, row: (!lines.is_empty()).then_some(GistRow { end, lines }) });
         }
@@ -175,7 +176,7 @@ impl Store {
             }
             let mut rows = Vec::new();
             for day in days {
-                let lines = kept(Level::Day, view.lines_of(day, false)?);
+                let lines = self.select_lines(Level::Day, view.lines_of(day, false)?);
                 if !lines.is_empty() {
                     rows.push((day.start.as_micros(), GistRow { end: day.end.as_micros(), lines }));
                 }

@@ -13,6 +13,7 @@
 
 mod making;
 mod reading;
+mod selecting;
 #[cfg(test)]
 mod tests;
 

@@ -299,3 +299,39 @@ proptest! {
         assert_same(&store);
     }
 }
+
+/// Chooses the lines that name a word, or fails.
+struct Naming(Option<&'static str>);
+
+impl crate::ports::GistSelector for Naming {
+    fn select(&self, lines: &[String], _: usize) -> Result<Vec<usize>, crate::ports::PortError> {
+        let failed = || crate::ports::PortError { role: "language model", message: "away".into() };
+        let word = self.0.ok_or_else(failed)?;
+        // A place that was not given chooses nothing.
+        let places = (0..lines.len()).filter(|place| lines[*place].contains(word)).chain([lines.len() + 7]);
+        Ok(places.collect())
+    }
+}
+
+#[test]
+fn a_selector_chooses_the_lines_of_an_hour_that_holds_too_much_and_they_are_chosen_without_it_where_it_fails() {
+    let told = |selector: Option<Naming>| {
+        let store = open(&MemoryStorage::new());
+        store.set_gist_selector(selector.map(|selector| Arc::new(selector) as Arc<dyn crate::ports::GistSelector>));
+        for number in 0..120 {
+            let what = ["repairs the garden fence near", "carries fresh bread towards"][number % 2];
+            let text = format!("Person{number} {what} building{number} with colleague{number} quickly");
+            tell(&store, caption(&format!("c{number}"), &text, 60 + i64::try_from(number).unwrap() * 20));
+        }
+        make(&store);
+        let view = store.view().unwrap();
+        let hour = TimeSpan::new(at(0), at(3_600));
+        view.lines_of(hour, false).unwrap().into_iter().map(|line| line.text).collect::<Vec<_>>()
+    };
+    let usual = told(None);
+    assert!(usual.len() < 120 && usual.iter().any(|line| line.contains("bread")), "{}", usual.len());
+    let chosen = told(Some(Naming(Some("fence"))));
+    assert!(!chosen.is_empty() && chosen.iter().all(|line| line.contains("fence")), "{chosen:?}");
+    assert_eq!(told(Some(Naming(None))), usual);
+    assert_eq!(told(Some(Naming(Some("nowhere")))), usual);
+}

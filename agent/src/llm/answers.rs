@@ -1,0 +1,210 @@
+//! Answers: the model chooses among what the memory proposes, names its evidence, and may word the choice.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use memory_core::recall::Deliberation;
+use memory_core::{Answer, Clock, EventId, Evidence, Query, TraceStep};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::LlmError;
+use super::endpoint::{Endpoint, Task, Urgency};
+use super::prompt::{marked, plain};
+use crate::config::Purpose;
+
+const RULES: &str = include_str!("prompts/answer.txt");
+/// Tokens of a reply: two ids or three, and a sentence.
+const REPLY_TOKENS: u32 = 300;
+/// What is left of a question's time for the way back.
+const WAY_BACK: Duration = Duration::from_millis(50);
+/// The id of no answer.
+const NONE: &str = "none";
+
+/// Decides questions with a model.
+pub struct AnswerJudge {
+    endpoint: Arc<Endpoint>,
+    clock: Arc<dyn Clock>,
+    zone: TimeZone,
+}
+
+/// What the model replies.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Verdict {
+    answer: String,
+    evidence: Vec<String>,
+    wording: String,
+}
+
+/// A verdict that names only what was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Decided {
+    Chosen { proposal: usize, named: Vec<EventId>, wording: String },
+    Declined,
+}
+
+/// What is put before the model.
+struct Case<'a> {
+    data: Value,
+    proposals: usize,
+    evidence: Vec<&'a Evidence>,
+}
+
+impl AnswerJudge {
+    /// A judge that asks `endpoint`.
+    pub fn new(endpoint: Arc<Endpoint>, clock: Arc<dyn Clock>, zone: TimeZone) -> Self {
+        Self { endpoint, clock, zone }
+    }
+
+    /// Decides a question within the time that it has left. Whatever goes wrong, the answer of the memory stands, and says
+    /// in `degraded` why no model decided it.
+    pub async fn decide(&self, deliberation: Deliberation, query: &Query, left: Duration) -> Answer {
+        if deliberation.proposals.is_empty() {
+            return deliberation.answer;
+        }
+        let begin = self.clock.monotonic();
+        let outcome = self.verdict(&deliberation, query, left.saturating_sub(WAY_BACK)).await;
+        let took = self.clock.monotonic().saturating_sub(begin);
+        let (mut answer, told) = match outcome {
+            Ok(decided) => self.told(&deliberation, decided),
+            Err(error) => self.without(deliberation.answer, &error.to_string()),
+        };
+        answer.elapsed.reason += took;
+        answer.elapsed.total += took;
+        if query.trace {
+            let step = format!("language model {}", self.endpoint.model());
+            answer.trace.push(TraceStep { step, detail: told });
+        }
+        answer
+    }
+
+    fn told(&self, deliberation: &Deliberation, decided: Decided) -> (Answer, String) {
+        let most = deliberation.proposals.len();
+        match decided {
+            Decided::Declined => {
+                let reason = format!("the language model found the answer in none of the {most} that memory proposes");
+                (deliberation.declined(reason.clone()), reason)
+            }
+            Decided::Chosen { proposal, named, wording } => {
+                let wanted = Some(wording.trim()).filter(|wording| !wording.is_empty());
+                match deliberation.chosen(proposal, &named, wanted) {
+                    Err(error) => self.without(deliberation.answer.clone(), &error.to_string()),
+                    Ok((mut answer, reworded)) => {
+                        let same = deliberation.answer.answer == Some(deliberation.proposals[proposal].text.clone());
+                        answer.reason = if same {
+                            format!("the language model agrees: {}", deliberation.answer.reason)
+                        } else {
+                            format!("the language model chose this answer among {most} that memory proposes")
+                        };
+                        let told = format!("chose {} of {most}, reworded: {reworded}", proposal + 1);
+                        (answer, told)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The answer without the model, with the reason.
+    fn without(&self, mut answer: Answer, reason: &str) -> (Answer, String) {
+        answer.degraded.push(format!("{}: {reason}; answered without it", self.endpoint.name()));
+        (answer, reason.to_owned())
+    }
+
+    async fn verdict(&self, deliberation: &Deliberation, query: &Query, left: Duration) -> Result<Decided, LlmError> {
+        let now = query.now.unwrap_or_else(|| self.clock.now());
+        let mut most = deliberation.proposals.len();
+        // What does not fit is left out from the end: the worst proposals, unless they are options.
+        let (case, schema, data) = loop {
+            let case = self.case(deliberation, most, &now.format(&self.zone));
+            let schema = schema(&case);
+            let data = marked(&case.data);
+            if data.len() <= self.endpoint.room(RULES, &schema, REPLY_TOKENS) || most <= 1 || !query.options.is_empty()
+            {
+                break (case, schema, data);
+            }
+            most -= 1;
+        };
+        let task = Task {
+            purpose: Purpose::Answers,
+            rules: RULES,
+            data,
+            pictures: Vec::new(),
+            schema,
+            reply_tokens: REPLY_TOKENS,
+        };
+        let check = |said: &str| read(said, &case);
+        self.endpoint.ask(&task, left, Urgency::Question, check).await
+    }
+
+    fn case<'a>(&self, deliberation: &'a Deliberation, most: usize, now: &str) -> Case<'a> {
+        let mut evidence: Vec<&Evidence> = Vec::new();
+        let mut answers = Vec::new();
+        for (number, proposal) in deliberation.proposals.iter().take(most).enumerate() {
+            let mut ids = Vec::new();
+            for item in &proposal.evidence {
+                let known = evidence.iter().position(|one| one.event == item.event);
+                let place = known.unwrap_or_else(|| {
+                    evidence.push(item);
+                    evidence.len() - 1
+                });
+                ids.push(format!("e{}", place + 1));
+            }
+            let id = format!("a{}", number + 1);
+            answers.push(json!({"id": id, "text": plain(&proposal.text), "evidence": ids}));
+        }
+        let items = evidence.iter().enumerate().map(|(place, item)| {
+            json!({
+                "id": format!("e{}", place + 1),
+                "at": item.span.start.format(&self.zone),
+                "kind": item.kind.name(),
+                "who": item.entity.as_deref().map(plain),
+                "text": plain(&item.text),
+            })
+        });
+        let items: Vec<Value> = items.collect();
+        let proposals = answers.len();
+        let data =
+            json!({"now": now, "question": plain(&deliberation.question), "answers": answers, "evidence": items});
+        Case { data, proposals, evidence }
+    }
+}
+
+/// The schema of a verdict, in which an id that was not sent cannot be written.
+fn schema(case: &Case<'_>) -> Value {
+    let answers: Vec<String> =
+        (1..=case.proposals).map(|number| format!("a{number}")).chain([NONE.to_owned()]).collect();
+    let evidence: Vec<String> = (1..=case.evidence.len()).map(|number| format!("e{number}")).collect();
+    json!({
+        "type": "object",
+        "properties": {
+            "answer": {"type": "string", "enum": answers},
+            "evidence": {"type": "array", "items": {"type": "string", "enum": evidence}},
+            "wording": {"type": "string"},
+        },
+        "required": ["answer", "evidence", "wording"],
+        "additionalProperties": false,
+    })
+}
+
+/// Reads a verdict, whatever the endpoint has checked.
+fn read(said: &str, case: &Case<'_>) -> Result<Decided, &'static str> {
+    let verdict: Verdict = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
+    if verdict.answer == NONE {
+        return Ok(Decided::Declined);
+    }
+    let place = |id: &str, letter: char, most: usize| {
+        let number: usize = id.strip_prefix(letter)?.parse().ok()?;
+        (1..=most).contains(&number).then(|| number - 1)
+    };
+    let proposal = place(&verdict.answer, 'a', case.proposals).ok_or("it chose an answer that was not proposed")?;
+    if verdict.evidence.is_empty() {
+        return Err("it named no evidence");
+    }
+    let named = verdict.evidence.iter().map(|id| {
+        let place = place(id, 'e', case.evidence.len()).ok_or("it named evidence that it was not given")?;
+        Ok(case.evidence[place].event)
+    });
+    Ok(Decided::Chosen { proposal, named: named.collect::<Result<_, &'static str>>()?, wording: verdict.wording })
+}
