@@ -112,7 +112,7 @@ fn report(figures: &Figures) -> Json {
         "found_of_exhaustive": figures.found, "scan": figures.scan.map(times),
         "hamming": times(figures.hamming), "read": times(figures.read),
         "together": figures.together.iter().map(|one| json!({
-            "sort": one.sort, "queries": one.queries, "matches": one.matches, "rank": times(one.rank),
+            "sort": one.sort, "queries": one.queries, "rarest": one.rarest, "matches": one.matches, "rank": times(one.rank),
             "postings": times(one.postings), "chosen": times(one.chosen), "by_rank": one.by_rank, "regret": one.regret,
         })).collect::<Vec<Json>>(),
         "snapshot": {
