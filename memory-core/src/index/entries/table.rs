@@ -100,7 +100,13 @@ impl EntryTable {
 
     /// As [`Self::holding`], where no document before `first` holds it.
     pub fn holding_from(&self, first: u32, position: u64) -> Option<u32> {
-        let (mut low, mut high) = (first, self.len);
+        let (mut low, mut high, mut step) = (first, first, 1_u32);
+        // Steps that double, since it is often near.
+        while high < self.len && self.terms_at(high) <= position {
+            low = high + 1;
+            high = high.saturating_add(step).min(self.len);
+            step = step.saturating_mul(2);
+        }
         while low < high {
             let middle = low + (high - low) / 2;
             if self.terms_at(middle) <= position {

@@ -10,11 +10,12 @@ pub(super) fn documents(compiled: &Compiled, filter: &Filter<'_>, snapshot: &Sna
     let mut words = compiled.wanted.clone();
     words.sort_by_key(|word| word.occurrences);
     let Some((rarest, others)) = words.split_first() else { return Vec::new() };
+    let Ok(occurrences) = matrix.occurrences(rarest.symbol) else { return Vec::new() };
     let mut found = Vec::new();
     // Everything before this position has been looked at.
     let (mut done, mut last) = (0, 0);
     for occurrence in 0..rarest.occurrences {
-        let Ok(Some(position)) = matrix.select(rarest.symbol, occurrence) else { break };
+        let Some(position) = occurrences.get(occurrence) else { break };
         if position < done {
             continue;
         }
