@@ -91,6 +91,9 @@ pub enum Command {
     Run(RunArgs),
     /// Ask a question and print the answer with its evidence.
     Ask(AskArgs),
+    /// Find events by words, phrases and nearby words.
+    #[command(after_help = SEARCH_HELP)]
+    Search(SearchArgs),
     /// Tell the memory something.
     Observe(ObserveArgs),
     /// Give a language model this memory: serve the Model Context Protocol on stdin and stdout.
@@ -206,6 +209,31 @@ pub struct AskArgs {
     /// Open the data directory instead of asking the running agent by MQTT.
     #[arg(long)]
     pub offline: bool,
+}
+
+const SEARCH_HELP: &str = "\
+Every part of a query must be there:
+  mug              a word in any of its forms
+  \"red mug\"        words next to each other
+  -sink            no event with this word; also -\"red mug\"
+  mug near/5 sink  at most 5 words apart, in either order
+  who:Anna         about this person or thing; who:\"Anna Lee\"
+  kind:action      text, caption, sound, object, entity, action or state; again for another kind
+  since:2h  until:2026-11-20  since:\"2026-11-20 08:00\"
+Small words such as \"the\" count nowhere. Write -- before a query that begins with a minus.";
+
+/// `engram search`.
+#[derive(Debug, Clone, Args)]
+pub struct SearchArgs {
+    /// What to find; see below.
+    #[arg(required = true, value_name = "QUERY")]
+    pub query: Vec<String>,
+    /// Show the best matches first instead of the newest.
+    #[arg(long)]
+    pub best: bool,
+    /// Maximum number of events to show; all are counted.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub limit: u16,
 }
 
 /// `engram observe`.

@@ -30,6 +30,7 @@ mod shared;
 pub mod store;
 mod time;
 mod value;
+pub mod word_search;
 
 /// Episodic memory: how events are grouped in episodes.
 pub mod episodic;

@@ -12,6 +12,7 @@ use crate::learning::LearningOptions;
 use crate::ports::{FactExtractor, GistSelector, ProcedureJudge, Progress, TextEmbedder};
 use crate::semantic::Fact;
 use crate::store::Store;
+use crate::word_search::{WordPage, WordQuery, WordSearchError};
 use crate::{
     AbsentRole, Answer, Clock, Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, ForgetError,
     MaintenanceError, NamingError, Observation, ObserveError, OpenError, ProcedureError, ProcedureNews, ProcedureReply,
@@ -613,6 +614,16 @@ impl Memory {
         visit: &mut dyn FnMut(Exported) -> Result<(), MaintenanceError>,
     ) -> Result<(), MaintenanceError> {
         self.store.export(visit)
+    }
+
+    /// Searches events for words, phrases and nearby words. Texts around the hits come from the index; who, where from and with which
+    /// recording are read from the store.
+    ///
+    /// # Errors
+    /// [`WordSearchError::Query`] if the index keeps no word of what must be found, [`WordSearchError::Read`] if the store cannot be
+    /// read.
+    pub fn search_words(&self, query: &WordQuery) -> Result<WordPage, WordSearchError> {
+        self.store.reading(|view| view.search_words(query))
     }
 
     /// Returns a page of episodes, newest first.

@@ -81,6 +81,15 @@ fn every_tool_answers_with_the_time_and_a_short_result() -> Result<()> {
 
     let found = client.result("search_memory", json!({"query": "blue mug", "since": "1h"}))?;
     assert_eq!(found["events"][0]["event"], best["event"], "{found}");
+    assert!(found["events"][0]["text"].as_str().is_some_and(|text| text.contains("the **blue** **mug**")), "{found}");
+    let unknown = client.result("search_memory", json!({"query": "blue mug zebra", "best": true}))?;
+    assert_eq!((&unknown["count"], &unknown["words"][2]["events"]), (&json!(0), &json!(0)), "{unknown}");
+    assert_eq!(unknown["nearest_in_meaning"][0]["event"], best["event"], "{unknown}");
+    let (failed, unclosed) = client.call("search_memory", json!({"query": "\"blue mug"}))?;
+    assert!(
+        failed && unclosed["error"]["message"].as_str().is_some_and(|text| text.contains("not closed")),
+        "{unclosed}"
+    );
     let episodes = client.result("list_episodes", json!({"entity": "Anna", "limit": 1}))?;
     assert_eq!(episodes["episodes"][0]["id"], best["episode"], "{episodes}");
     let episode = client.result("get_episode", json!({"episode": best["episode"]}))?;
@@ -109,9 +118,10 @@ fn every_tool_answers_with_the_time_and_a_short_result() -> Result<()> {
 
     let (failed, picture) = client.call("get_picture", json!({"event": best["event"]}))?;
     assert!(failed && picture["error"]["code"] == "bad_request", "nothing recorded it: {picture}");
-    for body in
-        [answer, chosen, nothing, found, episodes, episode, event, persons, facts, tasks, tea, next, status, picture]
-    {
+    for body in [
+        answer, chosen, nothing, found, unknown, episodes, episode, event, persons, facts, tasks, tea, next, status,
+        picture,
+    ] {
         assert!(body["now"].as_str().is_some_and(|now| now.starts_with("20")), "{body}");
         assert!(body.to_string().len() < 4096, "too long for a model: {body}");
     }

@@ -111,6 +111,10 @@ fn report(figures: &Figures) -> Json {
         "hybrid": times(figures.hybrid), "words": times(figures.words), "exhaustive": times(figures.exhaustive),
         "found_of_exhaustive": figures.found, "scan": figures.scan.map(times),
         "hamming": times(figures.hamming), "read": times(figures.read),
+        "together": figures.together.iter().map(|one| json!({
+            "sort": one.sort, "queries": one.queries, "rarest": one.rarest, "matches": one.matches, "rank": times(one.rank),
+            "postings": times(one.postings), "chosen": times(one.chosen), "by_rank": one.by_rank, "regret": one.regret,
+        })).collect::<Vec<Json>>(),
         "snapshot": {
             "bytes": figures.file_bytes, "write_ms": figures.saved.as_secs_f64() * 1e3,
             "read_ms": figures.loaded.as_secs_f64() * 1e3,

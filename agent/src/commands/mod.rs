@@ -24,6 +24,7 @@ mod procedure;
 mod replay;
 mod requester;
 mod run;
+mod search;
 mod upkeep;
 
 use clap::CommandFactory;
@@ -78,6 +79,7 @@ fn execute(cli: Cli, output: Output) -> Result<Exit, Failure> {
         Command::Replay(args) => replay::run(&args, &cli.global, output),
         Command::Inspect(args) => inspect::run(&args, &cli.global, output),
         Command::Procedure(args) => procedure::run(&args, &cli.global, output),
+        Command::Search(args) => search::run(&args, &cli.global, output),
         Command::Entity(command) => entity::run(&command, &cli.global, output),
         Command::Check => check::run(&cli.global, output),
         Command::Forget(args) => forget::run(&args, &cli.global, output),

@@ -26,7 +26,7 @@ pub enum Outcome {
 pub async fn call(door: &Door, tool: ToolName, arguments: &Arguments<'_>) -> Result<Outcome, DoorError> {
     let body = match tool {
         ToolName::Ask => digest::answer(&door.ask(question("question", arguments)?).await?),
-        ToolName::SearchMemory => digest::found(&door.ask(question("query", arguments)?).await?),
+        ToolName::SearchMemory => search(door, arguments).await?,
         ToolName::ListEpisodes => {
             let body = json!({
                 "since": arguments.time("since")?, "until": arguments.time("until")?,
@@ -72,6 +72,28 @@ fn question(named: &str, arguments: &Arguments<'_>) -> Result<Value, DoorError> 
         body["options"] = options.clone();
     }
     Ok(body)
+}
+
+/// Events that hold the words. Where none does, the nearest by meaning: a model may not know the words that were used.
+async fn search(door: &Door, arguments: &Arguments<'_>) -> Result<Value, DoorError> {
+    let mut query = arguments.text("query").unwrap_or_default().to_owned();
+    for name in ["since", "until"] {
+        if let Some(at) = arguments.time(name)?.as_str() {
+            query.push_str(&format!(" {name}:\"{at}\""));
+        }
+    }
+    let order = if arguments.flag("best") { "relevance" } else { "newest" };
+    let body = json!({ "query": query, "order": order, "limit": arguments.count("limit") });
+    let found = door.command("search", body).await?;
+    if found["count"] != 0 {
+        return Ok(digest::found(&found));
+    }
+    let mut short = digest::found(&found);
+    // Only where its words, or some of them, make a question.
+    if let Ok(answer) = door.ask(question("query", arguments)?).await {
+        short["nearest_in_meaning"] = digest::nearest(&answer);
+    }
+    Ok(short)
 }
 
 /// The one of `episode` and `event` that a call names.

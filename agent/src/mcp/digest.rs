@@ -1,5 +1,6 @@
 //! Short results: a language model reads them, and every word costs it time.
 
+use memory_core::word_search::Snippet;
 use serde_json::{Map, Value, json};
 
 /// Longest text of one line, characters.
@@ -66,12 +67,32 @@ pub fn answer(reply: &Value) -> Value {
     short
 }
 
-/// What a search found.
+/// What a search for words found, with what was searched for in double asterisks.
 pub fn found(reply: &Value) -> Value {
-    let events = each(&reply["evidence"], evidence);
-    let mut short = Short::default().put("degraded", reply["degraded"].clone()).done();
-    short["events"] = events.into();
+    let line = |found: &Value| {
+        Short::default()
+            .take(found, &["event", "episode", "kind", "entity", "score"])
+            .put("at", found["start"].clone())
+            .put("text", marked(found))
+            .put("picture", has_picture(found))
+            .done()
+    };
+    let mut short = Short::default().take(reply, &["words", "ignored"]).done();
+    short["count"] = reply["count"].clone();
+    short["events"] = each(&reply["found"], line).into();
     short
+}
+
+fn marked(found: &Value) -> String {
+    let end = |mark: &Value, at: usize| mark[at].as_u64().and_then(|at| usize::try_from(at).ok()).unwrap_or(0);
+    let marks = found["marks"].as_array().into_iter().flatten().map(|mark| end(mark, 0)..end(mark, 1)).collect();
+    let text = found["snippet"].as_str().unwrap_or_default().to_owned();
+    Snippet { text, marks }.marked("**", "**")
+}
+
+/// The events that are nearest to a question in meaning.
+pub fn nearest(reply: &Value) -> Value {
+    each(&reply["evidence"], evidence).into()
 }
 
 fn evidence(item: &Value) -> Value {

@@ -76,10 +76,14 @@ pub const TOOLS: [ToolSpec; 12] = [
         name: "search_memory",
         tool: ToolName::SearchMemory,
         title: "Search the memory",
-        about: "Find remembered events by words and meaning, best first. Use `ask` for a question.",
+        about: "Find remembered events that hold all of some words, in any of their forms, newest first, and count them. \
+                Also \"red mug\" for words side by side, -sink without a word, mug near/5 sink, who:Anna, kind:action. \
+                Where no event holds them all, `words` says how common each is, and `nearest_in_meaning` what comes close. \
+                Use `ask` for a question.",
         effect: Effect::Reads,
         parameters: &[
-            Parameter::must("query", Holds::Text, "What to look for, in plain words."),
+            Parameter::must("query", Holds::Text, "The words, few and telling: blue mug, not a sentence."),
+            Parameter::may("best", Holds::Flag, "Best matches first instead of the newest."),
             SINCE,
             UNTIL,
             Parameter::may("limit", Holds::Count(10, 50), "Most events."),

@@ -36,6 +36,7 @@ pub enum Name {
     Reload,
     Restore,
     Resume,
+    Search,
     Snapshot,
 }
 
@@ -43,7 +44,7 @@ pub enum Name {
 const MAX_PAGE: u64 = 200;
 
 impl Name {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Backup,
         Self::Check,
         Self::Compact,
@@ -61,6 +62,7 @@ impl Name {
         Self::Reload,
         Self::Restore,
         Self::Resume,
+        Self::Search,
         Self::Snapshot,
     ];
 
@@ -83,6 +85,7 @@ impl Name {
             Self::Reload => "reload",
             Self::Restore => "restore",
             Self::Resume => "resume",
+            Self::Search => "search",
             Self::Snapshot => "snapshot",
         }
     }

@@ -205,3 +205,59 @@ fn the_page_gives_the_shape_of_episodes_events_and_counts() {
         }
     }
 }
+
+#[test]
+fn the_page_describes_every_part_of_a_search_and_every_field_of_its_reply() {
+    use memory_core::word_search::{
+        FIELDS, MAX_NEAR, MAX_PARTS, MAX_QUERY_CHARS, Snippet, WordCount, WordFound, WordOrder, WordPage, WordPlan,
+    };
+    let parts: Vec<&str> =
+        table_behind("### `cmd/search`", "| part | matches events |").iter().flat_map(|row| quoted(row[0])).collect();
+    for field in FIELDS {
+        assert!(parts.iter().any(|part| part.starts_with(&format!("{field}:"))), "docs/mqtt.md does not show {field}:");
+    }
+    let (_, section) = PAGE.split_once("### `cmd/search`").unwrap();
+    for limit in [format!("{MAX_NEAR} the most"), format!("{MAX_PARTS} parts"), "2,000 characters".to_owned()] {
+        assert!(section.contains(&limit), "{limit}");
+    }
+    assert_eq!(MAX_QUERY_CHARS, 2_000);
+    for part in parts {
+        let query = memory_core::word_search::WordQuery::parse(&format!("{part} mug"), &mut |text| {
+            crate::when::parse(text, Timestamp::parse("2026-11-22T12:00:00Z").unwrap(), &jiff::tz::TimeZone::UTC)
+        });
+        assert!(query.is_ok(), "{part}: {query:?}");
+    }
+    let at = Timestamp::parse("2026-11-20T07:00:00Z").unwrap();
+    let event = memory_core::Event {
+        id: memory_core::EventId(42),
+        episode: memory_core::EpisodeId(12),
+        origin: memory_core::Origin::Told,
+        sender_id: None,
+        kind: Kind::Text,
+        modality: Modality::Audio,
+        text: String::new(),
+        span: TimeSpan::new(at, at),
+        stream: None,
+        source: "asr".into(),
+        entity: None,
+        attributes: [].into(),
+        confidence: 1.0,
+        media: None,
+        received: at,
+    };
+    let page = WordPage {
+        total: 1,
+        found: vec![WordFound { event, snippet: Snippet::default(), score: 1.0 }],
+        words: vec![WordCount { word: "mug".into(), events: 1 }],
+        ignored: Vec::new(),
+        plan: WordPlan::Rank,
+    };
+    let zone = jiff::tz::TimeZone::UTC;
+    let reply = super::search::render(&page, WordOrder::Relevance, &zone, &crate::media::MediaLinks::default());
+    let rows = table_behind("### `cmd/search`", "| field of the reply |");
+    let known: BTreeSet<&str> = rows.iter().flatten().flat_map(|cell| quoted(cell)).collect();
+    let named = |name: &str| known.iter().any(|known| *known == name || known.contains(&format!("\"{name}\"")));
+    for (name, _) in reply.as_object().unwrap().iter().chain(reply["found"][0].as_object().unwrap()) {
+        assert!(named(name), "docs/mqtt.md does not name `{name}` of the reply to search");
+    }
+}

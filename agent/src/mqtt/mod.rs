@@ -31,6 +31,7 @@ pub(crate) mod procedure;
 pub(crate) mod reply;
 pub mod request;
 mod requests;
+pub(crate) mod search;
 mod tls;
 pub mod topics;
 mod trouble;

@@ -18,6 +18,7 @@ use super::picture;
 use super::presence::instance_in;
 use super::procedure;
 use super::reply::{Code, Payload, Refusal, Route};
+use super::search;
 use super::topics::Inbound;
 use super::upkeep;
 use crate::service::{ForgetFailure, ObserveFailure};
@@ -248,6 +249,12 @@ pub(super) async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Re
             Ok(procedure::render(&reply, &context.zone))
         }
         Name::Picture => picture::run(context, fields).await,
+        Name::Search => {
+            let query = search::read(fields, &context.moment())?;
+            let order = query.order;
+            let page = context.service.search_words(query).await.map_err(failed)?;
+            Ok(search::render(&page, order, &context.zone, &context.media))
+        }
         Name::Pause | Name::Resume => set_recording(context, name == Name::Pause).await,
         Name::Recording => set_recording(context, commands::read_recording(fields)?).await,
         Name::Reload => reload(context).await,

@@ -19,6 +19,7 @@ mod jobs;
 mod pool;
 mod questions;
 mod queue;
+mod searching;
 mod writer;
 
 use std::collections::BTreeMap;

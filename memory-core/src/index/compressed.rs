@@ -80,8 +80,8 @@ impl State {
     /// Where the terms of a document lie in the stream.
     pub fn terms_of(&self, ordinal: u32, terms: &Terms) -> Range<u64> {
         let end = ordinal + 1;
-        let end = if end < self.entries.len() { self.entries.get(end).terms_at } else { terms.len() as u64 };
-        self.entries.get(ordinal).terms_at..end
+        let end = if end < self.entries.len() { self.entries.terms_at(end) } else { terms.len() as u64 };
+        self.entries.terms_at(ordinal)..end
     }
 }
 

@@ -26,6 +26,18 @@ mod vocabulary;
 #[cfg(test)]
 mod tests;
 
+/// The visible events that hold a phrase, in order.
+#[cfg(test)]
+pub(crate) fn holding_phrase(search: &dyn Search, phrase: &str, limit: usize) -> Vec<EventId> {
+    use crate::word_search::{WordPart, WordPattern};
+    let part = WordPart { pattern: WordPattern::Phrase(phrase.to_owned()), excluded: false };
+    let query = WordQuery { parts: vec![part], limit, ..WordQuery::default() };
+    let mut ids: Vec<EventId> =
+        search.find(&query, None).map(|found| found.hits.iter().map(|hit| hit.id).collect()).unwrap_or_default();
+    ids.sort_unstable();
+    ids
+}
+
 use std::sync::Arc;
 
 pub use analysis::{Analyzer, Language, TermId, Words, is_stop_word, stem, term_of, words};
@@ -33,6 +45,7 @@ pub use compressed::{CompressedIndex, IndexBytes, IndexOptions};
 pub use fusion::Fusion;
 pub use token_signatures::TokenSignatureOptions;
 
+use crate::word_search::{Snippet, WordMatches, WordPlan, WordQuery, WordQueryError};
 use crate::{EpisodeId, Event, EventId, Kind, Modality, StreamSpan, TimeSpan};
 
 /// What the index keeps of an event.
@@ -229,9 +242,13 @@ pub trait Search: Send + Sync {
     fn terms(&self, text: &str) -> Vec<TermStatistics>;
     /// The wall-clock span of the latest capture session that has an event in `within`.
     fn session(&self, within: Option<TimeSpan>) -> Option<TimeSpan>;
-    /// The visible events that hold the words of `phrase` next to each other (stop words left out), the first `limit` in order
-    /// of ids.
-    fn occurrences(&self, phrase: &str, limit: usize) -> Vec<EventId>;
+    /// The visible events that hold what a query for words asks for, found by `plan` or else by the cheaper one.
+    ///
+    /// # Errors
+    /// If the index keeps no word of what must be found.
+    fn find(&self, query: &WordQuery, plan: Option<WordPlan>) -> Result<WordMatches, WordQueryError>;
+    /// The part of a text that holds what a query asks for.
+    fn snippet(&self, text: &str, query: &WordQuery) -> Snippet;
     /// The visible events that hold a word of every group, in order of time, the latest first if so asked.
     fn holding(&self, query: &Holding) -> Vec<EventId>;
 

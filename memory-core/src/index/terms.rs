@@ -66,22 +66,4 @@ impl Terms {
         }
         symbols
     }
-
-    /// Calls `visit` with every position at which the symbols stand one after the other, in order, until it returns `false`.
-    ///
-    /// The rarest of them leads: its occurrences are found by select, its surroundings read by access.
-    pub fn for_each_run(&self, symbols: &[u32], visit: &mut impl FnMut(usize) -> bool) {
-        let count = |symbol: u32| self.matrix.count(symbol).unwrap_or(0);
-        let Some((place, rarest)) = symbols.iter().copied().enumerate().min_by_key(|(_, symbol)| count(*symbol)) else {
-            return;
-        };
-        for occurrence in 0..count(rarest) {
-            let Ok(Some(position)) = self.matrix.select(rarest, occurrence) else { return };
-            let Some(start) = position.checked_sub(place) else { continue };
-            let fits = |(at, symbol): (usize, &u32)| self.matrix.access(start + at).is_ok_and(|held| held == *symbol);
-            if symbols.iter().enumerate().all(fits) && !visit(start) {
-                return;
-            }
-        }
-    }
 }

@@ -101,6 +101,7 @@ mod vectors;
 mod view;
 mod wall;
 mod withdrawals;
+mod word_search;
 mod writer;
 
 pub use admit::{

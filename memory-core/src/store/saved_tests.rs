@@ -161,7 +161,10 @@ fn seen(store: &Store) -> Seen {
         len: search.len(),
         embedded,
         terms: search.terms(&TEXTS.join(" ")),
-        phrases: ["red mug", "garden table", "a robot"].iter().map(|phrase| search.occurrences(phrase, 999)).collect(),
+        phrases: ["red mug", "garden table", "a robot"]
+            .iter()
+            .map(|phrase| crate::index::holding_phrase(&*search, phrase, 999))
+            .collect(),
         stats: Stats { disk_bytes: 0, duplicates: 0, ..store.stats() },
     }
 }

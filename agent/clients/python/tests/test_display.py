@@ -103,6 +103,7 @@ def test_whatever_a_reply_holds_it_is_read_or_a_protocol_error() -> None:
         _calls.observe_one(Observation("a mug"), None),
         *_calls.observe_batches(["a mug"], None),
         _calls.episodes(None, None, None, None, None, 1),
+        _calls.search("mug", None, None),
         _calls.episode("ep-1", None),
         _calls.event("ev-1"),
         _calls.facts(None, False, None),
@@ -133,6 +134,9 @@ def test_whatever_a_reply_holds_it_is_read_or_a_protocol_error() -> None:
         "gists",
         "persons",
         "procedures",
+        "count",
+        "found",
+        "words",
     ]
     names += [
         "procedure",

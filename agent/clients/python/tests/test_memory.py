@@ -137,6 +137,19 @@ def test_hours_and_days_are_summarised_with_their_events(memory: Memory) -> None
     assert (hour.level, hour.lines[0].topic, hour.lines[0].times) == ("hour", "scene", 1)
 
 
+def test_events_are_found_by_their_words_with_snippets_and_counts(memory: Memory) -> None:
+    memory.observe("Ines hangs the green lantern beside the old well", entity="Ines", kind="action")
+    memory.observe("the lanterns are green, the well is dry", kind="state")
+    found = memory.search('"green lantern" near/5 well')
+    assert (found.count, found.found[0].entity) == (1, "Ines")
+    assert found.found[0].marked() == "Ines hangs the [green lantern] beside the old [well]"
+    assert memory.search("lantern well -old").count == 1
+    assert [word.events for word in memory.search("lantern", order="relevance", limit=1).words] == [2]
+    assert not memory.search("lantern zebra")
+    with pytest.raises(engram.BadRequest, match="not closed"):
+        memory.search('"green lantern')
+
+
 def tell_tea(memory: Memory) -> None:
     for number, (who, tool) in enumerate([("Anna", "kettle"), ("Anna", "kettle"), ("Ben", "microwave")]):
         steps = [("heat the water", tool), ("put tea into the cup", "spoon"), ("pour", "cup")]

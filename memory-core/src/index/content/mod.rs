@@ -9,8 +9,7 @@
 //! finds a span at once. Any entry or range of tokens is read without touching others.
 //!
 //! [`ContentStore`] is the writer; [`ContentStore::snapshot`] gives readers a [`ContentView`] that never changes. Nothing is
-//! ever removed from a store: [`ContentStore::compacted`] makes a new one of the entries that stay, with a vocabulary that
-//! has no word of the others.
+//! ever removed from a store: compaction builds a new index of what stays, with a vocabulary that has no word of the rest.
 
 mod codec;
 mod pieces;
@@ -98,18 +97,6 @@ impl ContentStore {
         Ok(self.len() - 1)
     }
 
-    /// A store of those entries of a state that `keep` names by their number, in the same order, and nothing of the others.
-    ///
-    /// # Errors
-    /// [`ContentError::NotText`] if the state came from a file that is no content.
-    pub fn compacted(view: &ContentView, keep: impl Fn(usize) -> bool) -> Result<Self, ContentError> {
-        let mut store = Self::new();
-        for entry in (0..view.len()).filter(|entry| keep(*entry)) {
-            store.append(&view.text(entry)?)?;
-        }
-        Ok(store)
-    }
-
     /// The state now, for readers: it never changes, shares its storage, and costs a few pointers.
     pub fn snapshot(&self) -> ContentView {
         ContentView {
@@ -168,15 +155,6 @@ impl ContentView {
         Ok(before.map_or(0, |one| one + 1 - entry)..end)
     }
 
-    /// The entry that holds the token at `position`.
-    ///
-    /// # Errors
-    /// [`MatrixError::PositionOutOfRange`].
-    pub fn entry_of(&self, position: usize) -> Result<usize, ContentError> {
-        let out_of_range = MatrixError::PositionOutOfRange { position, len: self.tokens.len() };
-        Ok(self.ends.select0(position).ok_or(out_of_range)? - position)
-    }
-
     /// The text of an entry, exactly as it was appended.
     ///
     /// # Errors
@@ -198,13 +176,6 @@ impl ContentView {
             self.words.spell(token, &mut bytes);
         }
         Ok(bytes)
-    }
-
-    /// The bytes that a token stands for; none for a token that is not in use.
-    pub fn bytes_of_token(&self, token: u32) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        self.words.spell(token, &mut bytes);
-        bytes
     }
 
     /// Bytes that the content takes, shared with the writer and all other states.

@@ -18,9 +18,6 @@ fn assert_holds(view: &ContentView, texts: &[impl AsRef<str>]) {
         let span = view.span(entry).unwrap();
         assert_eq!(span.start, start);
         assert_eq!(view.text(entry).unwrap(), text.as_ref());
-        for position in span.clone() {
-            assert_eq!(view.entry_of(position), Ok(entry));
-        }
         start = span.end;
     }
     assert_eq!(start, view.tokens().len());
@@ -67,18 +64,6 @@ proptest! {
     }
 
     #[test]
-    fn a_compacted_store_is_one_that_never_held_the_rest(texts in prop::collection::vec(any_text(), 0..20), mask: u32) {
-        let keep = |entry: usize| mask >> (entry % 32) & 1 == 1;
-        let compacted = ContentStore::compacted(&store_of(&texts).snapshot(), keep).unwrap();
-        let kept: Vec<&String> = texts.iter().enumerate().filter(|(entry, _)| keep(*entry)).map(|(_, text)| text).collect();
-        assert_holds(&compacted.snapshot(), &kept);
-        let (mut file, mut fresh) = (Vec::new(), Vec::new());
-        compacted.snapshot().encode(&mut file).unwrap();
-        store_of(&kept).snapshot().encode(&mut fresh).unwrap();
-        prop_assert!(file == fresh);
-    }
-
-    #[test]
     fn hostile_bytes_are_refused_or_read_but_never_panic(
         words in 0..4_u32, entries in 0..6_u64,
         word_bytes in prop::collection::vec(prop_oneof![0..6_u8, any::<u8>()], 0..24),
@@ -119,8 +104,6 @@ fn an_entry_of_a_million_tokens_and_entries_of_none_are_kept() {
     assert_eq!((view.span(0).unwrap(), view.span(2).unwrap()), (0..0, 1_000_000..1_000_000));
     assert_eq!((view.text(0).unwrap(), view.text(3).unwrap()), (String::new(), "the end".to_owned()));
     assert_eq!(view.bytes_of(999_999..1_000_002).unwrap(), b" redthe end");
-    assert_eq!(view.entry_of(999_999), Ok(1));
-    assert_eq!(view.entry_of(1_000_000), Ok(3));
 }
 
 #[test]
@@ -130,26 +113,10 @@ fn what_is_not_there_is_told() {
     assert_eq!(view.span(usize::MAX), Err(ContentError::NoSuchEntry { entry: usize::MAX, entries: 1 }));
     let beyond = MatrixError::SpanOutOfRange { start: 1, end: 3, len: 2 };
     assert_eq!(view.bytes_of(1..3), Err(ContentError::Tokens(beyond)));
-    let behind = MatrixError::PositionOutOfRange { position: 2, len: 2 };
-    assert_eq!(view.entry_of(2), Err(ContentError::Tokens(behind)));
     let empty = ContentStore::new().snapshot();
     assert!(empty.is_empty());
     assert_eq!(empty.text(0), Err(ContentError::NoSuchEntry { entry: 0, entries: 0 }));
     assert_eq!(empty.bytes_of(0..0), Ok(Vec::new()));
-}
-
-#[test]
-fn nothing_of_a_dropped_entry_is_left_in_the_file() {
-    let store = store_of(&["the mug is red", "the password is swordfish", "the mug is blue"]);
-    let found = |store: &ContentStore| {
-        let mut file = Vec::new();
-        store.snapshot().encode(&mut file).unwrap();
-        file.windows(9).any(|window| window == b"swordfish")
-    };
-    assert!(found(&store));
-    let compacted = ContentStore::compacted(&store.snapshot(), |entry| entry != 1).unwrap();
-    assert!(!found(&compacted));
-    assert_holds(&compacted.snapshot(), &["the mug is red", "the mug is blue"]);
 }
 
 #[test]

@@ -99,6 +99,13 @@ impl Block {
         }
     }
 
+    pub fn terms_at(&self, place: usize) -> u64 {
+        match self {
+            Self::Packed(packed) => packed.terms_at.get(place).cast_unsigned(),
+            Self::Open(_) => self.get(place).terms_at,
+        }
+    }
+
     /// Moves a document to another episode.
     pub fn regroup(&mut self, place: usize, episode: EpisodeId) {
         match self {

@@ -95,17 +95,33 @@ impl EntryTable {
 
     /// The document whose terms hold a position of the term stream; the last of those that begin there, since others are empty.
     pub fn holding(&self, position: u64) -> Option<u32> {
-        let terms_at = |ordinal: u32| self.get(ordinal).terms_at;
-        let (mut low, mut high) = (0, self.len);
+        self.holding_from(0, position)
+    }
+
+    /// As [`Self::holding`], where no document before `first` holds it.
+    pub fn holding_from(&self, first: u32, position: u64) -> Option<u32> {
+        let (mut low, mut high, mut step) = (first, first, 1_u32);
+        // Steps that double, since it is often near.
+        while high < self.len && self.terms_at(high) <= position {
+            low = high + 1;
+            high = high.saturating_add(step).min(self.len);
+            step = step.saturating_mul(2);
+        }
         while low < high {
             let middle = low + (high - low) / 2;
-            if terms_at(middle) <= position {
+            if self.terms_at(middle) <= position {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
         low.checked_sub(1)
+    }
+
+    /// Where the terms of a document begin in the term stream.
+    pub fn terms_at(&self, ordinal: u32) -> u64 {
+        let (block, place) = split(ordinal);
+        self.blocks[block].terms_at(place)
     }
 
     /// Bytes that they take.

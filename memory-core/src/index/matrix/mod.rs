@@ -24,7 +24,7 @@ mod tree;
 mod view;
 
 pub use error::MatrixError;
-pub use view::MatrixView;
+pub use view::{MatrixView, Occurrences};
 
 use tree::{Allocated, Height};
 

@@ -103,22 +103,26 @@ impl MatrixView {
     /// # Errors
     /// [`MatrixError::SymbolBeyondSigma`].
     pub fn select(&self, symbol: u32, k: usize) -> Result<Option<usize>, MatrixError> {
+        Ok(self.occurrences(symbol)?.get(k))
+    }
+
+    /// Prepares to select many occurrences of `symbol`: each then costs half of a [`Self::select`].
+    ///
+    /// # Errors
+    /// [`MatrixError::SymbolBeyondSigma`].
+    pub fn occurrences(&self, symbol: u32) -> Result<Occurrences<'_>, MatrixError> {
         self.known(symbol)?;
-        // Down to learn how long every node on the way is in this state, and up to find the place.
+        // Down to learn how long every node on the way is in this state.
         let heights = self.tree.heights.len();
         let mut lengths = [0; MAX_HEIGHTS + 1];
         lengths[heights] = self.len;
         for height in (0..heights).rev() {
-            lengths[height] = self.tree.rank(height, node(symbol, height), lengths[height + 1], digit(symbol, height));
-            if lengths[height] <= k {
-                return Ok(None);
+            if lengths[height + 1] == 0 {
+                break;
             }
+            lengths[height] = self.tree.rank(height, node(symbol, height), lengths[height + 1], digit(symbol, height));
         }
-        let place = (0..heights).fold(k, |place, height| {
-            let (len, count) = (lengths[height + 1], lengths[height]);
-            self.tree.select(height, node(symbol, height), digit(symbol, height), place, len, count)
-        });
-        Ok(Some(place))
+        Ok(Occurrences { view: self, symbol, lengths })
     }
 
     /// Refuses a symbol beyond the alphabet.
@@ -132,5 +136,27 @@ impl MatrixView {
             return Ok(());
         }
         Err(MatrixError::SpanOutOfRange { start: range.start, end: range.end, len: self.len })
+    }
+}
+
+/// Where a symbol occurs.
+#[derive(Debug, Clone, Copy)]
+pub struct Occurrences<'a> {
+    view: &'a MatrixView,
+    symbol: u32,
+    /// How long the node of every height is in this state, from the symbol's own count to the whole sequence.
+    lengths: [usize; MAX_HEIGHTS + 1],
+}
+
+impl Occurrences<'_> {
+    /// The place of the `k`-th occurrence (from 0), if there are so many.
+    pub fn get(&self, k: usize) -> Option<usize> {
+        let (tree, symbol) = (&self.view.tree, self.symbol);
+        // Up to find the place.
+        let place = |place, height| {
+            let (len, count) = (self.lengths[height + 1], self.lengths[height]);
+            tree.select(height, node(symbol, height), digit(symbol, height), place, len, count)
+        };
+        (k < self.lengths[0]).then(|| (0..tree.heights.len()).fold(k, place))
     }
 }

@@ -4,6 +4,7 @@
 //! signatures' bytes, and an exhaustive search.
 
 mod picture;
+mod together;
 mod workload;
 
 use std::collections::HashSet;
@@ -11,6 +12,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 pub use picture::picture;
+pub use together::{Together, together};
 pub use workload::{ENTRY_TOKENS, Told, Workload};
 
 use super::{CompressedIndex, Index, IndexBytes, IndexOptions, Search, SearchQuery};
@@ -66,6 +68,8 @@ pub struct Figures {
     pub found: f64,
     /// The exhaustive search.
     pub exhaustive: Times,
+    /// Searches for words that stand together, by both plans.
+    pub together: Vec<Together>,
     /// A scan of all vectors, if it was asked for.
     pub scan: Option<Times>,
     /// The 100 nearest signatures.
@@ -119,6 +123,7 @@ impl Figures {
             let faster = ratio(scan.p50, self.hybrid.p50);
             lines.push(format!("  exact scan of the vectors    {}: {faster:.1} times the query", both(scan)));
         }
+        lines.extend(self.together.iter().map(Together::line));
         lines.push(format!(
             "  {NEAREST} nearest signatures       {}; a plain read {}: {:.0} % of its bandwidth",
             both(self.hamming),
@@ -156,6 +161,8 @@ pub fn measure(workload: &Workload, plan: Plan, clock: &dyn Clock, note: &mut dy
     note("asking");
     figures.hybrid = times(clock, &queries, |query| search.search(query).len());
     figures.words = times(clock, &by_words, |query| search.search(query).len());
+    note("words together");
+    figures.together = together(&*search, workload, plan.entries, plan.queries, clock);
     note("comparing with an exhaustive search");
     (figures.found, figures.exhaustive) = compared(&*search, &queries, clock);
     note("signatures");
@@ -344,6 +351,10 @@ mod tests {
         assert_eq!((figures.entries, figures.found), (700, 1.0));
         assert!(figures.scan.is_some() && figures.bytes.total() > 0 && figures.file_bytes > 0);
         assert!(figures.appended_per_s > 0.0 && figures.signed_per_s > 0.0);
+        let sorts: Vec<&str> = figures.together.iter().map(|together| together.sort).collect();
+        assert!(sorts.contains(&"words, all frequent") && sorts.contains(&"phrases of two words"), "{sorts:?}");
+        assert!(figures.together.iter().all(|together| together.matches > 0 && together.regret >= 1.0));
+        assert!(figures.table().contains("near/5"));
     }
 
     #[test]

@@ -46,6 +46,30 @@ impl<'a> Filter<'a> {
             && self.source.is_none()
     }
 
+    /// Whether a document passes.
+    pub fn admits(&self, state: &State, ordinal: u32) -> bool {
+        let (block, place) = (ordinal as usize / BLOCK, ordinal as usize % BLOCK);
+        self.is_open() || self.passes(&state.entries.blocks()[block], place)
+    }
+
+    /// Those of some documents, given in order, that pass.
+    pub fn admitted(&self, state: &State, mut ordinals: Vec<u32>) -> Vec<u32> {
+        if self.is_open() {
+            return ordinals;
+        }
+        // Whether the block of a number is excluded as a whole.
+        let mut excluded = (usize::MAX, false);
+        ordinals.retain(|ordinal| {
+            let at = *ordinal as usize / BLOCK;
+            let block = &state.entries.blocks()[at];
+            if excluded.0 != at {
+                excluded = (at, self.excludes(block));
+            }
+            !excluded.1 && self.passes(block, *ordinal as usize % BLOCK)
+        });
+        ordinals
+    }
+
     /// Whether nothing in the block can pass.
     fn excludes(&self, block: &Block) -> bool {
         let Block::Packed(packed) = block else { return false };
@@ -108,6 +132,11 @@ impl Mask {
 
     pub fn contains(&self, ordinal: u32) -> bool {
         self.words[ordinal as usize / 64] >> (ordinal % 64) & 1 == 1
+    }
+
+    /// The documents `64 * word ..` as bits; none behind the last.
+    pub fn word(&self, word: u32) -> u64 {
+        self.words.get(word as usize).copied().unwrap_or(0)
     }
 
     /// Whether any of the documents from `first` on, a multiple of 64, to before `end` passes.

@@ -53,7 +53,7 @@ pub(super) fn in_order_of_time(query: &SearchQuery, filter: &Filter<'_>, state: 
 }
 
 /// Where the best document of a block can come at most.
-fn best_key(block: &Block, latest: bool) -> i64 {
+pub(super) fn best_key(block: &Block, latest: bool) -> i64 {
     match block {
         Block::Open(_) => i64::MIN,
         Block::Packed(packed) if latest => packed.bounds().1.as_micros().saturating_mul(-1),

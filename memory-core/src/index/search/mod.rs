@@ -2,6 +2,7 @@
 
 mod best;
 mod filter;
+mod find;
 mod holding;
 mod kernels;
 mod keywords;
@@ -27,6 +28,7 @@ use super::fusion;
 use super::terms::Terms;
 use super::token_signatures::TokenSignatureView;
 use super::{Hit, Holding, Search, SearchQuery, TermStatistics};
+use crate::word_search::{Snippet, WordMatches, WordPlan, WordQuery, WordQueryError};
 use crate::{EventId, TimeSpan};
 
 /// Up to so many documents nothing is left out or estimated to save time.
@@ -80,8 +82,12 @@ impl Search for Snapshot {
         listing::session(&self.state, within)
     }
 
-    fn occurrences(&self, phrase: &str, limit: usize) -> Vec<EventId> {
-        phrases::occurrences(self, phrase, limit)
+    fn find(&self, query: &WordQuery, plan: Option<WordPlan>) -> Result<WordMatches, WordQueryError> {
+        find::find(self, query, plan)
+    }
+
+    fn snippet(&self, text: &str, query: &WordQuery) -> Snippet {
+        find::snippet(text, query, self.options.language)
     }
 
     fn holding(&self, query: &Holding) -> Vec<EventId> {

@@ -1,7 +1,6 @@
 //! Finds adjacent words, ignoring stop words, in the term stream.
 
 use super::Snapshot;
-use crate::EventId;
 use crate::index::analysis::words;
 
 /// The symbols of the words of a phrase; `None` if one of them is held nowhere or if all are stop words.
@@ -21,26 +20,4 @@ pub(super) fn quoted(text: &str, snapshot: &Snapshot) -> Vec<Vec<u32>> {
 pub(super) fn holds(snapshot: &Snapshot, ordinal: u32, phrase: &[u32]) -> bool {
     let held = snapshot.terms.symbols(snapshot.state.terms_of(ordinal, &snapshot.terms));
     held.windows(phrase.len()).any(|run| run == phrase)
-}
-
-/// The visible events that hold a phrase, in order.
-pub(super) fn occurrences(snapshot: &Snapshot, phrase: &str, limit: usize) -> Vec<EventId> {
-    let Some(symbols) = symbols(phrase, snapshot) else { return Vec::new() };
-    let mut events: Vec<EventId> = Vec::new();
-    if limit == 0 {
-        return events;
-    }
-    let entries = &snapshot.state.entries;
-    snapshot.terms.for_each_run(&symbols, &mut |position| {
-        let Some(ordinal) = entries.holding(position as u64) else { return false };
-        let span = snapshot.state.terms_of(ordinal, &snapshot.terms);
-        let id = entries.get(ordinal).id;
-        // A phrase that begins in one document and ends in the next is none.
-        let within = (position + symbols.len()) as u64 <= span.end;
-        if within && !snapshot.state.hidden.contains(ordinal) && events.last() != Some(&id) {
-            events.push(id);
-        }
-        events.len() < limit
-    });
-    events
 }

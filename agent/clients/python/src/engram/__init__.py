@@ -61,10 +61,13 @@ from .remembering import (
     Evidence,
     Fact,
     Forgotten,
+    Found,
     Gist,
     GistLine,
     Person,
+    SearchResult,
     TraceStep,
+    WordCount,
 )
 from .status import (
     Backup,
@@ -110,6 +113,7 @@ __all__ = [
     "Fact",
     "Forbidden",
     "Forgotten",
+    "Found",
     "Gist",
     "GistLine",
     "Health",
@@ -138,6 +142,7 @@ __all__ = [
     "Reloaded",
     "Remark",
     "RequestError",
+    "SearchResult",
     "Session",
     "Snapshot",
     "SourceHealth",
@@ -151,4 +156,5 @@ __all__ = [
     "Way",
     "Ways",
     "When",
+    "WordCount",
 ]

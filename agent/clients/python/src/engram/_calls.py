@@ -22,7 +22,7 @@ from .procedures import (
     ProcedureSummary,
     Ways,
 )
-from .remembering import Answer, Entities, Episode, EpisodeSummary, Event, Fact, Forgotten, Gist, Person
+from .remembering import Answer, Entities, Episode, EpisodeSummary, Event, Fact, Forgotten, Gist, Person, SearchResult
 from .status import Backup, Compacted, Export, Health, Instance, News, Reloaded, Snapshot
 
 T = TypeVar("T")
@@ -130,6 +130,11 @@ def patience(deadline: float | timedelta | None, timeout: float) -> float:
 
 
 # Looking into the memory.
+
+
+def search(query: str, order: str | None, limit: int | None) -> Call[SearchResult]:
+    fields = without_nones({"query": query, "order": order, "limit": limit})
+    return Call("cmd/search", fields, lambda reply: decode(SearchResult, reply))
 
 
 def episodes(

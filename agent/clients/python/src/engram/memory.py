@@ -24,7 +24,7 @@ from ._pending import Pending
 from .errors import Closed, TimedOut
 from .observing import Kind, Observation, Receipt, Told, said
 from .procedures import Alternatives, Missing, NextStep, Picture, Procedure, ProcedureSummary, Ways
-from .remembering import Answer, Entities, Episode, EpisodeSummary, Event, Fact, Forgotten, Gist, Person
+from .remembering import Answer, Entities, Episode, EpisodeSummary, Event, Fact, Forgotten, Gist, Person, SearchResult
 from .status import Backup, Compacted, Export, Health, Instance, News, Reloaded, Snapshot
 
 T = TypeVar("T")
@@ -198,6 +198,23 @@ class Memory:
         return self._run(call, calls.patience(deadline, self._timeout) if timeout is None else timeout)
 
     # Looking into the memory.
+
+    def search(
+        self,
+        query: str,
+        *,
+        order: Literal["newest", "relevance"] | None = None,
+        limit: int | None = None,
+        timeout: float | None = None,
+    ) -> SearchResult:
+        """Searches events for words in any of their forms: `red mug`, `"red mug"`, `-sink`, `mug near/5 sink`,
+        `who:Anna`, `kind:action`, `since:2h`, `until:2026-11-20`. Every part must be there.
+
+        :param order: without it, the newest first.
+        :param limit: events at most; all of them are counted.
+        :raises BadRequest: if the query cannot be answered; the text says what to change.
+        """
+        return self._run(calls.search(query, order, limit), timeout)
 
     def episodes(
         self,

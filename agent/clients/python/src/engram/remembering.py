@@ -212,6 +212,81 @@ class Episode(display.Lines):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Found(display.Line):
+    """One event that a search for words found."""
+
+    #: Id of the event, for `Memory.event`.
+    event: str
+    #: Id of its episode, for `Memory.episode`.
+    episode: str
+    kind: str
+    start: datetime
+    end: datetime
+    #: The words around the hit, on one line.
+    snippet: str
+    #: Begin and end of everything in `snippet` that was searched for, in characters.
+    marks: tuple[tuple[int, ...], ...] = ()
+    entity: str | None = None
+    source: str = ""
+    #: From 0 to 1, in order of relevance.
+    score: float = 0.0
+    #: Where it can be looked at, if it was recorded and the recording is still there.
+    media: str | None = None
+    #: All fields as Engram sent them.
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def marked(self, before: str = "[", after: str = "]") -> str:
+        """Returns the snippet with what was searched for between two texts."""
+        text, end = "", 0
+        for start, stop in self.marks:
+            text += self.snippet[end:start] + before + self.snippet[start:stop] + after
+            end = stop
+        return text + self.snippet[end:]
+
+    def __str__(self) -> str:
+        """Says it in a line."""
+        who = f"{self.entity}: " if self.entity else ""
+        return f"{display.span(self.start, self.end)}  {who}{self.marked()}  [{self.episode}, {self.event}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordCount:
+    """How common a word of a search is."""
+
+    word: str
+    #: How many events hold it, in any of its forms.
+    events: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SearchResult(display.Lines):
+    """The events that hold what was searched for."""
+
+    #: How many match; `found` are the first of them.
+    count: int
+    found: tuple[Found, ...] = ()
+    #: Every word that events must hold.
+    words: tuple[WordCount, ...] = ()
+    #: What was left out because it holds only small words, such as "the".
+    ignored: tuple[str, ...] = ()
+    order: str = ""
+    #: How the agent found them: `rank` or `postings`.
+    plan: str = ""
+    #: All fields as Engram sent them.
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def __bool__(self) -> bool:
+        """Tells whether any event matches."""
+        return self.count > 0
+
+    def __str__(self) -> str:
+        """Returns a line for each event, and the counts."""
+        words = ", ".join(f"{word.word} in {word.events}" for word in self.words)
+        head = f"{len(self.found)} of {display.count(self.count, 'event')}" + (f" ({words})" if words else "")
+        return "\n".join([head, *(f"  {found}" for found in self.found)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Fact(display.Line):
     """Something that is held to be so, or with `until` was so."""
 
