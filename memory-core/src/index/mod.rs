@@ -15,6 +15,7 @@ mod irregular;
 pub mod matrix;
 pub mod measure;
 mod packing;
+mod positions;
 mod postings;
 mod search;
 pub mod section;
@@ -31,6 +32,7 @@ use std::sync::Arc;
 pub use analysis::{Analyzer, Language, TermId, Words, is_stop_word, stem, term_of, words};
 pub use compressed::{CompressedIndex, IndexBytes, IndexOptions};
 pub use fusion::Fusion;
+pub use positions::PositionIndex;
 pub use token_signatures::TokenSignatureOptions;
 
 use crate::{EpisodeId, Event, EventId, Kind, Modality, StreamSpan, TimeSpan};
@@ -133,6 +135,8 @@ pub struct SearchQuery {
     pub entity: Option<String>,
     /// Only events of this source.
     pub source: Option<String>,
+    /// Only these events, in order of ids.
+    pub only: Option<Arc<[EventId]>>,
     /// Spans that the question names, with how much (0 to 1) an event inside gains by it. Nothing is excluded.
     pub near: Vec<(TimeSpan, f32)>,
     /// Of a search without words: the latest instead of the earliest ones.
@@ -156,6 +160,8 @@ pub struct Holding {
     pub kinds: Vec<Kind>,
     /// Only events about this entity; case is ignored.
     pub entity: Option<String>,
+    /// Only these events, in order of ids.
+    pub only: Option<Arc<[EventId]>>,
     /// The latest instead of the earliest ones.
     pub latest: bool,
     /// How many at most.

@@ -17,6 +17,7 @@ mod gather;
 mod intent;
 mod likeness;
 mod missing;
+mod near;
 mod nearest;
 mod options;
 mod pool;
@@ -63,6 +64,13 @@ const USUAL_EVIDENCE: usize = 5;
 /// # Errors
 /// If the question is none, if its budget ran out, or if the store could not be read.
 pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> {
+    let Some(circle) = &query.near else { return answer_from(query, reader) };
+    circle.check().map_err(|error| QueryError::Invalid(error.to_string()))?;
+    let only = reader.positions().map_or_else(Vec::new, |positions| positions.near(circle));
+    answer_from(query, &near::NearReader::new(reader, only.into()))
+}
+
+fn answer_from(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> {
     let stopwatch = Stopwatch::start(reader.clock(), query.budget);
     validate(query)?;
     let hard = hard_bounds(query)?;
@@ -147,11 +155,16 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
         choose(&pool, &gathered, candidates, &embeddings.options, &mut trace)?
     };
     let total = stopwatch.check()?;
+    let pose = match (question.ask(), conclusion.evidence.first()) {
+        (Ask::Place, Some(first)) if conclusion.answer.is_some() => first.reading.event.pose.clone(),
+        _ => None,
+    };
     let mut evidence = conclusion.evidence;
     evidence.truncate(limit);
     degraded.splice(0..0, missing::missing(&question, &evidence, conclusion.answer.is_some(), reader));
     Ok(Answer {
         answer: conclusion.answer,
+        pose,
         choice: conclusion.choice,
         confidence: conclusion.confidence,
         route: conclusion.route,
@@ -342,6 +355,7 @@ fn cited(found: Found, rank: usize) -> Evidence {
         },
         entity: event.entity,
         attributes: event.attributes,
+        pose: event.pose,
     }
 }
 

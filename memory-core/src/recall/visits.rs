@@ -252,6 +252,7 @@ mod tests {
             confidence: 1.0,
             media: None,
             received: at(from),
+            pose: None,
         }
     }
 

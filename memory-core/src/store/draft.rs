@@ -20,6 +20,8 @@ use crate::{EpisodeId, EventId, Origin, Timestamp};
 pub(crate) struct Changes {
     /// New documents in order of ids.
     pub appended: Vec<Document>,
+    /// The positions of those that have one: event, frame, x and y.
+    pub posed: Vec<(EventId, String, f64, f64)>,
     /// Documents that changed their episode, in order of the moves.
     pub moved: Vec<(EventId, EpisodeId)>,
     /// Documents that are not to be seen any more.
@@ -198,6 +200,7 @@ impl<'t> Draft<'t> {
                 self.hidden_vectors.push((*space, id, vector.value().to_vec()));
             }
         }
+        stale += self.remove_pose(id)?;
         stale += self.tables.put_event(id, row)?;
         self.head.stale_bytes += stale as u64;
         self.head.events -= 1;

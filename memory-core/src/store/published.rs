@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::index::Search;
+use crate::index::{PositionIndex, Search};
 use crate::learning::Learnt;
 use crate::ports::TextEmbedder;
 use crate::{AbsentRole, Stats};
@@ -10,6 +10,8 @@ use crate::{AbsentRole, Stats};
 /// Immutable; readers load a pointer to it and wait for nobody.
 pub(crate) struct Published {
     pub search: Arc<dyn Search>,
+    /// Where visible events were.
+    pub positions: PositionIndex,
     /// All but the bytes on disk, which are looked up when they are asked for.
     pub stats: Stats,
     /// Of all segments, microseconds.

@@ -16,6 +16,7 @@ mod format;
 mod index_options;
 mod learning;
 mod observe;
+mod poses;
 mod progress;
 mod properties;
 mod reading;
