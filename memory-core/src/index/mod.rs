@@ -15,6 +15,7 @@ mod irregular;
 pub mod matrix;
 pub mod measure;
 mod packing;
+mod place_map;
 mod positions;
 mod postings;
 mod search;
@@ -32,6 +33,7 @@ use std::sync::Arc;
 pub use analysis::{Analyzer, Language, TermId, Words, is_stop_word, stem, term_of, words};
 pub use compressed::{CompressedIndex, IndexBytes, IndexOptions};
 pub use fusion::Fusion;
+pub use place_map::{MappedPlace, PlaceMap};
 pub use positions::PositionIndex;
 pub use token_signatures::TokenSignatureOptions;
 

@@ -33,7 +33,7 @@ use std::time::Duration;
 pub use reader::Reader;
 pub use symbolic::serve;
 
-use self::answerers::{amounts, counts, events, facts, order, places, procedures, summary, times, truth};
+use self::answerers::{amounts, counts, events, facts, order, places, poses, procedures, summary, times, truth};
 use self::candidate::{Candidate, Layer, Signals};
 use self::decision::{Decision, decide};
 use self::gather::{Gathered, gather, step};
@@ -156,7 +156,7 @@ fn answer_from(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError>
     };
     let total = stopwatch.check()?;
     let pose = match (question.ask(), conclusion.evidence.first()) {
-        (Ask::Place, Some(first)) if conclusion.answer.is_some() => first.reading.event.pose.clone(),
+        (Ask::Place, Some(first)) if conclusion.answer.is_some() => poses::of_event(first).cloned(),
         _ => None,
     };
     let mut evidence = conclusion.evidence;
@@ -220,6 +220,15 @@ fn propose(
     };
     let of_class = events::of_class(pool)?;
     let specific = specific.or(of_class);
+    let told: Vec<Candidate> = candidates.iter().chain(&specific).cloned().collect();
+    let specific = match poses::answer(pool, found, &told)? {
+        // It is newer than what words and facts say of it.
+        Some(posed) => {
+            candidates.retain(|candidate| candidate.layer != Layer::Facts);
+            Some(posed)
+        }
+        None => specific,
+    };
     let specific_found = specific.is_some();
     candidates.extend(specific);
     if !specific_found && !matches!(question.ask(), Ask::Truth) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Reader;
-use crate::index::{Hit, Holding, PositionIndex, Search, SearchQuery, TermStatistics};
+use crate::index::{Hit, Holding, PlaceMap, PositionIndex, Search, SearchQuery, TermStatistics};
 use crate::ports::TextEmbedder;
 use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, Sensed, TimeSpan};
 
@@ -64,6 +64,10 @@ impl Reader for NearReader<'_> {
 
     fn positions(&self) -> Option<&PositionIndex> {
         self.reader.positions()
+    }
+
+    fn places(&self) -> Option<&PlaceMap> {
+        self.reader.places()
     }
 
     fn absent_roles(&self) -> &[AbsentRole] {

@@ -1,7 +1,7 @@
 //! What an answer is made from.
 
 use crate::episodic::gist::{Line, MOST_EVENTS, joined};
-use crate::index::{PositionIndex, Search, SearchQuery};
+use crate::index::{PlaceMap, PositionIndex, Search, SearchQuery};
 use crate::learning::Learnt;
 use crate::logic::Procedures;
 use crate::ports::TextEmbedder;
@@ -47,6 +47,11 @@ pub trait Reader: Send + Sync {
 
     /// Where events were; `None` where no event has a pose.
     fn positions(&self) -> Option<&PositionIndex> {
+        None
+    }
+
+    /// Which places were named where; `None` where no event has a pose.
+    fn places(&self) -> Option<&PlaceMap> {
         None
     }
 

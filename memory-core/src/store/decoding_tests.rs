@@ -135,13 +135,14 @@ fn the_bytes_of_a_record_stay_as_they_are() {
         covariance: Some([0.25, 0.0, 0.0, 0.0, 0.0, 1.0]),
         of: crate::PoseOf::Robot,
         told: true,
+        place: None,
     };
     let hex: String = postcard::to_stdvec(&pose).unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
     let zeros = "0".repeat(64);
     assert_eq!(
         hex,
         format!(
-            "036d6170000000000000f03f00000000000000c0000000000000e03f000000000000000001000000000000d03f{zeros}000000000000f03f0101"
+            "036d6170000000000000f03f00000000000000c0000000000000e03f000000000000000001000000000000d03f{zeros}000000000000f03f010100"
         )
     );
 }

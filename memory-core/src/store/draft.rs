@@ -8,6 +8,7 @@ use super::admit::SpaceVector;
 use super::changes;
 use super::envelope;
 use super::failure::{Failure, Result, if_sound};
+use super::poses::PoseRow;
 use super::records::{BEHIND, Digest, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Head, fold};
 use super::tables::{self, ENTITY, PLACE, WriteTables};
 use super::vectors;
@@ -20,8 +21,10 @@ use crate::{EpisodeId, EventId, Origin, Timestamp};
 pub(crate) struct Changes {
     /// New documents in order of ids.
     pub appended: Vec<Document>,
-    /// The positions of those that have one: event, frame, x and y.
-    pub posed: Vec<(EventId, String, f64, f64)>,
+    /// The poses of those that have one.
+    pub posed: Vec<(EventId, PoseRow)>,
+    /// The poses of those that were hidden.
+    pub unposed: Vec<PoseRow>,
     /// Documents that changed their episode, in order of the moves.
     pub moved: Vec<(EventId, EpisodeId)>,
     /// Documents that are not to be seen any more.

@@ -82,9 +82,8 @@ impl Draft<'_> {
 
         let mut events = Vec::with_capacity(bodies.len());
         for ((body, vectors), pose) in bodies {
-            let event = self.insert_event(EventBody { episode: id, ..body })?;
+            let event = self.insert_posed(EventBody { episode: id, ..body }, pose)?;
             self.put_vectors(event, &vectors)?;
-            self.put_pose(event, pose)?;
             events.push(EventId(event));
         }
         Ok(Outcome::Accepted { episode: EpisodeId(id), opened, events })

@@ -7,10 +7,11 @@ use super::draft::Draft;
 use super::envelope::RecordType;
 use super::event_set::EventSet;
 use super::failure::{Failure, Result, if_sound};
-use super::records::EventBody;
+use super::records::{EventBody, decode_attributes};
 use super::tables::{self, ReadTables};
-use crate::index::PositionIndex;
-use crate::{Covariance, Event, EventId, Pose, PoseError, PoseOf};
+use crate::index::{PlaceMap, PositionIndex};
+use crate::language::english::space::named_place;
+use crate::{Covariance, Event, EventId, Kind, Pose, PoseError, PoseOf, Value};
 
 pub(crate) const POSE: RecordType = RecordType { table: "poses", tag: 13, version: 1 };
 
@@ -26,12 +27,14 @@ pub(crate) struct PoseRow {
     pub of: PoseOf,
     /// Whether its sender said it. Otherwise it is where the robot was, and no part of what was told.
     pub told: bool,
+    /// The place that was named here.
+    pub place: Option<String>,
 }
 
 impl PoseRow {
     pub(crate) fn of(pose: Pose, told: bool) -> Self {
         let Pose { frame, x, y, z, yaw, covariance, of } = pose;
-        Self { frame, x, y, z, yaw, covariance: covariance.map(|Covariance(numbers)| numbers), of, told }
+        Self { frame, x, y, z, yaw, covariance: covariance.map(|Covariance(numbers)| numbers), of, told, place: None }
     }
 
     pub(crate) fn into_pose(self) -> Pose {
@@ -51,21 +54,34 @@ pub(super) fn admit(told: Option<Pose>, robot: Option<Pose>) -> std::result::Res
 }
 
 /// What of a pose belongs to what was told.
-pub(super) fn said(pose: Option<&PoseRow>) -> Option<&PoseRow> {
-    pose.filter(|pose| pose.told)
+pub(super) fn said(pose: Option<&PoseRow>) -> Option<Pose> {
+    pose.filter(|pose| pose.told).cloned().map(PoseRow::into_pose)
+}
+
+/// The place that an event names where it happened: its attribute, or its words ("this is the kitchen").
+fn place_named(body: &EventBody) -> Option<String> {
+    let attributes = decode_attributes(body.attributes.as_deref()).ok()?;
+    let place = attributes.get("place").and_then(Value::as_text).map(str::trim).filter(|place| !place.is_empty());
+    place.map(str::to_owned).or_else(|| (body.kind == Kind::Text).then(|| named_place(&body.text)).flatten())
 }
 
 impl Draft<'_> {
-    /// Keeps the pose of a visible event.
-    pub(super) fn put_pose(&mut self, id: u64, pose: Option<PoseRow>) -> Result<()> {
-        let Some(pose) = pose else { return Ok(()) };
-        self.tables.poses.insert(id, tables::seal_numbered(POSE, id, &pose).as_slice())?;
-        self.changes.posed.push((EventId(id), pose.frame, pose.x, pose.y));
-        Ok(())
+    /// Adds a visible event with its pose to its episode.
+    pub(super) fn insert_posed(&mut self, body: EventBody, pose: Option<PoseRow>) -> Result<u64> {
+        let pose = pose.map(|pose| PoseRow { place: place_named(&body), ..pose });
+        let id = self.insert_event(body)?;
+        if let Some(pose) = pose {
+            self.tables.poses.insert(id, tables::seal_numbered(POSE, id, &pose).as_slice())?;
+            self.changes.posed.push((EventId(id), pose));
+        }
+        Ok(id)
     }
 
     /// Takes the pose of an event away and says how long its row was.
     pub(super) fn remove_pose(&mut self, id: u64) -> Result<usize> {
+        if let Some(pose) = self.pose(id)? {
+            self.changes.unposed.push(pose);
+        }
         Ok(self.tables.poses.remove(id)?.map_or(0, |row| row.value().len()))
     }
 
@@ -76,7 +92,7 @@ impl Draft<'_> {
 
     /// The digest of an event that is stored, its pose included.
     pub(super) fn stored_digest(&self, id: u64, body: &EventBody) -> Result<super::records::Digest> {
-        Ok(body.digest(said(self.pose(id)?.as_ref())))
+        Ok(body.digest(said(self.pose(id)?.as_ref()).as_ref()))
     }
 }
 
@@ -97,10 +113,41 @@ fn row(table: &impl ReadableTable<u64, &'static [u8]>, id: u64) -> Result<Option
     table.get(id)?.map(|row| tables::open_numbered(POSE, id, row.value())).transpose()
 }
 
+/// Where visible events were, and which places were named there. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Positions {
+    pub index: PositionIndex,
+    pub places: PlaceMap,
+}
+
+impl Positions {
+    /// Takes in what a transaction changed.
+    pub(super) fn apply(&mut self, posed: Vec<(EventId, PoseRow)>, hidden: &[EventId], unposed: &[PoseRow]) {
+        self.append(posed);
+        if !unposed.is_empty() {
+            self.index.hide(hidden);
+        }
+        for pose in unposed {
+            if let Some(place) = &pose.place {
+                self.places.remove(place, &pose.frame, pose.x, pose.y);
+            }
+        }
+    }
+
+    fn append(&mut self, posed: Vec<(EventId, PoseRow)>) {
+        for (_, pose) in &posed {
+            if let Some(place) = &pose.place {
+                self.places.add(place, &pose.frame, pose.x, pose.y);
+            }
+        }
+        self.index.append(posed.into_iter().map(|(id, pose)| (id, pose.frame, pose.x, pose.y)));
+    }
+}
+
 /// Where all visible events are.
-pub(super) fn positions(transaction: &ReadTransaction, live: &EventSet) -> Result<PositionIndex> {
-    let mut index = PositionIndex::default();
-    let Some(table) = tables::poses(transaction)? else { return Ok(index) };
+pub(super) fn positions(transaction: &ReadTransaction, live: &EventSet) -> Result<Positions> {
+    let mut positions = Positions::default();
+    let Some(table) = tables::poses(transaction)? else { return Ok(positions) };
     let mut found = Vec::new();
     for entry in table.iter()? {
         let (key, value) = entry?;
@@ -109,7 +156,7 @@ pub(super) fn positions(transaction: &ReadTransaction, live: &EventSet) -> Resul
             continue;
         }
         match tables::open_numbered::<PoseRow>(POSE, id, value.value()) {
-            Ok(row) => found.push((EventId(id), row.frame, row.x, row.y)),
+            Ok(row) => found.push((EventId(id), row)),
             Err(failure @ Failure::Damaged { .. }) => {
                 tracing::error!(
                     problem = tables::describe(failure),
@@ -119,8 +166,8 @@ pub(super) fn positions(transaction: &ReadTransaction, live: &EventSet) -> Resul
             Err(failure) => return Err(failure),
         }
     }
-    index.append(found);
-    Ok(index)
+    positions.append(found);
+    Ok(positions)
 }
 
 /// Verifies every row and says what is wrong.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::index::{PositionIndex, Search};
+use super::poses::Positions;
+use crate::index::Search;
 use crate::learning::Learnt;
 use crate::ports::TextEmbedder;
 use crate::{AbsentRole, Stats};
@@ -11,7 +12,7 @@ use crate::{AbsentRole, Stats};
 pub(crate) struct Published {
     pub search: Arc<dyn Search>,
     /// Where visible events were.
-    pub positions: PositionIndex,
+    pub positions: Positions,
     /// All but the bytes on disk, which are looked up when they are asked for.
     pub stats: Stats,
     /// Of all segments, microseconds.

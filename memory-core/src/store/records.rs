@@ -7,10 +7,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::envelope::RecordType;
 use super::failure::Failure;
-use super::poses::PoseRow;
 use crate::{
-    Attributes, Boundary, Episode, EpisodeId, Event, EventId, Kind, Modality, Origin, StreamSpan, TimeSpan, Timestamp,
-    Value,
+    Attributes, Boundary, Episode, EpisodeId, Event, EventId, Kind, Modality, Origin, Pose, StreamSpan, TimeSpan,
+    Timestamp, Value,
 };
 
 pub(crate) const EVENT: RecordType = RecordType { table: "events", tag: 1, version: 1 };
@@ -259,7 +258,7 @@ impl EventBody {
     }
 
     /// Of everything its sender said, with the pose that the sender said.
-    pub(crate) fn digest(&self, pose: Option<&PoseRow>) -> Digest {
+    pub(crate) fn digest(&self, pose: Option<&Pose>) -> Digest {
         let at = self.timed.then_some(self.start);
         let said = (&self.source, &self.sender_id, at, self.content());
         let mut bytes = postcard::to_stdvec(&said).expect("contents serialise to memory");

@@ -38,7 +38,7 @@ impl Draft<'_> {
                 return Ok(was_forgotten());
             }
         }
-        let digest = (!body.has_key()).then(|| body.digest(said(pose.as_ref())));
+        let digest = (!body.has_key()).then(|| body.digest(said(pose.as_ref()).as_ref()));
         if let (true, Some(digest)) = (redelivered, &digest)
             && let Some(of) = match self.changes.unkeyed.get(digest).copied().or_else(|| journal.find(digest)) {
                 Some(of) => Some(of),
@@ -50,8 +50,7 @@ impl Draft<'_> {
         }
 
         let (episode, opened) = self.place(&body)?;
-        let id = self.insert_event(EventBody { episode, ..body })?;
-        self.put_pose(id, pose)?;
+        let id = self.insert_posed(EventBody { episode, ..body }, pose)?;
         self.head.observations += 1;
         if let Some(key) = &identity {
             self.tables.identity.insert(key.as_slice(), id)?;
@@ -85,7 +84,7 @@ impl Draft<'_> {
             self.changes.duplicates += 1;
             return Ok(Outcome::Duplicate { of: EventId(known) });
         }
-        if redelivered && let Some(of) = self.corrected_before(&old, &body.digest(said(pose.as_ref())))? {
+        if redelivered && let Some(of) = self.corrected_before(&old, &body.digest(said(pose.as_ref()).as_ref()))? {
             self.changes.duplicates += 1;
             return Ok(Outcome::Duplicate { of });
         }
@@ -93,11 +92,11 @@ impl Draft<'_> {
         // The same key means the same moment, so the old event's episode is the right one.
         let episode = old.episode;
         self.extend(episode, &body)?;
-        let digest = old.digest(said(old_pose.as_ref()));
+        let digest = old.digest(said(old_pose.as_ref()).as_ref());
         let supersedes = old.supersedes;
-        let by = self.insert_event(EventBody { episode, supersedes: Some(known), ..body })?;
         // The robot was where it was, whatever is said anew.
-        self.put_pose(by, pose.or(old_pose.filter(|pose| !pose.told)))?;
+        let pose = pose.or(old_pose.filter(|pose| !pose.told));
+        let by = self.insert_posed(EventBody { episode, supersedes: Some(known), ..body }, pose)?;
         self.hide_event(known, &old, &EventRow::Superseded { by, supersedes, digest })?;
         self.settle()?;
         self.tables.identity.insert(key, by)?;

@@ -11,7 +11,7 @@ use super::tables::{self, ENTITY, PLACE, ReadTables};
 use super::vectors;
 use crate::episodic::gist::Line;
 use crate::episodic::{MAX_GAP, SUMMARY_EVENTS, summarize};
-use crate::index::{PositionIndex, Search, SearchQuery};
+use crate::index::{PlaceMap, PositionIndex, Search, SearchQuery};
 use crate::learning::Learnt;
 use crate::ports::TextEmbedder;
 use crate::recall::Reader;
@@ -200,7 +200,7 @@ impl View {
 
     /// Episodes with an event in a circle, ascending.
     fn episodes_near(&self, near: &Near, span: Option<TimeSpan>) -> Vec<u64> {
-        let only = Some(self.published.positions.near(near).into());
+        let only = Some(self.published.positions.index.near(near).into());
         let query = SearchQuery { span, only, limit: usize::MAX, ..SearchQuery::default() };
         let mut found: Vec<u64> = self.published.search.search(&query).into_iter().map(|hit| hit.episode.0).collect();
         found.sort_unstable();
@@ -345,7 +345,11 @@ impl Reader for View {
     }
 
     fn positions(&self) -> Option<&PositionIndex> {
-        Some(&self.published.positions)
+        Some(&self.published.positions.index)
+    }
+
+    fn places(&self) -> Option<&PlaceMap> {
+        Some(&self.published.positions.places)
     }
 
     fn lines(&self, span: TimeSpan) -> Result<Vec<Line>, ReadError> {

@@ -14,7 +14,7 @@ use super::generation::Generation;
 use super::index_seat::IndexSeat;
 use super::journal::Journal;
 use super::learned;
-use super::poses;
+use super::poses::{self, Positions};
 use super::published::Published;
 use super::records::{Behind, Digest, EVENT, EpisodeBody, EventRow, Head};
 use super::resume::resume;
@@ -22,7 +22,7 @@ use super::saved_index::{Place, Unfit};
 use super::tables::{self, ENTITY, META, ReadTables};
 use super::vectors::{IndexedSpace, SpaceInUse};
 use super::withdrawals::Withdrawals;
-use crate::index::{CompressedIndex, Document, IndexOptions, PositionIndex};
+use crate::index::{CompressedIndex, Document, IndexOptions};
 use crate::learning::Learnt;
 use crate::ports::TextEmbedder;
 use crate::{AbsentRole, Clock, EventId, Origin, PendingWork, Stats, Timestamp};
@@ -49,7 +49,7 @@ pub(crate) struct Writer {
     pub head: Head,
     pub index: IndexSeat,
     /// Where visible events were.
-    pub positions: PositionIndex,
+    pub positions: Positions,
     pub journal: Journal,
     /// Visible events.
     pub live: EventSet,
@@ -128,7 +128,7 @@ impl Writer {
         Ok(Self {
             head: tables::head(&transaction.open_table(META)?)?,
             index: IndexSeat::new(Box::new(index), generation),
-            positions: PositionIndex::default(),
+            positions: Positions::default(),
             journal: Journal::default(),
             live: EventSet::default(),
             pending: EventSet::default(),
@@ -205,8 +205,7 @@ impl Writer {
             self.pending.remove(hidden.0);
         }
         self.index.append(&changes.appended);
-        self.positions.append(changes.posed);
-        self.positions.hide(&changes.hidden);
+        self.positions.apply(changes.posed, &changes.hidden, &changes.unposed);
         if !changes.moved.is_empty() {
             self.index.regroup(&changes.moved);
         }
@@ -333,7 +332,7 @@ fn read_events(
         let received = Timestamp::from_micros(body.received);
         if body.origin == Origin::Told && !body.has_key() && (Journal::is_recent(received, now) || behind.has(id)) {
             let pose = if_sound(tables.pose(id))?.flatten();
-            chunk.unkeyed.push((body.digest(poses::said(pose.as_ref())), EventId(id)));
+            chunk.unkeyed.push((body.digest(poses::said(pose.as_ref()).as_ref()), EventId(id)));
         }
         match body.into_event(id, of) {
             Ok(event) => chunk.documents.push(Document::of(&event)),

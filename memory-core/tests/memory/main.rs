@@ -13,6 +13,7 @@ mod embeddings;
 mod episodes;
 mod forget;
 mod format;
+mod house;
 mod index_options;
 mod learning;
 mod observe;

@@ -166,3 +166,119 @@ fn what_is_exported_and_told_again_has_its_pose() {
     assert_eq!(poses(&other), poses(&bench));
     assert!(poses(&other).iter().all(Option::is_some));
 }
+
+/// Something that a detector saw.
+fn detected(what: &str, pose: Pose, seconds: i64) -> Told {
+    Told {
+        kind: memory_core::Kind::Object,
+        entity: Some(what.into()),
+        source: "detector".into(),
+        pose: Some(pose),
+        ..told_at(&format!("a {what}"), seconds)
+    }
+}
+
+/// Somebody says where the robot is.
+fn named(name: &str, pose: Pose, seconds: i64) -> Told {
+    let robot_pose = Some(Pose { of: PoseOf::Robot, ..pose });
+    Told { robot_pose, ..told_at(&format!("This is the {name}."), seconds) }
+}
+
+/// A kitchen at the origin and a hall ten metres away; a mug that moves from one to the other.
+fn two_rooms() -> Bench {
+    let bench = Bench::new();
+    bench.clock.set_wall(at(10_000));
+    for told in [
+        named("kitchen", pose(1.0, 1.0), 0),
+        named("hall", pose(11.0, 1.0), 60),
+        detected("kettle", pose(0.5, 2.0), 600),
+        detected("mug", pose(2.0, 1.0), 610),
+        detected("umbrella", pose(10.0, 2.0), 700),
+        detected("mug", pose(2.1, 1.0), 1_000),
+        detected("mug", pose(11.0, 2.5), 1_200),
+        detected("kettle", pose(0.5, 2.0), 1_500),
+    ] {
+        accepted(bench.tell(told));
+    }
+    bench
+}
+
+#[test]
+fn a_place_that_somebody_named_is_where_things_are() {
+    let bench = two_rooms();
+    let mug = ask(&bench, "Where is the mug?", None);
+    assert_eq!((mug.answer.as_deref(), mug.pose), (Some("In the hall"), Some(pose(11.0, 2.5))));
+    assert!(mug.reason.contains("in the kitchen until") && mug.reason.contains("in the hall since"), "{}", mug.reason);
+    let before = ask(&bench, "Where was the mug before?", None);
+    assert_eq!(before.answer.as_deref(), Some("In the kitchen"));
+    assert_eq!(ask(&bench, "Where is the bassoon?", None).answer, None);
+}
+
+#[test]
+fn what_is_at_a_place_is_what_was_not_seen_elsewhere_since() {
+    let bench = two_rooms();
+    assert_eq!(ask(&bench, "What is in the kitchen?", None).answer.as_deref(), Some("Kettle"));
+    assert_eq!(ask(&bench, "What is in the hall?", None).answer.as_deref(), Some("Mug and umbrella"));
+    assert_eq!(ask(&bench, "What is near the umbrella?", None).answer.as_deref(), Some("Mug"));
+}
+
+#[test]
+fn distances_and_visits_are_computed_on_the_map() {
+    let bench = two_rooms();
+    let apart = ask(&bench, "How far apart are the mug and the umbrella?", None);
+    assert_eq!(apart.answer.as_deref(), Some("1.1 m"), "{}", apart.reason);
+    for seconds in [2_000, 2_020, 3_000] {
+        let robot_pose = Some(Pose { of: PoseOf::Robot, ..pose(1.0, 1.5) });
+        accepted(bench.tell(Told { robot_pose, ..told_at("Anna hums.", seconds) }));
+    }
+    let visits = ask(&bench, "How often were you in the kitchen?", None);
+    // When it was named, 600 to 610, 1000, 1500, 2000 to 2020, and 3000.
+    assert!(visits.answer.as_deref().unwrap_or_default().starts_with("6 times"), "{:?}", visits.answer);
+}
+
+#[test]
+fn what_was_seen_on_the_way_lies_between_two_stays() {
+    let bench = Bench::new();
+    bench.clock.set_wall(at(10_000));
+    for told in [
+        named("kitchen", pose(1.0, 1.0), 0),
+        named("hall", pose(21.0, 1.0), 60),
+        detected("kettle", pose(0.5, 2.0), 600),
+        detected("kettle", pose(0.5, 2.0), 700),
+        detected("broom", pose(8.0, 1.0), 710),
+        detected("ladder", pose(14.0, 1.0), 720),
+        detected("umbrella", pose(20.5, 1.0), 730),
+    ] {
+        accepted(bench.tell(told));
+    }
+    let answer = ask(&bench, "What did you see on the way to the hall?", None);
+    assert_eq!(answer.answer.as_deref(), Some("Broom and ladder"), "{}", answer.reason);
+}
+
+#[test]
+fn what_words_say_later_is_newer_than_a_pose() {
+    let bench = two_rooms();
+    accepted(bench.tell(told_at("The mug is in the dishwasher.", 5_000)));
+    let answer = ask(&bench, "Where is the mug?", None);
+    assert_eq!((answer.answer.as_deref(), answer.pose), (Some("In the dishwasher"), None));
+}
+
+#[test]
+fn a_forgotten_name_names_no_place_any_more() {
+    let mut bench = two_rooms();
+    bench.memory.forget(&ForgetRequest::Span(TimeSpan::new(at(60), at(60)))).unwrap();
+    for _ in 0..2 {
+        let answer = ask(&bench, "Where is the mug?", None).answer.unwrap();
+        assert!(!answer.contains("hall"), "{answer}");
+        bench.kill();
+        bench.clock.set_wall(at(10_000));
+    }
+}
+
+#[test]
+fn a_position_that_is_too_uncertain_answers_nothing() {
+    let bench = two_rooms();
+    let lost = RawPose { frame: "map".into(), x: 90.0, covariance: vec![9.0, 9.0, 0.1], ..RawPose::default() };
+    accepted(bench.tell(detected("mug", lost.check().unwrap(), 2_000)));
+    assert_eq!(ask(&bench, "Where is the mug?", None).pose, Some(pose(11.0, 2.5)));
+}
