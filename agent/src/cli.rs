@@ -7,6 +7,7 @@ mod procedure;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use memory_core::Near;
 use toml::Value;
 
 use crate::config::{FlagValue, LayerSources, SourceConfig, Speed};
@@ -197,6 +198,9 @@ pub struct AskArgs {
     /// The time that "now" means in the question. Default: the clock.
     #[arg(long, value_name = "TIME")]
     pub now: Option<String>,
+    /// Use only what happened within a radius of a point, in metres on the map FRAME (`map` if it is left out).
+    #[arg(long, value_name = "X,Y,RADIUS[,FRAME]", value_parser = near, allow_hyphen_values = true)]
+    pub near: Option<Near>,
     /// Maximum number of evidence items.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub top_k: u16,
@@ -356,6 +360,9 @@ pub enum InspectCommand {
         /// Only episodes with an event at this place.
         #[arg(long, value_name = "PLACE")]
         place: Option<String>,
+        /// Only episodes with an event within a radius of a point, in metres on the map FRAME (`map` if it is left out).
+        #[arg(long, value_name = "X,Y,RADIUS[,FRAME]", value_parser = near, allow_hyphen_values = true)]
+        near: Option<Near>,
         /// Maximum number to list.
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: usize,
@@ -718,6 +725,21 @@ fn key_value(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.to_owned())),
         _ => Err("expected KEY=VALUE".to_owned()),
     }
+}
+
+fn near(text: &str) -> Result<Near, String> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let (numbers, frame) = match parts.as_slice() {
+        [numbers @ .., frame] if numbers.len() == 3 => (numbers, *frame),
+        numbers => (numbers, crate::mqtt::pose::DEFAULT_FRAME),
+    };
+    let numbers: Vec<f64> = numbers.iter().filter_map(|number| number.parse().ok()).collect();
+    let [x, y, radius] = numbers[..] else {
+        return Err("expected three numbers of metres, such as 2.5,-1,3, and perhaps the name of the map".to_owned());
+    };
+    let near = Near { frame: frame.to_owned(), x, y, radius };
+    near.check().map_err(|error| error.to_string())?;
+    Ok(near)
 }
 
 fn positive_seconds(text: &str) -> Result<f64, String> {

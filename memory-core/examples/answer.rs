@@ -131,6 +131,7 @@ fn observation(value: &Value) -> Result<Observation, Failure> {
         attributes: attributes.into_iter().map(|(name, value)| (name, value.into())).collect(),
         confidence: value["confidence"].as_f64().map(|confidence| confidence as f32),
         redelivered: false,
+        ..Told::default()
     }))
 }
 
@@ -149,6 +150,7 @@ fn ask(memory: &Memory, question: &Value, trace: bool) -> Result<Value, Failure>
         top_k: question["top_k"].as_u64().map(usize::try_from).transpose()?.unwrap_or_default(),
         budget: None,
         trace,
+        near: None,
     };
     let begin = Instant::now();
     let answer = memory.ask(&query)?;

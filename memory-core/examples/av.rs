@@ -69,6 +69,7 @@ fn event(place: usize, start: f64, end: f64, kind: Kind, text: String) -> Event 
         confidence: 1.0,
         media: None,
         received: session,
+        pose: None,
     }
 }
 

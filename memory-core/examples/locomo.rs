@@ -75,6 +75,7 @@ fn event(place: usize, observation: Observation) -> Result<Event, Failure> {
         confidence: 1.0,
         media: None,
         received: start,
+        pose: None,
     })
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Attributes, StreamSpan, TimeSpan, Timestamp};
+use crate::{Attributes, Pose, StreamSpan, TimeSpan, Timestamp};
 
 /// The commit number of an atomic event: ids grow in the order of commits and are never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
@@ -145,6 +145,8 @@ pub struct Event {
     pub media: Option<String>,
     /// When it was committed.
     pub received: Timestamp,
+    /// Where it was, or where the robot was.
+    pub pose: Option<Pose>,
 }
 
 /// A stretch of experience: a perceived segment with what was told during it, or consecutive told observations.
@@ -175,6 +177,8 @@ pub struct EpisodeSummary {
     pub episode: Episode,
     /// One line made from its events.
     pub summary: String,
+    /// The first pose among its events.
+    pub pose: Option<Pose>,
 }
 
 /// A person or thing that events name.

@@ -21,6 +21,7 @@ pub mod logic;
 mod memory;
 mod observation;
 pub mod ports;
+mod pose;
 mod procedure;
 mod query;
 pub mod recall;
@@ -47,6 +48,7 @@ pub use memory::{
     PendingWork, SaveIndex, Stats,
 };
 pub use observation::{Boundary, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told};
+pub use pose::{Covariance, MAX_COORDINATE, MAX_FRAME_BYTES, Near, Pose, PoseError, PoseOf, RawPose};
 pub use procedure::{
     Alternatives, EdgeDetail, LikelyStep, OtherThing, PictureFormat, ProcedureChange, ProcedureDetail, ProcedureError,
     ProcedureNews, ProcedureReply, ProcedureRequest, ProcedureSummary, Remark, SessionEvidence, StepDetail, Way, Ways,

@@ -124,7 +124,7 @@ pub struct Stats {
 }
 
 /// Which episodes to list.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct EpisodeFilter {
     /// Only those that overlap this span (an open end is `Timestamp::from_micros(i64::MIN|MAX)`).
     pub span: Option<TimeSpan>,
@@ -132,6 +132,8 @@ pub struct EpisodeFilter {
     pub entity: Option<String>,
     /// Only those with an event at this place (attribute `place`).
     pub place: Option<String>,
+    /// Only those with an event in this circle.
+    pub near: Option<crate::Near>,
     /// Continue after this page's `next`.
     pub cursor: Option<EpisodeId>,
     /// Maximum number of episodes; 50 if zero.

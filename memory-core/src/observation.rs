@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Attributes, Kind, Modality, StreamSpan, Timestamp};
+use crate::{Attributes, Kind, Modality, Pose, StreamSpan, Timestamp};
 
 /// One thing to remember.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +34,11 @@ pub struct Told {
     pub attributes: Attributes,
     /// The sender's confidence, 0 to 1.
     pub confidence: Option<f32>,
+    /// Where it was, as its sender says.
+    pub pose: Option<Pose>,
+    /// Where the robot was at that time; kept where the sender says no pose. It does not belong to what was told: told again
+    /// with another one it is the same observation.
+    pub robot_pose: Option<Pose>,
     /// Whether the transport marks it as a possible repetition (MQTT's DUP flag).
     pub redelivered: bool,
 }
@@ -95,6 +100,8 @@ pub struct PerceivedEvent {
     pub attributes: Attributes,
     /// The encoder's confidence, 0 to 1.
     pub confidence: f32,
+    /// Where the robot was in the middle of it.
+    pub pose: Option<Pose>,
     /// Its embeddings, at most one per sense and space; empty if no encoder made one.
     pub embeddings: Vec<SensedEmbedding>,
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Attributes, EpisodeId, EventId, Kind, Modality, StreamSpan, TimeSpan, Timestamp};
+use crate::{Attributes, EpisodeId, EventId, Kind, Modality, Near, Pose, StreamSpan, TimeSpan, Timestamp};
 
 /// A question to the memory.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -17,6 +17,8 @@ pub struct Query {
     pub since: Option<Timestamp>,
     /// Use only events at or before this time.
     pub until: Option<Timestamp>,
+    /// Use only events with a pose in this circle.
+    pub near: Option<Near>,
     /// The time that "now" means in the question; the clock if absent.
     pub now: Option<Timestamp>,
     /// Maximum number of evidence items; 5 if zero.
@@ -115,6 +117,8 @@ pub struct Evidence {
     pub entity: Option<String>,
     /// Attributes that were told or perceived with it.
     pub attributes: Attributes,
+    /// Where it was, or where the robot was.
+    pub pose: Option<Pose>,
 }
 
 /// Processing time by phase.
@@ -144,6 +148,8 @@ pub struct TraceStep {
 pub struct Answer {
     /// The answer in words; `None` if the memory holds no evidence.
     pub answer: Option<String>,
+    /// Where to find what a question for a place asks for: the pose of the event that the answer rests on.
+    pub pose: Option<Pose>,
     /// Index of the chosen option.
     pub choice: Option<usize>,
     /// Probability that the answer is right, 0 to 1.

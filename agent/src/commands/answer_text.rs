@@ -20,6 +20,9 @@ pub fn write(answer: &Json, options: &[String], now: Timestamp, zone: &TimeZone)
             format!("I remember nothing about that: {reason}.")
         })),
     }
+    if let Some(place) = position(&answer["pose"]) {
+        line(place);
+    }
     if let Some(index) = answer["choice"].as_u64() {
         let option = usize::try_from(index).ok().and_then(|index| options.get(index));
         line(format!("choice {}: {}", index + 1, option.map_or("?", String::as_str)));
@@ -66,6 +69,14 @@ pub fn write(answer: &Json, options: &[String], now: Timestamp, zone: &TimeZone)
         line(format!("  {}: {}", words(&step["step"]), words(&step["detail"])));
     }
     text.trim_end().to_owned()
+}
+
+/// A pose in a line: where to drive to.
+fn position(pose: &Json) -> Option<String> {
+    let number = |name: &str| pose[name].as_f64();
+    let (x, y, yaw) = (number("x")?, number("y")?, number("yaw")?);
+    let of = if pose["of"] == "robot" { "seen from" } else { "at" };
+    Some(format!("{of} x {x:.2} m, y {y:.2} m, yaw {yaw:.2} on {}", words(&pose["frame"])))
 }
 
 fn words(value: &Json) -> String {

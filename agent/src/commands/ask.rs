@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::{Clock, Query, SystemClock, Timestamp};
+use memory_core::{Clock, Near, Query, SystemClock, Timestamp};
 use serde_json::{Value as Json, json};
 
 use super::{answer_text, block_on, requester};
 use crate::cli::{AskArgs, GlobalArgs};
 use crate::config::Config;
 use crate::exit::{Exit, Failure};
+use crate::mqtt::pose::near_body;
 use crate::output::Output;
 use crate::{opening, when};
 
@@ -37,6 +38,7 @@ pub fn run(args: &AskArgs, global: &GlobalArgs, output: Output) -> Result<Exit, 
         until: time("until", &args.until)?,
         now: time("now", &args.now)?,
         top_k: usize::from(args.top_k),
+        near: args.near.clone(),
         trace: args.trace,
         patience: Duration::from_secs_f64(args.timeout),
     };
@@ -59,6 +61,7 @@ struct Question {
     since: Option<Timestamp>,
     until: Option<Timestamp>,
     now: Option<Timestamp>,
+    near: Option<Near>,
     top_k: usize,
     trace: bool,
     patience: Duration,
@@ -73,6 +76,7 @@ async fn by_mqtt(config: &Config, question: &Question, zone: &jiff::tz::TimeZone
         "since": time(question.since),
         "until": time(question.until),
         "now": time(question.now),
+        "near": near_body(question.near.as_ref()),
         "top_k": question.top_k,
         "trace": question.trace,
         "deadline_ms": u64::try_from(question.patience.as_millis()).unwrap_or(u64::MAX),
@@ -96,6 +100,7 @@ fn offline(config: &Config, question: &Question, zone: &jiff::tz::TimeZone) -> R
         top_k: question.top_k,
         budget: Some(question.patience),
         trace: question.trace,
+        near: question.near.clone(),
     };
     super::offline::ask(&memory, &query, zone, &super::inspect::links(config)?)
 }

@@ -113,11 +113,12 @@ fn read(
             let found = memory.episode(episode_id(id)?).or_exit(Exit::Store)?;
             found.map(|(whole, events)| episode(&whole, &events, zone, links))
         }
-        InspectCommand::Episodes { id: None, since, until, entity, place, limit, cursor } => {
+        InspectCommand::Episodes { id: None, since, until, entity, place, near, limit, cursor } => {
             let filter = EpisodeFilter {
                 span: span(since.as_deref(), until.as_deref(), now, zone)?,
                 entity: entity.clone(),
                 place: place.clone(),
+                near: near.clone(),
                 cursor: cursor.as_deref().map(episode_id).transpose()?,
                 limit: *limit,
                 budget: None,
@@ -157,10 +158,11 @@ fn by_mqtt(
     };
     let (command, body) = match what {
         InspectCommand::Episodes { id: Some(id), .. } => ("get", json!({ "episode": id })),
-        InspectCommand::Episodes { id: None, since, until, entity, place, limit, cursor } => {
+        InspectCommand::Episodes { id: None, since, until, entity, place, near, limit, cursor } => {
             let (since, until) = (time(since)?, time(until)?);
             let body = json!({
                 "since": since, "until": until, "entity": entity, "place": place, "limit": limit, "cursor": cursor,
+                "near": crate::mqtt::pose::near_body(near.as_ref()),
             });
             ("list", body)
         }

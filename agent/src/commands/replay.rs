@@ -278,7 +278,8 @@ impl Report<'_> {
             events.extend(inside.iter().take(room).map(|event| event_body(event, zone, &MediaLinks::default())));
             degraded.extend(episode.degraded.iter().cloned());
             let texts: Vec<&str> = inside.iter().map(|event| event.text.as_str()).collect();
-            summaries.push(EpisodeSummary { summary: texts.join("; "), episode });
+            let pose = inside.iter().find_map(|event| event.pose.clone());
+            summaries.push(EpisodeSummary { summary: texts.join("; "), episode, pose });
         }
         let hidden = summaries.len().saturating_sub(EPISODES);
         let episodes = page(&Page { episodes: summaries.split_off(hidden), next: None }, zone, &MediaLinks::default());

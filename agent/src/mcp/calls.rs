@@ -32,6 +32,7 @@ pub async fn call(door: &Door, tool: ToolName, arguments: &Arguments<'_>) -> Res
                 "since": arguments.time("since")?, "until": arguments.time("until")?,
                 "entity": arguments.value("entity"), "place": arguments.value("place"),
                 "cursor": arguments.value("cursor"), "limit": arguments.count("limit"),
+                "near": arguments.value("near"),
             });
             digest::episodes(&door.command("list", body).await?)
         }
@@ -64,7 +65,7 @@ pub async fn call(door: &Door, tool: ToolName, arguments: &Arguments<'_>) -> Res
 fn question(named: &str, arguments: &Arguments<'_>) -> Result<Value, DoorError> {
     let mut body = json!({
         "question": arguments.text(named), "since": arguments.time("since")?, "until": arguments.time("until")?,
-        "top_k": arguments.count("limit"), "deadline_ms": DEADLINE_MS,
+        "top_k": arguments.count("limit"), "deadline_ms": DEADLINE_MS, "near": arguments.value("near"),
     });
     if named == "question"
         && let Some(options) = arguments.value("options")
@@ -185,7 +186,7 @@ async fn observe(door: &Door, arguments: &Arguments<'_>) -> Result<Value, DoorEr
         "text": arguments.text("text"), "id": id, "source": arguments.text("source").unwrap_or("mcp"),
         "at": if arguments.text("at").is_some() { arguments.time("at")? } else { arguments.now() },
     });
-    for name in ["kind", "entity", "confidence"] {
+    for name in ["kind", "entity", "confidence", "pose"] {
         if let Some(value) = arguments.value(name) {
             body[name] = value.clone();
         }

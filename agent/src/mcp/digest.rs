@@ -59,6 +59,7 @@ pub fn answer(reply: &Value) -> Value {
     let mut short = Short::default()
         .take(reply, &["choice", "confidence", "route"])
         .put("reason", cut(&reply["reason"], LINE))
+        .put("pose", pose(&reply["pose"]))
         .put("degraded", reply["degraded"].clone())
         .done();
     short["answer"] = cut(&reply["answer"], WHOLE);
@@ -100,8 +101,14 @@ fn evidence(item: &Value) -> Value {
         .take(item, &["event", "episode", "entity", "place", "score"])
         .put("at", item["start"].clone())
         .put("text", cut(&item["text"], LINE))
+        .put("pose", pose(&item["pose"]))
         .put("picture", has_picture(item))
         .done()
+}
+
+/// Where to drive to, without how certain that is.
+fn pose(pose: &Value) -> Value {
+    Short::default().take(pose, &["frame", "x", "y", "yaw", "of"]).done()
 }
 
 /// True where `get_picture` may have one.
@@ -115,6 +122,7 @@ pub fn episodes(reply: &Value) -> Value {
         Short::default()
             .take(episode, &["id", "start", "end", "source", "events"])
             .put("summary", cut(&episode["summary"], LINE))
+            .put("pose", pose(&episode["pose"]))
             .put("picture", has_picture(episode))
             .done()
     };
@@ -150,6 +158,7 @@ fn line(event: &Value, most: usize) -> Value {
         .take(event, &["id", "kind", "entity", "attributes"])
         .put("at", event["start"].clone())
         .put("text", cut(&event["text"], most))
+        .put("pose", pose(&event["pose"]))
         .put("picture", has_picture(event))
         .done()
 }

@@ -54,6 +54,13 @@ pub enum ToolName {
 const SINCE: Parameter = Parameter::may("since", Holds::Time, "Only what happened at or after this.");
 const UNTIL: Parameter = Parameter::may("until", Holds::Time, "Only what happened at or before this.");
 
+const NEAR: Parameter = Parameter::may(
+    "near",
+    Holds::Object,
+    "Only what happened within a radius of a point on the robot's map, in metres, such as \
+     {\"frame\": \"map\", \"x\": 2.5, \"y\": -1, \"radius\": 3}.",
+);
+
 /// All tools.
 pub const TOOLS: [ToolSpec; 12] = [
     ToolSpec {
@@ -69,6 +76,7 @@ pub const TOOLS: [ToolSpec; 12] = [
             Parameter::may("options", Holds::Texts, "Answers to choose from; `choice` is then the index of one."),
             SINCE,
             UNTIL,
+            NEAR,
             Parameter::may("limit", Holds::Count(3, 20), "Most items of evidence."),
         ],
     },
@@ -86,6 +94,7 @@ pub const TOOLS: [ToolSpec; 12] = [
             Parameter::may("best", Holds::Flag, "Best matches first instead of the newest."),
             SINCE,
             UNTIL,
+            NEAR,
             Parameter::may("limit", Holds::Count(10, 50), "Most events."),
         ],
     },
@@ -100,6 +109,7 @@ pub const TOOLS: [ToolSpec; 12] = [
             UNTIL,
             Parameter::may("entity", Holds::Text, "Only episodes with this person or thing."),
             Parameter::may("place", Holds::Text, "Only episodes at this place."),
+            NEAR,
             Parameter::may("limit", Holds::Count(10, 50), "Most episodes."),
             Parameter::may("cursor", Holds::Text, "The `next` of the page before."),
         ],
@@ -190,6 +200,11 @@ pub const TOOLS: [ToolSpec; 12] = [
             ),
             Parameter::may("entity", Holds::Text, "The person or thing that it is about, or who spoke."),
             Parameter::may("place", Holds::Text, "Where it was."),
+            Parameter::may(
+                "pose",
+                Holds::Object,
+                "Where it was on the robot's map, in metres, such as {\"frame\": \"map\", \"x\": 2.5, \"y\": -1}.",
+            ),
             Parameter::may("at", Holds::Time, "When it was. Default: now."),
             Parameter::may("confidence", Holds::Share, "How sure you are."),
             Parameter::may("attributes", Holds::Object, "More about it, such as {\"task\": \"make tea\"}."),

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::client::Message;
 use super::fields::{Fields, Moment};
+use super::pose;
 use super::reply::{Code, Payload, Refusal, Route, Router, read_payload};
 use crate::config::mqtt::MqttLimits;
 use crate::media::MediaLinks;
@@ -98,6 +99,7 @@ fn query(
         since,
         until,
         now: fields.point("now", moment)?,
+        near: pose::near(fields)?,
         top_k: usize::try_from(fields.count("top_k")?.unwrap_or(0).min(MAX_TOP_K)).unwrap_or(0),
         budget: Some(budget(fields.count("deadline_ms")?, message.expiry, limits)),
         trace: fields.flag("trace")?,
@@ -135,6 +137,7 @@ pub fn render(
     let body = AnswerBody {
         question,
         answer: answer.answer.as_deref(),
+        pose: pose::body(answer.pose.as_ref()),
         choice: answer.choice,
         confidence: rounded(answer.confidence),
         route: answer.route,
@@ -158,6 +161,7 @@ pub fn render(
 struct AnswerBody<'a> {
     question: &'a str,
     answer: Option<&'a str>,
+    pose: Value,
     choice: Option<usize>,
     confidence: f64,
     route: memory_core::Route,
@@ -188,6 +192,7 @@ struct EvidenceBody<'a> {
     media: Option<String>,
     media_start_s: Option<f64>,
     observations: &'a [String],
+    pose: Value,
 }
 
 #[derive(Serialize)]
@@ -218,6 +223,7 @@ impl<'a> EvidenceBody<'a> {
             media_start_s: link.as_ref().map(|link| link.start_s),
             media: link.map(|link| link.uri),
             observations: &evidence.observations,
+            pose: pose::body(evidence.pose.as_ref()),
         }
     }
 }
@@ -338,6 +344,7 @@ mod tests {
             answer: Some("A cup.".to_owned()),
             choice: Some(0),
             confidence: 0.83,
+            pose: None,
             route: memory_core::Route::Detailed,
             reason: "it was seen on the table".to_owned(),
             intent: Intent::Factual,
@@ -355,6 +362,7 @@ mod tests {
                 kind: Kind::Object,
                 entity: Some("cup".to_owned()),
                 attributes: [("place".to_owned(), memory_core::Value::Text("kitchen".to_owned()))].into(),
+                pose: None,
             }],
             degraded: vec!["asr: model not installed".to_owned()],
             elapsed: Elapsed {
@@ -398,6 +406,7 @@ mod tests {
                 "asr-00042"
               ],
               "place": "kitchen",
+              "pose": null,
               "score": 0.71,
               "start": "2026-11-20T08:00:00+01:00",
               "stream_end_s": 68.0,
@@ -407,6 +416,7 @@ mod tests {
           ],
           "intent": "factual",
           "modality": "audiovisual",
+          "pose": null,
           "question": "What?",
           "reason": "it was seen on the table",
           "request_id": "q-17",

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::ask::{rounded, seconds};
 use super::fields::{Fields, Moment, wrong};
+use super::pose;
 use super::reply::{Code, Payload, Refusal};
 use super::topics::check_name;
 use crate::config::mqtt::MqttConfig;
@@ -274,6 +275,7 @@ pub fn read_list(fields: Fields<'_>, moment: &Moment) -> Result<EpisodeFilter, R
         span,
         entity: fields.text("entity")?.map(str::to_owned),
         place: fields.text("place")?.map(str::to_owned),
+        near: pose::near(fields)?,
         cursor: fields.value("cursor").map(|value| episode_id("cursor", value)).transpose()?,
         limit: usize::try_from(limit).unwrap_or(0),
         budget: None,
@@ -285,10 +287,11 @@ pub fn page(page: &Page, zone: &TimeZone, media: &MediaLinks) -> Value {
     let episodes: Vec<Value> = page
         .episodes
         .iter()
-        .map(|EpisodeSummary { episode, summary }| {
+        .map(|EpisodeSummary { episode, summary, pose }| {
             let mut body = episode_body(episode, zone, media);
             body.insert("events".to_owned(), episode.events.len().into());
             body.insert("summary".to_owned(), summary.as_str().into());
+            body.insert("pose".to_owned(), pose::body(pose.as_ref()));
             Value::Object(body)
         })
         .collect();
@@ -395,6 +398,7 @@ pub fn episode_page(page: &EpisodePage, zone: &TimeZone, media: &MediaLinks) -> 
 /// An episode with its events.
 pub fn episode(episode: &Episode, events: &[Event], zone: &TimeZone, media: &MediaLinks) -> Value {
     let mut body = episode_body(episode, zone, media);
+    body.insert("pose".to_owned(), pose::body(events.iter().find_map(|event| event.pose.as_ref())));
     let events: Vec<Value> = events.iter().map(|event| event_body(event, zone, media)).collect();
     body.insert("events".to_owned(), events.into());
     json!({ "episode": body })
@@ -443,6 +447,7 @@ pub fn event_body(event: &Event, zone: &TimeZone, media: &MediaLinks) -> Value {
         "media": link.as_ref().map(|link| &link.uri),
         "media_start_s": link.as_ref().map(|link| link.start_s),
         "received": event.received.format(zone),
+        "pose": pose::body(event.pose.as_ref()),
     })
 }
 

@@ -33,10 +33,14 @@ pub const CONNECTION_ASK: &str = "connection ask";
 pub const RIGHTS_IN: &str = "rights in";
 pub const RIGHTS_ASK: &str = "rights ask";
 pub const STORAGE: &str = "storage";
+pub const POSE: &str = "pose";
 pub const HOME_ASSISTANT: &str = "home assistant";
 
 /// Questions and commands that are worked on at once.
 const REQUESTS: usize = 512;
+
+/// Poses of the robot that are read a second: twice what the contract promises.
+const POSES_PER_S: u32 = 100;
 
 pub struct Context {
     pub config: MqttConfig,
@@ -71,6 +75,7 @@ pub struct Context {
     pub checking: tokio::sync::Mutex<()>,
     asks: Mutex<TokenBucket>,
     observations: Mutex<TokenBucket>,
+    poses: Mutex<TokenBucket>,
 }
 
 impl Context {
@@ -112,6 +117,7 @@ impl Context {
             checking: tokio::sync::Mutex::default(),
             asks: Mutex::new(TokenBucket::new(limits.asks_per_s, limits.ask_burst, now)),
             observations: Mutex::new(TokenBucket::new(limits.observations_per_s, limits.observations_per_s, now)),
+            poses: Mutex::new(TokenBucket::new(POSES_PER_S, POSES_PER_S, now)),
             config,
             identity,
             service,
@@ -149,6 +155,11 @@ impl Context {
     /// Whether one more question or command may come now.
     pub fn admit(&self) -> bool {
         self.asks.lock().try_take(self.clock.monotonic())
+    }
+
+    /// Whether one more pose of the robot may come now.
+    pub fn admit_pose(&self) -> bool {
+        self.poses.lock().try_take(self.clock.monotonic())
     }
 
     /// Counts `n` observations and says how long to take no more of them.

@@ -147,11 +147,13 @@ fn the_example_of_the_page_has_the_fields_of_an_answer() {
         kind: Kind::Text,
         entity: None,
         attributes: [].into(),
+        pose: None,
     };
     let answer = Answer {
         answer: None,
         choice: None,
         confidence: 0.0,
+        pose: None,
         route: memory_core::Route::None,
         reason: String::new(),
         intent: Intent::Factual,

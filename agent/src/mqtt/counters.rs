@@ -53,6 +53,20 @@ counters! {
     observations_rejected,
     /// Messages of `observe` not acknowledged because the store could not write; the broker sends them again.
     observe_deferred,
+    /// Poses of the robot used.
+    poses,
+    /// Poses of the robot that are none.
+    poses_rejected,
+    /// Poses of the robot that came faster than 100 a second.
+    poses_flood,
+    /// Poses of the robot dropped for their covariance.
+    poses_uncertain,
+    /// Poses of the robot that came late or out of order.
+    poses_late,
+    /// Poses of the robot stamped ahead of the clock.
+    poses_future,
+    /// Poses of the robot on another map than the one in use.
+    poses_other_frame,
     /// Replies that could not be delivered in time.
     replies_dropped,
     /// Announcements of episodes and rejections that found no room.

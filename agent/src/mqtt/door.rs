@@ -305,7 +305,8 @@ impl AskConnection {
         self.announce_instance(link).await?;
         self.announce_recording(link).await?;
         let commands = topics.commands();
-        let filters = [topics.ask(), commands].map(|filter| (filter, Reliability::AtLeastOnce));
+        let [ask, commands] = [topics.ask(), commands].map(|filter| (filter, Reliability::AtLeastOnce));
+        let filters = [ask, commands, (topics.pose(), Reliability::AtMostOnce)];
         let granted = link.subscribe(&filters).await?;
         report_rights(&self.context, RIGHTS_ASK, &filters, &granted);
         let both = self.subscribed.wait_for(|subscribed| *subscribed);

@@ -26,6 +26,7 @@ mod local;
 pub(crate) mod observe;
 mod outbox;
 mod picture;
+pub(crate) mod pose;
 mod presence;
 pub(crate) mod procedure;
 pub(crate) mod reply;

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::ask::{Request, read_request};
 use super::client::Message;
 use super::fields::{Fields, kind, wrong};
+use super::pose;
 use super::reply::{Payload, Refusal, Route, Router};
 use super::topics::check_name;
 use crate::config::mqtt::MqttLimits;
@@ -128,6 +129,8 @@ fn told(value: &Value, redelivered: bool) -> Result<Told, Refusal> {
         entity,
         attributes: attributes(fields)?,
         confidence: confidence.map(|confidence| confidence as f32),
+        pose: pose::pose(fields)?,
+        robot_pose: None,
         redelivered,
     })
 }
@@ -277,6 +280,8 @@ mod tests {
             (json!({"text": "x", "confidence": 1.5}), "`confidence`"),
             (json!({"text": "x", "attributes": []}), "`attributes`"),
             (json!({"text": "x", "id": 7}), "`id`"),
+            (json!({"text": "x", "pose": {"frame": "", "x": 1, "y": 2}}), "`pose.frame`"),
+            (json!({"text": "x", "pose": {"frame": "map", "x": 1, "y": 2e9}}), "`pose.y`"),
         ] {
             let items = read(&item).body.unwrap();
             assert!(items.told.is_empty(), "{item}");

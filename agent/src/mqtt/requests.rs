@@ -10,21 +10,24 @@ use tokio::sync::mpsc;
 use super::ask::{read_question, read_request, refusal, render};
 use super::client::Message;
 use super::commands::{self, EventList, Get, Name};
-use super::context::Context;
+use super::context::{Context, POSE};
 use super::entities::{self, List};
 use super::fields::Fields;
 use super::forgetting::{self, Side};
 use super::picture;
+use super::pose;
 use super::presence::instance_in;
 use super::procedure;
 use super::reply::{Code, Payload, Refusal, Route};
 use super::search;
 use super::topics::Inbound;
 use super::upkeep;
-use crate::service::{ForgetFailure, ObserveFailure};
+use crate::service::{Dropped, ForgetFailure, ObserveFailure};
 
 /// How long a command that reads or names may take.
 const COMMAND: Duration = Duration::from_secs(10);
+/// Longest pose, bytes: 36 numbers of a covariance and their names.
+const MAX_POSE: usize = 4 << 10;
 /// How long an answer may wait for a connection, at least.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -54,6 +57,9 @@ impl Dispatcher {
         let sign = match self.context.topics.parse(&message.topic) {
             // What a broker has stored is nobody's question now, and it would come again with every connection.
             Some(Inbound::Ask | Inbound::Command(_)) if message.retained => return,
+            // Where the robot was when it was last here says nothing of where it is.
+            Some(Inbound::Pose) if message.retained => return,
+            Some(Inbound::Pose) => return self.pose(&message),
             Some(Inbound::Ask) => return self.spawn(message, None),
             Some(Inbound::Command(name)) if name == Name::Forget.as_str() => return self.forget(message),
             Some(Inbound::Command(name)) => return self.spawn(message, Some(name)),
@@ -68,6 +74,35 @@ impl Dispatcher {
         };
         // More signs than fit say nothing that those before them did not.
         drop(self.signs.try_send(sign));
+    }
+
+    /// Takes up to 100 poses a second; reading more is the work that there is too much of.
+    fn pose(&self, message: &Message) {
+        let context = &self.context;
+        if message.payload.len() > MAX_POSE || !context.admit_pose() {
+            return context.counters.poses_flood.increment();
+        }
+        let now = context.clock.now();
+        let (pose, at) = match pose::read_robot_pose(&message.payload, now) {
+            Ok(read) => read,
+            Err(refusal) => {
+                context.counters.poses_rejected.increment();
+                // Said once: at 50 Hz it would fill the log.
+                let problem = format!("a pose of the robot is refused: {}", refusal.message);
+                return context.problem(POSE, Some(&problem));
+            }
+        };
+        let counters = &context.counters;
+        match context.service.robot_path().push(pose, at, now) {
+            Ok(()) => {
+                counters.poses.increment();
+                context.problem(POSE, None);
+            }
+            Err(Dropped::Uncertain) => counters.poses_uncertain.increment(),
+            Err(Dropped::Late) => counters.poses_late.increment(),
+            Err(Dropped::Future) => counters.poses_future.increment(),
+            Err(Dropped::OtherFrame) => counters.poses_other_frame.increment(),
+        }
     }
 
     /// `…-in` takes it, in its order among the observations, if it can: it says so too where it is forbidden.

@@ -9,8 +9,8 @@ pub const MAX_NAME: usize = 256;
 const MAX_TOPIC: usize = 65_535;
 
 /// Second level below the root that only Engram itself writes or listens to: no reply may go there.
-const RESERVED: [&str; 10] =
-    ["ask", "observe", "cmd", "status", "health", "instance", "recording", "event", "config", "homeassistant"];
+const RESERVED: [&str; 11] =
+    ["ask", "observe", "pose", "cmd", "status", "health", "instance", "recording", "event", "config", "homeassistant"];
 
 /// A name that cannot be part of a topic or a memory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -63,6 +63,8 @@ pub enum Inbound {
     Ask,
     /// Observations.
     Observe,
+    /// Where the robot is.
+    Pose,
     /// A command, by name.
     Command(String),
     /// Which memory serves the robot.
@@ -139,6 +141,11 @@ impl Topics {
         self.leaf("observe")
     }
 
+    /// `…/pose`
+    pub fn pose(&self) -> String {
+        self.leaf("pose")
+    }
+
     /// `…/cmd/<name>`
     ///
     /// # Errors
@@ -185,6 +192,7 @@ impl Topics {
         match leaf {
             "ask" => Some(Inbound::Ask),
             "observe" => Some(Inbound::Observe),
+            "pose" => Some(Inbound::Pose),
             "instance" => Some(Inbound::Instance),
             "status" => Some(Inbound::Status),
             "health" => Some(Inbound::Health),
@@ -345,7 +353,9 @@ mod tests {
     #[test]
     fn a_reply_can_not_be_aimed_at_engrams_own_topics() {
         let policy = ReplyPolicy::new("engram", None);
-        for leaf in ["ask", "observe", "cmd/forget", "status", "health", "instance", "recording", "event/episode"] {
+        for leaf in
+            ["ask", "observe", "pose", "cmd/forget", "status", "health", "instance", "recording", "event/episode"]
+        {
             let topic = ["engram/other", leaf].join("/");
             assert!(matches!(policy.check(&topic), Err(ReplyTopicError::Reserved(_))), "{topic}");
         }

@@ -19,6 +19,7 @@ mod jobs;
 mod pool;
 mod questions;
 mod queue;
+mod robot_path;
 mod searching;
 mod writer;
 
@@ -44,6 +45,7 @@ pub use episodes::{EpisodeChange, EpisodeEvent};
 pub use jobs::JobProgress;
 use pool::RecallPool;
 use questions::Questions;
+pub use robot_path::{Dropped, RobotPath};
 use writer::{WriteJob, Writer};
 
 /// News of persons that a listener may fall behind by.
@@ -186,6 +188,7 @@ struct Shared {
     gist_events: broadcast::Sender<GistNews>,
     questions: Arc<Questions>,
     behind: Arc<Behind>,
+    robot_path: RobotPath,
     default_budget: Duration,
     /// Listings that wait or run, and the one that runs.
     listings_waiting: Semaphore,
@@ -234,6 +237,7 @@ impl MemoryService {
             gist_events: gist_events.clone(),
             questions: Arc::clone(&questions),
             behind: Arc::clone(&behind),
+            robot_path: RobotPath::default(),
             default_budget: options.default_budget,
             listings_waiting: Semaphore::new(MAX_LISTINGS),
             listings: Semaphore::new(1),
@@ -303,7 +307,9 @@ impl MemoryService {
 
     /// Puts a batch in the writer's queue, waiting for space there but not for the commit. Batches are committed in the
     /// order in which these calls return.
-    pub async fn enqueue_observe(&self, batch: Vec<Observation>) -> Reply<Result<Committed, ObserveFailure>> {
+    pub async fn enqueue_observe(&self, mut batch: Vec<Observation>) -> Reply<Result<Committed, ObserveFailure>> {
+        let now = self.shared.clock.now();
+        batch.iter_mut().for_each(|observation| self.shared.robot_path.attach(observation, now));
         let (reply, promise) = oneshot::channel();
         if let Err(WriteJob::Observe { reply, .. }) =
             self.shared.writer.queue.push(WriteJob::Observe { batch, reply }).await
@@ -383,6 +389,11 @@ impl MemoryService {
         if self.shared.answer_judge.set(judge).is_err() {
             tracing::error!("the judge of answers was set twice; the first one stays");
         }
+    }
+
+    /// Where the robot was in the last minutes.
+    pub fn robot_path(&self) -> &RobotPath {
+        &self.shared.robot_path
     }
 
     /// Episodes, newest first, a page at a time.
@@ -578,7 +589,9 @@ impl PerceptionSink for MemoryService {
     fn perceived(&self, segment: Perceived) -> Result<Timestamp, PortError> {
         let failed = |failure: ObserveFailure| PortError { role: "memory", message: failure.to_string() };
         let (reply, promise) = oneshot::channel();
-        let job = WriteJob::Observe { batch: vec![Observation::Perceived(segment)], reply };
+        let mut segment = Observation::Perceived(segment);
+        self.shared.robot_path.attach(&mut segment, self.shared.clock.now());
+        let job = WriteJob::Observe { batch: vec![segment], reply };
         if self.shared.writer.queue.push_blocking(job).is_err() {
             return Err(failed(ObserveFailure::Closed));
         }

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use memory_core::{
-    Attributes, Boundary, EventId, Exported, Kind, Modality, Observation, Perceived, PerceivedEvent, Sensed,
+    Attributes, Boundary, EventId, Exported, Kind, Modality, Observation, Perceived, PerceivedEvent, Pose, Sensed,
     SensedEmbedding, StreamSpan, Timestamp, Told,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use crate::mqtt::pose::{body, read_pose};
 
 /// Version of the lines.
 pub const VERSION: u32 = 1;
@@ -42,6 +44,12 @@ pub struct ToldLine {
     #[serde(default)]
     attributes: Map<String, Value>,
     confidence: Option<f32>,
+    /// What its sender said.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pose: Value,
+    /// Where the robot was.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    robot_pose: Value,
 }
 
 /// A segment that was perceived.
@@ -78,6 +86,8 @@ struct EventLine {
     #[serde(default)]
     attributes: Map<String, Value>,
     confidence: f32,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pose: Value,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     embeddings: Vec<EmbeddingLine>,
 }
@@ -104,6 +114,8 @@ impl Line {
                 entity: told.entity,
                 attributes: json_of(&told.attributes),
                 confidence: told.confidence,
+                pose: body(told.pose.as_ref()),
+                robot_pose: body(told.robot_pose.as_ref()),
             }),
             Observation::Perceived(segment) => Self::Segment(SegmentLine {
                 source: segment.source,
@@ -155,6 +167,8 @@ impl ToldLine {
             entity: self.entity,
             attributes: attributes_of(self.attributes),
             confidence: self.confidence,
+            pose: pose(&self.pose)?,
+            robot_pose: pose(&self.robot_pose)?,
             redelivered: false,
         })
     }
@@ -196,6 +210,7 @@ fn event_line(event: PerceivedEvent) -> EventLine {
         entity: event.entity,
         attributes: json_of(&event.attributes),
         confidence: event.confidence,
+        pose: body(event.pose.as_ref()),
         embeddings: event
             .embeddings
             .into_iter()
@@ -215,12 +230,17 @@ fn into_event(line: EventLine) -> Result<PerceivedEvent, String> {
         entity: line.entity,
         attributes: attributes_of(line.attributes),
         confidence: line.confidence,
+        pose: pose(&line.pose)?,
         embeddings: line
             .embeddings
             .into_iter()
             .map(|EmbeddingLine { sensed, space, vector }| SensedEmbedding { sensed, space, vector })
             .collect(),
     })
+}
+
+fn pose(value: &Value) -> Result<Option<Pose>, String> {
+    (!value.is_null()).then(|| read_pose(value)).transpose().map_err(|refusal| refusal.message)
 }
 
 /// To the microsecond: the time is part of an observation's key.
@@ -280,6 +300,7 @@ mod tests {
                 entity: Some("cup".into()),
                 attributes: attributes_of(serde_json::from_str(r#"{"n": [1, 0.5, null], "b": true}"#).unwrap()),
                 confidence: 0.1,
+                pose: read_pose(&serde_json::json!({"frame": "map", "x": 1.5, "y": -2, "of": "robot"})).ok(),
                 embeddings: vec![SensedEmbedding { sensed: Sensed::Face, space: "f".into(), vector: vec![3.0, -4.0] }],
             }],
         };

@@ -239,6 +239,7 @@ mod tests {
             entity: None,
             attributes: Attributes::new(),
             confidence: 0.9,
+            pose: None,
             embeddings: Vec::new(),
         };
         let segment = Perceived {

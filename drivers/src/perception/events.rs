@@ -55,6 +55,7 @@ impl WallAnchor {
             entity: None,
             attributes: Attributes::new(),
             confidence: 1.0,
+            pose: None,
             embeddings: Vec::new(),
         }
     }

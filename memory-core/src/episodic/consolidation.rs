@@ -8,13 +8,17 @@
 
 use std::time::Duration;
 
+use crate::pose::wrapped;
 use crate::store::{EventBody, decode_attributes, encode_attributes};
-use crate::{Kind, Origin, Value};
+use crate::{Kind, Origin, Pose, Value};
 
 /// Segments and events that are no farther apart go on, microseconds: cuts and encoders leave small gaps.
 const BREAK: i64 = 2_000_000;
 /// How far wall clock and stream may run apart within a stay, microseconds: the wall time of a stretch follows from its stream time.
 const CLOCKS: i64 = 100_000;
+/// How far from where a stay began a robot may stand, metres, and how far it may turn, radians: what a localisation wanders.
+const STANDS: f64 = 0.5;
+const TURNS: f64 = 0.35;
 /// A stay ends with its hour: gists are of hours.
 const HOUR: i64 = 3_600_000_000;
 /// β of the moving average with which a stay's picture follows what it takes in (memory.md, EMA).
@@ -44,6 +48,8 @@ pub(crate) struct Sketch {
     pub picture: Option<(Vec<f32>, f32)>,
     /// The first picture, which bounds how far the average drifts.
     pub anchor: Option<Vec<f32>>,
+    /// Where it was, if that is known: the pose of its first event.
+    pub pose: Option<Pose>,
     /// Its events in words, sorted: what tells segments without pictures apart.
     pub texts: Vec<String>,
 }
@@ -57,7 +63,20 @@ impl Sketch {
             && self.start.div_euclid(HOUR) == next.start.div_euclid(HOUR)
             && next.start.saturating_sub(self.end).abs() <= BREAK
             && offset(self).abs_diff(offset(next)) <= CLOCKS.unsigned_abs()
+            && self.stands_where(next)
             && self.shows_the_same(next)
+    }
+
+    /// A robot that moves stays nowhere, however alike the walls are that it passes.
+    fn stands_where(&self, next: &Self) -> bool {
+        match (&self.pose, &next.pose) {
+            (Some(own), Some(other)) => {
+                own.distance(other).is_some_and(|distance| distance <= STANDS)
+                    && wrapped(own.yaw - other.yaw).abs() <= TURNS
+            }
+            (None, None) => true,
+            _ => false,
+        }
     }
 
     fn shows_the_same(&self, next: &Self) -> bool {
@@ -215,6 +234,7 @@ mod tests {
             media: None,
             picture: Some((picture.to_vec(), 0.8)),
             anchor: Some(picture.to_vec()),
+            pose: None,
             texts: Vec::new(),
         }
     }

@@ -15,6 +15,8 @@ mod irregular;
 pub mod matrix;
 pub mod measure;
 mod packing;
+mod place_map;
+mod positions;
 mod postings;
 mod search;
 pub mod section;
@@ -43,6 +45,8 @@ use std::sync::Arc;
 pub use analysis::{Analyzer, Language, TermId, Words, is_stop_word, stem, term_of, words};
 pub use compressed::{CompressedIndex, IndexBytes, IndexOptions};
 pub use fusion::Fusion;
+pub use place_map::{MappedPlace, PlaceMap};
+pub use positions::PositionIndex;
 pub use token_signatures::TokenSignatureOptions;
 
 use crate::word_search::{Snippet, WordMatches, WordPlan, WordQuery, WordQueryError};
@@ -146,6 +150,8 @@ pub struct SearchQuery {
     pub entity: Option<String>,
     /// Only events of this source.
     pub source: Option<String>,
+    /// Only these events, in order of ids.
+    pub only: Option<Arc<[EventId]>>,
     /// Spans that the question names, with how much (0 to 1) an event inside gains by it. Nothing is excluded.
     pub near: Vec<(TimeSpan, f32)>,
     /// Of a search without words: the latest instead of the earliest ones.
@@ -169,6 +175,8 @@ pub struct Holding {
     pub kinds: Vec<Kind>,
     /// Only events about this entity; case is ignored.
     pub entity: Option<String>,
+    /// Only these events, in order of ids.
+    pub only: Option<Arc<[EventId]>>,
     /// The latest instead of the earliest ones.
     pub latest: bool,
     /// How many at most.

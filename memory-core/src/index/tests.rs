@@ -305,6 +305,7 @@ fn what_an_event_says_in_its_attributes_is_findable_and_embedded_but_identifiers
         confidence: 1.0,
         media: None,
         received: at(0).start,
+        pose: None,
     };
     assert_eq!(Document::of(&event).text, "Look!\nconv-26\na photo of a sunset\nbeach");
     assert_eq!(passage(&event), "Anna: Look! [a photo of a sunset] [beach]");

@@ -26,6 +26,7 @@ fn lesson(number: u64, kind: Kind, text: String, entity: &str, attributes: &[(&s
         confidence: 1.0,
         media: None,
         received: at,
+        pose: None,
     };
     Lesson { event, vectors: Vec::new(), statements: Vec::new() }
 }

@@ -246,6 +246,7 @@ mod tests {
             confidence: 1.0,
             media: None,
             received: at,
+            pose: None,
         }
     }
 

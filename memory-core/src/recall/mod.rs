@@ -18,6 +18,7 @@ mod gather;
 mod intent;
 mod likeness;
 mod missing;
+mod near;
 mod nearest;
 mod options;
 mod pool;
@@ -34,7 +35,7 @@ pub use deliberation::{Deliberation, Proposal, VerdictError};
 pub use reader::Reader;
 pub use symbolic::serve;
 
-use self::answerers::{amounts, counts, events, facts, order, places, procedures, summary, times, truth};
+use self::answerers::{amounts, counts, events, facts, order, places, poses, procedures, summary, times, truth};
 use self::candidate::{Candidate, Layer, Signals};
 use self::decision::{Decision, decide};
 use self::gather::{Gathered, gather, step};
@@ -73,6 +74,13 @@ pub fn answer(query: &Query, reader: &dyn Reader) -> Result<Answer, QueryError> 
 /// # Errors
 /// As [`answer`].
 pub fn deliberate(query: &Query, reader: &dyn Reader, proposals: bool) -> Result<Deliberation, QueryError> {
+    let Some(circle) = &query.near else { return deliberate_from(query, reader, proposals) };
+    circle.check().map_err(|error| QueryError::Invalid(error.to_string()))?;
+    let only = reader.positions().map_or_else(Vec::new, |positions| positions.near(circle));
+    deliberate_from(query, &near::NearReader::new(reader, only.into()), proposals)
+}
+
+fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Result<Deliberation, QueryError> {
     let stopwatch = Stopwatch::start(reader.clock(), query.budget);
     validate(query)?;
     let hard = hard_bounds(query)?;
@@ -166,11 +174,16 @@ pub fn deliberate(query: &Query, reader: &dyn Reader, proposals: bool) -> Result
         proposed = deliberation::of_options(options, chosen, &conclusion.evidence, first_layer);
     }
     let total = stopwatch.check()?;
+    let pose = match (question.ask(), conclusion.evidence.first()) {
+        (Ask::Place, Some(first)) if conclusion.answer.is_some() => poses::of_event(first).cloned(),
+        _ => None,
+    };
     let mut evidence = conclusion.evidence;
     evidence.truncate(limit);
     degraded.splice(0..0, missing::missing(&question, &evidence, conclusion.answer.is_some(), reader));
     let answer = Answer {
         answer: conclusion.answer,
+        pose,
         choice: conclusion.choice,
         confidence: conclusion.confidence,
         route: conclusion.route,
@@ -227,6 +240,15 @@ fn propose(
     };
     let of_class = events::of_class(pool)?;
     let specific = specific.or(of_class);
+    let told: Vec<Candidate> = candidates.iter().chain(&specific).cloned().collect();
+    let specific = match poses::answer(pool, found, &told)? {
+        // It is newer than what words and facts say of it.
+        Some(posed) => {
+            candidates.retain(|candidate| candidate.layer != Layer::Facts);
+            Some(posed)
+        }
+        None => specific,
+    };
     let specific_found = specific.is_some();
     candidates.extend(specific);
     if !specific_found && !matches!(question.ask(), Ask::Truth) {
@@ -382,6 +404,7 @@ fn cited(found: Found, rank: usize) -> Evidence {
         },
         entity: event.entity,
         attributes: event.attributes,
+        pose: event.pose,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What an answer is made from.
 
 use crate::episodic::gist::{Line, MOST_EVENTS, joined};
-use crate::index::{Search, SearchQuery};
+use crate::index::{PlaceMap, PositionIndex, Search, SearchQuery};
 use crate::learning::Learnt;
 use crate::logic::Procedures;
 use crate::ports::TextEmbedder;
@@ -43,6 +43,16 @@ pub trait Reader: Send + Sync {
     fn sensed_vectors(&self, ids: &[EventId], sensed: Sensed, space: &str) -> Vec<Option<Vec<i16>>> {
         let (_, _) = (sensed, space);
         vec![None; ids.len()]
+    }
+
+    /// Where events were; `None` where no event has a pose.
+    fn positions(&self) -> Option<&PositionIndex> {
+        None
+    }
+
+    /// Which places were named where; `None` where no event has a pose.
+    fn places(&self) -> Option<&PlaceMap> {
+        None
     }
 
     /// What happened in a span, each told once: at most so many words that a summary can choose among them.

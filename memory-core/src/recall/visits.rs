@@ -249,6 +249,7 @@ mod tests {
             confidence: 1.0,
             media: None,
             received: at(from),
+            pose: None,
         }
     }
 

@@ -25,6 +25,7 @@ fn event(id: u64, seconds: i64, kind: Kind, entity: Option<&str>, text: &str) ->
         confidence: 1.0,
         media: None,
         received: at(seconds),
+        pose: None,
     }
 }
 

@@ -8,6 +8,7 @@ use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 use super::failure::Result;
 use super::gists;
 use super::learned;
+use super::poses;
 use super::records::{
     CHANGE, Change, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, FORGOTTEN_KEY, fold,
 };
@@ -26,7 +27,7 @@ type Part<'t> = fn(&mut Check<'t>) -> Result<()>;
 pub(crate) fn check<'t>(transaction: &'t ReadTransaction) -> Result<CheckReport> {
     let mut check = Check { transaction, report: CheckReport::default(), untold: 0, live: Live::default() };
     // Pages that contradict each other make redb panic; what it was reading is what is damaged.
-    let parts: [(&str, Part<'t>); 9] = [
+    let parts: [(&str, Part<'t>); 10] = [
         ("events", Check::events),
         ("episodes", Check::episodes),
         ("the tables that lead to events", Check::references),
@@ -36,6 +37,7 @@ pub(crate) fn check<'t>(transaction: &'t ReadTransaction) -> Result<CheckReport>
         ("settings", Check::texts),
         ("changes", Check::changes),
         ("gists", Check::gists),
+        ("poses", Check::poses),
     ];
     for (what, part) in parts {
         match catch_unwind(AssertUnwindSafe(|| part(&mut check))) {
@@ -306,6 +308,14 @@ impl Check<'_> {
         let mut problems = Vec::new();
         let is_visible = |event: EventId| self.live.events.contains_key(&event.0);
         self.report.records += gists::check(&table, &is_visible, &mut |problem| problems.push(problem))?;
+        problems.into_iter().for_each(|problem| self.problem(problem));
+        Ok(())
+    }
+
+    fn poses(&mut self) -> Result<()> {
+        let mut problems = Vec::new();
+        let is_visible = |event: u64| self.live.events.contains_key(&event);
+        self.report.records += poses::check(self.transaction, &is_visible, &mut |problem| problems.push(problem))?;
         problems.into_iter().for_each(|problem| self.problem(problem));
         Ok(())
     }

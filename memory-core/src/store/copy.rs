@@ -48,6 +48,7 @@ pub(crate) const TABLES: &[&dyn AnyTable] = &[
     &tables::SETTINGS,
     &tables::CHANGES,
     &tables::GISTS,
+    &tables::POSES,
 ];
 
 /// The table of this name.

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::envelope::{self, MAX_PAYLOAD};
+use super::poses::{POSE, PoseRow};
 use super::records::{
     CHANGE, Change, EPISODE, EVENT, EpisodeRow, EventBody, EventRow, HEAD, Head, HeadOfFormat1, PURGE, Purge, SPACE,
     Space, TEXT, VECTOR, decode_attributes,
@@ -40,13 +41,14 @@ fn decode_everything(payload: &[u8]) {
     drop(envelope::decode::<Purge>(payload));
     drop(envelope::decode::<Space>(payload));
     drop(envelope::decode::<Change>(payload));
+    drop(envelope::decode::<PoseRow>(payload));
     drop(envelope::decode::<String>(payload));
 }
 
 proptest! {
     #[test]
     fn arbitrary_bytes_are_refused_or_read_but_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..512)) {
-        for record in [EVENT, EPISODE, HEAD, SPACE, VECTOR, TEXT, PURGE, CHANGE] {
+        for record in [EVENT, EPISODE, HEAD, SPACE, VECTOR, TEXT, PURGE, CHANGE, POSE] {
             prop_assert!(envelope::open_bytes(record, b"key", &bytes).is_err());
             // With an envelope that fits, only the payload is arbitrary.
             let sealed = envelope::seal_bytes(record, b"key", &bytes);
@@ -124,6 +126,25 @@ fn the_bytes_of_a_record_stay_as_they_are() {
     let purge = Purge { source: Some("camera".into()), start: -1, end: 2, media: None };
     let hex: String = postcard::to_stdvec(&purge).unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(hex, "010663616d657261010400");
+    let pose = PoseRow {
+        frame: "map".into(),
+        x: 1.0,
+        y: -2.0,
+        z: 0.5,
+        yaw: 0.0,
+        covariance: Some([0.25, 0.0, 0.0, 0.0, 0.0, 1.0]),
+        of: crate::PoseOf::Robot,
+        told: true,
+        place: None,
+    };
+    let hex: String = postcard::to_stdvec(&pose).unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
+    let zeros = "0".repeat(64);
+    assert_eq!(
+        hex,
+        format!(
+            "036d6170000000000000f03f00000000000000c0000000000000e03f000000000000000001000000000000d03f{zeros}000000000000f03f010100"
+        )
+    );
 }
 
 mod check {

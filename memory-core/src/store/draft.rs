@@ -8,6 +8,7 @@ use super::admit::SpaceVector;
 use super::changes;
 use super::envelope;
 use super::failure::{Failure, Result, if_sound};
+use super::poses::PoseRow;
 use super::records::{BEHIND, Digest, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Head, fold};
 use super::shared;
 use super::tables::{self, ENTITY, PLACE, WriteTables};
@@ -21,6 +22,10 @@ use crate::{EpisodeId, EventId, Origin, Timestamp};
 pub(crate) struct Changes {
     /// New documents in order of ids.
     pub appended: Vec<Document>,
+    /// The poses of those that have one.
+    pub posed: Vec<(EventId, PoseRow)>,
+    /// The poses of those that were hidden.
+    pub unposed: Vec<PoseRow>,
     /// Documents that changed their episode, in order of the moves.
     pub moved: Vec<(EventId, EpisodeId)>,
     /// Documents that are not to be seen any more.
@@ -212,6 +217,7 @@ impl<'t> Draft<'t> {
         for (space, key) in released {
             stale += shared::release(&mut self.tables.vectors, space, key)?;
         }
+        stale += self.remove_pose(id)?;
         stale += self.tables.put_event(id, row)?;
         self.head.stale_bytes += stale as u64;
         self.head.events -= 1;

@@ -6,6 +6,7 @@ use redb::ReadTransaction;
 
 use super::engine::Store;
 use super::failure::{Failure, Result, if_sound};
+use super::poses::PoseRow;
 use super::records::{EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Space};
 use super::shared;
 use super::tables::{self, EPISODES, EVENTS, ReadTables, SPACES};
@@ -31,7 +32,7 @@ impl Store {
             let row = if_sound(tables::open_numbered(EVENT, id, value.value()))?;
             let Some(EventRow::Live(body)) = row else { continue };
             let exported = match body.origin {
-                Origin::Told => if_sound(told(id, body))?,
+                Origin::Told => if_sound(reader.told(id, body))?,
                 Origin::Perceived if segments.insert(body.episode) => reader.segment(body.episode)?,
                 Origin::Perceived => None,
             };
@@ -51,24 +52,6 @@ impl Store {
     }
 }
 
-/// A told event as it was told. Its own time is known, also where its sender did not say it.
-fn told(id: u64, body: EventBody) -> Result<Exported> {
-    let event = body.into_event(id, None)?;
-    let told = Told {
-        id: event.sender_id,
-        kind: event.kind,
-        text: event.text,
-        at: Some(event.span.start),
-        until: (event.span.end != event.span.start).then_some(event.span.end),
-        source: event.source,
-        entity: event.entity,
-        attributes: event.attributes,
-        confidence: Some(event.confidence),
-        redelivered: false,
-    };
-    Ok(Exported { observation: Observation::Told(told), events: vec![EventId(id)] })
-}
-
 struct Reader {
     tables: ReadTables,
     /// Spaces of the senses.
@@ -86,6 +69,30 @@ impl Reader {
             }
         }
         Ok(Self { tables: ReadTables::open(snapshot)?, spaces })
+    }
+
+    /// A told event as it was told. Its own time is known, also where its sender did not say it.
+    fn told(&self, id: u64, body: EventBody) -> Result<Exported> {
+        let event = body.into_event(id, None)?;
+        let pose = if_sound(self.tables.pose(id))?.flatten();
+        let said = pose.as_ref().is_some_and(|pose| pose.told);
+        let pose = pose.map(PoseRow::into_pose);
+        let (pose, robot_pose) = if said { (pose, None) } else { (None, pose) };
+        let told = Told {
+            id: event.sender_id,
+            kind: event.kind,
+            text: event.text,
+            at: Some(event.span.start),
+            until: (event.span.end != event.span.start).then_some(event.span.end),
+            source: event.source,
+            entity: event.entity,
+            attributes: event.attributes,
+            confidence: Some(event.confidence),
+            pose,
+            robot_pose,
+            redelivered: false,
+        };
+        Ok(Exported { observation: Observation::Told(told), events: vec![EventId(id)] })
     }
 
     /// A segment with what was perceived in it; what was told meanwhile is told by itself.
@@ -118,7 +125,7 @@ impl Reader {
     }
 
     fn event(&self, id: u64, body: EventBody, episode: &EpisodeBody) -> Result<PerceivedEvent> {
-        let event = body.into_event(id, Some(episode))?;
+        let event = self.tables.posed(body.into_event(id, Some(episode))?)?;
         let mut embeddings = Vec::new();
         for (number, space) in &self.spaces {
             let Some(sealed) = self.tables.vectors.get((*number, id))? else { continue };
@@ -140,6 +147,7 @@ impl Reader {
             entity: event.entity,
             attributes: event.attributes,
             confidence: event.confidence,
+            pose: event.pose,
             embeddings,
         })
     }

@@ -200,7 +200,8 @@ impl Draft<'_> {
         } else if body.origin == Origin::Told
             && (self.was_behind(id)? || Journal::is_recent(Timestamp::from_micros(body.received), self.now))
         {
-            self.tables.identity.insert(forgotten_key(&body.digest()).as_slice(), id)?;
+            let digest = self.stored_digest(id, body)?;
+            self.tables.identity.insert(forgotten_key(&digest).as_slice(), id)?;
         }
         let mut older = body.supersedes;
         while let Some(version) = older {

@@ -83,6 +83,7 @@ mod live_rows;
 mod memory_storage;
 mod noted;
 mod perceived;
+mod poses;
 mod published;
 mod records;
 mod refold;

@@ -8,6 +8,7 @@ use super::admit;
 use super::draft::Draft;
 use super::failure::{Result, if_sound};
 use super::forgotten_spans::Left;
+use super::poses;
 use super::records::{EpisodeBody, EpisodeRow, EventBody, forgotten_key, joined, stream_micros};
 use super::tables;
 use crate::{EpisodeId, EventId, Origin, Outcome, Perceived};
@@ -49,9 +50,13 @@ impl Draft<'_> {
         };
         let mut bodies = Vec::with_capacity(segment.events.len());
         let source = segment.source;
-        for event in segment.events {
+        for mut event in segment.events {
+            let pose = match poses::admit(None, event.pose.take()) {
+                Ok(pose) => pose,
+                Err(error) => return Ok(Outcome::Rejected { message: error.to_string() }),
+            };
             match admit::perceived(event, &source, self.now) {
-                Ok(body) => bodies.push(body),
+                Ok(body) => bodies.push((body, pose)),
                 Err(message) => return Ok(Outcome::Rejected { message }),
             }
         }
@@ -76,8 +81,8 @@ impl Draft<'_> {
         self.head.observations += 1;
 
         let mut events = Vec::with_capacity(bodies.len());
-        for (body, vectors) in bodies {
-            let event = self.insert_event(EventBody { episode: id, ..body })?;
+        for ((body, vectors), pose) in bodies {
+            let event = self.insert_posed(EventBody { episode: id, ..body }, pose)?;
             self.put_vectors(event, &vectors)?;
             events.push(EventId(event));
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::poses::Positions;
 use crate::index::Search;
 use crate::learning::Learnt;
 use crate::ports::TextEmbedder;
@@ -10,6 +11,8 @@ use crate::{AbsentRole, Stats};
 /// Immutable; readers load a pointer to it and wait for nobody.
 pub(crate) struct Published {
     pub search: Arc<dyn Search>,
+    /// Where visible events were.
+    pub positions: Positions,
     /// All but the bytes on disk, which are looked up when they are asked for.
     pub stats: Stats,
     /// Of all segments, microseconds.

@@ -8,8 +8,8 @@ use sha2::{Digest as _, Sha256};
 use super::envelope::RecordType;
 use super::failure::Failure;
 use crate::{
-    Attributes, Boundary, Episode, EpisodeId, Event, EventId, Kind, Modality, Origin, StreamSpan, TimeSpan, Timestamp,
-    Value,
+    Attributes, Boundary, Episode, EpisodeId, Event, EventId, Kind, Modality, Origin, Pose, StreamSpan, TimeSpan,
+    Timestamp, Value,
 };
 
 pub(crate) const EVENT: RecordType = RecordType { table: "events", tag: 1, version: 1 };
@@ -260,11 +260,14 @@ impl EventBody {
         }
     }
 
-    /// Of everything its sender said.
-    pub(crate) fn digest(&self) -> Digest {
+    /// Of everything its sender said, with the pose that the sender said.
+    pub(crate) fn digest(&self, pose: Option<&Pose>) -> Digest {
         let at = self.timed.then_some(self.start);
         let said = (&self.source, &self.sender_id, at, self.content());
-        let bytes = postcard::to_stdvec(&said).expect("contents serialise to memory");
+        let mut bytes = postcard::to_stdvec(&said).expect("contents serialise to memory");
+        if let Some(pose) = pose {
+            bytes.extend(postcard::to_stdvec(pose).expect("poses serialise to memory"));
+        }
         let hash = Sha256::digest(bytes);
         hash[..16].try_into().expect("SHA-256 has 32 bytes")
     }
@@ -289,7 +292,7 @@ impl EventBody {
         attributes.get("place").and_then(Value::as_text).map(fold)
     }
 
-    /// The public form; a told event has the stream time and the recording of the segment that it joined.
+    /// The public form without its pose; a told event has the stream time and the recording of the segment that it joined.
     pub(crate) fn into_event(self, id: u64, episode: Option<&EpisodeBody>) -> Result<Event, Failure> {
         let attributes = decode_attributes(self.attributes.as_deref())
             .map_err(|detail| Failure::damaged(EVENT.table, id, detail))?;
@@ -316,6 +319,7 @@ impl EventBody {
             source: self.source,
             entity: self.entity,
             confidence: self.confidence,
+            pose: None,
         })
     }
 }

@@ -92,6 +92,7 @@ fn segment(start: i64, length: i64, texts: &[&str]) -> Observation {
         entity: None,
         attributes: Default::default(),
         confidence: 0.8,
+        pose: None,
         embeddings: Vec::new(),
     };
     Observation::Perceived(Perceived {

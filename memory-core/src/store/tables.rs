@@ -55,6 +55,9 @@ pub(crate) const CHANGES: TableDefinition<'_, u64, Bytes> = TableDefinition::new
 /// (kind, begin) → a gist, or that one is due; see [`super::gists`].
 pub(crate) const GISTS: TableDefinition<'_, (u8, i64), Bytes> = TableDefinition::new("gists");
 
+/// Event → [`super::poses::PoseRow`], of visible events that have one.
+pub(crate) const POSES: TableDefinition<'_, u64, Bytes> = TableDefinition::new("poses");
+
 /// Facet of `FACETS`: the entity.
 pub(crate) const ENTITY: u8 = 1;
 /// Facet of `FACETS`: the attribute `place`.
@@ -82,6 +85,7 @@ pub(crate) struct WriteTables<'t> {
     pub learnt: Noted<'t, (u8, Bytes), Bytes>,
     pub changes: Noted<'t, u64, Bytes>,
     pub gists: Noted<'t, (u8, i64), Bytes>,
+    pub poses: Noted<'t, u64, Bytes>,
 }
 
 impl<'t> WriteTables<'t> {
@@ -103,6 +107,7 @@ impl<'t> WriteTables<'t> {
             learnt: transaction.open_table(LEARNT)?,
             changes: transaction.open_table(CHANGES)?,
             gists: transaction.open_table(GISTS)?,
+            poses: transaction.open_table(POSES)?,
         })
     }
 
@@ -145,6 +150,7 @@ pub(crate) struct ReadTables {
     pub spaces: ReadOnlyTable<u32, Bytes>,
     pub segment_times: ReadOnlyTable<(i64, u64), i64>,
     pub gists: Option<ReadOnlyTable<(u8, i64), Bytes>>,
+    pub poses: Option<ReadOnlyTable<u64, Bytes>>,
 }
 
 impl ReadTables {
@@ -158,6 +164,7 @@ impl ReadTables {
             spaces: transaction.open_table(SPACES)?,
             segment_times: transaction.open_table(SEGMENT_TIMES)?,
             gists: gists(transaction)?,
+            poses: poses(transaction)?,
         })
     }
 
@@ -216,6 +223,15 @@ pub(crate) fn live_episode(table: &impl ReadableTable<u64, Bytes>, id: u64) -> R
 /// The gists; `None` in a memory from before there were any.
 pub(crate) fn gists(transaction: &ReadTransaction) -> Result<Option<ReadOnlyTable<(u8, i64), Bytes>>> {
     match transaction.open_table(GISTS) {
+        Ok(table) => Ok(Some(table)),
+        Err(redb::TableError::TableDoesNotExist(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The poses; `None` in a memory from before there were any.
+pub(crate) fn poses(transaction: &ReadTransaction) -> Result<Option<ReadOnlyTable<u64, Bytes>>> {
+    match transaction.open_table(POSES) {
         Ok(table) => Ok(Some(table)),
         Err(redb::TableError::TableDoesNotExist(_)) => Ok(None),
         Err(error) => Err(error.into()),

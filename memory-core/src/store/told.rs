@@ -6,6 +6,7 @@ use super::admit;
 use super::draft::Draft;
 use super::failure::{Result, if_sound};
 use super::journal::Journal;
+use super::poses::{self, PoseRow, said};
 use super::records::{Digest, EpisodeBody, EventBody, EventRow, forgotten_key, joined};
 use super::tables;
 use crate::episodic::{self, StreamKey};
@@ -18,21 +19,26 @@ impl Draft<'_> {
     /// Takes a told observation.
     pub(crate) fn tell(&mut self, told: Told, journal: &Journal) -> Result<Outcome> {
         let redelivered = told.redelivered;
+        let (pose, robot_pose) = (told.pose.clone(), told.robot_pose.clone());
         let body = match admit::told(told, self.moment) {
             Ok(body) => body,
             Err(message) => return Ok(Outcome::Rejected { message }),
+        };
+        let pose = match poses::admit(pose, robot_pose) {
+            Ok(pose) => pose,
+            Err(error) => return Ok(Outcome::Rejected { message: error.to_string() }),
         };
         let identity = body.identity();
         if let Some(key) = &identity {
             let known = self.tables.identity.get(key.as_slice())?.map(|value| value.value());
             if let Some(known) = known {
-                return self.tell_again(known, body, key, redelivered);
+                return self.tell_again(known, body, pose, key, redelivered);
             }
             if self.tables.identity.get(forgotten_key(key).as_slice())?.is_some() {
                 return Ok(was_forgotten());
             }
         }
-        let digest = (!body.has_key()).then(|| body.digest());
+        let digest = (!body.has_key()).then(|| body.digest(said(pose.as_ref()).as_ref()));
         if let (true, Some(digest)) = (redelivered, &digest)
             && let Some(of) = match self.changes.unkeyed.get(digest).copied().or_else(|| journal.find(digest)) {
                 Some(of) => Some(of),
@@ -44,7 +50,7 @@ impl Draft<'_> {
         }
 
         let (episode, opened) = self.place(&body)?;
-        let id = self.insert_event(EventBody { episode, ..body })?;
+        let id = self.insert_posed(EventBody { episode, ..body }, pose)?;
         self.head.observations += 1;
         if let Some(key) = &identity {
             self.tables.identity.insert(key.as_slice(), id)?;
@@ -56,7 +62,14 @@ impl Draft<'_> {
     }
 
     /// Takes an observation whose key is there already.
-    fn tell_again(&mut self, known: u64, body: EventBody, key: &[u8], redelivered: bool) -> Result<Outcome> {
+    fn tell_again(
+        &mut self,
+        known: u64,
+        body: EventBody,
+        pose: Option<PoseRow>,
+        key: &[u8],
+        redelivered: bool,
+    ) -> Result<Outcome> {
         let old = match if_sound(tables::event_row(&*self.tables.events, known))? {
             Some(Some(EventRow::Live(old))) => old,
             Some(Some(EventRow::Forgotten { .. })) => return Ok(was_forgotten()),
@@ -66,11 +79,12 @@ impl Draft<'_> {
                 return Ok(Outcome::Rejected { message: message.into() });
             }
         };
-        if old.content() == body.content() {
+        let old_pose = self.pose(known)?;
+        if old.content() == body.content() && said(old_pose.as_ref()) == said(pose.as_ref()) {
             self.changes.duplicates += 1;
             return Ok(Outcome::Duplicate { of: EventId(known) });
         }
-        if redelivered && let Some(of) = self.corrected_before(&old, &body.digest())? {
+        if redelivered && let Some(of) = self.corrected_before(&old, &body.digest(said(pose.as_ref()).as_ref()))? {
             self.changes.duplicates += 1;
             return Ok(Outcome::Duplicate { of });
         }
@@ -78,9 +92,11 @@ impl Draft<'_> {
         // The same key means the same moment, so the old event's episode is the right one.
         let episode = old.episode;
         self.extend(episode, &body)?;
-        let digest = old.digest();
+        let digest = old.digest(said(old_pose.as_ref()).as_ref());
         let supersedes = old.supersedes;
-        let by = self.insert_event(EventBody { episode, supersedes: Some(known), ..body })?;
+        // The robot was where it was, whatever is said anew.
+        let pose = pose.or(old_pose.filter(|pose| !pose.told));
+        let by = self.insert_posed(EventBody { episode, supersedes: Some(known), ..body }, pose)?;
         self.hide_event(known, &old, &EventRow::Superseded { by, supersedes, digest })?;
         self.settle()?;
         self.tables.identity.insert(key, by)?;

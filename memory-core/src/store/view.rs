@@ -12,14 +12,14 @@ use super::tables::{self, ENTITY, PLACE, ReadTables};
 use super::vectors;
 use crate::episodic::gist::Line;
 use crate::episodic::{MAX_GAP, SUMMARY_EVENTS, summarize};
-use crate::index::{Search, SearchQuery};
+use crate::index::{PlaceMap, PositionIndex, Search, SearchQuery};
 use crate::learning::Learnt;
 use crate::ports::TextEmbedder;
 use crate::recall::Reader;
 use crate::semantic::Fact;
 use crate::{
     AbsentRole, Attributes, Clock, Entity, Episode, EpisodeFilter, EpisodeId, EpisodePage, EpisodeSummary, Event,
-    EventId, EventPage, FactFilter, Page, ReadError, Sensed, TimeSpan, Timestamp, Value,
+    EventId, EventPage, FactFilter, Near, Page, ReadError, Sensed, TimeSpan, Timestamp, Value,
 };
 
 /// Episodes of a page where the filter says nothing.
@@ -46,7 +46,8 @@ impl View {
             Some((id, body)) => {
                 // Without its episode an event still says what it says.
                 let episode = if_sound(self.tables.live_episode(body.episode))?.flatten();
-                body.into_event(id, episode.as_ref().map(|(_, episode)| episode)).map(Some)
+                let event = body.into_event(id, episode.as_ref().map(|(_, episode)| episode))?;
+                self.tables.posed(event).map(Some)
             }
             None => Ok(None),
         }
@@ -95,7 +96,8 @@ impl View {
         for &member in members {
             let read = || {
                 let missing = || Failure::damaged(EVENT.table, member, "`members` names it as visible, and it is not");
-                self.tables.live_event(member)?.ok_or_else(missing)?.into_event(member, Some(episode))
+                let event = self.tables.live_event(member)?.ok_or_else(missing)?.into_event(member, Some(episode))?;
+                self.tables.posed(event)
             };
             events.extend(if_sound(read())?);
         }
@@ -114,7 +116,9 @@ impl View {
             let id = key.value();
             if let Some(EventRow::Live(body)) = if_sound(tables::open_numbered(EVENT, id, value.value()))? {
                 let episode = if_sound(self.tables.live_episode(body.episode))?.flatten();
-                events.extend(if_sound(body.into_event(id, episode.as_ref().map(|(_, episode)| episode)))?);
+                if let Some(event) = if_sound(body.into_event(id, episode.as_ref().map(|(_, episode)| episode)))? {
+                    events.push(self.tables.posed(event)?);
+                }
             }
         }
         Ok(events)
@@ -195,6 +199,16 @@ impl View {
         Ok(found)
     }
 
+    /// Episodes with an event in a circle, ascending.
+    fn episodes_near(&self, near: &Near, span: Option<TimeSpan>) -> Vec<u64> {
+        let only = Some(self.published.positions.index.near(near).into());
+        let query = SearchQuery { span, only, limit: usize::MAX, ..SearchQuery::default() };
+        let mut found: Vec<u64> = self.published.search.search(&query).into_iter().map(|hit| hit.episode.0).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// Facts as a person lists them.
     pub(crate) fn list_facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, ReadError> {
         let begin = self.clock.monotonic();
@@ -203,7 +217,7 @@ impl View {
         facts.map_err(|_| ReadError::Deadline(filter.budget.unwrap_or_default()))
     }
 
-    /// Episodes with the entity and the place that the filter names, ascending; `None` if it names neither.
+    /// Episodes with the entity, the place and the circle that the filter names, ascending; `None` if it names nothing.
     fn candidates(&self, filter: &EpisodeFilter) -> Result<Option<Vec<u64>>> {
         let facet = |facet: u8, name: &str| -> Result<Vec<u64>> {
             let name = fold(name);
@@ -215,13 +229,15 @@ impl View {
         };
         let of_entity = filter.entity.as_deref().map(|name| facet(ENTITY, name)).transpose()?;
         let at_place = filter.place.as_deref().map(|name| facet(PLACE, name)).transpose()?;
-        Ok(match (of_entity, at_place) {
+        let near = filter.near.as_ref().map(|near| self.episodes_near(near, filter.span));
+        let both = |one: Option<Vec<u64>>, other: Option<Vec<u64>>| match (one, other) {
             (Some(mut episodes), Some(other)) => {
                 episodes.retain(|id| other.binary_search(id).is_ok());
                 Some(episodes)
             }
             (one, other) => one.or(other),
-        })
+        };
+        Ok(both(both(of_entity, at_place), near))
     }
 
     fn visible(&self, id: u64) -> Result<Option<EpisodeBody>> {
@@ -233,7 +249,8 @@ impl View {
         let members = self.tables.members_of(id)?;
         let first = self.events_of(body, &members[..members.len().min(SUMMARY_EVENTS)])?;
         let episode = body.to_episode(id, members.into_iter().map(EventId).collect());
-        Ok(EpisodeSummary { episode, summary: summarize(&first) })
+        let pose = first.iter().find_map(|event| event.pose.clone());
+        Ok(EpisodeSummary { episode, summary: summarize(&first), pose })
     }
 
     /// Entities by how many events name them.
@@ -326,6 +343,14 @@ impl Reader for View {
             shared::open(&self.tables.vectors, number, id.0, dimensions, row.value()).ok()
         };
         ids.iter().map(vector).collect()
+    }
+
+    fn positions(&self) -> Option<&PositionIndex> {
+        Some(&self.published.positions.index)
+    }
+
+    fn places(&self) -> Option<&PlaceMap> {
+        Some(&self.published.positions.places)
     }
 
     fn lines(&self, span: TimeSpan) -> Result<Vec<Line>, ReadError> {

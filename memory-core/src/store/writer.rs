@@ -9,11 +9,12 @@ use redb::ReadTransaction;
 
 use super::draft::Changes;
 use super::event_set::EventSet;
-use super::failure::{Failure, Result};
+use super::failure::{Failure, Result, if_sound};
 use super::generation::Generation;
 use super::index_seat::IndexSeat;
 use super::journal::Journal;
 use super::learned;
+use super::poses::{self, Positions};
 use super::published::Published;
 use super::records::{Behind, Digest, EVENT, EpisodeBody, EventRow, Head};
 use super::resume::resume;
@@ -48,6 +49,8 @@ struct Recovered {
 pub(crate) struct Writer {
     pub head: Head,
     pub index: IndexSeat,
+    /// Where visible events were.
+    pub positions: Positions,
     pub journal: Journal,
     /// Visible events.
     pub live: EventSet,
@@ -100,6 +103,7 @@ impl Writer {
                     writer
                 }
             };
+            writer.positions = poses::positions(transaction, &writer.live)?;
             writer.learnt = Arc::new(joined(learnt)?);
             Ok(writer)
         })
@@ -127,6 +131,7 @@ impl Writer {
         Ok(Self {
             head: tables::head(&transaction.open_table(META)?)?,
             index: IndexSeat::new(Box::new(index), generation),
+            positions: Positions::default(),
             journal: Journal::default(),
             live: EventSet::default(),
             pending: EventSet::default(),
@@ -204,6 +209,7 @@ impl Writer {
             self.pending.remove(hidden.0);
         }
         self.index.append(&changes.appended);
+        self.positions.apply(changes.posed, &changes.hidden, &changes.unposed);
         if !changes.moved.is_empty() {
             self.index.regroup(&changes.moved);
         }
@@ -262,6 +268,7 @@ impl Writer {
         Published {
             space: self.space.as_ref().and_then(numbered),
             search: self.index.snapshot(),
+            positions: self.positions.clone(),
             longest_segment: self.head.longest_segment,
             stats: Stats {
                 observations: self.head.observations,
@@ -328,7 +335,8 @@ fn read_events(
         let of = episode.as_ref().and_then(|(_, episode)| episode.as_ref());
         let received = Timestamp::from_micros(body.received);
         if body.origin == Origin::Told && !body.has_key() && (Journal::is_recent(received, now) || behind.has(id)) {
-            chunk.unkeyed.push((body.digest(), EventId(id)));
+            let pose = if_sound(tables.pose(id))?.flatten();
+            chunk.unkeyed.push((body.digest(poses::said(pose.as_ref()).as_ref()), EventId(id)));
         }
         match body.into_event(id, of) {
             Ok(event) => chunk.documents.push(Document::of(&event)),

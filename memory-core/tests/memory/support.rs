@@ -119,6 +119,7 @@ pub fn segment(start: i64, end: i64, texts: &[&str]) -> Perceived {
                 entity: None,
                 attributes: Default::default(),
                 confidence: 0.8,
+                pose: None,
                 embeddings: Vec::new(),
             })
             .collect(),

@@ -98,6 +98,7 @@ fn lesson(id: u64, sensed: Sensed, vector: Vec<i16>, start_s: i64) -> Lesson {
         confidence: 1.0,
         media: None,
         received: at(start_s),
+        pose: None,
     };
     let space = format!("{}:test", sensed.name());
     Lesson { event, vectors: vec![SensedVector { sensed, space, vector }], statements: Vec::new() }

@@ -4,7 +4,7 @@ use crate::index::SearchQuery;
 use crate::index::analysis::{name_hash, words};
 use crate::index::compressed::State;
 use crate::index::entries::{BLOCK, Block};
-use crate::{Kind, Modality, TimeSpan};
+use crate::{EventId, Kind, Modality, TimeSpan};
 
 /// Conditions on metadata, by number and value.
 pub(super) struct Filter<'a> {
@@ -15,6 +15,8 @@ pub(super) struct Filter<'a> {
     entities: Option<Vec<u32>>,
     /// The number of the source, or none that there is.
     source: Option<Option<u32>>,
+    /// The only events that pass, in order of ids.
+    only: Option<&'a [EventId]>,
 }
 
 impl<'a> Filter<'a> {
@@ -34,6 +36,7 @@ impl<'a> Filter<'a> {
             kinds: &query.kinds,
             entities: query.entity.as_ref().map(numbers_of),
             source: query.source.as_ref().map(source),
+            only: query.only.as_deref(),
         }
     }
 
@@ -44,6 +47,7 @@ impl<'a> Filter<'a> {
             && self.kinds.is_empty()
             && self.entities.is_none()
             && self.source.is_none()
+            && self.only.is_none()
     }
 
     /// Whether a document passes.
@@ -94,6 +98,28 @@ impl<'a> Filter<'a> {
     }
 }
 
+/// Calls `visit` with the places in a block of the events in a list, which grows.
+fn for_each_place(block: &Block, len: usize, only: &[EventId], visit: &mut dyn FnMut(usize)) {
+    let Some(last) = len.checked_sub(1) else { return };
+    let from = only.partition_point(|id| *id < block.id(0));
+    let to = only.partition_point(|id| *id <= block.id(last));
+    let mut low = 0;
+    for id in &only[from..to] {
+        let mut high = len;
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if block.id(middle) < *id {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        if low < len && block.id(low) == *id {
+            visit(low);
+        }
+    }
+}
+
 /// The visible documents that pass a filter, one bit each.
 pub(super) struct Mask {
     words: Vec<u64>,
@@ -113,10 +139,14 @@ impl Mask {
                 continue;
             }
             let len = (len as usize - at * BLOCK).min(BLOCK);
-            for place in 0..len {
+            let mut pass = |place: usize| {
                 if filter.is_open() || filter.passes(block, place) {
                     words[place / 64] |= 1 << (place % 64);
                 }
+            };
+            match filter.only {
+                Some(only) => for_each_place(block, len, only, &mut pass),
+                None => (0..len).for_each(pass),
             }
         }
         for (word, at) in words.iter_mut().zip(0..) {

@@ -31,6 +31,7 @@ pub(super) fn holding(snapshot: &Snapshot, query: &Holding) -> Vec<EventId> {
         modality: query.modality,
         kinds: query.kinds.clone(),
         entity: query.entity.clone(),
+        only: query.only.clone(),
         ..SearchQuery::default()
     };
     let filter = Filter::of(&filter_query, &snapshot.state);

@@ -4,6 +4,7 @@ pub(crate) mod closed;
 pub(crate) mod foreign;
 pub(crate) mod lexicon;
 pub(crate) mod question;
+pub(crate) mod space;
 pub(crate) mod states;
 pub(crate) mod summary;
 pub(crate) mod syntax;

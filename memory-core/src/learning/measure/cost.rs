@@ -114,6 +114,7 @@ fn lesson(number: u64, kind: Kind, at: u64, text: String, attributes: Attributes
         confidence: 1.0,
         media: None,
         received: at,
+        pose: None,
     };
     Lesson { event, vectors: Vec::new(), statements: Vec::new() }
 }

@@ -206,7 +206,7 @@ fn told_number(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Candidat
     })
 }
 
-fn times_in_words(count: usize) -> String {
+pub(super) fn times_in_words(count: usize) -> String {
     match count {
         1 => "Once".into(),
         2 => "Twice".into(),

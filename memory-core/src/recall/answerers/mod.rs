@@ -6,6 +6,7 @@ pub(super) mod events;
 pub(super) mod facts;
 pub(super) mod order;
 pub(super) mod places;
+pub(super) mod poses;
 pub(super) mod procedures;
 pub(super) mod summary;
 pub(super) mod times;

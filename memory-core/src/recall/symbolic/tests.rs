@@ -110,6 +110,7 @@ impl Kitchen {
             confidence: 1.0,
             media: None,
             received: begin,
+            pose: None,
         };
         self.index.append(&[Document::of(&event)]);
         self.search = self.index.snapshot();

@@ -162,6 +162,7 @@ pub(super) fn home(rows: &[Row]) -> Home {
                 confidence: 0.9,
                 media: None,
                 received: start,
+                pose: None,
             }
         })
         .collect();

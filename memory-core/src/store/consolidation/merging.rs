@@ -51,7 +51,8 @@ impl Draft<'_> {
 
         let by_id: BTreeMap<u64, EventBody> = members.into_iter().collect();
         for Joined { events, body } in groups {
-            let whole = self.insert_event(EventBody { episode: kept, ..body })?;
+            let pose = events.first().map(|first| self.pose(*first)).transpose()?.flatten();
+            let whole = self.insert_posed(EventBody { episode: kept, ..body }, pose)?;
             self.put_mean(whole, &events, &sensed)?;
             let row = EventRow::Superseded { by: whole, supersedes: None, digest: CONTINUED };
             for event in events {

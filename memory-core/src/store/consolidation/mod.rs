@@ -18,6 +18,7 @@ use redb::ReadTransaction;
 use super::engine::Store;
 use super::envelope::{self, RecordType};
 use super::failure::{Failure, Result, if_sound};
+use super::poses::PoseRow;
 use super::records::{EPISODE, EpisodeBody, EpisodeRow};
 use super::shared;
 use super::tables::{self, EPISODES, META, ReadTables, SPACES, VECTORS};
@@ -275,7 +276,7 @@ impl<'t> Sketches<'t> {
     fn of(&self, id: u64, body: EpisodeBody) -> Result<Option<Sketch>> {
         let Some(stream) = body.stream else { return Ok(None) };
         let vectors = self.transaction.open_table(VECTORS)?;
-        let (mut picture, mut texts) = (None, Vec::new());
+        let (mut picture, mut pose, mut texts) = (None, None, Vec::new());
         for member in self.tables.members_of(id)? {
             let Some(event) = self.tables.live_event(member)? else { continue };
             if event.origin != Origin::Perceived {
@@ -291,6 +292,9 @@ impl<'t> Sketches<'t> {
                     picture = Some((vector, *gamma));
                 }
             }
+            if pose.is_none() {
+                pose = self.tables.pose(member)?.map(PoseRow::into_pose);
+            }
             texts.push(event.text);
         }
         texts.sort_unstable();
@@ -305,6 +309,7 @@ impl<'t> Sketches<'t> {
             media: body.media,
             picture,
             anchor,
+            pose,
             texts,
         }))
     }

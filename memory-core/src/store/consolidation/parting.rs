@@ -119,7 +119,7 @@ impl Draft<'_> {
             }
             return Ok(Vec::new());
         }
-        let vectors = self.sensed_rows(id)?;
+        let (vectors, pose) = (self.sensed_rows(id)?, self.pose(id)?);
         let mut made = Vec::new();
         for (part, episode) in parts.iter_mut().zip(episodes) {
             let Some((start, end)) = part.take() else { continue };
@@ -129,7 +129,7 @@ impl Draft<'_> {
             });
             let mut piece = EventBody { episode, start, end, stream, ..body.clone() };
             set_duration(&mut piece);
-            let event = self.insert_event(piece)?;
+            let event = self.insert_posed(piece, pose.clone())?;
             for (number, _, vector) in &vectors {
                 self.tables.vectors.insert((*number, event), seal_vector(*number, event, vector).as_slice())?;
             }

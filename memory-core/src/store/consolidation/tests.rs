@@ -16,8 +16,8 @@ use crate::store::shared;
 use crate::store::tables::VECTORS;
 use crate::{
     Boundary, ConsolidationOptions, EpisodeFilter, EpisodeId, EventId, ForgetRequest, Kind, ManualClock, MemoryOptions,
-    Modality, Observation, Origin, Outcome, Perceived, PerceivedEvent, Sensed, SensedEmbedding, StreamSpan, TimeSpan,
-    Timestamp, Told,
+    Modality, Observation, Origin, Outcome, Perceived, PerceivedEvent, Pose, PoseOf, Sensed, SensedEmbedding,
+    StreamSpan, TimeSpan, Timestamp, Told,
 };
 
 /// A whole hour of the wall clock.
@@ -60,6 +60,7 @@ fn event(kind: Kind, text: &str, from: i64, until: i64) -> PerceivedEvent {
         attributes: Default::default(),
         confidence: 0.8,
         embeddings: Vec::new(),
+        pose: None,
     }
 }
 
@@ -197,6 +198,28 @@ fn speech_persons_and_what_was_told_meanwhile_stay_events_of_their_own() {
     let tea = texts("Tea is ready");
     assert_eq!((tea.len(), tea[0].origin, tea[0].episode), (1, Origin::Told, EpisodeId(1)));
     assert_eq!(episodes(&store), [(0, 40)]);
+    sound(&store);
+}
+
+#[test]
+fn who_walks_along_walls_that_look_alike_stays_nowhere() {
+    let store = open(&MemoryStorage::new(), true);
+    for number in 0..9 {
+        // Three segments at the door, then a metre a segment.
+        let x = f64::from(u32::try_from(number).unwrap().saturating_sub(2));
+        let mut segment = segment(number, 1, &["A wall is in view."]);
+        for event in &mut segment.events {
+            event.pose =
+                Some(Pose { frame: "map".into(), x, y: 0.0, z: 0.0, yaw: 0.0, covariance: None, of: PoseOf::Robot });
+        }
+        perceive(&store, segment);
+    }
+    consolidate(&store);
+    assert_eq!(episodes(&store)[0], (0, 30));
+    assert_eq!(episodes(&store).len(), 7);
+    let view = store.view().unwrap();
+    let first = view.find_event(EventId(1)).unwrap().unwrap();
+    assert_eq!(first.pose.unwrap().x, 0.0, "a stay is where it began");
     sound(&store);
 }
 

@@ -34,6 +34,7 @@ from .errors import (
 )
 from .memory import Memory, NewsStream
 from .observing import Kind, Observation, Receipt, RejectedItem, Told
+from .posing import Circle, Near, Pose
 from .procedures import (
     Alternatives,
     Edge,
@@ -96,6 +97,7 @@ __all__ = [
     "Backup",
     "BadRequest",
     "Busy",
+    "Circle",
     "Closed",
     "Compacted",
     "ConnectionFailed",
@@ -125,6 +127,7 @@ __all__ = [
     "MemoryHealth",
     "Missing",
     "ModelHealth",
+    "Near",
     "News",
     "NewsStream",
     "NextStep",
@@ -133,6 +136,7 @@ __all__ = [
     "Person",
     "Phrase",
     "Picture",
+    "Pose",
     "Procedure",
     "ProcedureSummary",
     "ProtocolError",

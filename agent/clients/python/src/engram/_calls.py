@@ -13,6 +13,7 @@ from ._display import Listing
 from ._json import When, decode, decode_list, without_nones, write_time
 from .errors import ProtocolError, request_error
 from .observing import Observation, Receipt, Told, batches, read_receipt
+from .posing import Circle, write_circle
 from .procedures import (
     Alternatives,
     Missing,
@@ -84,6 +85,7 @@ def ask(
     since: When | None,
     until: When | None,
     now: When | None,
+    near: Circle | None,
     top_k: int | None,
     deadline: float | timedelta | None,
     trace: bool,
@@ -96,6 +98,7 @@ def ask(
         "since": _moment(since),
         "until": _moment(until),
         "now": _moment(now),
+        "near": write_circle(near),
         "top_k": top_k,
         "deadline_ms": None if seconds is None else max(1, round(seconds * 1000)),
         "trace": trace or None,
@@ -138,13 +141,20 @@ def search(query: str, order: str | None, limit: int | None) -> Call[SearchResul
 
 
 def episodes(
-    since: When | None, until: When | None, entity: str | None, place: str | None, cursor: str | None, limit: int
+    since: When | None,
+    until: When | None,
+    entity: str | None,
+    place: str | None,
+    near: Circle | None,
+    cursor: str | None,
+    limit: int,
 ) -> Call[tuple[list[EpisodeSummary], str | None]]:
     fields = {
         "since": _moment(since),
         "until": _moment(until),
         "entity": entity,
         "place": place,
+        "near": write_circle(near),
         "cursor": cursor,
         "limit": limit,
     }

@@ -23,6 +23,7 @@ from ._link import Link
 from ._pending import Pending
 from .errors import Closed, TimedOut
 from .observing import Kind, Observation, Receipt, Told, said
+from .posing import Circle, Pose
 from .procedures import Alternatives, Missing, NextStep, Picture, Procedure, ProcedureSummary, Ways
 from .remembering import Answer, Entities, Episode, EpisodeSummary, Event, Fact, Forgotten, Gist, Person, SearchResult
 from .status import Backup, Compacted, Export, Health, Instance, News, Reloaded, Snapshot
@@ -141,6 +142,7 @@ class Memory:
         until: When | None = None,
         source: str | None = None,
         id: str | None = None,
+        pose: Pose | Mapping[str, Any] | None = None,
         timeout: float | None = None,
     ) -> Receipt:
         """Tells one observation: a text and what is known of it, or an `Observation`. Returns after the commit.
@@ -153,7 +155,7 @@ class Memory:
             observation = text
         else:
             observation = Observation(
-                text, kind, entity, attributes or {}, confidence, **said(at=at, until=until, source=source, id=id)
+                text, kind, entity, attributes or {}, confidence, **said(at=at, until=until, source=source, id=id, pose=pose)
             )
         return self._run(calls.observe_one(observation, self._source), timeout)
 
@@ -177,6 +179,7 @@ class Memory:
         since: When | None = None,
         until: When | None = None,
         now: When | None = None,
+        near: Circle | None = None,
         top_k: int | None = None,
         deadline: float | timedelta | None = None,
         trace: bool = False,
@@ -189,12 +192,13 @@ class Memory:
         :param since: only what happened from then on; a `timedelta` counts back from now.
         :param until: only what happened until then.
         :param now: what "yesterday" counts from.
+        :param near: only what happened in this circle on a map: a `Near`, or x, y and radius in metres.
         :param top_k: how many items of evidence.
         :param deadline: seconds that the agent may think; this waits at least as long, unless `timeout` says otherwise.
         :param trace: whether to tell the steps.
         :param extra: more fields of the contract, for agents that know more of them than this package.
         """
-        call = calls.ask(question, options, since, until, now, top_k, deadline, trace, extra)
+        call = calls.ask(question, options, since, until, now, near, top_k, deadline, trace, extra)
         return self._run(call, calls.patience(deadline, self._timeout) if timeout is None else timeout)
 
     # Looking into the memory.
@@ -223,6 +227,7 @@ class Memory:
         until: When | None = None,
         entity: str | None = None,
         place: str | None = None,
+        near: Circle | None = None,
         limit: int | None = None,
         timeout: float | None = None,
     ) -> Iterator[EpisodeSummary]:
@@ -230,7 +235,7 @@ class Memory:
         cursor, left = None, math.inf if limit is None else limit
         while left > 0:
             size = int(min(calls.PAGE, left))
-            page, cursor = self._run(calls.episodes(since, until, entity, place, cursor, size), timeout)
+            page, cursor = self._run(calls.episodes(since, until, entity, place, near, cursor, size), timeout)
             yield from page[:size]
             left -= len(page)
             if cursor is None:

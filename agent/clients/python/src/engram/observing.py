@@ -12,6 +12,7 @@ from typing import Any, Literal
 from ._display import Line
 from ._json import When, decode, without_nones, write_time
 from .errors import Rejected, RequestError, request_error
+from .posing import Pose, write_pose
 
 #: What an observation is of. `text` is speech or a subtitle.
 Kind = Literal["text", "caption", "sound", "object", "entity", "action", "state"]
@@ -54,6 +55,8 @@ class Observation:
     id: str = field(default_factory=_new_id)
     #: More fields of the contract, for agents that know more of them than this package.
     extra: Mapping[str, Any] = field(default_factory=dict)
+    #: Where it was.
+    pose: Pose | Mapping[str, Any] | None = None
 
     def to_json(self, source: str | None = None) -> dict[str, Any]:
         """Returns the fields of the contract; `source` is used where the observation has none."""
@@ -62,6 +65,7 @@ class Observation:
             "kind": self.kind,
             "entity": self.entity,
             "attributes": dict(self.attributes) or None,
+            "pose": write_pose(self.pose),
             "confidence": self.confidence,
             "at": write_time(self.at),
             "until": None if self.until is None else write_time(self.until),

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from . import _display as display
+from .posing import Pose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -37,6 +38,8 @@ class Evidence(display.Line):
     media_start_s: float | None = None
     #: The senders' own ids.
     observations: tuple[str, ...] = ()
+    #: Where it was, or where the robot was.
+    pose: Pose | None = None
     #: All fields as Engram sent them.
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -73,6 +76,8 @@ class Answer:
     question: str
     #: As short as the question allows; `None` where memory holds no evidence.
     answer: str | None = None
+    #: Where to find what a question for a place asks for.
+    pose: Pose | None = None
     #: Index of the chosen option.
     choice: int | None = None
     #: How likely the answer is right, from 0 to 1.
@@ -140,6 +145,8 @@ class Event(display.Line):
     media_start_s: float | None = None
     #: When Engram received it.
     received: datetime | None = None
+    #: Where it was, or where the robot was.
+    pose: Pose | None = None
     #: All fields as Engram sent them.
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -174,6 +181,8 @@ class EpisodeSummary(display.Line):
     media: str | None = None
     media_start_s: float | None = None
     degraded: tuple[str, ...] = ()
+    #: The first pose among its events.
+    pose: Pose | None = None
     #: All fields as Engram sent them.
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -199,6 +208,8 @@ class Episode(display.Lines):
     media: str | None = None
     media_start_s: float | None = None
     degraded: tuple[str, ...] = ()
+    #: The first pose among its events.
+    pose: Pose | None = None
     #: All fields as Engram sent them; of a long episode those of its first page.
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 

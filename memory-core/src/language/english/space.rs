@@ -1,0 +1,231 @@
+//! Words of space: what a sentence names the place where it is said, and what a question asks of places.
+
+use super::lexicon::{self, PartOfSpeech};
+use super::question::Asked;
+use super::syntax::{NounKind, NounPhrase, parse};
+
+/// Classes of what is a place to be in.
+const PLACES: [&str; 6] = ["room", "area", "building", "structure", "location", "passage"];
+/// Longest name of a place, in bytes.
+const LONGEST: usize = 48;
+
+/// What a question asks of space.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Spatial {
+    /// What is, or happened, at a place or a thing; `inside` is false for "near".
+    Around { noun: NounPhrase, inside: bool },
+    /// What was on the way to a place, and from one.
+    OnTheWay { from: Option<NounPhrase>, to: Option<NounPhrase> },
+    /// How far two things are apart.
+    Apart(NounPhrase, NounPhrase),
+}
+
+/// What a question asks of space, if anything.
+pub(crate) fn spatial(asked: &Asked) -> Option<Spatial> {
+    let words: Vec<&str> = asked.words.iter().map(|word| word.text.as_str()).collect();
+    let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
+    let clause = &asked.clause;
+    if has(&["how", "far"]) || words.contains(&"distance") {
+        return apart(asked);
+    }
+    let adjunct = |wanted: &[&str]| {
+        clause.adjuncts.iter().find(|adjunct| wanted.contains(&adjunct.preposition.as_str())).map(|it| it.noun.clone())
+    };
+    if has(&["on", "the", "way"])
+        || has(&["on", "your", "way"])
+        || has(&["on", "its", "way"])
+        || has(&["along", "the", "way"])
+    {
+        let whole = |noun: Option<NounPhrase>| noun.filter(|noun| noun.head != "way" && !noun.is_pronoun());
+        return Some(Spatial::OnTheWay { from: whole(adjunct(&["from"])), to: whole(adjunct(&["to", "into"])) });
+    }
+    for adjunct in &clause.adjuncts {
+        if adjunct.noun.is_pronoun() || adjunct.noun.kind == NounKind::Number {
+            continue;
+        }
+        let before = asked.words.iter().filter(|word| word.range.end <= adjunct.range.start).next_back();
+        let joined = adjunct.preposition == "to"
+            && before.is_some_and(|word| matches!(word.text.as_str(), "next" | "close" | "nearest"));
+        let inside = match adjunct.preposition.as_str() {
+            "in" | "inside" | "at" | "into" | "to" if !joined => true,
+            "near" | "by" | "beside" | "around" | "next" | "close" | "nearby" => false,
+            _ if joined => false,
+            _ => continue,
+        };
+        return Some(Spatial::Around { noun: adjunct.noun.clone(), inside });
+    }
+    None
+}
+
+/// The two things of "How far apart are A and B?", "How far is A from B?", "What is the distance between A and B?".
+fn apart(asked: &Asked) -> Option<Spatial> {
+    let mut things: Vec<NounPhrase> = Vec::new();
+    for clause in asked.sentences.iter().flat_map(|sentence| &sentence.clauses) {
+        let nouns = clause.subject.iter().chain(&clause.objects).chain(clause.adjuncts.iter().map(|it| &it.noun));
+        for noun in nouns.flat_map(|noun| noun.all().chain(noun.of.as_deref())) {
+            let counts = !noun.is_pronoun()
+                && noun.kind != NounKind::Number
+                && !matches!(noun.head.as_str(), "distance" | "far" | "apart" | "metre" | "meter");
+            if counts && !things.iter().any(|known| known.range.start == noun.range.start) {
+                things.push(NounPhrase { also: Vec::new(), ..noun.clone() });
+            }
+        }
+    }
+    things.sort_by_key(|noun| noun.range.start);
+    let mut things = things.into_iter();
+    Some(Spatial::Apart(things.next()?, things.next()?))
+}
+
+/// The place that a sentence names where it is said: "this is the kitchen", "we are in the hall now", "this room is called the
+/// library".
+pub(crate) fn named_place(text: &str) -> Option<String> {
+    if text.len() > 120 || text.contains('?') {
+        return None;
+    }
+    let (words, sentences) = parse(text, &[]);
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    for sentence in sentences.iter().filter(|sentence| !sentence.asks) {
+        for clause in &sentence.clauses {
+            let being = clause.verb.as_ref().is_some_and(|verb| {
+                matches!(verb.lemma.as_str(), "be" | "call" | "name")
+                    && !verb.negated
+                    && !verb.past
+                    && verb.modal.is_none()
+            });
+            let Some(subject) = clause.subject.as_ref().filter(|_| being) else { continue };
+            let called = clause.verb.as_ref().is_some_and(|verb| verb.lemma != "be");
+            let here = matches!(subject.head.as_str(), "this" | "here" | "that")
+                || matches!(subject.determiner.as_deref(), Some("this"))
+                    && matches!(subject.head.as_str(), "room" | "place" | "area" | "spot" | "location");
+            let us = matches!(subject.head.as_str(), "we" | "you" | "i") && texts.contains(&"now");
+            let noun = match (here, us) {
+                (true, _) => {
+                    clause.objects.first().or_else(|| sentence.clauses.iter().find_map(|it| it.objects.first()))
+                }
+                (_, true) => clause
+                    .adjuncts
+                    .iter()
+                    .find(|adjunct| matches!(adjunct.preposition.as_str(), "in" | "at"))
+                    .map(|adjunct| &adjunct.noun),
+                _ => None,
+            };
+            if let Some(name) =
+                noun.filter(|noun| called && here || can_be_entered(noun)).and_then(|noun| name(text, noun))
+            {
+                return Some(name);
+            }
+        }
+    }
+    None
+}
+
+/// Whether somebody can be in it: a room, a hall, an office; not a mug.
+fn can_be_entered(noun: &NounPhrase) -> bool {
+    let place = |class: &&str| lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some();
+    // WordNet has every piece of furniture among the artifacts, and doors among the structures: both are places to stand at.
+    !noun.is_pronoun()
+        && noun.number.is_none()
+        && noun.determiner.as_deref() != Some("a")
+        && PLACES.iter().any(|class| place(&class))
+}
+
+/// The name in a noun phrase, without its article.
+fn name(text: &str, noun: &NounPhrase) -> Option<String> {
+    let words = text.get(noun.range.clone())?.trim();
+    let bare = ["the ", "my ", "our ", "your ", "a ", "an "]
+        .iter()
+        .find_map(|article| {
+            words
+                .get(..article.len())
+                .filter(|head| head.eq_ignore_ascii_case(article))
+                .map(|_| &words[article.len()..])
+        })
+        .unwrap_or(words);
+    let bare = bare.trim_matches(|c: char| !c.is_alphanumeric());
+    (!bare.is_empty() && bare.len() <= LONGEST).then(|| bare.to_owned())
+}
+
+/// A place as an answer says it: "in the kitchen", "in Lab 3", "at the door".
+pub(crate) fn at_place(name: &str) -> String {
+    let head = name.rsplit(' ').next().unwrap_or(name).to_lowercase();
+    let named = name.chars().next().is_some_and(char::is_uppercase);
+    let article = if named { "" } else { "the " };
+    let first = name.split(' ').next().unwrap_or(name).to_lowercase();
+    if matches!(first.as_str(), "in" | "on" | "at" | "under" | "behind" | "by" | "near") {
+        return name.to_owned();
+    }
+    let small = ["door", "furniture", "window", "stairway"];
+    let at = small.iter().any(|class| lexicon::is_a_as(&head, class, PartOfSpeech::Noun).is_some());
+    format!("{} {article}{name}", if at { "at" } else { "in" })
+}
+
+/// Several things as one phrase: "a mug, a lamp and a chair".
+pub(crate) fn listed(things: &[String]) -> String {
+    match things {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::english::question::understand;
+
+    #[test]
+    fn a_sentence_names_the_place_where_it_is_said() {
+        for (text, name) in [
+            ("This is the kitchen.", Some("kitchen")),
+            ("this is the living room", Some("living room")),
+            ("We are in the hall now.", Some("hall")),
+            ("This room is called the library.", Some("library")),
+            ("This is my office.", Some("office")),
+            ("This is a mug.", None),
+            ("This is the best.", None),
+            ("This is the mug.", None),
+            ("Is this the kitchen?", None),
+            ("The mug is in the kitchen.", None),
+            ("This was the kitchen.", None),
+            ("This is not the kitchen.", None),
+            ("We were in the kitchen yesterday.", None),
+        ] {
+            assert_eq!(named_place(text).as_deref(), name, "{text}");
+        }
+    }
+
+    #[test]
+    fn questions_about_space_are_known() {
+        let heads = |text: &str| match spatial(&understand(text, &[])) {
+            Some(Spatial::Around { noun, inside }) => format!("{} {}", if inside { "in" } else { "near" }, noun.head),
+            Some(Spatial::OnTheWay { from, to }) => {
+                format!("way {} {}", from.map_or(String::new(), |it| it.head), to.map_or(String::new(), |it| it.head))
+            }
+            Some(Spatial::Apart(one, two)) => format!("{} - {}", one.head, two.head),
+            None => String::new(),
+        };
+        for (text, expected) in [
+            ("What is in the kitchen?", "in kitchen"),
+            ("What is near the door?", "near door"),
+            ("What is next to the sofa?", "near sofa"),
+            ("What did you see near the door?", "near door"),
+            ("How often were you at the door?", "in door"),
+            ("What did you see on the way?", "way  "),
+            ("What did you see on the way to the kitchen?", "way  kitchen"),
+            ("How far apart are the mug and the lamp?", "mug - lamp"),
+            ("How far is the mug from the lamp?", "mug - lamp"),
+            ("What is the distance between the mug and the lamp?", "mug - lamp"),
+            ("Who is Anna?", ""),
+        ] {
+            assert_eq!(heads(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn places_and_lists_read_well() {
+        assert_eq!(at_place("kitchen"), "in the kitchen");
+        assert_eq!(at_place("Lab 3"), "in Lab 3");
+        assert_eq!(at_place("front door"), "at the front door");
+        assert_eq!(listed(&["a".into(), "b".into(), "c".into()]), "a, b and c");
+    }
+}

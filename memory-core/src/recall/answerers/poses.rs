@@ -1,0 +1,459 @@
+//! Questions that poses answer: where something was seen last, what is near something, what was on the way, how far apart
+//! two things are, how often somebody was at a place.
+//!
+//! Nothing here answers in a memory without poses.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::counts::times_in_words;
+use super::places::{capitalised, theme};
+use crate::index::{Holding, SearchQuery};
+use crate::language::english::question::{Ask, Occurrence};
+use crate::language::english::space::{Spatial, at_place, listed, spatial};
+use crate::language::english::syntax::NounPhrase;
+use crate::language::english::time::moment;
+use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::content::word_likeness;
+use crate::recall::likeness::best_in;
+use crate::recall::pool::{Found, Pool, merged};
+use crate::{EventId, Kind, Near, Pose, PoseOf, ReadError, TimeSpan, Timestamp};
+
+/// Below this another thing is meant.
+const SAME_THING: f32 = 0.6;
+/// Events of a thing that are gone through, the latest ones.
+const EVENTS: usize = 200;
+/// Events of an area that are gone through, the latest ones.
+const AREA_EVENTS: usize = 2_000;
+/// What is "near", metres.
+const NEAR: f64 = 2.0;
+/// How far around the spots where a place was named it may reach, metres.
+const AROUND_PLACE: f64 = 5.0;
+/// Largest standard deviation of a position that answers a question, metres.
+const MOST_SPREAD: f64 = 1.0;
+/// Two sightings this far apart are of two spots, metres.
+const ONE_SPOT: f64 = 1.0;
+/// Who is away for longer comes back anew.
+const AWAY: Duration = Duration::from_secs(60);
+/// A way that is no longer than this where nothing says when it began.
+const USUAL_WAY: Duration = Duration::from_secs(300);
+/// A bound up to this length is one moment.
+const MOMENT: Duration = Duration::from_secs(3 * 3_600);
+/// Most things of a list.
+const LISTED: usize = 8;
+
+/// The answer that poses give. `told` are the proposals of words and facts: of two, the newer is right.
+pub(in crate::recall) fn answer(
+    pool: &Pool<'_>,
+    pooled: &[Found],
+    told: &[Candidate],
+) -> Result<Option<Candidate>, ReadError> {
+    if pool.reader.positions().is_none_or(crate::index::PositionIndex::is_empty) {
+        return Ok(None);
+    }
+    let question = pool.question;
+    let asked = spatial(&question.asked);
+    match (question.ask(), asked) {
+        (_, Some(Spatial::Apart(one, other))) => apart(pool, &one, &other),
+        (Ask::Place, _) => place(pool, pooled, told),
+        (Ask::Times, Some(Spatial::Around { noun, inside })) => visits(pool, &noun, inside),
+        (Ask::Thing | Ask::Description | Ask::Action, Some(Spatial::OnTheWay { from, to })) => {
+            on_the_way(pool, from.as_ref(), to.as_ref())
+        }
+        (Ask::Thing | Ask::Description | Ask::Action, Some(Spatial::Around { noun, inside })) => {
+            around(pool, &noun, inside)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The pose of an event, if it says where the event was: where the robot was while somebody talked to it says nothing of
+/// what was talked about.
+pub(in crate::recall) fn of_event(found: &Found) -> Option<&Pose> {
+    let event = &found.reading.event;
+    let certain = |pose: &&Pose| pose.covariance.is_none_or(|covariance| covariance.spread() <= MOST_SPREAD);
+    event.pose.as_ref().filter(|pose| pose.of == PoseOf::Thing || event.kind != Kind::Text).filter(certain)
+}
+
+/// Events of a thing with a pose, in order of time.
+fn sightings(
+    pool: &Pool<'_>,
+    thing: &NounPhrase,
+    span: Option<TimeSpan>,
+    latest: bool,
+) -> Result<Vec<Found>, ReadError> {
+    let content = &pool.question.content;
+    let all =
+        merged(pool.about(thing, span, latest, EVENTS, content)?, pool.mentions(thing, span, latest, EVENTS, content)?);
+    let mut seen: Vec<Found> = all
+        .into_iter()
+        .filter(|found| of_event(found).is_some() && !found.reading.only_asks() && is_of(thing, found))
+        .collect();
+    seen.sort_by_key(|found| (found.span().start, found.id()));
+    Ok(seen)
+}
+
+/// Whether an event with a pose is of a thing: it is about it, or what it says first is.
+fn is_of(thing: &NounPhrase, found: &Found) -> bool {
+    match found.reading.entity_phrase() {
+        Some(entity) if found.reading.event.kind != Kind::Text => {
+            crate::recall::likeness::likeness(thing, &entity, &found.reading) >= SAME_THING
+        }
+        _ => best_in(thing, &found.reading) >= SAME_THING,
+    }
+}
+
+/// The place that a pose belongs to.
+fn place_of<'p>(pool: &'p Pool<'_>, pose: &Pose) -> Option<&'p str> {
+    pool.reader.places()?.place_at(&pose.frame, pose.x, pose.y)
+}
+
+/// Where an event was, in words.
+fn where_it_was(pool: &Pool<'_>, found: &Found) -> Option<String> {
+    let told = found.reading.event.attributes.get("place").and_then(crate::Value::as_text).map(str::to_owned);
+    let pose = of_event(found)?;
+    let place = told.or_else(|| place_of(pool, pose).map(str::to_owned));
+    Some(
+        place.map_or_else(
+            || format!("at x {:.1} m, y {:.1} m on {}", pose.x, pose.y, pose.frame),
+            |place| at_place(&place),
+        ),
+    )
+}
+
+/// Where a thing was, by the latest event with a pose, where words and facts say nothing newer.
+fn place(pool: &Pool<'_>, pooled: &[Found], told: &[Candidate]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let Some(thing) = theme(question) else { return Ok(None) };
+    if question.asked.habitual || question.asked.cue.is_some() {
+        return Ok(None);
+    }
+    let bound = if question.is_bounded() { question.bound() } else { question.hard };
+    let before = bound.map(|bound| TimeSpan { start: Timestamp::from_micros(i64::MIN), end: bound.end });
+    let first = question.asked.occurrence == Some(Occurrence::First);
+    let span = if first { bound } else { before };
+    let seen = sightings(pool, &thing, span, !first)?;
+    let starts = |found: &&Found| found.span().start;
+    let chosen = match (question.asked.occurrence, bound) {
+        (Some(Occurrence::First), _) => seen.first(),
+        (Some(Occurrence::Previous), _) => {
+            let last = seen.last();
+            seen.iter().rev().find(|found| last.is_some_and(|last| !is_one_spot(found, last)))
+        }
+        (_, Some(bound)) => {
+            // "Ten minutes ago" is a moment, however precisely people tell it.
+            let length = bound.end.since(bound.start);
+            let at = if length <= MOMENT { bound.start.saturating_add(length / 2) } else { bound.end };
+            seen.iter().rev().find(|found| found.span().start <= at).or(seen.first())
+        }
+        (_, None) => seen.last(),
+    };
+    let Some(chosen) = chosen else { return Ok(None) };
+    let newest = |candidate: &Candidate| match candidate.layer {
+        Layer::Facts => candidate.evidence.iter().map(|found| found.span().start).max(),
+        _ => candidate.evidence.first().map(|found| found.span().start),
+    };
+    let in_words = told.iter().filter(|candidate| candidate.signals.fits >= 0.5).filter_map(newest).max();
+    if !first && in_words >= Some(starts(&chosen)) {
+        return Ok(None);
+    }
+    let Some(text) = where_it_was(pool, chosen) else { return Ok(None) };
+    let stays = stays(&seen);
+    let reason = match stays.as_slice() {
+        [.., before, last] => {
+            let until = moment(before.1.end, &question.now);
+            let since = moment(last.1.start, &question.now);
+            let spot = |found: &Found| where_it_was(pool, found).unwrap_or_default();
+            format!("seen {} until {until}, {} since {since}", spot(&seen[before.0]), spot(&seen[last.0]))
+        }
+        _ => "the only spot where it was seen".to_owned(),
+    };
+    let mut evidence = vec![chosen.clone()];
+    evidence.extend(seen.iter().rev().filter(|found| found.id() != chosen.id()).take(LISTED).cloned());
+    evidence.extend(pooled.iter().filter(|found| found.id() != chosen.id()).cloned());
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text: capitalised(&text),
+        value: Value::Text(text),
+        signals: Signals {
+            coverage: chosen.coverage.of_content,
+            cosine: chosen.cosine.unwrap_or(0.0),
+            margin: 1.0,
+            fits: 1.0,
+            thing: best_in(&thing, &chosen.reading),
+            known: question.content.known(),
+        },
+        evidence: merged(evidence, Vec::new()),
+        confidence: 0.0,
+        reason,
+    }))
+}
+
+fn is_one_spot(one: &Found, other: &Found) -> bool {
+    match (of_event(one), of_event(other)) {
+        (Some(one), Some(other)) => one.distance(other).is_some_and(|distance| distance <= ONE_SPOT),
+        _ => false,
+    }
+}
+
+/// The spots of a thing in order of time: the first sighting there, by its place in `seen`, and from when to when.
+fn stays(seen: &[Found]) -> Vec<(usize, TimeSpan)> {
+    let mut stays: Vec<(usize, TimeSpan)> = Vec::new();
+    for (at, found) in seen.iter().enumerate() {
+        match stays.last_mut().filter(|(first, _)| is_one_spot(&seen[*first], found)) {
+            Some((_, span)) => span.end = span.end.max(found.span().end),
+            None => stays.push((at, found.span())),
+        }
+    }
+    stays
+}
+
+/// A part of a map that a noun means.
+enum Area {
+    /// A place that has a name.
+    Place(String, Near),
+    /// Around a thing.
+    Around(Near),
+}
+
+impl Area {
+    fn circle(&self) -> &Near {
+        match self {
+            Self::Place(_, near) | Self::Around(near) => near,
+        }
+    }
+
+    fn has(&self, pool: &Pool<'_>, pose: &Pose) -> bool {
+        match self {
+            Self::Place(name, _) => place_of(pool, pose) == Some(name),
+            Self::Around(near) => pose.frame == near.frame && near.contains(pose.x, pose.y),
+        }
+    }
+}
+
+/// The place with the name that a noun phrase says.
+fn named_place(pool: &Pool<'_>, noun: &NounPhrase) -> Option<crate::index::MappedPlace> {
+    let wanted = noun.lemmas();
+    let fits = |name: &str| {
+        let own: Vec<String> = crate::index::words(name).filter(|word| !crate::index::is_stop_word(word)).collect();
+        let held = |word: &str| own.iter().any(|other| word_likeness(word, other) >= 0.95);
+        !own.is_empty()
+            && wanted.iter().all(|word| held(word))
+            && own.iter().any(|word| word_likeness(&noun.head, word) >= 0.95)
+    };
+    let mut found: Vec<_> = pool.reader.places()?.places().into_iter().filter(|place| fits(&place.name)).collect();
+    // The name that says no more than was asked, and of two maps the one where it was named more often.
+    found.sort_by_key(|place| (place.name.len(), std::cmp::Reverse(place.named)));
+    found.into_iter().next()
+}
+
+fn area(pool: &Pool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Area>, ReadError> {
+    if let Some(place) = named_place(pool, noun) {
+        let (frame, x, y) = (place.frame, place.x, place.y);
+        let circle = |radius| Near { frame: frame.clone(), x, y, radius };
+        return Ok(Some(match inside {
+            true => Area::Place(place.name, circle(place.radius + AROUND_PLACE)),
+            false => Area::Around(circle(place.radius + NEAR)),
+        }));
+    }
+    let seen = sightings(pool, noun, None, true)?;
+    Ok(seen
+        .last()
+        .and_then(of_event)
+        .map(|pose| Area::Around(Near { frame: pose.frame.clone(), x: pose.x, y: pose.y, radius: NEAR })))
+}
+
+/// The latest events in an area, the newest first.
+fn events_in(pool: &Pool<'_>, area: &Area, span: Option<TimeSpan>, limit: usize) -> Result<Vec<Found>, ReadError> {
+    let Some(positions) = pool.reader.positions() else { return Ok(Vec::new()) };
+    let only = Some(positions.near(area.circle()).into());
+    let query = SearchQuery { span, only, latest: true, limit, ..SearchQuery::default() };
+    let ids: Vec<EventId> = pool.reader.search().search(&query).into_iter().map(|hit| hit.id).collect();
+    let mut found = pool.read(&ids, &pool.question.content)?;
+    found.retain(|found| found.reading.event.pose.as_ref().is_some_and(|pose| area.has(pool, pose)));
+    Ok(found)
+}
+
+/// What an event with a pose is of.
+fn thing_of(found: &Found) -> Option<String> {
+    let event = &found.reading.event;
+    of_event(found)?;
+    if matches!(event.kind, Kind::Caption | Kind::Sound) {
+        return None;
+    }
+    if let Some(entity) = &event.entity {
+        return Some(entity.clone());
+    }
+    if event.kind == Kind::Object {
+        return Some(event.text.trim_end_matches('.').to_owned());
+    }
+    let subject = found.reading.clauses().find_map(|clause| clause.subject.as_ref())?;
+    (!subject.is_pronoun()).then(|| found.reading.text(&subject.range).to_owned())
+}
+
+/// "What is in the kitchen?" "What did you see near the door?"
+fn around(pool: &Pool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let Some(area) = area(pool, noun, inside)? else { return Ok(None) };
+    let bound = question.bound();
+    let now = bound.is_none() && question.tense != crate::language::english::time::Tense::Past;
+    let own =
+        |thing: &str| word_likeness(&noun.head, crate::index::words(thing).last().as_deref().unwrap_or("")) >= 0.95;
+    let mut things: Vec<(String, Found)> = Vec::new();
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    for found in events_in(pool, &area, bound, AREA_EVENTS)? {
+        let Some(thing) = thing_of(&found) else { continue };
+        if own(&thing) || !known.insert(thing.to_lowercase()) {
+            continue;
+        }
+        // Where it is now: what was seen elsewhere since has left.
+        if now && !is_still_in(pool, &area, &found)? {
+            continue;
+        }
+        things.push((thing, found));
+        if things.len() == LISTED {
+            break;
+        }
+    }
+    Ok(list(pool, things, "the latest sightings there"))
+}
+
+/// Whether what an event saw in an area was seen nowhere else since.
+fn is_still_in(pool: &Pool<'_>, area: &Area, found: &Found) -> Result<bool, ReadError> {
+    let Some(entity) = found.reading.event.entity.clone() else { return Ok(true) };
+    let query = Holding { entity: Some(entity), latest: true, limit: LISTED, ..Holding::default() };
+    let ids = pool.reader.search().holding(&query);
+    for later in pool.read(&ids, &pool.question.content)? {
+        if later.span().start <= found.span().start {
+            break;
+        }
+        if of_event(&later).is_some_and(|pose| !area.has(pool, pose)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn list(pool: &Pool<'_>, things: Vec<(String, Found)>, reason: &str) -> Option<Candidate> {
+    if things.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = things.iter().map(|(thing, _)| thing.clone()).collect();
+    let evidence = things.into_iter().map(|(_, found)| found).collect();
+    let text = capitalised(&listed(&names));
+    let known = pool.question.content.known();
+    Some(Candidate::computed(Layer::Episodes, text, Value::List(names), evidence, known, reason.to_owned()))
+}
+
+/// How far two things or places are apart.
+fn apart(pool: &Pool<'_>, one: &NounPhrase, other: &NounPhrase) -> Result<Option<Candidate>, ReadError> {
+    let mut spots: Vec<(String, f64, f64)> = Vec::new();
+    let mut evidence: Vec<Found> = Vec::new();
+    for noun in [one, other] {
+        let seen = sightings(pool, noun, pool.question.bound(), true)?;
+        if let Some((found, pose)) = seen.last().and_then(|found| Some((found, of_event(found)?))) {
+            spots.push((pose.frame.clone(), pose.x, pose.y));
+            evidence.push(found.clone());
+        } else if let Some(place) = named_place(pool, noun) {
+            let near = Near { frame: place.frame.clone(), x: place.x, y: place.y, radius: place.radius + NEAR };
+            evidence.extend(events_in(pool, &Area::Around(near), None, 1)?);
+            spots.push((place.frame, place.x, place.y));
+        }
+    }
+    let [(frame, x, y), (other_frame, other_x, other_y)] = spots.as_slice() else { return Ok(None) };
+    if frame != other_frame || evidence.is_empty() {
+        return Ok(None);
+    }
+    let distance = (x - other_x).hypot(y - other_y);
+    let (text, value) = (format!("{distance:.1} m"), Value::Number(distance, "m".into()));
+    let known = pool.question.content.known();
+    let reason = "the distance of their latest positions on the map";
+    Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, known, reason.into())))
+}
+
+/// How often somebody was at a place: stays that are a minute apart.
+fn visits(pool: &Pool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let Some(area) = area(pool, noun, inside)? else { return Ok(None) };
+    let subject = question.asked.clause.subject.clone();
+    let itself = subject.as_ref().is_none_or(|who| who.is_pronoun() || matches!(who.head.as_str(), "robot"));
+    let mut there = events_in(pool, &area, question.bound(), AREA_EVENTS)?;
+    if let Some(who) = subject.filter(|_| !itself) {
+        there.retain(|found| of_event(found).is_some() && is_of(&who, found));
+    }
+    there.sort_by_key(|found| (found.span().start, found.id()));
+    let mut stays: Vec<(TimeSpan, Found)> = Vec::new();
+    for found in there {
+        match stays.last_mut().filter(|(span, _)| found.span().start.since(span.end) <= AWAY) {
+            Some((span, _)) => span.end = span.end.max(found.span().end),
+            None => stays.push((found.span(), found)),
+        }
+    }
+    if stays.is_empty() {
+        return Ok(None);
+    }
+    let count = stays.len();
+    let begins: Vec<String> = stays.iter().take(5).map(|(span, _)| moment(span.start, &question.now)).collect();
+    let text = format!("{}: {}{}.", times_in_words(count), begins.join(", "), if count > 5 { ", …" } else { "" });
+    let evidence: Vec<Found> = stays.into_iter().map(|(_, found)| found).collect();
+    #[expect(clippy::cast_precision_loss, reason = "a count of stays")]
+    let value = Value::Number(count as f64, String::new());
+    let reason = format!("{count} separate stays on the map");
+    Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, question.content.known(), reason)))
+}
+
+/// "What did you see on the way to the kitchen?": what was seen between the last stay somewhere else and the arrival.
+fn on_the_way(
+    pool: &Pool<'_>,
+    from: Option<&NounPhrase>,
+    to: Option<&NounPhrase>,
+) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let query = SearchQuery { span: question.bound(), latest: true, limit: AREA_EVENTS, ..SearchQuery::default() };
+    let ids: Vec<EventId> = pool.reader.search().search(&query).into_iter().map(|hit| hit.id).collect();
+    let mut all = pool.read(&ids, &question.content)?;
+    all.retain(|found| found.reading.event.pose.is_some());
+    all.sort_by_key(|found| (found.span().start, found.id()));
+    // The runs of one place, in order of time.
+    let mut runs: Vec<(Option<&str>, TimeSpan)> = Vec::new();
+    for found in &all {
+        let place = found.reading.event.pose.as_ref().and_then(|pose| place_of(pool, pose));
+        match runs.last_mut().filter(|(last, _)| *last == place) {
+            Some((_, span)) => span.end = span.end.max(found.span().end),
+            None => runs.push((place, found.span())),
+        }
+    }
+    let name = |noun: Option<&NounPhrase>| noun.map(|noun| named_place(pool, noun).map(|place| place.name));
+    let (from, to) = (name(from), name(to));
+    // A place that is not known is on no way.
+    if from == Some(None) || to == Some(None) {
+        return Ok(None);
+    }
+    let arrival = match &to {
+        Some(to) => runs.iter().rposition(|(place, _)| *place == to.as_deref()),
+        None => runs.len().checked_sub(1),
+    };
+    let Some(arrival) = arrival else { return Ok(None) };
+    let end = runs[arrival].1.start;
+    let departure = match &from {
+        Some(from) => {
+            runs[..arrival].iter().rev().find(|(place, _)| *place == from.as_deref()).map(|(_, span)| span.end)
+        }
+        // The last stay before that was longer than a passage.
+        None => {
+            runs[..arrival].iter().rev().find(|(_, span)| span.end.since(span.start) >= AWAY).map(|(_, span)| span.end)
+        }
+    };
+    if from.is_some() && departure.is_none() {
+        return Ok(None);
+    }
+    let start = departure.unwrap_or(end.saturating_sub(USUAL_WAY)).max(end.saturating_sub(USUAL_WAY * 12));
+    let mut things: Vec<(String, Found)> = Vec::new();
+    for found in all.into_iter().filter(|found| found.span().start > start && found.span().start < end) {
+        let Some(thing) = thing_of(&found) else { continue };
+        if things.len() < LISTED && !things.iter().any(|(known, _)| known.eq_ignore_ascii_case(&thing)) {
+            things.push((thing, found));
+        }
+    }
+    Ok(list(pool, things, "seen between two stays"))
+}
