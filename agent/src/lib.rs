@@ -15,6 +15,7 @@ pub mod exit;
 pub mod health;
 mod http;
 pub mod logging;
+pub mod looking;
 pub mod mcp;
 pub mod media;
 pub mod metrics;

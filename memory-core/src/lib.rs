@@ -23,6 +23,7 @@ mod observation;
 pub mod ports;
 mod procedure;
 mod query;
+pub mod reasoning;
 pub mod recall;
 pub mod segment;
 pub mod semantic;
@@ -44,7 +45,7 @@ pub use memory::{
     ForgetReply, ForgetRequest, ForgottenRecording, GistFilter, IndexSaved, Memory, MemoryOptions, Outcome, Page,
     PendingWork, SaveIndex, Stats,
 };
-pub use observation::{Boundary, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told};
+pub use observation::{Boundary, Looked, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told};
 pub use procedure::{
     Alternatives, EdgeDetail, LikelyStep, OtherThing, PictureFormat, ProcedureChange, ProcedureDetail, ProcedureError,
     ProcedureNews, ProcedureReply, ProcedureRequest, ProcedureSummary, Remark, SessionEvidence, StepDetail, Way, Ways,

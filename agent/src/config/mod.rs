@@ -9,6 +9,7 @@ mod index;
 mod layers;
 mod mcp;
 pub mod mqtt;
+mod reasoning;
 mod schema;
 mod sections;
 mod tensorrt;
@@ -27,6 +28,7 @@ pub use homeassistant::HomeAssistantConfig;
 pub use index::IndexConfig;
 pub use layers::{ENVIRONMENT_PREFIX, Node, Origin};
 pub use mcp::McpConfig;
+pub use reasoning::ReasoningConfig;
 pub use schema::{closest, schema};
 pub use sections::{
     Accelerator, BackupConfig, CompactionConfig, LearningConfig, LogConfig, LogFormat, MediaServerConfig, MemoryConfig,
@@ -68,6 +70,8 @@ pub struct Config {
     pub homeassistant: HomeAssistantConfig,
     /// The media archive.
     pub recording: RecordingConfig,
+    /// Looking at recordings again.
+    pub reasoning: ReasoningConfig,
     /// Heat and load.
     pub thermal: ThermalConfig,
     /// The Model Context Protocol over HTTP.

@@ -217,7 +217,8 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         board: Arc::clone(&board),
         clock: Arc::clone(&clock),
         archive: config.recording.enabled.then_some(archive),
-        places: recordings.places,
+        places: Arc::clone(&recordings.places),
+        recordings,
         watchdog,
         pace,
     };

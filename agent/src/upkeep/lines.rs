@@ -105,6 +105,7 @@ impl Line {
                 attributes: json_of(&told.attributes),
                 confidence: told.confidence,
             }),
+            Observation::Looked(_) => unreachable!("what was found is exported with the segment that shows it"),
             Observation::Perceived(segment) => Self::Segment(SegmentLine {
                 source: segment.source,
                 session: segment.session,

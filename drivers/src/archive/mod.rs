@@ -19,6 +19,7 @@
 
 mod clip;
 mod encode;
+mod frames;
 mod library;
 mod name;
 mod recorder;
@@ -27,6 +28,7 @@ mod tap;
 mod writer;
 
 pub use clip::{ClipError, Part, clip};
+pub use frames::{Decoded, FrameOptions, Stretch, pictures, sound};
 pub use library::{Archive, ArchiveLimits, ArchiveStatus, Located};
 pub use name::{ChunkName, Recording, recording};
 pub use recorder::Recorder;

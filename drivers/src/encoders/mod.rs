@@ -45,6 +45,7 @@ pub use picture::Picture;
 pub(crate) use picture::overlap;
 pub use roles::{EncoderOptions, Encoders, Filled, RoleState, RoleStatus};
 pub use scene::{ImageClassifier, ImageEmbedder, ImageEncoder, SceneClasses, SceneClassifier};
+pub(crate) use sounds::{BANDS, HOP, LogMel, PATCH, PATCH_HOP, RATE};
 pub use sounds::{SoundClassifier, SoundDetector, SoundInterval, SoundScores, SoundThresholds, Yamnet};
 #[cfg(feature = "whisper")]
 pub use speech::Whisper;

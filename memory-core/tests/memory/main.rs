@@ -15,6 +15,7 @@ mod forget;
 mod format;
 mod index_options;
 mod learning;
+mod looked;
 mod observe;
 mod progress;
 mod properties;

@@ -1,4 +1,4 @@
 mod answers;
 mod any_text;
 mod contract;
-mod home;
+pub(crate) mod home;
