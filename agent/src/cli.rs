@@ -207,9 +207,12 @@ pub struct AskArgs {
     /// Show the reason of the answer and the steps that led to it.
     #[arg(short = 'v', long)]
     pub trace: bool,
-    /// How long to wait, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = positive_seconds)]
-    pub timeout: f64,
+    /// How much work the answer is worth: `fast` asks the memory alone, `thorough` looks at the recordings again in any case.
+    #[arg(long, value_name = "EFFORT", default_value = "normal", value_parser = ["fast", "normal", "thorough"])]
+    pub effort: String,
+    /// How long to wait, in seconds. Default: 10, or 60 with `--effort thorough`.
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub timeout: Option<f64>,
     /// Open the data directory instead of asking the running agent by MQTT.
     #[arg(long)]
     pub offline: bool,

@@ -16,6 +16,7 @@ pub mod health;
 mod http;
 pub mod llm;
 pub mod logging;
+pub mod looking;
 pub mod mcp;
 pub mod media;
 pub mod metrics;

@@ -64,6 +64,7 @@ fn told(number: u64) -> Observation {
         attributes: Default::default(),
         confidence: None,
         redelivered: false,
+        ..Told::default()
     })
 }
 

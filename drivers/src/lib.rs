@@ -5,5 +5,6 @@
 pub mod archive;
 pub mod capture;
 pub mod encoders;
+pub mod looking;
 pub mod models;
 pub mod perception;

@@ -150,7 +150,7 @@ fn ask(memory: &Memory, question: &Value, trace: bool) -> Result<Value, Failure>
         top_k: question["top_k"].as_u64().map(usize::try_from).transpose()?.unwrap_or_default(),
         budget: None,
         trace,
-        near: None,
+        ..Query::default()
     };
     let begin = Instant::now();
     let answer = memory.ask(&query)?;

@@ -149,6 +149,21 @@ pub struct Event {
     pub pose: Option<Pose>,
 }
 
+impl Event {
+    /// Whether it was found by looking at a recording again: derived, and there with the probability that is its confidence.
+    #[must_use]
+    pub fn is_looked(&self) -> bool {
+        self.origin == Origin::Perceived && self.attributes.contains_key(crate::reasoning::LOOKED)
+    }
+
+    /// Whether an attribute says something of what happened, so that the event is found by its words.
+    pub(crate) fn tells(&self, attribute: &str) -> bool {
+        let of_looking = attribute == crate::reasoning::LOOKED || attribute == crate::reasoning::LOOKED_FOR;
+        // A session only groups, and a question says nothing of what was there.
+        attribute != "session" && !(of_looking && self.origin == Origin::Perceived)
+    }
+}
+
 /// A stretch of experience: a perceived segment with what was told during it, or consecutive told observations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Episode {

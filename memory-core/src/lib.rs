@@ -24,6 +24,7 @@ pub mod ports;
 mod pose;
 mod procedure;
 mod query;
+pub mod reasoning;
 pub mod recall;
 pub mod segment;
 pub mod semantic;
@@ -47,7 +48,7 @@ pub use memory::{
     ForgetReply, ForgetRequest, ForgottenRecording, GistFilter, IndexSaved, Memory, MemoryOptions, Outcome, Page,
     PendingWork, SaveIndex, Stats,
 };
-pub use observation::{Boundary, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told};
+pub use observation::{Boundary, Looked, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told};
 pub use pose::{Covariance, MAX_COORDINATE, MAX_FRAME_BYTES, Near, Pose, PoseError, PoseOf, RawPose};
 pub use procedure::{
     Alternatives, EdgeDetail, LikelyStep, OtherThing, PictureFormat, ProcedureChange, ProcedureDetail, ProcedureError,

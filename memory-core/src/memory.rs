@@ -10,6 +10,7 @@ use crate::episodic::gist::{Gist, GistNews, Level};
 use crate::index::IndexOptions;
 use crate::learning::LearningOptions;
 use crate::ports::{FactExtractor, GistSelector, ProcedureJudge, Progress, TextEmbedder};
+use crate::reasoning::{Reasoned, ReasoningOptions, Tools, Views, Watch, reason};
 use crate::semantic::Fact;
 use crate::store::Store;
 use crate::word_search::{WordPage, WordQuery, WordSearchError};
@@ -356,6 +357,22 @@ impl Memory {
     /// See [`QueryError`].
     pub fn deliberate(&self, query: &Query) -> Result<crate::recall::Deliberation, QueryError> {
         self.store.reading(|view| crate::recall::deliberate(query, view, true))
+    }
+
+    /// Answers a question, and looks at recordings again where the memory's answer is unsure and a look may help.
+    ///
+    /// It may take seconds, and the tools take most of it. Nothing is written: what was found is in [`Reasoned`].
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    pub fn reason(
+        &self,
+        query: &Query,
+        tools: &dyn Tools,
+        options: &ReasoningOptions,
+        watch: &dyn Watch,
+    ) -> Result<Reasoned, QueryError> {
+        reason(query, &StoreViews(&self.store), self.store.clock(), tools, options, watch)
     }
 
     /// Answers a symbolic query about procedures from a consistent snapshot (`cmd/procedure`).
@@ -708,5 +725,14 @@ impl Memory {
     /// If the store cannot write.
     pub fn set_setting(&self, name: &str, value: &str) -> Result<(), ObserveError> {
         self.store.set_setting(name, value)
+    }
+}
+
+/// Each reading of the loop is one of the store's.
+struct StoreViews<'a>(&'a crate::store::Store);
+
+impl Views for StoreViews<'_> {
+    fn read<T>(&self, read: impl Fn(&dyn crate::recall::Reader) -> Result<T, QueryError>) -> Result<T, QueryError> {
+        self.0.reading(|view| read(view))
     }
 }

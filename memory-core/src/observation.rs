@@ -11,6 +11,17 @@ pub enum Observation {
     Told(Told),
     /// Seen or heard by Engram itself: one closed segment of one source.
     Perceived(Perceived),
+    /// Found by looking at a recording again.
+    Looked(Looked),
+}
+
+/// A derived event that joins the episode whose recording shows it. It is forgotten with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Looked {
+    /// The episode.
+    pub episode: crate::EpisodeId,
+    /// The event; its confidence is the probability that it is right.
+    pub event: PerceivedEvent,
 }
 
 /// An observation told by another program. It becomes exactly one atomic event and is never merged with others.

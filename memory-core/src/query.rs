@@ -27,6 +27,10 @@ pub struct Query {
     pub budget: Option<Duration>,
     /// Whether the answer contains the steps that led to it.
     pub trace: bool,
+    /// How much work the answer is worth. `Memory::ask` never looks at recordings; `Memory::reason` does.
+    pub effort: crate::reasoning::Effort,
+    /// The asker's own id of the question; progress is told under it.
+    pub tag: Option<String>,
 }
 
 /// Why a question got no answer.
@@ -56,7 +60,7 @@ pub enum Route {
     CrossModal,
     /// A fact or a procedure that was learned.
     Symbolic,
-    /// Reserved: looking at the recording again.
+    /// Looking at the recordings again.
     Agentic,
     /// None: the memory holds no evidence.
     None,

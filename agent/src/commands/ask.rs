@@ -1,5 +1,6 @@
 //! `engram ask`.
 
+use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::cli::{AskArgs, GlobalArgs};
 use crate::config::Config;
 use crate::exit::{Exit, Failure};
 use crate::mqtt::pose::near_body;
-use crate::output::Output;
+use crate::output::{Output, progress};
 use crate::{opening, when};
 
 /// What an answer may need on top of the deadline, to travel.
@@ -40,7 +41,9 @@ pub fn run(args: &AskArgs, global: &GlobalArgs, output: Output) -> Result<Exit, 
         top_k: usize::from(args.top_k),
         near: args.near.clone(),
         trace: args.trace,
-        patience: Duration::from_secs_f64(args.timeout),
+        patience: Duration::from_secs_f64(args.timeout.unwrap_or(if args.effort == "thorough" { 60.0 } else { 10.0 })),
+        effort: args.effort.clone(),
+        progress: !output.json && std::io::stderr().is_terminal(),
     };
     let answer = if args.offline {
         offline(config, &question, &zone)?
@@ -65,12 +68,17 @@ struct Question {
     top_k: usize,
     trace: bool,
     patience: Duration,
+    effort: String,
+    /// Whether somebody sees how far looking again has come.
+    progress: bool,
 }
 
 async fn by_mqtt(config: &Config, question: &Question, zone: &jiff::tz::TimeZone) -> Result<Json, Failure> {
     let client = requester::connect(config).await?;
     let time = |at: Option<Timestamp>| at.map(|at| at.format(zone));
+    let tag = format!("cli-{}", std::process::id());
     let body = json!({
+        "request_id": tag,
         "question": question.text,
         "options": question.options,
         "since": time(question.since),
@@ -79,12 +87,25 @@ async fn by_mqtt(config: &Config, question: &Question, zone: &jiff::tz::TimeZone
         "near": near_body(question.near.as_ref()),
         "top_k": question.top_k,
         "trace": question.trace,
+        "effort": question.effort,
         "deadline_ms": u64::try_from(question.patience.as_millis()).unwrap_or(u64::MAX),
     });
+    let bar = progress(None, "{spinner} {msg}");
+    if question.progress {
+        let bar = bar.clone();
+        client.on_reasoning(&tag, move |step| bar.set_message(told(step))).await;
+    }
     // The agent's own deadline ends first, so that its reason is heard.
     let answer = client.ask(body, question.patience + GRACE).await;
+    bar.finish_and_clear();
     client.close().await;
     requester::checked(answer)
+}
+
+/// A step of looking again, as a line of progress.
+fn told(step: &Json) -> String {
+    let tool = step["tool"].as_str().unwrap_or_default().replace('_', " ");
+    format!("looking again: step {} of at most {}, {tool}", step["step"], step["steps"])
 }
 
 fn offline(config: &Config, question: &Question, zone: &jiff::tz::TimeZone) -> Result<Json, Failure> {
@@ -101,6 +122,7 @@ fn offline(config: &Config, question: &Question, zone: &jiff::tz::TimeZone) -> R
         budget: Some(question.patience),
         trace: question.trace,
         near: question.near.clone(),
+        ..Query::default()
     };
     super::offline::ask(&memory, &query, zone, &super::inspect::links(config)?)
 }

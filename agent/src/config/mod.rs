@@ -11,6 +11,7 @@ mod layers;
 mod llm;
 mod mcp;
 pub mod mqtt;
+mod reasoning;
 mod schema;
 mod sections;
 mod tensorrt;
@@ -31,6 +32,7 @@ pub use index::IndexConfig;
 pub use layers::{ENVIRONMENT_PREFIX, Node, Origin};
 pub use llm::{EndpointConfig, LlmConfig, Purpose};
 pub use mcp::McpConfig;
+pub use reasoning::ReasoningConfig;
 pub use schema::{closest, schema};
 pub use sections::{
     Accelerator, BackupConfig, CompactionConfig, LearningConfig, LogConfig, LogFormat, MediaServerConfig, MemoryConfig,
@@ -72,6 +74,8 @@ pub struct Config {
     pub homeassistant: HomeAssistantConfig,
     /// The media archive.
     pub recording: RecordingConfig,
+    /// Looking at recordings again.
+    pub reasoning: ReasoningConfig,
     /// Heat and load.
     pub thermal: ThermalConfig,
     /// Language models.

@@ -42,6 +42,8 @@ pub struct Parts {
     pub archive: Option<Arc<Archive>>,
     /// Told which files are played.
     pub places: Arc<Places>,
+    /// Looked at again by questions.
+    pub recordings: crate::media::Recordings,
     /// Told that the supervisor and the sources are not stuck.
     pub watchdog: Arc<Watchdog>,
     /// What live sources follow.
@@ -106,10 +108,13 @@ impl Perceiving {
     /// # Errors
     /// If the model manifest cannot be used, or no thread can be made.
     pub fn start(config: &Config, parts: Parts) -> Result<Self, Failure> {
-        let Parts { service, recording, board, clock, archive, places, watchdog, pace, captioner } = parts;
+        let Parts { service, recording, board, clock, archive, places, recordings, watchdog, pace, captioner } = parts;
         let encoders = encoders::load(&config.models, None)?;
         if let Some(captioner) = captioner {
             encoders.set_captioner(captioner);
+        }
+        if let Some(looker) = crate::looking::looker(config, &encoders, &recordings, &pace) {
+            service.set_looker(looker);
         }
         let awaited = config.sources.values().filter(|source| source.enabled).count();
         let shared = Shared {

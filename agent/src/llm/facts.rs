@@ -156,12 +156,16 @@ pub mod tests {
             confidence: 1.0,
             media: None,
             received: at,
+            pose: None,
         }
     }
 
     fn facts(said: serde_json::Value, event: &Event) -> Result<Vec<String>, &'static str> {
         let told = read(&said.to_string(), event)?;
-        Ok(told.into_iter().map(|one| format!("{} {} {} {}", one.subject, one.attribute, one.value, one.holds)).collect())
+        Ok(told
+            .into_iter()
+            .map(|one| format!("{} {} {} {}", one.subject, one.attribute, one.value, one.holds))
+            .collect())
     }
 
     #[test]

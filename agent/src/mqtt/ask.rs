@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
+use memory_core::reasoning::Effort;
 use memory_core::{Answer, Evidence, Query};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -93,6 +94,7 @@ fn query(
     {
         return Err(Refusal::bad("`since` is later than `until`"));
     }
+    let effort = effort(fields.text("effort")?)?;
     Ok(Query {
         question: question.trim().to_owned(),
         options,
@@ -101,16 +103,29 @@ fn query(
         now: fields.point("now", moment)?,
         near: pose::near(fields)?,
         top_k: usize::try_from(fields.count("top_k")?.unwrap_or(0).min(MAX_TOP_K)).unwrap_or(0),
-        budget: Some(budget(fields.count("deadline_ms")?, message.expiry, limits)),
+        budget: Some(budget(fields.count("deadline_ms")?, message.expiry, limits, effort)),
         trace: fields.flag("trace")?,
+        effort,
+        tag: fields.value("request_id").and_then(|id| id.as_str().map(str::to_owned).or_else(|| Some(id.to_string()))),
     })
 }
 
+fn effort(name: Option<&str>) -> Result<Effort, Refusal> {
+    match name {
+        None | Some("normal") => Ok(Effort::Normal),
+        Some("fast") => Ok(Effort::Fast),
+        Some("thorough") => Ok(Effort::Thorough),
+        Some(_) => Err(Refusal::bad("`effort` is \"fast\", \"normal\" or \"thorough\"")),
+    }
+}
+
 /// The shortest of what the payload and the message's expiry say; the default where neither says anything.
-fn budget(deadline_ms: Option<u64>, expiry: Option<Duration>, limits: &MqttLimits) -> Duration {
+fn budget(deadline_ms: Option<u64>, expiry: Option<Duration>, limits: &MqttLimits, effort: Effort) -> Duration {
     let named = deadline_ms.map(Duration::from_millis).into_iter().chain(expiry).min();
+    // Whoever wants it thoroughly has time.
+    let usual = if effort == Effort::Thorough { limits.max_deadline_ms } else { limits.default_deadline_ms };
     named
-        .unwrap_or(Duration::from_millis(limits.default_deadline_ms))
+        .unwrap_or(Duration::from_millis(usual))
         .clamp(Duration::from_millis(1), Duration::from_millis(limits.max_deadline_ms))
 }
 

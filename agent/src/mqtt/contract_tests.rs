@@ -90,13 +90,17 @@ fn the_page_lists_every_command_and_every_query_about_procedures() {
 
 #[test]
 fn the_page_lists_every_topic_that_engram_publishes() {
-    use Outbound::{Entity, Episode, Gist, Health, HomeAssistant, Instance, Procedure, Recording, Rejected, Status};
+    use Outbound::{
+        Entity, Episode, Gist, Health, HomeAssistant, Instance, Procedure, Reasoning, Recording, Rejected, Status,
+    };
     let outbound = |what: Outbound| match what {
-        Entity | Episode | Gist | Health | HomeAssistant | Instance | Procedure | Recording | Rejected | Status => what,
+        Entity | Episode | Gist | Health | HomeAssistant | Instance | Procedure | Reasoning | Recording | Rejected
+        | Status => what,
     };
     let topics = Topics::new("engram", "kitchen").unwrap();
     let all =
-        [Entity, Episode, Gist, Health, HomeAssistant, Instance, Procedure, Recording, Rejected, Status].map(outbound);
+        [Entity, Episode, Gist, Health, HomeAssistant, Instance, Procedure, Reasoning, Recording, Rejected, Status];
+    let all = all.map(outbound);
     let all = all.map(|what| topics.outbound(what).replace("engram/kitchen/", "…/"));
     assert_eq!(first_column("| topic | retained |"), all.into());
 }
@@ -246,6 +250,7 @@ fn the_page_describes_every_part_of_a_search_and_every_field_of_its_reply() {
         confidence: 1.0,
         media: None,
         received: at,
+        pose: None,
     };
     let page = WordPage {
         total: 1,

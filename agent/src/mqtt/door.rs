@@ -19,7 +19,7 @@ use super::ingest::{self, Ended, Ingest};
 use super::presence::{Claim, OFFLINE, ONLINE, STOPPED, claim, shown};
 use super::requests::{Dispatcher, Sign};
 use super::topics::{ClientRole, Outbound};
-use super::{entities, gists, homeassistant, procedure};
+use super::{entities, gists, homeassistant, looking, procedure};
 use crate::health::HealthReport;
 use crate::service::EpisodeEvent;
 
@@ -186,6 +186,7 @@ struct Happenings {
     entities: broadcast::Receiver<EntityNews>,
     procedures: broadcast::Receiver<ProcedureNews>,
     gists: broadcast::Receiver<GistNews>,
+    looking: broadcast::Receiver<crate::service::LookingNews>,
 }
 
 /// How a connection ended.
@@ -202,6 +203,7 @@ impl AskConnection {
             entities: self.context.service.entity_events(),
             procedures: self.context.service.procedure_events(),
             gists: self.context.service.gist_events(),
+            looking: self.context.service.looking_events(),
         };
         while !self.shutdown.is_cancelled() {
             let (to_session, mut signs) = mpsc::channel(SIGNS);
@@ -364,6 +366,14 @@ impl AskConnection {
                     }
                     Err(broadcast::error::RecvError::Lagged(missed)) => context.counters.events_dropped.add(missed),
                     Err(broadcast::error::RecvError::Closed) => happenings.gists = context.service.gist_events(),
+                },
+                event = happenings.looking.recv() => match event {
+                    Ok(step) => {
+                        let topic = context.topics.outbound(Outbound::Reasoning);
+                        context.outbox.announce(topic, &looking::news(&step, &context.zone));
+                    }
+                    Err(broadcast::error::RecvError::Lagged(missed)) => context.counters.events_dropped.add(missed),
+                    Err(broadcast::error::RecvError::Closed) => happenings.looking = context.service.looking_events(),
                 },
                 () = tokio::time::sleep_until(beat.due()) => {
                     let report = self.health.borrow_and_update().clone();

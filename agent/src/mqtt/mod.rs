@@ -23,6 +23,7 @@ pub mod homeassistant;
 mod ingest;
 mod limits;
 mod local;
+mod looking;
 pub(crate) mod observe;
 mod outbox;
 mod picture;

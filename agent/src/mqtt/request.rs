@@ -83,7 +83,12 @@ struct Waiting {
     health_topic: String,
     status_topic: String,
     vitals: watch::Sender<Vitals>,
+    reasoning_topic: String,
+    /// Who hears of the steps of looking again, for the question with this id.
+    reasoning: Mutex<Option<(String, OnStep)>>,
 }
+
+type OnStep = Box<dyn Fn(&Value) + Send + Sync>;
 
 /// What a robot says of itself; both are retained by the broker.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -101,6 +106,8 @@ impl Waiting {
             health_topic: topics.outbound(Outbound::Health),
             status_topic: topics.outbound(Outbound::Status),
             vitals: watch::Sender::default(),
+            reasoning_topic: topics.outbound(Outbound::Reasoning),
+            reasoning: Mutex::default(),
         }
     }
 
@@ -112,6 +119,15 @@ impl Waiting {
         if message.topic == self.status_topic {
             let status = String::from_utf8_lossy(&message.payload).into_owned();
             return self.vitals.send_modify(|vitals| vitals.status = Some(status));
+        }
+        if message.topic == self.reasoning_topic {
+            let step = serde_json::from_slice::<Value>(&message.payload).unwrap_or_default();
+            if let Some((id, hear)) = &*self.reasoning.lock()
+                && step["request_id"] == id.as_str()
+            {
+                hear(&step);
+            }
+            return;
         }
         let id = message.correlation.as_ref().and_then(|id| std::str::from_utf8(id).ok()?.parse::<u64>().ok());
         let Ok(body) = serde_json::from_slice::<Value>(&message.payload) else { return };
@@ -166,6 +182,15 @@ impl Client {
     /// If there is no reply.
     pub async fn ask(&self, question: Value, timeout: Duration) -> Result<Value, RequestError> {
         self.request(self.topics.ask(), question, timeout).await
+    }
+
+    /// Lets `hear` know of each step of looking again for the question with this `request_id`. Where the broker does not allow
+    /// that, nothing is heard.
+    pub async fn on_reasoning(&self, request_id: &str, hear: impl Fn(&Value) + Send + Sync + 'static) {
+        *self.waiting.reasoning.lock() = Some((request_id.to_owned(), Box::new(hear)));
+        let filters = [(self.waiting.reasoning_topic.clone(), Reliability::AtLeastOnce)];
+        // Without progress the answer is the same.
+        drop(self.sender.subscribe(&filters).await);
     }
 
     /// Tells; `observations` is the payload of `…/observe`. The reply says what became of each.

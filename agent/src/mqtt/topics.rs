@@ -98,6 +98,8 @@ pub enum Outbound {
     Procedure,
     /// Hours and days that were summarised.
     Gist,
+    /// Steps of looking at recordings again.
+    Reasoning,
     /// What Home Assistant shows beside `health`; retained, if it is to discover this robot.
     HomeAssistant,
 }
@@ -181,6 +183,7 @@ impl Topics {
             Outbound::Entity => "event/entity",
             Outbound::Procedure => "event/procedure",
             Outbound::Gist => "event/gist",
+            Outbound::Reasoning => "event/reasoning",
             Outbound::HomeAssistant => "homeassistant",
         })
     }

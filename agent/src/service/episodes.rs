@@ -63,6 +63,8 @@ impl OpenEpisodes {
                     session: told.attributes.get("session").and_then(|value| value.as_text()).map(str::to_owned),
                     perceived: false,
                 },
+                // It changes its episode, and neither opens nor ends one.
+                Observation::Looked(_) => Stream { source: String::new(), session: None, perceived: false },
                 Observation::Perceived(segment) => {
                     Stream { source: segment.source.clone(), session: Some(segment.session.clone()), perceived: true }
                 }

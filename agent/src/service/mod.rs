@@ -16,6 +16,7 @@ mod behind;
 mod compaction;
 mod episodes;
 mod jobs;
+mod looking;
 mod pool;
 mod questions;
 mod queue;
@@ -43,6 +44,7 @@ use crate::upkeep::AutomaticOptions;
 use behind::Behind;
 pub use episodes::{EpisodeChange, EpisodeEvent};
 pub use jobs::JobProgress;
+pub use looking::{Looker, LookingNews};
 use pool::RecallPool;
 use questions::Questions;
 pub use robot_path::{Dropped, RobotPath};
@@ -190,6 +192,9 @@ struct Shared {
     behind: Arc<Behind>,
     robot_path: RobotPath,
     default_budget: Duration,
+    /// Looks at recordings again, once encoders are there.
+    looker: OnceLock<Arc<Looker>>,
+    looking_events: broadcast::Sender<LookingNews>,
     /// Listings that wait or run, and the one that runs.
     listings_waiting: Semaphore,
     listings: Semaphore,
@@ -239,6 +244,8 @@ impl MemoryService {
             behind: Arc::clone(&behind),
             robot_path: RobotPath::default(),
             default_budget: options.default_budget,
+            looker: OnceLock::new(),
+            looking_events: broadcast::Sender::new(looking::NEWS),
             listings_waiting: Semaphore::new(MAX_LISTINGS),
             listings: Semaphore::new(1),
             answer_judge: OnceLock::new(),
@@ -358,8 +365,15 @@ impl MemoryService {
     ///
     /// # Errors
     /// See [`AskFailure`].
-    pub async fn ask(&self, mut query: Query) -> Result<Answer, AskFailure> {
-        let budget = *query.budget.get_or_insert(self.shared.default_budget);
+    pub async fn ask(&self, query: Query) -> Result<Answer, AskFailure> {
+        let budget = query.budget.unwrap_or(self.shared.default_budget);
+        let until = self.shared.clock.monotonic() + budget;
+        let answer = self.remembered(query.clone(), budget).await?;
+        Ok(self.looked_again(&query, answer, until).await)
+    }
+
+    /// The answer of the memory alone.
+    async fn remembered(&self, query: Query, budget: Duration) -> Result<Answer, AskFailure> {
         let clock = Arc::clone(&self.shared.clock);
         let deadline = clock.monotonic() + budget;
         let _question = self.shared.questions.begin();
@@ -394,6 +408,22 @@ impl MemoryService {
     /// Where the robot was in the last minutes.
     pub fn robot_path(&self) -> &RobotPath {
         &self.shared.robot_path
+    }
+
+    /// Lets questions look at recordings again; once.
+    pub fn set_looker(&self, looker: Looker) {
+        if self.shared.looker.set(Arc::new(looker)).is_err() {
+            tracing::error!("the tools to look again were set twice; the first ones stay");
+        }
+    }
+
+    fn looker(&self) -> Option<Arc<Looker>> {
+        self.shared.looker.get().cloned()
+    }
+
+    /// Time for a thorough question that names none.
+    pub fn thorough_budget(&self) -> Option<Duration> {
+        self.shared.looker.get().map(|looker| looker.deadline())
     }
 
     /// Episodes, newest first, a page at a time.
@@ -639,6 +669,9 @@ impl ServiceThreads {
         self.shared.jobs.stop();
         self.shared.writer.queue.close();
         self.shared.pool.close();
+        if let Some(looker) = self.shared.looker.get() {
+            looker.stop();
+        }
         let patience = until.saturating_duration_since(std::time::Instant::now());
         // Nobody sends: the wait ends when the last thread has dropped its end, or in vain.
         let all_ended =

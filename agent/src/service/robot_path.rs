@@ -129,6 +129,8 @@ impl RobotPath {
                     event.pose = event.pose.take().or_else(|| self.at(middle));
                 }
             }
+            // It has the pose of what it was found beside.
+            Observation::Looked(_) => {}
         }
     }
 
@@ -228,7 +230,7 @@ mod tests {
         path.attach(&mut none, at(10));
         let poses = |observation: &Observation| match observation {
             Observation::Told(told) => (told.pose.clone(), told.robot_pose.clone()),
-            Observation::Perceived(_) => (None, None),
+            Observation::Perceived(_) | Observation::Looked(_) => (None, None),
         };
         assert_eq!(poses(&own), (Some(pose(9.0, 0.0)), None));
         assert_eq!(poses(&none), (None, Some(pose(4.0, 0.0))));

@@ -117,6 +117,7 @@ impl Line {
                 pose: body(told.pose.as_ref()),
                 robot_pose: body(told.robot_pose.as_ref()),
             }),
+            Observation::Looked(_) => unreachable!("what was found is exported with the segment that shows it"),
             Observation::Perceived(segment) => Self::Segment(SegmentLine {
                 source: segment.source,
                 session: segment.session,

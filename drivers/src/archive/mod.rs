@@ -19,6 +19,7 @@
 
 mod clip;
 mod encode;
+mod frames;
 mod jpeg;
 mod library;
 mod name;
@@ -28,6 +29,7 @@ mod tap;
 mod writer;
 
 pub use clip::{ClipError, Part, clip};
+pub use frames::{Decoded, FrameOptions, Stretch, pictures, sound};
 pub use jpeg::jpeg;
 pub use library::{Archive, ArchiveLimits, ArchiveStatus, Located};
 pub use name::{ChunkName, Recording, recording};

@@ -44,12 +44,12 @@ const STARVED: Duration = Duration::from_secs(3);
 const GLANCE: gst::ClockTime = gst::ClockTime::from_mseconds(20);
 
 /// Whether packets of this kind are sound or pictures.
-pub(super) fn is_audio_or_video(media: &str) -> bool {
+pub(crate) fn is_audio_or_video(media: &str) -> bool {
     ["video/", "audio/", "image/"].iter().any(|prefix| media.starts_with(prefix))
 }
 
 /// Whether a pad that `decodebin` asks about comes straight from a demuxer, and what it carries.
-pub(super) fn demuxed(values: &[gst::glib::Value]) -> Option<String> {
+pub(crate) fn demuxed(values: &[gst::glib::Value]) -> Option<String> {
     let pad = values.get(1)?.get::<gst::Pad>().ok()?;
     let caps = values.get(2)?.get::<gst::Caps>().ok()?;
     let inner = pad.downcast_ref::<gst::GhostPad>().and_then(|ghost| ghost.target()).unwrap_or(pad);
@@ -616,7 +616,7 @@ impl Stream {
 }
 
 /// Copies the samples out; `false` if the buffer cannot be read.
-pub(super) fn read_samples(sample: &gst::SampleRef, samples: &mut Vec<f32>) -> bool {
+pub(crate) fn read_samples(sample: &gst::SampleRef, samples: &mut Vec<f32>) -> bool {
     let Some(map) = sample.buffer().and_then(|buffer| buffer.map_readable().ok()) else { return false };
     samples.clear();
     samples.extend(map.chunks_exact(4).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])));

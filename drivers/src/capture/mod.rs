@@ -34,6 +34,9 @@ use std::time::Duration;
 
 use memory_core::Timestamp;
 
+pub(crate) use file::{demuxed, is_audio_or_video, read_samples};
+pub(crate) use picture::PictureConverter;
+
 pub use elements::{ElementReport, plugins_report};
 pub use error::{CaptureError, Seconds};
 pub use probe::{ProbeReport, probe};

@@ -5,7 +5,7 @@ use gstreamer_video as gst_video;
 
 /// Converts and scales pictures on the thread that asks, so that only pictures that are wanted cost anything.
 #[derive(Default)]
-pub(super) struct PictureConverter {
+pub(crate) struct PictureConverter {
     max_width: u32,
     open: Option<Open>,
     packed: Vec<u8>,
@@ -20,12 +20,12 @@ struct Open {
 }
 
 impl PictureConverter {
-    pub(super) fn new(max_width: u32) -> Self {
+    pub(crate) fn new(max_width: u32) -> Self {
         Self { max_width, ..Self::default() }
     }
 
     /// Width, height and packed RGB of the picture in `sample`; `None` if it is damaged or of a format nobody knows.
-    pub(super) fn convert(&mut self, sample: &gst::SampleRef) -> Option<(u32, u32, &[u8])> {
+    pub(crate) fn convert(&mut self, sample: &gst::SampleRef) -> Option<(u32, u32, &[u8])> {
         let (caps, buffer) = (sample.caps()?, sample.buffer()?);
         if self.open.as_ref().is_none_or(|open| open.caps.as_ref() != caps) {
             self.open = Open::new(caps, self.max_width);

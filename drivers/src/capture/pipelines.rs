@@ -234,7 +234,7 @@ pub(super) fn video_sink() -> gst_app::AppSink {
         .build()
 }
 
-pub(super) fn sound_caps() -> gst::Caps {
+pub(crate) fn sound_caps() -> gst::Caps {
     gst::Caps::builder("audio/x-raw")
         .field("format", "F32LE")
         .field("layout", "interleaved")

@@ -34,8 +34,8 @@ mod warming;
 mod writing;
 
 pub use acceleration::{Accelerator, Road};
-pub use captions::Captioner;
 pub use backend::{Backend, BackendError, Graph, GraphTensors, Tensor, TensorView};
+pub use captions::Captioner;
 pub use encoder::{Encoder, EncoderError};
 pub(crate) use faces::{ALIGNED, aligned};
 pub use faces::{Face, FaceDetector, YuNet};
@@ -47,6 +47,7 @@ pub use picture::Picture;
 pub(crate) use picture::overlap;
 pub use roles::{EncoderOptions, Encoders, Filled, RoleState, RoleStatus};
 pub use scene::{ImageClassifier, ImageEmbedder, ImageEncoder, SceneClasses, SceneClassifier};
+pub(crate) use sounds::{BANDS, HOP, LogMel, PATCH, PATCH_HOP, RATE};
 pub use sounds::{SoundClassifier, SoundDetector, SoundInterval, SoundScores, SoundThresholds, Yamnet};
 #[cfg(feature = "whisper")]
 pub use speech::Whisper;

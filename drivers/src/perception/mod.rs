@@ -10,6 +10,7 @@
 //! its own queues, counted by reason, if it cannot keep up. What a perceiver holds is bounded by the
 //! longest segment and the segmenter's lookahead. The same input gives the same segments and events.
 
+pub(crate) mod again;
 mod captions;
 mod colours;
 mod events;

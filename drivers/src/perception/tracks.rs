@@ -180,14 +180,14 @@ fn part([left, top, right, bottom]: [f32; 4], across: [f32; 2], down: [f32; 2]) 
 }
 
 /// Chest and legs of a person. Where the box is wider than high, no legs are in it.
-fn body(bounds: [f32; 4]) -> [[f32; 4]; 2] {
+pub(super) fn body(bounds: [f32; 4]) -> [[f32; 4]; 2] {
     let upright = bounds[3] - bounds[1] > 0.5 || (bounds[3] - bounds[1]) > (bounds[2] - bounds[0]) * 1.2;
     let lower = if upright { part(bounds, [0.34, 0.66], [0.56, 0.82]) } else { [0.0; 4] };
     [part(bounds, [0.32, 0.68], [0.22, 0.48]), lower]
 }
 
 /// The middle of a thing, where least of what is behind it shows.
-fn middle(bounds: [f32; 4]) -> [f32; 4] {
+pub(super) fn middle(bounds: [f32; 4]) -> [f32; 4] {
     part(bounds, [0.2, 0.8], [0.2, 0.8])
 }
 

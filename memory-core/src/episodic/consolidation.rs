@@ -131,7 +131,10 @@ pub(crate) struct Joined {
 /// `is_track`: whether it has a face or a voice.
 pub(crate) fn may_go_on(body: &EventBody, is_track: bool) -> bool {
     let of_the_scene = matches!(body.kind, Kind::Object | Kind::Caption | Kind::Sound | Kind::State);
-    body.origin == Origin::Perceived && of_the_scene && body.entity.is_none() && !is_track
+    // What was found by looking again is told with the question that it was looked for.
+    let is_derived =
+        || decode_attributes(body.attributes.as_deref()).is_ok_and(|attributes| attributes.contains_key("derived"));
+    body.origin == Origin::Perceived && of_the_scene && body.entity.is_none() && !is_track && !is_derived()
 }
 
 /// Joins events that go on: the same words, and no break. Takes those that [may](may_go_on), in any order; those that stay alone are

@@ -120,7 +120,7 @@ pub fn passage(event: &Event) -> String {
 
 fn for_each_attribute_text(event: &Event, visit: &mut impl FnMut(&str)) {
     for (name, value) in &event.attributes {
-        if name != "session" {
+        if event.tells(name) {
             value.for_each_text(&mut |text| {
                 if !text.is_empty() {
                     visit(text);

@@ -349,6 +349,7 @@ impl Content {
         }
         #[expect(clippy::cast_precision_loss, reason = "words of a text")]
         let of_event = if own.is_empty() { 0.0 } else { met / own.len() as f32 };
+        let of_event = of_event * reading.likely();
         Coverage { of_content: if total > 0.0 { covered / total } else { 0.0 }, of_event, others }
     }
 
@@ -374,6 +375,10 @@ impl Content {
             for (best, likeness) in held.iter_mut().zip(&alike[lemma]) {
                 *best = best.max(*likeness);
             }
+        }
+        let likely = reading.likely();
+        if likely < 1.0 {
+            held.iter_mut().for_each(|held| *held *= likely);
         }
         held
     }

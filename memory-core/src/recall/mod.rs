@@ -17,6 +17,7 @@ mod fusion;
 mod gather;
 mod intent;
 mod likeness;
+pub(crate) mod looking;
 mod missing;
 mod near;
 mod nearest;
@@ -56,7 +57,7 @@ const MOST_OPTIONS: usize = 32;
 /// Most items of evidence.
 const MOST_EVIDENCE: usize = 1_000;
 /// Items of evidence where the question does not say.
-const USUAL_EVIDENCE: usize = 5;
+pub(crate) const USUAL_EVIDENCE: usize = 5;
 
 /// Answers a question from one consistent state.
 ///
@@ -437,7 +438,7 @@ fn validate(query: &Query) -> Result<(), QueryError> {
     Ok(())
 }
 
-fn hard_bounds(query: &Query) -> Result<Option<TimeSpan>, QueryError> {
+pub(crate) fn hard_bounds(query: &Query) -> Result<Option<TimeSpan>, QueryError> {
     if query.since.is_none() && query.until.is_none() {
         return Ok(None);
     }
@@ -512,4 +513,4 @@ impl<'a> Stopwatch<'a> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

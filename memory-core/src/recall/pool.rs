@@ -34,6 +34,13 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// An event for a question. What was found by looking again counts as much as it is likely.
+    pub fn new(reading: Reading, score: f32, cosine: Option<f32>, content: &Content) -> Self {
+        let coverage = content.coverage(&reading);
+        let likely = reading.likely();
+        Self { reading, score: score * likely, cosine: cosine.map(|cosine| cosine * likely), coverage, placed: 0.0 }
+    }
+
     pub fn id(&self) -> EventId {
         self.reading.event.id
     }
@@ -88,8 +95,7 @@ impl Pool<'_> {
             // Forgotten since the snapshot: passed over.
             let Some(event) = self.reader.event(hit.id)? else { continue };
             let reading = if rank < READ { Reading::of(event, self.reader.zone()) } else { Reading::unread(event) };
-            let coverage = content.coverage(&reading);
-            found.push(Found { reading, score: hit.score / top, cosine: hit.cosine, coverage, placed: 0.0 });
+            found.push(Found::new(reading, hit.score / top, hit.cosine, content));
         }
         Ok(found)
     }
@@ -100,8 +106,7 @@ impl Pool<'_> {
         for id in ids {
             let Some(event) = self.reader.event(*id)? else { continue };
             let reading = Reading::of(event, self.reader.zone());
-            let coverage = content.coverage(&reading);
-            found.push(Found { reading, score: 0.0, cosine: None, coverage, placed: 0.0 });
+            found.push(Found::new(reading, 0.0, None, content));
         }
         Ok(found)
     }

@@ -80,11 +80,16 @@ impl Reading {
             add(entity);
         }
         for (name, value) in &event.attributes {
-            if name != "session" {
+            if event.tells(name) {
                 value.for_each_text(&mut add);
             }
         }
         Self { event, sentences, lemmas, own, times }
+    }
+
+    /// How likely it happened at all: what was found by looking again is there only with some probability.
+    pub fn likely(&self) -> f32 {
+        if self.event.is_looked() { self.event.confidence } else { 1.0 }
     }
 
     /// The text of a range.

@@ -136,6 +136,10 @@ impl Store {
         self.writer.lock()
     }
 
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        self.clock.as_ref()
+    }
+
     pub(crate) fn instance(&self) -> &str {
         &self.instance
     }
@@ -196,6 +200,7 @@ impl Store {
                     match observation.clone() {
                         Observation::Told(told) => draft.tell(told, &writer.journal),
                         Observation::Perceived(segment) => draft.perceive(segment),
+                        Observation::Looked(looked) => draft.take_looked(looked),
                     }
                 };
                 let outcomes = batch.iter().enumerate().map(observe).collect::<Result<_>>()?;

@@ -52,6 +52,13 @@ impl Draft<'_> {
         Ok(())
     }
 
+    /// Whether any of a span was forgotten lately.
+    pub(super) fn is_forgotten(&self, span: TimeSpan) -> Result<bool> {
+        let forgotten = self.forgotten_spans()?.0;
+        let micros = Timestamp::from_micros;
+        Ok(forgotten.iter().any(|(start, end)| span.overlaps(TimeSpan::new(micros(*start), micros(*end)))))
+    }
+
     /// Takes out of a segment what was forgotten before it was there.
     pub(super) fn cut(&self, mut segment: Perceived) -> Result<Left> {
         let mut cut: Option<TimeSpan> = None;

@@ -80,6 +80,7 @@ mod index_seat;
 mod journal;
 mod learned;
 mod live_rows;
+mod looked;
 mod memory_storage;
 mod noted;
 mod perceived;

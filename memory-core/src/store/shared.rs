@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use redb::ReadableTable;
 
 use super::envelope;
-use super::failure::{Failure, Result};
+use super::failure::{Failure, Result, if_sound};
 use super::noted::Noted;
 use super::records::VECTOR;
 use super::vectors::{components, seal_vector, vector_key};
@@ -176,18 +176,40 @@ enum Known {
     Shared(u64),
 }
 
-/// Most vectors that are known.
+/// Most vectors that are known, and of them those that are shared already when it is filled.
 const MOST_KNOWN: usize = 4096;
+const MOST_SHARED: usize = 1024;
+
+fn hash(vector: &[i16]) -> u64 {
+    let bytes: Vec<u8> = vector.iter().flat_map(|component| component.to_le_bytes()).collect();
+    spread_bytes(&bytes)
+}
+
+/// The latest shared vectors of a space. A damaged one is left out.
+fn known_shared(
+    table: &impl ReadableTable<(u32, u64), &'static [u8]>,
+    space: u32,
+    dimensions: u32,
+) -> Result<HashMap<u64, Known>> {
+    let mut known = HashMap::new();
+    for entry in table.range((space, FIRST)..=(space, u64::MAX))?.rev().take(MOST_SHARED) {
+        let (key, value) = entry?;
+        let key = key.value().1;
+        if let Some(shared) = if_sound(SharedVector::open(space, key, dimensions, value.value()))? {
+            known.insert(hash(&shared.vector), Known::Shared(key));
+        }
+    }
+    Ok(known)
+}
 
 impl Lately {
     /// Writes the vector of an event: as a shared one if another event has the same.
     pub(super) fn put(&mut self, table: &mut Table<'_>, space: u32, event: EventId, vector: &[i16]) -> Result<()> {
-        if self.space != space || self.known.len() >= MOST_KNOWN {
-            (self.space, self.known) = (space, HashMap::new());
-        }
-        let bytes: Vec<u8> = vector.iter().flat_map(|component| component.to_le_bytes()).collect();
-        let hash = spread_bytes(&bytes);
         let dimensions = u32::try_from(vector.len()).unwrap_or(u32::MAX);
+        if self.space != space || self.known.len() >= MOST_KNOWN {
+            (self.space, self.known) = (space, known_shared(&**table, space, dimensions)?);
+        }
+        let hash = hash(vector);
         // What it had is taken out of the count: one that was damaged is embedded again.
         let before = table.get((space, event.0))?.and_then(|row| leads_to(space, event.0, row.value()));
         if let Some(key) = before {

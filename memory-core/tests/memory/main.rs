@@ -16,6 +16,7 @@ mod format;
 mod house;
 mod index_options;
 mod learning;
+mod looked;
 mod observe;
 mod poses;
 mod progress;

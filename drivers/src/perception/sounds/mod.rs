@@ -99,6 +99,16 @@ fn one(family: Family, stretch: &[&SoundInterval], tell: f32) -> Option<Heard> {
     })
 }
 
+/// What is said of a class that was heard; `None` for speech, which its words tell, and for what says nothing about the world.
+pub(super) fn said(labels: &[Arc<str>], class: usize) -> Option<String> {
+    let label = labels.get(class)?;
+    match families(labels).get(class)? {
+        Family::Speech | Family::Untold => None,
+        Family::Music => Some(music(&[(label, 1.0)])),
+        _ => Some(described(&[(label, 1.0)])),
+    }
+}
+
 /// Best first by how sure and how telling they are.
 fn ranked<'a>(names: &[(&'a Arc<str>, f32)]) -> Vec<(&'a Arc<str>, f32)> {
     let mut ranked: Vec<(&Arc<str>, f32)> = names.iter().map(|(name, peak)| (*name, peak * telling(name))).collect();

@@ -111,7 +111,10 @@ impl Line {
             Some(Value::List(items)) => items.first().and_then(Value::as_text),
             _ => None,
         };
-        if event.attributes.contains_key("signal") || event.kind == Kind::Text && event.text.trim_end().ends_with('?') {
+        if event.is_looked()
+            || event.attributes.contains_key("signal")
+            || event.kind == Kind::Text && event.text.trim_end().ends_with('?')
+        {
             return None;
         }
         let own = || event.text.clone();

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// φ for tests: a dimension per word, so that equal words are near.
-pub(super) struct WordVectors;
+pub(crate) struct WordVectors;
 
 impl TextEmbedder for WordVectors {
     fn space(&self) -> &str {
@@ -43,7 +43,7 @@ impl TextEmbedder for WordVectors {
 }
 
 /// φ that fails.
-pub(super) struct Broken;
+pub(crate) struct Broken;
 
 impl TextEmbedder for Broken {
     fn space(&self) -> &str {
@@ -60,7 +60,7 @@ impl TextEmbedder for Broken {
 }
 
 /// A clock that moves by a fixed step whenever it is read.
-pub(super) struct SteppingClock {
+pub(crate) struct SteppingClock {
     clock: ManualClock,
     pub step: Duration,
     pub reads: AtomicU64,
@@ -77,7 +77,7 @@ impl Clock for SteppingClock {
 }
 
 /// The memory of a household.
-pub(super) struct Home {
+pub(crate) struct Home {
     pub events: Vec<Event>,
     index: CompressedIndex,
     pub search: Arc<dyn Search>,
@@ -130,15 +130,15 @@ impl Reader for Home {
 }
 
 /// A moment of November 2026: "20T09:00:00".
-pub(super) fn time(text: &str) -> Timestamp {
+pub(crate) fn time(text: &str) -> Timestamp {
     Timestamp::parse(&format!("2026-11-{text}+01:00")).unwrap()
 }
 
 /// Begin, seconds, kind, whom or what it is about, text. What has seconds was perceived.
-pub(super) type Row = (&'static str, u64, Kind, Option<&'static str>, &'static str);
+pub(crate) type Row = (&'static str, u64, Kind, Option<&'static str>, &'static str);
 
 /// A memory of these events at nine o'clock on 20 November 2026.
-pub(super) fn home(rows: &[Row]) -> Home {
+pub(crate) fn home(rows: &[Row]) -> Home {
     let session = time("20T08:00:00");
     let events: Vec<Event> = (1_u64..)
         .zip(rows)

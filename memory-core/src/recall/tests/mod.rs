@@ -2,4 +2,4 @@ mod answers;
 mod any_text;
 mod contract;
 mod deliberation;
-mod home;
+pub(crate) mod home;

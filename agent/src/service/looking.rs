@@ -1,0 +1,224 @@
+//! Looking again, off the recall pool: one question at a time, cancelled with its asker, and remembered.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use memory_core::reasoning::{Reasoned, ReasoningOptions, StepNews, Tools, Watch, is_worth_looking};
+use memory_core::{Answer, Observation, Query, Route};
+use parking_lot::Mutex;
+use tokio::sync::{Semaphore, broadcast};
+
+use super::MemoryService;
+
+/// Questions that wait for their turn; beyond, the memory's own answer has to do.
+const WAITING: usize = 4;
+/// News that a listener may fall behind by.
+pub(super) const NEWS: usize = 64;
+/// Questions that are known to have been looked for, and for how long.
+const LOOKED: usize = 256;
+const LOOKED_FOR: Duration = Duration::from_secs(3600);
+/// How long a question waits for the embeddings of what was found for it.
+const EMBEDDING: Duration = Duration::from_millis(400);
+/// What is left of a question's time for its way back.
+const WAY_BACK: Duration = Duration::from_millis(150);
+/// A look that has less time than this is not begun.
+const LEAST: Duration = Duration::from_millis(300);
+
+/// A step of some question's loop.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LookingNews {
+    /// The asker's id of the question.
+    pub request: Option<String>,
+    /// Maximum number of steps.
+    pub steps: usize,
+    /// The step.
+    pub step: StepNews,
+}
+
+/// The loop with its tools.
+pub struct Looker {
+    tools: Arc<dyn Tools>,
+    options: ReasoningOptions,
+    write_back: bool,
+    turn: Semaphore,
+    waiting: Semaphore,
+    stopping: AtomicBool,
+    looked: Mutex<VecDeque<(String, Duration)>>,
+}
+
+impl Looker {
+    /// A loop that is not used yet.
+    pub fn new(tools: Arc<dyn Tools>, options: ReasoningOptions, write_back: bool) -> Self {
+        Self {
+            tools,
+            options,
+            write_back,
+            turn: Semaphore::new(1),
+            waiting: Semaphore::new(WAITING),
+            stopping: AtomicBool::new(false),
+            looked: Mutex::default(),
+        }
+    }
+
+    /// Ends the loop that is under way, and begins no other.
+    pub(super) fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Time for a question of this effort that names none.
+    pub(super) fn deadline(&self) -> Duration {
+        self.options.deadline
+    }
+
+    fn has_looked(&self, query: &Query, now: Duration) -> bool {
+        let key = key(query);
+        let mut looked = self.looked.lock();
+        looked.retain(|(_, at)| now.saturating_sub(*at) < LOOKED_FOR);
+        looked.iter().any(|(known, _)| *known == key)
+    }
+
+    fn note_looked(&self, query: &Query, now: Duration) {
+        let mut looked = self.looked.lock();
+        looked.push_back((key(query), now));
+        if looked.len() > LOOKED {
+            looked.pop_front();
+        }
+    }
+}
+
+/// What makes two questions the same.
+fn key(query: &Query) -> String {
+    format!("{:?} {:?} {:?} {:?}", query.question.trim().to_lowercase(), query.options, query.since, query.until)
+}
+
+/// Ends the loop when its asker is gone.
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+struct Watching {
+    looker: Arc<Looker>,
+    news: broadcast::Sender<LookingNews>,
+    cancelled: Arc<AtomicBool>,
+    request: Option<String>,
+}
+
+impl Watch for Watching {
+    fn step(&self, step: &StepNews) {
+        let news = LookingNews { request: self.request.clone(), steps: self.looker.options.steps, step: step.clone() };
+        // Nobody listening is no failure.
+        drop(self.news.send(news));
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed) || self.looker.stopping.load(Ordering::Relaxed)
+    }
+}
+
+impl MemoryService {
+    /// Looks again if `answer` is worth it; otherwise, and wherever looking fails, `answer` stays. `until` is the monotonic time at
+    /// which the question must be answered.
+    pub(super) async fn looked_again(&self, query: &Query, answer: Answer, until: Duration) -> Answer {
+        let Some(looker) = self.looker() else { return answer };
+        let now = self.clock().monotonic();
+        if !is_worth_looking(&answer, query.effort, looker.options.trigger) || looker.has_looked(query, now) {
+            return answer;
+        }
+        let degraded = |mut answer: Answer, why: &str| {
+            answer.degraded.push(format!("looking again: {why}"));
+            answer
+        };
+        let left = || until.saturating_sub(self.clock().monotonic()).saturating_sub(WAY_BACK);
+        if left() < LEAST {
+            return degraded(answer, "no time left");
+        }
+        let Ok(_place) = looker.waiting.try_acquire() else {
+            return degraded(answer, "too many questions wait for it");
+        };
+        let Ok(Ok(_turn)) = tokio::time::timeout(left(), looker.turn.acquire()).await else {
+            return degraded(answer, "no turn in time");
+        };
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let _cancel = CancelOnDrop(Arc::clone(&cancelled));
+        let watching = Watching {
+            looker: Arc::clone(&looker),
+            news: self.shared.looking_events.clone(),
+            cancelled,
+            request: query.tag.clone(),
+        };
+        let (memory, query_now) = (self.memory().clone(), Query { budget: Some(left()), ..query.clone() });
+        let work = tokio::task::spawn_blocking(move || {
+            memory.reason(&query_now, watching.looker.tools.as_ref(), &watching.looker.options, &watching)
+        });
+        match work.await {
+            Ok(Ok(reasoned)) => {
+                looker.note_looked(query, self.clock().monotonic());
+                self.kept(&looker, query, reasoned, until).await
+            }
+            Ok(Err(error)) => degraded(answer, &error.to_string()),
+            Err(panic) => {
+                tracing::error!(%panic, "looking again failed unexpectedly");
+                degraded(answer, "failed unexpectedly")
+            }
+        }
+    }
+
+    /// Remembers what was found, where that is wanted.
+    async fn kept(&self, looker: &Looker, query: &Query, reasoned: Reasoned, until: Duration) -> Answer {
+        let findings = reasoned.findings();
+        let Reasoned { mut answer, steps, stopped, .. } = reasoned;
+        tracing::debug!(steps, stopped = stopped.name(), found = findings.len(), "looked again");
+        if !looker.write_back || findings.is_empty() {
+            return answer;
+        }
+        let batch = findings.into_iter().map(Observation::Looked).collect();
+        if let Err(error) = self.observe(batch).await {
+            answer.degraded.push(format!("looking again: what was found is not remembered: {error}"));
+            return answer;
+        }
+        self.wait_embedded(until).await;
+        // From now on memory has it, so memory answers: now as it will when it is asked again.
+        let left = until.saturating_sub(self.clock().monotonic());
+        match self.remembered(Query { trace: false, ..query.clone() }, left).await {
+            Ok(again) => {
+                let looked = answer.route == Route::Agentic && again.answer.is_some();
+                let mut degraded = again.degraded;
+                for line in answer.degraded {
+                    if !degraded.contains(&line) {
+                        degraded.push(line);
+                    }
+                }
+                Answer {
+                    route: if looked { Route::Agentic } else { again.route },
+                    trace: answer.trace,
+                    elapsed: answer.elapsed,
+                    degraded,
+                    ..again
+                }
+            }
+            Err(error) => {
+                tracing::debug!(%error, "the memory could not be asked after looking again");
+                answer
+            }
+        }
+    }
+
+    /// Waits until what was written back is found by its meaning, too, for a moment at most.
+    async fn wait_embedded(&self, until: Duration) {
+        let end = (self.clock().monotonic() + EMBEDDING).min(until.saturating_sub(WAY_BACK));
+        while self.memory().stats().pending_embeddings > 0 && self.clock().monotonic() < end {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Steps of looking again, from now on.
+    pub fn looking_events(&self) -> broadcast::Receiver<LookingNews> {
+        self.shared.looking_events.subscribe()
+    }
+}

@@ -1,0 +1,186 @@
+//! Looking again, off the recall pool, behind the service.
+
+#![allow(clippy::unwrap_used)] // Tests fail by panicking.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use agent::service::{Looker, MemoryService, ServiceOptions, ServiceThreads};
+use engram_tests::eventually;
+use memory_core::ports::PerceptionSink;
+use memory_core::reasoning::{Effort, Look, LookError, LookOrder, ReasoningOptions, Sighting, Tool, Tools};
+use memory_core::store::MemoryStorage;
+use memory_core::{
+    Boundary, Clock, Kind, Memory, MemoryOptions, Modality, Perceived, PerceivedEvent, Query, Route, StreamSpan,
+    SystemClock, Timestamp,
+};
+
+const WAIT: Duration = Duration::from_secs(20);
+
+/// Sees a bicycle everywhere, after as long as it is told to take.
+#[derive(Default)]
+struct Bicycles {
+    looks: AtomicUsize,
+    slow: bool,
+}
+
+impl Tools for Bicycles {
+    fn vocabulary(&self, tool: Tool) -> Vec<(Modality, String)> {
+        let seen = (tool != Tool::ClipExplorer).then(|| (Modality::Visual, "bicycle".to_owned()));
+        seen.into_iter().collect()
+    }
+
+    fn look(&self, order: &LookOrder<'_>) -> Result<Look, LookError> {
+        self.looks.fetch_add(1, Ordering::SeqCst);
+        while self.slow {
+            if (order.cancelled)() {
+                return Err(LookError::Cancelled);
+            }
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+        let bicycle = Sighting {
+            kind: Kind::Object,
+            modality: Modality::Visual,
+            label: "bicycle".to_owned(),
+            text: "A blue bicycle is in view.".to_owned(),
+            score: 0.95,
+            share: 0.9,
+            count: 1,
+            colours: vec!["blue".to_owned()],
+            stream: order.stream,
+        };
+        Ok(Look { sightings: vec![bicycle], pictures: order.pictures, ..Look::default() })
+    }
+}
+
+fn start(tools: &Arc<Bicycles>, write_back: bool) -> (MemoryService, ServiceThreads) {
+    let options = MemoryOptions {
+        zone: jiff::tz::TimeZone::UTC,
+        max_bytes: None,
+        cache_bytes: 8 << 20,
+        index: Default::default(),
+    };
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let memory = Memory::open(Arc::new(MemoryStorage::new()), options, Arc::clone(&clock)).expect("an empty memory");
+    let (service, threads) = MemoryService::start(memory, ServiceOptions::default(), clock).expect("threads");
+    service.set_looker(Looker::new(Arc::clone(tools) as _, ReasoningOptions::default(), write_back));
+    (service, threads)
+}
+
+/// One segment of a yard, as a camera's thread hands it on.
+async fn yard(service: &MemoryService) {
+    let start = Timestamp::from_micros(1_795_000_000_000_000);
+    let (end, stream) = (
+        start.saturating_add(Duration::from_secs(8)),
+        StreamSpan { start: Duration::ZERO, end: Duration::from_secs(8) },
+    );
+    let event = PerceivedEvent {
+        kind: Kind::Caption,
+        modality: Modality::Visual,
+        text: "The scene looks like a yard.".to_owned(),
+        start,
+        end,
+        stream,
+        entity: None,
+        attributes: Default::default(),
+        confidence: 0.8,
+        embeddings: Vec::new(),
+        pose: None,
+    };
+    let segment = Perceived {
+        source: "camera".to_owned(),
+        session: "s".to_owned(),
+        start,
+        end,
+        stream,
+        boundary: Boundary::Visual,
+        events: vec![event],
+        media: Some("file:///yard.mkv".to_owned()),
+        degraded: Vec::new(),
+    };
+    let sink = service.clone();
+    tokio::task::spawn_blocking(move || sink.perceived(segment)).await.expect("no panic").expect("it is stored");
+}
+
+fn looked(tools: &Bicycles, times: usize) {
+    let reached = || (tools.looks.load(Ordering::SeqCst) == times).then_some(());
+    eventually("a look", WAIT, reached).unwrap();
+}
+
+fn thorough(budget: Duration) -> Query {
+    Query {
+        question: "What colour was the bicycle in the yard?".to_owned(),
+        budget: Some(budget),
+        effort: Effort::Thorough,
+        tag: Some("q-1".to_owned()),
+        ..Query::default()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_second_asking_is_answered_from_memory_and_says_the_same() {
+    let tools = Arc::new(Bicycles::default());
+    let (service, threads) = start(&tools, true);
+    yard(&service).await;
+    let mut news = service.looking_events();
+    let first = service.ask(thorough(WAIT)).await.unwrap();
+    assert_eq!(first.route, Route::Agentic, "{first:?}");
+    assert!(first.evidence.iter().any(|item| item.text.contains("bicycle")), "{first:?}");
+    let looks = tools.looks.load(Ordering::SeqCst);
+    assert!(looks >= 1);
+    let step = news.try_recv().unwrap();
+    assert_eq!((step.request.as_deref(), step.step.iteration), (Some("q-1"), 1));
+    let second = service.ask(thorough(WAIT)).await.unwrap();
+    assert_eq!(tools.looks.load(Ordering::SeqCst), looks, "nothing is looked at twice");
+    assert_eq!((second.answer, second.choice), (first.answer, first.choice));
+    let ids = |answer: &[memory_core::Evidence]| answer.iter().map(|item| item.event).collect::<Vec<_>>();
+    assert_eq!(ids(&second.evidence), ids(&first.evidence), "and cites the same");
+    threads.drain(WAIT);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_write_back_the_store_stays_as_it_was() {
+    let tools = Arc::new(Bicycles::default());
+    let (service, threads) = start(&tools, false);
+    yard(&service).await;
+    let before = (service.memory().stats().seq, service.memory().stats().events);
+    let answer = service.ask(thorough(WAIT)).await.unwrap();
+    assert_eq!(answer.route, Route::Agentic);
+    assert_eq!((service.memory().stats().seq, service.memory().stats().events), before);
+    threads.drain(WAIT);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fast_question_looks_at_nothing_and_others_are_answered_meanwhile() {
+    let tools = Arc::new(Bicycles { slow: true, ..Bicycles::default() });
+    let (service, threads) = start(&tools, true);
+    yard(&service).await;
+    let asker = service.clone();
+    let slow = tokio::spawn(async move { asker.ask(thorough(WAIT)).await });
+    looked(&tools, 1);
+    let fast = Query { effort: Effort::Fast, ..thorough(Duration::from_secs(3)) };
+    assert_ne!(service.ask(fast).await.unwrap().route, Route::Agentic);
+    let waits = service.ask(thorough(Duration::from_secs(1))).await.unwrap();
+    assert!(waits.degraded.iter().any(|line| line.starts_with("looking again: no turn")), "{:?}", waits.degraded);
+    // Whoever asked is gone: the loop ends, and the next one has its turn.
+    slow.abort();
+    let again = service.clone();
+    let next = tokio::spawn(async move { again.ask(thorough(WAIT)).await });
+    looked(&tools, 2);
+    next.abort();
+    threads.drain(WAIT);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopping_ends_the_loop() {
+    let tools = Arc::new(Bicycles { slow: true, ..Bicycles::default() });
+    let (service, threads) = start(&tools, true);
+    yard(&service).await;
+    let asker = service.clone();
+    let asked = tokio::spawn(async move { asker.ask(thorough(Duration::from_secs(60))).await });
+    looked(&tools, 1);
+    tokio::task::spawn_blocking(move || threads.drain(WAIT)).await.unwrap();
+    let outcome = tokio::time::timeout(WAIT, asked).await.expect("it ends with the service").unwrap();
+    assert!(outcome.is_ok(), "the memory's own answer is there: {outcome:?}");
+}

@@ -1,0 +1,267 @@
+//! The tools of the loop of [`memory_core::reasoning`]: they decode an interval of a recording and run the encoders on it.
+//!
+//! | tool | pictures | encoders |
+//! |---|---|---|
+//! | interval localiser | 30 to 150, short edge 256 | objects, scene classes |
+//! | scene snapper | few, full resolution, whole and in tiles | objects, scene classes |
+//! | clip explorer | few, short edge 512, with the sound | sound events, objects |
+//!
+//! One picture is in memory at a time. Between pictures the tools rest as the machine's heat and the live senses want it.
+
+mod tiles;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use memory_core::reasoning::{Look, LookError, LookOrder, Tool, Tools};
+use memory_core::{Modality, StreamSpan};
+
+use crate::archive::{ClipError, FrameOptions, Stretch, pictures, sound};
+use crate::encoders::{BANDS, Encoders, Filled, HOP, LogMel, PATCH, PATCH_HOP, Picture, RATE};
+use crate::models::{Availability, InstalledModels, Role};
+use crate::perception::Pace;
+use crate::perception::again::{Again, merged};
+use tiles::{TILES, tile};
+
+/// Short edge of the localiser's pictures, and of the explorer's.
+const SMALL: u32 = 256;
+const MIDDLE: u32 = 512;
+
+/// Finds the files of recordings.
+pub trait Recordings: Send + Sync {
+    /// Returns the parts of files that show an interval of a recording, in order of time; nothing if it is gone, or was never this
+    /// memory's.
+    fn stretches(&self, media: &str, stream: StreamSpan) -> Vec<Stretch>;
+}
+
+/// The names that the encoders have for what they find.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// Of the object detector.
+    pub objects: Vec<String>,
+    /// Of the scene classifier.
+    pub scenes: Vec<String>,
+}
+
+impl Labels {
+    /// Reads the labels of the models that are installed.
+    pub fn of(models: &InstalledModels) -> Self {
+        let of = |role: Role| -> Vec<String> {
+            let labels = match models.model(role) {
+                Availability::Found(model) => model.labels().unwrap_or_default(),
+                Availability::Absent(_) | Availability::Damaged(_) => Vec::new(),
+            };
+            labels.iter().map(|label| label.to_string()).collect()
+        };
+        Self { objects: of(Role::Objects), scenes: of(Role::SceneClasses) }
+    }
+}
+
+/// Looks at recordings with the encoders of this machine.
+pub struct Looking {
+    encoders: Encoders,
+    labels: Labels,
+    recordings: Arc<dyn Recordings>,
+    pace: Pace,
+}
+
+impl Looking {
+    /// Tools that follow `pace`.
+    pub fn new(encoders: Encoders, labels: Labels, recordings: Arc<dyn Recordings>, pace: Pace) -> Self {
+        Self { encoders, labels, recordings, pace }
+    }
+
+    fn see(
+        &self,
+        order: &LookOrder<'_>,
+        stretches: &[Stretch],
+        filled: &Filled,
+        look: &mut Look,
+        again: &mut Again,
+    ) -> Result<(), LookError> {
+        let short_edge = match order.tool {
+            Tool::IntervalLocaliser => Some(SMALL),
+            Tool::ClipExplorer => Some(MIDDLE),
+            Tool::SceneSnapper => None,
+        };
+        let deadline = Instant::now() + order.budget;
+        let options = FrameOptions {
+            short_edge,
+            ceiling_bytes: order.ceiling_bytes,
+            deadline,
+            cancelled: &|| (order.cancelled)(),
+        };
+        let in_tiles = order.tool == Tool::SceneSnapper;
+        let decoded = pictures(stretches, &moments(order.stream, order.pictures), options, |at, picture| {
+            let begin = Instant::now();
+            again.picture(at);
+            perceive(at, picture, filled, in_tiles, again, look);
+            self.rest(begin.elapsed(), deadline);
+        });
+        match decoded {
+            Ok(decoded) => {
+                look.pictures = decoded.count;
+                look.bytes = look.bytes.max(decoded.bytes);
+                Ok(())
+            }
+            Err(error) => Err(refused(error)),
+        }
+    }
+
+    fn listen(
+        &self,
+        order: &LookOrder<'_>,
+        stretches: &[Stretch],
+        filled: &Filled,
+        look: &mut Look,
+        again: &mut Again,
+    ) -> Result<(), LookError> {
+        let Some(model) = &filled.sound_events else { return Ok(()) };
+        let deadline = Instant::now() + order.budget;
+        let options = FrameOptions {
+            short_edge: None,
+            ceiling_bytes: order.ceiling_bytes,
+            deadline,
+            cancelled: &|| (order.cancelled)(),
+        };
+        let mut mel = LogMel::default();
+        let mut rows: Vec<f32> = Vec::new();
+        let (mut begin, mut behind, mut expected): (Option<Duration>, u64, Option<Duration>) = (None, 0, None);
+        let mut failure = None;
+        let decoded = sound(stretches, options, |at, samples| {
+            let started = Instant::now();
+            // What does not follow what came before begins anew.
+            if expected.is_none_or(|expected| expected.abs_diff(at) > Duration::from_millis(40)) {
+                mel.restart();
+                rows.clear();
+                (begin, behind) = (Some(at), 0);
+            }
+            expected = Some(at + Duration::from_secs_f64(samples.len() as f64 / f64::from(RATE)));
+            mel.push(samples, |row| rows.extend(row));
+            while rows.len() >= PATCH * BANDS {
+                let start = begin.unwrap_or(at) + Duration::from_millis(behind * (HOP as u64 * 1000 / u64::from(RATE)));
+                match model.encode(&rows[..PATCH * BANDS]) {
+                    Ok(scores) => again.sound(start + Duration::from_millis(480), model.labels(), &scores.classes),
+                    Err(error) => failure = Some(error.to_string()),
+                }
+                rows.drain(..PATCH_HOP * BANDS);
+                behind += PATCH_HOP as u64;
+            }
+            self.rest(started.elapsed(), deadline);
+        });
+        look.degraded.extend(failure.map(|failure| format!("{}: {failure}", Role::SoundEvents)));
+        match decoded {
+            Ok(decoded) => {
+                look.bytes = look.bytes.max(decoded.bytes);
+                Ok(())
+            }
+            // Without sound there is still something to see.
+            Err(ClipError::Nothing) => Ok(()),
+            Err(error) => Err(refused(error)),
+        }
+    }
+
+    /// Leaves the processor to the others for a while.
+    fn rest(&self, took: Duration, deadline: Instant) {
+        let rest = self.pace.rest(took).min(deadline.saturating_duration_since(Instant::now()));
+        if !rest.is_zero() {
+            std::thread::sleep(rest);
+        }
+    }
+}
+
+/// Moments spread evenly over an interval.
+fn moments(stream: StreamSpan, count: usize) -> Vec<Duration> {
+    let length = stream.end.saturating_sub(stream.start);
+    let count = u32::try_from(count).unwrap_or(u32::MAX).max(1);
+    (0..count).map(|number| stream.start + length * (2 * number + 1) / (2 * count)).collect()
+}
+
+/// Runs the encoders of pictures on one.
+fn perceive(at: Duration, picture: &Picture<'_>, filled: &Filled, in_tiles: bool, again: &mut Again, look: &mut Look) {
+    let mut failed = |role: Role, error: String| {
+        let line = format!("{role}: {error}");
+        if !look.degraded.contains(&line) {
+            look.degraded.push(line);
+        }
+    };
+    if let Some(objects) = &filled.objects {
+        let mut all = Vec::new();
+        match objects.encode(picture) {
+            Ok(found) => all.extend(found),
+            Err(error) => failed(Role::Objects, error.to_string()),
+        }
+        if in_tiles {
+            for bounds in TILES {
+                let Some((part, rgb)) = tile(picture, bounds) else { continue };
+                match objects.encode(&Picture { width: part.0, height: part.1, rgb: &rgb }) {
+                    Ok(found) => all.extend(found.into_iter().map(|found| tiles::outside(found, bounds))),
+                    Err(error) => failed(Role::Objects, error.to_string()),
+                }
+            }
+            all = merged(all);
+        }
+        again.objects(at, picture, &all);
+    }
+    if let Some(scenes) = &filled.scene_classes {
+        match scenes.encode(picture) {
+            Ok(classes) => again.scene(at, &classes),
+            Err(error) => failed(Role::SceneClasses, error.to_string()),
+        }
+        if in_tiles {
+            for bounds in TILES {
+                let Some((part, rgb)) = tile(picture, bounds) else { continue };
+                if let Ok(classes) = scenes.encode(&Picture { width: part.0, height: part.1, rgb: &rgb }) {
+                    again.scene(at, &classes);
+                }
+            }
+        }
+    }
+}
+
+fn refused(error: ClipError) -> LookError {
+    match error {
+        ClipError::Nothing => LookError::Gone,
+        other => LookError::Failed(other.to_string()),
+    }
+}
+
+impl Tools for Looking {
+    fn vocabulary(&self, tool: Tool) -> Vec<(Modality, String)> {
+        let filled = self.encoders.filled();
+        let mut labels: Vec<(Modality, String)> = Vec::new();
+        let seen = |names: &[String], there: bool| -> Vec<(Modality, String)> {
+            names.iter().filter(|_| there).map(|name| (Modality::Visual, name.clone())).collect()
+        };
+        if tool != Tool::ClipExplorer {
+            labels.extend(seen(&self.labels.objects, filled.objects.is_some()));
+            labels.extend(seen(&self.labels.scenes, filled.scene_classes.is_some()));
+        } else if let Some(model) = &filled.sound_events {
+            labels.extend(model.labels().iter().map(|name| (Modality::Audio, name.to_string())));
+        }
+        labels
+    }
+
+    fn look(&self, order: &LookOrder<'_>) -> Result<Look, LookError> {
+        let stretches = self.recordings.stretches(order.media, order.stream);
+        if stretches.is_empty() {
+            return Err(LookError::Gone);
+        }
+        let there: Duration = stretches.iter().map(|stretch| stretch.to.saturating_sub(stretch.from)).sum();
+        let length = order.stream.end.saturating_sub(order.stream.start);
+        let mut look = Look { missing: length.saturating_sub(there), ..Look::default() };
+        let filled = self.encoders.filled();
+        let mut again = Again::default();
+        match order.tool {
+            Tool::ClipExplorer => self.listen(order, &stretches, &filled, &mut look, &mut again)?,
+            Tool::IntervalLocaliser | Tool::SceneSnapper => {
+                self.see(order, &stretches, &filled, &mut look, &mut again)?;
+            }
+        }
+        if (order.cancelled)() {
+            return Err(LookError::Cancelled);
+        }
+        look.sightings = again.sightings();
+        Ok(look)
+    }
+}

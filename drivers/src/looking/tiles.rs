@@ -1,0 +1,49 @@
+//! Overlapping tiles of a picture: what is small in the whole is large in one of them.
+
+use crate::encoders::{Detection, Picture, cut_out};
+
+/// Left, top, right and bottom edge of each tile: three across and two down, each overlapping its neighbours.
+pub(super) const TILES: [[f32; 4]; 6] = [
+    [0.0, 0.0, 0.42, 0.6],
+    [0.29, 0.0, 0.71, 0.6],
+    [0.58, 0.0, 1.0, 0.6],
+    [0.0, 0.4, 0.42, 1.0],
+    [0.29, 0.4, 0.71, 1.0],
+    [0.58, 0.4, 1.0, 1.0],
+];
+
+/// The pixels of a tile.
+pub(super) fn tile(picture: &Picture<'_>, bounds: [f32; 4]) -> Option<((u32, u32), Vec<u8>)> {
+    cut_out(picture, bounds).map(|(width, height, rgb)| ((width, height), rgb))
+}
+
+/// A detection in a tile, as one of the whole picture.
+pub(super) fn outside(found: Detection, [left, top, right, bottom]: [f32; 4]) -> Detection {
+    let (width, height) = (right - left, bottom - top);
+    let [x0, y0, x1, y1] = found.bounds;
+    Detection { bounds: [left + x0 * width, top + y0 * height, left + x1 * width, top + y1 * height], ..found }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn a_box_of_a_tile_is_where_it_is_in_the_picture() {
+        let found = Detection { label: Arc::from("cup"), score: 0.7, bounds: [0.0, 0.5, 0.5, 1.0] };
+        let bounds = outside(found, [0.5, 0.0, 1.0, 0.6]).bounds;
+        assert!(bounds.iter().zip([0.5, 0.3, 0.75, 0.6]).all(|(a, b)| (a - b).abs() < 1e-6), "{bounds:?}");
+    }
+
+    #[test]
+    fn the_tiles_cover_the_picture_and_overlap() {
+        for step in 0..=100_u8 {
+            let at = f32::from(step) / 100.0;
+            assert!(TILES.iter().any(|tile| (tile[0]..=tile[2]).contains(&at)));
+            assert!(TILES.iter().any(|tile| (tile[1]..=tile[3]).contains(&at)));
+        }
+        assert!(TILES[0][2] > TILES[1][0] && TILES[0][3] > TILES[3][1]);
+    }
+}

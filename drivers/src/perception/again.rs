@@ -1,0 +1,197 @@
+//! What the encoders name in single pictures and patches of sound, put together as sightings for the loop of `reasoning`.
+//!
+//! Unlike the live pass nothing is dropped for being unsure: the loop weighs a score by how often it is right.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory_core::reasoning::Sighting;
+use memory_core::{Kind, Modality, StreamSpan};
+
+use super::colours::Palette;
+use super::scenes::Scene;
+use super::sentence;
+use super::sounds::said;
+use super::tracks::{InView, PERSON, body, middle};
+use crate::encoders::{Detection, Picture, SceneClasses, overlap};
+
+/// Boxes of a tile and of the whole picture that overlap more than this are one thing.
+const SAME: f32 = 0.5;
+/// Sounds below this score are not named.
+const FAINT: f32 = 0.1;
+/// How far a patch of sound reaches to both sides of its middle.
+const HALF_PATCH: Duration = Duration::from_millis(480);
+
+/// One label.
+struct Named {
+    score: f32,
+    /// When it was found.
+    times: Vec<Duration>,
+    count: u32,
+    palettes: [Palette; 2],
+    /// The middle of its surest box.
+    place: [f32; 2],
+    wide: bool,
+    text: Option<String>,
+}
+
+/// Everything that was named so far.
+#[derive(Default)]
+pub(crate) struct Again {
+    named: BTreeMap<(Kind, Arc<str>), Named>,
+    pictures: Vec<Duration>,
+    patches: usize,
+}
+
+impl Again {
+    /// Begins a picture.
+    pub fn picture(&mut self, at: Duration) {
+        self.pictures.push(at);
+    }
+
+    /// Takes the things of a picture.
+    pub fn objects(&mut self, at: Duration, picture: &Picture<'_>, detections: &[Detection]) {
+        let mut counts: BTreeMap<&Arc<str>, u32> = BTreeMap::new();
+        for detection in detections {
+            *counts.entry(&detection.label).or_default() += 1;
+        }
+        for detection in detections {
+            let [upper, lower] =
+                if &*detection.label == PERSON { body(detection.bounds) } else { [middle(detection.bounds), [0.0; 4]] };
+            let named = self.entry(Kind::Object, &detection.label, at);
+            if detection.score > named.score {
+                let [left, top, right, bottom] = detection.bounds;
+                named.score = detection.score;
+                named.place = [(left + right) / 2.0, (top + bottom) / 2.0];
+                named.wide = right - left > 0.6;
+            }
+            named.count = named.count.max(counts[&detection.label]);
+            named.palettes[0].add(&Palette::of(picture, upper));
+            named.palettes[1].add(&Palette::of(picture, lower));
+        }
+    }
+
+    /// Takes what a whole picture, or a tile of it, looks like.
+    pub fn scene(&mut self, at: Duration, classes: &SceneClasses) {
+        for (label, score) in classes.groups.iter().chain(&classes.classes) {
+            let named = self.entry(Kind::Caption, label, at);
+            named.score = named.score.max(*score);
+        }
+    }
+
+    /// Takes the classes of a patch of sound, by the middle of it.
+    pub fn sound(&mut self, middle: Duration, labels: &[Arc<str>], scores: &[f32]) {
+        self.patches += 1;
+        for (class, score) in scores.iter().enumerate().filter(|(_, score)| **score >= FAINT) {
+            let (Some(label), Some(text)) = (labels.get(class), said(labels, class)) else { continue };
+            let named = self.entry(Kind::Sound, label, middle);
+            named.score = named.score.max(*score);
+            named.text = Some(text);
+        }
+    }
+
+    fn entry(&mut self, kind: Kind, label: &Arc<str>, at: Duration) -> &mut Named {
+        let named = self.named.entry((kind, Arc::clone(label))).or_insert_with(|| Named {
+            score: 0.0,
+            times: Vec::new(),
+            count: 1,
+            palettes: [Palette::default(); 2],
+            place: [0.5; 2],
+            wide: false,
+            text: None,
+        });
+        if named.times.last() != Some(&at) {
+            named.times.push(at);
+        }
+        named
+    }
+
+    /// What was named, surest first.
+    pub fn sightings(self) -> Vec<Sighting> {
+        let Self { named, mut pictures, patches } = self;
+        pictures.sort_unstable();
+        let mut sightings: Vec<Sighting> = named
+            .into_iter()
+            .filter_map(|((kind, label), named)| {
+                let of = if kind == Kind::Sound { patches } else { pictures.len() };
+                let share = named.times.len() as f32 / of.max(1) as f32;
+                let first = *named.times.first()?;
+                let last = *named.times.last()?;
+                let stream = match kind {
+                    Kind::Sound => StreamSpan { start: first.saturating_sub(HALF_PATCH), end: last + HALF_PATCH },
+                    _ => around(first, last, &pictures),
+                };
+                let (text, colours) = told(kind, &label, &named)?;
+                Some(Sighting {
+                    kind,
+                    modality: if kind == Kind::Sound { Modality::Audio } else { Modality::Visual },
+                    label: label.to_string(),
+                    text,
+                    score: named.score.clamp(0.0, 1.0),
+                    share: share.min(1.0),
+                    count: named.count,
+                    colours,
+                    stream,
+                })
+            })
+            .collect();
+        sightings.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.label.cmp(&b.label)));
+        sightings
+    }
+}
+
+/// From the middle between the first picture that shows it and the one before, to the same behind the last.
+fn around(first: Duration, last: Duration, pictures: &[Duration]) -> StreamSpan {
+    let before = pictures[..pictures.partition_point(|at| *at < first)].last();
+    let after = pictures.get(pictures.partition_point(|at| *at <= last));
+    StreamSpan {
+        start: before.map_or(first, |before| (*before + first) / 2),
+        end: after.map_or(last, |after| (last + *after) / 2),
+    }
+}
+
+/// The sentence, and the colours.
+fn told(kind: Kind, label: &Arc<str>, named: &Named) -> Option<(String, Vec<String>)> {
+    match kind {
+        Kind::Sound => Some((named.text.clone()?, Vec::new())),
+        Kind::Object => {
+            let view = InView {
+                label: Arc::clone(label),
+                count: usize::try_from(named.count).unwrap_or(1),
+                start: Duration::ZERO,
+                end: Duration::ZERO,
+                confidence: named.score,
+                colours: named.palettes.each_ref().map(Palette::words),
+                place: [named.place; 2],
+                wide: named.wide,
+                face: false,
+                face_vector: None,
+            };
+            let mut colours: Vec<String> = Vec::new();
+            for colour in view.colours.iter().flatten() {
+                if !colours.iter().any(|known| known == colour) {
+                    colours.push((*colour).to_owned());
+                }
+            }
+            Some((sentence::in_view(&view), colours))
+        }
+        _ => {
+            let looks_like = Some((Arc::clone(label), named.score));
+            let scene = Scene { colours: Vec::new(), looks_like, names: Vec::new(), vector: None, joint: None };
+            Some((sentence::scene(&scene)?, Vec::new()))
+        }
+    }
+}
+
+/// The detections of a picture and of its tiles, each thing once.
+pub(crate) fn merged(mut all: Vec<Detection>) -> Vec<Detection> {
+    all.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let mut kept: Vec<Detection> = Vec::with_capacity(all.len());
+    for detection in all {
+        if kept.iter().all(|other| overlap(&other.bounds, &detection.bounds) <= SAME) {
+            kept.push(detection);
+        }
+    }
+    kept
+}

@@ -1,0 +1,278 @@
+//! Looking at recordings again, through real GStreamer pipelines and recordings made on the spot.
+
+#![allow(clippy::unwrap_used)] // Tests fail by panicking.
+
+mod media;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use drivers::archive::{
+    Archive, ArchiveLimits, ClipError, FrameOptions, Recorder, Recording, Stretch, pictures, sound,
+};
+use drivers::capture::{SourceHandle, SourceKind, SourceSpec};
+use drivers::encoders::{Detection, Encoder, EncoderError, Encoders, Filled, Picture};
+use drivers::looking::{Labels, Looking, Recordings};
+use drivers::perception::Pace;
+use media::{AUDIO, DEADLINE, VIDEO, chunks};
+use memory_core::reasoning::{LookError, LookOrder, Tool, Tools};
+use memory_core::{StreamSpan, SystemClock};
+use parking_lot::Mutex;
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+fn options() -> FrameOptions<'static> {
+    FrameOptions {
+        short_edge: None,
+        ceiling_bytes: 64 << 20,
+        deadline: Instant::now() + DEADLINE,
+        cancelled: &|| false,
+    }
+}
+
+/// A recording of which each second is lighter than the one before, with a key picture every `keys` pictures.
+fn lighter(folder: &Path, name: &str, seconds: u64, keys: u32) -> PathBuf {
+    let path = folder.join(name);
+    let muxer = media::muxer(name);
+    let encode = VIDEO.replace("key-int-max=25", &format!("key-int-max={keys}"));
+    let parts: String = (0..seconds)
+        .map(|second| {
+            let grey = 16 + 14 * (second % 16);
+            let colour = 0xff00_0000_u32 | (grey as u32) << 16 | (grey as u32) << 8 | grey as u32;
+            format!(
+                "videotestsrc pattern=solid-color foreground-color={colour} num-buffers=25 ! \
+                 video/x-raw,format=I420,width=320,height=180,framerate=25/1 ! c. "
+            )
+        })
+        .collect();
+    media::make(&format!(
+        "concat name=c ! queue ! {encode} ! {muxer} name=mux ! filesink location={} {parts} \
+         audiotestsrc samplesperbuffer=1600 num-buffers={} ! {AUDIO} ! queue ! mux.",
+        path.display(),
+        10 * seconds
+    ));
+    path
+}
+
+fn whole(path: &Path, from: Duration, to: Duration) -> Vec<Stretch> {
+    vec![Stretch { path: path.to_owned(), begin: Duration::ZERO, from, to }]
+}
+
+/// The second that a picture of [`lighter`] shows.
+fn second_of(picture: &Picture<'_>) -> u64 {
+    let middle = picture.rgb[picture.rgb.len() / 2];
+    (u64::from(middle).saturating_sub(16) + 7) / 14
+}
+
+fn seen(stretches: &[Stretch], times: &[Duration]) -> Vec<(u64, Duration)> {
+    let mut seen = Vec::new();
+    pictures(stretches, times, options(), |at, picture| seen.push((second_of(picture), at))).unwrap();
+    seen
+}
+
+#[test]
+fn each_moment_shows_its_own_picture_whether_it_is_sought_or_on_the_way() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, keys) in [("a.mkv", 25), ("b.mp4", 250)] {
+        let path = lighter(folder.path(), name, 12, keys);
+        let stretches = whole(&path, Duration::ZERO, ms(12_000));
+        let dense: Vec<Duration> = (0..12).map(|second| ms(1000 * second + 500)).collect();
+        let found = seen(&stretches, &dense);
+        assert_eq!(found.iter().map(|(second, _)| *second).collect::<Vec<_>>(), (0..12).collect::<Vec<_>>(), "{name}");
+        assert!(found.iter().zip(&dense).all(|((_, at), time)| at.abs_diff(*time) <= ms(45)), "{found:?}");
+        let sparse = seen(&stretches, &[ms(500), ms(5500), ms(10_500)]);
+        assert_eq!(sparse.iter().map(|(second, _)| *second).collect::<Vec<_>>(), [0, 5, 10], "{name}");
+    }
+}
+
+#[test]
+fn pictures_keep_to_their_short_edge_and_to_the_ceiling() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = lighter(folder.path(), "a.mkv", 2, 25);
+    let size = |options: FrameOptions<'_>| {
+        let mut size = (0, 0);
+        let stretches = whole(&path, Duration::ZERO, ms(2000));
+        pictures(&stretches, &[ms(500)], options, |_, picture| size = (picture.width, picture.height)).unwrap();
+        size
+    };
+    assert_eq!(size(options()), (320, 180));
+    assert_eq!(size(FrameOptions { short_edge: Some(90), ..options() }), (160, 90));
+    assert_eq!(size(FrameOptions { short_edge: Some(900), ..options() }), (320, 180), "never larger");
+    let (width, height) = size(FrameOptions { ceiling_bytes: 100_000, ..options() });
+    assert!(width * height * 6 <= 104_000, "{width}x{height}");
+}
+
+#[test]
+fn the_sound_of_an_interval_is_heard_and_nothing_beyond_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = lighter(folder.path(), "a.mkv", 6, 25);
+    let (mut first, mut samples) = (None, 0);
+    let stretches = whole(&path, ms(2000), ms(4000));
+    sound(&stretches, options(), |at, block| {
+        first.get_or_insert(at);
+        samples += block.len();
+    })
+    .unwrap();
+    assert!(first.unwrap().abs_diff(ms(2000)) <= ms(150), "{first:?}");
+    assert!((28_000..=36_000).contains(&samples), "{samples} samples of two seconds");
+}
+
+#[test]
+fn a_chunk_that_a_kill_cut_short_shows_what_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = lighter(folder.path(), "a.mkv", 8, 25);
+    let bytes = std::fs::read(&path).unwrap();
+    let cut = folder.path().join("cut.mkv");
+    std::fs::write(&cut, &bytes[..bytes.len() * 6 / 10]).unwrap();
+    let stretches = whole(&cut, Duration::ZERO, ms(8000));
+    let found = seen(&stretches, &[ms(500), ms(1500), ms(2500), ms(7500)]);
+    assert_eq!(found.iter().take(3).map(|(second, _)| *second).collect::<Vec<_>>(), [0, 1, 2], "{found:?}");
+    assert!(found.iter().all(|(second, at)| at.as_secs() == *second), "none shows another second: {found:?}");
+}
+
+#[test]
+fn what_is_no_recording_is_an_error_and_what_is_gone_is_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let garbage = folder.path().join("garbage.mkv");
+    std::fs::write(&garbage, b"no recording").unwrap();
+    let outcome = |path: &Path| pictures(&whole(path, Duration::ZERO, ms(1000)), &[ms(500)], options(), |_, _| {});
+    assert!(matches!(outcome(&garbage), Err(ClipError::Unreadable { .. })));
+    assert!(matches!(outcome(&folder.path().join("gone.mkv")), Err(ClipError::Nothing)));
+    let path = lighter(folder.path(), "a.mkv", 1, 25);
+    let mut both = whole(&garbage, Duration::ZERO, ms(500));
+    both.push(Stretch { path, begin: ms(500), from: ms(500), to: ms(1500) });
+    assert_eq!(seen(&both, &[ms(200), ms(1000)]).len(), 1, "what is there is shown beside what is not");
+}
+
+#[test]
+fn chunks_that_are_written_are_read_by_two_at_once_across_their_borders() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = ArchiveLimits { budget_bytes: 1 << 30, keep_free_bytes: 0, chunk: ms(1000) };
+    let archive = Arc::new(Archive::open(folder.path(), limits).unwrap());
+    let recorder = Recorder::start(Arc::clone(&archive), "cam").unwrap();
+    let record = media::Record::default();
+    let consumer = media::Recorder { record: record.clone(), interval: ms(100) };
+    let spec = SourceSpec::new("cam", SourceKind::Test);
+    let source =
+        SourceHandle::start_with(spec, Box::new(consumer), Arc::new(SystemClock::new()), false, Some(recorder))
+            .unwrap();
+    let begin = Instant::now();
+    while chunks(folder.path(), "cam").len() < 4 {
+        assert!(begin.elapsed() < DEADLINE);
+        std::thread::park_timeout(ms(20));
+    }
+    let session = record.begins()[0].1;
+    let recording = Recording { source: "cam".to_owned(), session };
+    let span = StreamSpan { start: ms(200), end: ms(60_000) };
+    let stretches: Vec<Stretch> = archive
+        .showing(&recording, span)
+        .into_iter()
+        .map(|chunk| Stretch { begin: chunk.name.begin, from: chunk.name.begin, to: chunk.end, path: chunk.path })
+        .filter(|stretch| stretch.from < stretch.to)
+        .collect();
+    assert!(stretches.len() >= 3, "{stretches:?}");
+    let last = stretches.last().unwrap().to;
+    let times: Vec<Duration> = (1..last.as_millis() as u64 / 250).map(|n| ms(250 * n)).collect();
+    let read = || {
+        let mut at = Vec::new();
+        pictures(&stretches, &times, options(), |time, _| at.push(time)).unwrap();
+        at
+    };
+    let (one, other) = std::thread::scope(|scope| {
+        let (one, other) = (scope.spawn(read), scope.spawn(read));
+        (one.join().unwrap(), other.join().unwrap())
+    });
+    source.stop();
+    assert!(one.len() + 5 >= times.len(), "{} of {} moments", one.len(), times.len());
+    assert!(one.windows(2).all(|pair| pair[0] <= pair[1]), "in order of time across the chunks");
+    assert!(one.len().abs_diff(other.len()) <= 2, "both see it: {} and {}", one.len(), other.len());
+}
+
+/// Sees a lamp where it is light, and counts what it was shown.
+struct Lamps(Mutex<Vec<(u32, u32)>>);
+
+impl Encoder<Picture<'_>, Vec<Detection>> for Lamps {
+    fn model(&self) -> &str {
+        "lamps"
+    }
+
+    fn encode(&self, picture: &Picture<'_>) -> Result<Vec<Detection>, EncoderError> {
+        self.0.lock().push((picture.width, picture.height));
+        let light = second_of(picture) >= 6;
+        let lamp = Detection { label: Arc::from("lamp"), score: 0.8, bounds: [0.4, 0.4, 0.6, 0.6] };
+        Ok(light.then_some(lamp).into_iter().collect())
+    }
+}
+
+struct OneFile(Option<PathBuf>);
+
+impl Recordings for OneFile {
+    fn stretches(&self, _: &str, stream: StreamSpan) -> Vec<Stretch> {
+        self.0.iter().flat_map(|path| whole(path, stream.start, stream.end)).collect()
+    }
+}
+
+fn looking(path: Option<PathBuf>) -> (Looking, Arc<Lamps>) {
+    let lamps = Arc::new(Lamps(Mutex::default()));
+    let filled = Filled { objects: Some(Arc::clone(&lamps) as _), ..Filled::default() };
+    let labels = Labels { objects: vec!["lamp".to_owned()], scenes: vec!["kitchen".to_owned()] };
+    (Looking::new(Encoders::ready(filled), labels, Arc::new(OneFile(path)), Pace::default()), lamps)
+}
+
+fn order(tool: Tool, cancelled: &(dyn Fn() -> bool + Sync)) -> LookOrder<'_> {
+    LookOrder {
+        tool,
+        media: "file:///a.mkv",
+        stream: StreamSpan { start: ms(4000), end: ms(9000) },
+        pictures: 10,
+        ceiling_bytes: 64 << 20,
+        budget: DEADLINE,
+        cancelled,
+    }
+}
+
+#[test]
+fn a_look_names_what_it_sees_from_the_first_to_the_last_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let (looking, lamps) = looking(Some(lighter(folder.path(), "a.mkv", 10, 250)));
+    assert_eq!(looking.vocabulary(Tool::IntervalLocaliser).len(), 1, "no scene classifier, no scenes");
+    assert!(looking.vocabulary(Tool::ClipExplorer).is_empty());
+    let look = looking.look(&order(Tool::IntervalLocaliser, &|| false)).unwrap();
+    assert_eq!((look.pictures, look.missing), (10, Duration::ZERO));
+    let lamp = &look.sightings[0];
+    assert_eq!((lamp.label.as_str(), lamp.count), ("lamp", 1));
+    assert!((lamp.share - 0.6).abs() < 0.01, "{lamp:?}");
+    assert!(lamp.stream.start.abs_diff(ms(6000)) <= ms(300) && lamp.stream.end >= ms(8700), "{lamp:?}");
+    assert!(lamp.text.contains("lamp is in view"), "{}", lamp.text);
+    assert!(look.bytes > 0 && look.bytes < 4 << 20, "{} bytes", look.bytes);
+    assert!(lamps.0.lock().iter().all(|size| *size == (320, 180)), "never larger than the recording");
+}
+
+#[test]
+fn the_snapper_looks_at_tiles_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (looking, lamps) = looking(Some(lighter(folder.path(), "a.mkv", 10, 25)));
+    let look = looking.look(&LookOrder { pictures: 2, ..order(Tool::SceneSnapper, &|| false) }).unwrap();
+    let sizes = lamps.0.lock().clone();
+    assert_eq!(sizes.len(), 2 * 7, "the whole and six tiles");
+    assert!(sizes.iter().filter(|(width, _)| *width < 200).count() == 12, "{sizes:?}");
+    assert_eq!(look.sightings.len(), 1);
+}
+
+#[test]
+fn a_recording_that_is_gone_and_an_asker_who_gives_up_are_told_apart() {
+    let (looking_at_nothing, _) = looking(None);
+    assert_eq!(looking_at_nothing.look(&order(Tool::IntervalLocaliser, &|| false)), Err(LookError::Gone));
+    let folder = tempfile::tempdir().unwrap();
+    let path = lighter(folder.path(), "a.mkv", 10, 25);
+    let (deleted, _) = looking(Some(path.clone()));
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(deleted.look(&order(Tool::SceneSnapper, &|| false)), Err(LookError::Gone));
+    let (given_up, lamps) = looking(Some(lighter(folder.path(), "b.mkv", 10, 25)));
+    let cancelled = || lamps.0.lock().len() >= 2;
+    assert_eq!(given_up.look(&order(Tool::IntervalLocaliser, &cancelled)), Err(LookError::Cancelled));
+    assert!(lamps.0.lock().len() <= 3, "at the next picture");
+}

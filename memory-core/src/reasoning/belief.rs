@@ -1,0 +1,154 @@
+//! Which interval holds the answer, as what was seen in each says: Bayes' rule over the intervals.
+
+use crate::Modality;
+use crate::recall::looking::{Wanted, means};
+
+use super::interval::Interval;
+use super::tools::Tool;
+
+/// A label means a word if it does so at least this surely.
+const MEANS: f32 = 0.6;
+/// How often a thing that a question names is in a random interval, before anything was looked at; counts as two intervals.
+const BASE_RATE: f32 = 0.2;
+const BASE_COUNT: f32 = 2.0;
+/// The least and the most that a rate can be.
+const RATES: (f32, f32) = (0.02, 0.9);
+/// What the sound of a thing tells a question that does not ask for sounds: it need not be in the picture.
+const ONLY_HEARD: f32 = 0.3;
+
+/// What is known of one word in one interval.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Seen {
+    /// How likely it is there.
+    probability: f32,
+    /// The recall of the best tool that looked for it.
+    recall: f32,
+}
+
+/// What was found of the words of a question, by interval.
+pub(super) struct Belief {
+    wanted: Wanted,
+    /// By interval and term; `None` where no tool looked that has a label for it.
+    seen: Vec<Vec<Option<Seen>>>,
+    /// Before anything was seen.
+    prior: Vec<f32>,
+    /// By tool and term, whether the tool has a label for it.
+    reach: Vec<(Tool, Vec<bool>)>,
+}
+
+impl Belief {
+    pub fn new(wanted: Wanted, intervals: &[Interval], vocabularies: &[(Tool, Vec<(Modality, String)>)]) -> Self {
+        let reach = vocabularies
+            .iter()
+            .map(|(tool, labels)| {
+                let reaches = |lemma: &str| labels.iter().any(|(sense, label)| means(label, *sense, lemma) >= MEANS);
+                (*tool, wanted.terms.iter().map(|term| reaches(&term.lemma)).collect())
+            })
+            .collect();
+        Self {
+            prior: intervals.iter().map(|interval| interval.probability).collect(),
+            seen: vec![vec![None; wanted.terms.len()]; intervals.len()],
+            wanted,
+            reach,
+        }
+    }
+
+    /// The terms that a label means, each with how surely.
+    pub fn meant(&self, label: &str, sense: Modality) -> Vec<(usize, f32)> {
+        let likeness = |lemma: &str| means(label, sense, lemma);
+        let terms = self.wanted.terms.iter().enumerate();
+        terms.map(|(place, term)| (place, likeness(&term.lemma))).filter(|(_, likeness)| *likeness >= MEANS).collect()
+    }
+
+    /// Whether any tool has a label for any word of the question.
+    pub fn can_see_anything(&self) -> bool {
+        self.reach.iter().any(|(_, terms)| terms.iter().any(|reached| *reached))
+    }
+
+    fn reaches(&self, tool: Tool) -> &[bool] {
+        self.reach.iter().find(|(known, _)| *known == tool).map_or(&[], |(_, reach)| reach)
+    }
+
+    /// How much of what the question names a tool can still add in an interval, 0 to 1: the weight of the words that it can see and
+    /// that are neither seen nor likely missing.
+    pub fn open(&self, interval: usize, tool: Tool) -> f32 {
+        let reach = self.reaches(tool);
+        let open = |place: usize| {
+            self.seen[interval][place].map_or(1.0, |seen| (1.0 - seen.probability) * (1.0 - seen.recall))
+        };
+        let sum: f32 = self
+            .wanted
+            .terms
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| reach.get(*place).copied().unwrap_or(false))
+            .map(|(place, term)| term.weight * open(place))
+            .sum();
+        let heard = if tool == Tool::ClipExplorer && !self.wanted.heard { ONLY_HEARD } else { 1.0 };
+        (sum * heard).min(1.0)
+    }
+
+    /// Notes what a tool with this recall found in an interval: term and probability.
+    pub fn note(&mut self, interval: usize, tool: Tool, recall: f32, found: &[(usize, f32)]) {
+        let reach = self.reaches(tool).to_vec();
+        for (place, seen) in self.seen[interval].iter_mut().enumerate() {
+            let own = found.iter().filter(|(term, _)| *term == place).map(|(_, probability)| *probability);
+            let best = own.fold(None, |best: Option<f32>, own| Some(best.map_or(own, |best| best.max(own))));
+            if best.is_some() || reach.get(place).copied().unwrap_or(false) {
+                let seen = seen.get_or_insert_default();
+                seen.probability = seen.probability.max(best.unwrap_or(0.0));
+                seen.recall = seen.recall.max(recall);
+            }
+        }
+    }
+
+    /// The probability of each interval, given everything that was seen.
+    #[expect(clippy::cast_precision_loss, reason = "a few intervals")]
+    pub fn update(&self, intervals: &mut [Interval]) {
+        let all: Vec<Vec<Option<Seen>>> = self.seen.iter().map(|seen| self.features(seen)).collect();
+        let count = all.first().map_or(0, Vec::len);
+        let rates: Vec<f32> = (0..count)
+            .map(|place| {
+                let seen: Vec<f32> =
+                    all.iter().filter_map(|features| features[place]).map(|seen| seen.probability).collect();
+                let rate = (seen.iter().sum::<f32>() + BASE_RATE * BASE_COUNT) / (seen.len() as f32 + BASE_COUNT);
+                rate.clamp(RATES.0, RATES.1)
+            })
+            .collect();
+        for (place, interval) in intervals.iter_mut().enumerate() {
+            let ratio: f32 = all[place]
+                .iter()
+                .zip(&rates)
+                .filter_map(|(seen, rate)| Some((seen.as_ref()?, rate)))
+                .fold(1.0, |product, (seen, rate)| {
+                    // Seen for sure speaks for it by how rare the thing is; not seen speaks against it by how much the tool sees.
+                    let (here, p) = (seen.recall.max(*rate), seen.probability);
+                    product * (p * here + (1.0 - p) * (1.0 - here)) / (p * rate + (1.0 - p) * (1.0 - rate))
+                });
+            interval.probability = self.prior[place] * ratio;
+        }
+        let total: f32 = intervals.iter().map(|interval| interval.probability).sum();
+        for interval in intervals.iter_mut() {
+            interval.probability /= total.max(f32::EPSILON);
+        }
+    }
+
+    /// Each word of the question, and the best of the options: of them one is there.
+    fn features(&self, seen: &[Option<Seen>]) -> Vec<Option<Seen>> {
+        let terms = || self.wanted.terms.iter().zip(seen);
+        let mut features: Vec<Option<Seen>> =
+            terms().filter(|(term, _)| term.option.is_none()).map(|(_, seen)| *seen).collect();
+        let options = self.wanted.terms.iter().filter_map(|term| term.option).max().map_or(0, |most| most + 1);
+        let of_option = |option: usize| {
+            let own = terms().filter(|(term, _)| term.option == Some(option));
+            own.filter_map(|(term, seen)| seen.map(|seen| (term.weight, seen))).fold(None, |sum, (weight, seen)| {
+                let sum: Seen = sum.unwrap_or_default();
+                let probability = (sum.probability + weight * seen.probability).min(1.0);
+                Some(Seen { probability, recall: sum.recall.max(seen.recall) })
+            })
+        };
+        let best = (0..options).filter_map(of_option).reduce(|a, b| if b.probability > a.probability { b } else { a });
+        features.push(best);
+        features
+    }
+}

@@ -1,0 +1,176 @@
+//! Where to look: the intervals that the evidence points to, then a uniform sample of everything that was recorded.
+
+use std::time::Duration;
+
+use crate::index::SearchQuery;
+use crate::recall::Reader;
+use crate::{Evidence, Kind, ReadError, StreamSpan, TimeSpan, Timestamp};
+
+/// Intervals that the evidence points to, at most (recall.md: five ranges go on to be looked at).
+const OF_EVIDENCE: usize = 5;
+/// Intervals of the uniform sample, at most.
+const OF_SAMPLE: usize = 8;
+/// How far an interval reaches beyond the event that points to it (HippoMM 4.3, δ).
+const WIDENED: Duration = Duration::from_secs(2);
+/// Length of an interval of the sample, and the most of any.
+const LONGEST: Duration = Duration::from_secs(30);
+/// Segments that the sample is taken from, the latest ones.
+const SEGMENTS: usize = 600;
+/// Segments with less than this between them are one stretch.
+const TOUCHING: Duration = Duration::from_secs(2);
+/// How likely one of the evidence's intervals holds the answer, whatever the confidence says: the share of questions on
+/// played sessions of which one of the first five events lies in the right place is about a half.
+const SHARE_OF_EVIDENCE: f32 = 0.5;
+
+/// A part of a recording.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Interval {
+    pub media: String,
+    pub stream: StreamSpan,
+    /// Wall-clock time of stream time 0, as the nearest event has it.
+    pub session: Timestamp,
+    /// How likely it holds the answer; the sum over all intervals is 1.
+    pub probability: f32,
+}
+
+impl Interval {
+    pub fn wall(&self, at: Duration) -> Timestamp {
+        self.session.saturating_add(at)
+    }
+
+    pub fn span(&self) -> TimeSpan {
+        TimeSpan { start: self.wall(self.stream.start), end: self.wall(self.stream.end) }
+    }
+
+    pub fn length(&self) -> Duration {
+        self.stream.end.saturating_sub(self.stream.start)
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        self.media == other.media && self.stream.start < other.stream.end && other.stream.start < self.stream.end
+    }
+}
+
+fn session_of(span: TimeSpan, stream: StreamSpan) -> Timestamp {
+    span.start.saturating_sub(stream.start)
+}
+
+/// The intervals for a question, most likely first.
+///
+/// # Errors
+/// If the store cannot be read.
+pub(super) fn intervals(
+    evidence: &[Evidence],
+    confidence: f32,
+    bound: Option<TimeSpan>,
+    reader: &dyn Reader,
+) -> Result<Vec<Interval>, ReadError> {
+    let mut found = of_evidence(evidence, bound);
+    let sample = sample(&found, bound, reader)?;
+    let share = if sample.is_empty() { 1.0 } else { confidence.max(SHARE_OF_EVIDENCE).min(0.95) };
+    let share = if found.is_empty() { 0.0 } else { share };
+    let total: f32 = found.iter().map(|interval| interval.probability).sum();
+    for interval in &mut found {
+        interval.probability *= share / total.max(f32::EPSILON);
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a few intervals")]
+    let each = (1.0 - share) / sample.len().max(1) as f32;
+    found.extend(sample.into_iter().map(|interval| Interval { probability: each, ..interval }));
+    Ok(found)
+}
+
+/// Around the events of the evidence; those that touch are one, up to a length.
+fn of_evidence(evidence: &[Evidence], bound: Option<TimeSpan>) -> Vec<Interval> {
+    let mut found: Vec<Interval> = Vec::new();
+    for (rank, item) in evidence.iter().enumerate() {
+        let (Some(media), Some(stream)) = (&item.media, item.stream) else { continue };
+        let session = session_of(item.span, stream);
+        let widened = StreamSpan {
+            start: stream.start.saturating_sub(WIDENED),
+            end: (stream.end + WIDENED).min(stream.start.saturating_sub(WIDENED) + LONGEST),
+        };
+        #[expect(clippy::cast_precision_loss, reason = "a rank")]
+        let probability = 1.0 / (1.0 + rank as f32);
+        let new = Interval { media: media.clone(), stream: clipped(widened, session, bound), session, probability };
+        if new.length().is_zero() {
+            continue;
+        }
+        match found.iter().position(|known| known.overlaps(&new)) {
+            Some(place) => {
+                let known = &mut found[place];
+                let (start, end) = (known.stream.start.min(new.stream.start), known.stream.end.max(new.stream.end));
+                if end - start <= LONGEST {
+                    known.stream = StreamSpan { start, end };
+                }
+                known.probability += new.probability;
+            }
+            None if found.len() < OF_EVIDENCE => found.push(new),
+            None => {}
+        }
+    }
+    found
+}
+
+fn clipped(stream: StreamSpan, session: Timestamp, bound: Option<TimeSpan>) -> StreamSpan {
+    let Some(bound) = bound else { return stream };
+    let since = |at: Timestamp| at.since(session);
+    StreamSpan { start: stream.start.max(since(bound.start)), end: stream.end.min(since(bound.end)) }
+}
+
+/// A uniform sample of what was recorded within the bounds, without what is among `known`.
+fn sample(known: &[Interval], bound: Option<TimeSpan>, reader: &dyn Reader) -> Result<Vec<Interval>, ReadError> {
+    let query = SearchQuery {
+        span: bound,
+        kinds: vec![Kind::Caption, Kind::Sound, Kind::Object],
+        latest: true,
+        limit: SEGMENTS,
+        ..SearchQuery::default()
+    };
+    let mut stretches: Vec<Interval> = Vec::new();
+    for hit in reader.search().search(&query) {
+        let Some(event) = reader.event(hit.id)? else { continue };
+        let (Some(media), Some(stream)) = (event.media, event.stream) else { continue };
+        let session = session_of(event.span, stream);
+        stretches.push(Interval { media, stream: clipped(stream, session, bound), session, probability: 0.0 });
+    }
+    stretches.retain(|stretch| !stretch.length().is_zero());
+    stretches.sort_by(|a, b| (&a.media, a.stream.start, a.stream.end).cmp(&(&b.media, b.stream.start, b.stream.end)));
+    let mut merged: Vec<Interval> = Vec::new();
+    for stretch in stretches {
+        match merged.last_mut() {
+            Some(last) if last.media == stretch.media && stretch.stream.start <= last.stream.end + TOUCHING => {
+                last.stream.end = last.stream.end.max(stretch.stream.end);
+            }
+            _ => merged.push(stretch),
+        }
+    }
+    let mut pieces: Vec<Interval> = Vec::new();
+    for stretch in merged {
+        let mut start = stretch.stream.start;
+        while start < stretch.stream.end {
+            let end = (start + LONGEST).min(stretch.stream.end);
+            pieces.push(Interval { stream: StreamSpan { start, end }, ..stretch.clone() });
+            start = end;
+        }
+    }
+    let covered = |piece: &Interval| {
+        let shared: Duration = known
+            .iter()
+            .filter(|known| known.overlaps(piece))
+            .map(|known| known.stream.end.min(piece.stream.end) - known.stream.start.max(piece.stream.start))
+            .sum();
+        shared * 2 > piece.length()
+    };
+    pieces.retain(|piece| !covered(piece));
+    let count = pieces.len();
+    if count > OF_SAMPLE {
+        let mut place = 0;
+        // Evenly spaced, and the same ones each time.
+        pieces.retain(|_| {
+            let chosen = place * OF_SAMPLE / count != (place + 1) * OF_SAMPLE / count;
+            place += 1;
+            chosen
+        });
+    }
+    Ok(pieces)
+}

@@ -1,0 +1,408 @@
+//! Looking again: the observe-think-act-memorize loop (VideoARM, Algorithm 1), with a deterministic policy in the place of a
+//! language model.
+//!
+//! ```text
+//! answer of the memory ─▶ intervals ─▶ ┌ think: the interval and tool with the most expected gain, noted in working memory
+//!                                      │ act: one tool call; what it perceives is sensory memory
+//!                                      │ memorize: sightings become derived events, the step goes to result memory
+//!                                      └ observe: recall decides again over memory and derived events
+//! ```
+//!
+//! The loop ends when the answer is stable, when nothing is left to gain, after N steps, at the deadline, or when somebody gives
+//! up. Then recall's last decision is the answer, or honestly none.
+
+mod belief;
+mod beside;
+mod calibration;
+mod finding;
+mod interval;
+mod options;
+mod policy;
+#[cfg(test)]
+mod tests;
+mod tiers;
+mod tools;
+
+use std::time::Duration;
+
+pub(crate) use finding::{LOOKED, LOOKED_FOR};
+pub use options::{Effort, ReasoningOptions};
+pub use tools::{Look, LookError, LookOrder, Sighting, Tool, Tools};
+
+use self::belief::Belief;
+use self::beside::Beside;
+use self::finding::Known;
+use self::interval::{Interval, intervals};
+use self::tiers::{ResultMemory, SensoryMemory, StepResult, WorkingMemory};
+use crate::recall::{self, Reader};
+use crate::{Answer, Clock, Event, Looked, PerceivedEvent, Query, QueryError, Route, StreamSpan, TimeSpan, TraceStep};
+
+/// Events of the memory's own answer from which intervals are taken.
+const EVIDENCE: usize = 24;
+/// Things that one question may find.
+const MOST_FOUND: usize = 60;
+/// A change of confidence below this is none.
+const SAME: f32 = 0.02;
+/// After so many steps without a change an answer is stable. No answer never is: the next look may bring one.
+const STABLE: usize = 4;
+
+/// Consistent states of a memory, each for one reading: the loop lasts longer than a reading should.
+pub(crate) trait Views {
+    /// Reads from the current state.
+    ///
+    /// # Errors
+    /// What `read` says, or if there is no state to read.
+    fn read<T>(&self, read: impl Fn(&dyn Reader) -> Result<T, QueryError>) -> Result<T, QueryError>;
+}
+
+/// Hears of the loop, and may end it.
+pub trait Watch: Sync {
+    /// A step begins, or has ended.
+    fn step(&self, news: &StepNews);
+
+    /// Whether the loop is to end now.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Progress of the loop.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepNews {
+    /// Number of the step, from 1.
+    pub iteration: usize,
+    /// The tool.
+    pub tool: Tool,
+    /// When that was which is looked at.
+    pub span: TimeSpan,
+    /// What was found; `None` where the step begins.
+    pub outcome: Option<String>,
+    /// Confidence of the answer so far.
+    pub confidence: f32,
+}
+
+/// Why the loop ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// There was nothing to look at, or nothing that looking could tell.
+    NothingToSee,
+    /// The answer did not change any more.
+    Stable,
+    /// No look could add enough.
+    NoGain,
+    /// All steps were made.
+    Steps,
+    /// The time was over.
+    Deadline,
+    /// Somebody gave up.
+    Cancelled,
+}
+
+impl Stopped {
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NothingToSee => "nothing to see",
+            Self::Stable => "the answer is stable",
+            Self::NoGain => "nothing left to gain",
+            Self::Steps => "all steps are made",
+            Self::Deadline => "deadline",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// An answer after looking again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reasoned {
+    /// The answer.
+    pub answer: Answer,
+    /// What was found and is not in the store; each with the episode that it belongs to.
+    pub found: Vec<Event>,
+    /// Steps that were made.
+    pub steps: usize,
+    /// Why it ended.
+    pub stopped: Stopped,
+}
+
+impl Reasoned {
+    /// What was found, to be remembered.
+    #[must_use]
+    pub fn findings(&self) -> Vec<Looked> {
+        let looked = |event: &Event| Looked {
+            episode: event.episode,
+            event: PerceivedEvent {
+                kind: event.kind,
+                modality: event.modality,
+                text: event.text.clone(),
+                start: event.span.start,
+                end: event.span.end,
+                stream: event.stream.unwrap_or(StreamSpan { start: Duration::ZERO, end: Duration::ZERO }),
+                entity: None,
+                attributes: event.attributes.clone(),
+                confidence: event.confidence,
+                embeddings: Vec::new(),
+                pose: event.pose.clone(),
+            },
+        };
+        self.found.iter().map(looked).collect()
+    }
+}
+
+/// Whether an answer is worth looking again.
+#[must_use]
+pub fn is_worth_looking(answer: &Answer, effort: Effort, trigger: f32) -> bool {
+    let factual = answer.intent == crate::Intent::Factual && answer.modality != crate::QuestionModality::Gist;
+    factual
+        && match effort {
+            Effort::Fast => false,
+            Effort::Normal => answer.confidence < trigger,
+            Effort::Thorough => true,
+        }
+}
+
+/// Answers a question, looking at recordings where that may help.
+///
+/// # Errors
+/// As [`recall::answer`].
+pub(crate) fn reason(
+    query: &Query,
+    views: &impl Views,
+    clock: &dyn Clock,
+    tools: &dyn Tools,
+    options: &ReasoningOptions,
+    watch: &dyn Watch,
+) -> Result<Reasoned, QueryError> {
+    let begin = clock.monotonic();
+    let budget = query.budget.map_or(options.deadline, |budget| budget.min(options.deadline));
+    let wide = Query { top_k: query.top_k.max(EVIDENCE), budget: None, ..query.clone() };
+    let hard = recall::hard_bounds(query)?;
+    let decide = |found: &[Event], vectors: &[Option<Vec<i16>>]| {
+        views.read(|reader| match found.is_empty() {
+            true => recall::answer(&wide, reader),
+            false => recall::answer(&wide, &Beside::new(reader, found, vectors)),
+        })
+    };
+    let first = decide(&[], &[])?;
+    let (wanted, mut places) = views.read(|reader| {
+        let wanted = recall::looking::wanted(query, reader, hard);
+        let places = intervals(&first.evidence, first.confidence, wanted.bound, reader)?;
+        Ok((wanted, places))
+    })?;
+    let mut state = Loop {
+        query,
+        tools,
+        options,
+        watch,
+        clock,
+        end: begin + budget,
+        belief: None,
+        sensory: SensoryMemory { ceiling_bytes: options.ceiling_bytes, ..SensoryMemory::default() },
+        results: ResultMemory::default(),
+        working: WorkingMemory::default(),
+        found: Vec::new(),
+        vectors: Vec::new(),
+        degraded: Vec::new(),
+    };
+    let vocabularies: Vec<_> = Tool::ALL.into_iter().map(|tool| (tool, tools.vocabulary(tool))).collect();
+    let belief = Belief::new(wanted.clone(), &places, &vocabularies);
+    if !wanted.can_be_perceived || places.is_empty() || !belief.can_see_anything() {
+        let why = if !wanted.can_be_perceived {
+            "the question asks for nothing that a picture or a sound shows"
+        } else if places.is_empty() {
+            "no recording shows the time that it asks about"
+        } else {
+            "no encoder has a word for anything that it names"
+        };
+        state.working.note("looking", why.to_owned());
+        return Ok(state.finished(first, Stopped::NothingToSee, begin));
+    }
+    state.belief = Some(belief);
+    state.run(first, &mut places, views, &decide, begin)
+}
+
+struct Loop<'a> {
+    query: &'a Query,
+    tools: &'a dyn Tools,
+    options: &'a ReasoningOptions,
+    watch: &'a dyn Watch,
+    clock: &'a dyn Clock,
+    end: Duration,
+    belief: Option<Belief>,
+    sensory: SensoryMemory,
+    results: ResultMemory,
+    working: WorkingMemory,
+    found: Vec<Event>,
+    /// φ of them.
+    vectors: Vec<Option<Vec<i16>>>,
+    degraded: Vec<String>,
+}
+
+impl Loop<'_> {
+    fn run(
+        mut self,
+        first: Answer,
+        places: &mut [Interval],
+        views: &impl Views,
+        decide: &impl Fn(&[Event], &[Option<Vec<i16>>]) -> Result<Answer, QueryError>,
+        begin: Duration,
+    ) -> Result<Reasoned, QueryError> {
+        let mut answer = first;
+        let mut unchanged = 0;
+        for iteration in 1.. {
+            if let Some(stopped) = self.over(iteration, unchanged) {
+                return Ok(self.finished(answer, stopped, begin));
+            }
+            let belief = self.belief.as_ref().expect("the loop runs with one");
+            let Some(choice) = policy::choose(places, belief, &self.results) else {
+                return Ok(self.finished(answer, Stopped::NoGain, begin));
+            };
+            let (number, tool) = (choice.interval, choice.tool);
+            let before = self.results.steps.last().map(|step| step.interval);
+            let aim = match before {
+                Some(before) if before != number && self.results.has_seen(number) => "go back to it",
+                Some(before) if before != number => "the one before is less likely by now",
+                Some(_) => "look closer",
+                None => "the likeliest place",
+            };
+            self.working.aim(tool, &places[number], number, choice.gain, aim);
+            let news = |outcome: Option<String>, confidence: f32| StepNews {
+                iteration,
+                tool,
+                span: places[number].span(),
+                outcome,
+                confidence,
+            };
+            self.watch.step(&news(None, answer.confidence));
+            let (outcome, changed) = self.act(tool, number, &places[number], views)?;
+            if self.watch.cancelled() {
+                return Ok(self.finished(answer, Stopped::Cancelled, begin));
+            }
+            let next = if changed { decide(&self.found, &self.vectors)? } else { answer.clone() };
+            let same = next.answer.is_some()
+                && next.answer == answer.answer
+                && next.choice == answer.choice
+                && (next.confidence - answer.confidence).abs() < SAME;
+            unchanged = if same { unchanged + 1 } else { 0 };
+            answer = next;
+            self.watch.step(&news(Some(outcome.clone()), answer.confidence));
+            self.working
+                .note("found", format!("{outcome}; now {:?} with {:.2}", answer.answer.as_deref(), answer.confidence));
+            let confidence = answer.confidence;
+            self.results.steps.push(StepResult { iteration, interval: number, tool, outcome, confidence });
+            if let Some(belief) = &self.belief {
+                belief.update(places);
+            }
+        }
+        unreachable!("the loop ends by its steps");
+    }
+
+    fn over(&self, iteration: usize, unchanged: usize) -> Option<Stopped> {
+        if self.watch.cancelled() {
+            Some(Stopped::Cancelled)
+        } else if self.clock.monotonic() >= self.end {
+            Some(Stopped::Deadline)
+        } else if iteration > self.options.steps {
+            Some(Stopped::Steps)
+        } else if unchanged >= STABLE {
+            Some(Stopped::Stable)
+        } else {
+            None
+        }
+    }
+
+    /// Calls one tool, and takes what it found; says it in words, and whether recall has anything new to decide on.
+    fn act(
+        &mut self,
+        tool: Tool,
+        number: usize,
+        interval: &Interval,
+        views: &impl Views,
+    ) -> Result<(String, bool), QueryError> {
+        let watch = self.watch;
+        let order = LookOrder {
+            tool,
+            media: &interval.media,
+            stream: interval.stream,
+            pictures: tool.pictures(interval.length()),
+            ceiling_bytes: self.sensory.ceiling_bytes,
+            budget: self.end.saturating_sub(self.clock.monotonic()),
+            cancelled: &|| watch.cancelled(),
+        };
+        let looked = self.tools.look(&order);
+        let belief = self.belief.as_mut().expect("the loop runs with one");
+        let look = match looked {
+            Ok(look) => look,
+            Err(error) => {
+                if matches!(error, LookError::Gone | LookError::Failed(_)) {
+                    let line = format!("recording: {error}");
+                    if !self.degraded.contains(&line) {
+                        self.degraded.push(line);
+                    }
+                }
+                // Nothing was seen, which says nothing of what was there.
+                return Ok((error.to_string(), false));
+            }
+        };
+        self.sensory.hold(&look);
+        let known = views.read(|reader| Ok(Known::of(interval, reader)?))?;
+        let mut seen: Vec<(usize, f32)> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
+        let before = self.found.len();
+        for sighting in &look.sightings {
+            let meant = belief.meant(&sighting.label, sighting.modality);
+            let probability = calibration::probability(tool, sighting);
+            seen.extend(meant.iter().map(|(term, likeness)| (*term, probability * likeness)));
+            let place = (tool, self.query.question.as_str(), self.found.len());
+            if let Some(event) = finding::event(sighting, probability, !meant.is_empty(), place, interval, &known) {
+                if self.found.len() < MOST_FOUND && !self.found.iter().any(|other| same_thing(other, &event)) {
+                    self.found.push(event);
+                }
+            }
+            if !meant.is_empty() {
+                names.push(format!("{} {probability:.2}", sighting.label));
+            }
+        }
+        belief.note(number, tool, calibration::recall(tool), &seen);
+        for line in &look.degraded {
+            if !self.degraded.contains(line) {
+                self.degraded.push(line.clone());
+            }
+        }
+        self.sensory.clear();
+        let vectors = views.read(|reader| Ok(beside::embed(reader, &self.found[before..])))?;
+        self.vectors.extend(vectors);
+        let new = self.found.len() - before;
+        let seen = if names.is_empty() { "nothing that the question names".to_owned() } else { names.join(", ") };
+        Ok((format!("{} pictures: {seen}; {new} new", look.pictures), new > 0))
+    }
+
+    fn finished(mut self, mut answer: Answer, stopped: Stopped, begin: Duration) -> Reasoned {
+        let steps = self.results.steps.len();
+        self.working.note("looking", format!("{steps} steps; {}", stopped.name()));
+        let limit = if self.query.top_k == 0 { recall::USUAL_EVIDENCE } else { self.query.top_k };
+        answer.evidence.truncate(limit);
+        if steps > 0 && answer.answer.is_some() {
+            answer.route = Route::Agentic;
+        }
+        if self.query.trace {
+            answer.trace.extend(self.working.into_trace());
+        } else {
+            answer.trace = Vec::<TraceStep>::new();
+        }
+        for line in self.degraded {
+            if !answer.degraded.contains(&line) {
+                answer.degraded.push(line);
+            }
+        }
+        answer.elapsed.total = self.clock.monotonic().saturating_sub(begin);
+        Reasoned { answer, found: self.found, steps, stopped }
+    }
+}
+
+/// Whether two findings are one thing that two tools saw.
+fn same_thing(a: &Event, b: &Event) -> bool {
+    a.text == b.text
+        && a.media == b.media
+        && a.stream.zip(b.stream).is_some_and(|(a, b)| a.start <= b.end && b.start <= a.end)
+}

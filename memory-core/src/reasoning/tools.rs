@@ -1,0 +1,132 @@
+//! The tools of the loop, as a port. `drivers` implements it; the loop knows no recording, no decoder and no model.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::{Kind, Modality, StreamSpan};
+
+/// A way of looking at a recording again (VideoARM 3.3.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tool {
+    /// Many small pictures of a long interval.
+    IntervalLocaliser,
+    /// Few pictures at full resolution, also cut in tiles, so that small things are found.
+    SceneSnapper,
+    /// The sound of an interval, with some pictures.
+    ClipExplorer,
+}
+
+impl Tool {
+    /// All variants.
+    pub const ALL: [Self; 3] = [Self::IntervalLocaliser, Self::SceneSnapper, Self::ClipExplorer];
+
+    /// The name in traces and messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::IntervalLocaliser => "interval_localiser",
+            Self::SceneSnapper => "scene_snapper",
+            Self::ClipExplorer => "clip_explorer",
+        }
+    }
+
+    /// How many pictures it takes of an interval.
+    ///
+    /// The localiser takes 30 to 150 (VideoARM's `N_1`), two a second in between. The explorer takes a fixed number (`N_2`).
+    #[must_use]
+    pub fn pictures(self, length: Duration) -> usize {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small number")]
+        let by_length =
+            |rate: f64, least: usize, most: usize| ((length.as_secs_f64() * rate).ceil() as usize).clamp(least, most);
+        match self {
+            Self::IntervalLocaliser => by_length(2.0, 30, 150),
+            Self::SceneSnapper => by_length(0.5, 3, 10),
+            Self::ClipExplorer => 4,
+        }
+    }
+}
+
+/// One call of a tool.
+#[derive(Clone, Copy)]
+pub struct LookOrder<'a> {
+    /// The tool.
+    pub tool: Tool,
+    /// Address of the recording, as events name it.
+    pub media: &'a str,
+    /// The interval, in stream time.
+    pub stream: StreamSpan,
+    /// How many pictures to take.
+    pub pictures: usize,
+    /// Maximum number of bytes of pictures and sound in memory at once.
+    pub ceiling_bytes: usize,
+    /// Time that is left for it.
+    pub budget: Duration,
+    /// Whether to give up now. Tools ask before each picture.
+    pub cancelled: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// One thing that a tool found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sighting {
+    /// Kind of the event that it makes.
+    pub kind: Kind,
+    /// The sense.
+    pub modality: Modality,
+    /// The encoder's label: "cup", "Thunder", "seashore, coast".
+    pub label: String,
+    /// A sentence, without "maybe".
+    pub text: String,
+    /// The encoder's highest score, 0 to 1. It is no probability.
+    pub score: f32,
+    /// Share of the pictures, or patches of sound, that show it.
+    pub share: f32,
+    /// How many there were at once.
+    pub count: u32,
+    /// Its colours, most frequent first.
+    pub colours: Vec<String>,
+    /// From the first to the last moment in which it was found.
+    pub stream: StreamSpan,
+}
+
+/// What a tool found.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Look {
+    /// Everything that its encoders name, best first.
+    pub sightings: Vec<Sighting>,
+    /// Pictures that were decoded and encoded.
+    pub pictures: usize,
+    /// Most bytes of pictures and sound that were in memory at once.
+    pub bytes: usize,
+    /// Parts of the interval that no recording has any more.
+    pub missing: Duration,
+    /// Encoder roles that failed, as `role: reason`.
+    pub degraded: Vec<String>,
+}
+
+/// Why a tool found nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LookError {
+    /// The recording was deleted, by its budget or by somebody.
+    #[error("the recording is gone")]
+    Gone,
+    /// The recording, or every encoder, failed.
+    #[error("{0}")]
+    Failed(String),
+    /// Somebody gave up.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// Looks at recordings. Calls block; they come from one thread at a time.
+pub trait Tools: Send + Sync {
+    /// Returns the labels that a tool can find now, with the sense of each; empty if its encoders are missing.
+    fn vocabulary(&self, tool: Tool) -> Vec<(Modality, String)>;
+
+    /// Looks at an interval.
+    ///
+    /// # Errors
+    /// See [`LookError`]. A part of the interval that is gone is no error.
+    fn look(&self, order: &LookOrder<'_>) -> Result<Look, LookError>;
+}

@@ -1,0 +1,83 @@
+//! What the loop of `reasoning` wants to know of a question: what it names that can be seen or heard.
+
+use super::Reader;
+use super::content::word_likeness;
+use super::question::Question;
+use crate::language::english::lexicon::label_is_a;
+use crate::language::english::lexicon::sound_is_a;
+use crate::language::english::question::Ask;
+use crate::language::english::syntax::parse;
+use crate::language::english::tag::Tag;
+use crate::{Intent, Modality, Query, TimeSpan};
+
+/// A word of the question or of an option.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Term {
+    pub lemma: String,
+    /// Its share of the question's, or the option's, weight.
+    pub weight: f32,
+    /// The option that it stands in.
+    pub option: Option<usize>,
+}
+
+/// What a question asks of the senses.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Wanted {
+    pub terms: Vec<Term>,
+    /// Whether it asks for sounds.
+    pub heard: bool,
+    /// Whether looking can answer it at all: how something is done, and what was said, no picture tells.
+    pub can_be_perceived: bool,
+    /// The bounds of its time words and of the request.
+    pub bound: Option<TimeSpan>,
+}
+
+/// Reads what a question wants to perceive.
+pub(crate) fn wanted(query: &Query, reader: &dyn Reader, hard: Option<TimeSpan>) -> Wanted {
+    let now = query.now.unwrap_or_else(|| reader.clock().now());
+    let question = Question::of(query, now.to_jiff().to_zoned(reader.zone().clone()), reader.search(), hard);
+    let mut terms: Vec<Term> = Vec::new();
+    let noun = |tag: Tag| matches!(tag, Tag::Noun | Tag::Name);
+    let own: Vec<_> = question.content.items.iter().filter(|item| noun(item.tag)).collect();
+    let total = own.iter().map(|item| item.own).sum::<f32>().max(f32::EPSILON);
+    terms.extend(own.iter().map(|item| Term { lemma: item.lemma.clone(), weight: item.own / total, option: None }));
+    // Its class is the answer's: "which animal" is answered by any animal that is seen.
+    if let Some(class) = question.asked.class.as_ref()
+        && !terms.iter().any(|term| term.lemma == class.head)
+    {
+        terms.push(Term { lemma: class.head.clone(), weight: 0.5, option: None });
+    }
+    for (number, option) in query.options.iter().enumerate() {
+        let (words, _) = parse(option, &[]);
+        let nouns: Vec<_> = words.iter().filter(|word| noun(word.tag)).collect();
+        for word in &nouns {
+            #[expect(clippy::cast_precision_loss, reason = "words of an option")]
+            let weight = 1.0 / nouns.len() as f32;
+            terms.push(Term { lemma: word.lemma.clone(), weight, option: Some(number) });
+        }
+    }
+    let can_be_perceived = question.intent == Intent::Factual
+        && question.speech != Some(true)
+        && !question.asked.habitual
+        && !matches!(question.ask(), Ask::Way | Ask::Next | Ask::Summary | Ask::Reason | Ask::Owner);
+    let heard = question.sense == Some(Modality::Audio) || question.speech == Some(false);
+    Wanted { terms, heard, can_be_perceived, bound: question.bound() }
+}
+
+/// How surely a thing with this label of an encoder is what a word means, 0 to 1.
+pub(crate) fn means(label: &str, sense: Modality, lemma: &str) -> f32 {
+    let kind_of = match sense {
+        Modality::Visual => label_is_a(label, lemma),
+        Modality::Audio => sound_is_a(label, lemma),
+    };
+    if kind_of.is_some() {
+        return 1.0;
+    }
+    let phrases = label.split([',', '(', ')', ';']).map(str::trim).filter(|phrase| !phrase.is_empty());
+    phrases
+        .map(|phrase| {
+            let head = phrase.rsplit([' ', '_']).next().unwrap_or(phrase).to_lowercase();
+            word_likeness(&head, lemma)
+        })
+        .fold(0.0, f32::max)
+}
