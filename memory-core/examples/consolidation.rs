@@ -91,6 +91,7 @@ fn segment(number: usize, places: usize, stay: usize) -> Observation {
         attributes: Attributes::new(),
         confidence: 0.7,
         embeddings: Vec::new(),
+        pose: None,
     };
     let mut scene = event(Kind::Caption, format!("The scene is place {place}."));
     let picture = SensedEmbedding {

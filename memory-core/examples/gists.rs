@@ -115,6 +115,6 @@ fn caption(number: usize, an_hour: usize) -> Observation {
 fn moved_on(observation: Observation, number: usize) -> Observation {
     match observation {
         Observation::Told(told) => Observation::Told(Told { id: Some(format!("c{number}")), ..told }),
-        perceived @ Observation::Perceived(_) => perceived,
+        other => other,
     }
 }

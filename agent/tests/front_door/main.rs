@@ -6,6 +6,7 @@ mod broker;
 mod commands;
 mod encryption;
 mod observing;
+mod pose;
 mod presence;
 mod robot;
 mod speed;

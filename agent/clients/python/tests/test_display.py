@@ -99,10 +99,10 @@ JUNK: list[Any] = [None, 3, "x", True, [], [1], {}, {"id": 1}, [{}], [{"index": 
 
 def test_whatever_a_reply_holds_it_is_read_or_a_protocol_error() -> None:
     every: list[_calls.Call[Any]] = [
-        _calls.ask("what?", [], None, None, None, None, None, False, None),
+        _calls.ask("what?", [], None, None, None, None, None, None, False, None),
         _calls.observe_one(Observation("a mug"), None),
         *_calls.observe_batches(["a mug"], None),
-        _calls.episodes(None, None, None, None, None, 1),
+        _calls.episodes(None, None, None, None, None, None, 1),
         _calls.search("mug", None, None),
         _calls.episode("ep-1", None),
         _calls.event("ev-1"),

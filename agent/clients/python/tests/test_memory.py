@@ -94,9 +94,9 @@ def test_a_pose_comes_back_with_the_answer_and_a_circle_limits_what_is_searched(
     assert (before.evidence[0].pose.yaw, len(before.evidence[0].pose.covariance or ())) == (0.5, 9)
     found = list(memory.episodes(near=(40, 3, 1)))
     assert [episode.pose.x for episode in found if episode.pose] == [40.0]
-    with pytest.raises(engram.BadRequest, match="near.radius"):
+    with pytest.raises(engram.BadRequest, match=r"near\.radius"):
         memory.ask("Where was the bassoon?", near=(0, 0, 0))
-    with pytest.raises(engram.Rejected, match="pose.x"):
+    with pytest.raises(engram.Rejected, match=r"pose\.x"):
         memory.observe("a bassoon", pose=Pose(1e7, 0.0))
 
 

@@ -145,7 +145,12 @@ class AsyncMemory:
             observation = text
         else:
             observation = Observation(
-                text, kind, entity, attributes or {}, confidence, **said(at=at, until=until, source=source, id=id, pose=pose)
+                text,
+                kind,
+                entity,
+                attributes or {},
+                confidence,
+                **said(at=at, until=until, source=source, id=id, pose=pose),
             )
         return await self._run(calls.observe_one(observation, self._source), timeout)
 

@@ -155,7 +155,12 @@ class Memory:
             observation = text
         else:
             observation = Observation(
-                text, kind, entity, attributes or {}, confidence, **said(at=at, until=until, source=source, id=id, pose=pose)
+                text,
+                kind,
+                entity,
+                attributes or {},
+                confidence,
+                **said(at=at, until=until, source=source, id=id, pose=pose),
             )
         return self._run(calls.observe_one(observation, self._source), timeout)
 

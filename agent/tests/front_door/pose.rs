@@ -1,0 +1,76 @@
+//! Where the robot is: `…/pose`.
+
+use anyhow::Result;
+use engram_tests::{Broker, eventually};
+use serde_json::{Value, json};
+
+use crate::robot::{NAME, Robot, WAIT, topic};
+
+fn pose(x: f64) -> Value {
+    json!({"frame": "map", "x": x, "y": 3.0, "yaw": 0.5, "covariance": [0.01, 0.01, 0.01]})
+}
+
+#[test]
+fn an_observation_without_a_pose_gets_the_one_of_the_robot() -> Result<()> {
+    let broker = Broker::start()?;
+    let robot = Robot::online(&broker)?;
+    let client = broker.client()?;
+    client.publish(&topic("pose"), pose(2.0).to_string())?;
+    eventually("the pose", WAIT, || (robot.counters.poses.get() == 1).then_some(()))?;
+    let near = json!({"frame": "map", "x": 9.0, "y": 3.0});
+    let told = json!([
+        {"text": "This is the kitchen."},
+        {"kind": "object", "text": "a mug", "entity": "mug"},
+        {"kind": "object", "text": "a lamp", "entity": "lamp", "pose": near},
+    ]);
+    assert_eq!(client.observe(NAME, told)?["accepted"], 3);
+    let answer = client.ask(NAME, "Where is the mug?")?;
+    assert_eq!(
+        (&answer["answer"], &answer["pose"]["x"], &answer["pose"]["of"]),
+        (&json!("In the kitchen"), &json!(2.0), &json!("robot"))
+    );
+    let lamp = client.ask(NAME, "Where is the lamp?")?;
+    assert_eq!((&lamp["pose"]["x"], &lamp["pose"]["of"]), (&json!(9.0), &json!("thing")), "{lamp}");
+    let listed = client.command(NAME, "list", json!({"near": {"x": 9, "y": 3, "radius": 1}}))?;
+    assert_eq!(listed["episodes"].as_array().map(Vec::len), Some(1), "{listed}");
+    let wrong = client.command(NAME, "list", json!({"near": {"x": 9, "y": 3}}))?;
+    assert_eq!(wrong["error"]["code"], "bad_request", "{wrong}");
+    Ok(())
+}
+
+#[test]
+fn what_is_no_pose_and_a_flood_are_counted_and_nothing_else_suffers() -> Result<()> {
+    let broker = Broker::start()?;
+    let robot = Robot::online(&broker)?;
+    let client = broker.client()?;
+    let wrong = [
+        "{}".to_owned(),
+        "[1, 2]".to_owned(),
+        r#"{"frame": "map", "x": NaN, "y": 1}"#.to_owned(),
+        json!({"frame": "", "x": 1, "y": 1}).to_string(),
+        json!({"frame": "map", "x": 5e6, "y": 1}).to_string(),
+    ];
+    for payload in &wrong {
+        client.publish(&topic("pose"), payload.clone())?;
+    }
+    client
+        .publish(&topic("pose"), json!({"frame": "map", "x": 1, "y": 1, "at": "2100-01-01T00:00:00Z"}).to_string())?;
+    client.publish(&topic("pose"), json!({"frame": "map", "x": 1, "y": 1, "covariance": [9, 9, 9]}).to_string())?;
+    let counters = &robot.counters;
+    eventually("the wrong poses", WAIT, || (counters.poses_rejected.get() == wrong.len() as u64).then_some(()))?;
+    eventually("the others", WAIT, || {
+        (counters.poses_future.get() == 1 && counters.poses_uncertain.get() == 1).then_some(())
+    })?;
+    assert!(counters.last_error().is_some_and(|error| error.contains("`pose")), "{:?}", counters.last_error());
+    for number in 0..10_000 {
+        client.publish(&topic("pose"), pose(f64::from(number) * 0.0001).to_string())?;
+        if counters.poses_flood.get() >= 500 {
+            break;
+        }
+    }
+    assert!(counters.poses_flood.get() >= 500, "{:?}", counters.snapshot());
+    assert_eq!(client.observe(NAME, json!({"text": "The bell rang."}))?["accepted"], 1);
+    assert!(client.ask(NAME, "What rang?")?["answer"].is_string());
+    assert_eq!(counters.last_error(), None);
+    Ok(())
+}
