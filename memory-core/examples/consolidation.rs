@@ -47,7 +47,7 @@ fn main() -> Result<()> {
         }
         println!("consolidation {enabled}: {segments} segments taken in, in {:.1?}", begin.elapsed());
         let (begin, mut slowest) = (Instant::now(), Duration::ZERO);
-        while enabled {
+        loop {
             let one = Instant::now();
             let left = memory.consolidate_pending(1)?;
             slowest = slowest.max(one.elapsed());

@@ -47,7 +47,7 @@ pub async fn serve_stdio(door: Door, clock: Arc<dyn Clock>, options: Options) ->
     let opening = tokio::spawn(async move { opening.prepare().await });
     let server = MemoryServer::new(Arc::clone(&door), clock, options);
     let (reader, writer) = rmcp::transport::stdio_pipes();
-    let running = rmcp::serve_server(server, lines::LineTransport::new(reader, writer)).await;
+    let running = Box::pin(rmcp::serve_server(server, lines::LineTransport::new(reader, writer))).await;
     let outcome = match running {
         Ok(running) => running.waiting().await.map(drop).map_err(|error| Failure::new(Exit::Internal, error)),
         // A client that leaves before it has said anything is no failure.

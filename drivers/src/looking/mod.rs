@@ -162,6 +162,10 @@ impl Looking {
     }
 
     /// Leaves the processor to the others for a while.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "nothing is awaited: the rest is what it is for, and the deadline bounds it"
+    )]
     fn rest(&self, took: Duration, deadline: Instant) {
         let rest = self.pace.rest(took).min(deadline.saturating_duration_since(Instant::now()));
         if !rest.is_zero() {

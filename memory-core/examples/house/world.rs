@@ -182,12 +182,12 @@ pub fn live(size: Size) -> House {
     let mut last_told = vec![i64::MIN; size.things];
     // Its owner shows it around: what each room is called, at three spots of each.
     let mut now = BEGIN - 3_600;
-    for room in 0..8 {
+    for (room, name) in ROOMS.iter().enumerate() {
         for _ in 0..3 {
             let (x, y) = spot(room, &mut dice);
             now += 20;
             house.told.push(Told {
-                text: format!("This is the {}.", ROOMS[room]),
+                text: format!("This is the {name}."),
                 at: Some(time(now)),
                 source: "asr".into(),
                 entity: Some("Anna".into()),

@@ -93,7 +93,9 @@ impl PlaceMap {
 
     /// Every place on every map, in order of names.
     pub fn places(&self) -> Vec<MappedPlace> {
-        let mut found: BTreeMap<(&str, &str), (Named, Vec<(f64, f64)>)> = BTreeMap::new();
+        /// Everything that was named so, and the middle of each cell.
+        type Cells = (Named, Vec<(f64, f64)>);
+        let mut found: BTreeMap<(&str, &str), Cells> = BTreeMap::new();
         for ((frame, .., name), named) in self.cells.iter() {
             let (all, middles) = found.entry((name, frame)).or_default();
             all.count += named.count;
@@ -101,7 +103,7 @@ impl PlaceMap {
             all.y += named.y;
             middles.push(named.middle());
         }
-        let place = |((name, frame), (all, middles)): ((&str, &str), (Named, Vec<(f64, f64)>))| {
+        let place = |((name, frame), (all, middles)): ((&str, &str), Cells)| {
             let (x, y) = all.middle();
             let radius = middles.iter().map(|(own_x, own_y)| (own_x - x).hypot(own_y - y)).fold(0.0, f64::max);
             let name = self.names.get(name).map_or(name, String::as_str).to_owned();

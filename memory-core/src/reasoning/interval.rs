@@ -67,7 +67,7 @@ pub(super) fn intervals(
 ) -> Result<Vec<Interval>, ReadError> {
     let mut found = of_evidence(evidence, bound);
     let sample = sample(&found, bound, reader)?;
-    let share = if sample.is_empty() { 1.0 } else { confidence.max(SHARE_OF_EVIDENCE).min(0.95) };
+    let share = if sample.is_empty() { 1.0 } else { confidence.clamp(SHARE_OF_EVIDENCE, 0.95) };
     let share = if found.is_empty() { 0.0 } else { share };
     let total: f32 = found.iter().map(|interval| interval.probability).sum();
     for interval in &mut found {

@@ -354,10 +354,12 @@ impl Loop<'_> {
             let probability = calibration::probability(tool, sighting);
             seen.extend(meant.iter().map(|(term, likeness)| (*term, probability * likeness)));
             let place = (tool, self.query.question.as_str(), self.found.len());
-            if let Some(event) = finding::event(sighting, probability, !meant.is_empty(), place, interval, &known) {
-                if self.found.len() < MOST_FOUND && !self.found.iter().any(|other| same_thing(other, &event)) {
-                    self.found.push(event);
-                }
+            let event = finding::event(sighting, probability, !meant.is_empty(), place, interval, &known);
+            let is_new = |event: &Event| !self.found.iter().any(|other| same_thing(other, event));
+            if let Some(event) = event.filter(is_new)
+                && self.found.len() < MOST_FOUND
+            {
+                self.found.push(event);
             }
             if !meant.is_empty() {
                 names.push(format!("{} {probability:.2}", sighting.label));
