@@ -33,11 +33,11 @@ impl Tools for Bicycles {
 
     fn look(&self, order: &LookOrder<'_>) -> Result<Look, LookError> {
         self.looks.fetch_add(1, Ordering::SeqCst);
-        while self.slow {
-            if (order.cancelled)() {
-                return Err(LookError::Cancelled);
+        if self.slow {
+            while !(order.cancelled)() {
+                std::thread::park_timeout(Duration::from_millis(5));
             }
-            std::thread::park_timeout(Duration::from_millis(5));
+            return Err(LookError::Cancelled);
         }
         let bicycle = Sighting {
             kind: Kind::Object,
