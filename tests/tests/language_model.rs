@@ -57,7 +57,10 @@ fn a_model_decides_among_the_proposed_answers_and_health_and_doctor_say_who_it_i
         report["language_models"]["llm.chat"]["tokens_today"].as_u64() >= Some(100)
     })?;
     let chat = &report["language_models"]["llm.chat"];
-    assert_eq!((&chat["state"], &chat["schemas"], &chat["model"]), (&json!("closed"), &json!("kept"), &json!("stand-in")));
+    assert_eq!(
+        (&chat["state"], &chat["schemas"], &chat["model"]),
+        (&json!("closed"), &json!("kept"), &json!("stand-in"))
+    );
     assert_eq!(chat["leaves_the_machine"], false);
     let doctor = stage.agent.engram(&["doctor", "--json", "--no-broker"])?;
     let found: Value = serde_json::from_str(&doctor.stdout).with_context(|| doctor.stderr.clone())?;
@@ -99,8 +102,7 @@ fn a_vision_model_fills_the_role_of_captions_and_what_it_says_is_found() -> Resu
     let mut stage = Stage::with("viewer", |builder| {
         builder.file("film", &clip).set("llm.vision.url", model.url()).set("llm.vision.model", "stand-in-vl")
     })?;
-    let report =
-        stage.agent.health(&stage.client, 5 * SOON, |report| report["sources"]["film"]["state"] == "ended")?;
+    let report = stage.agent.health(&stage.client, 5 * SOON, |report| report["sources"]["film"]["state"] == "ended")?;
     assert_eq!(report["models"]["captions"]["state"], "ready", "{report}");
     assert_eq!(report["models"]["captions"]["model"], "stand-in-vl");
     let answer = stage.ask("What stands beside the fountain?")?;

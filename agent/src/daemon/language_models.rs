@@ -9,9 +9,7 @@ use tokio::runtime::Handle;
 
 use super::Board;
 use crate::config::{Config, Directories, Purpose};
-use crate::llm::{
-    AnswerJudge, Background, FactReader, LanguageModels, LineChooser, PatternJudge, VisionCaptioner,
-};
+use crate::llm::{AnswerJudge, Background, FactReader, LanguageModels, LineChooser, PatternJudge, VisionCaptioner};
 use crate::service::MemoryService;
 
 /// The models of a running daemon.
@@ -69,8 +67,8 @@ pub fn start(
     if let Some(background) = background(Purpose::Gists) {
         memory.set_gist_selector(Some(Arc::new(LineChooser::new(background))));
     }
-    let facts = background(Purpose::Facts)
-        .map(|background| Arc::new(FactReader::new(background, Some(&directories.data))));
+    let facts =
+        background(Purpose::Facts).map(|background| Arc::new(FactReader::new(background, Some(&directories.data))));
     if let Some(facts) = &facts {
         memory.set_fact_extractor(Some(Arc::<FactReader>::clone(facts)));
     }

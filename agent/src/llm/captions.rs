@@ -66,8 +66,6 @@ impl Captioner for VisionCaptioner {
             }
             Ok(plain(&reply.caption))
         };
-        self.background
-            .ask(&task, check)
-            .map_err(|error| format!("{}: {error}", self.background.endpoint().name()))
+        self.background.ask(&task, check).map_err(|error| format!("{}: {error}", self.background.endpoint().name()))
     }
 }

@@ -161,7 +161,10 @@ pub mod tests {
 
     fn facts(said: serde_json::Value, event: &Event) -> Result<Vec<String>, &'static str> {
         let told = read(&said.to_string(), event)?;
-        Ok(told.into_iter().map(|one| format!("{} {} {} {}", one.subject, one.attribute, one.value, one.holds)).collect())
+        Ok(told
+            .into_iter()
+            .map(|one| format!("{} {} {} {}", one.subject, one.attribute, one.value, one.holds))
+            .collect())
     }
 
     #[test]

@@ -64,7 +64,8 @@ impl GistSelector for LineChooser {
                 return Err("it chose no line");
             }
             let place = |number: usize| number.checked_sub(1).filter(|place| *place < lines.len());
-            let places = reply.lines.into_iter().map(|number| place(number).ok_or("it chose a line that was not given"));
+            let places =
+                reply.lines.into_iter().map(|number| place(number).ok_or("it chose a line that was not given"));
             places.collect()
         };
         self.background.ask(&task, check).map_err(|error| self.background.port_error(&error))

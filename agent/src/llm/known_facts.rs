@@ -52,7 +52,8 @@ impl KnownFacts {
 
     /// Keeps what was read out of an event.
     pub fn keep(&self, event: &Event, statements: &[Statement]) {
-        let facts = statements.iter().map(|one| (one.subject.clone(), one.attribute.clone(), one.value.clone(), one.holds));
+        let facts =
+            statements.iter().map(|one| (one.subject.clone(), one.attribute.clone(), one.value.clone(), one.holds));
         let row = Row { event: event.id.0, sum: sum(event), facts: facts.collect() };
         let line = serde_json::to_string(&row).unwrap_or_default();
         let mut rows = self.rows.lock();

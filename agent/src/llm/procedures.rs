@@ -68,7 +68,11 @@ impl ProcedureJudge for PatternJudge {
         };
         let check = |said: &str| {
             let reply: Reply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
-            if reply.score > BEST { Err("the score was above 10") } else { Ok(f32::from(reply.score) / f32::from(BEST)) }
+            if reply.score > BEST {
+                Err("the score was above 10")
+            } else {
+                Ok(f32::from(reply.score) / f32::from(BEST))
+            }
         };
         let score = self.background.ask(&task, check).map_err(|error| self.background.port_error(&error))?;
         let mut scores = self.scores.lock();

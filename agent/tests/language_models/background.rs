@@ -41,9 +41,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 /// Says that a wombat sleeps where the sentence says so, and what an order wants.
 fn zoologist(_: usize, request: &ModelRequest) -> Play {
     let sentence = request.data()["sentence"].as_str().unwrap_or_default().to_owned();
-    let fact = |subject: &str, attribute: &str, value: &str| {
-        json!({"subject": subject, "attribute": attribute, "value": value, "holds": true})
-    };
+    let fact = |subject: &str, attribute: &str, value: &str| json!({"subject": subject, "attribute": attribute, "value": value, "holds": true});
     let facts = if sentence.contains("wombat") {
         vec![fact("wombat", "material", "velvet"), fact("front door", "state", "unlocked")]
     } else {
@@ -144,7 +142,8 @@ async fn lines_of_a_summary_are_chosen_by_number_and_none_is_written() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_picture_goes_out_as_a_data_url_and_its_caption_is_one_plain_line() {
-    let model = LanguageModel::always(Play::Say(json!({"caption": "A cat\nsits on\u{7} a chair."}).to_string())).unwrap();
+    let model =
+        LanguageModel::always(Play::Say(json!({"caption": "A cat\nsits on\u{7} a chair."}).to_string())).unwrap();
     let captioner = VisionCaptioner::new(background(&model, Purpose::Captions));
     assert!(captioner.backend().starts_with("llm.vision at 127.0.0.1:"));
     let caption = blocking(move || captioner.caption(&[0xff, 0xd8, 0xff, 0xd9])).await;

@@ -3,6 +3,7 @@
 mod answering;
 mod background;
 mod bench;
+mod encryption;
 mod injection;
 mod many;
 mod misbehaving;

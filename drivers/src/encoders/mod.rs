@@ -34,8 +34,8 @@ mod warming;
 mod writing;
 
 pub use acceleration::{Accelerator, Road};
-pub use captions::Captioner;
 pub use backend::{Backend, BackendError, Graph, GraphTensors, Tensor, TensorView};
+pub use captions::Captioner;
 pub use encoder::{Encoder, EncoderError};
 pub(crate) use faces::{ALIGNED, aligned};
 pub use faces::{Face, FaceDetector, YuNet};

@@ -11,8 +11,8 @@ use super::loading::{Loading, load_all, runs};
 #[cfg(feature = "tensorrt")]
 use super::tensorrt::TensorRtOptions;
 use super::{
-    Accelerator, Captioner, FaceDetector, ImageEmbedder, JointEncoder, ObjectDetector, Road, SceneClassifier, SoundClassifier,
-    SpeechRecogniser, TextDetector, TextReader, VoiceActivity, VoiceEmbedder,
+    Accelerator, Captioner, FaceDetector, ImageEmbedder, JointEncoder, ObjectDetector, Road, SceneClassifier,
+    SoundClassifier, SpeechRecogniser, TextDetector, TextReader, VoiceActivity, VoiceEmbedder,
 };
 use crate::models::{InstalledModels, Role};
 

@@ -85,7 +85,11 @@ impl CaptionsBehind {
         let refused = reply.clone();
         let job = Job { captioner, picture, reply };
         let begun = self.worker().and_then(|jobs| {
-            let sent = if live { jobs.try_send(job) } else { jobs.send(job).map_err(|lost| TrySendError::Disconnected(lost.0)) };
+            let sent = if live {
+                jobs.try_send(job)
+            } else {
+                jobs.send(job).map_err(|lost| TrySendError::Disconnected(lost.0))
+            };
             sent.map_err(|error| match error {
                 TrySendError::Full(_) => BEHIND.to_owned(),
                 TrySendError::Disconnected(_) => "its thread ended".to_owned(),

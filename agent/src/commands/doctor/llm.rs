@@ -19,7 +19,11 @@ pub async fn examine(config: &Config, report: &mut Report) {
     let data = Directories::of(config).data;
     let models = LanguageModels::new(&section, Some(&data), &clock, &zone);
     for (name, reason) in &models.unusable {
-        report.say(Finding::error(name, reason, "correct the section, or delete its `url` to do without a language model"));
+        report.say(Finding::error(
+            name,
+            reason,
+            "correct the section, or delete its `url` to do without a language model",
+        ));
     }
     for endpoint in models.endpoints() {
         let name = endpoint.name();
@@ -40,9 +44,10 @@ fn destination(name: &str, health: &LanguageModelHealth) -> Finding {
     let LanguageModelHealth { host, model, .. } = health;
     match (health.leaves_the_machine, health.encrypted) {
         (false, _) => Finding::ok(name, format!("{what} go to {model} at {host}, on this machine ({purposes})")),
-        (true, true) => {
-            Finding::ok(name, format!("{what} leave this machine: they go to {model} at {host}, encrypted ({purposes})"))
-        }
+        (true, true) => Finding::ok(
+            name,
+            format!("{what} leave this machine: they go to {model} at {host}, encrypted ({purposes})"),
+        ),
         (true, false) => Finding::warning(
             name,
             format!("{what} leave this machine: they go to {model} at {host}, not encrypted ({purposes})"),
