@@ -1,5 +1,8 @@
 //! Language models behind a stand-in for an endpoint, without a broker.
 
+// The functions that the tests share are test code too.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
 mod answering;
 mod background;
 mod bench;
