@@ -32,14 +32,19 @@ fn stage(robot: &str, model: &LanguageModel) -> Result<Stage> {
 }
 
 fn told(stage: &Stage) -> Result<()> {
+    let mut last = None;
     for (id, text, at) in [
         ("m1", "I put the blue mug in the dishwasher.", "2026-11-20T08:00:00Z"),
         ("m2", "The blue mug is on the shelf.", "2026-11-20T09:00:00Z"),
     ] {
         let body = json!({"id": id, "kind": "text", "text": text, "entity": "Anna", "source": "asr", "at": at});
-        assert_eq!(stage.observe(body)?["accepted"], 1);
+        let reply = stage.observe(body)?;
+        assert_eq!(reply["accepted"], 1, "{reply}");
+        last = reply["seq"].as_u64();
     }
-    stage.agent.health(&stage.client, SOON, |report| report["memory"]["pending_lessons"] == 0)?;
+    // A report from before says nothing of what was told since.
+    let learnt = |report: &Value| report["memory"]["pending_lessons"] == 0 && report["memory"]["seq"].as_u64() >= last;
+    stage.agent.health(&stage.client, SOON, learnt)?;
     Ok(())
 }
 

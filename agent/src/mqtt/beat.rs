@@ -79,6 +79,10 @@ fn steady(report: &HealthReport) -> HealthReport {
         source.restarts = 0;
         source.dropped.clear();
     }
+    for model in steady.language_models.values_mut() {
+        (model.requests, model.failures, model.requests_today) = (0, 0, 0);
+        (model.tokens_today, model.tokens_month, model.seconds_today) = (0, 0, 0.0);
+    }
     steady
 }
 
@@ -141,7 +145,7 @@ const OPEN_TABLES: [&str; 5] = ["sources", "models", "queues", "mqtt", "dropped"
 
 #[cfg(test)]
 mod tests {
-    use crate::health::SourceHealth;
+    use crate::health::{LanguageModelHealth, SourceHealth};
 
     use super::*;
 
@@ -202,6 +206,15 @@ mod tests {
 
         beat.changed(&HealthReport { memory: MemoryHealth { seq: 9, ..MemoryHealth::default() }, ..report.clone() });
         assert_eq!(beat.due(), begin + NUMBERS);
+
+        // A request counts; that an endpoint is left alone is news.
+        let mut asked = report.clone();
+        let chat = LanguageModelHealth { requests: 1, tokens_today: 90, ..LanguageModelHealth::default() };
+        asked.language_models.insert("llm.chat".into(), LanguageModelHealth::default());
+        beat.published(asked.clone());
+        asked.language_models.insert("llm.chat".into(), chat);
+        beat.changed(&asked);
+        assert_eq!(beat.due(), begin + interval);
 
         beat.changed(&HealthReport { paused: true, ..report });
         assert_eq!(beat.due(), begin + DEBOUNCE);

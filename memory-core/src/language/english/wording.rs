@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_question_with_alternatives_or_a_denial_lends_no_words() {
-        assert!(!says_the_same("Tom and Anna", "Anna", "Did Tom or Anna take the key?"));
+        assert!(!says_the_same("The wug and the dax", "The dax", "Is it the wug or the dax?"));
         assert!(!says_the_same("The gate is locked.", "locked", "Is the gate not locked?"));
         assert!(!says_the_same("", "", "Is the gate locked?"));
     }
