@@ -64,7 +64,7 @@ pub(crate) const ENTITY: u8 = 1;
 pub(crate) const PLACE: u8 = 2;
 
 /// The format that is written. Reading goes up to it.
-pub(crate) const FORMAT: u32 = 3;
+pub(crate) const FORMAT: u32 = 4;
 const FORMAT_MAGIC: &[u8; 4] = b"ENGR";
 
 /// Every table but the settings, open for one write transaction.
@@ -333,7 +333,7 @@ pub(crate) fn prepare(database: &Database) -> Result<(), OpenError> {
 }
 
 /// From format 1, whose head did not count what compaction gives back, and where keys of what was forgotten stay readable
-/// until then; and from format 2, which noted no changes.
+/// until then; from format 2, which noted no changes; and from format 3, in which every event has its own vectors and no pose.
 fn upgrade(database: &Database, from: u32) -> Result<()> {
     let transaction = database.write()?;
     {

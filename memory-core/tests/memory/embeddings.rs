@@ -152,7 +152,11 @@ fn vectors_of_the_senses_stay_when_texts_change_their_space_and_go_with_their_ev
         bench.memory.set_text_embedder(Some(LetterCounts::new(space)));
         assert_eq!(bench.memory.embed_pending(10).unwrap().embeddings, 0);
     }
-    assert_eq!(bench.memory.check().unwrap().records, with + 4, "one space of texts, and the vector that two events share");
+    assert_eq!(
+        bench.memory.check().unwrap().records,
+        with + 4,
+        "one space of texts, and the vector that two events share"
+    );
     bench.memory.forget(&memory_core::ForgetRequest::Episodes(vec![plain, episode])).unwrap();
     bench.assert_clean();
 }

@@ -5,10 +5,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use memory_core::store::{FILE_NAME, MemoryStorage};
 use memory_core::{
-    EpisodeFilter, EpisodeId, ForgetRequest, ManualClock, Memory, Observation, Outcome, TimeSpan, Told, Value,
+    ConsolidationOptions, EpisodeFilter, EpisodeId, ForgetRequest, ManualClock, Memory, Observation, Outcome, Pose,
+    PoseOf, Sensed, SensedEmbedding, StreamSpan, TimeSpan, Told, Value,
 };
 
 use crate::embeddings::LetterCounts;
@@ -17,7 +19,11 @@ use crate::support::{at, keyed, open_on, segment, told_at, with_session};
 const PAGE: usize = 4096;
 
 fn fixture(version: u32) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/format-{version}.pages"))
+    file(&format!("format-{version}"))
+}
+
+fn file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/{name}.pages"))
 }
 
 fn pack(image: &[u8]) -> Vec<u8> {
@@ -112,7 +118,7 @@ fn this_version_reads_what_it_writes() {
 
 #[test]
 fn a_store_of_every_format_is_read_also_after_compaction() {
-    for format in 1..=3 {
+    for format in 1..=4 {
         let image = unpack(&std::fs::read(fixture(format)).unwrap());
         assert_written(&open_on(Arc::new(MemoryStorage::from_image(image.clone())), &clock()), 2);
 
@@ -126,11 +132,64 @@ fn a_store_of_every_format_is_read_also_after_compaction() {
     }
 }
 
+/// Writes what format 4 brought: a stay, vectors that events share, and poses.
+fn write_stays(memory: &Memory) {
+    memory.set_text_embedder(Some(LetterCounts::new("letters-1")));
+    memory.set_consolidation(ConsolidationOptions { enabled: true, after: Duration::ZERO });
+    for (start, text) in [(-500, "a mug"), (-490, "a mug"), (-400, "a mug")] {
+        let mut segment = segment(start, start + 10, &[text]);
+        segment.media = Some("archive:camera/s1".into());
+        let picture = SensedEmbedding {
+            sensed: Sensed::Picture,
+            space: "mobilenet-v1/avgpool/l2".into(),
+            vector: vec![3.0, 4.0],
+        };
+        let (x, y, z, yaw) = (1.0, 2.0, 0.0, 0.5);
+        let pose = Pose { frame: "map".into(), x, y, z, yaw, covariance: None, of: PoseOf::Robot };
+        for event in &mut segment.events {
+            event.embeddings.push(picture.clone());
+            event.pose = Some(pose.clone());
+        }
+        // The stream began before.
+        let stream = |at: i64| Duration::from_secs((at + 1_000).unsigned_abs());
+        segment.stream = StreamSpan { start: stream(start), end: stream(start + 10) };
+        memory.observe(vec![Observation::Perceived(segment)]).unwrap();
+    }
+    while memory.consolidate_pending(9).unwrap() > 0 {}
+    assert_eq!(memory.embed_pending(9).unwrap().embeddings, 0);
+}
+
+fn assert_stays(memory: &Memory) {
+    assert_eq!(memory.check().unwrap().problems, Vec::<String>::new());
+    let events = memory.events(None, 99).unwrap();
+    let spans: Vec<TimeSpan> = events.iter().map(|event| event.span).collect();
+    assert_eq!(spans, [TimeSpan::new(at(-400), at(-390)), TimeSpan::new(at(-500), at(-480))]);
+    assert!(events.iter().all(|event| event.pose.as_ref().is_some_and(|pose| pose.x == 1.0 && pose.frame == "map")));
+    assert_eq!(memory.episode(EpisodeId(2)).unwrap().unwrap().0.id, EpisodeId(1), "part of the stay");
+    memory.set_text_embedder(Some(LetterCounts::new("letters-1")));
+    assert_eq!(memory.stats().pending_embeddings, 0, "shared vectors are read");
+}
+
+#[test]
+fn stays_shared_vectors_and_poses_of_format_4_are_read_also_after_compaction() {
+    let image = unpack(&std::fs::read(file("stays-4")).unwrap());
+    let memory = open_on(Arc::new(MemoryStorage::from_image(image)), &clock());
+    assert_stays(&memory);
+    memory.compact().unwrap();
+    assert_stays(&memory);
+}
+
 /// Run once, when a format is new: `cargo test -p memory-core --test memory -- --ignored write_the_fixture`.
 #[test]
 #[ignore = "writes the fixture of the newest format"]
 fn write_the_fixture() {
     let storage = MemoryStorage::new();
     write(&open_on(Arc::new(storage.clone()), &clock()));
-    std::fs::write(fixture(3), pack(&storage.image().files[FILE_NAME])).unwrap();
+    std::fs::write(fixture(4), pack(&storage.image().files[FILE_NAME])).unwrap();
+    let storage = MemoryStorage::new();
+    let memory = open_on(Arc::new(storage.clone()), &clock());
+    write_stays(&memory);
+    assert_stays(&memory);
+    drop(memory);
+    std::fs::write(file("stays-4"), pack(&storage.image().files[FILE_NAME])).unwrap();
 }
