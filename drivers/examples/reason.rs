@@ -2,7 +2,7 @@
 //! in the place of memory-core's example `answer`.
 //!
 //! `tests/score-offline av SESSION --memory STORE --answer target/release/examples/reason`, with `ENGRAM_EFFORT=thorough` or `fast` and
-//! `ENGRAM_WRITE_BACK=1` to remember what was found. The recordings are the files that the memory names.
+//! `ENGRAM_WRITE_BACK=1` to remember what was found, and `ENGRAM_STEPS=N` for another limit of steps. The recordings are the files that the memory names.
 
 #![allow(
     missing_docs,
@@ -75,7 +75,8 @@ fn main() -> Result<(), Failure> {
         wall.set_wall(last);
     }
     let tools = Looking::new(encoders, labels, Arc::new(Files), Pace::default());
-    let limits = ReasoningOptions { deadline: Duration::from_secs(600), ..ReasoningOptions::default() };
+    let steps = set("ENGRAM_STEPS").parse().unwrap_or(ReasoningOptions::default().steps);
+    let limits = ReasoningOptions { steps, deadline: Duration::from_secs(600), ..ReasoningOptions::default() };
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let request: Value = serde_json::from_str(&line?)?;

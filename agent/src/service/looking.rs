@@ -67,11 +67,6 @@ impl Looker {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
-    /// Time for a question of this effort that names none.
-    pub(super) fn deadline(&self) -> Duration {
-        self.options.deadline
-    }
-
     fn has_looked(&self, query: &Query, now: Duration) -> bool {
         let key = key(query);
         let mut looked = self.looked.lock();

@@ -421,11 +421,6 @@ impl MemoryService {
         self.shared.looker.get().cloned()
     }
 
-    /// Time for a thorough question that names none.
-    pub fn thorough_budget(&self) -> Option<Duration> {
-        self.shared.looker.get().map(|looker| looker.deadline())
-    }
-
     /// Episodes, newest first, a page at a time.
     ///
     /// # Errors

@@ -60,6 +60,17 @@ impl Belief {
         terms.map(|(place, term)| (place, likeness(&term.lemma))).filter(|(_, likeness)| *likeness >= MEANS).collect()
     }
 
+    /// How likely a thing that a label means is in an interval, before anything looked there: of the options one is.
+    #[expect(clippy::cast_precision_loss, reason = "a few options")]
+    pub fn prior(&self, meant: &[(usize, f32)], interval: &Interval) -> f32 {
+        let options = self.wanted.terms.iter().filter_map(|term| term.option).max().map_or(1, |most| most + 1) as f32;
+        let of = |place: usize| match self.wanted.terms.get(place).and_then(|term| term.option) {
+            Some(_) => interval.probability / options,
+            None => interval.probability,
+        };
+        meant.iter().map(|(place, likeness)| of(*place) * likeness).fold(0.0, f32::max)
+    }
+
     /// Whether any tool has a label for any word of the question.
     pub fn can_see_anything(&self) -> bool {
         self.reach.iter().any(|(_, terms)| terms.iter().any(|reached| *reached))

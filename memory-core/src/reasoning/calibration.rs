@@ -4,6 +4,9 @@ mod table;
 
 use super::tools::{Sighting, Tool};
 
+/// No probability is nearer to 0 or 1.
+const LEAST: f32 = 0.000_5;
+
 /// A logistic regression over the score and the share of pictures.
 pub(super) struct Fit {
     pub offset: f32,
@@ -16,6 +19,17 @@ pub(super) fn probability(tool: Tool, sighting: &Sighting) -> f32 {
     let fit = table::fit(tool, sighting.kind);
     let x = fit.offset + fit.score * sighting.score + fit.share * sighting.share;
     1.0 / (1.0 + (-x).exp())
+}
+
+/// The same where a question asks for it: Bayes' rule with another prior than that of a random thing.
+///
+/// Of everything that a detector names most is wrong, because there are many things to be mistaken for. Of a thing that is asked for
+/// it is likelier that it is there at all, and `prior` says how likely.
+pub(super) fn asked_for(tool: Tool, sighting: &Sighting, prior: f32) -> f32 {
+    let odds = |probability: f32| probability.clamp(LEAST, 1.0 - LEAST) / (1.0 - probability.clamp(LEAST, 1.0 - LEAST));
+    let ratio = odds(probability(tool, sighting)) / odds(table::base_rate(sighting.kind));
+    let posterior = ratio * odds(prior);
+    posterior / (1.0 + posterior)
 }
 
 /// The share of what is there that a tool names.

@@ -156,7 +156,8 @@ pub fn is_worth_looking(answer: &Answer, effort: Effort, trigger: f32) -> bool {
     factual
         && match effort {
             Effort::Fast => false,
-            Effort::Normal => answer.confidence < trigger,
+            // Where nothing that comes near was recorded, most likely nothing is there to look at.
+            Effort::Normal => answer.confidence < trigger && answer.evidence.iter().any(|item| item.media.is_some()),
             Effort::Thorough => true,
         }
 }
@@ -351,7 +352,10 @@ impl Loop<'_> {
         let before = self.found.len();
         for sighting in &look.sightings {
             let meant = belief.meant(&sighting.label, sighting.modality);
-            let probability = calibration::probability(tool, sighting);
+            let probability = match meant.is_empty() {
+                true => calibration::probability(tool, sighting),
+                false => calibration::asked_for(tool, sighting, belief.prior(&meant, interval)),
+            };
             seen.extend(meant.iter().map(|(term, likeness)| (*term, probability * likeness)));
             let place = (tool, self.query.question.as_str(), self.found.len());
             let event = finding::event(sighting, probability, !meant.is_empty(), place, interval, &known);

@@ -27,6 +27,7 @@ pub struct ReasoningOptions {
 
 impl Default for ReasoningOptions {
     fn default() -> Self {
-        Self { trigger: 0.5, steps: 10, deadline: Duration::from_secs(20), ceiling_bytes: 64 << 20 }
+        // Whether it helps a question that did not ask for it was not measured yet.
+        Self { trigger: 0.0, steps: 10, deadline: Duration::from_secs(20), ceiling_bytes: 64 << 20 }
     }
 }
