@@ -81,6 +81,9 @@ pub struct LanguageModel {
     shared: Arc<Shared>,
 }
 
+/// What to do with a request: its number, and itself.
+type Script = Box<dyn Fn(usize, &ModelRequest) -> Play + Send + Sync>;
+
 struct Shared {
     requests: Mutex<Vec<ModelRequest>>,
     count: AtomicUsize,
@@ -90,7 +93,7 @@ struct Shared {
     most: AtomicUsize,
     stopped: AtomicBool,
     stop: (Mutex<bool>, Condvar),
-    play: Box<dyn Fn(usize, &ModelRequest) -> Play + Send + Sync>,
+    play: Script,
 }
 
 impl LanguageModel {
