@@ -14,7 +14,7 @@ const KEPT: Duration = Duration::from_secs(300);
 /// Poses closer together than this say nothing new: at 1 m/s it is 5 cm.
 const SPACING: Duration = Duration::from_millis(48);
 /// Most poses; more than come in [`KEPT`] at [`SPACING`].
-const MOST: usize = 6_400;
+const MOST: usize = 8_000;
 /// The pose of a moment is at most this old.
 const FRESH: Duration = Duration::from_secs(1);
 /// How far ahead of the clock the stamp of a pose may be.

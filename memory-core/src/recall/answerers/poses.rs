@@ -17,12 +17,15 @@ use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::likeness::best_in;
 use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::reading::Reading;
 use crate::{EventId, Kind, Near, Pose, PoseOf, ReadError, TimeSpan, Timestamp};
 
 /// Below this another thing is meant.
 const SAME_THING: f32 = 0.6;
 /// Events of a thing that are gone through, the latest ones.
 const EVENTS: usize = 200;
+/// Events that mention a thing which is an entity, and are about something else.
+const MENTIONS: usize = 40;
 /// Events of an area that are gone through, the latest ones.
 const AREA_EVENTS: usize = 2_000;
 /// What is "near", metres.
@@ -83,14 +86,33 @@ fn sightings(
     latest: bool,
 ) -> Result<Vec<Found>, ReadError> {
     let content = &pool.question.content;
-    let all =
-        merged(pool.about(thing, span, latest, EVENTS, content)?, pool.mentions(thing, span, latest, EVENTS, content)?);
-    let mut seen: Vec<Found> = all
+    let mut all = Vec::new();
+    let mut mentions = EVENTS;
+    if let Some(entity) = pool.entity(thing) {
+        let query = Holding { entity: Some(entity), span, latest, limit: EVENTS, ..Holding::default() };
+        all = posed(pool, &pool.reader.search().holding(&query))?;
+        mentions = MENTIONS;
+    }
+    let mentioned = pool.mentions(thing, span, latest, mentions, content)?;
+    let mut seen: Vec<Found> = merged(all, mentioned)
         .into_iter()
         .filter(|found| of_event(found).is_some() && !found.reading.only_asks() && is_of(thing, found))
         .collect();
     seen.sort_by_key(|found| (found.span().start, found.id()));
     Ok(seen)
+}
+
+/// The events with a pose among some, in that order. The grammar is read only of those that name nothing otherwise.
+fn posed(pool: &Pool<'_>, ids: &[EventId]) -> Result<Vec<Found>, ReadError> {
+    let mut found = Vec::new();
+    for id in ids {
+        let Some(event) = pool.reader.event(*id)?.filter(|event| event.pose.is_some()) else { continue };
+        let named = event.kind != Kind::Text && (event.entity.is_some() || event.kind == Kind::Object);
+        let reading = if named { Reading::unread(event) } else { Reading::of(event, pool.reader.zone()) };
+        let coverage = pool.question.content.coverage(&reading);
+        found.push(Found { reading, score: 0.0, cosine: None, coverage, placed: 0.0 });
+    }
+    Ok(found)
 }
 
 /// Whether an event with a pose is of a thing: it is about it, or what it says first is.
@@ -157,7 +179,9 @@ fn place(pool: &Pool<'_>, pooled: &[Found], told: &[Candidate]) -> Result<Option
     if !first && in_words >= Some(starts(&chosen)) {
         return Ok(None);
     }
-    let Some(text) = where_it_was(pool, chosen) else { return Ok(None) };
+    // The words of the answer's own event count as those of any other.
+    let Some(chosen) = pool.read(&[chosen.id()], &question.content)?.pop() else { return Ok(None) };
+    let Some(text) = where_it_was(pool, &chosen) else { return Ok(None) };
     let stays = stays(&seen);
     let reason = match stays.as_slice() {
         [.., before, last] => {
@@ -269,7 +293,7 @@ fn events_in(pool: &Pool<'_>, area: &Area, span: Option<TimeSpan>, limit: usize)
     let only = Some(positions.near(area.circle()).into());
     let query = SearchQuery { span, only, latest: true, limit, ..SearchQuery::default() };
     let ids: Vec<EventId> = pool.reader.search().search(&query).into_iter().map(|hit| hit.id).collect();
-    let mut found = pool.read(&ids, &pool.question.content)?;
+    let mut found = posed(pool, &ids)?;
     found.retain(|found| found.reading.event.pose.as_ref().is_some_and(|pose| area.has(pool, pose)));
     Ok(found)
 }
@@ -323,7 +347,7 @@ fn is_still_in(pool: &Pool<'_>, area: &Area, found: &Found) -> Result<bool, Read
     let Some(entity) = found.reading.event.entity.clone() else { return Ok(true) };
     let query = Holding { entity: Some(entity), latest: true, limit: LISTED, ..Holding::default() };
     let ids = pool.reader.search().holding(&query);
-    for later in pool.read(&ids, &pool.question.content)? {
+    for later in posed(pool, &ids)? {
         if later.span().start <= found.span().start {
             break;
         }
@@ -411,8 +435,7 @@ fn on_the_way(
     let question = pool.question;
     let query = SearchQuery { span: question.bound(), latest: true, limit: AREA_EVENTS, ..SearchQuery::default() };
     let ids: Vec<EventId> = pool.reader.search().search(&query).into_iter().map(|hit| hit.id).collect();
-    let mut all = pool.read(&ids, &question.content)?;
-    all.retain(|found| found.reading.event.pose.is_some());
+    let mut all = posed(pool, &ids)?;
     all.sort_by_key(|found| (found.span().start, found.id()));
     // The runs of one place, in order of time.
     let mut runs: Vec<(Option<&str>, TimeSpan)> = Vec::new();
