@@ -129,7 +129,7 @@ fn dog_in_the_garden() -> Truth {
 #[test]
 fn what_the_live_pass_missed_is_found_and_cited_with_its_second() {
     let tools = dog_in_the_garden();
-    let Reasoned { answer, found, steps, .. } = ask("Which animal was in the garden?", &tools);
+    let Reasoned { answer, found, steps, .. } = ask("What did the dog in the garden look like?", &tools);
     assert_eq!(answer.route, Route::Agentic, "{answer:?}");
     assert!(answer.answer.is_some(), "{answer:?}");
     assert!((1..=10).contains(&steps));
