@@ -92,6 +92,9 @@ impl Default for EndpointConfig {
     }
 }
 
+/// Purposes, and whether an endpoint is used for each unless it says otherwise.
+type Suiting = &'static [(Purpose, bool)];
+
 /// What suits `[llm.chat]`, and whether it is used unless `purposes` says otherwise.
 const OF_CHAT: [(Purpose, bool); 4] =
     [(Purpose::Answers, true), (Purpose::Gists, true), (Purpose::Procedures, true), (Purpose::Facts, false)];
@@ -100,7 +103,7 @@ const OF_VISION: [(Purpose, bool); 1] = [(Purpose::Captions, true)];
 
 impl LlmConfig {
     /// The endpoints by the name of their section, with what suits them.
-    fn endpoints(&self) -> [(&'static str, &EndpointConfig, &'static [(Purpose, bool)]); 2] {
+    fn endpoints(&self) -> [(&'static str, &EndpointConfig, Suiting); 2] {
         [("chat", &self.chat, &OF_CHAT), ("vision", &self.vision, &OF_VISION)]
     }
 
@@ -178,7 +181,7 @@ mod tests {
             let config = LlmConfig { chat, ..LlmConfig::default() };
             config.used().into_iter().map(|(_, _, purposes)| purposes).collect::<Vec<_>>()
         };
-        assert_eq!(used(EndpointConfig::default()), [Vec::new(); 0]);
+        assert!(used(EndpointConfig::default()).is_empty());
         let chat = endpoint("http://127.0.0.1:8080/v1");
         assert_eq!(used(chat.clone()), [vec![Purpose::Answers, Purpose::Gists, Purpose::Procedures]]);
         let facts = EndpointConfig { purposes: Some(vec![Purpose::Facts]), ..chat.clone() };
