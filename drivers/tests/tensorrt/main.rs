@@ -6,6 +6,7 @@
 
 mod building;
 mod finding;
+mod gpu;
 mod machine;
 mod roles;
 mod rtx;
