@@ -24,7 +24,7 @@ const WHAT: [&str; 12] =
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Spread evenly, and the same every time.
+/// Spread evenly, and the same every time; two minutes apart, so that each event is an episode of its own.
 fn position(number: u64) -> (f64, f64) {
     let part = |by: u64| (number.wrapping_mul(by) >> 11) as f64 / (1_u64 << 53) as f64 * EDGE;
     (part(0x9E37_79B9_7F4A_7C15), part(0xC2B2_AE3D_27D4_EB4F))
@@ -36,7 +36,7 @@ fn told(number: u64) -> Observation {
     Observation::Told(Told {
         kind: Kind::Object,
         text: format!("a {what}"),
-        at: Some(Timestamp::from_micros(BEGIN + i64::try_from(number).unwrap_or(0) * 30_000_000)),
+        at: Some(Timestamp::from_micros(BEGIN + i64::try_from(number).unwrap_or(0) * 120_000_000)),
         source: "detector".into(),
         entity: Some(what.into()),
         pose: RawPose { frame: "map".into(), x, y, ..RawPose::default() }.check().ok(),
@@ -66,7 +66,7 @@ fn main() -> Result<()> {
     println!("one position hidden: {:.2?}", one.elapsed());
 
     let folder = tempfile::tempdir()?;
-    let end = Timestamp::from_micros(BEGIN + i64::try_from(events)? * 30_000_000 + 1_000_000);
+    let end = Timestamp::from_micros(BEGIN + i64::try_from(events)? * 120_000_000 + 1_000_000);
     let clock = Arc::new(ManualClock::at(end));
     let options = || MemoryOptions {
         zone: jiff::tz::TimeZone::UTC,

@@ -169,6 +169,23 @@ impl Mask {
         self.words.get(word as usize).copied().unwrap_or(0)
     }
 
+    /// Calls `visit` with the documents from `first` on, a multiple of 64, to before `end` that pass.
+    pub fn for_each_in(&self, first: u32, end: u32, visit: &mut dyn FnMut(u32)) {
+        for (word, base) in self.words.iter().zip((0_u32..).step_by(64)).skip(first as usize / 64) {
+            if base >= end {
+                break;
+            }
+            let mut left = *word;
+            while left != 0 {
+                let ordinal = base + left.trailing_zeros();
+                if ordinal < end {
+                    visit(ordinal);
+                }
+                left &= left - 1;
+            }
+        }
+    }
+
     /// Whether any of the documents from `first` on, a multiple of 64, to before `end` passes.
     pub fn any_in(&self, first: u32, end: u32) -> bool {
         let end = (end as usize).div_ceil(64).min(self.words.len());

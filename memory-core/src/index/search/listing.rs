@@ -17,7 +17,6 @@ pub(super) fn in_order_of_time(query: &SearchQuery, filter: &Filter<'_>, state: 
         return Vec::new();
     }
     let mask = Mask::of(filter, state);
-    let passes = |ordinal: u32| mask.as_ref().is_none_or(|mask| mask.contains(ordinal));
     // Blocks from the most promising on, until none can hold what comes before the last that is kept.
     let mut blocks: Vec<(i64, usize)> =
         (0..state.entries.blocks().len()).map(|at| (best_key(&state.entries.blocks()[at], query.latest), at)).collect();
@@ -29,7 +28,8 @@ pub(super) fn in_order_of_time(query: &SearchQuery, filter: &Filter<'_>, state: 
             break;
         }
         let first = ordinal(at * BLOCK);
-        for ordinal in (first..state.entries.len().min(first + BLOCK as u32)).filter(|ordinal| passes(*ordinal)) {
+        let end = state.entries.len().min(first + BLOCK as u32);
+        let mut visit = |ordinal: u32| {
             let span = state.entries.span(ordinal);
             let sign = if query.latest { -1 } else { 1 };
             let time = if query.latest { span.end } else { span.start };
@@ -37,6 +37,10 @@ pub(super) fn in_order_of_time(query: &SearchQuery, filter: &Filter<'_>, state: 
             if last.is_none_or(|last| key < last) {
                 found.push((key, ordinal));
             }
+        };
+        match &mask {
+            Some(mask) => mask.for_each_in(first, end, &mut visit),
+            None => (first..end).for_each(visit),
         }
         if found.len() >= query.limit {
             found.select_nth_unstable(query.limit - 1);
