@@ -356,14 +356,18 @@ impl Loop<'_> {
                 false => calibration::asked_for(tool, sighting, belief.prior(&meant, interval)),
             };
             seen.extend(meant.iter().map(|(term, likeness)| (*term, probability * likeness)));
+            if !meant.is_empty() {
+                names.push(format!("{} {probability:.2}", sighting.label));
+            }
+            // A scene tells which interval it is; as evidence it is wrong too often (docs/benchmarks.md).
+            if sighting.kind == crate::Kind::Caption {
+                continue;
+            }
             let place = (tool, self.query.question.as_str(), self.found.len());
             if let Some(event) = finding::event(sighting, probability, !meant.is_empty(), place, interval, &known) {
                 if self.found.len() < MOST_FOUND && !self.found.iter().any(|other| same_thing(other, &event)) {
                     self.found.push(event);
                 }
-            }
-            if !meant.is_empty() {
-                names.push(format!("{} {probability:.2}", sighting.label));
             }
         }
         belief.note(number, tool, calibration::recall(tool), &seen);
