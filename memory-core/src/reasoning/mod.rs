@@ -357,6 +357,13 @@ impl Loop<'_> {
                 false => calibration::asked_for(tool, sighting, belief.prior(&meant, interval)),
             };
             seen.extend(meant.iter().map(|(term, likeness)| (*term, probability * likeness)));
+            if !meant.is_empty() {
+                names.push(format!("{} {probability:.2}", sighting.label));
+            }
+            // A scene tells which interval it is; as evidence it is wrong too often (docs/benchmarks.md).
+            if sighting.kind == crate::Kind::Caption {
+                continue;
+            }
             let place = (tool, self.query.question.as_str(), self.found.len());
             let event = finding::event(sighting, probability, !meant.is_empty(), place, interval, &known);
             let is_new = |event: &Event| !self.found.iter().any(|other| same_thing(other, event));
@@ -364,9 +371,6 @@ impl Loop<'_> {
                 && self.found.len() < MOST_FOUND
             {
                 self.found.push(event);
-            }
-            if !meant.is_empty() {
-                names.push(format!("{} {probability:.2}", sighting.label));
             }
         }
         belief.note(number, tool, calibration::recall(tool), &seen);

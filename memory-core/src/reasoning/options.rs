@@ -27,7 +27,7 @@ pub struct ReasoningOptions {
 
 impl Default for ReasoningOptions {
     fn default() -> Self {
-        // Whether it helps a question that did not ask for it was not measured yet.
+        // With the default models it helps no question that did not ask for it (docs/benchmarks.md).
         Self { trigger: 0.0, steps: 10, deadline: Duration::from_secs(20), ceiling_bytes: 64 << 20 }
     }
 }
