@@ -133,7 +133,8 @@ impl RobotPath {
     }
 
     /// How many poses are held.
-    pub fn len(&self) -> usize {
+    #[cfg(test)]
+    fn len(&self) -> usize {
         self.poses.lock().len()
     }
 }
