@@ -34,6 +34,14 @@ struct Named {
     y: f64,
 }
 
+/// Where one place was named on one map.
+#[derive(Default)]
+struct Spots {
+    all: Named,
+    /// Of each cell.
+    middles: Vec<(f64, f64)>,
+}
+
 /// The places that were named where they are. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct PlaceMap {
@@ -93,17 +101,15 @@ impl PlaceMap {
 
     /// Every place on every map, in order of names.
     pub fn places(&self) -> Vec<MappedPlace> {
-        /// Everything that was named so, and the middle of each cell.
-        type Cells = (Named, Vec<(f64, f64)>);
-        let mut found: BTreeMap<(&str, &str), Cells> = BTreeMap::new();
+        let mut found: BTreeMap<(&str, &str), Spots> = BTreeMap::new();
         for ((frame, .., name), named) in self.cells.iter() {
-            let (all, middles) = found.entry((name, frame)).or_default();
+            let Spots { all, middles } = found.entry((name, frame)).or_default();
             all.count += named.count;
             all.x += named.x;
             all.y += named.y;
             middles.push(named.middle());
         }
-        let place = |((name, frame), (all, middles)): ((&str, &str), Cells)| {
+        let place = |((name, frame), Spots { all, middles }): ((&str, &str), Spots)| {
             let (x, y) = all.middle();
             let radius = middles.iter().map(|(own_x, own_y)| (own_x - x).hypot(own_y - y)).fold(0.0, f64::max);
             let name = self.names.get(name).map_or(name, String::as_str).to_owned();

@@ -121,9 +121,12 @@ pub(crate) fn named_place(text: &str) -> Option<String> {
 
 /// Whether somebody can be in it: a room, a hall, an office; not a mug.
 fn can_be_entered(noun: &NounPhrase) -> bool {
-    let place = |class: &&str| lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some();
+    let place = |class: &str| lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some();
     // WordNet has every piece of furniture among the artifacts, and doors among the structures: both are places to stand at.
-    !noun.is_pronoun() && noun.number.is_none() && noun.determiner.as_deref() != Some("a") && PLACES.iter().any(place)
+    !noun.is_pronoun()
+        && noun.number.is_none()
+        && noun.determiner.as_deref() != Some("a")
+        && PLACES.iter().any(|class| place(class))
 }
 
 /// The name in a noun phrase, without its article.
