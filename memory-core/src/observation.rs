@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use crate::{Attributes, Kind, Modality, Pose, StreamSpan, Timestamp};
 
 /// One thing to remember.
-#[expect(clippy::large_enum_variant, reason = "a batch holds few, and most are told")]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Observation {
     /// Told by another program (`…/observe`, `engram observe`).
