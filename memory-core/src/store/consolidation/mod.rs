@@ -12,7 +12,6 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use parking_lot::MutexGuard;
 use redb::ReadTransaction;
 
 use super::engine::Store;
@@ -34,6 +33,10 @@ const KEY: &str = "consolidated";
 
 /// Episodes that one call looks through.
 const LOOKED_AT: usize = 256;
+/// Stays that may wait.
+const MOST_READY: usize = 64;
+/// How far ahead of the clock the end of a segment may be that was just perceived, microseconds.
+const AHEAD: i64 = 60_000_000;
 /// Most segments that one transaction makes one of: it holds the writer's lock for some milliseconds.
 const MOST_AT_ONCE: usize = 32;
 
@@ -141,7 +144,9 @@ impl Store {
         if !self.consolidation.lock().options.enabled {
             return Ok(0);
         }
-        self.look_through()?;
+        if self.consolidation.lock().ready.len() < MOST_READY {
+            self.look_through()?;
+        }
         for _ in 0..limit {
             let stays = self.consolidation.lock().next_stays();
             if stays.is_empty() {
@@ -192,17 +197,21 @@ impl Store {
         Ok(())
     }
 
-    fn next_is_old_enough(&self, looked: u64, progress: &MutexGuard<'_, Progress>) -> Result<bool> {
-        let latest = self.now().saturating_sub(progress.options.after).as_micros();
+    /// Whether there is an episode to be looked at.
+    fn next_is_old_enough(&self, looked: u64, progress: &Progress) -> Result<bool> {
         let transaction = self.database.read()?;
-        for entry in transaction.open_table(EPISODES)?.range(looked.saturating_add(1)..)?.take(LOOKED_AT) {
-            let (key, value) = entry?;
-            let row = if_sound(tables::open_numbered(EPISODE, key.value(), value.value()))?;
-            if let Some(EpisodeRow::Live(body)) = row {
-                return Ok(body.end <= latest);
-            }
-        }
-        Ok(false)
+        let mut next = transaction.open_table(EPISODES)?.range(looked.saturating_add(1)..)?;
+        let Some(entry) = next.next() else { return Ok(false) };
+        let (key, value) = entry?;
+        let row = if_sound(tables::open_numbered(EPISODE, key.value(), value.value()))?;
+        Ok(!matches!(row, Some(EpisodeRow::Live(body)) if self.is_too_young(&body, progress.options)))
+    }
+
+    /// Whether a segment is to be looked at later. What is farther ahead of the clock than a segment can be waits for nothing.
+    fn is_too_young(&self, body: &EpisodeBody, options: ConsolidationOptions) -> bool {
+        let now = self.now();
+        let old_enough = now.saturating_sub(options.after).as_micros();
+        body.origin == Origin::Perceived && body.end > old_enough && body.end <= now.as_micros().saturating_add(AHEAD)
     }
 
     /// Looks through the next episodes that are old enough.
@@ -214,7 +223,6 @@ impl Store {
             None => stored(&transaction)?,
         };
         progress.looked = Some(looked);
-        let latest = self.now().saturating_sub(progress.options.after).as_micros();
         let now = self.clock.monotonic();
         let read = Sketches::open(&transaction)?;
         let mut came_to_the_end = true;
@@ -223,7 +231,7 @@ impl Store {
             let id = key.value();
             let row = if_sound(tables::open_numbered(EPISODE, id, value.value()))?;
             if let Some(EpisodeRow::Live(body)) = row {
-                if body.end > latest {
+                if self.is_too_young(&body, progress.options) {
                     break;
                 }
                 if body.origin == Origin::Perceived

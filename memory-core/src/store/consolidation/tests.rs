@@ -264,6 +264,22 @@ fn a_minute_of_a_stay_is_forgotten_and_no_more() {
 }
 
 #[test]
+fn neither_what_ends_in_the_future_nor_hundreds_of_forgotten_episodes_hold_it_up() {
+    let store = open(&MemoryStorage::new(), true);
+    let told = |seconds: i64, until: i64| {
+        let source = format!("robot{seconds}");
+        Told { text: "Tea".into(), source, at: Some(at(seconds)), until: Some(at(until)), ..Told::default() }
+    };
+    store.observe(vec![Observation::Told(told(-1, 400 * 86_400))]).unwrap();
+    let many = (0..400).map(|number| Observation::Told(told(-9_000 + number * 20, -9_000 + number * 20))).collect();
+    store.observe(many).unwrap();
+    store.forget(&ForgetRequest::Span(TimeSpan::new(at(-9_999), at(-1_000)))).unwrap();
+    still(&store, 20);
+    consolidate(&store);
+    assert_eq!(store.stats().episodes, 2, "the stay, and what ends in a year");
+}
+
+#[test]
 fn a_restart_goes_on_where_consolidation_was() {
     let storage = MemoryStorage::new();
     let mut store = open(&storage, true);
