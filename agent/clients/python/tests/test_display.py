@@ -38,7 +38,8 @@ REPLY: dict[str, Any] = {
             "media": "http://robot:9465/m.mkv#t=3.2",
             "media_start_s": 3.2,
             "observations": ["asr-1"],
-            "pose": {"frame": "map", "x": 1.0},
+            "pose": {"frame": "map", "x": 1.0, "y": 2.0, "z": 0.0, "yaw": 0.5, "covariance": None, "of": "robot"},
+            "mood": {"not": "known here"},
         }
     ],
     "degraded": ["speech recognition: model not installed"],
@@ -68,9 +69,9 @@ def test_an_answer_is_safe_in_a_notebook() -> None:
 
 
 def test_fields_that_this_package_does_not_know_are_kept() -> None:
-    assert decode(Answer, REPLY).evidence[0].raw["pose"] == {"frame": "map", "x": 1.0}
-    body = Observation("a mug", extra={"pose": {"frame": "map", "x": 1.0}}).to_json("detector")
-    assert (body["pose"]["x"], body["source"]) == (1.0, "detector")
+    assert decode(Answer, REPLY).evidence[0].raw["mood"] == {"not": "known here"}
+    body = Observation("a mug", extra={"mood": {"calm": 1.0}}).to_json("detector")
+    assert (body["mood"]["calm"], body["source"]) == (1.0, "detector")
 
 
 @pytest.mark.parametrize(

@@ -83,21 +83,21 @@ def test_without_evidence_there_is_no_answer(memory: Memory) -> None:
 
 def test_a_pose_comes_back_with_the_answer_and_a_circle_limits_what_is_searched(memory: Memory) -> None:
     there, here = Pose(2.0, 3.0, 0.5, covariance=(0.1, 0.1, 0.1)), Pose(40.0, 3.0)
-    memory.observe("The bassoon is behind the sofa.", at=DAY, pose=there)
-    memory.observe("The bassoon is under the stairs.", at=DAY + timedelta(hours=1), pose=here)
-    answer = memory.ask("Where is the bassoon?")
+    memory.observe("The tuba is behind the sofa.", at=DAY, pose=there)
+    memory.observe("The tuba is under the stairs.", at=DAY + timedelta(hours=1), pose=here)
+    answer = memory.ask("Where is the tuba?")
     assert answer.pose is not None
     assert (answer.pose.frame, answer.pose.x, answer.pose.of) == ("map", 40.0, "thing")
-    before = memory.ask("Where was the bassoon?", near=Near(2, 2, 3))
+    before = memory.ask("Where was the tuba?", near=Near(2, 2, 3))
     assert "sofa" in str(before.answer)
     assert before.evidence[0].pose is not None
     assert (before.evidence[0].pose.yaw, len(before.evidence[0].pose.covariance or ())) == (0.5, 9)
     found = list(memory.episodes(near=(40, 3, 1)))
     assert [episode.pose.x for episode in found if episode.pose] == [40.0]
     with pytest.raises(engram.BadRequest, match=r"near\.radius"):
-        memory.ask("Where was the bassoon?", near=(0, 0, 0))
+        memory.ask("Where was the tuba?", near=(0, 0, 0))
     with pytest.raises(engram.Rejected, match=r"pose\.x"):
-        memory.observe("a bassoon", pose=Pose(1e7, 0.0))
+        memory.observe("a tuba", pose=Pose(1e7, 0.0))
 
 
 def test_a_choice_names_its_option(memory: Memory) -> None:
