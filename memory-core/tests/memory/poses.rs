@@ -220,6 +220,17 @@ fn what_is_at_a_place_is_what_was_not_seen_elsewhere_since() {
     assert_eq!(ask(&bench, "What is in the kitchen?", None).answer.as_deref(), Some("Kettle"));
     assert_eq!(ask(&bench, "What is in the hall?", None).answer.as_deref(), Some("Mug and umbrella"));
     assert_eq!(ask(&bench, "What is near the umbrella?", None).answer.as_deref(), Some("Mug"));
+    let speech = Told {
+        entity: Some("Anna".into()),
+        pose: Some(pose(1.0, 2.0)),
+        ..told_at("I leave the old ladder here.", 1_600)
+    };
+    accepted(bench.tell(speech));
+    let there = ask(&bench, "What is in the kitchen?", None).answer.unwrap();
+    assert!(
+        there.contains("old ladder") && !there.contains("Anna"),
+        "{there}: who speaks is not what is spoken of"
+    );
 }
 
 #[test]

@@ -305,14 +305,16 @@ fn thing_of(found: &Found) -> Option<String> {
     if matches!(event.kind, Kind::Caption | Kind::Sound) {
         return None;
     }
-    if let Some(entity) = &event.entity {
+    // The entity of a text is who said it, and what was said need not be of that person.
+    if let Some(entity) = event.entity.as_ref().filter(|_| event.kind != Kind::Text) {
         return Some(entity.clone());
     }
     if event.kind == Kind::Object {
         return Some(event.text.trim_end_matches('.').to_owned());
     }
-    let subject = found.reading.clauses().find_map(|clause| clause.subject.as_ref())?;
-    (!subject.is_pronoun()).then(|| found.reading.text(&subject.range).to_owned())
+    let clause = found.reading.clauses().find(|clause| clause.subject.is_some())?;
+    let thing = clause.subject.iter().chain(&clause.objects).find(|noun| !noun.is_pronoun())?;
+    Some(found.reading.text(&thing.range).to_owned())
 }
 
 /// "What is in the kitchen?" "What did you see near the door?"
