@@ -227,10 +227,7 @@ fn what_is_at_a_place_is_what_was_not_seen_elsewhere_since() {
     };
     accepted(bench.tell(speech));
     let there = ask(&bench, "What is in the kitchen?", None).answer.unwrap();
-    assert!(
-        there.contains("old ladder") && !there.contains("Anna"),
-        "{there}: who speaks is not what is spoken of"
-    );
+    assert!(there.contains("old ladder") && !there.contains("Anna"), "{there}: who speaks is not what is spoken of");
 }
 
 #[test]
