@@ -153,7 +153,10 @@ impl MemoryService {
         });
         match work.await {
             Ok(Ok(reasoned)) => {
-                looker.note_looked(query, self.clock().monotonic());
+                // Only what is remembered need not be looked for again.
+                if looker.write_back {
+                    looker.note_looked(query, self.clock().monotonic());
+                }
                 self.kept(&looker, query, reasoned, until).await
             }
             Ok(Err(error)) => degraded(answer, &error.to_string()),

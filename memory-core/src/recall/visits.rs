@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Reader;
 use super::pool::{Found, Pool};
-use crate::episodic::consolidation::SAME_PLACE;
+use crate::episodic::consolidation::{SAME_PLACE, dot};
 use crate::index::SearchQuery;
 use crate::{Event, EventId, Kind, Origin, ReadError, Sensed, TimeSpan};
 
@@ -215,10 +215,6 @@ fn unit(vector: &[i16]) -> Option<Vec<f32>> {
     let vector: Vec<f32> = vector.iter().map(|number| f32::from(*number)).collect();
     let norm = dot(&vector, &vector).sqrt();
     (norm > 0.0).then(|| vector.iter().map(|number| number / norm).collect())
-}
-
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]

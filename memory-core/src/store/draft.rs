@@ -9,8 +9,10 @@ use super::changes;
 use super::envelope;
 use super::failure::{Failure, Result, if_sound};
 use super::poses::PoseRow;
-use super::records::{BEHIND, Digest, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Head, fold};
-use super::shared;
+use super::records::{
+    BEHIND, CONTINUED, Digest, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Head, fold,
+};
+use super::shared::{self, Release};
 use super::tables::{self, ENTITY, PLACE, WriteTables};
 use super::vectors;
 use super::wall::Moment;
@@ -202,6 +204,23 @@ impl<'t> Draft<'t> {
     /// Takes the content of a visible event away, with its vectors.
     pub(super) fn hide_row(&mut self, id: u64, row: &EventRow) -> Result<()> {
         self.dirty = true;
+        let mut stale = self.remove_vectors(
+            id,
+            match row {
+                EventRow::Superseded { by, digest: CONTINUED, .. } => Release::PartOf(*by),
+                _ => Release::Forgotten,
+            },
+        )?;
+        stale += self.remove_pose(id)?;
+        stale += self.tables.put_event(id, row)?;
+        self.head.stale_bytes += stale as u64;
+        self.head.events -= 1;
+        self.head.hidden += 1;
+        Ok(())
+    }
+
+    /// Takes the vectors of an event away, and it from those that have a shared one; how many bytes went.
+    pub(super) fn remove_vectors(&mut self, id: u64, why: Release) -> Result<usize> {
         let mut stale = 0;
         let mut released = Vec::new();
         for space in &self.spaces {
@@ -215,14 +234,9 @@ impl<'t> Draft<'t> {
             }
         }
         for (space, key) in released {
-            stale += shared::release(&mut self.tables.vectors, space, key)?;
+            stale += shared::release(&mut self.tables.vectors, space, id, key, why)?;
         }
-        stale += self.remove_pose(id)?;
-        stale += self.tables.put_event(id, row)?;
-        self.head.stale_bytes += stale as u64;
-        self.head.events -= 1;
-        self.head.hidden += 1;
-        Ok(())
+        Ok(stale)
     }
 
     /// Has an episode whose record is damaged written anew.

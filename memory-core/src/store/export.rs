@@ -130,6 +130,7 @@ impl Reader {
         for (number, space) in &self.spaces {
             let Some(sealed) = self.tables.vectors.get((*number, id))? else { continue };
             let vector = shared::open(&self.tables.vectors, *number, id, space.dimensions, sealed.value())?;
+            let Some(vector) = vector else { continue };
             let name = space.name.split_once(':').map_or("", |(_, name)| name);
             embeddings.extend(sensed_of(space).map(|sensed| SensedEmbedding {
                 sensed,

@@ -340,7 +340,8 @@ impl Store {
             let mut vectors = Vec::new();
             for (number, sensed, space) in &spaces {
                 let Some(value) = table.get((*number, event.id.0))? else { continue };
-                let vector = if_sound(shared::open(&table, *number, event.id.0, space.dimensions, value.value()))?;
+                let vector =
+                    if_sound(shared::open(&table, *number, event.id.0, space.dimensions, value.value()))?.flatten();
                 vectors.extend(vector.map(|vector| SensedVector {
                     sensed: *sensed,
                     space: space.name.clone(),

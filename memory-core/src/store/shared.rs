@@ -3,13 +3,18 @@
 //! ```text
 //! vectors (space, event)       components of 16 bits: the event's own
 //!                              u8 1, u64 number: it has the shared one of that number
-//! vectors (space, 2^63 + n)    u32 how many events have it, components; of a place those of its first picture again
+//! vectors (space, 2^63 + n)    u8 kind, u32 how many events have it, then
+//!                              kind 0, of the same words: components
+//!                              kind 1, of a place: u64 the event that founded it, components, those of that event's picture
+//!                              kind 2, of a place whose founder was forgotten: nothing
 //! ```
 //!
 //! # Invariants
 //!
 //! 1. A shared vector has as many events as it says, and at least one. It goes with the last of them.
-//! 2. The components of an own vector are an even number of bytes, so the two kinds of row cannot be mistaken for each other.
+//! 2. It has nothing of a picture that was forgotten. What a place is founded on goes with its founder; if another of its
+//!    pictures is forgotten, all that it learnt since it was founded goes.
+//! 3. The components of an own vector are an even number of bytes, so the two kinds of row cannot be mistaken for each other.
 
 use std::collections::HashMap;
 
@@ -26,7 +31,9 @@ use crate::learning::spread_bytes;
 /// The key of the first shared vector: no event has such a number.
 pub(super) const FIRST: u64 = 1 << 63;
 const REFERENCE: u8 = 1;
-const COUNT: usize = 4;
+const OF_WORDS: u8 = 0;
+const OF_A_PLACE: u8 = 1;
+const FORGOTTEN: u8 = 2;
 
 type Table<'t> = Noted<'t, (u32, u64), &'static [u8]>;
 
@@ -57,31 +64,91 @@ pub(super) fn stored(space: u32, event: u64, dimensions: u32, sealed: &[u8]) -> 
 pub(super) struct SharedVector {
     /// How many events have it.
     pub count: u32,
+    /// Empty if it was forgotten.
     pub vector: Vec<i16>,
-    /// Of a vector that follows what it stands for: where it began.
-    pub anchor: Option<Vec<i16>>,
+    /// What a place was founded on.
+    pub founding: Option<Founding>,
+}
+
+/// The first picture of a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Founding {
+    pub event: u64,
+    pub vector: Vec<i16>,
+}
+
+/// Why an event has a shared vector no longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Release {
+    /// It was forgotten.
+    Forgotten,
+    /// It is a part of this event now, which shows the same.
+    PartOf(u64),
 }
 
 impl SharedVector {
+    /// Of a space with so many dimensions.
     pub(super) fn open(space: u32, key: u64, dimensions: u32, sealed: &[u8]) -> Result<Self> {
+        let shared = Self::of_any_space(space, key, sealed)?;
+        if shared.vector.len() != dimensions as usize && !shared.vector.is_empty() {
+            let detail = format!("a shared vector of {} components instead of {dimensions}", shared.vector.len());
+            return Err(Failure::damaged(VECTOR.table, format!("({space}, {key})"), detail));
+        }
+        Ok(shared)
+    }
+
+    fn of_any_space(space: u32, key: u64, sealed: &[u8]) -> Result<Self> {
         let damaged = |detail: String| Failure::damaged(VECTOR.table, format!("({space}, {key})"), detail);
         let payload = envelope::open_bytes(VECTOR, &vector_key(space, key), sealed).map_err(damaged)?;
-        let length = dimensions as usize * 2;
-        match payload.split_first_chunk::<COUNT>() {
-            Some((count, rest)) if rest.len() == length || rest.len() == 2 * length => Ok(Self {
-                count: u32::from_le_bytes(*count),
-                vector: components(&rest[..length]),
-                anchor: (rest.len() > length).then(|| components(&rest[length..])),
-            }),
-            _ => Err(damaged(format!("{} bytes for a shared vector of {dimensions} components", payload.len()))),
-        }
+        let read = || -> Option<Self> {
+            let (kind, rest) = payload.split_first()?;
+            let (count, rest) = rest.split_first_chunk()?;
+            let count = u32::from_le_bytes(*count);
+            match *kind {
+                OF_WORDS if rest.len().is_multiple_of(2) => {
+                    Some(Self { count, vector: components(rest), founding: None })
+                }
+                OF_A_PLACE => {
+                    let (event, rest) = rest.split_first_chunk()?;
+                    let (vector, first) = rest.split_at(rest.len() / 2);
+                    let whole = rest.len().is_multiple_of(4);
+                    let founding = Founding { event: u64::from_le_bytes(*event), vector: components(first) };
+                    whole.then(|| Self { count, vector: components(vector), founding: Some(founding) })
+                }
+                FORGOTTEN if rest.is_empty() => Some(Self { count, vector: Vec::new(), founding: None }),
+                _ => None,
+            }
+        };
+        read().ok_or_else(|| damaged(format!("{} bytes are no shared vector", payload.len())))
     }
 
     fn seal(&self, space: u32, key: u64) -> Vec<u8> {
-        let mut payload = self.count.to_le_bytes().to_vec();
-        let components = self.vector.iter().chain(self.anchor.iter().flatten());
-        payload.extend(components.flat_map(|component| component.to_le_bytes()));
+        let kind = match &self.founding {
+            Some(_) => OF_A_PLACE,
+            None if self.vector.is_empty() => FORGOTTEN,
+            None => OF_WORDS,
+        };
+        let mut payload = vec![kind];
+        payload.extend(self.count.to_le_bytes());
+        payload.extend(self.founding.iter().flat_map(|founding| founding.event.to_le_bytes()));
+        let first = self.founding.iter().flat_map(|founding| &founding.vector);
+        payload.extend(self.vector.iter().chain(first).flat_map(|component| component.to_le_bytes()));
         envelope::seal_bytes(VECTOR, &vector_key(space, key), &payload)
+    }
+
+    /// Lets an event go.
+    fn let_go(&mut self, event: u64, why: Release) {
+        self.count = self.count.saturating_sub(1);
+        let Some(founding) = &mut self.founding else { return };
+        match why {
+            Release::PartOf(whole) if founding.event == event => founding.event = whole,
+            Release::PartOf(_) => {}
+            Release::Forgotten if founding.event == event => {
+                self.vector.clear();
+                self.founding = None;
+            }
+            Release::Forgotten => self.vector.clone_from(&founding.vector),
+        }
     }
 }
 
@@ -91,18 +158,18 @@ fn seal_reference(space: u32, event: u64, key: u64) -> Vec<u8> {
     envelope::seal_bytes(VECTOR, &vector_key(space, event), &payload)
 }
 
-/// The vector of an event, whether it is its own or shared.
+/// The vector of an event, whether it is its own or shared; `None` where it was forgotten with the picture that it came from.
 pub(super) fn open(
     table: &impl ReadableTable<(u32, u64), &'static [u8]>,
     space: u32,
     event: u64,
     dimensions: u32,
     sealed: &[u8],
-) -> Result<Vec<i16>> {
+) -> Result<Option<Vec<i16>>> {
     match stored(space, event, dimensions, sealed)? {
-        Stored::Own(vector) => Ok(vector),
-        Stored::Shared(key) => match table.get((space, key))? {
-            Some(row) => Ok(SharedVector::open(space, key, dimensions, row.value())?.vector),
+        Stored::Own(vector) => Ok(Some(vector)),
+        Stored::Shared(key) => match find(table, space, key, dimensions)? {
+            Some(shared) => Ok(Some(shared.vector).filter(|vector| !vector.is_empty())),
             None => Err(Failure::damaged(
                 VECTOR.table,
                 format!("({space}, {event})"),
@@ -136,22 +203,22 @@ pub(super) fn share(table: &mut Table<'_>, space: u32, event: u64, key: u64, sha
     Ok(())
 }
 
-/// Takes one event from those that have a shared vector; how many bytes went. A damaged one goes at once: nobody can have it.
-pub(super) fn release(table: &mut Table<'_>, space: u32, key: u64) -> Result<usize> {
+/// Takes an event from those that have a shared vector; how many bytes went. A damaged one goes at once: nobody can have it.
+pub(super) fn release(table: &mut Table<'_>, space: u32, event: u64, key: u64, why: Release) -> Result<usize> {
     let Some(sealed) = table.get((space, key))?.map(|row| row.value().to_vec()) else { return Ok(0) };
-    let payload = envelope::open_bytes(VECTOR, &vector_key(space, key), &sealed).unwrap_or_default();
-    match payload.split_first_chunk::<COUNT>().map(|(count, rest)| (u32::from_le_bytes(*count), rest)) {
-        Some((count, rest)) if count > 1 => {
-            let changed = [&(count - 1).to_le_bytes(), rest].concat();
-            let sealed = envelope::seal_bytes(VECTOR, &vector_key(space, key), &changed);
+    let mut left = 0;
+    if let Some(mut shared) = if_sound(SharedVector::of_any_space(space, key, &sealed))? {
+        shared.let_go(event, why);
+        if shared.count > 0 {
+            let sealed = shared.seal(space, key);
+            left = sealed.len();
             table.insert((space, key), sealed.as_slice())?;
-            Ok(0)
-        }
-        _ => {
-            table.remove((space, key))?;
-            Ok(sealed.len())
         }
     }
+    if left == 0 {
+        table.remove((space, key))?;
+    }
+    Ok(sealed.len() - left)
 }
 
 /// The key of the shared vector that a row leads to, whatever its space's dimensions are.
@@ -213,11 +280,11 @@ impl Lately {
         // What it had is taken out of the count: one that was damaged is embedded again.
         let before = table.get((space, event.0))?.and_then(|row| leads_to(space, event.0, row.value()));
         if let Some(key) = before {
-            release(table, space, key)?;
+            release(table, space, event.0, key, Release::Forgotten)?;
         }
         let known =
             self.known.get(&hash).copied().filter(|known| !matches!(known, Known::Event(first) if *first == event.0));
-        let own = || SharedVector { count: 0, vector: vector.to_vec(), anchor: None };
+        let own = || SharedVector { count: 0, vector: vector.to_vec(), founding: None };
         let shared = match known {
             Some(Known::Shared(key)) => find(&**table, space, key, dimensions)?
                 .filter(|shared| shared.vector == vector)

@@ -133,7 +133,7 @@ fn sound_vector(
     sealed: &[u8],
 ) -> Option<Vec<i16>> {
     match shared::open(table, space, event, dimensions, sealed) {
-        Ok(vector) => Some(vector),
+        Ok(vector) => vector,
         Err(failure) => {
             tracing::warn!(problem = tables::describe(failure), "a stored embedding is damaged; it is made again");
             None

@@ -326,7 +326,7 @@ impl Reader for View {
         let (number, dimensions) = self.published.space?;
         // A damaged vector is told and made again where the space is taken into use; here the signature stands for it.
         let row = self.tables.vectors.get((number, id.0)).ok()??;
-        shared::open(&self.tables.vectors, number, id.0, dimensions, row.value()).ok()
+        shared::open(&self.tables.vectors, number, id.0, dimensions, row.value()).ok()?
     }
 
     fn picture_texts(&self) -> Option<&dyn TextEmbedder> {
@@ -340,7 +340,7 @@ impl Reader for View {
         };
         let vector = |id: &EventId| {
             let row = self.tables.vectors.get((number, id.0)).ok()??;
-            shared::open(&self.tables.vectors, number, id.0, dimensions, row.value()).ok()
+            shared::open(&self.tables.vectors, number, id.0, dimensions, row.value()).ok()?
         };
         ids.iter().map(vector).collect()
     }

@@ -223,11 +223,11 @@ fn what_is_at_a_place_is_what_was_not_seen_elsewhere_since() {
     let speech = Told {
         entity: Some("Anna".into()),
         pose: Some(pose(1.0, 2.0)),
-        ..told_at("I leave the old ladder here.", 1_600)
+        ..told_at("I leave the old trestle here.", 1_600)
     };
     accepted(bench.tell(speech));
     let there = ask(&bench, "What is in the kitchen?", None).answer.unwrap();
-    assert!(there.contains("old ladder") && !there.contains("Anna"), "{there}: who speaks is not what is spoken of");
+    assert!(there.contains("old trestle") && !there.contains("Anna"), "{there}: who speaks is not what is spoken of");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use redb::ReadableTable;
 use crate::episodic::consolidation::{Joined, follow, joined, may_go_on, normalise};
 use crate::store::draft::Draft;
 use crate::store::failure::{Result, if_sound};
-use crate::store::records::{CONTINUED, EpisodeBody, EpisodeRow, EventBody, EventRow};
+use crate::store::records::{CONTINUED, EpisodeRow, EventBody, EventRow};
 use crate::store::shared;
 use crate::store::tables;
 use crate::store::vectors::{open_space, quantize, seal_vector, sensed_of};
@@ -59,15 +59,15 @@ impl Draft<'_> {
                 self.hide_event(event, &by_id[&event], &row)?;
             }
         }
-        for (id, body) in by_id.iter().filter(|(id, body)| !hidden.contains(id) && body.episode != kept) {
+        for (id, _) in by_id.iter().filter(|(id, body)| !hidden.contains(id) && body.episode != kept) {
             self.move_event(*id, kept)?;
-            debug_assert_ne!(body.episode, kept);
         }
 
         let end = bodies.iter().map(|body| body.end).max().unwrap_or(last.end);
         for (id, body) in stay.iter().zip(&bodies).skip(1) {
-            if let Some(key) = body.segment_key() {
-                self.lead_segments(body, &key, kept)?;
+            // So that they stay known.
+            for (key, _) in self.segments_of(body)? {
+                self.tables.segments.insert(key.as_slice(), kept)?;
             }
             self.close_episode(*id, &EpisodeRow::Merged { into: kept })?;
         }
@@ -94,7 +94,8 @@ impl Draft<'_> {
             let Some(sensed) = sensed_of(&space) else { continue };
             let Some(sealed) = self.tables.vectors.get((*number, event))? else { continue };
             let vector =
-                if_sound(shared::open(&*self.tables.vectors, *number, event, space.dimensions, sealed.value()))?;
+                if_sound(shared::open(&*self.tables.vectors, *number, event, space.dimensions, sealed.value()))?
+                    .flatten();
             rows.extend(vector.map(|vector| (*number, sensed, vector)));
         }
         Ok(rows)
@@ -113,16 +114,6 @@ impl Draft<'_> {
         }
         for (number, mean) in means {
             self.tables.vectors.insert((number, whole), seal_vector(number, whole, &quantize(&mean)).as_slice())?;
-        }
-        Ok(())
-    }
-
-    /// Lets the keys of the segments that an episode is made of lead to another one, so that they stay known.
-    pub(super) fn lead_segments(&mut self, body: &EpisodeBody, own: &[u8], to: u64) -> Result<()> {
-        let mut keys = self.segments_of(body)?;
-        keys.push((own.to_vec(), (0, 0)));
-        for (key, _) in keys {
-            self.tables.segments.insert(key.as_slice(), to)?;
         }
         Ok(())
     }

@@ -293,8 +293,8 @@ impl<'t> Sketches<'t> {
             for (space, dimensions, gamma) in &self.spaces {
                 if picture.is_none()
                     && let Some(sealed) = vectors.get((*space, member))?
+                    && let Some(vector) = shared::open(&vectors, *space, member, *dimensions, sealed.value())?
                 {
-                    let vector = shared::open(&vectors, *space, member, *dimensions, sealed.value())?;
                     let mut vector: Vec<f32> = vector.into_iter().map(f32::from).collect();
                     normalise(&mut vector);
                     picture = Some((vector, *gamma));

@@ -7,8 +7,8 @@ use crate::episodic::consolidation::{parts_of, set_duration};
 use crate::store::draft::Draft;
 use crate::store::failure::{Result, if_sound};
 use crate::store::records::{CONTINUED, EpisodeBody, EventBody, EventRow, joined};
+use crate::store::shared::Release;
 use crate::store::tables;
-use crate::store::vectors::seal_vector;
 use crate::{Origin, TimeSpan};
 
 /// The key of a segment, and its span in stream time, microseconds.
@@ -119,7 +119,7 @@ impl Draft<'_> {
             }
             return Ok(Vec::new());
         }
-        let (vectors, pose) = (self.sensed_rows(id)?, self.pose(id)?);
+        let pose = self.pose(id)?;
         let mut made = Vec::new();
         for (part, episode) in parts.iter_mut().zip(episodes) {
             let Some((start, end)) = part.take() else { continue };
@@ -130,11 +130,10 @@ impl Draft<'_> {
             let mut piece = EventBody { episode, start, end, stream, ..body.clone() };
             set_duration(&mut piece);
             let event = self.insert_posed(piece, pose.clone())?;
-            for (number, _, vector) in &vectors {
-                self.tables.vectors.insert((*number, event), seal_vector(*number, event, vector).as_slice())?;
-            }
             made.push((id, event));
         }
+        // Its picture is the average of what it was made of, and some of that is to be forgotten: no part keeps it.
+        self.remove_vectors(id, Release::Forgotten)?;
         let by = made.last().map_or(id, |(_, part)| *part);
         self.hide_event(id, body, &EventRow::Superseded { by, supersedes: None, digest: CONTINUED })?;
         Ok(made)

@@ -9,11 +9,11 @@ use redb::ReadableTable;
 
 use crate::Origin;
 use crate::Sensed;
-use crate::episodic::consolidation::{follow, gamma, normalise};
+use crate::episodic::consolidation::{dot, follow, gamma, normalise};
 use crate::index::signature::{Planes, SignatureOptions, SignatureTable, radius};
 use crate::store::draft::Draft;
 use crate::store::failure::{Result, if_sound};
-use crate::store::shared::{self, SharedVector, Stored};
+use crate::store::shared::{self, Founding, SharedVector, Stored};
 use crate::store::tables;
 use crate::store::vectors::{open_space, quantize, sensed_of};
 
@@ -81,8 +81,8 @@ impl Draft<'_> {
                 let (key, place) = match self.place_of(*space, known, &vector)? {
                     Some(found) => found,
                     None => {
-                        let anchor = Some(vector.clone());
-                        (shared::next_key(&*self.tables.vectors, *space)?, SharedVector { count: 0, vector, anchor })
+                        let founding = Some(Founding { event: member, vector: vector.clone() });
+                        (shared::next_key(&*self.tables.vectors, *space)?, SharedVector { count: 0, vector, founding })
                     }
                 };
                 known.set(key, &place.vector);
@@ -101,10 +101,10 @@ impl Draft<'_> {
         for key in known.near(vector) {
             let found = if_sound(shared::find(&*self.tables.vectors, space, key, known.dimensions))?.flatten();
             let Some(place) = found else { continue };
-            let Some(anchor) = &place.anchor else { continue };
+            let Some(founding) = &place.founding else { continue };
             let cosine = dot(&unit(&place.vector), &picture);
             // Also as like as γ to the first picture, so that a place does not wander off.
-            let alike = cosine >= known.gamma && dot(&unit(anchor), &picture) >= known.gamma;
+            let alike = cosine >= known.gamma && dot(&unit(&founding.vector), &picture) >= known.gamma;
             if alike && best.as_ref().is_none_or(|(most, _, _)| cosine > *most) {
                 best = Some((cosine, key, place));
             }
@@ -144,8 +144,4 @@ fn unit(vector: &[i16]) -> Vec<f32> {
     let mut vector: Vec<f32> = vector.iter().map(|component| f32::from(*component)).collect();
     normalise(&mut vector);
     vector
-}
-
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

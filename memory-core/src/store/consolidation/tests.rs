@@ -14,6 +14,7 @@ use crate::store::engine::Store;
 use crate::store::memory_storage::MemoryStorage;
 use crate::store::shared;
 use crate::store::tables::VECTORS;
+use crate::store::vectors::quantize;
 use crate::{
     Boundary, ConsolidationOptions, EpisodeFilter, EpisodeId, EventId, ForgetRequest, Kind, ManualClock, MemoryOptions,
     Modality, Observation, Origin, Outcome, Perceived, PerceivedEvent, Pose, PoseOf, Sensed, SensedEmbedding,
@@ -374,6 +375,82 @@ fn who_comes_back_to_a_place_remembers_its_picture_once() {
     sound(&store);
     store.compact().unwrap();
     assert_eq!(rows(&store), (0, 34, 9));
+    sound(&store);
+}
+
+/// Three visits to one place, which looks a little different each time.
+fn visits(store: &Store) -> [Vec<i16>; 3] {
+    [(0, 2), (10, 3), (20, 4)].map(|(number, detail): (i64, usize)| {
+        perceive(store, segment(number + 5, 9, &[]));
+        let mut visit = segment(number, 1, &[]);
+        let picture = &mut visit.events[0].embeddings[0].vector;
+        picture[detail] = 0.2;
+        let norm = picture.iter().map(|component| component * component).sum::<f32>().sqrt();
+        let stored = quantize(&picture.iter().map(|component| component / norm).collect::<Vec<f32>>());
+        perceive(store, visit);
+        stored
+    })
+}
+
+/// Whether any row of vectors holds these components.
+fn is_kept(store: &Store, vector: &[i16]) -> bool {
+    let wanted: Vec<u8> = vector.iter().flat_map(|component| component.to_le_bytes()).collect();
+    let transaction = store.database.read().unwrap();
+    let table = transaction.open_table(VECTORS).unwrap();
+    let mut values = table.iter().unwrap().map(|entry| entry.unwrap().1.value().to_vec());
+    values.any(|value| value.windows(wanted.len()).any(|window| window == wanted))
+}
+
+/// What the visits to the place look like, as far as that is known.
+fn looks(store: &Store) -> Vec<Option<Vec<i16>>> {
+    let view = store.view().unwrap();
+    let events = view.list_events(None, usize::MAX).unwrap();
+    let mut of_place: Vec<_> = events.into_iter().filter(|event| event.text == "Room 1.").collect();
+    of_place.sort_by_key(|event| event.span.start);
+    let ids: Vec<EventId> = of_place.iter().map(|event| event.id).collect();
+    view.sensed_vectors(&ids, Sensed::Picture, SAME_PLACE[0].0)
+}
+
+#[test]
+fn nothing_of_a_forgotten_picture_stays_in_what_its_place_looks_like() {
+    let store = open(&MemoryStorage::new(), true);
+    let [first, second, third] = visits(&store);
+    consolidate(&store);
+    let refined = looks(&store)[0].clone().unwrap();
+    assert_eq!(looks(&store), vec![Some(refined.clone()); 3]);
+    assert!(refined != first && is_kept(&store, &first) && !is_kept(&store, &second) && !is_kept(&store, &third));
+    // The second visit: the place is again as it was founded.
+    store.forget(&ForgetRequest::Span(TimeSpan::new(at(101), at(109)))).unwrap();
+    assert_eq!(looks(&store), vec![Some(first.clone()); 2]);
+    sound(&store);
+    // The first visit, on which the place was founded.
+    store.forget(&ForgetRequest::Span(TimeSpan::new(at(1), at(9)))).unwrap();
+    assert_eq!(looks(&store), [None]);
+    assert!(!is_kept(&store, &first) && !is_kept(&store, &refined));
+    sound(&store);
+    // The place can be founded again.
+    perceive(&store, segment(40, 1, &[]));
+    consolidate(&store);
+    assert!(looks(&store)[0].is_none() && looks(&store)[1].is_some());
+    sound(&store);
+}
+
+#[test]
+fn a_stay_of_which_a_part_is_forgotten_keeps_no_picture_that_was_made_of_that_part() {
+    let store = open(&MemoryStorage::new(), true);
+    let mut all = Vec::new();
+    for number in 0..6 {
+        let mut segment = segment(number, 1, &[]);
+        segment.events[0].embeddings[0].vector[2] = 0.1 * f32::from(u8::try_from(number).unwrap());
+        perceive(&store, segment);
+    }
+    all.extend(looks(&store));
+    consolidate(&store);
+    let whole = looks(&store);
+    assert_eq!(whole.len(), 1);
+    store.forget(&ForgetRequest::Span(TimeSpan::new(at(22), at(25)))).unwrap();
+    assert_eq!(looks(&store), [None, None], "before and after");
+    assert!(all.into_iter().chain(whole).flatten().all(|picture| !is_kept(&store, &picture)));
     sound(&store);
 }
 
