@@ -86,6 +86,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     logging::catch_panics();
     let stop = CancellationToken::new();
     signals::watch(stop.clone()).or_exit(Exit::Internal)?;
+    let hangups = signals::hangups().or_exit(Exit::Internal)?;
 
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let zone = opening::zone(config)?;
@@ -230,7 +231,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     };
     let perceiving = Perceiving::start(config, parts)?;
     reloader.serve_sources(perceiving.clone());
-    reloader.watch().or_exit(Exit::Internal)?;
+    reloader.watch(hangups);
     let files_end = async {
         match options.exit_at_end {
             true => perceiving.ended().await,

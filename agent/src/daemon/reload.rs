@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 use toml::{Table, Value};
 
@@ -55,12 +55,8 @@ impl Reloader {
         self.homeassistant.subscribe()
     }
 
-    /// Reloads at every SIGHUP, for as long as the daemon runs.
-    ///
-    /// # Errors
-    /// If the handler cannot be installed.
-    pub fn watch(self: Arc<Self>) -> std::io::Result<()> {
-        let mut hangup = signal(SignalKind::hangup())?;
+    /// Reloads at every hangup, for as long as the daemon runs; one that came before reloads now.
+    pub fn watch(self: Arc<Self>, mut hangup: Signal) {
         tokio::spawn(async move {
             while hangup.recv().await.is_some() {
                 let reloader = Arc::clone(&self);
@@ -72,7 +68,6 @@ impl Reloader {
                 systemd::ready();
             }
         });
-        Ok(())
     }
 
     fn apply(&self, running: &mut Config, wanted: Config) -> Reloaded {

@@ -1,9 +1,17 @@
-//! SIGTERM and SIGINT: the first drains, the second forces the end.
+//! SIGTERM and SIGINT: the first drains, the second forces the end. SIGHUP is kept for who reloads.
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
+
+/// The hangups from here on. Asked for before anything slow: until then a SIGHUP ends the program.
+///
+/// # Errors
+/// If the handler cannot be installed.
+pub fn hangups() -> std::io::Result<Signal> {
+    signal(SignalKind::hangup())
+}
 
 /// Cancels `shutdown` at the first signal and ends the process at the second.
 ///
