@@ -102,13 +102,11 @@ fn a_hangup_takes_changed_sources_into_use_and_names_what_needs_a_restart() -> R
 #[test]
 fn a_hangup_during_the_start_is_obeyed_once_it_runs() -> Result<()> {
     let broker = Broker::start()?;
-    let client = broker.client()?;
-    let mark = client.mark();
     let mut agent = Agent::builder(&broker, "early").spawn()?;
     agent.process().wait_for_line("memory is open", SOON)?;
     agent.process().signal(Signal::HUP)?;
     agent.process().wait_for_line("the configuration has not changed", SOON)?;
-    agent.wait_online(&client, mark)?;
+    agent.process().wait_for_line("online robot=\"early\"", SOON)?;
     agent.stop()
 }
 
