@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::reading::{Reading, is_content};
 use crate::index::{Search, stem};
-use crate::language::english::lexicon;
+use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::{Tag, Word};
 
@@ -398,8 +398,11 @@ pub(super) fn word_likeness(a: &str, b: &str) -> f32 {
     }
     // "prep" for "preparation", "fridge" is in the lexicon: a short form of at least four letters.
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    // A doorbell has to do with a door, but is a bell.
     if short.len() >= 4 && long.len() >= short.len() + 4 && long.starts_with(short) {
-        return 0.75;
+        let rest = &long[short.len()..];
+        let compound = lexicon::category(rest, PartOfSpeech::Noun).is_some();
+        return if compound { 0.6 } else { 0.75 };
     }
     // "dentist" and "dental": one root with two endings.
     let root = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();

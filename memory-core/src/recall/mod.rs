@@ -11,6 +11,7 @@ mod answerers;
 mod calibration;
 mod candidate;
 mod content;
+mod corrections;
 mod decision;
 mod deliberation;
 mod fusion;
@@ -138,8 +139,15 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
             trace.push(step("cue words", format!("{:?} {}", cue.order, question.part(&cue.range))));
         }
     }
-    let pool = Pool { reader, question: &question, embedding: embeddings.question };
-    let gathered = gather(&pool, embeddings.cue.as_ref(), &mut trace)?;
+    let mut pool = Pool { reader, question: &question, embedding: embeddings.question, taken_back: Vec::new() };
+    let mut gathered = gather(&pool, embeddings.cue.as_ref(), &mut trace)?;
+    pool.taken_back = corrections::taken_back(&pool, &gathered.found)?;
+    for pair in &pool.taken_back {
+        let (earlier, later) = (&pair.earlier.reading.event, &pair.later.reading.event);
+        trace.push(step("taken back", format!("{}: {} by {}: {}", earlier.id, earlier.text, later.id, later.text)));
+    }
+    gathered.found = corrections::replaced(gathered.found, &pool.taken_back);
+    let pool = pool;
     stopwatch.check()?;
     let mut intent = question.intent;
     let mut candidates = propose(&pool, &gathered, &mut degraded, &mut intent, limit)?;
@@ -179,7 +187,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
         (Ask::Place, Some(first)) if conclusion.answer.is_some() => poses::of_event(first).cloned(),
         _ => None,
     };
-    let mut evidence = conclusion.evidence;
+    let mut evidence = corrections::shown(conclusion.evidence, &pool.taken_back);
     evidence.truncate(limit);
     degraded.splice(0..0, missing::missing(&question, &evidence, conclusion.answer.is_some(), reader));
     let answer = Answer {
@@ -236,7 +244,7 @@ fn propose(
         Ask::Summary => summary::answer(pool)?,
         Ask::Action if summary::is_wide(question) => summary::answer(pool)?,
         Ask::Action | Ask::Thing | Ask::Description if summary::is_of_a_time(question) => summary::answer(pool)?,
-        Ask::Change => amounts::changes(pool, found).or(events::changed(pool, found)),
+        Ask::Change => amounts::changes(pool, found).or_else(|| events::changed(pool, found)),
         _ => None,
     };
     let of_class = events::of_class(pool)?;

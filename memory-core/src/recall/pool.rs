@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Reader;
 use super::content::{Content, Coverage};
+use super::corrections::TakenBack;
 use super::nearest;
 use super::question::Question;
 use super::reading::Reading;
@@ -61,6 +62,8 @@ pub(super) struct Pool<'a> {
     pub reader: &'a dyn Reader,
     pub question: &'a Question<'a>,
     pub embedding: Option<Vec<f32>>,
+    /// What a later statement corrects; it is read no more.
+    pub taken_back: Vec<TakenBack>,
 }
 
 impl Pool<'_> {
@@ -88,10 +91,14 @@ impl Pool<'_> {
         self.read_hits(&hits, content)
     }
 
+    fn is_taken_back(&self, id: EventId) -> bool {
+        self.taken_back.iter().any(|pair| pair.earlier.id() == id)
+    }
+
     fn read_hits(&self, hits: &[Hit], content: &Content) -> Result<Vec<Found>, ReadError> {
         let mut found = Vec::with_capacity(hits.len());
         let top = hits.iter().map(|hit| hit.score).fold(0.0_f32, f32::max).max(f32::MIN_POSITIVE);
-        for (rank, hit) in hits.iter().enumerate() {
+        for (rank, hit) in hits.iter().enumerate().filter(|(_, hit)| !self.is_taken_back(hit.id)) {
             // Forgotten since the snapshot: passed over.
             let Some(event) = self.reader.event(hit.id)? else { continue };
             let reading = if rank < READ { Reading::of(event, self.reader.zone()) } else { Reading::unread(event) };
@@ -103,7 +110,7 @@ impl Pool<'_> {
     /// Events by their ids, in that order.
     pub fn read(&self, ids: &[EventId], content: &Content) -> Result<Vec<Found>, ReadError> {
         let mut found = Vec::with_capacity(ids.len());
-        for id in ids {
+        for id in ids.iter().filter(|id| !self.is_taken_back(**id)) {
             let Some(event) = self.reader.event(*id)? else { continue };
             let reading = Reading::of(event, self.reader.zone());
             found.push(Found::new(reading, 0.0, None, content));

@@ -148,11 +148,20 @@ impl Reading {
     }
 
     fn thing_before(&self, at: usize, plural: bool) -> Option<NounPhrase> {
-        let things: Vec<&NounPhrase> = self
+        let mut things: Vec<&NounPhrase> = self
             .before(at)
             .into_iter()
             .filter(|noun| !is_person(noun) && (!plural || noun.plural || !noun.also.is_empty()))
             .collect();
+        // "The woman next door has it": what a clause does is not done to its own subject.
+        let own = self.clauses().find(|clause| clause.range.start <= at && at < clause.range.end);
+        let verb = own.and_then(|clause| clause.verb.as_ref().map(|verb| (clause.range.start, verb.range.start)));
+        if let Some((start, verb)) = verb.filter(|(_, verb)| *verb < at) {
+            let other = |noun: &&NounPhrase| noun.range.end <= start || noun.range.start >= verb;
+            if things.iter().any(|noun| other(noun)) {
+                things.retain(other);
+            }
+        }
         // What a clause is about, its object before its subject, is meant before what only places it.
         let main = things.iter().rev().find(|noun| {
             self.clauses().any(|clause| {

@@ -1,6 +1,7 @@
 //! English: what words mean, times, word classes, phrases and clauses of questions and of what was told.
 
 pub(crate) mod closed;
+pub(crate) mod correction;
 pub(crate) mod foreign;
 pub(crate) mod lexicon;
 pub(crate) mod question;

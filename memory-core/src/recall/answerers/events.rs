@@ -11,6 +11,7 @@ use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
+use crate::recall::corrections::TakenBack;
 use crate::recall::likeness::{best_in, is_colour, likeness};
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
@@ -121,6 +122,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
 /// What is different from before: what was told last of the thing, where several were told.
 pub(in crate::recall) fn changed(pool: &Pool<'_>, found: &[Found]) -> Option<Candidate> {
     let question = pool.question;
+    if let Some(pair) = pool.taken_back.iter().max_by_key(|pair| (pair.later.span().start, pair.later.id())) {
+        return Some(corrected(question, pair));
+    }
     let told: Vec<&Found> = found.iter().filter(|found| !found.reading.only_asks()).collect();
     let best = told.iter().map(|found| found.fitness()).fold(0.0, f32::max);
     let mut near: Vec<&Found> = told.into_iter().filter(|found| found.fitness() >= 0.6 * best).take(12).collect();
@@ -143,6 +147,27 @@ pub(in crate::recall) fn changed(pool: &Pool<'_>, found: &[Found]) -> Option<Can
         confidence: 0.0,
         reason: "what was told last of it".into(),
     })
+}
+
+/// What a later statement says instead of an earlier one.
+fn corrected(question: &Question<'_>, pair: &TakenBack) -> Candidate {
+    let text = quote(&pair.later, question);
+    Candidate {
+        layer: Layer::Episodes,
+        text: text.clone(),
+        value: Value::Text(text),
+        signals: Signals {
+            coverage: pair.earlier.coverage.of_content.max(pair.later.coverage.of_content),
+            cosine: pair.later.cosine.or(pair.earlier.cosine).unwrap_or(0.0),
+            margin: 1.0,
+            fits: 1.0,
+            thing: question.named.first().map_or(0.5, |thing| best_in(thing, &pair.earlier.reading)),
+            known: question.content.known(),
+        },
+        evidence: vec![pair.later.clone(), pair.earlier.clone()],
+        confidence: 0.0,
+        reason: "what was told since takes back what was told before".into(),
+    }
 }
 
 /// Everything of a class that memory holds in the question's time, where nothing else is named: "which animals did you

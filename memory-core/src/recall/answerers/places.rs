@@ -7,7 +7,7 @@ use crate::recall::content::word_likeness;
 use crate::recall::likeness::likeness;
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::Question;
-use crate::recall::reading::{Place, Placement};
+use crate::recall::reading::{Place, Placement, is_person};
 use crate::{ReadError, Timestamp};
 
 /// Below this another thing is meant.
@@ -109,10 +109,15 @@ pub(in crate::recall) fn theme(question: &Question<'_>) -> Option<NounPhrase> {
         .filter(|subject| matches!(subject.head.as_str(), "you" | "your"))
         .map(|_| crate::recall::reading::name_phrase("robot"));
     let pronoun = subject.is_none_or(NounPhrase::is_pronoun);
+    // "She had left it at work. Where was it after all?": what the words before name.
+    let thing = subject
+        .filter(|subject| matches!(subject.head.as_str(), "it" | "they" | "that" | "those"))
+        .and_then(|_| question.named.iter().find(|noun| !is_person(noun)).cloned());
     object
         .cloned()
         .or_else(|| subject.filter(|_| !pronoun).cloned())
         .or(itself)
+        .or(thing)
         .or_else(|| question.named.first().cloned())
 }
 

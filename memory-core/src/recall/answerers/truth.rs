@@ -9,6 +9,7 @@ use crate::recall::answerers::events::quote;
 use crate::recall::answerers::times::margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
+use crate::recall::corrections::TakenBack;
 use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::reading::Reading;
@@ -51,6 +52,12 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     if let Some(candidate) = whereabouts(pool, pooled)? {
         return Ok(Some(candidate));
     }
+    if let Some(pair) = denied_since(pool) {
+        let yes = question.asked.negated_verb();
+        let mut candidate = said(pool, &pair.later, yes, pooled, "what was told since takes it back");
+        candidate.signals.coverage = pair.earlier.coverage.of_content;
+        return Ok(Some(candidate));
+    }
     // Otherwise what happened says yes, and what was told not to happen says no.
     let mut ranked: Vec<&Found> = pooled.iter().filter(|found| !found.reading.only_asks()).collect();
     ranked.sort_by(|a, b| b.fitness().total_cmp(&a.fitness()).then(b.span().start.cmp(&a.span().start)));
@@ -70,6 +77,12 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let chosen = if denied { newest } else { best };
     let yes = denied == question.asked.negated_verb();
     Ok(Some(said(pool, chosen, yes, pooled, "what was told of it")))
+}
+
+/// Of the statements that say what is asked, one that was taken back since.
+fn denied_since<'a>(pool: &'a Pool<'_>) -> Option<&'a TakenBack> {
+    let said = pool.taken_back.iter().filter(|pair| pair.earlier.coverage.of_content >= SAYS_IT);
+    said.max_by_key(|pair| (pair.later.span().start, pair.later.id()))
 }
 
 /// "Is the ladder in the hall?": by the place where it is.

@@ -1,6 +1,6 @@
 //! Options that are times.
 
-use super::Weighed;
+use super::{LEAST, Weighed};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::parse;
 use crate::language::english::time::{Tense, WholeTime};
@@ -75,7 +75,7 @@ pub(super) fn by_time(
     if spans.is_empty() {
         return Ok(None);
     }
-    let support = options
+    let mut support: Vec<f32> = options
         .iter()
         .map(|times| {
             let own: Vec<TimeSpan> = times.iter().map(|time| time.span).collect();
@@ -89,6 +89,12 @@ pub(super) fn by_time(
             shared(&own, &spans)
         })
         .collect();
+    // What was taken for the answer lies at none of them: another event that suits the question may.
+    if support.iter().all(|support| *support < LEAST) {
+        for (support, times) in support.iter_mut().zip(options) {
+            *support = times.iter().map(|time| near_any(question, pooled, time.span)).fold(0.0, f32::max);
+        }
+    }
     Ok(Some(Weighed { support, evidence, speaks: Vec::new(), by: "times" }))
 }
 

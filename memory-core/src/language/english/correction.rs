@@ -1,0 +1,241 @@
+//! What a speaker takes back of what was said before: "I was wrong about that", "thirty, not forty", "it is called off".
+
+use std::ops::Range;
+
+use super::syntax::Sentence;
+use super::tag::{Tag, Word};
+
+/// Words behind "not", "instead of" and "rather than" that are denied.
+const DENIED: usize = 3;
+
+/// How a text takes back something.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Correction {
+    /// The speaker admits a mistake, or contradicts.
+    pub admits: bool,
+    /// What is called off will not be.
+    pub called_off: bool,
+    /// Something is put at another time or place.
+    pub moved: bool,
+    pub denied: Vec<Denial>,
+}
+
+/// What is said not to be so.
+///
+/// The subject of the denial stands in the same sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Denial {
+    /// Base forms of what is denied.
+    pub words: Vec<String>,
+    /// Whether the speaker denies it of themselves: "I am not …".
+    pub of_speaker: bool,
+    /// Where in the text the sentence stands.
+    pub sentence: Range<usize>,
+}
+
+impl Correction {
+    /// What the words and sentences of a text take back; `None` if nothing.
+    pub fn of(words: &[Word], sentences: &[Sentence]) -> Option<Self> {
+        let mut found = Self::default();
+        for sentence in sentences.iter().filter(|sentence| !sentence.asks) {
+            let words: Vec<&Word> = words.iter().filter(|word| within(&word.range, &sentence.range)).collect();
+            found.admits |= contradicts(sentence, &words) || admits(sentence, &words);
+            found.called_off |= called_off(&words);
+            found.moved |= moved(&words);
+            found.denied.extend(contrasts(sentence, &words));
+            for denied in negated(sentence, &words) {
+                if !found.denied.iter().any(|known| known.words == denied.words) {
+                    found.denied.push(denied);
+                }
+            }
+        }
+        (found != Self::default()).then_some(found)
+    }
+}
+
+fn within(inner: &Range<usize>, outer: &Range<usize>) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// "No, look, the …", "Correction: the …", but neither "No, I didn't" nor "No, not yet", which answer a question.
+fn contradicts(sentence: &Sentence, words: &[&Word]) -> bool {
+    let begins = match words {
+        [first, second, ..] => (first.is("no") || first.is("correction")) && second.tag == Tag::Mark,
+        _ => false,
+    };
+    let states = sentence.clauses.iter().any(|clause| {
+        let of_thing =
+            clause.subject.as_ref().is_some_and(|subject| !matches!(subject.head.as_str(), "i" | "we" | "you"));
+        of_thing && clause.verb.as_ref().is_some_and(|verb| !verb.negated)
+    });
+    begins && states
+}
+
+/// "I was wrong about …", "I mixed that up", "that was a mistake", "that is not true".
+fn admits(sentence: &Sentence, words: &[&Word]) -> bool {
+    sentence.clauses.iter().any(|clause| {
+        let subject = clause.subject.as_ref().map(|subject| subject.head.as_str());
+        let own: Vec<&&Word> = words.iter().filter(|word| within(&word.range, &clause.range)).collect();
+        let has = |list: &[&str]| {
+            own.iter().any(|word| list.contains(&word.text.as_str()) || list.contains(&word.lemma.as_str()))
+        };
+        let speaker = matches!(subject, Some("i" | "we"));
+        // "It is not right that …" is an opinion.
+        let said = matches!(subject, Some("that" | "this"));
+        let denies = clause.verb.as_ref().is_some_and(|verb| verb.negated);
+        speaker
+            && (has(&["wrong", "mistaken", "mistake", "mistook", "misread", "misheard", "confuse"])
+                || has(&["mix"]) && has(&["up"]))
+            || said && (has(&["wrong", "mistake", "untrue", "false"]) || denies && has(&["true", "right", "correct"]))
+    })
+}
+
+/// "The meeting is cancelled", "they have called it off".
+fn called_off(words: &[&Word]) -> bool {
+    let cancels = words.iter().any(|word| word.tag == Tag::Verb && word.lemma == "cancel");
+    let called = words.iter().any(|word| word.lemma == "call") && words.iter().any(|word| word.is("off"));
+    cancels || called
+}
+
+/// "It starts an hour later now", "he is now down for Friday", "at noon instead".
+fn moved(words: &[&Word]) -> bool {
+    let has = |text: &str| words.iter().any(|word| word.is(text));
+    let verb = |list: &[&str]| words.iter().any(|word| word.tag == Tag::Verb && list.contains(&word.lemma.as_str()));
+    has("instead")
+        || verb(&["postpone", "reschedule", "rearrange", "delay"])
+        || verb(&["move", "put", "push", "shift"]) && (has("back") || has("forward") || has("to")) && has("now")
+        || has("now") && (has("later") || has("earlier") || verb(&["start", "begin", "be"]))
+}
+
+/// What stands behind "not", "instead of" and "rather than".
+fn contrasts(sentence: &Sentence, words: &[&Word]) -> Vec<Denial> {
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let behind = match word.text.as_str() {
+            // Behind a verb it denies the verb, which its clause knows.
+            "not"
+                if !at
+                    .checked_sub(1)
+                    .and_then(|before| words.get(before))
+                    .is_some_and(|before| before.tag == Tag::Verb) =>
+            {
+                at + 1
+            }
+            "rather" if words.get(at + 1).is_some_and(|next| next.is("than")) => at + 2,
+            "instead" if words.get(at + 1).is_some_and(|next| next.is("of")) => at + 2,
+            _ => continue,
+        };
+        let denied: Vec<String> = words[behind.min(words.len())..]
+            .iter()
+            .take_while(|word| word.tag != Tag::Mark && word.tag != Tag::Verb && !word.is("only") && !word.is("just"))
+            .filter(|word| is_deniable(word))
+            .take(DENIED)
+            .map(|word| word.lemma.clone())
+            .collect();
+        if !denied.is_empty() {
+            found.push(Denial { words: denied, of_speaker: false, sentence: sentence.range.clone() });
+        }
+    }
+    found
+}
+
+/// What clauses deny of how things are or will be: "it isn't in the hall", "we are not leaving on Sunday". What was not done, or not
+/// yet, takes back no deed that was.
+fn negated(sentence: &Sentence, words: &[&Word]) -> Vec<Denial> {
+    let has = |text: &str| words.iter().any(|word| word.is(text));
+    let no_more = has("anymore") || has("any") && has("more") || has("no") && has("longer");
+    let mut found = Vec::new();
+    for clause in &sentence.clauses {
+        let Some(verb) = clause.verb.as_ref().filter(|verb| verb.negated || no_more) else { continue };
+        let being = verb.auxiliary_only && verb.lemma == "be" || verb.progressive && !verb.past || no_more;
+        if !being || verb.perfect || verb.infinitive || verb.modal.is_some() || has("yet") {
+            continue;
+        }
+        let behind: Vec<&&Word> = words
+            .iter()
+            .filter(|word| word.range.start >= verb.range.end && within(&word.range, &clause.range))
+            .filter(|word| word.is_nominal() || word.tag == Tag::Time)
+            .collect();
+        // "It is not hot": what something is like is a state.
+        let Some(first) = behind.iter().position(|word| is_deniable(word)) else { continue };
+        let described =
+            |range: &Range<usize>| verb.range.end <= range.start && range.end + 1 < behind[first].range.start;
+        if clause.complements.iter().any(|(_, range)| described(range)) {
+            continue;
+        }
+        let words: Vec<String> =
+            behind.iter().filter(|word| is_deniable(word)).take(DENIED).map(|word| word.lemma.clone()).collect();
+        let subject = clause.subject.as_ref().map(|subject| subject.head.as_str());
+        let of_speaker = matches!(subject, Some("i" | "we"));
+        found.push(Denial { words, of_speaker, sentence: sentence.range.clone() });
+    }
+    found
+}
+
+/// Whether that it is denied takes back a statement: a thing, a name, a number or a time. What something is like is a state.
+fn is_deniable(word: &Word) -> bool {
+    matches!(word.tag, Tag::Noun | Tag::Name | Tag::Number | Tag::Time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::english::syntax::parse;
+
+    fn of(text: &str) -> Option<Correction> {
+        let (words, sentences) = parse(text, &[]);
+        Correction::of(&words, &sentences)
+    }
+
+    #[test]
+    fn a_mistake_is_admitted_in_many_words() {
+        for text in [
+            "I was wrong about the ladder.",
+            "We mixed that up: it is the left one.",
+            "No, the tram leaves at nine.",
+            "That is not true, the pump is fine.",
+            "I misread the label.",
+        ] {
+            assert!(of(text).is_some_and(|found| found.admits), "{text}: {:?}", of(text));
+        }
+        for text in [
+            "Something is wrong with the pump.",
+            "There are no cups left.",
+            "I like the wrong side of town?",
+            "No, not yet.",
+            "No, I didn't.",
+            "It is not right that he waits.",
+        ] {
+            assert!(of(text).is_none_or(|found| !found.admits), "{text}: {:?}", of(text));
+        }
+    }
+
+    #[test]
+    fn what_is_denied_is_named() {
+        let denied = |text: &str| -> Vec<Vec<String>> {
+            of(text).into_iter().flat_map(|found| found.denied).map(|denial| denial.words).collect()
+        };
+        assert_eq!(denied("The screws are 6 mm, not 8."), [vec!["8".to_owned()]]);
+        assert_eq!(denied("The drill was never in the attic."), [vec!["attic".to_owned()]]);
+        assert_eq!(denied("The drill wasn't in the attic."), [vec!["attic".to_owned()]]);
+        assert_eq!(denied("Take the stairs instead of the tram."), [vec!["tram".to_owned()]]);
+        for text in [
+            "The drill is in the attic.",
+            "Not only the drill, the saw is there.",
+            "I haven't seen the drill yet.",
+            "The drill isn't cheap.",
+            "I didn't buy the drill.",
+        ] {
+            assert!(of(text).is_none(), "{text}: {:?}", of(text));
+        }
+    }
+
+    #[test]
+    fn what_is_called_off_or_moved_is_told_apart() {
+        assert!(of("They have called the regatta off.").is_some_and(|found| found.called_off));
+        assert!(of("The regatta is cancelled.").is_some_and(|found| found.called_off));
+        assert!(of("The regatta starts at nine instead.").is_some_and(|found| found.moved && !found.called_off));
+        assert!(of("The regatta starts an hour later now.").is_some_and(|found| found.moved));
+        assert!(of("The regatta starts at nine.").is_none());
+    }
+}

@@ -1,0 +1,246 @@
+//! What was taken back since: told statements that a later one corrects answer no question of how things are.
+//!
+//! A later statement takes back an earlier one if both speak of what the question asks about, and the later one admits a mistake,
+//! denies what the earlier one says, or calls off or moves what the earlier one announces.
+
+use super::content::{Item, word_likeness};
+use super::likeness::{best_in, likeness};
+use super::pool::{Found, Pool, merged};
+use super::question::Question;
+use super::reading::{Reading, is_person};
+use crate::index::{stem, words};
+use crate::language::english::correction::{Correction, Denial};
+use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::question::{Ask, Occurrence};
+use crate::language::english::syntax::{NounKind, NounPhrase, parse};
+use crate::language::english::tag::Tag;
+use crate::{Kind, ReadError};
+
+/// Events about the thing that are looked through.
+const LOOKED_THROUGH: usize = 80;
+/// The least share of what an earlier statement holds of the question that a later one must hold to speak of the same.
+const SAME_TOPIC: f32 = 0.4;
+/// The least likeness of two words for one thing.
+const ALIKE: f32 = 0.7;
+/// The least likeness of one thing.
+const SAME_THING: f32 = 0.9;
+/// The least share of the question that an earlier statement holds.
+const ABOUT: f32 = 0.2;
+
+/// A statement and the later one that takes it back.
+#[derive(Debug, Clone)]
+pub(super) struct TakenBack {
+    pub earlier: Found,
+    pub later: Found,
+}
+
+/// A statement with how well it holds each item of the question.
+struct Told<'a> {
+    found: &'a Found,
+    held: Vec<f32>,
+}
+
+/// Everything about what a question asks that was taken back since, in the order of the telling.
+pub(super) fn taken_back(pool: &Pool<'_>, found: &[Found]) -> Result<Vec<TakenBack>, ReadError> {
+    let question = pool.question;
+    if question.content.is_empty() || asks_for_the_past(question) {
+        return Ok(Vec::new());
+    }
+    let mut all: Vec<Found> = found.iter().filter(|one| is_told(one)).cloned().collect();
+    if let Some(thing) = question.named.iter().find(|noun| !noun.is_pronoun()) {
+        let mentioned = pool.mentions(thing, None, true, LOOKED_THROUGH, &question.content)?;
+        all = merged(all, mentioned.into_iter().filter(is_told).collect());
+    }
+    if let Some(bound) = question.bound() {
+        // What was said afterwards was not known then.
+        all.retain(|one| one.span().start <= bound.end);
+    }
+    all.sort_by_key(|one| (one.span().start, one.id()));
+    let corrections: Vec<Option<Correction>> = all
+        .iter()
+        .map(|one| (one.reading.event.kind == Kind::Text).then(|| correction(&one.reading)).flatten())
+        .collect();
+    let told: Vec<Told<'_>> =
+        all.iter().map(|found| Told { found, held: question.content.held(&found.reading) }).collect();
+    let mut pairs = Vec::new();
+    for (place, earlier) in all.iter().enumerate() {
+        let later = (place + 1..all.len()).rev().find(|later| {
+            corrections[*later]
+                .as_ref()
+                .is_some_and(|correction| takes_back(question, correction, &told[*later], &told[place]))
+        });
+        if let Some(later) = later {
+            pairs.push(TakenBack { earlier: earlier.clone(), later: all[later].clone() });
+        }
+    }
+    Ok(pairs)
+}
+
+/// Puts what takes back in the place of what was taken back.
+pub(super) fn replaced(found: Vec<Found>, pairs: &[TakenBack]) -> Vec<Found> {
+    if pairs.is_empty() {
+        return found;
+    }
+    let mut kept: Vec<Found> = Vec::with_capacity(found.len() + pairs.len());
+    for one in found {
+        let mut one = one;
+        // What corrects may itself be corrected.
+        for _ in 0..pairs.len() {
+            let Some(pair) = pairs.iter().find(|pair| pair.earlier.id() == one.id()) else { break };
+            one = Found { score: one.score.max(pair.later.score), placed: one.placed, ..pair.later.clone() };
+        }
+        match kept.iter_mut().find(|known| known.id() == one.id()) {
+            Some(known) => known.score = known.score.max(one.score),
+            None => kept.push(one),
+        }
+    }
+    kept
+}
+
+/// Shows what was taken back behind what takes it back.
+pub(super) fn shown(mut evidence: Vec<Found>, pairs: &[TakenBack]) -> Vec<Found> {
+    for pair in pairs {
+        let known = evidence.iter().any(|one| one.id() == pair.earlier.id());
+        let place = evidence.iter().position(|one| one.id() == pair.later.id());
+        if let Some(place) = place.filter(|_| !known) {
+            evidence.insert(place + 1, pair.earlier.clone());
+        }
+    }
+    evidence
+}
+
+/// Somebody's statement, or what a sense or a program says of how something is; a deed that was seen is not taken back.
+fn is_told(found: &Found) -> bool {
+    matches!(found.reading.event.kind, Kind::Text | Kind::State | Kind::Entity) && !found.reading.only_asks()
+}
+
+/// "Where was it before?", "what did she say first?": what was taken back since is what is asked for.
+fn asks_for_the_past(question: &Question<'_>) -> bool {
+    let before =
+        matches!(question.asked.occurrence, Some(Occurrence::First | Occurrence::Previous | Occurrence::Nth(_)));
+    let main = &question.asked.main;
+    let said =
+        question.asked.words.iter().filter(|word| main.start <= word.range.start && word.range.end <= main.end).any(
+            |word| match word.lemma.as_str() {
+                "originally" | "initially" | "formerly" | "previously" | "before" | "first" => true,
+                "say" | "tell" | "think" | "believe" | "claim" | "announce" | "mention" => word.tag == Tag::Verb,
+                _ => false,
+            },
+        );
+    question.ask() != Ask::Change && (before || said)
+}
+
+fn correction(reading: &Reading) -> Option<Correction> {
+    let ranges: Vec<_> = reading.times.iter().map(|time| time.range.clone()).collect();
+    let (words, _) = parse(&reading.event.text, &ranges);
+    Correction::of(&words, &reading.sentences)
+}
+
+/// Whether two statements hold the same of what the question speaks of, some words left out.
+fn same_topic(
+    question: &Question<'_>,
+    earlier: &Told<'_>,
+    later: &Told<'_>,
+    denial: Option<&Denial>,
+    persons: bool,
+) -> bool {
+    let content = &question.content;
+    let (mut own, mut both, mut thing) = (0.0, 0.0, false);
+    for (place, item) in content.items.iter().enumerate() {
+        let denied =
+            denial.is_some_and(|denial| denial.words.iter().any(|word| word_likeness(&item.lemma, word) >= ALIKE));
+        if denied {
+            continue;
+        }
+        let common = earlier.held[place].min(later.held[place]);
+        own += item.weight * earlier.held[place];
+        let shared = common > 0.0 && same_word(item, &earlier.found.reading, &later.found.reading, denial);
+        if shared {
+            both += item.weight * common;
+            thing |= is_thing(question, item);
+        }
+    }
+    own > 0.0 && own >= ABOUT * content.total() && both >= SAME_TOPIC * own && (thing || persons)
+}
+
+/// Whether a word of the question names a thing, and neither a deed nor a person.
+fn is_thing(question: &Question<'_>, item: &Item) -> bool {
+    let name = |noun: &NounPhrase| {
+        noun.kind == NounKind::Name && (noun.head == item.lemma || noun.modifiers.contains(&item.lemma))
+    };
+    item.tag == Tag::Noun
+        && lexicon::category(&item.lemma, PartOfSpeech::Noun).is_some()
+        && !question.named.iter().any(name)
+}
+
+/// Whether two statements hold a word of the question in words that are alike themselves, and in its sense: a bill is no charge
+/// of a battery.
+fn same_word(item: &Item, earlier: &Reading, later: &Reading, denial: Option<&Denial>) -> bool {
+    let alike = |reading: &Reading| -> Vec<String> {
+        let suits = |tag: Tag| !matches!((item.tag, tag), (Tag::Verb, Tag::Noun) | (Tag::Noun, Tag::Verb));
+        let of_item = |lemma: &str| word_likeness(&item.lemma, lemma) >= ALIKE || item.other.as_deref() == Some(lemma);
+        reading
+            .lemmas
+            .iter()
+            .filter(|(lemma, tag)| suits(*tag) && of_item(lemma))
+            .map(|(lemma, _)| lemma.clone())
+            .collect()
+    };
+    let (one, mut other) = (alike(earlier), alike(later));
+    if let Some(denial) = denial {
+        let said: Vec<String> = words(later.text(&denial.sentence)).map(|word| stem(&word)).collect();
+        other.retain(|word| said.contains(&stem(word)));
+    }
+    one.iter().any(|a| other.iter().any(|b| word_likeness(a, b) >= ALIKE))
+}
+
+/// Whether the later statement names the very thing that the question names and that the earlier one is about.
+fn same_thing(question: &Question<'_>, earlier: &Reading, later: &Reading) -> bool {
+    let subjects =
+        earlier.clauses().filter_map(|clause| clause.subject.as_ref()).filter_map(|subject| earlier.resolve(subject));
+    let mut things = subjects.filter(|thing| thing.kind == NounKind::Common && !is_person(thing));
+    things.any(|thing| {
+        question.named.iter().any(|named| likeness(named, &thing, earlier) >= SAME_THING)
+            && best_in(&thing, later) >= SAME_THING
+    })
+}
+
+fn takes_back(question: &Question<'_>, correction: &Correction, later: &Told<'_>, earlier: &Told<'_>) -> bool {
+    let (new, old) = (&later.found.reading, &earlier.found.reading);
+    let speaks_of =
+        |persons: bool| same_topic(question, earlier, later, None, persons) || same_thing(question, old, new);
+    if correction.admits && speaks_of(false) || correction.called_off && announces(old, new) && speaks_of(false) {
+        return true;
+    }
+    // Of an appointment the person alone may be named.
+    let arranged = matches!(question.ask(), Ask::Change | Ask::Time | Ask::Truth);
+    if correction.moved && !new.times.is_empty() && announces(old, new) && speaks_of(arranged) {
+        return true;
+    }
+    correction.denied.iter().any(|denial| {
+        let own = !denial.of_speaker || tells_of(old, new.event.entity.as_deref());
+        own && asserts(old, &denial.words) && same_topic(question, earlier, later, Some(denial), false)
+    })
+}
+
+/// Whether the earlier statement tells of something to come that had not come yet when the later one was made.
+fn announces(earlier: &Reading, later: &Reading) -> bool {
+    let (told, since) = (earlier.event.span.start, later.event.span.start);
+    earlier.times.iter().any(|time| time.span.end >= told && time.span.end >= since)
+}
+
+/// Whether one sentence says all of some words without denying anything.
+fn asserts(reading: &Reading, denied: &[String]) -> bool {
+    reading.sentences.iter().filter(|sentence| !sentence.asks).any(|sentence| {
+        let stems: Vec<String> = words(reading.text(&sentence.range)).map(|word| stem(&word)).collect();
+        let denies = sentence.clauses.iter().any(|clause| clause.verb.as_ref().is_some_and(|verb| verb.negated));
+        !denies && denied.iter().all(|word| stems.contains(&stem(word)))
+    })
+}
+
+/// Whether an event is of a person, or names them.
+fn tells_of(reading: &Reading, person: Option<&str>) -> bool {
+    let Some(person) = person else { return false };
+    let named = |word: String| reading.lemmas.iter().any(|(lemma, _)| *lemma == word);
+    reading.event.entity.as_deref() == Some(person) || words(person).all(named)
+}
