@@ -3,13 +3,15 @@
 //! A later statement takes back an earlier one if both speak of what the question asks about, and the later one admits a mistake,
 //! denies what the earlier one says, or calls off or moves what the earlier one announces.
 
+use std::ops::Range;
+
 use super::content::{Item, word_likeness};
-use super::likeness::{best_in, likeness};
+use super::likeness::likeness;
 use super::pool::{Found, Pool, merged};
 use super::question::Question;
-use super::reading::{Reading, is_person};
+use super::reading::{Reading, arguments, is_person};
 use crate::index::{stem, words};
-use crate::language::english::correction::{Correction, Denial};
+use crate::language::english::correction::Correction;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{Ask, Occurrence};
 use crate::language::english::syntax::{NounKind, NounPhrase, parse};
@@ -136,25 +138,24 @@ fn correction(reading: &Reading) -> Option<Correction> {
     Correction::of(&words, &reading.sentences)
 }
 
+/// What of a later statement takes back: in which part of its text it names its topic (none: anywhere), and what it denies of it.
+#[derive(Default)]
+struct Said<'a> {
+    part: Option<&'a Range<usize>>,
+    denied: &'a [String],
+}
+
 /// Whether two statements hold the same of what the question speaks of, some words left out.
-fn same_topic(
-    question: &Question<'_>,
-    earlier: &Told<'_>,
-    later: &Told<'_>,
-    denial: Option<&Denial>,
-    persons: bool,
-) -> bool {
+fn same_topic(question: &Question<'_>, earlier: &Told<'_>, later: &Told<'_>, said: &Said<'_>, persons: bool) -> bool {
     let content = &question.content;
     let (mut own, mut both, mut thing) = (0.0, 0.0, false);
     for (place, item) in content.items.iter().enumerate() {
-        let denied =
-            denial.is_some_and(|denial| denial.words.iter().any(|word| word_likeness(&item.lemma, word) >= ALIKE));
-        if denied {
+        if said.denied.iter().any(|word| word_likeness(&item.lemma, word) >= ALIKE) {
             continue;
         }
         let common = earlier.held[place].min(later.held[place]);
         own += item.weight * earlier.held[place];
-        let shared = common > 0.0 && same_word(item, &earlier.found.reading, &later.found.reading, denial);
+        let shared = common > 0.0 && same_word(item, &earlier.found.reading, &later.found.reading, said);
         if shared {
             both += item.weight * common;
             thing |= is_thing(question, item);
@@ -175,7 +176,7 @@ fn is_thing(question: &Question<'_>, item: &Item) -> bool {
 
 /// Whether two statements hold a word of the question in words that are alike themselves, and in its sense: a bill is no charge
 /// of a battery.
-fn same_word(item: &Item, earlier: &Reading, later: &Reading, denial: Option<&Denial>) -> bool {
+fn same_word(item: &Item, earlier: &Reading, later: &Reading, said: &Said<'_>) -> bool {
     let alike = |reading: &Reading| -> Vec<String> {
         let suits = |tag: Tag| !matches!((item.tag, tag), (Tag::Verb, Tag::Noun) | (Tag::Noun, Tag::Verb));
         let of_item = |lemma: &str| word_likeness(&item.lemma, lemma) >= ALIKE || item.other.as_deref() == Some(lemma);
@@ -187,39 +188,53 @@ fn same_word(item: &Item, earlier: &Reading, later: &Reading, denial: Option<&De
             .collect()
     };
     let (one, mut other) = (alike(earlier), alike(later));
-    if let Some(denial) = denial {
-        let said: Vec<String> = words(later.text(&denial.sentence)).map(|word| stem(&word)).collect();
+    if let Some(part) = said.part {
+        let said: Vec<String> = words(later.text(part)).map(|word| stem(&word)).collect();
         other.retain(|word| said.contains(&stem(word)));
     }
     one.iter().any(|a| other.iter().any(|b| word_likeness(a, b) >= ALIKE))
 }
 
 /// Whether the later statement names the very thing that the question names and that the earlier one is about.
-fn same_thing(question: &Question<'_>, earlier: &Reading, later: &Reading) -> bool {
+fn same_thing(question: &Question<'_>, earlier: &Reading, later: &Reading, part: Option<&Range<usize>>) -> bool {
+    let named: Vec<NounPhrase> = later
+        .clauses()
+        .flat_map(arguments)
+        .filter(|noun| part.is_none_or(|part| part.start <= noun.range.start && noun.range.end <= part.end))
+        .filter_map(|noun| later.resolve(noun))
+        .collect();
     let subjects =
         earlier.clauses().filter_map(|clause| clause.subject.as_ref()).filter_map(|subject| earlier.resolve(subject));
     let mut things = subjects.filter(|thing| thing.kind == NounKind::Common && !is_person(thing));
     things.any(|thing| {
         question.named.iter().any(|named| likeness(named, &thing, earlier) >= SAME_THING)
-            && best_in(&thing, later) >= SAME_THING
+            && named.iter().any(|noun| likeness(&thing, noun, later) >= SAME_THING)
     })
 }
 
 fn takes_back(question: &Question<'_>, correction: &Correction, later: &Told<'_>, earlier: &Told<'_>) -> bool {
     let (new, old) = (&later.found.reading, &earlier.found.reading);
-    let speaks_of =
-        |persons: bool| same_topic(question, earlier, later, None, persons) || same_thing(question, old, new);
-    if correction.admits && speaks_of(false) || correction.called_off && announces(old, new) && speaks_of(false) {
+    let speaks_of = |said: &Said<'_>, persons: bool| {
+        same_topic(question, earlier, later, said, persons) || same_thing(question, old, new, said.part)
+    };
+    let anywhere = Said::default();
+    if let Some(part) = &correction.admits
+        && speaks_of(&Said { part: Some(part), denied: &[] }, false)
+    {
+        return true;
+    }
+    if correction.called_off && announces(old, new) && speaks_of(&anywhere, false) {
         return true;
     }
     // Of an appointment the person alone may be named.
     let arranged = matches!(question.ask(), Ask::Change | Ask::Time | Ask::Truth);
-    if correction.moved && !new.times.is_empty() && announces(old, new) && speaks_of(arranged) {
+    if correction.moved && !new.times.is_empty() && announces(old, new) && speaks_of(&anywhere, arranged) {
         return true;
     }
     correction.denied.iter().any(|denial| {
         let own = !denial.of_speaker || tells_of(old, new.event.entity.as_deref());
-        own && asserts(old, &denial.words) && same_topic(question, earlier, later, Some(denial), false)
+        let said = Said { part: Some(&denial.sentence), denied: &denial.words };
+        own && asserts(old, &denial.words) && same_topic(question, earlier, later, &said, false)
     })
 }
 

@@ -11,8 +11,8 @@ const DENIED: usize = 3;
 /// How a text takes back something.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Correction {
-    /// The speaker admits a mistake, or contradicts.
-    pub admits: bool,
+    /// Where the text says about what the speaker admits a mistake or contradicts.
+    pub admits: Option<Range<usize>>,
     /// What is called off will not be.
     pub called_off: bool,
     /// Something is put at another time or place.
@@ -39,7 +39,12 @@ impl Correction {
         let mut found = Self::default();
         for sentence in sentences.iter().filter(|sentence| !sentence.asks) {
             let words: Vec<&Word> = words.iter().filter(|word| within(&word.range, &sentence.range)).collect();
-            found.admits |= contradicts(sentence, &words) || admits(sentence, &words);
+            if contradicts(sentence, &words) || admits(sentence, &words) {
+                let named = sentence.clauses.iter().flat_map(|clause| &clause.adjuncts);
+                let about = named.into_iter().find(|adjunct| adjunct.preposition == "about");
+                let all = 0..sentences.last().map_or(0, |last| last.range.end);
+                found.admits = Some(about.map_or(all, |about| about.range.clone()));
+            }
             found.called_off |= called_off(&words);
             found.moved |= moved(&words);
             found.denied.extend(contrasts(sentence, &words));
@@ -196,7 +201,7 @@ mod tests {
             "That is not true, the pump is fine.",
             "I misread the label.",
         ] {
-            assert!(of(text).is_some_and(|found| found.admits), "{text}: {:?}", of(text));
+            assert!(of(text).is_some_and(|found| found.admits.is_some()), "{text}: {:?}", of(text));
         }
         for text in [
             "Something is wrong with the pump.",
@@ -206,7 +211,7 @@ mod tests {
             "No, I didn't.",
             "It is not right that he waits.",
         ] {
-            assert!(of(text).is_none_or(|found| !found.admits), "{text}: {:?}", of(text));
+            assert!(of(text).is_none_or(|found| found.admits.is_none()), "{text}: {:?}", of(text));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::language::english::question::{Occurrence, Order};
 use crate::language::english::syntax::NounPhrase;
+use crate::language::english::tag::Tag;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::likeness::likeness;
@@ -38,6 +39,7 @@ pub(in crate::recall) fn answer(
     let all = merged(merged(pooled.to_vec(), listed), mentioned);
     let most = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max).max(0.1);
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only).map(|verb| verb.lemma.clone());
+    let mere = asks_merely(question, &thing);
     let mut stays: Vec<Stay> = Vec::new();
     for found in all {
         // What somebody asks, or supposes, places nothing.
@@ -62,8 +64,10 @@ pub(in crate::recall) fn answer(
                     .map(|told| word_likeness(verb, &told.lemma));
                 value *= 0.7 + 0.3 * told.fold(0.0, f32::max);
             }
-            // The rest of the question counts as well: "where did you get stuck?"
-            value *= 0.6 + 0.4 * (found.coverage.of_content / most).min(1.0);
+            // What else the question says of it counts where it asks for more than where the thing is: "where did you get stuck?"
+            if !mere {
+                value *= 0.6 + 0.4 * (found.coverage.of_content / most).min(1.0);
+            }
             of_event.push(Stay { at: found.span().start, place, found: found.clone(), likeness: value });
         }
         stays.extend(of_event);
@@ -119,6 +123,22 @@ pub(in crate::recall) fn theme(question: &Question<'_>) -> Option<NounPhrase> {
         .or(itself)
         .or(thing)
         .or_else(|| question.named.first().cloned())
+}
+
+/// Whether a question says nothing of the thing but what it is: "where did you get stuck?" says more.
+fn asks_merely(question: &Question<'_>, thing: &NounPhrase) -> bool {
+    let clause = &question.asked.clause;
+    let placed: Vec<&str> = clause.adjuncts.iter().flat_map(|adjunct| adjunct.noun.lemmas()).collect();
+    let own = thing.lemmas();
+    let main = &question.asked.main;
+    question
+        .asked
+        .words
+        .iter()
+        .filter(|word| main.start <= word.range.start && word.range.end <= main.end)
+        .filter(|word| matches!(word.tag, Tag::Noun | Tag::Verb | Tag::Adjective))
+        .map(|word| word.lemma.as_str())
+        .all(|word| own.contains(&word) || placed.contains(&word) || is_being(word))
 }
 
 /// Verbs that ask for a place and for nothing else.
