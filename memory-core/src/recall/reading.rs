@@ -26,6 +26,9 @@ pub(super) struct Reading {
     pub times: Vec<ToldTime>,
 }
 
+/// Prepositions of a place that the place before lies at.
+const NESTING: &[&str] = &["in", "on", "at", "under", "behind", "beside", "near", "next to", "above", "below"];
+
 /// How a place stands to a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Placement {
@@ -230,6 +233,23 @@ impl Reading {
                 && let Some(subject) = &subject
             {
                 found.push(Place { thing: subject.clone(), text: text.clone(), placement, at: clause.range.start });
+            }
+        }
+        // "On the dock in the hall": the dock is in the hall.
+        for pair in clause.adjuncts.windows(2) {
+            let [first, second] = pair else { continue };
+            let touches = second.range.start <= first.range.end + 1;
+            if touches
+                && is_one_of(&second.preposition, NESTING)
+                && can_be_place(&second.noun)
+                && !is_person(&first.noun)
+            {
+                found.push(Place {
+                    thing: first.noun.clone(),
+                    text: self.text(&second.range).to_owned(),
+                    placement: Placement::At,
+                    at: clause.range.start,
+                });
             }
         }
         let verb = clause.verb.as_ref();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::index::{stem, words};
+use crate::language::english::closed::PLACING;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{Ask, Occurrence};
 use crate::language::english::syntax::{NounKind, NounPhrase};
@@ -24,6 +25,8 @@ const NEAR: f32 = 0.12;
 const OUT_OF_TIME: f32 = 0.6;
 /// What a text loses of its rank that only asks what the question asks.
 const ASKED_BACK: f32 = 0.25;
+/// How well a quotation fits that may hold what is asked for.
+const MAY_TELL: f32 = 0.1;
 /// Most items of a list.
 const LISTED: usize = 8;
 
@@ -79,7 +82,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             // Nothing in them tells more than that: of those that suit the words about as well, the one that the search finds.
             let best = near.iter().copied().reduce(|a, b| if b.score > a.score { b } else { a }).unwrap_or(best);
             let text = quote(best, question);
-            (text.clone(), Value::Text(text), quoted(question), best)
+            let fits = quoted(question).max(if may_tell(question, &best.reading) { MAY_TELL } else { 0.0 });
+            (text.clone(), Value::Text(text), fits, best)
         }
     };
     let mut evidence = vec![first.clone()];
@@ -239,12 +243,43 @@ pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, 
 
 /// How well a mere quotation answers the question: a question for a place, a number or a thing of a class wants more.
 pub(in crate::recall) fn quoted(question: &Question<'_>) -> f32 {
+    if asks_for_a_name(question) {
+        return 0.0;
+    }
     match question.ask() {
         Ask::Description | Ask::Reason | Ask::Action => 0.8,
         Ask::Thing if question.asked.class.is_none() => 0.5,
         Ask::Thing | Ask::Person | Ask::Owner | Ask::Change => 0.2,
         _ => 0.0,
     }
+}
+
+/// Whether a sentence has what is asked for somewhere, though nothing took it out: a place, a number, a stretch of time.
+fn may_tell(question: &Question<'_>, reading: &Reading) -> bool {
+    if asks_for_a_name(question) {
+        return false;
+    }
+    let numbers = || !reading.quantities().is_empty() || reading.lemmas.iter().any(|(_, tag)| *tag == Tag::Number);
+    match question.ask() {
+        Ask::Place => {
+            let mut adjuncts = reading.clauses().flat_map(|clause| &clause.adjuncts);
+            adjuncts.any(|adjunct| PLACING.contains(&adjunct.preposition.as_str()))
+        }
+        Ask::Amount | Ask::Count | Ask::Times => numbers(),
+        Ask::Length => numbers() || !reading.times.is_empty(),
+        _ => true,
+    }
+}
+
+/// Whether a name or a number is asked for, which no sentence around it can stand for: "what is he called?", "what's her number?".
+fn asks_for_a_name(question: &Question<'_>) -> bool {
+    let asked = &question.asked;
+    let of_name = |noun: &NounPhrase| matches!(noun.head.as_str(), "name" | "number" | "age" | "address");
+    let clause = &asked.clause;
+    let named = clause.subject.iter().chain(&clause.objects).chain(&asked.class).any(of_name);
+    let called =
+        clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "call" | "name") && verb.passive);
+    question.ask() == Ask::Thing && (named || called)
 }
 
 /// How well an event suits the question: its words and meaning, its sense, its being an answer and no question.

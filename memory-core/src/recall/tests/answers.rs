@@ -293,3 +293,30 @@ fn every_answer_says_why_and_its_evidence_names_the_event() {
     );
     assert_eq!(first.observations, ["told-1"]);
 }
+
+#[test]
+fn a_place_that_lies_in_another_is_found_there() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::State, Some("robot"), "I am parked on the ramp in the workshop."),
+        ("19T10:00:00", 0, Kind::Text, Some("Mira"), "The torch is on the shelf in the cellar."),
+    ];
+    assert_eq!(
+        home(rows).misses(&[("Where is the ramp?", "workshop"), ("Where is the torch?", "shelf in the cellar")]),
+        NONE
+    );
+}
+
+#[test]
+fn a_sentence_is_no_answer_where_a_name_a_number_or_an_age_was_asked_for() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Text, Some("Mira"), "Professor Lund leaves her old umbrella in the hall."),
+        ("18T11:00:00", 0, Kind::Text, Some("Jonas"), "My cousin Ivo is eleven years old."),
+    ];
+    let home = home(rows);
+    for question in ["What is Professor Lund's first name?", "How old is Professor Lund?"] {
+        let answer = home.ask(question);
+        assert_eq!((answer.answer.as_deref(), answer.route), (None, Route::None), "{question}: {answer:?}");
+        assert!(!answer.evidence.is_empty(), "{question}: the nearest memory is shown");
+    }
+    assert_eq!(home.misses(&[("How old is Ivo?", "eleven")]), NONE);
+}
