@@ -16,8 +16,8 @@ use crate::store::Store;
 use crate::word_search::{WordPage, WordQuery, WordSearchError};
 use crate::{
     AbsentRole, Answer, Clock, Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, ForgetError,
-    MaintenanceError, NamingError, Observation, ObserveError, OpenError, ProcedureError, ProcedureNews, ProcedureReply,
-    ProcedureRequest, Query, QueryError, ReadError, TimeSpan, Timestamp,
+    MaintenanceError, NamingError, Observation, ObserveError, OpenError, Place, Pose, ProcedureError, ProcedureNews,
+    ProcedureReply, ProcedureRequest, Query, QueryError, ReadError, TimeSpan, Timestamp,
 };
 
 /// Options for opening a memory.
@@ -691,6 +691,19 @@ impl Memory {
     /// If the store cannot be read.
     pub fn entities(&self, limit: usize) -> Result<Vec<Entity>, ReadError> {
         self.store.reading(|view| Ok(view.list_entities(limit)?))
+    }
+
+    /// Returns the places that have a name with the robot's visits to them: those on a map first, the most visited before others.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn places(&self) -> Result<Vec<Place>, ReadError> {
+        self.store.reading(|view| view.list_places())
+    }
+
+    /// Returns the name of the place that a position belongs to: the one that was named nearest, if that is near enough.
+    pub fn place_at(&self, pose: &Pose) -> Option<String> {
+        self.store.place_at(pose)
     }
 
     /// Returns counts and sizes. It is cheap enough for every heartbeat.
