@@ -16,8 +16,8 @@ use crate::store::Store;
 use crate::word_search::{WordPage, WordQuery, WordSearchError};
 use crate::{
     AbsentRole, Answer, Clock, Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, ForgetError,
-    MaintenanceError, NamingError, Observation, ObserveError, OpenError, Place, Pose, ProcedureError, ProcedureNews,
-    ProcedureReply, ProcedureRequest, Query, QueryError, ReadError, TimeSpan, Timestamp,
+    MaintenanceError, NamingError, Near, Observation, ObserveError, OpenError, Place, Pose, ProcedureError,
+    ProcedureNews, ProcedureReply, ProcedureRequest, Query, QueryError, ReadError, TimeSpan, Timestamp,
 };
 
 /// Options for opening a memory.
@@ -683,6 +683,14 @@ impl Memory {
     /// If the store cannot be read.
     pub fn events(&self, after: Option<EventId>, limit: usize) -> Result<Vec<Event>, ReadError> {
         self.store.reading(|view| Ok(view.list_events(after, limit)?))
+    }
+
+    /// Returns at most `limit` visible events with a pose in a circle after `after`, in order of commit.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn events_near(&self, near: &Near, after: Option<EventId>, limit: usize) -> Result<Vec<Event>, ReadError> {
+        self.store.reading(|view| Ok(view.list_events_near(near, after, limit)?))
     }
 
     /// Returns entity names with their counts, most frequent first.

@@ -74,3 +74,63 @@ fn what_is_no_pose_and_a_flood_are_counted_and_nothing_else_suffers() -> Result<
     assert_eq!(counters.last_error(), None);
     Ok(())
 }
+
+#[test]
+fn a_place_is_named_where_the_robot_stands_and_its_visits_are_listed() -> Result<()> {
+    let broker = Broker::start()?;
+    let robot = Robot::online(&broker)?;
+    let client = broker.client()?;
+    let unnamed = client.command(NAME, "name_place", json!({"name": " "}))?;
+    assert_eq!(unnamed["error"]["code"], "bad_request", "{unnamed}");
+    let elsewhere = json!({"name": "hall", "pose": {"frame": "map", "x": 20, "y": 3}});
+    let named = client.command(NAME, "name_place", elsewhere)?;
+    assert_eq!((&named["state"], &named["pose"]["x"]), (&json!("succeeded"), &json!(20.0)), "{named}");
+    client.publish(&topic("pose"), pose(2.0).to_string())?;
+    eventually("the pose", WAIT, || (robot.counters.poses.get() == 1).then_some(()))?;
+    let named = client.command(NAME, "name_place", json!({"name": "kitchen"}))?;
+    assert_eq!((&named["name"], &named["pose"]["x"]), (&json!("kitchen"), &json!(2.0)), "{named}");
+
+    // The robot stands there until it counts as having arrived.
+    let visits = || -> Option<Value> {
+        client.publish(&topic("pose"), pose(2.0).to_string()).ok()?;
+        let found = client.command(NAME, "search", json!({"query": "robot"})).ok()?;
+        (found["count"] != 0).then_some(found)
+    };
+    let found = eventually("the visit", WAIT, visits)?;
+    assert_eq!(found["found"][0]["source"], "places", "{found}");
+    let listed = client.command(NAME, "list", json!({"of": "places"}))?;
+    let names: Vec<&str> = listed["places"].as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names, ["hall", "kitchen"], "{listed}");
+    let kitchen = &listed["places"][1];
+    assert_eq!((&kitchen["visits"], &kitchen["pose"]["x"]), (&json!(1), &json!(2.0)), "{listed}");
+    assert!(kitchen["first"].is_string() && kitchen["last"].is_string(), "{listed}");
+    assert_eq!(client.ask(NAME, "Where are you?")?["answer"], "In the kitchen");
+
+    let here = json!({"frame": "map", "x": 2, "y": 3, "radius": 1});
+    let events = client.command(NAME, "list", json!({"of": "events", "near": here}))?;
+    assert_eq!(events["events"].as_array().map(Vec::len), Some(2), "{events}");
+    let there = json!({"query": "this is", "near": {"x": 20, "y": 3, "radius": 1}});
+    let ignored = client.command(NAME, "search", there)?;
+    assert_eq!(ignored["error"]["code"], "bad_request", "small words alone: {ignored}");
+    let word = |x: i32| json!({"query": "hall", "near": {"x": x, "y": 3, "radius": 1}});
+    assert_eq!(client.command(NAME, "search", word(20))?["count"], 1);
+    assert_eq!(client.command(NAME, "search", word(2))?["count"], 0);
+    Ok(())
+}
+
+#[test]
+fn while_recording_is_paused_no_visit_is_remembered() -> Result<()> {
+    let broker = Broker::start()?;
+    let robot = Robot::online(&broker)?;
+    let client = broker.client()?;
+    client.command(NAME, "name_place", json!({"name": "kitchen", "pose": {"frame": "map", "x": 2, "y": 3}}))?;
+    agent::mqtt::RecordingControl::pause(robot.recording.as_ref()).map_err(anyhow::Error::msg)?;
+    let begun = std::time::Instant::now();
+    eventually("five seconds of poses", WAIT, || {
+        client.publish(&topic("pose"), pose(2.0).to_string()).ok()?;
+        (begun.elapsed().as_secs() >= 5).then_some(())
+    })?;
+    assert!(robot.counters.poses.get() > 5, "{:?}", robot.counters.snapshot());
+    assert_eq!(client.command(NAME, "search", json!({"query": "robot"}))?["count"], 0);
+    Ok(())
+}

@@ -124,6 +124,20 @@ impl View {
         Ok(events)
     }
 
+    /// Visible events with a pose in a circle after `after`, in order of commit.
+    pub(crate) fn list_events_near(&self, near: &Near, after: Option<EventId>, limit: usize) -> Result<Vec<Event>> {
+        let ids = self.published.positions.index.near(near);
+        let from = ids.partition_point(|id| after.is_some_and(|after| *id <= after));
+        let mut events = Vec::new();
+        for id in &ids[from..] {
+            if events.len() >= limit {
+                break;
+            }
+            events.extend(if_sound(self.find_event(*id))?.flatten());
+        }
+        Ok(events)
+    }
+
     /// A page of episodes, newest first.
     pub(crate) fn list_episodes(&self, filter: &EpisodeFilter) -> Result<Page> {
         let limit = if filter.limit == 0 { DEFAULT_PAGE } else { filter.limit.min(MAX_PAGE) };
