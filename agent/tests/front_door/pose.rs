@@ -47,6 +47,8 @@ fn what_is_no_pose_and_a_flood_are_counted_and_nothing_else_suffers() -> Result<
         "{}".to_owned(),
         "[1, 2]".to_owned(),
         r#"{"frame": "map", "x": NaN, "y": 1}"#.to_owned(),
+        r#"{"frame": "map", "x": 1e999, "y": 1}"#.to_owned(),
+        r#"{"frame": "map", "x": 1, "y": -Infinity}"#.to_owned(),
         json!({"frame": "", "x": 1, "y": 1}).to_string(),
         json!({"frame": "map", "x": 5e6, "y": 1}).to_string(),
     ];
@@ -62,6 +64,18 @@ fn what_is_no_pose_and_a_flood_are_counted_and_nothing_else_suffers() -> Result<
         (counters.poses_future.get() == 1 && counters.poses_uncertain.get() == 1).then_some(())
     })?;
     assert!(counters.last_error().is_some_and(|error| error.contains("`pose")), "{:?}", counters.last_error());
+    client.publish(&topic("pose"), pose(1.0).to_string())?;
+    client.publish(&topic("pose"), json!({"frame": "odom", "x": 1, "y": 1}).to_string())?;
+    eventually("the pose on another map", WAIT, || (counters.poses_other_frame.get() == 1).then_some(()))?;
+    let told = json!([
+        {"text": "The bell is far away.", "pose": {"frame": "map", "x": 5e6, "y": 1}},
+        {"text": "The bell is nowhere.", "pose": {"frame": "", "x": 1, "y": 1}},
+        {"text": "The bell is here.", "pose": {"frame": "map", "x": 1, "y": 1}},
+    ]);
+    let receipt = client.observe(NAME, told)?;
+    assert_eq!((&receipt["accepted"], receipt["rejected"].as_array().map(Vec::len)), (&json!(1), Some(2)), "{receipt}");
+    let codes: Vec<&Value> = receipt["rejected"].as_array().unwrap().iter().map(|one| &one["error"]["code"]).collect();
+    assert_eq!(codes, ["bad_request", "bad_request"]);
     for number in 0..10_000 {
         client.publish(&topic("pose"), pose(f64::from(number) * 0.0001).to_string())?;
         if counters.poses_flood.get() >= 500 {
