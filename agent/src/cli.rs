@@ -683,6 +683,19 @@ pub enum BenchCommand {
     Index(IndexBenchArgs),
     /// Measure procedures on sessions with known answers: next steps, paths, grouping, mining, and the cost of learning.
     Procedures(ProceduresBenchArgs),
+    /// Measure what the poses of a robot cost: processor time and bytes of the store, under a clock of its own.
+    Poses(PosesBenchArgs),
+}
+
+/// `engram bench poses`.
+#[derive(Debug, Clone, Args)]
+pub struct PosesBenchArgs {
+    /// Poses a second.
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rate: u32,
+    /// Minutes that the robot drives, of its own clock.
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=1440))]
+    pub minutes: u32,
 }
 
 /// `engram bench procedures`.
