@@ -215,9 +215,14 @@ impl View {
 
     /// Episodes with an event in a circle, ascending.
     fn episodes_near(&self, near: &Near, span: Option<TimeSpan>) -> Vec<u64> {
-        let only = Some(self.published.positions.index.near(near).into());
-        let query = SearchQuery { span, only, limit: usize::MAX, ..SearchQuery::default() };
-        let mut found: Vec<u64> = self.published.search.search(&query).into_iter().map(|hit| hit.episode.0).collect();
+        let near = self.published.positions.index.near(near);
+        let search = &self.published.search;
+        let mut found: Vec<u64> = if span.is_none() {
+            search.episodes_of(&near).into_iter().map(|episode| episode.0).collect()
+        } else {
+            let query = SearchQuery { span, only: Some(near.into()), limit: usize::MAX, ..SearchQuery::default() };
+            search.search(&query).into_iter().map(|hit| hit.episode.0).collect()
+        };
         found.sort_unstable();
         found.dedup();
         found
