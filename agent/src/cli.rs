@@ -7,7 +7,7 @@ mod procedure;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use memory_core::Near;
+use memory_core::{Near, Pose, RawPose};
 use toml::Value;
 
 use crate::config::{FlagValue, LayerSources, SourceConfig, Speed};
@@ -238,6 +238,9 @@ pub struct SearchArgs {
     /// Show the best matches first instead of the newest.
     #[arg(long)]
     pub best: bool,
+    /// Only events within a radius of a point, in metres on the map FRAME (`map` if it is left out).
+    #[arg(long, value_name = "X,Y,RADIUS[,FRAME]", value_parser = near, allow_hyphen_values = true)]
+    pub near: Option<Near>,
     /// Maximum number of events to show; all are counted.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub limit: u16,
@@ -274,6 +277,9 @@ pub struct ObserveArgs {
     /// Confidence, 0 to 1.
     #[arg(long, value_name = "0..1", value_parser = zero_to_one)]
     pub confidence: Option<f32>,
+    /// Where it was: metres, radians, and the name of the map (`map` if it is left out).
+    #[arg(long, value_name = "X,Y[,YAW[,FRAME]]", value_parser = pose, allow_hyphen_values = true)]
+    pub pose: Option<Pose>,
     /// File of observations as JSON: one object a line, or one array. `-` reads stdin.
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
@@ -378,6 +384,9 @@ pub enum InspectCommand {
         /// Continue after this commit number.
         #[arg(long, value_name = "N")]
         after: Option<u64>,
+        /// Only events within a radius of a point, in metres on the map FRAME (`map` if it is left out).
+        #[arg(long, value_name = "X,Y,RADIUS[,FRAME]", value_parser = near, allow_hyphen_values = true)]
+        near: Option<Near>,
         /// Maximum number to list.
         #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
@@ -412,6 +421,12 @@ pub enum InspectCommand {
         until: Option<String>,
         /// Maximum number to list.
         #[arg(long, value_name = "N", default_value_t = 24)]
+        limit: usize,
+    },
+    /// Places that have a name, with the robot's visits to them.
+    Places {
+        /// Maximum number to list.
+        #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
     },
     /// Counts and sizes.
@@ -668,6 +683,19 @@ pub enum BenchCommand {
     Index(IndexBenchArgs),
     /// Measure procedures on sessions with known answers: next steps, paths, grouping, mining, and the cost of learning.
     Procedures(ProceduresBenchArgs),
+    /// Measure what the poses of a robot cost: processor time and bytes of the store, under a clock of its own.
+    Poses(PosesBenchArgs),
+}
+
+/// `engram bench poses`.
+#[derive(Debug, Clone, Args)]
+pub struct PosesBenchArgs {
+    /// Poses a second.
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rate: u32,
+    /// Minutes that the robot drives, of its own clock.
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=1440))]
+    pub minutes: u32,
 }
 
 /// `engram bench procedures`.
@@ -745,6 +773,28 @@ fn near(text: &str) -> Result<Near, String> {
     Ok(near)
 }
 
+fn pose(text: &str) -> Result<Pose, String> {
+    let mut parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let is_number = |part: &str| part.parse::<f64>().is_ok();
+    let named = parts.len() > 2 && parts.last().is_some_and(|last| !is_number(last));
+    let frame = parts.pop_if(|_| named).unwrap_or(crate::mqtt::pose::DEFAULT_FRAME);
+    let numbers: Vec<f64> = parts.iter().filter_map(|number| number.parse().ok()).collect();
+    let (x, y, yaw) = match numbers[..] {
+        _ if numbers.len() != parts.len() => (f64::NAN, 0.0, 0.0),
+        [x, y] => (x, y, 0.0),
+        [x, y, yaw] => (x, y, yaw),
+        _ => (f64::NAN, 0.0, 0.0),
+    };
+    if x.is_nan() {
+        return Err(
+            "expected metres and perhaps a heading in radians, such as 2.5,-1 or 2.5,-1,1.57, and perhaps the \
+                    name of the map"
+                .to_owned(),
+        );
+    }
+    RawPose { frame: frame.to_owned(), x, y, yaw, ..RawPose::default() }.check().map_err(|error| error.to_string())
+}
+
 fn positive_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
@@ -783,6 +833,18 @@ mod tests {
         let cli = Cli::try_parse_from(["engram", "ask", "where is the mug?", "--json", "--mqtt-port", "1884"]).unwrap();
         assert!(cli.global.json);
         assert_eq!(cli.global.mqtt_port, Some(1884));
+    }
+
+    #[test]
+    fn a_pose_is_metres_a_heading_and_a_map() {
+        let read = |text: &str| pose(text).map(|pose| (pose.x, pose.y, pose.yaw, pose.frame));
+        assert_eq!(read("2.5,-1"), Ok((2.5, -1.0, 0.0, "map".to_owned())));
+        assert_eq!(read("2.5, -1, 1.5"), Ok((2.5, -1.0, 1.5, "map".to_owned())));
+        assert_eq!(read("2.5,-1,1.5,cellar"), Ok((2.5, -1.0, 1.5, "cellar".to_owned())));
+        assert_eq!(read("2.5,-1,cellar"), Ok((2.5, -1.0, 0.0, "cellar".to_owned())));
+        for wrong in ["", "1", "1,b", "a,b", "1,2,3,4", "NaN,1", "inf,1", "99999999,1"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

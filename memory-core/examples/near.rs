@@ -91,8 +91,13 @@ fn main() -> Result<()> {
         let (found, listed) = best(|| memory.episodes(&list).map_or(0, |page| page.episodes.len()));
         let query = Query { question: "Where was the mug last seen?".into(), near: near(), ..Query::default() };
         let (_, asked) = best(|| memory.ask(&query).is_ok());
-        println!("near {radius} m: a list of {found} episodes in {listed:.2?}, a question in {asked:.2?}");
+        let events = best(|| memory.events_near(&circle(radius), None, 50).map_or(0, |events| events.len())).1;
+        println!(
+            "near {radius} m: {found} episodes in {listed:.2?}, 50 events in {events:.2?}, a question in {asked:.2?}"
+        );
     }
+    let all = EpisodeFilter { limit: 50, ..EpisodeFilter::default() };
+    println!("the latest 50 episodes without `near`: {:.2?}", best(|| memory.episodes(&all).is_ok()).1);
     let query = Query { question: "Where was the mug last seen?".into(), ..Query::default() };
     println!("the question without `near`: {:.2?}", best(|| memory.ask(&query).is_ok()).1);
     Ok(())

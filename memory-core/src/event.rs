@@ -206,3 +206,22 @@ pub struct Entity {
     /// First and last moment.
     pub span: TimeSpan,
 }
+
+/// A place that has a name, with the visits of the robot to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    /// As it was first told.
+    pub name: String,
+    /// The middle of where it was named; `None` where no pose is known of it.
+    pub pose: Option<Pose>,
+    /// How far from the middle it was named, metres.
+    pub radius: f64,
+    /// How often it was named.
+    pub named: u64,
+    /// How often the robot was there; of a place without a pose, how often something was told of it.
+    pub visits: u64,
+    /// How long it was there in all.
+    pub lasted: std::time::Duration,
+    /// From the first arrival to the last departure; `None` without a visit.
+    pub span: Option<TimeSpan>,
+}

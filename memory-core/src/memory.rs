@@ -16,8 +16,8 @@ use crate::store::Store;
 use crate::word_search::{WordPage, WordQuery, WordSearchError};
 use crate::{
     AbsentRole, Answer, Clock, Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, ForgetError,
-    MaintenanceError, NamingError, Observation, ObserveError, OpenError, ProcedureError, ProcedureNews, ProcedureReply,
-    ProcedureRequest, Query, QueryError, ReadError, TimeSpan, Timestamp,
+    MaintenanceError, NamingError, Near, Observation, ObserveError, OpenError, Place, Pose, ProcedureError,
+    ProcedureNews, ProcedureReply, ProcedureRequest, Query, QueryError, ReadError, TimeSpan, Timestamp,
 };
 
 /// Options for opening a memory.
@@ -685,12 +685,33 @@ impl Memory {
         self.store.reading(|view| Ok(view.list_events(after, limit)?))
     }
 
+    /// Returns at most `limit` visible events with a pose in a circle after `after`, in order of commit.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn events_near(&self, near: &Near, after: Option<EventId>, limit: usize) -> Result<Vec<Event>, ReadError> {
+        self.store.reading(|view| Ok(view.list_events_near(near, after, limit)?))
+    }
+
     /// Returns entity names with their counts, most frequent first.
     ///
     /// # Errors
     /// If the store cannot be read.
     pub fn entities(&self, limit: usize) -> Result<Vec<Entity>, ReadError> {
         self.store.reading(|view| Ok(view.list_entities(limit)?))
+    }
+
+    /// Returns the places that have a name with the robot's visits to them: those on a map first, the most visited before others.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn places(&self) -> Result<Vec<Place>, ReadError> {
+        self.store.reading(|view| view.list_places())
+    }
+
+    /// Returns the name of the place that a position belongs to: the one that was named nearest, if that is near enough.
+    pub fn place_at(&self, pose: &Pose) -> Option<String> {
+        self.store.place_at(pose)
     }
 
     /// Returns counts and sizes. It is cheap enough for every heartbeat.

@@ -22,6 +22,7 @@ pub fn run(command: &BenchCommand, global: &GlobalArgs, output: Output) -> Resul
     let (loaded, _) = super::prepare(global, true)?;
     match command {
         BenchCommand::Index(args) => super::bench_index::run(args, &loaded.config.models, output),
+        BenchCommand::Poses(args) => super::bench_poses::run(args, output),
         BenchCommand::Procedures(args) => super::bench_procedures::run(args, &loaded.config.models, output),
         BenchCommand::Segments { dir, tolerance } => segments(dir, Duration::from_secs_f64(*tolerance), output),
     }

@@ -15,8 +15,9 @@ use crate::cli::{GlobalArgs, InspectArgs, InspectCommand};
 use crate::config::{Config, Loaded};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::media::{MediaLinks, Recordings};
-use crate::mqtt::commands::{episode, event_body, page};
+use crate::mqtt::commands::{EventList, episode, event_body, page};
 use crate::mqtt::entities::{self, List};
+use crate::mqtt::places;
 use crate::output::Output;
 use crate::{opening, output, when};
 
@@ -125,8 +126,9 @@ fn read(
             };
             Some(page(&memory.episodes(&filter).or_exit(Exit::Store)?, zone, links))
         }
-        InspectCommand::Events { after, limit } => {
-            let events = memory.events(after.map(EventId), *limit).or_exit(Exit::Store)?;
+        InspectCommand::Events { after, near, limit } => {
+            let list = EventList { after: after.map(EventId), near: near.clone(), limit: *limit };
+            let events = list.read_events(memory).or_exit(Exit::Store)?;
             let next = (events.len() == *limit).then(|| events.last().map(|event| event.id.0)).flatten();
             let events: Vec<Json> = events.iter().map(|event| event_body(event, zone, links)).collect();
             Some(json!({ "events": events, "next": next }))
@@ -142,6 +144,7 @@ fn read(
             let filter = GistFilter { level, span, limit: *limit, budget: None };
             Some(List::Gists(filter).of(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
         }
+        InspectCommand::Places { limit } => Some(places::list(memory, *limit, zone).or_exit(Exit::Store)?),
         InspectCommand::Stats => Some(entities::stats(memory)),
     })
 }
@@ -174,10 +177,12 @@ fn by_mqtt(
             let (since, until) = (time(since)?, time(until)?);
             ("list", json!({ "of": "gists", "level": level, "since": since, "until": until, "limit": limit }))
         }
-        InspectCommand::Events { after, limit } => {
+        InspectCommand::Events { after, near, limit } => {
             let cursor = after.map(|after| EventId(after).to_string());
-            ("list", json!({ "of": "events", "cursor": cursor, "limit": limit }))
+            let near = crate::mqtt::pose::near_body(near.as_ref());
+            ("list", json!({ "of": "events", "cursor": cursor, "near": near, "limit": limit }))
         }
+        InspectCommand::Places { limit } => ("list", json!({ "of": "places", "limit": limit })),
         InspectCommand::Stats => ("list", json!({ "of": "stats" })),
     };
     let mut reply = agent.command(config, command, body, PATIENCE)?;
@@ -234,7 +239,42 @@ fn text(what: &InspectCommand, found: &Json, now: Timestamp, zone: &TimeZone) ->
             });
             lines_or(lines.collect(), "no summaries yet: nothing happened then")
         }
+        InspectCommand::Places { .. } => {
+            let lines = items(found, "places").iter().map(|item| place_line(item, now, zone));
+            lines_or(
+                lines.collect(),
+                "no place has a name yet: say \"This is the kitchen.\" there, or use cmd/name_place",
+            )
+        }
         InspectCommand::Stats => stats(found),
+    }
+}
+
+fn place_line(item: &Json, now: Timestamp, zone: &TimeZone) -> String {
+    let pose = &item["pose"];
+    let number = |name: &str| pose[name].as_f64().unwrap_or_default();
+    let at = match pose["frame"].as_str() {
+        Some(frame) => format!("at x {:.1} m, y {:.1} m on {frame}", number("x"), number("y")),
+        None => "without a position".to_owned(),
+    };
+    let visits = match item["visits"].as_u64() {
+        None | Some(0) => "no visits".to_owned(),
+        Some(count) => format!(
+            "{count} {}, {} in all, {}",
+            if count == 1 { "visit" } else { "visits" },
+            lasted(item["lasted_s"].as_u64().unwrap_or_default()),
+            time(item, "first", "last", now, zone)
+        ),
+    };
+    format!("{:<20} {at}; {visits}", item["name"].as_str().unwrap_or_default())
+}
+
+/// "1 h 20 min", "45 s".
+fn lasted(seconds: u64) -> String {
+    match (seconds / 3_600, seconds % 3_600 / 60) {
+        (0, 0) => format!("{seconds} s"),
+        (0, minutes) => format!("{minutes} min"),
+        (hours, minutes) => format!("{hours} h {minutes} min"),
     }
 }
 

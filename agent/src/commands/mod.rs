@@ -4,6 +4,7 @@ mod answer_text;
 mod ask;
 mod bench;
 mod bench_index;
+mod bench_poses;
 mod bench_procedures;
 #[cfg(feature = "tensorrt")]
 mod build_engine;

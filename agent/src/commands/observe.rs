@@ -103,6 +103,9 @@ fn single(args: &ObserveArgs, config: &Config) -> Result<Json, Failure> {
             put(name, json!(at.format(&zone)));
         }
     }
+    if let Some(pose) = &args.pose {
+        put("pose", crate::mqtt::pose::body(Some(pose)));
+    }
     if let Some(confidence) = args.confidence {
         put("confidence", json!(confidence));
     }

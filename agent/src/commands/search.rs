@@ -32,7 +32,8 @@ pub fn run(args: &SearchArgs, global: &GlobalArgs, output: Output) -> Result<Exi
     let clock = Arc::new(SystemClock::new());
     let now = clock.now();
     let order = if args.best { "relevance" } else { "newest" };
-    let body = json!({"query": args.query.join(" "), "order": order, "limit": args.limit});
+    let near = crate::mqtt::pose::near_body(args.near.as_ref());
+    let body = json!({"query": args.query.join(" "), "order": order, "limit": args.limit, "near": near});
     let reply = match place::open(&loaded, clock)? {
         Place::Store(memory) => {
             let fields = Map::from_iter(body.as_object().cloned().unwrap_or_default());

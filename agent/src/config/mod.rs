@@ -11,6 +11,7 @@ mod layers;
 mod llm;
 mod mcp;
 pub mod mqtt;
+mod pose;
 mod reasoning;
 mod schema;
 mod sections;
@@ -32,6 +33,7 @@ pub use index::IndexConfig;
 pub use layers::{ENVIRONMENT_PREFIX, Node, Origin};
 pub use llm::{EndpointConfig, LlmConfig, Purpose};
 pub use mcp::McpConfig;
+pub use pose::PoseConfig;
 pub use reasoning::ReasoningConfig;
 pub use schema::{closest, schema};
 pub use sections::{
@@ -70,6 +72,8 @@ pub struct Config {
     pub models: ModelsConfig,
     /// The broker and the MQTT interface.
     pub mqtt: MqttConfig,
+    /// Where the robot is.
+    pub pose: PoseConfig,
     /// Discovery by Home Assistant.
     pub homeassistant: HomeAssistantConfig,
     /// The media archive.

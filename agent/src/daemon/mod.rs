@@ -129,6 +129,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         },
         default_budget: Duration::from_millis(config.mqtt.limits.default_deadline_ms),
         pace: pace.clone(),
+        pose: config.pose.options(),
         ..ServiceOptions::default()
     };
     let (service, threads) =
@@ -273,6 +274,10 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         }
     }
     store_failed.abort();
+    let visit = service.end_visit().into_iter().collect();
+    if tokio::time::timeout(DRAIN_FRONT_DOOR, service.remember_visits(visit)).await.is_err() {
+        tracing::warn!("the end of the visit to this place was not remembered in time");
+    }
     tokio::task::spawn_blocking(move || threads.drain(DRAIN_MEMORY)).await.or_exit(Exit::Internal)?;
     background.cancel();
     tracing::info!("stopped");

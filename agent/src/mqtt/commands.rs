@@ -30,6 +30,7 @@ pub enum Name {
     Instance,
     List,
     NameEntity,
+    NamePlace,
     Pause,
     Picture,
     Procedure,
@@ -45,7 +46,7 @@ pub enum Name {
 const MAX_PAGE: u64 = 200;
 
 impl Name {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Backup,
         Self::Check,
         Self::Compact,
@@ -56,6 +57,7 @@ impl Name {
         Self::Instance,
         Self::List,
         Self::NameEntity,
+        Self::NamePlace,
         Self::Pause,
         Self::Picture,
         Self::Procedure,
@@ -79,6 +81,7 @@ impl Name {
             Self::Instance => "instance",
             Self::List => "list",
             Self::NameEntity => "name_entity",
+            Self::NamePlace => "name_place",
             Self::Pause => "pause",
             Self::Picture => "picture",
             Self::Procedure => "procedure",
@@ -299,9 +302,10 @@ pub fn page(page: &Page, zone: &TimeZone, media: &MediaLinks) -> Value {
 }
 
 /// A page of `cmd/list` of events, in order of commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct EventList {
     pub after: Option<EventId>,
+    pub near: Option<memory_core::Near>,
     pub limit: usize,
 }
 
@@ -312,11 +316,23 @@ impl EventList {
             return Ok(None);
         }
         let limit = fields.count("limit")?.filter(|limit| *limit > 0).unwrap_or(MAX_PAGE).min(MAX_PAGE);
-        Ok(Some(Self { after: event_cursor(fields)?, limit: usize::try_from(limit).unwrap_or(1) }))
+        let near = pose::near(fields)?;
+        Ok(Some(Self { after: event_cursor(fields)?, near, limit: usize::try_from(limit).unwrap_or(1) }))
+    }
+
+    /// The events.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn read_events(&self, memory: &memory_core::Memory) -> Result<Vec<Event>, memory_core::ReadError> {
+        match &self.near {
+            Some(near) => memory.events_near(near, self.after, self.limit),
+            None => memory.events(self.after, self.limit),
+        }
     }
 
     /// The page, cut at [`GET_BYTES`] like that of an episode.
-    pub fn page(self, events: &[Event], zone: &TimeZone, media: &MediaLinks) -> Value {
+    pub fn page(&self, events: &[Event], zone: &TimeZone, media: &MediaLinks) -> Value {
         let mut bytes = 0;
         let mut shown = Vec::new();
         for event in events {
@@ -600,7 +616,7 @@ mod tests {
         assert!(
             message.contains("`dance`")
                 && message.contains(
-                    "export, forget, forget_preview, get, instance, list, name_entity, pause, picture, procedure, re"
+                    "export, forget, forget_preview, get, instance, list, name_entity, name_place, pause, picture, procedure, re"
                 ),
             "{message}"
         );

@@ -39,9 +39,6 @@ pub const HOME_ASSISTANT: &str = "home assistant";
 /// Questions and commands that are worked on at once.
 const REQUESTS: usize = 512;
 
-/// Poses of the robot that are read a second: twice what the contract promises.
-const POSES_PER_S: u32 = 100;
-
 pub struct Context {
     pub config: MqttConfig,
     pub broker: Broker,
@@ -103,6 +100,7 @@ impl Context {
             .map_err(|error| MqttError::RobotName { robot: identity.robot.clone(), error })?;
         let now = clock.monotonic();
         let limits = &config.limits;
+        let poses_per_s = service.robot_path().options().max_per_s;
         let context = Self {
             broker: Broker::new(&config)?,
             topics,
@@ -117,7 +115,7 @@ impl Context {
             checking: tokio::sync::Mutex::default(),
             asks: Mutex::new(TokenBucket::new(limits.asks_per_s, limits.ask_burst, now)),
             observations: Mutex::new(TokenBucket::new(limits.observations_per_s, limits.observations_per_s, now)),
-            poses: Mutex::new(TokenBucket::new(POSES_PER_S, POSES_PER_S, now)),
+            poses: Mutex::new(TokenBucket::new(poses_per_s, poses_per_s, now)),
             config,
             identity,
             service,

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::fields::{Fields, Moment};
 use super::gists;
+use super::places;
 use super::reply::Refusal;
 
 /// Most facts or entities of one list.
@@ -21,6 +22,7 @@ pub enum List {
     Entities { limit: usize },
     Facts(FactFilter),
     Gists(GistFilter),
+    Places { limit: usize },
     Stats,
 }
 
@@ -37,9 +39,12 @@ impl List {
                 Ok(Some(Self::Facts(FactFilter { subject, past: fields.flag("past")?, limit, budget: None })))
             }
             Some("gists") => Ok(Some(Self::Gists(gists::read_list(fields, moment)?))),
+            Some("places") => Ok(Some(Self::Places { limit })),
             Some("stats") => Ok(Some(Self::Stats)),
             Some(_) => {
-                Err(Refusal::bad("`of` is \"episodes\", \"events\", \"entities\", \"facts\", \"gists\" or \"stats\""))
+                let known =
+                    "`of` is \"episodes\", \"events\", \"entities\", \"facts\", \"gists\", \"places\" or \"stats\"";
+                Err(Refusal::bad(known))
             }
         }
     }
@@ -60,6 +65,7 @@ impl List {
                 let filter = GistFilter { budget: Some(budget), ..filter.clone() };
                 Ok(gists::page(&memory.gists(&filter)?, zone))
             }
+            Self::Places { limit } => places::list(memory, *limit, zone),
             Self::Stats => Ok(stats(memory)),
         }
     }

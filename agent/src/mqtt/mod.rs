@@ -27,6 +27,7 @@ mod looking;
 pub(crate) mod observe;
 mod outbox;
 mod picture;
+pub(crate) mod places;
 pub(crate) mod pose;
 mod presence;
 pub(crate) mod procedure;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::Query;
+use memory_core::{Pose, Query, Timestamp};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -15,6 +15,7 @@ use super::entities::{self, List};
 use super::fields::Fields;
 use super::forgetting::{self, Side};
 use super::picture;
+use super::places;
 use super::pose;
 use super::presence::instance_in;
 use super::procedure;
@@ -93,15 +94,32 @@ impl Dispatcher {
             }
         };
         let counters = &context.counters;
+        let followed = context.service.visit_is_due(at).then(|| pose.clone());
         match context.service.robot_path().push(pose, at, now) {
             Ok(()) => {
                 counters.poses.increment();
                 context.problem(POSE, None);
+                if let Some(pose) = followed {
+                    self.follow(&pose, at);
+                }
             }
             Err(Dropped::Uncertain) => counters.poses_uncertain.increment(),
             Err(Dropped::Late) => counters.poses_late.increment(),
             Err(Dropped::Future) => counters.poses_future.increment(),
             Err(Dropped::OtherFrame) => counters.poses_other_frame.increment(),
+        }
+    }
+
+    /// Remembers the places that the robot comes to and leaves; while recording is paused it does not.
+    fn follow(&self, pose: &Pose, at: Timestamp) {
+        let context = &self.context;
+        let visits = match context.recording.paused() {
+            true => context.service.end_visit().into_iter().collect(),
+            false => context.service.follow(pose, at),
+        };
+        if !visits.is_empty() {
+            let service = context.service.clone();
+            context.requests.spawn(async move { service.remember_visits(visits).await });
         }
     }
 
@@ -250,7 +268,8 @@ pub(super) async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Re
     match name {
         Name::List => {
             if let Some(list) = EventList::read(fields)? {
-                let read = context.service.list(COMMAND, move |memory, _| memory.events(list.after, list.limit));
+                let wanted = list.clone();
+                let read = context.service.list(COMMAND, move |memory, _| wanted.read_events(memory));
                 let events = read.await.map_err(failed)?;
                 return Ok(list.page(&events, &context.zone, &context.media));
             }
@@ -278,6 +297,7 @@ pub(super) async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Re
             let persons = context.service.name_entity(request).await.map_err(failed)?;
             Ok(entities::named(&persons, &context.zone))
         }
+        Name::NamePlace => places::run(context, fields).await,
         Name::Procedure => {
             let request = procedure::read(fields)?;
             let reply = context.service.procedure(request).await.map_err(failed)?;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::ask::rounded;
 use super::fields::{Fields, Moment};
+use super::pose;
 use super::reply::Refusal;
 use crate::media::MediaLinks;
 use crate::when;
@@ -25,7 +26,8 @@ pub fn read(fields: Fields<'_>, moment: &Moment) -> Result<WordQuery, Refusal> {
     let limit = fields.count("limit")?.unwrap_or(USUAL).min(MOST);
     let query = WordQuery::parse(text, &mut |text| when::parse(text, moment.now, &moment.zone));
     let query = query.map_err(|error| Refusal::bad(format!("`query`: {error}")))?;
-    Ok(WordQuery { order, limit: usize::try_from(limit).unwrap_or(0), ..query })
+    let near = pose::near(fields)?;
+    Ok(WordQuery { order, near, limit: usize::try_from(limit).unwrap_or(0), ..query })
 }
 
 /// The reply.

@@ -22,6 +22,7 @@ mod questions;
 mod queue;
 mod robot_path;
 mod searching;
+mod visiting;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -47,7 +48,7 @@ pub use jobs::JobProgress;
 pub use looking::{Looker, LookingNews};
 use pool::RecallPool;
 use questions::Questions;
-pub use robot_path::{Dropped, RobotPath};
+pub use robot_path::{Dropped, PoseOptions, RobotPath};
 use writer::{WriteJob, Writer};
 
 /// News of persons that a listener may fall behind by.
@@ -86,6 +87,8 @@ pub struct ServiceOptions {
     pub compaction: AutomaticOptions,
     /// What the jobs follow.
     pub pace: Pace,
+    /// Which poses of the robot are used.
+    pub pose: PoseOptions,
 }
 
 impl Default for ServiceOptions {
@@ -103,6 +106,7 @@ impl Default for ServiceOptions {
             job_patience: Duration::from_secs(1),
             compaction: AutomaticOptions::default(),
             pace: Pace::default(),
+            pose: PoseOptions::default(),
         }
     }
 }
@@ -191,6 +195,8 @@ struct Shared {
     questions: Arc<Questions>,
     behind: Arc<Behind>,
     robot_path: RobotPath,
+    /// The place that the robot is at.
+    visiting: parking_lot::Mutex<visiting::Visiting>,
     default_budget: Duration,
     /// Looks at recordings again, once encoders are there.
     looker: OnceLock<Arc<Looker>>,
@@ -242,7 +248,8 @@ impl MemoryService {
             gist_events: gist_events.clone(),
             questions: Arc::clone(&questions),
             behind: Arc::clone(&behind),
-            robot_path: RobotPath::default(),
+            robot_path: RobotPath::new(options.pose.clone()),
+            visiting: parking_lot::Mutex::default(),
             default_budget: options.default_budget,
             looker: OnceLock::new(),
             looking_events: broadcast::Sender::new(looking::NEWS),

@@ -15,18 +15,45 @@ const KEPT: Duration = Duration::from_secs(300);
 const SPACING: Duration = Duration::from_millis(48);
 /// Most poses; more than come in [`KEPT`] at [`SPACING`].
 const MOST: usize = 8_000;
-/// The pose of a moment is at most this old.
-const FRESH: Duration = Duration::from_secs(1);
 /// How far ahead of the clock the stamp of a pose may be.
 const AHEAD: Duration = Duration::from_millis(500);
 /// How late a pose may come.
 const LATE: Duration = Duration::from_secs(2);
-/// Largest standard deviation of a position that is used, metres.
-const MOST_SPREAD: f64 = 1.0;
-/// Largest standard deviation of a heading that is used, radians.
-const MOST_HEADING: f64 = 0.8;
-/// No robot in a house drives so fast: between two such poses it was located anew. Metres a second.
-const JUMP: f64 = 10.0;
+/// One map takes over from another that has been silent for this long.
+const SILENT: Duration = Duration::from_secs(1);
+
+/// Which poses are used, and for what.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PoseOptions {
+    /// The only frame whose poses are used; any if there is none.
+    pub frame: Option<String>,
+    /// The pose of a moment is at most this old.
+    pub max_age: Duration,
+    /// Largest standard deviation of a position that is used, metres.
+    pub max_spread: f64,
+    /// Largest standard deviation of a heading that is used, radians.
+    pub max_heading: f64,
+    /// No robot in a house drives so fast: between two such poses it was located anew. Metres a second.
+    pub max_speed: f64,
+    /// Poses that are read a second.
+    pub max_per_s: u32,
+    /// Whether visits to places that have a name are remembered.
+    pub visits: bool,
+}
+
+impl Default for PoseOptions {
+    fn default() -> Self {
+        Self {
+            frame: None,
+            max_age: Duration::from_secs(1),
+            max_spread: 1.0,
+            max_heading: 0.8,
+            max_speed: 10.0,
+            max_per_s: 100,
+            visits: true,
+        }
+    }
+}
 
 /// Why a pose was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,19 +71,39 @@ pub enum Dropped {
 /// The way of the robot. Shared by reference.
 #[derive(Debug, Default)]
 pub struct RobotPath {
+    options: PoseOptions,
     poses: Mutex<VecDeque<(Timestamp, Pose)>>,
 }
 
 impl RobotPath {
+    /// A way that is not begun.
+    pub fn new(options: PoseOptions) -> Self {
+        Self { options, poses: Mutex::default() }
+    }
+
+    /// Which poses are used.
+    pub fn options(&self) -> &PoseOptions {
+        &self.options
+    }
+
+    /// The newest pose, and when the robot was there.
+    pub fn newest(&self) -> Option<(Timestamp, Pose)> {
+        self.poses.lock().back().cloned()
+    }
+
     /// Takes a pose in. `now` is the wall clock.
     ///
     /// # Errors
     /// Why it was dropped.
     pub fn push(&self, pose: Pose, at: Timestamp, now: Timestamp) -> Result<(), Dropped> {
-        if pose
-            .covariance
-            .is_some_and(|covariance| covariance.spread() > MOST_SPREAD || covariance.heading() > MOST_HEADING)
-        {
+        let PoseOptions { frame, max_spread, max_heading, .. } = &self.options;
+        if frame.as_ref().is_some_and(|frame| *frame != pose.frame) {
+            return Err(Dropped::OtherFrame);
+        }
+        let uncertain = |covariance: memory_core::Covariance| {
+            covariance.spread() > *max_spread || covariance.heading() > *max_heading
+        };
+        if pose.covariance.is_some_and(uncertain) {
             return Err(Dropped::Uncertain);
         }
         if at > now.saturating_add(AHEAD) {
@@ -75,7 +122,7 @@ impl RobotPath {
                 return Err(Dropped::Late);
             }
             // One map at a time; a new one takes over when the old one falls silent.
-            if known.frame != pose.frame && at.since(*last) < FRESH {
+            if known.frame != pose.frame && at.since(*last) < SILENT {
                 return Err(Dropped::OtherFrame);
             }
             let before = poses.len().checked_sub(2).and_then(|place| poses.get(place)).map(|(before, _)| *before);
@@ -93,15 +140,16 @@ impl RobotPath {
 
     /// Where the robot was at a moment: between two poses of one map, or at the last one before, if that is fresh.
     pub fn at(&self, at: Timestamp) -> Option<Pose> {
+        let PoseOptions { max_age, max_speed, .. } = self.options;
         let poses = self.poses.lock();
         let after = poses.partition_point(|(known, _)| *known <= at);
         let before = after.checked_sub(1).and_then(|place| poses.get(place));
-        let (before, after) = (before.filter(|(known, _)| at.since(*known) <= FRESH), poses.get(after));
-        match (before, after.filter(|(known, _)| known.since(at) <= FRESH)) {
+        let (before, after) = (before.filter(|(known, _)| at.since(*known) <= max_age), poses.get(after));
+        match (before, after.filter(|(known, _)| known.since(at) <= max_age)) {
             (Some((first, one)), Some((second, other))) => {
                 let passed = second.since(*first).as_secs_f64();
                 // Between two maps, and where it was located anew, it is not known where it was.
-                if one.distance(other)? > JUMP * passed.max(0.02) {
+                if one.distance(other)? > max_speed * passed.max(0.02) {
                     return None;
                 }
                 one.interpolated(other, at.since(*first).as_secs_f64() / passed.max(1e-6))
@@ -173,6 +221,24 @@ mod tests {
         assert_eq!(path.at(at(1_400)).map(|pose| pose.x), Some(2.0), "the last one is fresh for a second");
         assert_eq!(path.at(at(1_600)), None);
         assert_eq!(path.at(at(-10)), None, "nothing is known of before");
+    }
+
+    #[test]
+    fn the_gates_are_those_of_the_configuration() {
+        let options = PoseOptions {
+            frame: Some("map".into()),
+            max_spread: 0.1,
+            max_age: Duration::from_millis(200),
+            ..PoseOptions::default()
+        };
+        let path = RobotPath::new(options);
+        let other = Pose { frame: "odom".into(), ..pose(0.0, 0.0) };
+        assert_eq!(path.push(other, at(0), at(0)), Err(Dropped::OtherFrame));
+        let spread = RawPose { frame: "map".into(), covariance: vec![0.02, 0.02, 0.01], ..RawPose::default() };
+        assert_eq!(path.push(spread.check().unwrap(), at(0), at(0)), Err(Dropped::Uncertain));
+        push(&path, 1.0, 0).unwrap();
+        assert_eq!((path.at(at(150)).map(|pose| pose.x), path.at(at(300))), (Some(1.0), None));
+        assert_eq!(path.newest().map(|(at, pose)| (at, pose.x)), Some((at(0), 1.0)));
     }
 
     #[test]

@@ -47,6 +47,8 @@ fn what_is_no_pose_and_a_flood_are_counted_and_nothing_else_suffers() -> Result<
         "{}".to_owned(),
         "[1, 2]".to_owned(),
         r#"{"frame": "map", "x": NaN, "y": 1}"#.to_owned(),
+        r#"{"frame": "map", "x": 1e999, "y": 1}"#.to_owned(),
+        r#"{"frame": "map", "x": 1, "y": -Infinity}"#.to_owned(),
         json!({"frame": "", "x": 1, "y": 1}).to_string(),
         json!({"frame": "map", "x": 5e6, "y": 1}).to_string(),
     ];
@@ -62,6 +64,18 @@ fn what_is_no_pose_and_a_flood_are_counted_and_nothing_else_suffers() -> Result<
         (counters.poses_future.get() == 1 && counters.poses_uncertain.get() == 1).then_some(())
     })?;
     assert!(counters.last_error().is_some_and(|error| error.contains("`pose")), "{:?}", counters.last_error());
+    client.publish(&topic("pose"), pose(1.0).to_string())?;
+    client.publish(&topic("pose"), json!({"frame": "odom", "x": 1, "y": 1}).to_string())?;
+    eventually("the pose on another map", WAIT, || (counters.poses_other_frame.get() == 1).then_some(()))?;
+    let told = json!([
+        {"text": "The bell is far away.", "pose": {"frame": "map", "x": 5e6, "y": 1}},
+        {"text": "The bell is nowhere.", "pose": {"frame": "", "x": 1, "y": 1}},
+        {"text": "The bell is here.", "pose": {"frame": "map", "x": 1, "y": 1}},
+    ]);
+    let receipt = client.observe(NAME, told)?;
+    assert_eq!((&receipt["accepted"], receipt["rejected"].as_array().map(Vec::len)), (&json!(1), Some(2)), "{receipt}");
+    let codes: Vec<&Value> = receipt["rejected"].as_array().unwrap().iter().map(|one| &one["error"]["code"]).collect();
+    assert_eq!(codes, ["bad_request", "bad_request"]);
     for number in 0..10_000 {
         client.publish(&topic("pose"), pose(f64::from(number) * 0.0001).to_string())?;
         if counters.poses_flood.get() >= 500 {
@@ -72,5 +86,65 @@ fn what_is_no_pose_and_a_flood_are_counted_and_nothing_else_suffers() -> Result<
     assert_eq!(client.observe(NAME, json!({"text": "The bell rang."}))?["accepted"], 1);
     assert!(client.ask(NAME, "What rang?")?["answer"].is_string());
     assert_eq!(counters.last_error(), None);
+    Ok(())
+}
+
+#[test]
+fn a_place_is_named_where_the_robot_stands_and_its_visits_are_listed() -> Result<()> {
+    let broker = Broker::start()?;
+    let robot = Robot::online(&broker)?;
+    let client = broker.client()?;
+    let unnamed = client.command(NAME, "name_place", json!({"name": " "}))?;
+    assert_eq!(unnamed["error"]["code"], "bad_request", "{unnamed}");
+    let elsewhere = json!({"name": "hall", "pose": {"frame": "map", "x": 20, "y": 3}});
+    let named = client.command(NAME, "name_place", elsewhere)?;
+    assert_eq!((&named["state"], &named["pose"]["x"]), (&json!("succeeded"), &json!(20.0)), "{named}");
+    client.publish(&topic("pose"), pose(2.0).to_string())?;
+    eventually("the pose", WAIT, || (robot.counters.poses.get() == 1).then_some(()))?;
+    let named = client.command(NAME, "name_place", json!({"name": "kitchen"}))?;
+    assert_eq!((&named["name"], &named["pose"]["x"]), (&json!("kitchen"), &json!(2.0)), "{named}");
+
+    // The robot stands there until it counts as having arrived.
+    let visits = || -> Option<Value> {
+        client.publish(&topic("pose"), pose(2.0).to_string()).ok()?;
+        let found = client.command(NAME, "search", json!({"query": "robot"})).ok()?;
+        (found["count"] != 0).then_some(found)
+    };
+    let found = eventually("the visit", WAIT, visits)?;
+    assert_eq!(found["found"][0]["source"], "places", "{found}");
+    let listed = client.command(NAME, "list", json!({"of": "places"}))?;
+    let names: Vec<&str> = listed["places"].as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names, ["hall", "kitchen"], "{listed}");
+    let kitchen = &listed["places"][1];
+    assert_eq!((&kitchen["visits"], &kitchen["pose"]["x"]), (&json!(1), &json!(2.0)), "{listed}");
+    assert!(kitchen["first"].is_string() && kitchen["last"].is_string(), "{listed}");
+    assert_eq!(client.ask(NAME, "Where are you?")?["answer"], "In the kitchen");
+
+    let here = json!({"frame": "map", "x": 2, "y": 3, "radius": 1});
+    let events = client.command(NAME, "list", json!({"of": "events", "near": here}))?;
+    assert_eq!(events["events"].as_array().map(Vec::len), Some(2), "{events}");
+    let there = json!({"query": "this is", "near": {"x": 20, "y": 3, "radius": 1}});
+    let ignored = client.command(NAME, "search", there)?;
+    assert_eq!(ignored["error"]["code"], "bad_request", "small words alone: {ignored}");
+    let word = |x: i32| json!({"query": "hall", "near": {"x": x, "y": 3, "radius": 1}});
+    assert_eq!(client.command(NAME, "search", word(20))?["count"], 1);
+    assert_eq!(client.command(NAME, "search", word(2))?["count"], 0);
+    Ok(())
+}
+
+#[test]
+fn while_recording_is_paused_no_visit_is_remembered() -> Result<()> {
+    let broker = Broker::start()?;
+    let robot = Robot::online(&broker)?;
+    let client = broker.client()?;
+    client.command(NAME, "name_place", json!({"name": "kitchen", "pose": {"frame": "map", "x": 2, "y": 3}}))?;
+    agent::mqtt::RecordingControl::pause(robot.recording.as_ref()).map_err(anyhow::Error::msg)?;
+    let begun = std::time::Instant::now();
+    eventually("five seconds of poses", WAIT, || {
+        client.publish(&topic("pose"), pose(2.0).to_string()).ok()?;
+        (begun.elapsed().as_secs() >= 5).then_some(())
+    })?;
+    assert!(robot.counters.poses.get() > 5, "{:?}", robot.counters.snapshot());
+    assert_eq!(client.command(NAME, "search", json!({"query": "robot"}))?["count"], 0);
     Ok(())
 }

@@ -16,7 +16,10 @@ pub(crate) mod consolidation;
 pub mod gist;
 mod grouping;
 mod summary;
+mod visits;
 
 pub use grouping::{MAX_EVENTS, MAX_GAP};
 pub(crate) use grouping::{StreamKey, continues};
 pub(crate) use summary::{SUMMARY_EVENTS, summarize};
+pub(crate) use visits::visited;
+pub use visits::{VISIT_SOURCE, VisitTracker};

@@ -257,6 +257,11 @@ pub trait Search: Send + Sync {
     fn find(&self, query: &WordQuery, plan: Option<WordPlan>) -> Result<WordMatches, WordQueryError>;
     /// The part of a text that holds what a query asks for.
     fn snippet(&self, text: &str, query: &WordQuery) -> Snippet;
+    /// The episodes of visible events, which are given in order of ids: one for each.
+    fn episodes_of(&self, ids: &[EventId]) -> Vec<EpisodeId> {
+        let query = SearchQuery { only: Some(ids.into()), limit: usize::MAX, ..SearchQuery::default() };
+        self.search(&query).into_iter().map(|hit| hit.episode).collect()
+    }
     /// The visible events that hold a word of every group, in order of time, the latest first if so asked.
     fn holding(&self, query: &Holding) -> Vec<EventId>;
 

@@ -553,3 +553,20 @@ fn token_signatures_find_a_lone_word_where_it_stands_alone_also_after_reading_ba
         assert_eq!(ids(&search.search(&ask("the telescope", 9))), [1]);
     }
 }
+
+#[test]
+fn the_episodes_of_events_are_those_that_a_search_finds() {
+    // Ids with gaps, over several blocks, some of them hidden.
+    let documents: Vec<Document> =
+        (0..5_000_u64).map(|number| document(number * 3 + 7, "a", 60 * number as i64, "stone")).collect();
+    let mut index = index_of(&documents, 700);
+    let hidden: Vec<EventId> = (0..5_000).step_by(11).map(|number| EventId(number * 3 + 7)).collect();
+    index.hide(&hidden);
+    let search = index.snapshot();
+    for (first, step) in [(0, 1), (7, 3), (7, 9), (8, 3), (1_500, 401), (14_990, 1), (20_000, 5)] {
+        let wanted: Vec<EventId> = (first..16_000).step_by(step).map(EventId).collect();
+        let query = SearchQuery { only: Some(wanted.as_slice().into()), limit: usize::MAX, ..SearchQuery::default() };
+        let expected: Vec<EpisodeId> = search.search(&query).into_iter().map(|hit| hit.episode).collect();
+        assert_eq!(search.episodes_of(&wanted), expected, "from {first} in steps of {step}");
+    }
+}

@@ -27,6 +27,7 @@ mod pool;
 mod question;
 mod reader;
 mod reading;
+pub(crate) mod robot_stays;
 mod sight;
 mod symbolic;
 mod visits;
@@ -37,7 +38,9 @@ pub use deliberation::{Deliberation, Proposal, VerdictError};
 pub use reader::Reader;
 pub use symbolic::serve;
 
-use self::answerers::{amounts, counts, events, facts, order, places, poses, procedures, summary, times, truth};
+use self::answerers::{
+    amounts, counts, events, facts, order, places, poses, presence, procedures, summary, times, truth,
+};
 use self::candidate::{Candidate, Layer, Signals};
 use self::decision::{Decision, decide};
 use self::gather::{Gathered, gather, step};
@@ -183,8 +186,8 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
         proposed = deliberation::of_options(options, chosen, &conclusion.evidence, first_layer);
     }
     let total = stopwatch.check()?;
-    let pose = match (question.ask(), conclusion.evidence.first()) {
-        (Ask::Place, Some(first)) if conclusion.answer.is_some() => poses::of_event(first).cloned(),
+    let pose = match (question.ask(), conclusion.evidence.first(), &conclusion.answer) {
+        (Ask::Place, Some(first), Some(text)) => poses::destination(&pool, first, text),
         _ => None,
     };
     let mut evidence = corrections::shown(conclusion.evidence, &pool.taken_back);
@@ -250,7 +253,9 @@ fn propose(
     let of_class = events::of_class(pool)?;
     let specific = specific.or(of_class);
     let told: Vec<Candidate> = candidates.iter().chain(&specific).cloned().collect();
-    let specific = match poses::answer(pool, found, &told)? {
+    let present = presence::answer(pool, cue, &told)?;
+    let posed = if present.is_some() { present } else { poses::answer(pool, found, &told)? };
+    let specific = match posed {
         // It is newer than what words and facts say of it.
         Some(posed) => {
             candidates.retain(|candidate| candidate.layer != Layer::Facts);

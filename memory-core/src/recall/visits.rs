@@ -135,6 +135,14 @@ impl Places {
         visits
     }
 
+    /// The visits to the places that were shown at some times, in order of time, each with its longest scene.
+    pub fn visits_to(&self, times: &[TimeSpan]) -> Vec<Shown> {
+        let shown: std::collections::BTreeSet<usize> = times.iter().filter_map(|span| self.place_at(*span)).collect();
+        let mut visits: Vec<Visit> = shown.into_iter().flat_map(|place| self.visits(place)).collect();
+        visits.sort_by_key(|visit| (visit.span.start, visit.longest));
+        visits.into_iter().map(|visit| self.shown(visit, &[])).collect()
+    }
+
     /// The visits to the place that candidates are of, with what shows each: the best candidate in it, else its longest
     /// scene. `None` if they are of moments and not of places; with `whole`, they are asked for as a place.
     pub fn visits_of(&self, candidates: &[&Found], whole: bool) -> Option<Vec<Shown>> {

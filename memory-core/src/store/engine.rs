@@ -175,6 +175,11 @@ impl Store {
         }
     }
 
+    /// The name of the place that a position belongs to.
+    pub(crate) fn place_at(&self, pose: &crate::Pose) -> Option<String> {
+        self.published.load().positions.places.place_at(&pose.frame, pose.x, pose.y).map(str::to_owned)
+    }
+
     pub(crate) fn stats(&self) -> Stats {
         let mut stats = self.published.load().stats.clone();
         stats.disk_bytes = self.database.disk_bytes();

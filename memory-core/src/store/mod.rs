@@ -84,6 +84,7 @@ mod looked;
 mod memory_storage;
 mod noted;
 mod perceived;
+mod places;
 mod poses;
 mod published;
 mod records;

@@ -61,6 +61,10 @@ pub(super) fn said(pose: Option<&PoseRow>) -> Option<Pose> {
 /// The place that an event names where it happened: its attribute, or its words ("this is the kitchen").
 fn place_named(body: &EventBody) -> Option<String> {
     let attributes = decode_attributes(body.attributes.as_deref()).ok()?;
+    // A visit was concluded from the map; it does not draw it.
+    if attributes.get("derived") == Some(&Value::Bool(true)) {
+        return None;
+    }
     let place = attributes.get("place").and_then(Value::as_text).map(str::trim).filter(|place| !place.is_empty());
     place.map(str::to_owned).or_else(|| (body.kind == Kind::Text).then(|| named_place(&body.text)).flatten())
 }

@@ -124,6 +124,20 @@ impl View {
         Ok(events)
     }
 
+    /// Visible events with a pose in a circle after `after`, in order of commit.
+    pub(crate) fn list_events_near(&self, near: &Near, after: Option<EventId>, limit: usize) -> Result<Vec<Event>> {
+        let ids = self.published.positions.index.near(near);
+        let from = ids.partition_point(|id| after.is_some_and(|after| *id <= after));
+        let mut events = Vec::new();
+        for id in &ids[from..] {
+            if events.len() >= limit {
+                break;
+            }
+            events.extend(if_sound(self.find_event(*id))?.flatten());
+        }
+        Ok(events)
+    }
+
     /// A page of episodes, newest first.
     pub(crate) fn list_episodes(&self, filter: &EpisodeFilter) -> Result<Page> {
         let limit = if filter.limit == 0 { DEFAULT_PAGE } else { filter.limit.min(MAX_PAGE) };
@@ -201,9 +215,14 @@ impl View {
 
     /// Episodes with an event in a circle, ascending.
     fn episodes_near(&self, near: &Near, span: Option<TimeSpan>) -> Vec<u64> {
-        let only = Some(self.published.positions.index.near(near).into());
-        let query = SearchQuery { span, only, limit: usize::MAX, ..SearchQuery::default() };
-        let mut found: Vec<u64> = self.published.search.search(&query).into_iter().map(|hit| hit.episode.0).collect();
+        let near = self.published.positions.index.near(near);
+        let search = &self.published.search;
+        let mut found: Vec<u64> = if span.is_none() {
+            search.episodes_of(&near).into_iter().map(|episode| episode.0).collect()
+        } else {
+            let query = SearchQuery { span, only: Some(near.into()), limit: usize::MAX, ..SearchQuery::default() };
+            search.search(&query).into_iter().map(|hit| hit.episode.0).collect()
+        };
         found.sort_unstable();
         found.dedup();
         found

@@ -10,7 +10,17 @@ impl View {
     /// index keeps as hashes only, and for the recording.
     pub(crate) fn search_words(&self, query: &WordQuery) -> Result<WordPage, WordSearchError> {
         let search = &*self.published.search;
-        let matches = search.find(query, None)?;
+        let matches = match &query.near {
+            None => search.find(query, None)?,
+            Some(near) => {
+                let inside = self.published.positions.index.near(near);
+                let mut matches = search.find(&WordQuery { limit: usize::MAX, ..query.clone() }, None)?;
+                matches.hits.retain(|hit| inside.binary_search(&hit.id).is_ok());
+                matches.total = matches.hits.len();
+                matches.hits.truncate(query.limit);
+                matches
+            }
+        };
         let mut found = Vec::with_capacity(matches.hits.len());
         for hit in matches.hits {
             // What was forgotten since the index was published has no row.

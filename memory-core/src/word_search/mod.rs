@@ -15,7 +15,7 @@ use std::ops::Range;
 pub use error::{WordQueryError, WordSearchError};
 pub use parse::{FIELDS, MAX_NEAR, MAX_PARTS, MAX_QUERY_CHARS};
 
-use crate::{EpisodeId, Event, EventId, Kind, TimeSpan};
+use crate::{EpisodeId, Event, EventId, Kind, Near, TimeSpan};
 
 /// What to find.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,6 +28,8 @@ pub struct WordQuery {
     pub kinds: Vec<Kind>,
     /// Only events about this entity; case is ignored.
     pub entity: Option<String>,
+    /// Only events with a pose in this circle.
+    pub near: Option<Near>,
     /// Which events come first.
     pub order: WordOrder,
     /// How many events are returned at most; all of them are counted.

@@ -18,6 +18,7 @@ mod index_options;
 mod learning;
 mod looked;
 mod observe;
+mod places;
 mod poses;
 mod progress;
 mod properties;

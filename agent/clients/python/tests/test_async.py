@@ -11,7 +11,7 @@ import pytest
 from stage import SOON, Agent, Broker
 
 import engram
-from engram import AsyncMemory, Observation
+from engram import AsyncMemory, Observation, Pose
 
 DAY = datetime(2025, 3, 3, 8, tzinfo=timezone.utc)
 
@@ -44,6 +44,25 @@ def test_telling_and_asking(agent: Agent) -> None:
                 await memory.episode("ep-999999")
             with pytest.raises(engram.Rejected):
                 await memory.observe("")
+
+    run(story())
+
+
+def test_the_robots_own_pose_is_attached_to_what_is_told(agent: Agent) -> None:
+    async def story() -> None:
+        async with memory_of(agent) as memory:
+            await memory.wait_until_online(SOON)
+            # Messages of one connection come in their order; observations take another one to the agent.
+            assert await memory.publish_pose(Pose(-70.0, 5.0), at=datetime.now(timezone.utc))
+            named = await memory.name_place("jetty")
+            assert named.pose is not None
+            assert (named.name, named.pose.x) == ("jetty", -70.0)
+            assert "jetty" in [place.name for place in await memory.places()]
+            assert await memory.publish_pose(Pose(-70.0, 5.5))
+            await memory.name_place("mole", Pose(-60.0, 5.0))
+            assert (await memory.observe("I leave the oboe here.", source="oboe")).accepted == 1
+            told = [one.pose async for one in memory.episodes(near=(-70, 5.5, 0.2)) if one.source == "oboe"]
+            assert [pose.of for pose in told if pose] == ["robot"]
 
     run(story())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from typing import Any, get_args
@@ -98,6 +99,25 @@ def test_a_pose_comes_back_with_the_answer_and_a_circle_limits_what_is_searched(
         memory.ask("Where was the tuba?", near=(0, 0, 0))
     with pytest.raises(engram.Rejected, match=r"pose\.x"):
         memory.observe("a tuba", pose=Pose(1e7, 0.0))
+
+
+def test_the_robots_own_pose_is_attached_to_what_is_told(memory: Memory) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        memory.publish_pose(Pose(float("nan"), 0.0))
+    with pytest.raises(ValueError, match="frame"):
+        memory.publish_pose({"x": 1.0, "y": 2.0})
+    memory.wait_until_online()
+    # Messages of one connection come in their order.
+    assert memory.publish_pose(Pose(70.0, 5.0, 0.5), at=time.time())
+    named = memory.name_place("boathouse")
+    assert named.pose is not None
+    assert (named.name, named.pose.x, named.pose.of) == ("boathouse", 70.0, "robot")
+    there = next(place for place in memory.places() if place.name == "boathouse")
+    assert there.pose is not None
+    assert (there.named, there.pose.y, there.visits) == (1, 5.0, 1)
+    assert str(there).startswith("boathouse: 70.0, 5.0 on map, 1 visit")
+    assert [found.event for found in memory.search("boathouse", near=(70, 5, 1)).found] == [named.event]
+    assert memory.search("boathouse", near=(0, 0, 1)).count == 0
 
 
 def test_a_choice_names_its_option(memory: Memory) -> None:

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use memory_core::{Clock, SystemClock};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use super::{Finding, Report};
+use super::{Finding, Report, poses};
 use crate::config::Config;
 use crate::mqtt::client::{Broker, Delivery, EndKind, Link, LinkOptions, Publication, Reliability};
 use crate::mqtt::topics::{Outbound, Topics};
@@ -49,8 +50,11 @@ pub async fn examine(config: &Config, report: &mut Report) {
     let status_topic = topics.outbound(Outbound::Status);
     let on_message = {
         let (heard, status_topic, echo) = (Arc::clone(&heard), status_topic.clone(), echo.clone());
+        let (pose_topic, clock) = (topics.pose(), SystemClock::new());
         move |message: crate::mqtt::client::Message| {
-            if message.topic == status_topic {
+            if message.topic == pose_topic && !message.retained {
+                heard.poses.push(clock.now(), &message.payload);
+            } else if message.topic == status_topic {
                 *heard.status.lock() = Some(String::from_utf8_lossy(&message.payload).into_owned());
             } else if message.topic == echo {
                 heard.echo.notify_one();
@@ -108,6 +112,10 @@ pub async fn examine(config: &Config, report: &mut Report) {
             report.say(Finding::ok("agent", format!("no agent has served `{robot}` yet; start one with `engram run`")))
         }
     }
+    // Nobody need send poses; whoever does wants to know whether they arrive.
+    if link.during(tokio::time::sleep(poses::LISTEN)).await.is_ok() {
+        report.say(heard.poses.finding(&topics.pose(), &config.pose.options()));
+    }
     link.close(Duration::from_secs(1)).await;
 }
 
@@ -115,6 +123,7 @@ pub async fn examine(config: &Config, report: &mut Report) {
 struct Heard {
     echo: Notify,
     status: Mutex<Option<String>>,
+    poses: poses::Heard,
 }
 
 struct Outcome {
@@ -130,7 +139,7 @@ async fn rights_and_speed(
     heard: &Heard,
 ) -> Result<Outcome, String> {
     let sender = link.sender().clone();
-    let wanted = [echo.to_owned(), status.to_owned(), topics.commands()];
+    let wanted = [echo.to_owned(), status.to_owned(), topics.commands(), topics.pose()];
     let filters = wanted.clone().map(|filter| (filter, Reliability::AtMostOnce));
     let granted =
         link.during(sender.subscribe(&filters)).await.map_err(|end| end.message)?.map_err(|gone| gone.to_string())?;

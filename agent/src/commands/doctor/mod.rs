@@ -8,6 +8,7 @@ mod device;
 mod llm;
 mod mcp;
 mod models;
+mod poses;
 mod sources;
 mod system;
 

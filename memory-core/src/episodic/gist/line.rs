@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::episodic::visited;
 use crate::{Event, EventId, Kind, Modality, TimeSpan, Value};
 
 /// Most words of a line.
@@ -34,6 +35,8 @@ pub enum Topic {
     Sound,
     /// A thing in view.
     Object,
+    /// A place that the robot visited.
+    Place,
 }
 
 impl Topic {
@@ -48,6 +51,7 @@ impl Topic {
             Self::Entity => "entity",
             Self::Sound => "sound",
             Self::Object => "object",
+            Self::Place => "place",
         }
     }
 
@@ -55,7 +59,9 @@ impl Topic {
     pub(crate) fn sense(self) -> Modality {
         match self {
             Self::Speech | Self::Sound => Modality::Audio,
-            Self::Scene | Self::Action | Self::Task | Self::State | Self::Entity | Self::Object => Modality::Visual,
+            Self::Scene | Self::Action | Self::Task | Self::State | Self::Entity | Self::Object | Self::Place => {
+                Modality::Visual
+            }
         }
     }
 
@@ -64,7 +70,7 @@ impl Topic {
     fn interest(self) -> f64 {
         match self {
             Self::Scene => 1.2,
-            Self::Action | Self::Task | Self::Speech | Self::Entity => 1.0,
+            Self::Action | Self::Task | Self::Speech | Self::Entity | Self::Place => 1.0,
             Self::State => 0.8,
             Self::Sound => 0.5,
             Self::Object => 0.2,
@@ -73,7 +79,7 @@ impl Topic {
 
     /// Whether it is told as a name in a list.
     pub(super) fn is_listed(self) -> bool {
-        matches!(self, Self::Task | Self::Entity | Self::Sound | Self::Object)
+        matches!(self, Self::Task | Self::Entity | Self::Sound | Self::Object | Self::Place)
     }
 
     /// Whether each event counts, however near the next one is.
@@ -120,6 +126,7 @@ impl Line {
         let own = || event.text.clone();
         let name = |attribute: &str| first_of(attribute).map(str::to_owned).or_else(|| event.entity.clone());
         let (topic, words) = match event.kind {
+            Kind::State if visited(event).is_some() => (Topic::Place, visited(event).unwrap_or_default().to_owned()),
             Kind::Caption => (Topic::Scene, own()),
             Kind::Action => match text("task") {
                 Some(task) => (Topic::Task, task.to_owned()),

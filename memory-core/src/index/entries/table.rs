@@ -76,6 +76,32 @@ impl EntryTable {
     }
 
     /// The ordinal of an event. Ids grow with ordinals.
+    /// Calls `visit` with the numbers of documents, whose ids come in order. Each is looked for from the one before on, in steps
+    /// that double.
+    pub fn for_each_of(&self, ids: &[EventId], visit: &mut dyn FnMut(u32)) {
+        let mut from = 0;
+        for id in ids {
+            let (mut low, mut step) = (from, 1);
+            while low < self.len && self.id(low) < *id {
+                from = low + 1;
+                low = low.saturating_add(step);
+                step = step.saturating_mul(2);
+            }
+            let mut high = low.min(self.len);
+            while from < high {
+                let middle = from + (high - from) / 2;
+                if self.id(middle) < *id {
+                    from = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            if from < self.len && self.id(from) == *id {
+                visit(from);
+            }
+        }
+    }
+
     pub fn find(&self, id: EventId) -> Option<u32> {
         let id_at = |ordinal: u32| {
             let (block, place) = split(ordinal);

@@ -29,7 +29,7 @@ use super::terms::Terms;
 use super::token_signatures::TokenSignatureView;
 use super::{Hit, Holding, Search, SearchQuery, TermStatistics};
 use crate::word_search::{Snippet, WordMatches, WordPlan, WordQuery, WordQueryError};
-use crate::{EventId, TimeSpan};
+use crate::{EpisodeId, EventId, TimeSpan};
 
 /// Up to so many documents nothing is left out or estimated to save time.
 const EXACT: usize = 8_192;
@@ -88,6 +88,16 @@ impl Search for Snapshot {
 
     fn snippet(&self, text: &str, query: &WordQuery) -> Snippet {
         find::snippet(text, query, self.options.language)
+    }
+
+    fn episodes_of(&self, ids: &[EventId]) -> Vec<EpisodeId> {
+        let mut episodes = Vec::new();
+        self.state.entries.for_each_of(ids, &mut |ordinal| {
+            if !self.state.hidden.contains(ordinal) {
+                episodes.push(self.state.entries.get(ordinal).episode);
+            }
+        });
+        episodes
     }
 
     fn holding(&self, query: &Holding) -> Vec<EventId> {

@@ -117,7 +117,9 @@ fn of_stretch(stretch: &[&Line]) -> String {
         told.push(counted(&said, line));
     }
     let names = |topic: Topic| of(&[topic]).into_iter().map(|line| counted(&line.text, line)).collect::<Vec<_>>();
-    for (topic, heading) in [(Topic::Entity, "Seen"), (Topic::Sound, "Heard"), (Topic::Object, "In view")] {
+    let headings =
+        [(Topic::Place, "Places"), (Topic::Entity, "Seen"), (Topic::Sound, "Heard"), (Topic::Object, "In view")];
+    for (topic, heading) in headings {
         let names = names(topic);
         if !names.is_empty() {
             told.push(format!("{heading}: {}", names.join(", ")));

@@ -7,6 +7,7 @@ pub(super) mod facts;
 pub(super) mod order;
 pub(super) mod places;
 pub(super) mod poses;
+pub(super) mod presence;
 pub(super) mod procedures;
 pub(super) mod summary;
 pub(super) mod times;

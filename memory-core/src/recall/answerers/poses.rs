@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use super::counts::times_in_words;
 use super::places::{capitalised, theme};
-use crate::index::{Holding, SearchQuery};
+use crate::episodic::visited;
+use crate::index::{Holding, MappedPlace, SearchQuery};
 use crate::language::english::question::{Ask, Occurrence};
 use crate::language::english::space::{Spatial, at_place, listed, spatial};
 use crate::language::english::syntax::NounPhrase;
@@ -17,7 +18,9 @@ use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::likeness::best_in;
 use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::question::ITSELF;
 use crate::recall::reading::Reading;
+use crate::recall::robot_stays::{AREA_EVENTS, AROUND_PLACE, AWAY};
 use crate::{EventId, Kind, Near, Pose, PoseOf, ReadError, TimeSpan, Timestamp};
 
 /// Below this another thing is meant.
@@ -26,18 +29,12 @@ const SAME_THING: f32 = 0.6;
 const EVENTS: usize = 200;
 /// Events that mention a thing which is an entity, and are about something else.
 const MENTIONS: usize = 40;
-/// Events of an area that are gone through, the latest ones.
-const AREA_EVENTS: usize = 2_000;
 /// What is "near", metres.
 const NEAR: f64 = 2.0;
-/// How far around the spots where a place was named it may reach, metres.
-const AROUND_PLACE: f64 = 5.0;
 /// Largest standard deviation of a position that answers a question, metres.
 const MOST_SPREAD: f64 = 1.0;
 /// Two sightings this far apart are of two spots, metres.
 const ONE_SPOT: f64 = 1.0;
-/// Who is away for longer comes back anew.
-const AWAY: Duration = Duration::from_secs(60);
 /// A way that is no longer than this where nothing says when it began.
 const USUAL_WAY: Duration = Duration::from_secs(300);
 /// A bound up to this length is one moment.
@@ -65,6 +62,9 @@ pub(in crate::recall) fn answer(
         }
         (Ask::Thing | Ask::Description | Ask::Action, Some(Spatial::Around { noun, inside })) => {
             around(pool, &noun, inside)
+        }
+        (Ask::Person, Some(Spatial::Around { noun, inside })) if question.asked.cue.is_none() => {
+            persons(pool, &noun, inside)
         }
         _ => Ok(None),
     }
@@ -96,14 +96,36 @@ fn sightings(
     let mentioned = pool.mentions(thing, span, latest, mentions, content)?;
     let mut seen: Vec<Found> = merged(all, mentioned)
         .into_iter()
-        .filter(|found| of_event(found).is_some() && !found.reading.only_asks() && is_of(thing, found))
+        .filter(|found| of_event(found).is_some() && visited(&found.reading.event).is_none())
+        .filter(|found| !found.reading.only_asks() && is_of(thing, found))
         .collect();
     seen.sort_by_key(|found| (found.span().start, found.id()));
     Ok(seen)
 }
 
+/// Where to drive to for a place that was asked for: to what the answer rests on, else to the named place that the answer says.
+pub(in crate::recall) fn destination(pool: &Pool<'_>, first: &Found, answer: &str) -> Option<Pose> {
+    let robot = || first.reading.event.pose.clone().filter(|_| super::presence::asks_for_itself(pool.question));
+    of_event(first).cloned().or_else(robot).or_else(|| {
+        let said: Vec<String> = crate::index::words(answer).collect();
+        let in_answer = |name: &str| {
+            let own: Vec<String> = crate::index::words(name).collect();
+            !own.is_empty() && said.windows(own.len()).any(|window| window == own)
+        };
+        let places = pool.reader.places()?.places();
+        let named = places.into_iter().filter(|place| in_answer(&place.name));
+        named.max_by_key(|place| (place.name.len(), place.named)).map(place_pose)
+    })
+}
+
+/// The middle of where a place was named. The robot was there, so it can get there.
+fn place_pose(place: MappedPlace) -> Pose {
+    let MappedPlace { frame, x, y, .. } = place;
+    Pose { frame, x, y, z: 0.0, yaw: 0.0, covariance: None, of: PoseOf::Robot }
+}
+
 /// The events with a pose among some, in that order. The grammar is read only of those that name nothing otherwise.
-fn posed(pool: &Pool<'_>, ids: &[EventId]) -> Result<Vec<Found>, ReadError> {
+pub(super) fn posed(pool: &Pool<'_>, ids: &[EventId]) -> Result<Vec<Found>, ReadError> {
     let mut found = Vec::new();
     for id in ids {
         let Some(event) = pool.reader.event(*id)?.filter(|event| event.pose.is_some()) else { continue };
@@ -126,7 +148,7 @@ fn is_of(thing: &NounPhrase, found: &Found) -> bool {
 }
 
 /// The place that a pose belongs to.
-fn place_of<'p>(pool: &'p Pool<'_>, pose: &Pose) -> Option<&'p str> {
+pub(super) fn place_of<'p>(pool: &'p Pool<'_>, pose: &Pose) -> Option<&'p str> {
     pool.reader.places()?.place_at(&pose.frame, pose.x, pose.y)
 }
 
@@ -170,7 +192,7 @@ fn place(pool: &Pool<'_>, pooled: &[Found], told: &[Candidate]) -> Result<Option
         }
         (_, None) => seen.last(),
     };
-    let Some(chosen) = chosen else { return Ok(None) };
+    let Some(chosen) = chosen else { return on_the_map(pool, &thing, told) };
     let newest = |candidate: &Candidate| match candidate.layer {
         Layer::Facts => candidate.evidence.iter().map(|found| found.span().start).max(),
         _ => candidate.evidence.first().map(|found| found.span().start),
@@ -211,6 +233,47 @@ fn place(pool: &Pool<'_>, pooled: &[Found], told: &[Candidate]) -> Result<Option
         confidence: 0.0,
         reason,
     }))
+}
+
+/// "Where is the kitchen?": a place that nobody says the whereabouts of, by its position.
+fn on_the_map(pool: &Pool<'_>, thing: &NounPhrase, told: &[Candidate]) -> Result<Option<Candidate>, ReadError> {
+    if told.iter().any(|candidate| candidate.signals.fits >= 0.5) {
+        return Ok(None);
+    }
+    let Some(place) = named_place(pool, thing) else { return Ok(None) };
+    let mut evidence = pool.mentions(thing, None, true, MENTIONS, &pool.question.content)?;
+    evidence.retain(|found| found.reading.event.pose.is_some() && super::presence::names(&found.reading.event, thing));
+    if evidence.is_empty() {
+        return Ok(None);
+    }
+    let text = format!("{} is at x {:.1} m, y {:.1} m on {}", place.name, place.x, place.y, place.frame);
+    let (reason, known) =
+        (format!("named {} on the map", times_in_words(evidence.len()).to_lowercase()), pool.question.content.known());
+    let value = Value::Text(text.clone());
+    Ok(Some(Candidate::computed(Layer::Episodes, capitalised(&text), value, evidence, known, reason)))
+}
+
+/// "Who was in the kitchen?": persons who were recognised, acted or spoke there.
+fn persons(pool: &Pool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let Some(area) = area(pool, noun, inside)? else { return Ok(None) };
+    let bound = question.bound();
+    let now = bound.is_none() && question.tense != crate::language::english::time::Tense::Past;
+    let mut there: Vec<(String, Found)> = Vec::new();
+    for found in events_in(pool, &area, bound, AREA_EVENTS)? {
+        let event = &found.reading.event;
+        let who = event.entity.clone().filter(|_| matches!(event.kind, Kind::Entity | Kind::Action | Kind::Text));
+        let Some(who) = who.filter(|who| !who.eq_ignore_ascii_case(ITSELF)) else { continue };
+        let known = there.iter().any(|(known, _)| known.eq_ignore_ascii_case(&who));
+        if known || now && !is_still_in(pool, &area, &found)? {
+            continue;
+        }
+        there.push((who, found));
+        if there.len() == LISTED {
+            break;
+        }
+    }
+    Ok(list(pool, there, "who was recognised, acted or spoke there"))
 }
 
 fn is_one_spot(one: &Found, other: &Found) -> bool {
@@ -255,17 +318,19 @@ impl Area {
     }
 }
 
+/// Whether a noun phrase says the name of a place.
+pub(super) fn is_named(noun: &NounPhrase, name: &str) -> bool {
+    let own: Vec<String> = crate::index::words(name).filter(|word| !crate::index::is_stop_word(word)).collect();
+    let held = |word: &str| own.iter().any(|other| word_likeness(word, other) >= 0.95);
+    !own.is_empty()
+        && noun.lemmas().iter().all(|word| held(word))
+        && own.iter().any(|word| word_likeness(&noun.head, word) >= 0.95)
+}
+
 /// The place with the name that a noun phrase says.
-fn named_place(pool: &Pool<'_>, noun: &NounPhrase) -> Option<crate::index::MappedPlace> {
-    let wanted = noun.lemmas();
-    let fits = |name: &str| {
-        let own: Vec<String> = crate::index::words(name).filter(|word| !crate::index::is_stop_word(word)).collect();
-        let held = |word: &str| own.iter().any(|other| word_likeness(word, other) >= 0.95);
-        !own.is_empty()
-            && wanted.iter().all(|word| held(word))
-            && own.iter().any(|word| word_likeness(&noun.head, word) >= 0.95)
-    };
-    let mut found: Vec<_> = pool.reader.places()?.places().into_iter().filter(|place| fits(&place.name)).collect();
+pub(super) fn named_place(pool: &Pool<'_>, noun: &NounPhrase) -> Option<MappedPlace> {
+    let mut found: Vec<_> =
+        pool.reader.places()?.places().into_iter().filter(|place| is_named(noun, &place.name)).collect();
     // The name that says no more than was asked, and of two maps the one where it was named more often.
     found.sort_by_key(|place| (place.name.len(), std::cmp::Reverse(place.named)));
     found.into_iter().next()
@@ -302,7 +367,7 @@ fn events_in(pool: &Pool<'_>, area: &Area, span: Option<TimeSpan>, limit: usize)
 fn thing_of(found: &Found) -> Option<String> {
     let event = &found.reading.event;
     of_event(found)?;
-    if matches!(event.kind, Kind::Caption | Kind::Sound) {
+    if matches!(event.kind, Kind::Caption | Kind::Sound) || visited(event).is_some() {
         return None;
     }
     // The entity of a text is who said it, and what was said need not be of that person.

@@ -13,7 +13,7 @@ from ._display import Listing
 from ._json import When, decode, decode_list, without_nones, write_time
 from .errors import ProtocolError, request_error
 from .observing import Observation, Receipt, Told, batches, read_receipt
-from .posing import Circle, write_circle
+from .posing import Circle, Pose, write_circle, write_pose
 from .procedures import (
     Alternatives,
     Missing,
@@ -23,7 +23,20 @@ from .procedures import (
     ProcedureSummary,
     Ways,
 )
-from .remembering import Answer, Entities, Episode, EpisodeSummary, Event, Fact, Forgotten, Gist, Person, SearchResult
+from .remembering import (
+    Answer,
+    Entities,
+    Episode,
+    EpisodeSummary,
+    Event,
+    Fact,
+    Forgotten,
+    Gist,
+    NamedPlace,
+    Person,
+    Place,
+    SearchResult,
+)
 from .status import Backup, Compacted, Export, Health, Instance, News, Reloaded, Snapshot
 
 T = TypeVar("T")
@@ -135,8 +148,8 @@ def patience(deadline: float | timedelta | None, timeout: float) -> float:
 # Looking into the memory.
 
 
-def search(query: str, order: str | None, limit: int | None) -> Call[SearchResult]:
-    fields = without_nones({"query": query, "order": order, "limit": limit})
+def search(query: str, order: str | None, near: Circle | None, limit: int | None) -> Call[SearchResult]:
+    fields = without_nones({"query": query, "order": order, "near": write_circle(near), "limit": limit})
     return Call("cmd/search", fields, lambda reply: decode(SearchResult, reply))
 
 
@@ -192,6 +205,16 @@ def entities(limit: int | None) -> Call[Entities]:
 
 def _persons(reply: Mapping[str, Any]) -> Listing[Person]:
     return decode_list(Person, reply.get("persons"))
+
+
+def places(limit: int | None) -> Call[Listing[Place]]:
+    fields = without_nones({"of": "places", "limit": limit})
+    return Call("cmd/list", fields, lambda reply: decode_list(Place, reply.get("places")))
+
+
+def name_place(name: str, pose: Pose | Mapping[str, Any] | None) -> Call[NamedPlace]:
+    fields = without_nones({"name": name, "pose": write_pose(pose)})
+    return Call("cmd/name_place", fields, lambda reply: decode(NamedPlace, reply), repeatable=False)
 
 
 def name_entity(entity: str, name: str) -> Call[Listing[Person]]:

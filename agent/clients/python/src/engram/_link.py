@@ -155,6 +155,17 @@ class Link:
             self._publish(pending)
         return pending
 
+    def tell(self, leaf: str, body: Mapping[str, Any]) -> bool:
+        """Publishes a message that nobody answers. Returns whether there is a connection to send it on."""
+        with self._lock:
+            if self._closed:
+                raise Closed("this memory is closed; make a new one")
+            self._check_hope()
+            if not self._connected:
+                return False
+        payload = json.dumps(body, ensure_ascii=False).encode()
+        return self._paho.publish(self.address.topic(leaf), payload, qos=0).rc == paho.MQTT_ERR_SUCCESS
+
     def _check_hope(self) -> None:
         """Raises why there is no connection, unless there was one before that may come back."""
         if self._failure is not None and (not self._ever_connected or isinstance(self._failure, AccessDenied)):

@@ -23,9 +23,22 @@ from ._link import Link
 from ._pending import Pending
 from .errors import Closed, TimedOut
 from .observing import Kind, Observation, Receipt, Told, said
-from .posing import Circle, Pose
+from .posing import Circle, Pose, write_robot_pose
 from .procedures import Alternatives, Missing, NextStep, Picture, Procedure, ProcedureSummary, Ways
-from .remembering import Answer, Entities, Episode, EpisodeSummary, Event, Fact, Forgotten, Gist, Person, SearchResult
+from .remembering import (
+    Answer,
+    Entities,
+    Episode,
+    EpisodeSummary,
+    Event,
+    Fact,
+    Forgotten,
+    Gist,
+    NamedPlace,
+    Person,
+    Place,
+    SearchResult,
+)
 from .status import Backup, Compacted, Export, Health, Instance, News, Reloaded, Snapshot
 
 T = TypeVar("T")
@@ -174,6 +187,17 @@ class Memory:
             receipt += self._run(call, timeout)
         return receipt
 
+    def publish_pose(self, pose: Pose | Mapping[str, Any], *, at: When | float | None = None) -> bool:
+        """Says where the robot is, at up to 50 Hz. Nothing is waited for: a pose that is lost is followed by the next.
+
+        Engram keeps none of them; what is observed without a pose gets the robot's.
+
+        :param at: when the robot was there: a time, or seconds since 1970; without it, now.
+        :return: whether there is a connection to send it on.
+        :raises ValueError: if a number is none, or the frame is empty.
+        """
+        return self._link.tell("pose", write_robot_pose(pose, at))
+
     # Asking.
 
     def ask(
@@ -213,6 +237,7 @@ class Memory:
         query: str,
         *,
         order: Literal["newest", "relevance"] | None = None,
+        near: Circle | None = None,
         limit: int | None = None,
         timeout: float | None = None,
     ) -> SearchResult:
@@ -220,10 +245,11 @@ class Memory:
         `who:Anna`, `kind:action`, `since:2h`, `until:2026-11-20`. Every part must be there.
 
         :param order: without it, the newest first.
+        :param near: only what happened in this circle on a map: a `Near`, or x, y and radius in metres.
         :param limit: events at most; all of them are counted.
         :raises BadRequest: if the query cannot be answered; the text says what to change.
         """
-        return self._run(calls.search(query, order, limit), timeout)
+        return self._run(calls.search(query, order, near, limit), timeout)
 
     def episodes(
         self,
@@ -286,6 +312,16 @@ class Memory:
     def entities(self, *, limit: int | None = None, timeout: float | None = None) -> Entities:
         """Returns the persons known by face or voice, and the names that events tell."""
         return self._run(calls.entities(limit), timeout)
+
+    def places(self, *, limit: int | None = None, timeout: float | None = None) -> Listing[Place]:
+        """Returns the places that have a name, with the robot's visits to them."""
+        return self._run(calls.places(limit), timeout)
+
+    def name_place(
+        self, name: str, pose: Pose | Mapping[str, Any] | None = None, *, timeout: float | None = None
+    ) -> NamedPlace:
+        """Names the place where the robot is now, or a pose."""
+        return self._run(calls.name_place(name, pose), timeout)
 
     def name_entity(self, entity: str, name: str, *, timeout: float | None = None) -> Listing[Person]:
         """Gives a person a name. `entity` is an id or a name."""

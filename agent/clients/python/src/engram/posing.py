@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
+
+from ._json import When, write_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +71,23 @@ def write_circle(near: Circle | None) -> dict[str, Any] | None:
 def write_pose(pose: Pose | Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Returns a pose as the contract wants it."""
     return pose.to_json() if isinstance(pose, Pose) else None if pose is None else dict(pose)
+
+
+def write_robot_pose(pose: Pose | Mapping[str, Any], at: When | float | None) -> dict[str, Any]:
+    """Returns a message for the topic of the robot's pose. It gets no answer, so what is no pose is refused here.
+
+    :raises ValueError: if a number is none, or the frame is empty.
+    """
+    fields = pose.to_json() if isinstance(pose, Pose) else dict(pose)
+    fields.pop("of", None)
+    for name in ("x", "y", "z", "yaw"):
+        number = fields.get(name, 0.0)
+        if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
+            raise ValueError(f"{name} of a pose is {number!r}; it takes a finite number")
+    if not isinstance(fields.get("frame"), str) or not fields["frame"].strip():
+        raise ValueError("frame of a pose is empty; it names the map")
+    if isinstance(at, (datetime, timedelta, str)):
+        fields["at"] = write_time(at)
+    elif at is not None:
+        fields["at"] = at
+    return fields

@@ -298,6 +298,44 @@ class SearchResult(display.Lines):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Place(display.Line):
+    """A place that has a name, with the robot's visits to it."""
+
+    name: str
+    #: The middle of where it was named; `None` where no pose is known of it.
+    pose: Pose | None = None
+    #: How far from the middle it was named, metres.
+    radius: float = 0.0
+    #: How often it was named.
+    named: int = 0
+    visits: int = 0
+    #: How long the robot was there in all, seconds.
+    lasted_s: float = 0.0
+    #: The first arrival and the last departure.
+    first: datetime | None = None
+    last: datetime | None = None
+    #: All fields as Engram sent them.
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        """Says it in a line."""
+        at = f"{self.pose.x:.1f}, {self.pose.y:.1f} on {self.pose.frame}" if self.pose else "without a position"
+        when = "" if self.first is None or self.last is None else f"  [{display.span(self.first, self.last)}]"
+        return f"{self.name}: {at}, {display.count(self.visits, 'visit')}{when}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedPlace:
+    """A place that was named just now."""
+
+    name: str
+    #: Where; `None` where the robot sends no poses.
+    pose: Pose | None = None
+    #: Id of the event that names it.
+    event: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Fact(display.Line):
     """Something that is held to be so, or with `until` was so."""
 

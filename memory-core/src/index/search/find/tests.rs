@@ -150,6 +150,7 @@ fn query() -> impl Strategy<Value = WordQuery> {
             span,
             kinds: kinds.into_iter().collect(),
             entity: entity.map(str::to_owned),
+            near: None,
             order: WordOrder::Newest,
             limit,
         },
