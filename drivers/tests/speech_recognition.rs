@@ -160,17 +160,20 @@ fn segments_that_waited_for_their_words_come_in_order_and_none_is_missing() {
 
 #[cfg(not(feature = "whisper"))]
 #[test]
-fn a_program_without_whisper_says_how_to_get_it_before_anything_is_pulled() {
+fn a_program_without_whisper_cpp_says_how_its_models_can_be_run() {
     use drivers::encoders::{EncoderOptions, RoleState};
     use drivers::models::{Catalogue, InstalledModels, Role};
     let empty = tempfile::tempdir().unwrap();
-    let models = InstalledModels::new(Catalogue::load(None).unwrap(), Some(empty.path()), None);
+    let mut catalogue = Catalogue::load(None).unwrap();
+    let ggml = catalogue.model(Role::SpeechRecognition).unwrap().clone().of_ggml();
+    catalogue.replace(vec![ggml]);
+    let models = InstalledModels::new(catalogue, Some(empty.path()), None);
     let encoders = Encoders::load(models, EncoderOptions::default()).unwrap();
     encoders.wait_ready();
     let status = encoders.status()[&Role::SpeechRecognition].clone();
     assert_eq!(status.state, RoleState::Absent);
     let reason = status.reason.unwrap();
-    assert!(reason.contains("--features whisper") && reason.contains("observe"), "{reason}");
+    assert!(reason.contains("--features whisper") && reason.contains("models remove"), "{reason}");
 }
 
 #[cfg(feature = "whisper")]
@@ -193,7 +196,7 @@ mod whisper {
     }
 
     fn model(path: &Path) -> InstalledModel {
-        let entry = Catalogue::load(None).unwrap().model(Role::SpeechRecognition).unwrap().clone();
+        let entry = Catalogue::load(None).unwrap().model(Role::SpeechRecognition).unwrap().clone().of_ggml();
         InstalledModel { entry, files: [(Part::Graph, path.to_path_buf())].into() }
     }
 
