@@ -490,6 +490,7 @@ mod tests {
             Role::Faces,
             Role::SceneClasses,
             Role::ImageEmbedding,
+            Role::SpeechRecognition,
         ];
         let default =
             |role: &Role| catalogue.model(*role).is_some_and(|model| model.default && model.graph().is_some());

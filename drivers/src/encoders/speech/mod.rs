@@ -59,7 +59,27 @@ pub(super) fn load(installed: &InstalledModel, threads: usize) -> Result<Arc<dyn
     Err(EncoderError::Entry(format!("{}: no runtime for {threads} threads", installed.entry.name)))
 }
 
-/// Takes out what a model remarks and nobody says, such as `[BLANK_AUDIO]` or `(upbeat music)`.
+/// Words of remarks that are written in capitals: where brackets are not allowed, a model leaves them out.
+const REMARKS: [&str; 16] = [
+    "APPLAUSE",
+    "AUDIO",
+    "BEEP",
+    "BLANK",
+    "CHEERING",
+    "INAUDIBLE",
+    "LAUGHTER",
+    "LAUGHS",
+    "MUSIC",
+    "NOISE",
+    "PLAYING",
+    "SILENCE",
+    "SINGING",
+    "SIREN",
+    "SOUND",
+    "SCREAMING",
+];
+
+/// Takes out what a model remarks and nobody says, such as `[BLANK_AUDIO]`, `(upbeat music)` or nothing but `MUSIC`.
 fn without_remarks(words: &mut Vec<SpokenWord>) {
     let mut inside = false;
     words.retain(|word| {
@@ -69,6 +89,10 @@ fn without_remarks(words: &mut Vec<SpokenWord>) {
         inside = remark && !ends;
         !remark
     });
+    let plain = |word: &SpokenWord| REMARKS.contains(&word.text.trim_matches(|sign: char| !sign.is_alphanumeric()));
+    if words.iter().all(plain) {
+        words.clear();
+    }
 }
 
 #[cfg(test)]
@@ -91,5 +115,8 @@ mod tests {
         assert_eq!(said("[BLANK_AUDIO]"), "");
         assert_eq!(said("(upbeat music) Good morning. (door closes)"), "Good morning.");
         assert_eq!(said("Good morning."), "Good morning.");
+        assert_eq!(said("MUSIC PLAYING."), "");
+        assert_eq!(said("NASA plays MUSIC."), "NASA plays MUSIC.");
+        assert_eq!(said("Music."), "Music.");
     }
 }

@@ -133,7 +133,14 @@ impl<'a> Search<'a> {
             let Some(begin) = words.len().checked_sub(length * rounds) else { continue };
             let tail = &words[begin..];
             if (length..tail.len()).all(|at| tail[at].1 == tail[at - length].1) {
-                self.chosen.truncate(tail[length].0);
+                // What goes round within a word is none: "Aaaaaaa".
+                let begins = |(_, token): &(usize, u32)| self.vocabulary.begins_word(*token);
+                let keep = if words[begin..begin + length].iter().any(begins) {
+                    begin + length
+                } else {
+                    words[..begin].iter().rposition(begins).unwrap_or(0)
+                };
+                self.chosen.truncate(words[keep].0);
                 return true;
             }
         }
@@ -216,6 +223,9 @@ mod tests {
         assert_eq!(chosen(30.0, &steps), [14, 7, 2, 3, 4, 5, 6]);
         let word: Vec<&[usize]> = [vec![&[14][..]], vec![&[2][..]; 30]].concat();
         assert_eq!(chosen(30.0, &word), [14, 2]);
+        // Within a word the whole word goes.
+        let letters: Vec<&[usize]> = [vec![&[14][..], &[3], &[2]], vec![&[9][..]; 30]].concat();
+        assert_eq!(chosen(30.0, &letters), [14, 3]);
     }
 
     #[test]

@@ -76,6 +76,8 @@ pub(super) struct Vocabulary {
     pub blank: Option<u32>,
     /// Words that are never said, in ascending order.
     pub unspoken: Vec<u32>,
+    /// Of each word, whether a space stands before it.
+    spaced: Vec<bool>,
 }
 
 impl Vocabulary {
@@ -97,8 +99,12 @@ impl Vocabulary {
         let mut unspoken: Vec<u32> = alone.chain(music).chain(leading).collect();
         unspoken.sort_unstable();
         unspoken.dedup();
+        let end = mark("<|endoftext|>")?;
+        // A space before a word is a sign of its own in this alphabet of bytes.
+        let is_spaced = |token: u32| tokenizer.id_to_token(token).is_some_and(|text| text.starts_with('Ġ'));
         Ok(Self {
-            end: mark("<|endoftext|>")?,
+            end,
+            spaced: (0..end).map(is_spaced).collect(),
             start: mark("<|startoftranscript|>")?,
             no_speech: mark("<|nocaptions|>").or_else(|_| mark("<|nospeech|>"))?,
             first_time: mark("<|notimestamps|>")? + 1,
@@ -120,8 +126,7 @@ impl Vocabulary {
 
     /// Whether a token begins a word of its own.
     pub fn begins_word(&self, token: u32) -> bool {
-        // A space before a word is a sign of its own in this alphabet of bytes.
-        self.tokenizer.id_to_token(token).is_some_and(|text| text.starts_with('Ġ'))
+        self.spaced.get(token as usize).copied().unwrap_or(false)
     }
 
     /// What tokens write.
@@ -132,7 +137,7 @@ impl Vocabulary {
 
 #[cfg(test)]
 impl Vocabulary {
-    /// Words 0 to 9, the end 10, marks 11 to 13, and times from 14 on; without texts.
+    /// Words 0 to 8, the end of a word 9, the end of a text 10, marks 11 to 13, and times from 14 on; without texts.
     pub fn of_numbers() -> Self {
         Self {
             tokenizer: Tokenizer::new(tokenizers::models::bpe::BPE::default()),
@@ -142,6 +147,7 @@ impl Vocabulary {
             first_time: 14,
             blank: Some(0),
             unspoken: vec![1],
+            spaced: (0..10).map(|token| token < 9).collect(),
         }
     }
 }
