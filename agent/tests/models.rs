@@ -154,3 +154,15 @@ fn a_file_that_is_no_model_is_not_added() {
     assert!(!output.status.success(), "{}", said(&output));
     assert!(!place.path("models/models.lock").exists());
 }
+
+#[test]
+fn a_model_of_whisper_cpp_is_known_by_its_first_bytes_and_asks_for_a_program_that_runs_it() {
+    let place = Place::new();
+    fs::write(place.path("ggml-base.en.bin"), b"lmgg and no weights").unwrap();
+    let own = place.path("ggml-base.en.bin");
+    let output = place.models(&["add", "speech recognition", own.to_str().unwrap()]);
+    assert!(!output.status.success(), "{}", said(&output));
+    let expected = if cfg!(feature = "whisper") { "no whole ggml model" } else { "--features whisper" };
+    assert!(said(&output).contains(expected), "{}", said(&output));
+    assert!(!place.path("models/models.lock").exists());
+}

@@ -66,10 +66,12 @@ impl Encoder<[f32], Vec<SpokenWord>> for Dictation {
         if loudest > 0.95 {
             return Err(EncoderError::Entry("too loud".to_owned()));
         }
+        // The times count from where it is loud: a stretch has some sound around it.
+        let begin = samples.iter().position(|sample| *sample > 0.5).unwrap_or(0) as u64 / 16;
         let word = |text: &str, start: u64, end: u64, confidence| SpokenWord {
             text: text.to_owned(),
-            start: Duration::from_millis(start),
-            end: Duration::from_millis(end),
+            start: Duration::from_millis(begin + start),
+            end: Duration::from_millis(begin + end),
             confidence,
         };
         Ok(if loudest > 0.8 {
@@ -90,10 +92,14 @@ impl SpeechRecogniser for Dictation {}
 
 /// Plays ten blocks of sound a second of the loudness that `loudness` gives.
 fn heard(length: f64, loudness: impl Fn(f64) -> f32) -> Vec<Perceived> {
+    heard_by(Arc::new(Dictation), length, loudness)
+}
+
+fn heard_by(recogniser: Arc<dyn SpeechRecogniser>, length: f64, loudness: impl Fn(f64) -> f32) -> Vec<Perceived> {
     let sink = Arc::new(Sink::default());
     let encoders = Encoders::ready(Filled {
         voice_activity: Some(Arc::new(Loudness)),
-        speech_recognition: Some(Arc::new(Dictation)),
+        speech_recognition: Some(recogniser),
         ..Filled::default()
     });
     let config = PerceiverConfig::new("kitchen", SegmenterConfig::default());
@@ -158,19 +164,61 @@ fn segments_that_waited_for_their_words_come_in_order_and_none_is_missing() {
     assert_eq!(said.filter(|event| event.text == "The kettle boils.").count(), 6);
 }
 
+/// Writes down of every stretch how long it is and how long its loud part.
+#[derive(Default)]
+struct Ruler(Mutex<Vec<(usize, usize)>>);
+
+impl Encoder<[f32], Vec<SpokenWord>> for Ruler {
+    fn model(&self) -> &str {
+        "ruler"
+    }
+
+    fn encode(&self, samples: &[f32]) -> Result<Vec<SpokenWord>, EncoderError> {
+        let loud = samples.iter().filter(|sample| **sample > 0.8).count();
+        self.0.lock().unwrap().push((samples.len() / 16, loud / 16));
+        Ok(Vec::new())
+    }
+}
+
+impl SpeechRecogniser for Ruler {}
+
+#[test]
+fn speech_has_some_sound_around_it_and_is_cut_in_a_pause_where_a_segment_ends_within() {
+    let ruler = Arc::new(Ruler::default());
+    let recogniser = Arc::clone(&ruler) as Arc<dyn SpeechRecogniser>;
+    // Two words of one tenth of a second each, then a pause; speech goes on beyond the longest segment.
+    let loudness = |at: f64| match at {
+        at if !(2.0..14.0).contains(&at) => 0.0,
+        at if (at * 10.0).round() as u32 % 3 == 2 => 0.6,
+        _ => 0.9,
+    };
+    let segments = heard_by(recogniser, 20.0, loudness);
+    assert!(segments.iter().all(|segment| segment.degraded.iter().all(|line| !line.contains("recogn"))));
+    let stretches = ruler.0.lock().unwrap();
+    assert!(stretches.len() > 1, "{stretches:?}");
+    let spoken: usize = stretches.iter().map(|(_, loud)| loud).sum();
+    assert_eq!(spoken, 8000, "every word once: {stretches:?}");
+    assert!(stretches.iter().all(|(_, loud)| loud % 200 == 0), "no word is halved: {stretches:?}");
+    let whole: usize = stretches.iter().map(|(length, _)| length).sum();
+    assert!((12_200..=12_800).contains(&whole), "{stretches:?}");
+}
+
 #[cfg(not(feature = "whisper"))]
 #[test]
-fn a_program_without_whisper_says_how_to_get_it_before_anything_is_pulled() {
+fn a_program_without_whisper_cpp_says_how_its_models_can_be_run() {
     use drivers::encoders::{EncoderOptions, RoleState};
     use drivers::models::{Catalogue, InstalledModels, Role};
     let empty = tempfile::tempdir().unwrap();
-    let models = InstalledModels::new(Catalogue::load(None).unwrap(), Some(empty.path()), None);
+    let mut catalogue = Catalogue::load(None).unwrap();
+    let ggml = catalogue.model(Role::SpeechRecognition).unwrap().clone().of_ggml();
+    catalogue.replace(vec![ggml]);
+    let models = InstalledModels::new(catalogue, Some(empty.path()), None);
     let encoders = Encoders::load(models, EncoderOptions::default()).unwrap();
     encoders.wait_ready();
     let status = encoders.status()[&Role::SpeechRecognition].clone();
     assert_eq!(status.state, RoleState::Absent);
     let reason = status.reason.unwrap();
-    assert!(reason.contains("--features whisper") && reason.contains("observe"), "{reason}");
+    assert!(reason.contains("--features whisper") && reason.contains("models remove"), "{reason}");
 }
 
 #[cfg(feature = "whisper")]
@@ -193,7 +241,7 @@ mod whisper {
     }
 
     fn model(path: &Path) -> InstalledModel {
-        let entry = Catalogue::load(None).unwrap().model(Role::SpeechRecognition).unwrap().clone();
+        let entry = Catalogue::load(None).unwrap().model(Role::SpeechRecognition).unwrap().clone().of_ggml();
         InstalledModel { entry, files: [(Part::Graph, path.to_path_buf())].into() }
     }
 

@@ -10,8 +10,8 @@ use super::tensorrt::TensorRt;
 use super::warming::{Awaited, Warming};
 use super::{
     Backend, CtcTextReader, DbTextDetector, EncoderError, EncoderOptions, FastestDet, ImageClassifier, ImageEncoder,
-    JointEncoder, OnnxRuntime, SentenceEncoder, SileroVad, SpeakerEncoder, SpectralVoice, Yamnet, YuNet, speech,
-    trials,
+    JointEncoder, OnnxRuntime, OnnxWhisper, SentenceEncoder, SileroVad, SpeakerEncoder, SpectralVoice, Yamnet, YuNet,
+    speech, trials,
 };
 use crate::models::{Availability, InstalledModel, InstalledModels, ModelEntry, Role};
 
@@ -327,7 +327,11 @@ fn load_role(
             let encoder = Arc::new(CtcTextReader::load(installed, backend, one)?);
             Box::new(move |filled| filled.text_recognition = Some(encoder))
         }
-        other @ (Role::SpeechRecognition | Role::Captions) => {
+        Role::SpeechRecognition => {
+            let encoder = Arc::new(OnnxWhisper::load(installed, backend, one)?);
+            Box::new(move |filled| filled.speech_recognition = Some(encoder))
+        }
+        other @ Role::Captions => {
             let message = format!("this version of Engram has no encoder for the role `{other}`");
             return Err(EncoderError::Entry(message));
         }

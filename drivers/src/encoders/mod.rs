@@ -51,7 +51,7 @@ pub(crate) use sounds::{BANDS, HOP, LogMel, PATCH, PATCH_HOP, RATE};
 pub use sounds::{SoundClassifier, SoundDetector, SoundInterval, SoundScores, SoundThresholds, Yamnet};
 #[cfg(feature = "whisper")]
 pub use speech::Whisper;
-pub use speech::{SpeechRecogniser, SpokenWord};
+pub use speech::{OnnxWhisper, SpeechRecogniser, SpokenWord};
 pub use text_embedding::SentenceEncoder;
 pub use trial::{Trial, batches, trials};
 pub use vector::VectorEncoder;

@@ -149,7 +149,7 @@ pub struct ModelFile {
 pub enum Part {
     /// The network.
     Graph,
-    /// The second network of a model that has one for pictures and one for texts.
+    /// The second network of a model that has one for pictures or sound and one for texts.
     TextGraph,
     /// Texts to token ids, as `tokenizer.json`.
     Tokenizer,
@@ -192,6 +192,9 @@ pub struct PackageSource {
     /// Name of the script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<String>,
+    /// Which graph the script is to write, where it can write several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<String>,
 }
 
 /// An address pinned by commit.
@@ -410,6 +413,23 @@ impl ModelEntry {
         self.files.iter().find(|file| file.part == Part::Graph)
     }
 
+    /// The entry for a model of whisper.cpp, which knows its own tensors, tokens and spectra.
+    #[must_use]
+    pub fn of_ggml(self) -> Self {
+        Self {
+            runtime: "whisper".to_owned(),
+            preprocessing: "16 kHz mono in -1 to 1, a stretch of speech at a time; whisper.cpp makes the spectra"
+                .to_owned(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            text_inputs: Vec::new(),
+            text_outputs: Vec::new(),
+            shapes: Vec::new(),
+            files: Vec::new(),
+            ..self
+        }
+    }
+
     fn repeated_part(&self) -> Option<Part> {
         let mut parts: Vec<Part> = self.files.iter().map(|file| file.part).collect();
         parts.sort_unstable();
@@ -470,6 +490,7 @@ mod tests {
             Role::Faces,
             Role::SceneClasses,
             Role::ImageEmbedding,
+            Role::SpeechRecognition,
         ];
         let default =
             |role: &Role| catalogue.model(*role).is_some_and(|model| model.default && model.graph().is_some());

@@ -32,6 +32,8 @@ use crate::models::Role;
 const SUBTITLES: usize = 1024;
 /// Costly encoders see a picture that shows nothing new after this time.
 const STILL: Duration = Duration::from_secs(5);
+/// Sound around a stretch of speech that is listened to as well: the first and last sounds of words are faint.
+const AROUND: Duration = Duration::from_millis(400);
 /// Bytes of a subtitle that are kept.
 const SUBTITLE_BYTES: usize = 4096;
 
@@ -153,6 +155,8 @@ struct Session {
     speech: Option<SpeechDetector>,
     sounds: Option<SoundDetector>,
     voices: VoiceLog,
+    /// The end of the last segment and where speech was cut that goes on behind it.
+    speech_cut: Option<(Duration, Duration)>,
     picture_signal: PictureSignal,
     sound_signal: SoundSignal,
     /// Of segments that are still open, in order of `start`.
@@ -304,6 +308,7 @@ impl Session {
             speech: None,
             sounds: None,
             voices: VoiceLog::default(),
+            speech_cut: None,
             picture_signal: PictureSignal::new(config),
             sound_signal: SoundSignal::default(),
             subtitles: Vec::new(),
@@ -401,15 +406,35 @@ impl Session {
         }
     }
 
-    /// The sound of the speech that a segment tells of without its words.
-    fn wordless(&self, perceived: &Perceived) -> Vec<Stretch> {
+    /// The sound of the speech that a segment tells of without its words, a little more than that on either side. Speech
+    /// that goes on in the next segment is cut at a pause near the border, so that no word is halved.
+    fn wordless(&mut self, perceived: &Perceived) -> Vec<Stretch> {
         let speech = |event: &PerceivedEvent| event.kind == Kind::Sound && event.text == SPEAKING;
         let told = perceived.events.iter().enumerate().filter(|(_, event)| speech(event));
-        told.filter_map(|(at, event)| {
-            let samples = self.voices.between(event.stream.start, event.stream.end)?;
-            Some(Stretch { event: at, samples })
-        })
-        .collect()
+        let spans: Vec<(usize, StreamSpan)> = told.map(|(at, event)| (at, event.stream)).collect();
+        let segment = perceived.stream;
+        let cut_before = self.speech_cut.take().filter(|(border, _)| *border == segment.start);
+        let mut stretches = Vec::new();
+        for (place, (event, span)) in spans.iter().enumerate() {
+            // Half of a pause belongs to either side.
+            let last = place.checked_sub(1).map_or(Duration::ZERO, |before| (spans[before].1.end + span.start) / 2);
+            let next = spans.get(place + 1).map_or(Duration::MAX, |(_, after)| (span.end + after.start) / 2);
+            let begin = match cut_before {
+                Some((_, cut)) if span.start <= segment.start => cut,
+                _ => span.start.saturating_sub(AROUND).max(last).max(self.voices.begin()),
+            };
+            let end = if span.end >= segment.end {
+                let cut = self.voices.pause_near(segment.end);
+                self.speech_cut = Some((segment.end, cut));
+                cut
+            } else {
+                (span.end + AROUND).min(next)
+            };
+            if let Some(samples) = self.voices.between(begin, end) {
+                stretches.push(Stretch { event: *event, begin, samples });
+            }
+        }
+        stretches
     }
 
     fn perceive(

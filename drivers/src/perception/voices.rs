@@ -18,6 +18,11 @@ const TOLERANCE: Duration = Duration::from_millis(40);
 /// Of a long stretch this much is listened to: more says nothing new.
 const LONGEST: Duration = Duration::from_secs(6);
 
+/// How far from a border within speech the pause is looked for at which the speech is cut.
+const NEAR: Duration = Duration::from_millis(800);
+/// Length of such a pause at least: shorter ones lie within words.
+const PAUSE: usize = RATE as usize / 10;
+
 /// The last half minute of one stream's sound.
 #[derive(Default)]
 pub(super) struct VoiceLog {
@@ -66,6 +71,25 @@ impl VoiceLog {
             }
         }
         voices
+    }
+
+    /// The middle of the quietest tenth of a second near a time, so that speech is cut between two words; the time itself
+    /// where the sound ends there.
+    pub fn pause_near(&self, time: Duration) -> Duration {
+        let from = time.saturating_sub(NEAR).max(self.begin);
+        if time + TOLERANCE >= self.begin + span(self.samples.len()) {
+            return time;
+        }
+        let Some(samples) = self.between(from, time + NEAR) else { return time };
+        let squares = |at: usize| samples[at..at + PAUSE].iter().map(|sample| sample * sample).sum::<f32>();
+        let places = (0..(samples.len() + 1).saturating_sub(PAUSE)).step_by(PAUSE / 10);
+        let quietest = places.min_by(|a, b| squares(*a).total_cmp(&squares(*b)));
+        quietest.map_or(time, |at| from + span(at + PAUSE / 2))
+    }
+
+    /// Stream time of the first sample that is kept.
+    pub fn begin(&self) -> Duration {
+        self.begin
     }
 
     /// The sound between two times; `None` where nothing of it is kept.
@@ -179,6 +203,21 @@ mod tests {
         assert!(voices.of(seconds(4), seconds(5)).is_none(), "nobody speaks");
         assert!(!voices.may_be_one((seconds(1), seconds(3)), (seconds(6), seconds(8))));
         assert!(voices.may_be_one((seconds(1), seconds(3)), (seconds(4), seconds(5))), "nothing speaks against it");
+    }
+
+    #[test]
+    fn speech_is_cut_at_the_pause_that_is_near_and_where_there_is_none_at_the_time_itself() {
+        let mut log = VoiceLog::default();
+        assert_eq!(log.pause_near(seconds(3)), seconds(3), "nothing is kept");
+        let mut samples = vec![0.5; 10 * 16_000];
+        samples[3 * 16_000 + 4_800..3 * 16_000 + 8_000].fill(0.01);
+        samples[8 * 16_000..].fill(0.0);
+        log.push(seconds(10), &samples);
+        let cut = log.pause_near(seconds(13));
+        assert!((Duration::from_millis(13_300)..Duration::from_millis(13_500)).contains(&cut), "{cut:?}");
+        let early = log.pause_near(seconds(10));
+        assert!(early >= seconds(10), "{early:?}");
+        assert_eq!(log.pause_near(seconds(20)), seconds(20), "the sound ends there");
     }
 
     #[test]

@@ -21,6 +21,8 @@ const WAITING: usize = 4;
 pub(super) struct Stretch {
     /// Which event of the segment told of it.
     pub event: usize,
+    /// Stream time of the first sample, which may lie before or behind the event's begin.
+    pub begin: Duration,
     pub samples: Vec<f32>,
 }
 
@@ -31,7 +33,11 @@ struct Job {
 }
 
 /// What became of a stretch.
-type Written = (usize, Result<Vec<SpokenWord>, String>);
+struct Written {
+    event: usize,
+    begin: Duration,
+    words: Result<Vec<SpokenWord>, String>,
+}
 
 struct Waiting {
     segment: Perceived,
@@ -108,8 +114,10 @@ impl WordsBehind {
         let (jobs, wanted) = sync_channel::<Job>(WAITING);
         std::thread::Builder::new().name("recognise-speech".to_owned()).spawn(move || {
             for Job { recogniser, stretches, reply } in wanted {
-                let one = |stretch: &Stretch| {
-                    (stretch.event, recogniser.encode(&stretch.samples).map_err(|error| error.to_string()))
+                let one = |stretch: &Stretch| Written {
+                    event: stretch.event,
+                    begin: stretch.begin,
+                    words: recogniser.encode(&stretch.samples).map_err(|error| error.to_string()),
                 };
                 // Nobody waits for it once its source is gone.
                 drop(reply.send(stretches.iter().map(one).collect()));
@@ -121,17 +129,18 @@ impl WordsBehind {
 
 /// What is told where the thread broke off.
 fn lost() -> Vec<Written> {
-    vec![(usize::MAX, Err("recognising broke off".to_owned()))]
+    let words = Err("recognising broke off".to_owned());
+    vec![Written { event: usize::MAX, begin: Duration::ZERO, words }]
 }
 
 /// Puts what was said in place of the events that told that somebody spoke.
 fn write_down(segment: &mut Perceived, written: Vec<Written>) {
     let mut said: Vec<(usize, Vec<PerceivedEvent>)> = Vec::new();
-    for (at, outcome) in written {
-        match outcome {
+    for Written { event: at, begin, words } in written {
+        match words {
             Ok(words) => {
                 let Some(event) = segment.events.get(at) else { continue };
-                let sentences = sentences(&words).map(|sentence| told(event, sentence)).collect::<Vec<_>>();
+                let sentences = sentences(&words).map(|sentence| told(event, begin, sentence)).collect::<Vec<_>>();
                 said.push((at, sentences));
             }
             Err(error) => {
@@ -154,13 +163,13 @@ fn sentences(words: &[SpokenWord]) -> impl Iterator<Item = &[SpokenWord]> {
     words.split_inclusive(|word| word.text.ends_with(['.', '!', '?', '…']))
 }
 
-/// A sentence as an event, with the times of its words and the voice of the stretch that it is from.
-fn told(stretch: &PerceivedEvent, words: &[SpokenWord]) -> PerceivedEvent {
+/// A sentence as an event, with the times of its words, counted from `begin`, and the voice of the stretch that it is from.
+fn told(stretch: &PerceivedEvent, begin: Duration, words: &[SpokenWord]) -> PerceivedEvent {
     let text = words.iter().map(|word| word.text.trim()).collect::<Vec<_>>().join(" ");
     let first = words.first().map_or(Duration::ZERO, |word| word.start);
     let last = words.last().map_or(first, |word| word.end).max(first);
-    let end = stretch.stream.end;
-    let at = |offset: Duration| (stretch.stream.start + offset).min(end);
+    // Speech is heard somewhat before its begin and behind its end; the event keeps to its own time.
+    let at = |offset: Duration| (begin + offset).clamp(stretch.stream.start, stretch.stream.end);
     let stream = StreamSpan { start: at(first), end: at(last) };
     let wall = |time: Duration| stretch.start.saturating_add(time.saturating_sub(stretch.stream.start));
     let mut event = PerceivedEvent {

@@ -1,9 +1,10 @@
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use drivers::encoders::{Backend, GraphTensors, OnnxRuntime, try_model};
 use drivers::models::{
-    Availability, Catalogue, InstalledModel, InstalledModels, MirrorSource, ModelEntry, ModelFile, Part, Source,
+    Availability, Catalogue, InstalledModel, InstalledModels, MirrorSource, ModelEntry, ModelFile, Part, Role, Source,
     TensorSpec, file_digest, read_lock, write_lock,
 };
 use serde_json::json;
@@ -31,6 +32,7 @@ pub fn add(args: &AddArgs, config: &ModelsConfig, output: Output) -> Result<Exit
             ))
         })?,
     };
+    let template = if role == Role::SpeechRecognition && is_ggml(&args.graph) { template.of_ggml() } else { template };
     if template.role != role {
         return Err(refuse(format!("the entry is for the role `{}`, not `{role}`", template.role)));
     }
@@ -189,6 +191,12 @@ fn real(template: &[TensorSpec], found: &[TensorSpec], side: &str) -> Result<Vec
             })
         })
         .collect()
+}
+
+/// Whether a file is a model of whisper.cpp.
+fn is_ggml(path: &Path) -> bool {
+    let mut begin = [0; 4];
+    File::open(path).is_ok_and(|mut file| file.read_exact(&mut begin).is_ok()) && begin == *b"lmgg"
 }
 
 fn stem(path: &Path) -> String {

@@ -1,11 +1,13 @@
 //! What is said.
 
+mod onnx;
 #[cfg(feature = "whisper")]
 mod whisper;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use onnx::OnnxWhisper;
 #[cfg(feature = "whisper")]
 pub use whisper::Whisper;
 
@@ -28,7 +30,8 @@ pub struct SpokenWord {
     pub confidence: f32,
 }
 
-/// Writes down a stretch of speech, 16 kHz in -1 to 1, of at most half a minute. No words where it hears none.
+/// Writes down a stretch of speech, 16 kHz in -1 to 1, No words where it hears none. A model may refuse what is
+/// longer than half a minute.
 pub trait SpeechRecogniser: Encoder<[f32], Vec<SpokenWord>> {}
 
 /// Whether this program can run models of the runtime `whisper`, and if not, what to do.
@@ -39,8 +42,8 @@ pub(super) fn available() -> Result<(), String> {
     if cfg!(feature = "whisper") {
         return Ok(());
     }
-    Err("this engram was built without speech recognition: build it with `--features whisper`, or publish what your own \
-         recogniser hears to `observe`"
+    Err("this engram was built without whisper.cpp: build it with `--features whisper`, or take the catalogue's model \
+         again (engram models remove \"speech recognition\")"
         .to_owned())
 }
 
@@ -56,8 +59,27 @@ pub(super) fn load(installed: &InstalledModel, threads: usize) -> Result<Arc<dyn
     Err(EncoderError::Entry(format!("{}: no runtime for {threads} threads", installed.entry.name)))
 }
 
-/// Takes out what a model remarks and nobody says, such as `[BLANK_AUDIO]` or `(upbeat music)`.
-#[cfg(any(feature = "whisper", test))]
+/// Words of remarks that are written in capitals: where brackets are not allowed, a model leaves them out.
+const REMARKS: [&str; 16] = [
+    "APPLAUSE",
+    "AUDIO",
+    "BEEP",
+    "BLANK",
+    "CHEERING",
+    "INAUDIBLE",
+    "LAUGHTER",
+    "LAUGHS",
+    "MUSIC",
+    "NOISE",
+    "PLAYING",
+    "SILENCE",
+    "SINGING",
+    "SIREN",
+    "SOUND",
+    "SCREAMING",
+];
+
+/// Takes out what a model remarks and nobody says, such as `[BLANK_AUDIO]`, `(upbeat music)` or nothing but `MUSIC`.
 fn without_remarks(words: &mut Vec<SpokenWord>) {
     let mut inside = false;
     words.retain(|word| {
@@ -67,6 +89,10 @@ fn without_remarks(words: &mut Vec<SpokenWord>) {
         inside = remark && !ends;
         !remark
     });
+    let plain = |word: &SpokenWord| REMARKS.contains(&word.text.trim_matches(|sign: char| !sign.is_alphanumeric()));
+    if words.iter().all(plain) {
+        words.clear();
+    }
 }
 
 #[cfg(test)]
@@ -89,5 +115,8 @@ mod tests {
         assert_eq!(said("[BLANK_AUDIO]"), "");
         assert_eq!(said("(upbeat music) Good morning. (door closes)"), "Good morning.");
         assert_eq!(said("Good morning."), "Good morning.");
+        assert_eq!(said("MUSIC PLAYING."), "");
+        assert_eq!(said("NASA plays MUSIC."), "NASA plays MUSIC.");
+        assert_eq!(said("Music."), "Music.");
     }
 }

