@@ -161,7 +161,7 @@ impl Reading {
         let verb = own.and_then(|clause| clause.verb.as_ref().map(|verb| (clause.range.start, verb.range.start)));
         if let Some((start, verb)) = verb.filter(|(_, verb)| *verb < at) {
             let other = |noun: &&NounPhrase| noun.range.end <= start || noun.range.start >= verb;
-            if things.iter().any(|noun| other(noun)) {
+            if things.iter().any(&other) {
                 things.retain(other);
             }
         }
