@@ -11,7 +11,7 @@ use super::pool::{Found, Pool, merged};
 use super::question::Question;
 use super::reading::{Reading, arguments, is_person};
 use crate::index::{stem, words};
-use crate::language::english::correction::Correction;
+use crate::language::english::correction::{Correction, may_correct};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{Ask, Occurrence};
 use crate::language::english::syntax::{NounKind, NounPhrase, parse};
@@ -49,7 +49,8 @@ pub(super) fn taken_back(pool: &Pool<'_>, found: &[Found]) -> Result<Vec<TakenBa
         return Ok(Vec::new());
     }
     let mut all: Vec<Found> = found.iter().filter(|one| is_told(one)).cloned().collect();
-    if let Some(thing) = question.named.iter().find(|noun| !noun.is_pronoun()) {
+    // What is said of a person takes back nothing by that alone.
+    if let Some(thing) = question.named.iter().find(|noun| !noun.is_pronoun() && !is_person(noun)) {
         let mentioned = pool.mentions(thing, None, true, LOOKED_THROUGH, &question.content)?;
         all = merged(all, mentioned.into_iter().filter(is_told).collect());
     }
@@ -58,10 +59,10 @@ pub(super) fn taken_back(pool: &Pool<'_>, found: &[Found]) -> Result<Vec<TakenBa
         all.retain(|one| one.span().start <= bound.end);
     }
     all.sort_by_key(|one| (one.span().start, one.id()));
-    let corrections: Vec<Option<Correction>> = all
-        .iter()
-        .map(|one| (one.reading.event.kind == Kind::Text).then(|| correction(&one.reading)).flatten())
-        .collect();
+    let corrections: Vec<Option<Correction>> = all.iter().map(|one| correction(&one.reading)).collect();
+    if corrections.iter().all(Option::is_none) {
+        return Ok(Vec::new());
+    }
     let told: Vec<Told<'_>> =
         all.iter().map(|found| Told { found, held: question.content.held(&found.reading) }).collect();
     let mut pairs = Vec::new();
@@ -133,6 +134,9 @@ fn asks_for_the_past(question: &Question<'_>) -> bool {
 }
 
 fn correction(reading: &Reading) -> Option<Correction> {
+    if reading.event.kind != Kind::Text || !may_correct(&reading.event.text) {
+        return None;
+    }
     let ranges: Vec<_> = reading.times.iter().map(|time| time.range.clone()).collect();
     let (words, _) = parse(&reading.event.text, &ranges);
     Correction::of(&words, &reading.sentences)
