@@ -19,6 +19,8 @@ pub struct Query {
     pub until: Option<Timestamp>,
     /// Use only events with a pose in this circle.
     pub near: Option<Near>,
+    /// Where the robot is now, if that is known: no observation may have come from there yet.
+    pub robot: Option<Pose>,
     /// The time that "now" means in the question; the clock if absent.
     pub now: Option<Timestamp>,
     /// Maximum number of evidence items; 5 if zero.

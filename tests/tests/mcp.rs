@@ -82,6 +82,8 @@ fn every_tool_answers_with_the_time_and_a_short_result() -> Result<()> {
     let found = client.result("search_memory", json!({"query": "blue mug", "since": "1h"}))?;
     assert_eq!(found["events"][0]["event"], best["event"], "{found}");
     assert!(found["events"][0]["text"].as_str().is_some_and(|text| text.contains("the **blue** **mug**")), "{found}");
+    let elsewhere = json!({"query": "blue mug", "near": {"x": 50, "y": 50, "radius": 1}});
+    assert_eq!(client.result("search_memory", elsewhere)?["count"], 0, "nothing was told with a pose");
     let unknown = client.result("search_memory", json!({"query": "blue mug zebra", "best": true}))?;
     assert_eq!((&unknown["count"], &unknown["words"][2]["events"]), (&json!(0), &json!(0)), "{unknown}");
     assert_eq!(unknown["nearest_in_meaning"][0]["event"], best["event"], "{unknown}");

@@ -84,7 +84,8 @@ async fn search(door: &Door, arguments: &Arguments<'_>) -> Result<Value, DoorErr
         }
     }
     let order = if arguments.flag("best") { "relevance" } else { "newest" };
-    let body = json!({ "query": query, "order": order, "limit": arguments.count("limit") });
+    let near = arguments.value("near");
+    let body = json!({ "query": query, "order": order, "near": near, "limit": arguments.count("limit") });
     let found = door.command("search", body).await?;
     if found["count"] != 0 {
         return Ok(digest::found(&found));

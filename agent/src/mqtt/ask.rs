@@ -102,6 +102,7 @@ fn query(
         until,
         now: fields.point("now", moment)?,
         near: pose::near(fields)?,
+        robot: None,
         top_k: usize::try_from(fields.count("top_k")?.unwrap_or(0).min(MAX_TOP_K)).unwrap_or(0),
         budget: Some(budget(fields.count("deadline_ms")?, message.expiry, limits, effort)),
         trace: fields.flag("trace")?,

@@ -375,6 +375,8 @@ impl MemoryService {
     pub async fn ask(&self, query: Query) -> Result<Answer, AskFailure> {
         let budget = query.budget.unwrap_or(self.shared.default_budget);
         let until = self.shared.clock.monotonic() + budget;
+        let robot = query.robot.clone().or_else(|| self.shared.robot_path.at(self.shared.clock.now()));
+        let query = Query { robot, ..query };
         let answer = self.remembered(query.clone(), budget).await?;
         Ok(self.looked_again(&query, answer, until).await)
     }

@@ -224,7 +224,16 @@ fn propose(
     limit: usize,
 ) -> Result<Vec<Candidate>, ReadError> {
     let question = pool.question;
-    let found = gathered.found.as_slice();
+    // That the robot was there is nothing that it saw, heard or did there.
+    let seen: Vec<Found>;
+    let found = match question.ask() {
+        Ask::Thing | Ask::Description | Ask::Action | Ask::Person => {
+            let visits = |found: &&Found| crate::episodic::visited(&found.reading.event).is_none();
+            seen = gathered.found.iter().filter(visits).cloned().collect();
+            seen.as_slice()
+        }
+        _ => gathered.found.as_slice(),
+    };
     let cue = gathered.cue.as_ref();
     let mut candidates: Vec<Candidate> = Vec::new();
     if let Some((candidate, own)) = procedures::answer(pool, limit)? {

@@ -94,6 +94,28 @@ fn the_robot_knows_where_it_was() {
 }
 
 #[test]
+fn where_the_robot_is_now_is_where_it_says_it_is() {
+    let bench = patrol();
+    let now = |question: &str, robot: Pose| {
+        let query = Query { question: question.into(), robot: Some(robot), ..Query::default() };
+        let answer = bench.memory.ask(&query).unwrap();
+        (answer.answer.unwrap_or_default(), answer.pose.map(|pose| pose.x))
+    };
+    assert_eq!(now("Where are you?", pose(11.5, 1.0)), ("In the hall".into(), Some(11.5)));
+    assert_eq!(now("Where are you?", pose(40.0, 1.0)), ("At x 40.0 m, y 1.0 m on map".into(), Some(40.0)));
+    assert_eq!(now("Where were you at 08:00:50?", pose(40.0, 1.0)), ("In the kitchen".into(), Some(1.0)));
+}
+
+#[test]
+fn that_the_robot_was_there_is_not_what_it_saw() {
+    let bench = patrol();
+    for question in ["What did you see in the kitchen?", "What was in the hall?", "Who was in the kitchen?"] {
+        let answer = answered(&bench, question);
+        assert!(!answer.contains("robot"), "{question} {answer}");
+    }
+}
+
+#[test]
 fn a_place_in_a_fact_has_its_pose() {
     let bench = patrol();
     accepted(bench.tell(told_at("The mug is in the kitchen.", 600)));

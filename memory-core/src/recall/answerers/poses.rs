@@ -105,6 +105,9 @@ fn sightings(
 
 /// Where to drive to for a place that was asked for: to what the answer rests on, else to the named place that the answer says.
 pub(in crate::recall) fn destination(pool: &Pool<'_>, first: &Found, answer: &str) -> Option<Pose> {
+    if let Some(pose) = super::presence::robot_now(pool) {
+        return Some(pose.clone());
+    }
     let robot = || first.reading.event.pose.clone().filter(|_| super::presence::asks_for_itself(pool.question));
     of_event(first).cloned().or_else(robot).or_else(|| {
         let said: Vec<String> = crate::index::words(answer).collect();

@@ -16,7 +16,7 @@ use crate::recall::pool::{Found, Pool};
 use crate::recall::question::{ITSELF, Question, intersection};
 use crate::recall::robot_stays::{Stay, stays_at, visits};
 use crate::recall::visits::Places;
-use crate::{Event, EventId, Kind, PoseOf, ReadError, TimeSpan, Timestamp};
+use crate::{Event, EventId, Kind, Pose, PoseOf, ReadError, TimeSpan, Timestamp};
 
 use std::time::Duration;
 
@@ -224,13 +224,21 @@ fn whereabouts(pool: &Pool<'_>, cue: Option<&Found>, told: &[Candidate]) -> Resu
                 .filter(|candidate| candidate.signals.fits >= 0.5)
                 .filter_map(|candidate| candidate.evidence.iter().map(|found| found.span().start).max())
                 .max();
-            newest.filter(|found| in_words.is_none_or(|told| told < found.span().end))
+            // Nothing that was told is newer than where the robot says it is.
+            let is_newer = |found: &Found| in_words.is_none_or(|told| told < found.span().end);
+            newest.filter(|found| robot_now(pool).is_some() || is_newer(found))
         }
     };
     let Some(chosen) = chosen else { return Ok(None) };
-    let Some(text) = robot_was(pool, &chosen.reading.event) else { return Ok(None) };
+    let here = robot_now(pool);
+    let text = match here {
+        Some(pose) => Some(in_words(pool, pose, None)),
+        None => robot_was(pool, &chosen.reading.event),
+    };
+    let Some(text) = text else { return Ok(None) };
     let span = chosen.span();
     let reason = match visited(&chosen.reading.event) {
+        _ if here.is_some() => "where it is now".to_owned(),
         Some(_) => format!("there {}", clock_range(span, &question.now)),
         None => format!("where it was {}", moment(span.start, &question.now)),
     };
@@ -241,10 +249,24 @@ fn whereabouts(pool: &Pool<'_>, cue: Option<&Found>, told: &[Candidate]) -> Resu
 
 /// The place or the position of an event that has the robot's pose.
 fn robot_was(pool: &Pool<'_>, event: &Event) -> Option<String> {
-    let pose = event.pose.as_ref()?;
-    let place = visited(event).or_else(|| place_of(pool, pose));
+    event.pose.as_ref().map(|pose| in_words(pool, pose, visited(event)))
+}
+
+fn in_words(pool: &Pool<'_>, pose: &Pose, visited: Option<&str>) -> String {
+    let place = visited.or_else(|| place_of(pool, pose));
     let position = || format!("at x {:.1} m, y {:.1} m on {}", pose.x, pose.y, pose.frame);
-    Some(place.map_or_else(position, at_place))
+    place.map_or_else(position, at_place)
+}
+
+/// Where the robot is, where a question asks for now.
+pub(in crate::recall) fn robot_now<'q>(pool: &'q Pool<'_>) -> Option<&'q Pose> {
+    let question = pool.question;
+    let now = question.tense == Tense::Present
+        && question.query.now.is_none()
+        && question.asked.cue.is_none()
+        && !question.is_bounded()
+        && question.hard.is_none();
+    question.query.robot.as_ref().filter(|_| now && asks_for_itself(question))
 }
 
 /// Whether an event says where the robot was, and not only what it saw.
