@@ -133,13 +133,17 @@ fn a_run_is_recorded_and_replayed_without_the_model() -> Result<()> {
         let answer = stage.client.ask_with(stage.agent.robot(), question)?;
         Ok::<_, anyhow::Error>((answer["answer"].clone(), answer["reason"].clone(), evidence_ids(&answer)))
     };
+    // Without models on both runs: a text embedding that is loaded a moment later proposes in another order, which is another
+    // request.
+    let no_models = folder.path().join("no models").display().to_string();
     let configured = |key: &'static str| {
-        let (url, transcript) = (url.clone(), transcript.clone());
+        let (url, transcript, no_models) = (url.clone(), transcript.clone(), no_models.clone());
         Stage::with("twin", move |builder| {
             builder
                 .set("llm.chat.url", url)
                 .set("llm.chat.model", "stand-in")
                 .set(key, transcript)
+                .set("models.dir", no_models)
                 .set("mqtt.limits.default_deadline_ms", 20_000)
         })
     };
