@@ -8,7 +8,7 @@
 //!                                      └ observe: recall decides again over memory and derived events
 //! ```
 //!
-//! The loop ends when the answer is stable, when nothing is left to gain, after N steps, at the deadline, or when somebody gives
+//! The loop ends when the answer rests on a sure find, when it is stable, when nothing is left to gain, after N steps, at the deadline, or when somebody gives
 //! up. Then recall's last decision is the answer, or honestly none.
 
 mod belief;
@@ -43,6 +43,8 @@ const EVIDENCE: usize = 24;
 const MOST_FOUND: usize = 60;
 /// A change of confidence below this is none.
 const SAME: f32 = 0.02;
+/// What is there with at least this probability is found: another look could hardly change the answer that rests on it.
+const SURE: f32 = 0.9;
 /// After so many steps without a change an answer is stable. No answer never is: the next look may bring one.
 const STABLE: usize = 4;
 
@@ -86,6 +88,8 @@ pub struct StepNews {
 pub enum Stopped {
     /// There was nothing to look at, or nothing that looking could tell.
     NothingToSee,
+    /// What the answer rests on was found, and is sure.
+    Found,
     /// The answer did not change any more.
     Stable,
     /// No look could add enough.
@@ -103,6 +107,7 @@ impl Stopped {
     pub const fn name(self) -> &'static str {
         match self {
             Self::NothingToSee => "nothing to see",
+            Self::Found => "it is found",
             Self::Stable => "the answer is stable",
             Self::NoGain => "nothing left to gain",
             Self::Steps => "all steps are made",
@@ -294,8 +299,19 @@ impl Loop<'_> {
             if let Some(belief) = &self.belief {
                 belief.update(places);
             }
+            if self.is_found(&answer, number) {
+                return Ok(self.finished(answer, Stopped::Found, begin));
+            }
         }
         unreachable!("the loop ends by its steps");
+    }
+
+    /// Whether the answer rests on a sure finding, and nothing closer can be seen of where it was found.
+    fn is_found(&self, answer: &Answer, number: usize) -> bool {
+        let sure =
+            |item: &crate::Evidence| self.found.iter().any(|event| event.id == item.event && event.confidence >= SURE);
+        let closer = self.results.has(number, Tool::SceneSnapper) || self.results.has(number, Tool::ClipExplorer);
+        answer.answer.is_some() && closer && answer.evidence.first().is_some_and(sure)
     }
 
     fn over(&self, iteration: usize, unchanged: usize) -> Option<Stopped> {

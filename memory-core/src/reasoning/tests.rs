@@ -127,6 +127,20 @@ fn dog_in_the_garden() -> Truth {
 }
 
 #[test]
+fn a_sure_find_that_was_looked_at_closely_ends_the_loop() {
+    let sure = sighting("dog", "A brown dog is in view.", 1.0, seconds(11, 17));
+    let tools = Truth { there: vec![Sighting { share: 1.0, ..sure }], ..Truth::default() };
+    let found = ask("What did the dog in the garden look like?", &tools);
+    let unsure = sighting("dog", "A brown dog is in view.", 0.3, seconds(11, 17));
+    let tools = Truth { there: vec![Sighting { share: 0.1, ..unsure }], ..Truth::default() };
+    let searched = ask("What did the dog in the garden look like?", &tools);
+    let seen = |reasoned: &Reasoned| reasoned.found.iter().map(|event| event.confidence).collect::<Vec<_>>();
+    assert_eq!(found.stopped, Stopped::Found, "{:?} {:?}", seen(&found), found.answer);
+    assert_ne!(searched.stopped, Stopped::Found, "{:?} {:?}", seen(&searched), searched.answer);
+    assert!(found.steps < searched.steps, "{} and {} steps", found.steps, searched.steps);
+}
+
+#[test]
 fn what_the_live_pass_missed_is_found_and_cited_with_its_second() {
     let tools = dog_in_the_garden();
     let Reasoned { answer, found, steps, .. } = ask("What did the dog in the garden look like?", &tools);
