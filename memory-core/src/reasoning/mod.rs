@@ -8,8 +8,8 @@
 //!                                      └ observe: recall decides again over memory and derived events
 //! ```
 //!
-//! The loop ends when the answer rests on a sure find, when it is stable, when nothing is left to gain, after N steps, at the deadline, or when somebody gives
-//! up. Then recall's last decision is the answer, or honestly none.
+//! The loop ends when the answer rests on a sure find, when it is stable, when nothing is left to gain, after N steps, at the
+//! deadline, or when somebody gives up. Then recall's last decision is the answer, or honestly none.
 
 mod belief;
 mod beside;
