@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::content::{Item, word_likeness};
 use super::likeness::likeness;
-use super::pool::{Found, Pool, merged};
+use super::pool::{Found, Pool};
 use super::question::Question;
 use super::reading::{Reading, arguments, is_person};
 use crate::index::{stem, words};
@@ -50,19 +50,28 @@ pub(super) fn taken_back(pool: &Pool<'_>, found: &[Found]) -> Result<Vec<TakenBa
     }
     let mut all: Vec<Found> = found.iter().filter(|one| is_told(one)).cloned().collect();
     // What is said of a person takes back nothing by that alone.
-    if let Some(thing) = question.named.iter().find(|noun| !noun.is_pronoun() && !is_person(noun)) {
-        let mentioned = pool.mentions(thing, None, true, LOOKED_THROUGH, &question.content)?;
-        all = merged(all, mentioned.into_iter().filter(is_told).collect());
+    let thing = question.named.iter().find(|noun| !noun.is_pronoun() && !is_person(noun));
+    let mut mentioned = thing.map_or_else(Vec::new, |thing| pool.mentioned(thing, None, true, LOOKED_THROUGH));
+    mentioned.retain(|id| found.iter().all(|one| one.id() != *id));
+    // Few texts may be corrections. Only where one is, the grammar of the others is worth reading.
+    let mut rest = Vec::new();
+    for id in mentioned {
+        let Some(event) = pool.reader.event(id)? else { continue };
+        match event.kind == Kind::Text && may_correct(&event.text) {
+            true => all.extend(pool.read(&[id], &question.content)?.into_iter().filter(is_told)),
+            false => rest.push(id),
+        }
     }
+    if all.iter().all(|one| correction(&one.reading).is_none()) {
+        return Ok(Vec::new());
+    }
+    all.extend(pool.read(&rest, &question.content)?.into_iter().filter(is_told));
     if let Some(bound) = question.bound() {
         // What was said afterwards was not known then.
         all.retain(|one| one.span().start <= bound.end);
     }
     all.sort_by_key(|one| (one.span().start, one.id()));
     let corrections: Vec<Option<Correction>> = all.iter().map(|one| correction(&one.reading)).collect();
-    if corrections.iter().all(Option::is_none) {
-        return Ok(Vec::new());
-    }
     let told: Vec<Told<'_>> =
         all.iter().map(|found| Told { found, held: question.content.held(&found.reading) }).collect();
     let mut pairs = Vec::new();

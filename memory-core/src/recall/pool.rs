@@ -207,6 +207,11 @@ impl Pool<'_> {
         limit: usize,
         content: &Content,
     ) -> Result<Vec<Found>, ReadError> {
+        self.read(&self.mentioned(noun, span, latest, limit), content)
+    }
+
+    /// The ids of what [`Self::mentions`] reads.
+    pub fn mentioned(&self, noun: &NounPhrase, span: Option<TimeSpan>, latest: bool, limit: usize) -> Vec<EventId> {
         let search = self.reader.search();
         let mut groups: Vec<Vec<String>> = Vec::new();
         for word in noun.modifiers.iter().chain(std::iter::once(&noun.head)) {
@@ -225,7 +230,7 @@ impl Pool<'_> {
                 ..Holding::default()
             });
         }
-        self.read(&ids, content)
+        ids
     }
 
     /// A word and those that mean the same and that memory holds.

@@ -17,6 +17,7 @@ pub(crate) struct Correction {
     pub called_off: bool,
     /// Something is put at another time or place.
     pub moved: bool,
+    /// What is said not to be so, or no more.
     pub denied: Vec<Denial>,
 }
 
@@ -33,7 +34,7 @@ pub(crate) struct Denial {
     pub sentence: Range<usize>,
 }
 
-/// Words of which every text that takes something back has one.
+/// Every text that takes something back has one of these words, or one that begins as one of `ROOTS` does.
 const MARKS: &[&str] = &[
     "not",
     "never",
@@ -41,42 +42,28 @@ const MARKS: &[&str] = &[
     "anymore",
     "more",
     "wrong",
-    "mistaken",
-    "mistake",
-    "mistook",
-    "misread",
-    "misheard",
-    "confused",
-    "confuse",
-    "mixed",
-    "mix",
     "no",
     "correction",
     "untrue",
     "false",
-    "cancel",
-    "cancelled",
-    "canceled",
     "off",
     "instead",
     "rather",
     "now",
-    "postponed",
-    "postpone",
-    "delayed",
-    "delay",
-    "rescheduled",
-    "reschedule",
-    "rearranged",
-    "rearrange",
 ];
+const ROOTS: &[&str] =
+    &["mist", "misread", "mishear", "confus", "mix", "cancel", "postpon", "delay", "reschedul", "rearrang"];
 
 /// Whether a text has a word without which nothing is taken back: it spares most texts the parse.
 pub(crate) fn may_correct(text: &str) -> bool {
-    let word = |word: &str| {
-        MARKS.iter().any(|mark| word.eq_ignore_ascii_case(mark)) || word.ends_with("n't") || word.ends_with("n’t")
+    let mark = |word: &str| {
+        let word = word.to_lowercase();
+        MARKS.contains(&word.as_str())
+            || ROOTS.iter().any(|root| word.starts_with(root))
+            || word.ends_with("n't")
+            || word.ends_with("n’t")
     };
-    text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').any(word)
+    text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').any(mark)
 }
 
 impl Correction {
@@ -286,6 +273,8 @@ mod tests {
     #[test]
     fn what_is_called_off_or_moved_is_told_apart() {
         assert!(of("They have called the regatta off.").is_some_and(|found| found.called_off));
+        assert!(of("They are cancelling the regatta.").is_some_and(|found| found.called_off));
+        assert!(of("They are postponing the regatta.").is_some_and(|found| found.moved));
         assert!(of("The regatta is cancelled.").is_some_and(|found| found.called_off));
         assert!(of("The regatta starts at nine instead.").is_some_and(|found| found.moved && !found.called_off));
         assert!(of("The regatta starts an hour later now.").is_some_and(|found| found.moved));
