@@ -40,7 +40,7 @@ pub(super) fn decide(mut candidates: Vec<Candidate>) -> Decision {
     // A name, a place, a number or a time was asked for, and a sentence without one is none.
     if best.signals.fits <= 0.0 && best.confidence >= calibration::ANSWERED {
         let reason = "the nearest memory does not tell what was asked for".to_owned();
-        return Decision::None { confidence: best.confidence.min(calibration::ANSWERED), reason };
+        return Decision::None { confidence: 0.0, reason };
     }
     if best.confidence < calibration::ANSWERED {
         let reason = format!("the nearest memory is too unlike the question ({:.2})", best.confidence);

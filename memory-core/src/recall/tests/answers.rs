@@ -315,7 +315,11 @@ fn a_sentence_is_no_answer_where_a_name_a_number_or_an_age_was_asked_for() {
     let home = home(rows);
     for question in ["What is Professor Lund's first name?", "How old is Professor Lund?"] {
         let answer = home.ask(question);
-        assert_eq!((answer.answer.as_deref(), answer.route), (None, Route::None), "{question}: {answer:?}");
+        assert_eq!(
+            (answer.answer.as_deref(), answer.route, answer.confidence),
+            (None, Route::None, 0.0),
+            "{question}: {answer:?}"
+        );
         assert!(!answer.evidence.is_empty(), "{question}: the nearest memory is shown");
     }
     assert_eq!(home.misses(&[("How old is Ivo?", "eleven")]), NONE);
