@@ -241,7 +241,9 @@ fn takes_back(question: &Question<'_>, correction: &Correction, later: &Told<'_>
     }
     // Of an appointment the person alone may be named.
     let arranged = matches!(question.ask(), Ask::Change | Ask::Time | Ask::Truth);
-    if correction.moved && !new.times.is_empty() && announces(old, new) && speaks_of(&anywhere, arranged) {
+    // What is moved comes at another time, and is otherwise as it was told.
+    let of_time = arranged || question.is_bounded();
+    if correction.moved && of_time && !new.times.is_empty() && announces(old, new) && speaks_of(&anywhere, arranged) {
         return true;
     }
     correction.denied.iter().any(|denial| {

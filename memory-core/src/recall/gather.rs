@@ -6,7 +6,7 @@ use super::answerers::events::rank;
 use super::content::Content;
 use super::pool::{Found, Pool, merged};
 use super::question::{Question, intersection};
-use crate::language::english::question::{Cue, Occurrence, Order};
+use crate::language::english::question::{Ask, Cue, Occurrence, Order};
 use crate::{Kind, Modality, ReadError, TimeSpan, TraceStep};
 
 /// How far a cue reaches on both sides when something happened meanwhile (HippoMM 4.3, δ).
@@ -112,6 +112,8 @@ fn candidates(
         (None, Some((relation, cues))) => Some((relation, &question.content, cues.clone())),
         (None, None) => None,
     };
+    let placing = relation.as_ref().and_then(|(.., cues)| cues.first().cloned());
+    let coverage_of_cue = |cue: &Found| cue.coverage.of_content.max(cue.cosine.unwrap_or(0.0));
     if let Some((relation, content, cues)) = relation
         && let Some(best) = cues.first()
     {
@@ -134,7 +136,7 @@ fn candidates(
             let found = merged(found, vec![cue.clone()]);
             let rest = searched.into_iter().map(|one| Found { score: 0.0, ..one }).collect();
             let all = merged(found, rest);
-            let cue_coverage = cue.coverage.of_content.max(cue.cosine.unwrap_or(0.0));
+            let cue_coverage = coverage_of_cue(&cue);
             return Ok(Gathered { found: all, cue: Some(cue), placed: true, cue_coverage });
         }
     }
@@ -161,7 +163,10 @@ fn candidates(
         return Ok(Gathered { found: latest, cue: None, placed: false, cue_coverage: missing });
     }
     trace.push(step("search", format!("{} candidates by words and meaning", searched.len())));
-    Ok(Gathered { found: searched, cue: None, placed: false, cue_coverage: missing })
+    // Where a thing was before may be told by what moved it, and by nothing else.
+    let moved = placing.filter(|_| question.ask() == Ask::Place);
+    let cue_coverage = moved.as_ref().map_or(missing, coverage_of_cue);
+    Ok(Gathered { found: searched, cue: moved, placed: false, cue_coverage })
 }
 
 /// A question for one sense that names what another one noticed: "what was to be heard on the drive?". What was noticed

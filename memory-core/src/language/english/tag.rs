@@ -498,7 +498,7 @@ impl Tagger<'_> {
 
     fn after_noun(&self, at: usize, before: &Word, share: Shares, (third, past, gerund): (bool, bool, bool)) -> Tag {
         let pronoun = before.tag == Tag::Pronoun;
-        let next_nominal = self.can_be_nominal(at + 1);
+        let next_nominal = self.can_be_nominal(at + 1) && !is_one_of(self.text(at + 1), ADVERBS);
         let plural_subject = pronoun
             || before.text != before.lemma && before.tag == Tag::Noun
             || self.found.iter().rev().take(4).any(|word| word.is("and"));

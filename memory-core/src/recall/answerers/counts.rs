@@ -2,18 +2,23 @@
 
 use std::collections::BTreeSet;
 
+use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::time::moment;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::likeness::best_in;
 use crate::recall::pool::{Found, LISTED, Pool};
+use crate::recall::question::Question;
+use crate::recall::reading::Reading;
 use crate::{ReadError, TimeSpan, Timestamp, Value as Attribute};
 
 /// Events of no session closer than this are one occurrence where they tell the same.
 const ONE_OCCURRENCE: std::time::Duration = std::time::Duration::from_secs(20);
 /// What is seen again within this time was there all the while.
 const CONTINUED: std::time::Duration = std::time::Duration::from_secs(8);
+/// From here two words may mean the same.
+const ALIKE: f32 = 0.5;
 /// Below this another thing is meant.
 const SAME_THING: f32 = 0.55;
 
@@ -29,6 +34,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         return Ok(Some(found));
     }
     let events = matching(pool, pooled)?;
+    if events.iter().all(|found| !holds_counted(question, &found.reading)) {
+        return Ok(None);
+    }
     let Some(first) = events.first().cloned() else { return Ok(None) };
     let period = question.asked.class.as_ref().map(|class| class.head.clone()).filter(|head| is_period(head));
     let by_name = question.named.iter().take(3).any(|thing| pool.entity(thing).is_some());
@@ -73,6 +81,20 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         confidence: 0.0,
         reason: format!("{count} separate events"),
     }))
+}
+
+/// Whether an event may tell of what is counted. A word that no memory holds must be there in another one: of nothing there are
+/// not some because something else happened.
+pub(super) fn holds_counted(question: &Question<'_>, reading: &Reading) -> bool {
+    let counted = question.asked.class.as_ref().filter(|class| question.ask() == Ask::Count && !is_period(&class.head));
+    let Some(item) = counted.and_then(|class| question.content.items.iter().find(|item| item.lemma == class.head))
+    else {
+        return true;
+    };
+    let is_one = |lemma: &str| {
+        word_likeness(&item.lemma, lemma) >= ALIKE || lexicon::is_a_as(lemma, &item.lemma, PartOfSpeech::Noun).is_some()
+    };
+    item.documents > 0 || reading.lemmas.iter().any(|(lemma, _)| is_one(lemma))
 }
 
 /// The events that are counted: of the named thing, and of what the verb says where events of it say different things.

@@ -6,10 +6,12 @@ use crate::index::{stem, words};
 use crate::language::english::closed::PLACING;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{Ask, Occurrence};
-use crate::language::english::syntax::{NounKind, NounPhrase};
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
+use crate::recall::answerers::counts::holds_counted;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::margin;
+use crate::recall::answerers::truth::is_opposed;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::corrections::TakenBack;
@@ -23,10 +25,17 @@ use crate::{Kind, Modality, ReadError};
 const NEAR: f32 = 0.12;
 /// What is left of its rank of an event that tells nothing of the time to come that is asked for.
 const OUT_OF_TIME: f32 = 0.6;
+/// What is left of its rank of an event that says the opposite of what the question takes for granted.
+const OPPOSED: f32 = 0.7;
 /// What a text loses of its rank that only asks what the question asks.
 const ASKED_BACK: f32 = 0.25;
 /// How well a quotation fits that may hold what is asked for.
 const MAY_TELL: f32 = 0.1;
+/// From here a name is that of the one who is asked about.
+const SPEAKER: f32 = 0.7;
+/// Verbs of saying.
+const SAYING: &[&str] =
+    &["say", "tell", "mention", "explain", "answer", "reply", "announce", "promise", "claim", "suggest", "report"];
 /// Most items of a list.
 const LISTED: usize = 8;
 
@@ -38,6 +47,10 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     if ranked.iter().any(|found| found.placed > 0.0) {
         ranked.retain(|found| found.placed > 0.0);
     }
+    // Nothing that is over answers what a day to come will bring, where something tells of that day.
+    if ranked.iter().any(|found| ahead(question, &found.reading) > 0.0) {
+        ranked.retain(|found| ahead(question, &found.reading) > 0.0);
+    }
     let rank = |question: &Question<'_>, found: &Found| found.placed + rank(question, found);
     ranked.sort_by(|a, b| rank(question, b).total_cmp(&rank(question, a)).then(a.id().cmp(&b.id())));
     if let Some(occurrence) = question.asked.occurrence {
@@ -47,6 +60,12 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let top = rank(question, best);
     let near: Vec<&Found> =
         ranked.iter().copied().filter(|found| rank(question, found) >= top - NEAR).take(8).collect();
+    // What somebody said is told by them, or by who tells of them.
+    let near: Vec<&Found> = match said_by(question) {
+        Some(speaker) => near.into_iter().filter(|found| may_be_said_by(speaker, &found.reading)).collect(),
+        None => near,
+    };
+    let unsaid = near.is_empty();
     let mut chosen: Option<(Vec<String>, &Found)> = None;
     for found in &near {
         let parts = parts(question, found);
@@ -82,7 +101,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             // Nothing in them tells more than that: of those that suit the words about as well, the one that the search finds.
             let best = near.iter().copied().reduce(|a, b| if b.score > a.score { b } else { a }).unwrap_or(best);
             let text = quote(best, question);
-            let fits = quoted(question).max(if may_tell(question, &best.reading) { MAY_TELL } else { 0.0 });
+            let told = quoted(question).max(if may_tell(question, &best.reading) { MAY_TELL } else { 0.0 });
+            let fits = if unsaid { 0.0 } else { told };
             (text.clone(), Value::Text(text), fits, best)
         }
     };
@@ -99,7 +119,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         text,
         value,
         signals: Signals {
-            coverage: if computed { 1.0 } else { first.coverage.of_content },
+            coverage: if computed { 1.0 } else { timely(question, first) },
             cosine: first.cosine.unwrap_or(0.0),
             // Where a question names nothing and nothing places it, an event stands out by chance alone.
             margin: if question.content.is_empty() && first.placed == 0.0 { 0.0 } else { margin(pooled) },
@@ -123,6 +143,12 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     }))
 }
 
+/// The share of a question that an event holds, of which a day to come that it names is half.
+fn timely(question: &Question<'_>, found: &Found) -> f32 {
+    let coverage = found.coverage.of_content;
+    if ahead(question, &found.reading) > 0.0 { f32::midpoint(coverage, 1.0) } else { coverage }
+}
+
 /// What is different from before: what was told last of the thing, where several were told.
 pub(in crate::recall) fn changed(pool: &Pool<'_>, found: &[Found]) -> Option<Candidate> {
     let question = pool.question;
@@ -144,13 +170,19 @@ pub(in crate::recall) fn changed(pool: &Pool<'_>, found: &[Found]) -> Option<Can
             cosine: newest.cosine.unwrap_or(0.0),
             margin: 0.0,
             fits: if near.len() > 1 { 0.8 } else { 0.2 },
-            thing: question.named.first().map_or(0.5, |thing| best_in(thing, &newest.reading)),
+            thing: named_in(question, &newest.reading),
             known: question.content.known(),
         },
         evidence: near.into_iter().cloned().collect(),
         confidence: 0.0,
         reason: "what was told last of it".into(),
     })
+}
+
+/// How well the best of the things that the question names suits what the event tells of.
+fn named_in(question: &Question<'_>, reading: &Reading) -> f32 {
+    let named = question.named.iter().map(|thing| best_in(thing, reading));
+    named.reduce(f32::max).unwrap_or(0.5)
 }
 
 /// What a later statement says instead of an earlier one.
@@ -165,7 +197,7 @@ fn corrected(question: &Question<'_>, pair: &TakenBack) -> Candidate {
             cosine: pair.later.cosine.or(pair.earlier.cosine).unwrap_or(0.0),
             margin: 1.0,
             fits: 1.0,
-            thing: question.named.first().map_or(0.5, |thing| best_in(thing, &pair.earlier.reading)),
+            thing: named_in(question, &pair.earlier.reading),
             known: question.content.known(),
         },
         evidence: vec![pair.later.clone(), pair.earlier.clone()],
@@ -265,10 +297,29 @@ fn may_tell(question: &Question<'_>, reading: &Reading) -> bool {
             let mut adjuncts = reading.clauses().flat_map(|clause| &clause.adjuncts);
             adjuncts.any(|adjunct| PLACING.contains(&adjunct.preposition.as_str()))
         }
-        Ask::Amount | Ask::Count | Ask::Times => numbers(),
+        Ask::Amount | Ask::Count | Ask::Times => numbers() && holds_counted(question, reading),
         Ask::Length => numbers() || !reading.times.is_empty(),
         _ => true,
     }
+}
+
+/// Who is asked about as having said something: "what did the guard say about the gate?".
+fn said_by<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
+    let clause = &question.asked.clause;
+    let says = clause.verb.as_ref().is_some_and(|verb| SAYING.contains(&verb.lemma.as_str()) && !verb.passive);
+    let open = matches!(question.ask(), Ask::Thing | Ask::Description | Ask::Action);
+    clause.subject.as_ref().filter(|subject| says && open && !subject.is_pronoun() && is_person(subject))
+}
+
+/// Whether an event may hold what a person said: where the speaker is not known, anybody may be it.
+fn may_be_said_by(speaker: &NounPhrase, reading: &Reading) -> bool {
+    let event = &reading.event;
+    let unknown = event.entity.is_none() && event.kind == Kind::Text;
+    let own = event.entity.as_deref().is_some_and(|entity| {
+        let name = crate::recall::reading::name_phrase(entity);
+        likeness(speaker, &name, reading) >= SPEAKER || kind_of(&name, &speaker.head).is_some()
+    });
+    unknown || own || best_in(speaker, reading) >= SPEAKER
 }
 
 /// Whether a name or a number is asked for, which no sentence around it can stand for: "what is he called?", "what's her number?".
@@ -297,7 +348,8 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
         (Some(false), _) => 0.9,
     };
     let asks = 1.0 - ASKED_BACK * asked_back(question, &found.reading);
-    let other = conflict(question, &found.reading) * denial(question, &found.reading);
+    let opposed = if is_opposed(question, &found.reading) { OPPOSED } else { 1.0 };
+    let other = conflict(question, &found.reading) * denial(question, &found.reading) * opposed;
     (found.fitness() + 0.15 * does(question, &found.reading) + 0.35 * ahead(question, &found.reading))
         * in_time(question, &found.reading)
         * sense
@@ -418,6 +470,16 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         }
     };
     let subject_asked = question.asked.subject_is_asked;
+    if question.asked.negated_verb() {
+        // "Who did not have any …?": who does without it, or of whom that is denied.
+        for clause in reading.clauses().filter(|clause| lacks(question, clause, reading)) {
+            for noun in clause.subject.iter().filter(|noun| reading.resolve(noun).as_ref().is_some_and(is_person)) {
+                let speaker = || reading.event.entity.clone().unwrap_or_default();
+                add(if noun.is_pronoun() { speaker() } else { reading.phrase_text(noun) });
+            }
+        }
+        return found;
+    }
     for clause in reading.clauses() {
         let acting = clause.subject.iter().flat_map(NounPhrase::all);
         let others =
@@ -448,6 +510,15 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     }
     found.truncate(if question.asked.class.as_ref().is_some_and(|class| class.plural) { LISTED } else { 1 });
     found
+}
+
+/// Whether a clause says that somebody is without what the question names.
+fn lacks(question: &Question<'_>, clause: &Clause, reading: &Reading) -> bool {
+    let meant = |noun: &NounPhrase| question.named.iter().any(|named| likeness(named, noun, reading) >= 0.7);
+    let without = clause.adjuncts.iter().any(|adjunct| adjunct.preposition == "without" && meant(&adjunct.noun));
+    let denied = clause.verb.as_ref().is_some_and(|verb| verb.negated)
+        && clause.objects.iter().flat_map(NounPhrase::all).any(meant);
+    without || denied
 }
 
 fn owners(question: &Question<'_>, reading: &Reading) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 use crate::language::english::question::{Ask, Occurrence, Order};
 use crate::language::english::syntax::{NounPhrase, parse};
+use crate::language::english::time::Tense;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
@@ -39,7 +40,13 @@ pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candi
     if found.len() < 2 {
         return Ok(None);
     }
-    let order = |found: &(String, Found)| (found.1.span().start, found.1.id());
+    // What is still to come is ordered by when it is to be, as it was told.
+    let ahead = question.tense != Tense::Past;
+    let at = |found: &Found| {
+        let told = found.reading.times.iter().filter(|time| ahead && time.span.start > found.span().end);
+        told.map(|time| time.span.start).min().unwrap_or(found.span().start)
+    };
+    let order = |found: &(String, Found)| (at(&found.1), found.1.id());
     let chosen = if last && !first {
         found.iter().max_by_key(|one| order(one))
     } else {
@@ -50,7 +57,7 @@ pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candi
     evidence.extend(found.into_iter().map(|(_, found)| found).filter(|found| found.id() != event.id()));
     Ok(Some(Candidate::computed(
         Layer::Episodes,
-        capitalised(&format!("the {name}")),
+        capitalised(&with_article(&name)),
         Value::Text(name),
         evidence,
         question.content.known(),
@@ -71,6 +78,13 @@ pub(in crate::recall) fn main_noun(text: &str) -> Option<NounPhrase> {
 /// A noun phrase of a part, placed in the whole.
 fn moved(noun: &NounPhrase, by: usize) -> NounPhrase {
     NounPhrase { range: noun.range.start + by..noun.range.end + by, ..noun.clone() }
+}
+
+/// A thing with its article; a name, and what has an owner, has none.
+fn with_article(name: &str) -> String {
+    let first = name.split_whitespace().next().unwrap_or_default();
+    let named = first.starts_with(char::is_uppercase) || first.ends_with("'s") || first.ends_with("’s");
+    if named { name.to_owned() } else { format!("the {name}") }
 }
 
 fn without_article(text: &str) -> String {

@@ -4,6 +4,7 @@ use crate::index::{stem, words};
 use crate::language::english::question::{Ask, Occurrence, Order};
 use crate::language::english::time::{Relation, Tense, ToldTime, clock_range, exact_moment, moment, period};
 use crate::recall::answerers::places::capitalised;
+use crate::recall::answerers::truth::is_opposed;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::likeness::best_in;
 use crate::recall::pool::{Found, Pool};
@@ -156,6 +157,10 @@ pub(in crate::recall) fn occurrences(pool: &Pool<'_>, pooled: &[Found]) -> Resul
     // Sentences differ in many words: of those that suit about as well, the search knows which.
     let by_search = |found: &Found| if found.reading.event.kind == Kind::Text { OF_SCORE * found.score } else { 0.0 };
     let rank = |found: &Found| found.coverage.whole() + by_search(found);
+    // "When was it opened?" asks for no closing.
+    if all.iter().any(|found| !is_opposed(question, &found.reading)) {
+        all.retain(|found| !is_opposed(question, &found.reading));
+    }
     let best = all.iter().map(rank).fold(0.0, f32::max);
     all.retain(|found| rank(found) >= best - AS_GOOD && found.coverage.of_content > 0.3);
     all.sort_by_key(|found| (found.span().start, found.id()));

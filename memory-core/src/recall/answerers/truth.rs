@@ -1,10 +1,10 @@
 //! Yes or no: from the newest event that says something of the thing, with the reason.
 
-use crate::ReadError;
 use crate::language::english::question::Ask;
 use crate::language::english::states::{Scale, same, state};
 use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::language::english::tag::Tag;
+use crate::language::english::time::Tense;
 use crate::recall::answerers::events::quote;
 use crate::recall::answerers::times::margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
@@ -12,7 +12,9 @@ use crate::recall::content::word_likeness;
 use crate::recall::corrections::TakenBack;
 use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::question::Question;
 use crate::recall::reading::Reading;
+use crate::{ReadError, TimeSpan, Timestamp};
 
 /// Below this another thing is meant.
 const SAME_THING: f32 = 0.55;
@@ -31,11 +33,12 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         .filter(|subject| !subject.is_pronoun())
         .or_else(|| question.named.first().cloned());
     if let (Some(thing), Some(predicate)) =
-        (&thing, predicate(&question.asked.clause, question).filter(|_| question.asked.clause.objects.is_empty()))
+        (&thing, predicate(&question.asked.clause, question).filter(|_| of_states(&question.asked.clause)))
     {
+        let bound = holding_at(question);
         let listed = merged(
-            pool.about(thing, question.bound(), true, 80, &question.content)?,
-            pool.mentions(thing, question.bound(), true, 80, &question.content)?,
+            pool.about(thing, bound, true, 80, &question.content)?,
+            pool.mentions(thing, bound, true, 80, &question.content)?,
         );
         let mut all = merged(listed, pooled.to_vec());
         all.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
@@ -45,7 +48,10 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             }
             if let Some(holds) = stance(&predicate, thing, &found.reading) {
                 let yes = holds != question.asked.negated_verb();
-                return Ok(Some(said(pool, found, yes, pooled, "the newest that was told of its state")));
+                let mut said = said(pool, found, yes, pooled, "the newest that was told of its state");
+                said.signals.coverage = said.signals.coverage.max(told_of_state(question, &predicate, &found.reading));
+                said.signals.known = said.signals.known.max(said.signals.coverage);
+                return Ok(Some(said));
             }
         }
     }
@@ -77,6 +83,28 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let chosen = if denied { newest } else { best };
     let yes = denied == question.asked.negated_verb();
     Ok(Some(said(pool, chosen, yes, pooled, "what was told of it")))
+}
+
+/// The time from which a state may have been told: it lasts, so that what was told before the time that is asked for holds in it; a
+/// deed does not.
+fn holding_at(question: &Question<'_>) -> Option<TimeSpan> {
+    let bound = question.bound()?;
+    let is = question.asked.clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only);
+    let lasts = is || question.tense != Tense::Past;
+    let from = question.hard.map_or(Timestamp::from_micros(i64::MIN), |hard| hard.start);
+    Some(if lasts { TimeSpan { start: from, end: bound.end } } else { bound })
+}
+
+/// The share of a question that an event holds which tells of the state, in whatever words.
+fn told_of_state(question: &Question<'_>, predicate: &str, reading: &Reading) -> f32 {
+    let mut held = question.content.held(reading);
+    let having = !question.asked.clause.objects.is_empty();
+    for (held, item) in held.iter_mut().zip(&question.content.items) {
+        if same(predicate, &item.lemma) == Some(true) || having && item.tag == Tag::Verb {
+            *held = 1.0;
+        }
+    }
+    question.content.covered_by(&held)
 }
 
 /// Of the statements that say what is asked, one that was taken back since.
@@ -135,11 +163,17 @@ fn said(pool: &Pool<'_>, found: &Found, yes: bool, pooled: &[Found], reason: &st
     }
 }
 
+/// Whether a clause does nothing to another thing: "does it run?", "is he running a temperature?", and not "did she run a shop?".
+fn of_states(clause: &Clause) -> bool {
+    clause.objects.iter().all(|object| state(&object.head).is_some())
+}
+
 /// The state or deed that is asked about: "locked", "work", "in the hallway" is none.
-fn predicate(clause: &Clause, question: &crate::recall::question::Question<'_>) -> Option<String> {
+fn predicate(clause: &Clause, question: &Question<'_>) -> Option<String> {
     let complement = clause.complements.iter().map(|(word, _)| word.as_str()).find(|word| state(word).is_some());
     let verb = clause.verb.as_ref();
-    let main = verb.filter(|verb| !verb.auxiliary_only).map(|verb| verb.lemma.as_str());
+    // "Is he going there?" asks for no state.
+    let main = verb.filter(|verb| !verb.auxiliary_only).map(|verb| verb.lemma.as_str()).filter(|verb| *verb != "go");
     let participle = question
         .asked
         .words
@@ -148,7 +182,9 @@ fn predicate(clause: &Clause, question: &crate::recall::question::Question<'_>) 
     let mut participle = participle
         .filter(|word| matches!(word.tag, Tag::Verb | Tag::Adjective | Tag::Noun))
         .map(|word| word.text.as_str());
+    let object = clause.objects.iter().map(|object| object.head.as_str()).find(|head| state(head).is_some());
     complement
+        .or(object)
         .map(str::to_owned)
         .or_else(|| main.filter(|verb| state(verb).is_some()).map(str::to_owned))
         .or_else(|| participle.find(|word| state(word).is_some()).map(str::to_owned))
@@ -162,6 +198,37 @@ fn predicate(clause: &Clause, question: &crate::recall::question::Question<'_>) 
                 || verb.is_some_and(|verb| verb.particle.as_deref() == Some("on"));
             on.then(|| "work".to_owned())
         })
+}
+
+/// What somebody does with a thing that works, or to make it work.
+const DEALS_WITH: &[&str] = &["do", "use", "fix", "repair", "mend", "start", "run", "operate"];
+
+/// Whether a clause says of its subject that it is over.
+fn ends(clause: &Clause) -> bool {
+    clause.complements.iter().any(|(word, _)| matches!(word.as_str(), "gone" | "over" | "past" | "away"))
+}
+
+/// Whether an event says the opposite of a state that the question takes for granted: "when was it opened?", "they close it".
+pub(super) fn is_opposed(question: &Question<'_>, reading: &Reading) -> bool {
+    let main = &question.asked.main;
+    let mut states = question.asked.words.iter().filter(|word| {
+        main.start <= word.range.start
+            && word.range.end <= main.end
+            && matches!(word.tag, Tag::Verb | Tag::Adjective | Tag::Noun)
+            && state(&word.lemma).is_some()
+    });
+    let Some(word) = states.next() else { return false };
+    let thing = question.asked.clause.subject.as_ref().filter(|subject| !subject.is_pronoun());
+    let Some(thing) = thing.or(question.named.first()) else { return false };
+    if question.asked.negated_verb() {
+        return false;
+    }
+    let told = reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
+    let held: Vec<bool> = told
+        .filter(|clause| clause.verb.is_some() && clause.subject.is_some())
+        .filter_map(|clause| of_clause(&word.lemma, thing, clause, reading))
+        .collect();
+    !held.is_empty() && held.iter().all(|held| !held)
 }
 
 /// What an event says of a state of a thing: that it holds, that it does not, or nothing.
@@ -180,16 +247,21 @@ fn stance(predicate: &str, thing: &NounPhrase, reading: &Reading) -> Option<bool
 fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Reading) -> Option<bool> {
     let verb = clause.verb.as_ref();
     let is_it = |noun: &NounPhrase| reading.resolve(noun).is_some_and(|noun| likeness(thing, &noun, reading) >= 0.5);
+    // "The fever is gone": a state may itself be what is told of.
+    let of_state = clause.subject.as_ref().is_some_and(|subject| same(predicate, &subject.head) == Some(true));
     let of_thing = clause.subject.iter().chain(&clause.objects).any(is_it)
         || clause.adjuncts.iter().any(|adjunct| is_it(&adjunct.noun))
         || clause.subject.is_none();
-    if !of_thing {
+    if !of_thing && !of_state {
         return None;
     }
-    if verb.is_some_and(|verb| verb.modal.is_some() || verb.future) {
-        return None;
+    if let Some(verb) = verb.filter(|verb| verb.modal.is_some() || verb.future) {
+        // "I can't fix it": what nobody can deal with does not work.
+        let useless = verb.modal.as_deref() == Some("can") && verb.negated && DEALS_WITH.contains(&verb.lemma.as_str());
+        return state(predicate).filter(|(scale, _)| useless && *scale == Scale::Working).map(|(_, end)| !end);
     }
-    let negated = verb.is_some_and(|verb| verb.negated);
+    let ended = of_state && (ends(clause) || clause.verb.as_ref().is_some_and(|verb| verb.lemma == "go"));
+    let negated = verb.is_some_and(|verb| verb.negated) != ended;
     let mut words: Vec<&str> = clause.complements.iter().map(|(word, _)| word.as_str()).collect();
     if let Some(verb) = verb {
         words.push(&verb.lemma);

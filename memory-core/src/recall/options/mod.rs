@@ -19,6 +19,9 @@ use crate::language::english::time::{Tense, WholeTime, whole_times_told};
 
 /// Below this nothing speaks for an option.
 const LEAST: f32 = 0.02;
+/// From here a time among options that are not all times is the one that memory bears out.
+const BORNE_OUT: f32 = 0.5;
+
 /// φ of an option.
 #[derive(Debug, Clone)]
 pub(super) struct OptionVectors {
@@ -73,10 +76,18 @@ pub(super) fn weigh(
     };
     let mut best: Option<Weighed> = None;
     for tense in tenses {
-        let times: Option<Vec<Vec<WholeTime>>> =
+        let times: Vec<Option<Vec<WholeTime>>> =
             options.iter().map(|option| whole_times_told(option, &question.now, tense)).collect();
-        let Some(times) = times else { break };
+        let told = times.iter().flatten().count();
+        // Asked for a time, an option that names an event instead ("after supper") is one that no time bears out.
+        let least = if question.ask() == Ask::Time { options.len().min(2) } else { options.len() };
+        if told < least {
+            break;
+        }
+        let times: Vec<Vec<WholeTime>> = times.into_iter().map(Option::unwrap_or_default).collect();
         let weighed = by_time(pool, pooled, candidates, &times)?;
+        let borne_out = |weighed: &Weighed| weighed.best().is_some_and(|(_, support, _)| support >= BORNE_OUT);
+        let weighed = weighed.filter(|weighed| told == options.len() || borne_out(weighed));
         let support = |weighed: &Weighed| weighed.best().map_or(0.0, |(_, support, _)| support);
         best = match (best, weighed) {
             (Some(known), Some(new)) if support(&new) > support(&known) => Some(new),

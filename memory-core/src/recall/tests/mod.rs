@@ -3,4 +3,5 @@ mod any_text;
 mod contract;
 mod corrections;
 mod deliberation;
+mod grammar;
 pub(crate) mod home;

@@ -98,6 +98,13 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
     let verb = verb.as_str();
     match asking.word.as_str() {
         "who" | "whom" | "whoever" => Ask::Person,
+        // "Whose turn is it to cook?" asks who cooks.
+        "whose" if matches!(noun, "job" | "turn" | "task" | "chore" | "duty") && has(&["it", "to"]) => {
+            asked.subject_is_asked = true;
+            asked.habitual = true;
+            asked.report = asked.class.take().map(|class| class.range);
+            Ask::Person
+        }
         "whose" => Ask::Owner,
         "where" | "whereabouts" => Ask::Place,
         "when" => Ask::Time,

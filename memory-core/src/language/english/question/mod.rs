@@ -119,7 +119,8 @@ pub(crate) struct Asked {
     pub among_options: bool,
     /// Whom the question calls by name, in bytes: "Where have you been, Pip?" That one is not what it is about.
     pub called: Option<Range<usize>>,
-    /// The kind of report that it wants, in bytes: "the whole story" is not what it is about either.
+    /// The kind of report that it wants, in bytes: "the whole story" is not what it is about either, nor is the turn in "whose turn
+    /// is it to cook?".
     pub report: Option<Range<usize>>,
 }
 
@@ -274,7 +275,7 @@ fn is_habitual(words: &[Word]) -> bool {
             ("every" | "each", "day" | "morning" | "evening" | "night" | "week" | "time" | "afternoon")
                 | ("as", "rule")
         ) || matches!((text(at), text(at + 1)), ("like" | "likes" | "prefer" | "prefers" | "love" | "loves", "to"))
-            || matches!((text(at), text(at + 1)), ("whose", "job") | ("time", "of"))
+            || matches!((text(at), text(at + 1)), ("time", "of"))
     })
 }
 

@@ -58,6 +58,11 @@ impl Chunker<'_> {
                     found.push(Phrase::Complement(word.lemma.clone(), word.range.clone()));
                     self.at += 1;
                 }
+                _ if self.is_any_more() => {
+                    let range = word.range.start..self.words[self.at + 1].range.end;
+                    found.push(Phrase::Complement("anymore".into(), range));
+                    self.at += 2;
+                }
                 _ => match self.noun() {
                     Some(noun) => found.push(Phrase::Noun(noun)),
                     None => {
@@ -69,6 +74,13 @@ impl Chunker<'_> {
             }
         }
         found
+    }
+
+    /// "It does not ring any more": no thing, as "any more bread" is.
+    fn is_any_more(&self) -> bool {
+        let word = |at: usize| self.words.get(at).map_or("", |word| word.text.as_str());
+        let goes_on = matches!(self.tag(self.at + 2), Some(Tag::Noun | Tag::Name | Tag::Adjective | Tag::Number));
+        matches!((word(self.at), word(self.at + 1)), ("any" | "no", "more")) && !goes_on && word(self.at + 2) != "of"
     }
 
     fn preposition(&mut self, found: &mut Vec<Phrase>) {

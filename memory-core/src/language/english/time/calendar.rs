@@ -68,7 +68,7 @@ pub(super) fn part_of_day(word: &str) -> Option<(i32, i32)> {
         "lunchtime" => Some((11 * HOUR + HOUR / 2, 14 * HOUR)),
         "afternoon" => Some((12 * HOUR, 18 * HOUR)),
         "evening" => Some((17 * HOUR, 24 * HOUR)),
-        "night" => Some((20 * HOUR, 29 * HOUR)),
+        "night" => Some((18 * HOUR, 29 * HOUR)),
         _ => None,
     }
 }

@@ -235,7 +235,7 @@ fn words_of_the_clock_are_read() {
         ("Who rang until noon?", "2026-05-20 00:00:00..2026-05-20 12:00:59"),
         ("Who rang between nine and five on Monday?", "2026-05-18 09:00:00..2026-05-18 17:00:00"),
         ("Who rang in the evening of 3 May?", "2026-05-03 17:00:00..2026-05-04 00:00:00"),
-        ("Who rang on Tuesday night?", "2026-05-19 20:00:00..2026-05-20 05:00:00"),
+        ("Who rang on Tuesday night?", "2026-05-19 18:00:00..2026-05-20 05:00:00"),
         ("Who rang Monday evening?", "2026-05-18 17:00:00..2026-05-19 00:00:00"),
         ("Who rang the other day?", "2026-05-13 00:00:00..2026-05-19 23:59:59"),
         ("Who rang during the night?", "2026-05-19 20:00:00..2026-05-20 05:00:00"),

@@ -1,0 +1,138 @@
+//! What a question takes for granted: states, denials, who spoke, what comes first, where a thing was before.
+
+use super::home::{Row, home};
+use crate::{Kind, Route};
+
+const NONE: [String; 0] = [];
+
+#[test]
+fn a_state_answers_in_whatever_words_it_is_told() {
+    let rows: &[Row] = &[
+        ("18T09:00:00", 0, Kind::Text, Some("Tove"), "The boiler doesn't light any more."),
+        ("18T09:10:00", 0, Kind::Text, Some("Tove"), "The heater doesn't hum any more."),
+        ("18T10:00:00", 0, Kind::State, Some("Ivo"), "Ivo has a fever of 39 degrees."),
+        ("19T08:00:00", 0, Kind::Text, Some("Rolf"), "Boilers I can't repair, sorry."),
+        ("19T09:00:00", 0, Kind::Text, Some("Tove"), "36.6. The fever's gone, Ivo, off you go."),
+    ];
+    let misses = home(rows).with_meaning().misses(&[
+        ("Does the boiler work now?", "No"),
+        ("Does the heater work?", "No"),
+        ("Is Ivo still running a temperature?", "No"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn the_opposite_of_what_is_asked_for_is_no_occurrence_of_it() {
+    let rows: &[Row] = &[
+        ("19T08:00:00", 0, Kind::Action, Some("Tove"), "Tove opens the greenhouse."),
+        ("19T17:00:00", 0, Kind::Action, Some("Tove"), "Tove closes the greenhouse."),
+    ];
+    let misses = home(rows)
+        .misses(&[("When was the greenhouse opened?", "08:00"), ("When was the greenhouse closed?", "17:00")]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn who_goes_without_is_who_did_not() {
+    let text = "Lunch: pancakes. Tove takes the one without honey; Ivo and Jonas eat the rest.";
+    let rows: &[Row] = &[("19T12:00:00", 0, Kind::Caption, None, text)];
+    let home = home(rows).with_meaning();
+    assert_eq!(home.misses(&[("Who did not have any honey at lunch?", "Tove")]), NONE);
+    let chosen = home.choose("Who did not have any honey at lunch?", &["Ivo", "Tove", "Jonas"]);
+    assert_eq!(chosen.choice, Some(1), "{chosen:?}");
+}
+
+#[test]
+fn whose_turn_it_is_to_do_something_is_who_does_it() {
+    let rows: &[Row] = &[
+        ("17T07:00:00", 0, Kind::Action, Some("Jonas"), "Jonas feeds the tortoise in the hall."),
+        ("18T07:05:00", 0, Kind::Action, Some("Jonas"), "Jonas feeds the tortoise."),
+        ("19T06:55:00", 0, Kind::Action, Some("Jonas"), "Jonas feeds the tortoise with seeds."),
+        ("19T12:00:00", 0, Kind::Caption, None, "A meal stands on the table."),
+    ];
+    let home = home(rows).with_meaning();
+    assert_eq!(home.misses(&[("Whose turn is it to feed the tortoise?", "Jonas")]), NONE);
+    // One of the options names an event instead of a time.
+    let options = ["around noon", "shortly before seven in the morning", "after the meal"];
+    let chosen = home.choose("What time of day does Jonas feed the tortoise?", &options);
+    assert_eq!(chosen.choice, Some(1), "{chosen:?}");
+}
+
+#[test]
+fn what_is_still_to_come_is_ordered_by_when_it_is_to_be() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Text, Some("Tove"), "My flight leaves on Sunday at ten."),
+        ("18T11:00:00", 0, Kind::Text, Some("Ivo"), "I have the hearing test on Saturday."),
+    ];
+    let home = home(rows);
+    assert_eq!(home.misses(&[("Which comes first, the flight or the hearing test?", "The hearing test")]), NONE);
+}
+
+#[test]
+fn who_comes_on_a_day_is_told_by_who_tells_of_that_day() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Caption, Some("Ivo"), "Ivo comes home."),
+        ("18T18:00:00", 0, Kind::Text, Some("Tove"), "My guest Rolf visits us on Saturday."),
+        (
+            "19T18:00:00",
+            0,
+            Kind::Text,
+            Some("Tove"),
+            "Rolf can't make it on Saturday, he'll be here on Sunday instead.",
+        ),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("Who is coming to us on Sunday?", "Rolf"),
+        // Moved is the day alone: whose guest it is was told before.
+        ("Whose guest visits us?", "Tove"),
+        ("When does Rolf visit us?", "22 November"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn where_a_thing_was_before_it_was_moved_is_told_by_the_move() {
+    let rows: &[Row] =
+        &[("18T10:00:00", 0, Kind::Action, Some("Ivo"), "Ivo carries the crate from the shed up to the loft.")];
+    let misses = home(rows).misses(&[("Before it went up to the loft, where was the crate kept?", "shed")]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn what_somebody_said_is_told_by_them_or_of_them() {
+    let mut rows: Vec<Row> = vec![
+        ("18T10:00:00", 0, Kind::Caption, Some("Ivo"), "Ivo trims the hedge."),
+        ("18T10:05:00", 0, Kind::Text, Some("Tove"), "The hedge is in the way of the hedge cutter."),
+    ];
+    let unsaid = home(&rows).with_meaning().ask("What did the gardener say about the hedge?");
+    assert_eq!((unsaid.route, &unsaid.answer), (Route::None, &None), "{unsaid:?}");
+    rows.push(("18T11:00:00", 0, Kind::Text, Some("gardener"), "The hedge needs water."));
+    let home = home(&rows).with_meaning();
+    assert_eq!(home.misses(&[("What did the gardener say about the hedge?", "needs water")]), NONE);
+}
+
+#[test]
+fn of_what_was_never_there_none_are_counted() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Text, Some("Ivo"), "I fell off the ladder and needed a rest."),
+        ("18T10:05:00", 0, Kind::Caption, Some("Ivo"), "Ivo picks three plums."),
+    ];
+    let home = home(rows).with_meaning();
+    let none = home.ask("How many medals did Ivo need after he fell off the ladder?");
+    assert_eq!((none.route, &none.answer), (Route::None, &None), "{none:?}");
+    assert_eq!(home.misses(&[("How many plums did Ivo pick?", "3")]), NONE);
+}
+
+#[test]
+fn a_night_begins_with_the_evening() {
+    let rows: &[Row] = &[
+        ("17T12:30:00", 0, Kind::Caption, None, "A bowl of rice stands on the table."),
+        ("17T18:40:00", 0, Kind::Caption, None, "A pan of goulash stands on the table."),
+        ("18T18:40:00", 0, Kind::Caption, None, "A plate of ravioli stands on the table."),
+    ];
+    let home = home(rows).with_meaning();
+    let chosen = home.choose("Which meal was on the table on Tuesday night?", &["rice", "ravioli", "goulash"]);
+    assert_eq!(chosen.choice, Some(2), "{chosen:?}");
+}
