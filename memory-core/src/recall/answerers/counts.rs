@@ -77,10 +77,18 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             thing,
             known: question.content.known(),
         },
-        evidence: events,
+        evidence: best_first(events),
         confidence: 0.0,
         reason: format!("{count} separate events"),
     }))
+}
+
+/// What was only said of it, in the order in which the search finds it; what was perceived stays in order of time.
+fn best_first(mut events: Vec<Found>) -> Vec<Found> {
+    if events.iter().all(|found| found.reading.event.kind == crate::Kind::Text) {
+        events.sort_by(|a, b| b.score.total_cmp(&a.score));
+    }
+    events
 }
 
 /// Whether an event may tell of what is counted. A word that no memory holds must be there in another one: of nothing there are

@@ -23,6 +23,8 @@ use crate::{Kind, Modality, ReadError};
 
 /// Events this near to the best may tell it as well.
 const NEAR: f32 = 0.12;
+/// The same of what somebody said.
+const NEAR_SAID: f32 = 0.4;
 /// What is left of its rank of an event that tells nothing of the time to come that is asked for.
 const OUT_OF_TIME: f32 = 0.6;
 /// What is left of its rank of an event that says the opposite of what the question takes for granted.
@@ -98,7 +100,12 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let (text, value, fits, first) = match chosen {
         Some((parts, found)) => (capitalised(&list(&parts)), Value::List(parts), 1.0, found),
         None => {
-            // Nothing in them tells more than that: of those that suit the words about as well, the one that the search finds.
+            // Nothing in them tells more than that: of those that suit the words about as well, the one that the search finds. Of
+            // sentences that somebody said it knows best, for they say one thing in many words.
+            let said =
+                |found: &&Found| found.reading.event.kind == Kind::Text && rank(question, found) >= top - NEAR_SAID;
+            let near: Vec<&Found> =
+                if !unsaid && said(&best) { ranked.iter().copied().filter(said).collect() } else { near };
             let best = near.iter().copied().reduce(|a, b| if b.score > a.score { b } else { a }).unwrap_or(best);
             let text = quote(best, question);
             let told = quoted(question).max(if may_tell(question, &best.reading) { MAY_TELL } else { 0.0 });

@@ -3,6 +3,7 @@
 use crate::language::english::question::{Occurrence, Order};
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::Tag;
+use crate::language::english::time::Tense;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::likeness::likeness;
@@ -75,7 +76,7 @@ pub(in crate::recall) fn answer(
     let best = stays.iter().map(|stay| stay.likeness).fold(0.0, f32::max);
     stays.retain(|stay| stay.likeness >= best - 0.12);
     stays.sort_by_key(|stay| (stay.at, stay.found.id(), stay.place.at));
-    let chosen = choose(question, &stays, cue);
+    let chosen = choose(question, &stays, mere, cue);
     let Some(chosen) = chosen else { return Ok(None) };
     let coverage = chosen.found.coverage.of_content;
     let signals = Signals {
@@ -186,7 +187,7 @@ fn names_itself(thing: &NounPhrase, place: &Place) -> bool {
     words.last().is_some_and(|last| word_likeness(&thing.head, last) >= 0.95)
 }
 
-fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], cue: Option<&Found>) -> Option<&'a Stay> {
+fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], mere: bool, cue: Option<&Found>) -> Option<&'a Stay> {
     let arrivals: Vec<&Stay> = stays.iter().filter(|stay| stay.place.placement == Placement::At).collect();
     if question.asked.habitual {
         return most_common(&arrivals);
@@ -229,7 +230,9 @@ fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], cue: Option<&Found>) -
             let last = arrivals.last()?;
             arrivals.iter().rev().find(|stay| !same_place(stay, last)).copied()
         }
-        _ => arrivals.last().copied(),
+        // A thing is where it was put last; a deed is done where it is told most clearly.
+        _ if mere || question.tense != Tense::Past => arrivals.last().copied(),
+        _ => arrivals.iter().copied().max_by(|a, b| a.found.score.total_cmp(&b.found.score).then(a.at.cmp(&b.at))),
     }
 }
 
