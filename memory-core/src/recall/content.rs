@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::reading::{Reading, is_content};
-use crate::index::{Search, stem};
-use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::index::{Search, TermId, term_of};
+use crate::language::english::lexicon::{self, Memo, PartOfSpeech};
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::{Tag, Word};
 
@@ -390,6 +390,18 @@ impl Content {
     }
 }
 
+/// Words whose stems are kept, by thread.
+const STEMS: usize = 16_384;
+
+thread_local! {
+    static KNOWN: RefCell<Memo<Box<str>, TermId>> = RefCell::new(Memo::new(STEMS));
+}
+
+/// The stem of a word as a number.
+fn stemmed(word: &str) -> TermId {
+    KNOWN.with_borrow_mut(|known| known.get(word, || term_of(word)))
+}
+
 /// How alike two words are, 0 to 1: the same word, the same stem, or near in meaning as the lexicon knows it.
 pub(super) fn word_likeness(a: &str, b: &str) -> f32 {
     if a == b {
@@ -399,7 +411,7 @@ pub(super) fn word_likeness(a: &str, b: &str) -> f32 {
     if digits(a) || digits(b) {
         return 0.0;
     }
-    if a.len() > 2 && b.len() > 2 && stem(a) == stem(b) {
+    if a.len() > 2 && b.len() > 2 && stemmed(a) == stemmed(b) {
         return 0.97;
     }
     // "prep" for "preparation", "fridge" is in the lexicon: a short form of at least four letters.

@@ -32,6 +32,7 @@ mod sight;
 mod symbolic;
 mod visits;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use deliberation::{Deliberation, Proposal, VerdictError};
@@ -142,7 +143,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
             trace.push(step("cue words", format!("{:?} {}", cue.order, question.part(&cue.range))));
         }
     }
-    let mut pool = Pool { reader, question: &question, embedding: embeddings.question, taken_back: Vec::new() };
+    let mut pool = Pool::new(reader, &question, embeddings.question);
     let mut gathered = gather(&pool, embeddings.cue.as_ref(), &mut trace)?;
     pool.taken_back = corrections::taken_back(&pool, &gathered.found)?;
     for pair in &pool.taken_back {
@@ -410,7 +411,7 @@ fn choose(
 }
 
 fn cited(found: Found, rank: usize) -> Evidence {
-    let event = found.reading.event;
+    let event = Arc::unwrap_or_clone(found.reading).event;
     Evidence {
         episode: event.episode,
         span: event.span,

@@ -1,6 +1,8 @@
 //! The events that a question may be about: found by words and meaning, by the things it names, and by time.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::Reader;
 use super::content::{Content, Coverage};
@@ -11,7 +13,7 @@ use super::reading::Reading;
 use crate::index::{Hit, Holding, SearchQuery};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::NounPhrase;
-use crate::{EventId, Kind, Modality, ReadError, TimeSpan};
+use crate::{Event, EventId, Kind, Modality, ReadError, TimeSpan};
 
 /// Candidates of the search by words and meaning.
 const SEARCHED: usize = 64;
@@ -25,7 +27,7 @@ pub(super) const LISTED: usize = 2_000;
 /// An event that may be meant.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
-    pub reading: Reading,
+    pub reading: Arc<Reading>,
     /// Fused score of the search; 0 where it was found otherwise.
     pub score: f32,
     pub cosine: Option<f32>,
@@ -36,7 +38,7 @@ pub(super) struct Found {
 
 impl Found {
     /// An event for a question. What was found by looking again counts as much as it is likely.
-    pub fn new(reading: Reading, score: f32, cosine: Option<f32>, content: &Content) -> Self {
+    pub fn new(reading: Arc<Reading>, score: f32, cosine: Option<f32>, content: &Content) -> Self {
         let coverage = content.coverage(&reading);
         let likely = reading.likely();
         Self { reading, score: score * likely, cosine: cosine.map(|cosine| cosine * likely), coverage, placed: 0.0 }
@@ -64,9 +66,14 @@ pub(super) struct Pool<'a> {
     pub embedding: Option<Vec<f32>>,
     /// What a later statement corrects; it is read no more.
     pub taken_back: Vec<TakenBack>,
+    readings: RefCell<HashMap<EventId, Arc<Reading>>>,
 }
 
-impl Pool<'_> {
+impl<'a> Pool<'a> {
+    pub fn new(reader: &'a dyn Reader, question: &'a Question<'a>, embedding: Option<Vec<f32>>) -> Self {
+        Self { reader, question, embedding, taken_back: Vec::new(), readings: RefCell::default() }
+    }
+
     /// Events by words and meaning inside a span, best first.
     pub fn search(
         &self,
@@ -91,6 +98,12 @@ impl Pool<'_> {
         self.read_hits(&hits, content)
     }
 
+    /// The grammar of an event, read once for a question.
+    pub fn reading(&self, event: Event) -> Arc<Reading> {
+        let mut readings = self.readings.borrow_mut();
+        Arc::clone(readings.entry(event.id).or_insert_with(|| Arc::new(Reading::of(event, self.reader.zone()))))
+    }
+
     fn is_taken_back(&self, id: EventId) -> bool {
         self.taken_back.iter().any(|pair| pair.earlier.id() == id)
     }
@@ -101,7 +114,7 @@ impl Pool<'_> {
         for (rank, hit) in hits.iter().enumerate().filter(|(_, hit)| !self.is_taken_back(hit.id)) {
             // Forgotten since the snapshot: passed over.
             let Some(event) = self.reader.event(hit.id)? else { continue };
-            let reading = if rank < READ { Reading::of(event, self.reader.zone()) } else { Reading::unread(event) };
+            let reading = if rank < READ { self.reading(event) } else { Arc::new(Reading::unread(event)) };
             found.push(Found::new(reading, hit.score / top, hit.cosine, content));
         }
         Ok(found)
@@ -112,7 +125,7 @@ impl Pool<'_> {
         let mut found = Vec::with_capacity(ids.len());
         for id in ids.iter().filter(|id| !self.is_taken_back(**id)) {
             let Some(event) = self.reader.event(*id)? else { continue };
-            let reading = Reading::of(event, self.reader.zone());
+            let reading = self.reading(event);
             found.push(Found::new(reading, 0.0, None, content));
         }
         Ok(found)

@@ -6,7 +6,6 @@ use std::collections::HashSet;
 
 use super::gather::step;
 use super::pool::{Found, Pool};
-use super::reading::Reading;
 use crate::index::SearchQuery;
 use crate::{EventId, Kind, Modality, ReadError, Sensed, TimeSpan, TraceStep};
 
@@ -66,7 +65,7 @@ impl Pool<'_> {
                 }
                 None => {
                     let Some(event) = self.reader.event(id)? else { continue };
-                    let reading = Reading::of(event, self.reader.zone());
+                    let reading = self.reading(event);
                     let mut coverage = self.question.content.coverage(&reading);
                     // What it looks like speaks for it as words would.
                     coverage.of_content = coverage.of_content.max((0.3 + 0.1 * deviations).min(0.8));

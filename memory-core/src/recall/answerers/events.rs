@@ -1,6 +1,6 @@
 //! Who, what, whose, why: the part of the best event that the question leaves open.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::index::{stem, words};
 use crate::language::english::closed::PLACING;
@@ -19,7 +19,7 @@ use crate::recall::likeness::{best_in, is_colour, likeness};
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
 use crate::recall::reading::{Reading, arguments, is_person};
-use crate::{Kind, Modality, ReadError};
+use crate::{EventId, Kind, Modality, ReadError};
 
 /// Events this near to the best may tell it as well.
 const NEAR: f32 = 0.12;
@@ -53,15 +53,15 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     if ranked.iter().any(|found| ahead(question, &found.reading) > 0.0) {
         ranked.retain(|found| ahead(question, &found.reading) > 0.0);
     }
-    let rank = |question: &Question<'_>, found: &Found| found.placed + rank(question, found);
-    ranked.sort_by(|a, b| rank(question, b).total_cmp(&rank(question, a)).then(a.id().cmp(&b.id())));
+    let ranks: HashMap<EventId, f32> = ranked.iter().map(|found| (found.id(), rank(question, found))).collect();
+    let rank = |found: &Found| found.placed + ranks.get(&found.id()).copied().unwrap_or_default();
+    ranked.sort_by(|a, b| rank(b).total_cmp(&rank(a)).then(a.id().cmp(&b.id())));
     if let Some(occurrence) = question.asked.occurrence {
-        prefer(occurrence, &mut ranked, question);
+        prefer(occurrence, &mut ranked, rank);
     }
     let Some(best) = ranked.first().copied() else { return Ok(None) };
-    let top = rank(question, best);
-    let near: Vec<&Found> =
-        ranked.iter().copied().filter(|found| rank(question, found) >= top - NEAR).take(8).collect();
+    let top = rank(best);
+    let near: Vec<&Found> = ranked.iter().copied().filter(|found| rank(found) >= top - NEAR).take(8).collect();
     // What somebody said is told by them, or by who tells of them.
     let near: Vec<&Found> = match said_by(question) {
         Some(speaker) => near.into_iter().filter(|found| may_be_said_by(speaker, &found.reading)).collect(),
@@ -102,8 +102,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         None => {
             // Nothing in them tells more than that: of those that suit the words about as well, the one that the search finds. Of
             // sentences that somebody said it knows best, for they say one thing in many words.
-            let said =
-                |found: &&Found| found.reading.event.kind == Kind::Text && rank(question, found) >= top - NEAR_SAID;
+            let said = |found: &&Found| found.reading.event.kind == Kind::Text && rank(found) >= top - NEAR_SAID;
             let near: Vec<&Found> =
                 if !unsaid && said(&best) { ranked.iter().copied().filter(said).collect() } else { near };
             let best = near.iter().copied().reduce(|a, b| if b.score > a.score { b } else { a }).unwrap_or(best);
@@ -445,9 +444,9 @@ fn conflict(question: &Question<'_>, reading: &Reading) -> f32 {
     share
 }
 
-fn prefer(occurrence: Occurrence, ranked: &mut [&Found], question: &Question<'_>) {
-    let top = ranked.first().map_or(0.0, |best| rank(question, best));
-    let strong = |found: &Found| rank(question, found) >= top - NEAR;
+fn prefer(occurrence: Occurrence, ranked: &mut [&Found], rank: impl Fn(&Found) -> f32) {
+    let top = ranked.first().map_or(0.0, |best| rank(best));
+    let strong = |found: &Found| rank(found) >= top - NEAR;
     ranked.sort_by(|a, b| match (strong(a), strong(b)) {
         (true, true) => {
             let time = a.span().start.cmp(&b.span().start);

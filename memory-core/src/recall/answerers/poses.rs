@@ -133,7 +133,7 @@ pub(super) fn posed(pool: &Pool<'_>, ids: &[EventId]) -> Result<Vec<Found>, Read
     for id in ids {
         let Some(event) = pool.reader.event(*id)?.filter(|event| event.pose.is_some()) else { continue };
         let named = event.kind != Kind::Text && (event.entity.is_some() || event.kind == Kind::Object);
-        let reading = if named { Reading::unread(event) } else { Reading::of(event, pool.reader.zone()) };
+        let reading = if named { Reading::unread(event).into() } else { pool.reading(event) };
         let coverage = pool.question.content.coverage(&reading);
         found.push(Found { reading, score: 0.0, cosine: None, coverage, placed: 0.0 });
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 /// Results by key, for one thread. When it is full it is emptied: what is asked for again comes back.
-pub(super) struct Memo<K, V> {
+pub(crate) struct Memo<K, V> {
     known: HashMap<K, V>,
     most: usize,
 }

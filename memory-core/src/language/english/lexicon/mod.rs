@@ -28,6 +28,7 @@ mod vocabularies;
 
 pub(crate) use category::Category;
 pub(crate) use labels::{label_is_a, sound_is_a};
+pub(crate) use memo::Memo;
 pub(crate) use morphology::{frequency, lemma, lemmas, parts_of_speech};
 pub(crate) use opposites::{are_opposites, opposites};
 pub(crate) use part_of_speech::{PartOfSpeech, Parts};

@@ -1,6 +1,7 @@
 //! How alike two words are in meaning.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use super::memo::Memo;
 use super::morphology::{Candidate, candidates};
@@ -26,8 +27,11 @@ const RANK_WEIGHT: [f32; 4] = [1.0, 0.9, 0.8, 0.7];
 /// Pairs whose likeness is kept, by thread, and the longest of them in bytes.
 const KEPT: usize = 16_384;
 const LONGEST_PAIR: usize = 64;
+/// Words whose meanings are kept, by thread.
+const KEPT_MEANINGS: usize = 4_096;
 
 thread_local! {
+    static MEANINGS: RefCell<Memo<Box<str>, Meanings>> = RefCell::new(Memo::new(KEPT_MEANINGS));
     static KNOWN: RefCell<Memo<Box<str>, f32>> = RefCell::new(Memo::new(KEPT));
 }
 
@@ -71,13 +75,12 @@ fn compare(a: &str, b: &str) -> f32 {
     }
     let table = table();
     let mut best = derived(table, &of_a, &of_b).max(derived(table, &of_b, &of_a));
-    let (of_a, of_b) = (senses(table, a), senses(table, b));
-    for (x, x_rank) in &of_a {
-        let over_x = above(table, table.sense(*x).synset);
-        for (y, y_rank) in &of_b {
+    let (of_a, of_b) = (meanings(table, a), meanings(table, b));
+    for (x, x_rank, over_x) in of_a.iter() {
+        for (y, y_rank, over_y) in of_b.iter() {
             let weight = RANK_WEIGHT[*x_rank] * RANK_WEIGHT[*y_rank];
             if weight * SYNONYM > best {
-                best = best.max(weight * of_senses(table, *x, &over_x, *y));
+                best = best.max(weight * of_senses(table, (*x, over_x), (*y, over_y)));
             }
         }
     }
@@ -102,11 +105,18 @@ fn derived(table: &Table, of_a: &[Candidate], of_b: &[Candidate]) -> f32 {
     best
 }
 
-fn senses(table: &Table, word: &str) -> Vec<(u32, usize)> {
-    PartOfSpeech::ALL.into_iter().flat_map(|part| first_senses(table, word, part, SENSES)).collect()
+/// The first meanings of a word, with their ranks and with everything that is above each.
+type Meanings = Rc<[(u32, usize, Rc<[(u32, u8)]>)]>;
+
+fn meanings(table: &Table, word: &str) -> Meanings {
+    let make = || {
+        let senses = PartOfSpeech::ALL.into_iter().flat_map(|part| first_senses(table, word, part, SENSES));
+        senses.map(|(sense, rank)| (sense, rank, above(table, table.sense(sense).synset).into())).collect()
+    };
+    MEANINGS.with_borrow_mut(|known| known.get(word, make))
 }
 
-fn of_senses(table: &Table, x: u32, over_x: &[(u32, u8)], y: u32) -> f32 {
+fn of_senses(table: &Table, (x, over_x): (u32, &[(u32, u8)]), (y, over_y): (u32, &[(u32, u8)])) -> f32 {
     let (sense_x, sense_y) = (table.sense(x).synset, table.sense(y).synset);
     if sense_x == sense_y {
         return SYNONYM;
@@ -114,7 +124,6 @@ fn of_senses(table: &Table, x: u32, over_x: &[(u32, u8)], y: u32) -> f32 {
     if table.part(sense_x) != table.part(sense_y) {
         return 0.0;
     }
-    let over_y = above(table, sense_y);
     let common = over_x.iter().filter(|(synset, _)| over_y.iter().any(|(other, _)| other == synset));
     let informative = common.max_by(|(a, _), (b, _)| table.information(*a).total_cmp(&table.information(*b)));
     let Some((class, _)) = informative.copied() else { return 0.0 };
