@@ -38,8 +38,9 @@ pub use deliberation::{Deliberation, Proposal, VerdictError};
 pub use reader::Reader;
 pub use symbolic::serve;
 
+use self::answerers::way::OnTheWay;
 use self::answerers::{
-    amounts, counts, events, facts, order, places, poses, presence, procedures, summary, times, truth,
+    amounts, counts, events, facts, order, places, poses, presence, procedures, summary, times, truth, way,
 };
 use self::candidate::{Candidate, Layer, Signals};
 use self::decision::{Decision, decide};
@@ -234,6 +235,12 @@ fn propose(
         }
         _ => gathered.found.as_slice(),
     };
+    match way::answer(pool)? {
+        OnTheWay::NotAsked => {}
+        OnTheWay::Seen(candidate) => return Ok(vec![candidate]),
+        // What was seen elsewhere is no answer.
+        OnTheWay::Nothing => return Ok(events::answer(pool, &way::told_of_it(found))?.into_iter().collect()),
+    }
     let cue = gathered.cue.as_ref();
     let mut candidates: Vec<Candidate> = Vec::new();
     if let Some((candidate, own)) = procedures::answer(pool, limit)? {

@@ -16,7 +16,7 @@ pub(super) const AROUND_PLACE: f64 = 5.0;
 /// Who is away for longer comes back anew.
 pub(super) const AWAY: Duration = Duration::from_secs(60);
 /// Parts of one visit, which was told hour by hour, lie no farther apart.
-const ONE_VISIT: Duration = Duration::from_secs(2);
+pub(super) const ONE_VISIT: Duration = Duration::from_secs(2);
 
 /// A stay of the robot at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

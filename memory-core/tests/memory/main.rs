@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod support;
+mod way;
 
 mod asking;
 mod backup;

@@ -2,20 +2,24 @@
 
 use super::lexicon::{self, PartOfSpeech};
 use super::question::Asked;
-use super::syntax::{NounKind, NounPhrase, parse};
+use super::syntax::{Clause, NounKind, NounPhrase, parse};
 
 /// Classes of what is a place to be in.
 const PLACES: [&str; 6] = ["room", "area", "building", "structure", "location", "passage"];
 /// Longest name of a place, in bytes.
 const LONGEST: usize = 48;
 
+/// What somebody does who sees or meets something.
+pub(crate) const SEEING: [&str; 11] =
+    ["see", "pass", "meet", "notice", "hear", "encounter", "observe", "spot", "find", "watch", "detect"];
+
 /// What a question asks of space.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Spatial {
     /// What is, or happened, at a place or a thing; `inside` is false for "near".
     Around { noun: NounPhrase, inside: bool },
-    /// What was on the way to a place, and from one.
-    OnTheWay { from: Option<NounPhrase>, to: Option<NounPhrase> },
+    /// What was on the way to a place, and from one; `either` is true where both may have been left first.
+    OnTheWay { from: Option<NounPhrase>, to: Option<NounPhrase>, either: bool },
     /// How far two things are apart.
     Apart(NounPhrase, NounPhrase),
 }
@@ -31,13 +35,24 @@ pub(crate) fn spatial(asked: &Asked) -> Option<Spatial> {
     let adjunct = |wanted: &[&str]| {
         clause.adjuncts.iter().find(|adjunct| wanted.contains(&adjunct.preposition.as_str())).map(|it| it.noun.clone())
     };
-    if has(&["on", "the", "way"])
-        || has(&["on", "your", "way"])
-        || has(&["on", "its", "way"])
-        || has(&["along", "the", "way"])
+    let whole = |noun: Option<NounPhrase>| {
+        let noun = noun.filter(|noun| noun.head != "way" && !noun.is_pronoun() && noun.kind != NounKind::Number);
+        noun.map(|noun| NounPhrase { also: Vec::new(), ..noun })
+    };
+    let on_the_way = ["on", "along"]
+        .iter()
+        .any(|first| ["the", "your", "its", "my"].iter().any(|article| has(&[first, article, "way"])));
+    let (from, to) = (whole(adjunct(&["from"])), whole(adjunct(&["to", "into"])));
+    if on_the_way || from.is_some() && to.is_some() && saw_itself(clause) {
+        return Some(Spatial::OnTheWay { from, to, either: false });
+    }
+    if let Some(both) = adjunct(&["between"]).filter(|_| saw_itself(clause))
+        && let [other] = both.also.as_slice()
     {
-        let whole = |noun: Option<NounPhrase>| noun.filter(|noun| noun.head != "way" && !noun.is_pronoun());
-        return Some(Spatial::OnTheWay { from: whole(adjunct(&["from"])), to: whole(adjunct(&["to", "into"])) });
+        let to = whole(Some(other.clone()));
+        if let (Some(from), Some(to)) = (whole(Some(both)), to) {
+            return Some(Spatial::OnTheWay { from: Some(from), to: Some(to), either: true });
+        }
     }
     for adjunct in &clause.adjuncts {
         if adjunct.noun.is_pronoun() || adjunct.noun.kind == NounKind::Number {
@@ -55,6 +70,12 @@ pub(crate) fn spatial(asked: &Asked) -> Option<Spatial> {
         return Some(Spatial::Around { noun: adjunct.noun.clone(), inside });
     }
     None
+}
+
+/// Whether the robot is asked for what it saw or met.
+pub(crate) fn saw_itself(clause: &Clause) -> bool {
+    let itself = clause.subject.as_ref().is_some_and(|who| matches!(who.head.as_str(), "you" | "robot"));
+    itself && clause.verb.as_ref().is_some_and(|verb| SEEING.contains(&verb.lemma.as_str()) && !verb.negated)
 }
 
 /// The two things of "How far apart are A and B?", "How far is A from B?", "What is the distance between A and B?".
@@ -110,7 +131,7 @@ pub(crate) fn named_place(text: &str) -> Option<String> {
                 _ => None,
             };
             if let Some(name) =
-                noun.filter(|noun| called && here || can_be_entered(noun)).and_then(|noun| name(text, noun))
+                noun.filter(|noun| called && here || can_be_entered(noun)).and_then(|noun| place_name(text, noun))
             {
                 return Some(name);
             }
@@ -130,7 +151,7 @@ fn can_be_entered(noun: &NounPhrase) -> bool {
 }
 
 /// The name in a noun phrase, without its article.
-fn name(text: &str, noun: &NounPhrase) -> Option<String> {
+pub(crate) fn place_name(text: &str, noun: &NounPhrase) -> Option<String> {
     let words = text.get(noun.range.clone())?.trim();
     let bare = ["the ", "my ", "our ", "your ", "a ", "an "]
         .iter()
@@ -198,9 +219,12 @@ mod tests {
     fn questions_about_space_are_known() {
         let heads = |text: &str| match spatial(&understand(text, &[])) {
             Some(Spatial::Around { noun, inside }) => format!("{} {}", if inside { "in" } else { "near" }, noun.head),
-            Some(Spatial::OnTheWay { from, to }) => {
-                format!("way {} {}", from.map_or(String::new(), |it| it.head), to.map_or(String::new(), |it| it.head))
-            }
+            Some(Spatial::OnTheWay { from, to, either }) => format!(
+                "{} {} {}",
+                if either { "between" } else { "way" },
+                from.map_or(String::new(), |it| it.head),
+                to.map_or(String::new(), |it| it.head)
+            ),
             Some(Spatial::Apart(one, two)) => format!("{} - {}", one.head, two.head),
             None => String::new(),
         };
@@ -212,6 +236,13 @@ mod tests {
             ("How often were you at the door?", "in door"),
             ("What did you see on the way?", "way  "),
             ("What did you see on the way to the kitchen?", "way  kitchen"),
+            ("What did you see on the way from the hall to the kitchen?", "way hall kitchen"),
+            ("What did you pass on your way from the hall?", "way hall "),
+            ("What did you see from the hall to the kitchen?", "way hall kitchen"),
+            ("Whom did the robot meet between the hall and the kitchen?", "between hall kitchen"),
+            ("What did you see between the hall and the front door?", "between hall door"),
+            ("What did you see between 8 and 9?", ""),
+            ("What did Anna carry from the hall to the kitchen?", "in kitchen"),
             ("How far apart are the mug and the lamp?", "mug - lamp"),
             ("How far is the mug from the lamp?", "mug - lamp"),
             ("What is the distance between the mug and the lamp?", "mug - lamp"),

@@ -118,7 +118,7 @@ fn stays(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Vec<(TimeSpan, Eve
 }
 
 /// The visits to what was seen when a place was named that has no position.
-fn pictured(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Vec<(TimeSpan, EventId)>>, ReadError> {
+pub(super) fn pictured(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Vec<(TimeSpan, EventId)>>, ReadError> {
     let mentions = pool.mentions(noun, None, true, NAMINGS, &pool.question.content)?;
     let spans: Vec<TimeSpan> =
         mentions.iter().filter(|found| names(&found.reading.event, noun)).map(Found::span).collect();
