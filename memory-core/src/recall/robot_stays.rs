@@ -58,7 +58,7 @@ pub(crate) fn stays_at(
 ) -> Result<Vec<Stay>, ReadError> {
     let (Some(places), Some(positions)) = (reader.places(), reader.positions()) else { return Ok(Vec::new()) };
     let is_visit = |event: &Event| {
-        visited(event).is_some_and(|name| name.eq_ignore_ascii_case(&place.name))
+        visited(event).is_some_and(|name| is_same(places.current(name, event.span.start), &place.name))
             && event.pose.as_ref().is_none_or(|pose| pose.frame == place.frame)
     };
     let only: std::sync::Arc<[EventId]> = positions.near(&circle(place)).into();
@@ -101,6 +101,17 @@ pub(crate) fn stays_at(
     let told = visits.iter().filter(|event| is_visit(event));
     all.extend(told.map(|event| Stay { span: event.span, event: event.id, followed: true }));
     Ok(joined(all))
+}
+
+/// Whether two names are one.
+fn is_same(one: &str, other: &str) -> bool {
+    one.trim().to_lowercase() == other.trim().to_lowercase()
+}
+
+/// The name now of the place that an event says the robot visited.
+pub(crate) fn visited_now<'n>(reader: &'n dyn Reader, event: &'n Event) -> Option<&'n str> {
+    let name = visited(event)?;
+    Some(reader.places().map_or(name, |places| places.current(name, event.span.start)))
 }
 
 /// Stays without a long break between them as one.

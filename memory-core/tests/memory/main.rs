@@ -19,6 +19,7 @@ mod index_options;
 mod learning;
 mod looked;
 mod observe;
+mod place_names;
 mod places;
 mod poses;
 mod progress;

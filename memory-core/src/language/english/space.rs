@@ -103,6 +103,11 @@ pub(crate) fn named_place(text: &str) -> Option<String> {
     if text.len() > 120 || text.contains('?') {
         return None;
     }
+    let lower = text.to_ascii_lowercase();
+    // Most texts are not worth their grammar.
+    if !["this", "that", "here", "now"].iter().any(|word| lower.contains(word)) {
+        return None;
+    }
     let (words, sentences) = parse(text, &[]);
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     for sentence in sentences.iter().filter(|sentence| !sentence.asks) {
@@ -138,6 +143,57 @@ pub(crate) fn named_place(text: &str) -> Option<String> {
         }
     }
     None
+}
+
+/// The old and the new name of a place that a sentence renames: "The workshop is called the lab now.", "From now on we call the
+/// hall the foyer."
+pub(crate) fn renamed_place(text: &str) -> Option<(String, String)> {
+    if text.len() > 120 || text.contains('?') {
+        return None;
+    }
+    let lower = text.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if !has(&["call", "rename"]) || !has(&["now", "rename", "from today"]) {
+        return None;
+    }
+    let (_, sentences) = parse(text, &[]);
+    for clause in sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses) {
+        let verb = clause
+            .verb
+            .as_ref()
+            .filter(|verb| matches!(verb.lemma.as_str(), "call" | "rename") && !verb.negated && verb.modal.is_none());
+        let Some(verb) = verb else { continue };
+        let mut nouns: Vec<&NounPhrase> = Vec::new();
+        if verb.passive {
+            nouns.extend(&clause.subject);
+        }
+        nouns.extend(&clause.objects);
+        nouns.extend(
+            clause.adjuncts.iter().filter(|it| matches!(it.preposition.as_str(), "to" | "into")).map(|it| &it.noun),
+        );
+        // "call the hall the foyer" may come as one noun and what stands beside it.
+        let nouns: Vec<&NounPhrase> = nouns.into_iter().flat_map(NounPhrase::all).collect();
+        let [old, new, ..] = nouns.as_slice() else { continue };
+        if can_be_entered(old)
+            && let (Some(old), Some(new)) = (place_name(text, old), place_name(text, new))
+        {
+            return Some((old, new));
+        }
+    }
+    None
+}
+
+/// The name of the place where something is said to be, if somebody can be there: "garage" of "in the garage".
+pub(crate) fn spoken_place(place: &str) -> Option<String> {
+    let (first, noun) = place.split_once(' ')?;
+    if !matches!(first, "in" | "inside" | "at" | "into" | "to") {
+        return None;
+    }
+    let sentence = format!("It is in {noun}.");
+    let (_, sentences) = parse(&sentence, &[]);
+    let clause = sentences.iter().flat_map(|sentence| &sentence.clauses).next()?;
+    let noun = clause.adjuncts.iter().map(|adjunct| &adjunct.noun).find(|noun| can_be_entered(noun))?;
+    place_name(&sentence, noun)
 }
 
 /// Whether somebody can be in it: a room, a hall, an office; not a mug.
@@ -212,6 +268,39 @@ mod tests {
             ("We were in the kitchen yesterday.", None),
         ] {
             assert_eq!(named_place(text).as_deref(), name, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_to_be_in_a_room_tells_of_the_room() {
+        for (text, name) in [
+            ("in the garage", Some("garage")),
+            ("at the front office", Some("front office")),
+            ("in the dishwasher", None),
+            ("on the shelf", None),
+            ("garage", None),
+        ] {
+            assert_eq!(spoken_place(text).as_deref(), name, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_renames_a_place() {
+        let renamed = |text: &str| renamed_place(text).map(|(old, new)| format!("{old} > {new}")).unwrap_or_default();
+        for (text, expected) in [
+            ("The workshop is called the lab now.", "workshop > lab"),
+            ("The workshop is now called Lab 3.", "workshop > Lab 3"),
+            ("From now on we call the hall the foyer.", "hall > foyer"),
+            ("We renamed the workshop to the lab.", "workshop > lab"),
+            ("The living room was renamed the library.", "living room > library"),
+            ("The workshop is called the lab.", ""),
+            ("Is the workshop called the lab now?", ""),
+            ("The workshop is not called the lab now.", ""),
+            ("The dog is called Rex now.", ""),
+            ("Anna called the workshop now and then.", ""),
+            ("This room is called the library.", ""),
+        ] {
+            assert_eq!(renamed(text), expected, "{text}");
         }
     }
 

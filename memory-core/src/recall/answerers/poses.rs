@@ -109,9 +109,15 @@ pub(in crate::recall) fn destination(pool: &Pool<'_>, first: &Found, answer: &st
             let own: Vec<String> = crate::index::words(name).collect();
             !own.is_empty() && said.windows(own.len()).any(|window| window == own)
         };
-        let places = pool.reader.places()?.places();
-        let named = places.into_iter().filter(|place| in_answer(&place.name));
-        named.max_by_key(|place| (place.name.len(), place.named)).map(place_pose)
+        let map = pool.reader.places()?;
+        let places = map.places();
+        let named = places.iter().filter(|place| in_answer(&place.name));
+        // A fact that was told before says the old name.
+        let old = || {
+            let (_, new) = map.names().old_names().find(|(old, _)| in_answer(old))?;
+            places.iter().find(|place| place.name.eq_ignore_ascii_case(new))
+        };
+        named.max_by_key(|place| (place.name.len(), place.named)).or_else(old).cloned().map(place_pose)
     })
 }
 
@@ -156,9 +162,10 @@ pub(super) fn place_of<'p>(pool: &'p Pool<'_>, pose: &Pose) -> Option<&'p str> {
 
 /// Where an event was, in words.
 fn where_it_was(pool: &Pool<'_>, found: &Found) -> Option<String> {
-    let told = found.reading.event.attributes.get("place").and_then(crate::Value::as_text).map(str::to_owned);
+    let told = found.reading.event.attributes.get("place").and_then(crate::Value::as_text);
+    let now = |name: &str| pool.reader.places().map(|places| places.current(name, found.span().start).to_owned());
     let pose = of_event(found)?;
-    let place = told.or_else(|| place_of(pool, pose).map(str::to_owned));
+    let place = told.and_then(now).or_else(|| place_of(pool, pose).map(str::to_owned));
     Some(
         place.map_or_else(
             || format!("at x {:.1} m, y {:.1} m on {}", pose.x, pose.y, pose.frame),
@@ -243,8 +250,8 @@ fn on_the_map(pool: &Pool<'_>, thing: &NounPhrase, told: &[Candidate]) -> Result
         return Ok(None);
     }
     let Some(place) = named_place(pool, thing) else { return Ok(None) };
-    let mut evidence = pool.mentions(thing, None, true, MENTIONS, &pool.question.content)?;
-    evidence.retain(|found| found.reading.event.pose.is_some() && super::presence::names(&found.reading.event, thing));
+    let mut evidence = super::presence::namings(pool, thing, None)?;
+    evidence.retain(|found| found.reading.event.pose.is_some());
     if evidence.is_empty() {
         return Ok(None);
     }
@@ -329,13 +336,18 @@ pub(super) fn is_named(noun: &NounPhrase, name: &str) -> bool {
         && own.iter().any(|word| word_likeness(&noun.head, word) >= 0.95)
 }
 
-/// The place with the name that a noun phrase says.
+/// The place with the name that a noun phrase says; else the one that had it before.
 pub(super) fn named_place(pool: &Pool<'_>, noun: &NounPhrase) -> Option<MappedPlace> {
-    let mut found: Vec<_> =
-        pool.reader.places()?.places().into_iter().filter(|place| is_named(noun, &place.name)).collect();
+    let map = pool.reader.places()?;
+    let places = map.places();
+    let mut found: Vec<&MappedPlace> = places.iter().filter(|place| is_named(noun, &place.name)).collect();
     // The name that says no more than was asked, and of two maps the one where it was named more often.
     found.sort_by_key(|place| (place.name.len(), std::cmp::Reverse(place.named)));
-    found.into_iter().next()
+    let renamed = || {
+        let mut old_names = map.names().old_names().filter(|(old, _)| is_named(noun, old));
+        old_names.find_map(|(_, new)| places.iter().find(|place| place.name.eq_ignore_ascii_case(new)))
+    };
+    found.into_iter().next().or_else(renamed).cloned()
 }
 
 fn area(pool: &Pool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Area>, ReadError> {

@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use super::places::capitalised;
-use super::poses::{glanced, is_named, list, named_place, place_of, thing_in};
-use super::presence::{names, pictured};
+use super::poses::{glanced, list, named_place, place_of, thing_in};
+use super::presence::{is_named_now, namings, pictured};
 use crate::episodic::visited;
 use crate::index::SearchQuery;
 use crate::language::english::question::Ask;
@@ -17,15 +17,13 @@ use crate::language::english::time::{Tense, clock_range};
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::ITSELF;
-use crate::recall::robot_stays::{AREA_EVENTS, AWAY, ONE_VISIT, stays_at, visits};
+use crate::recall::robot_stays::{AREA_EVENTS, AWAY, ONE_VISIT, stays_at, visited_now, visits};
 use crate::{Event, EventId, Kind, PoseOf, ReadError, TimeSpan};
 
 /// A trip that is no longer than this where nothing says when it began.
 const USUAL: Duration = Duration::from_secs(300);
 /// Two stays that are farther apart have something else between them than one trip.
 const LONGEST: Duration = Duration::from_secs(3_600);
-/// Events that name a place and are looked at.
-const NAMINGS: usize = 200;
 /// Most things, persons or places of an answer.
 const LISTED: usize = 8;
 
@@ -40,8 +38,8 @@ struct Leg {
 }
 
 impl Leg {
-    fn is_at(&self, noun: &NounPhrase) -> bool {
-        self.place.as_deref().is_some_and(|place| is_named(noun, place))
+    fn is_at(&self, pool: &Pool<'_>, noun: &NounPhrase) -> bool {
+        self.place.as_deref().is_some_and(|place| is_named_now(pool, noun, place, self.span.start))
     }
 }
 
@@ -131,12 +129,7 @@ fn stays(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<(String, Vec<TimeS
     if let Some(pictured) = pictured(pool, noun)? {
         return Ok(Some((name, pictured.into_iter().map(|(span, _)| span).filter(inside).collect())));
     }
-    let mut told: Vec<TimeSpan> = pool
-        .mentions(noun, bound, true, NAMINGS, &pool.question.content)?
-        .iter()
-        .filter(|found| names(&found.reading.event, noun))
-        .map(Found::span)
-        .collect();
+    let mut told: Vec<TimeSpan> = namings(pool, noun, bound)?.iter().map(Found::span).collect();
     told.sort_by_key(|span| (span.start, span.end));
     let mut stays: Vec<TimeSpan> = Vec::new();
     for span in told {
@@ -173,7 +166,7 @@ fn to_place(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Trip>, ReadErro
     let Some(arrival) = reached.into_iter().rev().find(|arrival| is_asked(pool, arrival)) else { return Ok(None) };
     let end = arrival.start;
     let legs = legs(pool, Some(TimeSpan { start: end.saturating_sub(LONGEST), end }))?;
-    let before = legs.iter().rev().filter(|leg| leg.span.end <= end && !leg.is_at(noun));
+    let before = legs.iter().rev().filter(|leg| leg.span.end <= end && !leg.is_at(pool, noun));
     let departure = stayed(before);
     let start = departure.map_or(end.saturating_sub(USUAL), |leg| leg.span.end);
     let from = departure.and_then(|leg| leg.place.clone());
@@ -188,7 +181,7 @@ fn from_place(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Trip>, ReadEr
     {
         let start = departure.end;
         let legs = legs(pool, Some(TimeSpan { start, end: start.saturating_add(LONGEST) }))?;
-        let after = legs.iter().filter(|leg| leg.span.start >= start && !leg.is_at(noun));
+        let after = legs.iter().filter(|leg| leg.span.start >= start && !leg.is_at(pool, noun));
         if let Some(arrival) = stayed(after) {
             let (to, end) = (arrival.place.clone(), arrival.span.start);
             return Ok(Some(Trip { from: Some(from), to, span: TimeSpan { start, end } }));
@@ -220,7 +213,7 @@ fn stayed<'l>(legs: impl Iterator<Item = &'l Leg> + Clone) -> Option<&'l Leg> {
 fn legs(pool: &Pool<'_>, span: Option<TimeSpan>) -> Result<Vec<Leg>, ReadError> {
     let mut legs: Vec<Leg> = Vec::new();
     for event in visits(pool.reader, span)? {
-        let place = visited(&event).map(str::to_owned);
+        let place = visited_now(pool.reader, &event).map(str::to_owned);
         match legs.last_mut().filter(|it| it.place == place && event.span.start.since(it.span.end) <= ONE_VISIT) {
             Some(last) => last.span.end = last.span.end.max(event.span.end),
             None => legs.push(Leg { place, span: event.span, event: event.id }),
