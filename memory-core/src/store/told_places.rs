@@ -117,12 +117,11 @@ impl ReadTables {
     /// Names that somebody says where no pose is known, with their times.
     pub(super) fn spoken_names(&self) -> Result<Vec<(String, TimeSpan)>> {
         let mut found = Vec::new();
-        for_each(&self.meta, &mut |row| match row {
-            Ok(PlaceRow { old: None, name, at: (start, end), .. }) => {
+        for_each(&self.meta, &mut |row| {
+            // `check` names what is damaged.
+            if let Ok(PlaceRow { old: None, name, at: (start, end), .. }) = row {
                 found.push((name, TimeSpan::new(Timestamp::from_micros(start), Timestamp::from_micros(end))));
             }
-            // `check` names what is damaged.
-            _ => {}
         })?;
         Ok(found)
     }
