@@ -86,8 +86,11 @@ pub async fn run(context: &Context, fields: Fields<'_>) -> Result<Value, Refusal
     let text = |name: &str| Attribute::Text(name.to_owned());
     let (told, name, old) = match read(fields)? {
         Naming::Here { name, pose } => {
+            let mut attributes = memory_core::Attributes::from([("place".to_owned(), text(&name))]);
+            if pose.is_some() {
+                attributes.insert("robot_there".to_owned(), Attribute::Bool(false));
+            }
             let pose = pose.or_else(|| context.service.robot_path().at(now));
-            let attributes = [("place".to_owned(), text(&name))].into();
             let told = Told { text: format!("This is {}.", the(&name)), attributes, pose, ..Told::default() };
             (told, name, None)
         }

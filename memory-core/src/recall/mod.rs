@@ -49,6 +49,7 @@ use self::options::OptionVectors;
 use self::pool::{Found, Pool};
 use self::question::Question;
 use crate::language::english::question::Ask;
+use crate::language::english::space;
 use crate::{
     Answer, Clock, Elapsed, Evidence, Intent, Query, QueryError, ReadError, Route, TimeSpan, Timestamp, TraceStep,
 };
@@ -229,8 +230,14 @@ fn propose(
     let seen: Vec<Found>;
     let found = match question.ask() {
         Ask::Thing | Ask::Description | Ask::Action | Ask::Person => {
-            let visits = |found: &&Found| crate::episodic::visited(&found.reading.event).is_none();
-            seen = gathered.found.iter().filter(visits).cloned().collect();
+            let around = matches!(space::spatial(&question.asked), Some(space::Spatial::Around { .. }));
+            let tells = |found: &&Found| {
+                let event = &found.reading.event;
+                // Nor is what a place is called anything that is there.
+                let names = || event.kind == crate::Kind::Text && space::named_place(&event.text).is_some();
+                crate::episodic::visited(event).is_none() && !(around && names())
+            };
+            seen = gathered.found.iter().filter(tells).cloned().collect();
             seen.as_slice()
         }
         _ => gathered.found.as_slice(),

@@ -18,6 +18,14 @@ pub(super) const AWAY: Duration = Duration::from_secs(60);
 /// Parts of one visit, which was told hour by hour, lie no farther apart.
 pub(super) const ONE_VISIT: Duration = Duration::from_secs(2);
 
+/// The attribute that says of a pose of the robot that it is where the robot can get to, and not where it was.
+const ROBOT_THERE: &str = "robot_there";
+
+/// Whether an event with a pose of the robot says that it was there: a place can be named from afar.
+pub(super) fn is_presence(event: &Event) -> bool {
+    event.attributes.get(ROBOT_THERE) != Some(&crate::Value::Bool(false))
+}
+
 /// A stay of the robot at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stay {
@@ -88,7 +96,10 @@ pub(crate) fn stays_at(
             ..SearchQuery::default()
         };
         for hit in reader.search().search(&query) {
-            let Some(event) = reader.event(hit.id)?.filter(|event| visited(event).is_none()) else { continue };
+            let Some(event) = reader.event(hit.id)?.filter(|event| visited(event).is_none() && is_presence(event))
+            else {
+                continue;
+            };
             let here = event.pose.as_ref().is_some_and(|pose| {
                 pose.frame == place.frame && places.place_at(&pose.frame, pose.x, pose.y) == Some(&place.name)
             });

@@ -113,6 +113,8 @@ fn that_the_robot_was_there_is_not_what_it_saw() {
         let answer = answered(&bench, question);
         assert!(!answer.contains("robot"), "{question} {answer}");
     }
+    let near = ask(&bench, "What is near the hall?");
+    assert_eq!(near.answer, None, "its name is not near it");
 }
 
 #[test]

@@ -66,6 +66,25 @@ fn a_trip_lies_between_leaving_one_place_and_arriving_at_the_other() {
 }
 
 #[test]
+fn a_place_that_was_named_from_afar_was_not_visited_then() {
+    let bench = Bench::new();
+    let named = |name: &str, x: f64, seconds: i64| {
+        let attributes =
+            [("place".to_owned(), Value::Text(name.into())), ("robot_there".to_owned(), Value::Bool(false))];
+        Told { attributes: attributes.into(), pose: Some(pose(x, 1.0)), ..told_at("A name.", seconds) }
+    };
+    accepted(bench.tell(named("kitchen", 1.0, 0)));
+    accepted(bench.tell(named("hall", 11.0, 1)));
+    drive(&bench, &mut memory_core::VisitTracker::default(), 2, &[(1.0, 10), (40.0, 10), (11.0, 10)]);
+    accepted(bench.tell(detected("broom", Some(pose(40.0, 1.0)), 16)));
+    bench.clock.set_wall(at(3_600));
+    assert_eq!(answered(&bench, "What did you see on the way from the kitchen to the hall?"), "Broom");
+    assert!(answered(&bench, "How often were you in the hall?").starts_with("Once"));
+    let before = answered(&bench, "Where were you at 08:00:01?");
+    assert!(!before.contains("hall"), "{before}");
+}
+
+#[test]
 fn a_time_chooses_the_trip() {
     let bench = rounds();
     // Once more to the hall.

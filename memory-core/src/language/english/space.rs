@@ -296,7 +296,7 @@ mod tests {
             ("The workshop is called the lab.", ""),
             ("Is the workshop called the lab now?", ""),
             ("The workshop is not called the lab now.", ""),
-            ("The dog is called Rex now.", ""),
+            ("The dog is called Wuffi now.", ""),
             ("Anna called the workshop now and then.", ""),
             ("This room is called the library.", ""),
         ] {

@@ -15,7 +15,7 @@ use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::{ITSELF, Question, intersection};
 use crate::recall::reading::name_phrase;
-use crate::recall::robot_stays::{Stay, stays_at, visited_now, visits};
+use crate::recall::robot_stays::{Stay, is_presence, stays_at, visited_now, visits};
 use crate::recall::visits::Places;
 use crate::{Event, EventId, Kind, Pose, PoseOf, ReadError, TimeSpan, Timestamp};
 
@@ -290,7 +290,8 @@ pub(in crate::recall) fn robot_now<'q>(pool: &'q Pool<'_>) -> Option<&'q Pose> {
 
 /// Whether an event says where the robot was, and not only what it saw.
 fn is_of_robot(found: &Found) -> bool {
-    found.reading.event.pose.as_ref().is_some_and(|pose| pose.of == PoseOf::Robot)
+    let event = &found.reading.event;
+    event.pose.as_ref().is_some_and(|pose| pose.of == PoseOf::Robot) && is_presence(event)
 }
 
 /// What says where the robot was at a moment: a visit, else what was nearest in time.

@@ -17,7 +17,7 @@ use crate::language::english::time::{Tense, clock_range};
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::ITSELF;
-use crate::recall::robot_stays::{AREA_EVENTS, AWAY, ONE_VISIT, stays_at, visited_now, visits};
+use crate::recall::robot_stays::{AREA_EVENTS, AWAY, ONE_VISIT, is_presence, stays_at, visited_now, visits};
 use crate::{Event, EventId, Kind, PoseOf, ReadError, TimeSpan};
 
 /// A trip that is no longer than this where nothing says when it began.
@@ -225,7 +225,7 @@ fn legs(pool: &Pool<'_>, span: Option<TimeSpan>) -> Result<Vec<Leg>, ReadError> 
     let query = SearchQuery { span, latest: true, limit: AREA_EVENTS, ..SearchQuery::default() };
     let mut events: Vec<Event> = Vec::new();
     for hit in pool.reader.search().search(&query) {
-        events.extend(pool.reader.event(hit.id)?);
+        events.extend(pool.reader.event(hit.id)?.filter(is_presence));
     }
     events.sort_by_key(|event| (event.span.start, event.id));
     for event in events {
