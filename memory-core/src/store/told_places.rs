@@ -116,13 +116,18 @@ fn for_each(
 impl ReadTables {
     /// Names that somebody says where no pose is known, with their times.
     pub(super) fn spoken_names(&self) -> Result<Vec<(String, TimeSpan)>> {
-        let mut found = Vec::new();
+        let mut rows = Vec::new();
         for_each(&self.meta, &mut |row| {
             // `check` names what is damaged.
-            if let Ok(PlaceRow { old: None, name, at: (start, end), .. }) = row {
+            rows.extend(row.ok().filter(|row| row.old.is_none()));
+        })?;
+        let mut found = Vec::new();
+        for PlaceRow { event, at: (start, end), name, .. } in rows {
+            // An older version that hides an event leaves the row behind.
+            if self.live_event(event)?.is_some() {
                 found.push((name, TimeSpan::new(Timestamp::from_micros(start), Timestamp::from_micros(end))));
             }
-        })?;
+        }
         Ok(found)
     }
 }

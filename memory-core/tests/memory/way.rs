@@ -53,6 +53,15 @@ fn a_trip_lies_between_leaving_one_place_and_arriving_at_the_other() {
             ("What did you pass on your way?", "Bucket"),
             ("What did you see between the kitchen and the hall?", "Bucket"),
             ("What was on the way to the hall?", "Broom and ladder"),
+            ("What did you see while going from the kitchen to the hall?", "Broom and ladder"),
+            ("What did you see when you drove from the kitchen to the hall?", "Broom and ladder"),
+            ("Which objects did you see en route to the hall?", "Broom and ladder"),
+            ("What did you see on your last trip to the hall?", "Broom and ladder"),
+            ("Tell me what you saw on the way to the hall.", "Broom and ladder"),
+            ("What did you see on the way back to the kitchen?", "Bucket"),
+            ("Did you see a ladder on the way to the hall?", "Yes: ladder."),
+            ("Was there a broom on the way to the hall?", "Yes: broom."),
+            ("Did you see anything on the way to the hall?", "Yes: broom and ladder."),
         ] {
             assert_eq!(answered(&bench, question), says, "{question}");
         }
@@ -134,6 +143,9 @@ fn a_place_or_a_trip_that_never_was_is_on_no_way() {
         "What did you see on the way from the kitchen to the attic?",
         "What did you see between the attic and the hall?",
         "What did you see on the way from the attic?",
+        // They were in view, elsewhere.
+        "Did you see an umbrella on the way to the hall?",
+        "How many kettles did you see on the way to the hall?",
     ] {
         assert_eq!(ask(&bench, question).answer, None, "{question} {}", answered(&bench, question));
     }

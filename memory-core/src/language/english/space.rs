@@ -39,12 +39,21 @@ pub(crate) fn spatial(asked: &Asked) -> Option<Spatial> {
         let noun = noun.filter(|noun| noun.head != "way" && !noun.is_pronoun() && noun.kind != NounKind::Number);
         noun.map(|noun| NounPhrase { also: Vec::new(), ..noun })
     };
-    let on_the_way = ["on", "along"]
-        .iter()
-        .any(|first| ["the", "your", "its", "my"].iter().any(|article| has(&[first, article, "way"])));
+    let travels = clause.adjuncts.iter().any(|adjunct| {
+        matches!(adjunct.preposition.as_str(), "on" | "during")
+            && matches!(adjunct.noun.head.as_str(), "trip" | "journey" | "route" | "drive" | "ride")
+    });
+    let on_the_way = travels
+        || has(&["en", "route"])
+        || ["on", "along"]
+            .iter()
+            .any(|first| ["the", "your", "its", "my"].iter().any(|article| has(&[first, article, "way"])));
     let (from, to) = (whole(adjunct(&["from"])), whole(adjunct(&["to", "into"])));
     if on_the_way || from.is_some() && to.is_some() && saw_itself(clause) {
         return Some(Spatial::OnTheWay { from, to, either: false });
+    }
+    if let Some((from, to)) = moved(asked).filter(|_| saw_itself(clause)) {
+        return Some(Spatial::OnTheWay { from: Some(from), to: Some(to), either: false });
     }
     if let Some(both) = adjunct(&["between"]).filter(|_| saw_itself(clause))
         && let [other] = both.also.as_slice()
@@ -76,6 +85,21 @@ pub(crate) fn spatial(asked: &Asked) -> Option<Spatial> {
 pub(crate) fn saw_itself(clause: &Clause) -> bool {
     let itself = clause.subject.as_ref().is_some_and(|who| matches!(who.head.as_str(), "you" | "robot"));
     itself && clause.verb.as_ref().is_some_and(|verb| SEEING.contains(&verb.lemma.as_str()) && !verb.negated)
+}
+
+/// From where to where the robot moved: "while going from the hall to the kitchen", "when you drove from the hall to the kitchen".
+pub(crate) fn moved(asked: &Asked) -> Option<(NounPhrase, NounPhrase)> {
+    asked.sentences.iter().flat_map(|sentence| &sentence.clauses).find_map(|clause| {
+        let moves = clause.verb.as_ref().is_some_and(|verb| {
+            matches!(verb.lemma.as_str(), "go" | "drive" | "move" | "travel" | "come" | "get" | "ride") && !verb.negated
+        });
+        let own = clause.subject.as_ref().is_none_or(|who| matches!(who.head.as_str(), "you" | "robot"));
+        let noun = |wanted: &[&str]| {
+            let adjunct = clause.adjuncts.iter().find(|adjunct| wanted.contains(&adjunct.preposition.as_str()))?;
+            (!adjunct.noun.is_pronoun() && adjunct.noun.kind != NounKind::Number).then(|| adjunct.noun.clone())
+        };
+        (moves && own).then(|| Some((noun(&["from"])?, noun(&["to", "into"])?))).flatten()
+    })
 }
 
 /// The two things of "How far apart are A and B?", "How far is A from B?", "What is the distance between A and B?".
@@ -330,6 +354,10 @@ mod tests {
             ("What did you see from the hall to the kitchen?", "way hall kitchen"),
             ("Whom did the robot meet between the hall and the kitchen?", "between hall kitchen"),
             ("What did you see between the hall and the front door?", "between hall door"),
+            ("What did you see while going from the hall to the kitchen?", "way hall kitchen"),
+            ("What did you notice when you drove from the hall to the kitchen?", "way hall kitchen"),
+            ("What did you see on your last trip to the kitchen?", "way  kitchen"),
+            ("What did you see en route to the kitchen?", "way  kitchen"),
             ("What did you see between 8 and 9?", ""),
             ("What did Anna carry from the hall to the kitchen?", "in kitchen"),
             ("How far apart are the mug and the lamp?", "mug - lamp"),

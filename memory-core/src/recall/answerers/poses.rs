@@ -146,7 +146,7 @@ pub(super) fn glanced(pool: &Pool<'_>, event: Event) -> Found {
 }
 
 /// Whether an event with a pose is of a thing: it is about it, or what it says first is.
-fn is_of(thing: &NounPhrase, found: &Found) -> bool {
+pub(super) fn is_of(thing: &NounPhrase, found: &Found) -> bool {
     match found.reading.entity_phrase() {
         Some(entity) if found.reading.event.kind != Kind::Text => {
             crate::recall::likeness::likeness(thing, &entity, &found.reading) >= SAME_THING

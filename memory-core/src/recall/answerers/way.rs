@@ -6,12 +6,12 @@
 use std::time::Duration;
 
 use super::places::capitalised;
-use super::poses::{glanced, list, named_place, place_of, thing_in};
+use super::poses::{glanced, is_of, list, named_place, place_of, thing_in};
 use super::presence::{is_named_now, namings, pictured};
 use crate::episodic::visited;
 use crate::index::SearchQuery;
 use crate::language::english::question::Ask;
-use crate::language::english::space::{SEEING, Spatial, at_place, listed, place_name, saw_itself, spatial};
+use crate::language::english::space::{SEEING, Spatial, at_place, listed, moved, place_name, saw_itself, spatial};
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::{Tense, clock_range};
 use crate::recall::candidate::{Candidate, Layer, Value};
@@ -63,10 +63,14 @@ pub(in crate::recall) enum OnTheWay {
 /// The answer to "What did you see on the way to the kitchen?", "Whom did you meet between the hall and the office?".
 pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<OnTheWay, ReadError> {
     let question = pool.question;
-    if question.asked.cue.is_some() || question.asked.habitual || question.tense == Tense::Future {
+    let cue = question.asked.cue.is_some() && moved(&question.asked).is_none();
+    if cue || question.asked.habitual || question.tense == Tense::Future {
         return Ok(OnTheWay::NotAsked);
     }
-    let kind = matches!(question.ask(), Ask::Thing | Ask::Description | Ask::Action | Ask::Person);
+    let kind = matches!(
+        question.ask(),
+        Ask::Thing | Ask::Description | Ask::Action | Ask::Person | Ask::Truth | Ask::Count | Ask::Times
+    );
     if !(kind || asks_for_places(pool)) || !asks_what_was_there(pool) {
         return Ok(OnTheWay::NotAsked);
     }
@@ -106,7 +110,8 @@ fn asks_for_places(pool: &Pool<'_>) -> bool {
 fn asks_what_was_there(pool: &Pool<'_>) -> bool {
     let clause = &pool.question.asked.clause;
     let happens = || {
-        clause.subject.is_none() && clause.verb.as_ref().is_some_and(|it| matches!(it.lemma.as_str(), "be" | "happen"))
+        let whatever = clause.subject.is_none() || pool.question.ask() == Ask::Truth;
+        whatever && clause.verb.as_ref().is_some_and(|it| matches!(it.lemma.as_str(), "be" | "happen"))
     };
     saw_itself(clause) || happens()
 }
@@ -252,6 +257,10 @@ fn seen(pool: &Pool<'_>, trip: &Trip) -> Result<Option<Candidate>, ReadError> {
     if asks_for_places(pool) {
         return passed(pool, trip, reason);
     }
+    // One thing is seen again and again: how many there were nobody has counted.
+    if matches!(question.ask(), Ask::Count | Ask::Times) {
+        return Ok(None);
+    }
     let hears = asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "hear");
     let query = SearchQuery { span: Some(trip.span), limit: AREA_EVENTS, ..SearchQuery::default() };
     let mut all: Vec<Found> = Vec::new();
@@ -271,8 +280,38 @@ fn seen(pool: &Pool<'_>, trip: &Trip) -> Result<Option<Candidate>, ReadError> {
         let scenes = |found: &Found| whole(found).filter(|_| of_kind(found, &[Kind::Caption]));
         vec![distinct(&all, thing), distinct(&all, scenes)]
     };
+    if question.ask() == Ask::Truth {
+        return Ok(truth(pool, &all, ways.into_iter().next().unwrap_or_default(), &reason));
+    }
     let found = ways.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
     Ok(list(pool, found, &reason))
+}
+
+/// "Did you see a ladder on the way?": yes with what was seen. That it was not seen does not say that it was not there.
+fn truth(pool: &Pool<'_>, all: &[Found], mut seen: Vec<(String, Found)>, reason: &str) -> Option<Candidate> {
+    let clause = &pool.question.asked.clause;
+    let nouns = || clause.objects.iter().chain(clause.subject.as_ref().filter(|_| !saw_itself(clause)));
+    let anything = |noun: &NounPhrase| {
+        noun.is_pronoun()
+            || matches!(noun.head.as_str(), "anything" | "something" | "anyone" | "anybody" | "somebody" | "thing")
+    };
+    if let Some(noun) = nouns().find(|noun| noun.head != "there" && !anything(noun)) {
+        seen = distinct(all, |found| thing(found).or_else(|| person(found)).filter(|_| is_of(noun, found)));
+    }
+    let mut candidate = list(pool, seen, reason)?;
+    candidate.text = format!("Yes: {}.", uncapitalised(&candidate.text));
+    candidate.value = Value::Truth(true);
+    Some(candidate)
+}
+
+/// In the middle of a sentence; names keep their capitals.
+fn uncapitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let name = text.split(' ').next().is_some_and(|word| word.chars().skip(1).any(char::is_uppercase));
+    match letters.next().filter(|_| !name) {
+        Some(first) => first.to_lowercase().chain(letters).collect(),
+        None => text.to_owned(),
+    }
 }
 
 /// Whether the middle of an event lies on the trip: a segment that begins at its end is of the stay.
