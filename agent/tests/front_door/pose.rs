@@ -114,8 +114,9 @@ fn a_place_is_named_where_the_robot_stands_and_its_visits_are_listed() -> Result
     assert_eq!(found["found"][0]["source"], "places", "{found}");
     let listed = client.command(NAME, "list", json!({"of": "places"}))?;
     let names: Vec<&str> = listed["places"].as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
-    assert_eq!(names, ["hall", "kitchen"], "{listed}");
-    let kitchen = &listed["places"][1];
+    assert_eq!(names, ["kitchen", "hall"], "{listed}");
+    assert_eq!(listed["places"][1]["visits"], 0, "it was named from afar: {listed}");
+    let kitchen = &listed["places"][0];
     assert_eq!((&kitchen["visits"], &kitchen["pose"]["x"]), (&json!(1), &json!(2.0)), "{listed}");
     assert!(kitchen["first"].is_string() && kitchen["last"].is_string(), "{listed}");
     assert_eq!(client.ask(NAME, "Where are you?")?["answer"], "In the kitchen");
