@@ -171,6 +171,9 @@ fn what_somebody_tells_of_a_way_is_quoted_where_no_trip_is_known() {
     bench.clock.set_wall(at(3_600));
     let told = answered(&bench, "What did you see on the way to the hall?");
     assert!(told.contains("hedgehog"), "{told}");
+    accepted(bench.tell(told_at("Anna lost her umbrella on the way to the hall.", 60)));
+    let lost = answered(&bench, "What happened on the way to the hall?");
+    assert!(!lost.starts_with("nothing"), "{lost}: nobody knows where the hall is, and it was told");
 }
 
 #[test]

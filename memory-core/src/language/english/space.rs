@@ -43,7 +43,7 @@ pub(crate) fn spatial(asked: &Asked) -> Option<Spatial> {
         matches!(adjunct.preposition.as_str(), "on" | "during")
             && matches!(adjunct.noun.head.as_str(), "trip" | "journey" | "route" | "drive" | "ride")
     });
-    let on_the_way = travels
+    let on_the_way = travels && saw_itself(clause)
         || has(&["en", "route"])
         || ["on", "along"]
             .iter()
@@ -359,6 +359,7 @@ mod tests {
             ("What did you see on your last trip to the kitchen?", "way  kitchen"),
             ("What did you see en route to the kitchen?", "way  kitchen"),
             ("What did you see between 8 and 9?", ""),
+            ("What happened on the trip to the coast?", "in coast"),
             ("What did Anna carry from the hall to the kitchen?", "in kitchen"),
             ("How far apart are the mug and the lamp?", "mug - lamp"),
             ("How far is the mug from the lamp?", "mug - lamp"),

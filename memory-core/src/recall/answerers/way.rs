@@ -88,7 +88,13 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<OnTheWay, ReadError> 
         (None, None) => latest(pool)?,
     };
     let seen = trip.map_or(Ok(None), |trip| seen(pool, &trip))?;
-    Ok(seen.map_or(OnTheWay::Nothing, OnTheWay::Seen))
+    // A memory that knows no places may still tell of travels.
+    let knows_places = || pool.reader.places().is_some_and(|places| !places.is_empty());
+    Ok(match seen {
+        Some(seen) => OnTheWay::Seen(seen),
+        None if knows_places() => OnTheWay::Nothing,
+        None => OnTheWay::NotAsked,
+    })
 }
 
 /// Of some events those that tell in words what was seen or met on a way: "On the way to the hall I saw a fox."
