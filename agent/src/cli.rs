@@ -423,7 +423,7 @@ pub enum InspectCommand {
         #[arg(long, value_name = "N", default_value_t = 24)]
         limit: usize,
     },
-    /// Places that have a name, with the robot's visits to them.
+    /// Places that have a name, with the robot's visits to them, and those that somebody only spoke of.
     Places {
         /// Maximum number to list.
         #[arg(long, value_name = "N", default_value_t = 50)]

@@ -210,18 +210,43 @@ pub struct Entity {
 /// A place that has a name, with the visits of the robot to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
-    /// As it was first told.
+    /// As it was first told, or as it was renamed.
     pub name: String,
+    /// What tells where it is.
+    pub known_by: PlaceKnownBy,
     /// The middle of where it was named; `None` where no pose is known of it.
     pub pose: Option<Pose>,
     /// How far from the middle it was named, metres.
     pub radius: f64,
-    /// How often it was named.
+    /// How often it was named; of a place that is known by words, how often somebody spoke of it.
     pub named: u64,
     /// How often the robot was there; of a place without a pose, how often something was told of it.
     pub visits: u64,
     /// How long it was there in all.
     pub lasted: std::time::Duration,
-    /// From the first arrival to the last departure; `None` without a visit.
+    /// From the first arrival to the last departure; `None` without a visit. Of a place that is known by words, when somebody
+    /// spoke of it.
     pub span: Option<TimeSpan>,
+}
+
+/// What tells where a place is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlaceKnownBy {
+    /// Its position on a map.
+    Pose,
+    /// Events that happened there.
+    Events,
+    /// Nothing but what somebody said.
+    Words,
+}
+
+impl PlaceKnownBy {
+    /// Returns the word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pose => "pose",
+            Self::Events => "events",
+            Self::Words => "words",
+        }
+    }
 }

@@ -43,7 +43,9 @@ pub use episodic::consolidation::ConsolidationOptions;
 pub use episodic::gist::{Gist, GistNews, Level, Line, Topic};
 pub use episodic::{VISIT_SOURCE, VisitTracker};
 pub use error::{ForgetError, MaintenanceError, NamingError, ObserveError, OpenError, ReadError};
-pub use event::{Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, Kind, Modality, Origin, Place};
+pub use event::{
+    Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, Kind, Modality, Origin, Place, PlaceKnownBy,
+};
 pub use memory::{
     BackupReply, CheckReport, CompactReply, EpisodeFilter, EpisodePage, EventPage, Exported, FactFilter, ForgetPreview,
     ForgetReply, ForgetRequest, ForgottenRecording, GistFilter, IndexSaved, Memory, MemoryOptions, Outcome, Page,

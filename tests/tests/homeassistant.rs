@@ -80,6 +80,7 @@ fn the_device_is_kept_on_the_broker_and_announced_again_when_home_assistant_star
         ("episodes", "sensor"),
         ("last_event", "sensor"),
         ("last_person", "sensor"),
+        ("place", "sensor"),
         ("disk_free", "sensor"),
         ("temperature", "sensor"),
         ("degraded", "binary_sensor"),
@@ -124,6 +125,32 @@ fn the_last_event_is_cut_for_home_assistant_and_disappears_when_it_is_forgotten(
     wait_kept(&stage.broker, STATES, "that nothing is shown any more", |found| {
         found.is_some_and(|states| states["last_event"].is_null() && states["last_person"].is_null())
     })
+}
+
+#[test]
+fn the_place_is_where_the_robot_is_now() -> Result<()> {
+    let stage = stage()?;
+    let at = |x: i32| json!({"frame": "map", "x": x, "y": 3});
+    for (name, x) in [("boathouse", 2), ("jetty", 20)] {
+        let named = stage.command("name_place", json!({"name": name, "pose": at(x)}))?;
+        ensure!(named["state"] == "succeeded", "{named}");
+    }
+    let shows = |x: i32, wanted: &Value| {
+        wait_kept(&stage.broker, STATES, "the place", |states| {
+            let sent = stage.client.publish("engram/home/pose", at(x).to_string());
+            sent.is_ok() && states.is_some_and(|states| states["place"]["state"] == *wanted)
+        })
+    };
+    shows(2, &json!("boathouse"))?;
+    shows(20, &json!("jetty"))?;
+    // No place has a name there.
+    shows(90, &Value::Null)?;
+    shows(2, &json!("boathouse"))?;
+    stage.command("name_place", json!({"name": "shed", "renames": "boathouse"}))?;
+    shows(2, &json!("shed"))?;
+    // While recording is paused nobody is told where it is.
+    stage.command("recording", json!({"state": "paused"}))?;
+    shows(2, &Value::Null)
 }
 
 /// As Home Assistant would: with the topics and payloads of the announcement alone.

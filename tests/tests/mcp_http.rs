@@ -128,6 +128,10 @@ fn no_web_page_uses_it_in_the_name_of_a_person() -> Result<()> {
         let (status, body) = served.post(&[bearer(TOKEN), line.to_owned()], &listing())?;
         assert!(status == 403 && !body.contains("search_memory"), "{line}: {status}: {body}");
     }
+    // Its own address is nobody else's page.
+    let own = format!("Origin: http://127.0.0.1:{}", served.port);
+    let (status, body) = served.post(&[bearer(TOKEN), own], &listing())?;
+    assert_eq!(status, 200, "{body}");
     let port = free_port()?;
     let stage = Stage::with("mcp-page", |builder| {
         builder
@@ -186,6 +190,35 @@ fn what_is_too_large_or_no_request_is_refused_and_a_flood_of_connections_is_boun
     let resident =
         served.stage.agent.health(&served.stage.client, WAIT, |health| health["process"]["resident_mib"].is_u64())?;
     assert!(resident["process"]["resident_mib"].as_u64() < Some(500), "{resident}");
+    Ok(())
+}
+
+#[test]
+fn a_connection_that_is_cut_takes_only_its_own_answer() -> Result<()> {
+    let served = served("mcp-http-cut", false)?;
+    let ask = json!({"name": "ask", "arguments": {"question": "Where is the blue mug?"}});
+    let ask = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": ask}).to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\n{}\r\nContent-Length: {}\r\n\r\n",
+        served.port,
+        bearer(TOKEN),
+        ask.len()
+    );
+    let whole = [head.as_str(), &ask].concat();
+    // In the head, in the body, and before the answer is read.
+    for cut in [20, head.len() + 5, whole.len()] {
+        for _ in 0..20 {
+            let mut stream = served.connect()?;
+            stream.write_all(&whole.as_bytes()[..cut])?;
+            drop(stream);
+        }
+        // Their places are free again at once, or a moment later.
+        let question = json!({"question": "Where is the blue mug?"});
+        let answered = || served.call("ask", question.clone()).ok().filter(|(failed, _)| !failed);
+        let (_, answer) = eventually("an answer after cut connections", WAIT, answered)?;
+        assert!(answer["answer"].is_string(), "after {cut} bytes: {answer}");
+    }
     Ok(())
 }
 

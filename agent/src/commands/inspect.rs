@@ -255,6 +255,7 @@ fn place_line(item: &Json, now: Timestamp, zone: &TimeZone) -> String {
     let number = |name: &str| pose[name].as_f64().unwrap_or_default();
     let at = match pose["frame"].as_str() {
         Some(frame) => format!("at x {:.1} m, y {:.1} m on {frame}", number("x"), number("y")),
+        None if item["known_by"] == "words" => return spoken_line(item, now, zone),
         None => "without a position".to_owned(),
     };
     let visits = match item["visits"].as_u64() {
@@ -267,6 +268,16 @@ fn place_line(item: &Json, now: Timestamp, zone: &TimeZone) -> String {
         ),
     };
     format!("{:<20} {at}; {visits}", item["name"].as_str().unwrap_or_default())
+}
+
+/// A place that somebody only spoke of: how often and when.
+fn spoken_line(item: &Json, now: Timestamp, zone: &TimeZone) -> String {
+    let times = match item["named"].as_u64().unwrap_or_default() {
+        1 => "once".to_owned(),
+        times => format!("{times} times"),
+    };
+    let name = item["name"].as_str().unwrap_or_default();
+    format!("{name:<20} known from words alone; spoken of {times}, {}", time(item, "first", "last", now, zone))
 }
 
 /// "1 h 20 min", "45 s".

@@ -10,7 +10,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use memory_core::Clock;
@@ -94,7 +94,14 @@ fn is_known_host(headers: &HeaderMap, names: &[String]) -> bool {
     host.parse::<IpAddr>().is_ok() || names.iter().any(|name| name.eq_ignore_ascii_case(host))
 }
 
-async fn answer(State(served): State<Arc<Served>>, request: Request) -> Response {
+/// Whether the request comes from a page that this address serves itself. Its host name must be a known one.
+fn is_own_origin(headers: &HeaderMap) -> bool {
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let own = text(header::ORIGIN).and_then(|origin| origin.strip_prefix("http://")).zip(text(header::HOST));
+    own.is_some_and(|(origin, host)| origin.eq_ignore_ascii_case(host))
+}
+
+async fn answer(State(served): State<Arc<Served>>, mut request: Request) -> Response {
     // Before anything is looked at: a stranger learns nothing.
     if !allowed(&served.token, request.uri().query(), request.headers()) {
         let how = [(header::WWW_AUTHENTICATE, "Bearer"), (header::CONNECTION, "close")];
@@ -104,6 +111,9 @@ async fn answer(State(served): State<Arc<Served>>, request: Request) -> Response
     if !is_known_host(request.headers(), &served.names) {
         let said = "this host name is not known here; list it in mcp.hosts\n";
         return (StatusCode::FORBIDDEN, [(header::CONNECTION, "close")], said).into_response();
+    }
+    if is_own_origin(request.headers()) {
+        request.headers_mut().remove(header::ORIGIN);
     }
     match tokio::time::timeout(PATIENCE, served.service.handle(request)).await {
         Ok(response) => response.map(Body::new),
@@ -129,5 +139,19 @@ mod tests {
             assert!(!known(host), "{host}");
         }
         assert!(!is_known_host(&HeaderMap::new(), &names));
+    }
+
+    #[test]
+    fn only_the_very_address_is_its_own_origin() {
+        let own = |origin: &str| {
+            let headers = [(header::HOST, "127.0.0.1:9466"), (header::ORIGIN, origin)];
+            is_own_origin(&headers.map(|(name, value)| (name, value.parse().unwrap())).into_iter().collect())
+        };
+        assert!(own("http://127.0.0.1:9466"));
+        for origin in
+            ["https://127.0.0.1:9466", "http://127.0.0.1", "http://127.0.0.1:80", "http://localhost:9466", "null"]
+        {
+            assert!(!own(origin), "{origin}");
+        }
     }
 }

@@ -114,8 +114,9 @@ fn a_place_is_named_where_the_robot_stands_and_its_visits_are_listed() -> Result
     assert_eq!(found["found"][0]["source"], "places", "{found}");
     let listed = client.command(NAME, "list", json!({"of": "places"}))?;
     let names: Vec<&str> = listed["places"].as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
-    assert_eq!(names, ["hall", "kitchen"], "{listed}");
-    let kitchen = &listed["places"][1];
+    assert_eq!(names, ["kitchen", "hall"], "{listed}");
+    assert_eq!(listed["places"][1]["visits"], 0, "it was named from afar: {listed}");
+    let kitchen = &listed["places"][0];
     assert_eq!((&kitchen["visits"], &kitchen["pose"]["x"]), (&json!(1), &json!(2.0)), "{listed}");
     assert!(kitchen["first"].is_string() && kitchen["last"].is_string(), "{listed}");
     assert_eq!(client.ask(NAME, "Where are you?")?["answer"], "In the kitchen");
@@ -129,6 +130,42 @@ fn a_place_is_named_where_the_robot_stands_and_its_visits_are_listed() -> Result
     let word = |x: i32| json!({"query": "hall", "near": {"x": x, "y": 3, "radius": 1}});
     assert_eq!(client.command(NAME, "search", word(20))?["count"], 1);
     assert_eq!(client.command(NAME, "search", word(2))?["count"], 0);
+    Ok(())
+}
+
+#[test]
+fn a_place_gets_a_new_name_and_the_old_one_still_finds_it() -> Result<()> {
+    let broker = Broker::start()?;
+    let robot = Robot::online(&broker)?;
+    let client = broker.client()?;
+    for (name, x) in [("workshop", 2), ("hall", 20)] {
+        client.command(NAME, "name_place", json!({"name": name, "pose": {"frame": "map", "x": x, "y": 3}}))?;
+    }
+    let unknown = client.command(NAME, "name_place", json!({"name": "lab", "renames": "attic"}))?;
+    assert_eq!(unknown["error"]["code"], "bad_request", "{unknown}");
+    let taken = client.command(NAME, "name_place", json!({"name": "Hall", "renames": "workshop"}))?;
+    assert_eq!(taken["error"]["code"], "bad_request", "{taken}");
+    // From somewhere else.
+    client.publish(&topic("pose"), pose(20.0).to_string())?;
+    eventually("the pose", WAIT, || (robot.counters.poses.get() == 1).then_some(()))?;
+    let renamed = client.command(NAME, "name_place", json!({"name": "lab", "renames": "Workshop"}))?;
+    assert_eq!((&renamed["state"], &renamed["renames"]), (&json!("succeeded"), &json!("workshop")), "{renamed}");
+    assert_eq!(client.observe(NAME, json!({"text": "The rake is in the garage."}))?["accepted"], 1);
+
+    let listed = || client.command(NAME, "list", json!({"of": "places"}));
+    let shown = |listed: &Value| -> Vec<(String, String, f64)> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let x = |place: &Value| place["pose"]["x"].as_f64().unwrap_or(-1.0);
+        let places = listed["places"].as_array().unwrap();
+        places.iter().map(|place| (text(&place["name"]), text(&place["known_by"]), x(place))).collect()
+    };
+    let wanted = [("hall", "pose", 20.0), ("lab", "pose", 2.0), ("garage", "words", -1.0)]
+        .map(|(name, known, x)| (name.to_owned(), known.to_owned(), x));
+    eventually("the places", WAIT, || listed().ok().filter(|listed| shown(listed) == wanted))?;
+    for name in ["lab", "workshop"] {
+        let answer = client.ask(NAME, &format!("Where is the {name}?"))?;
+        assert_eq!(answer["pose"]["x"], 2.0, "{name}: {answer}");
+    }
     Ok(())
 }
 

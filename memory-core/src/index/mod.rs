@@ -16,6 +16,7 @@ pub mod matrix;
 pub mod measure;
 mod packing;
 mod place_map;
+mod place_names;
 mod positions;
 mod postings;
 mod search;
@@ -46,6 +47,7 @@ pub use analysis::{Analyzer, Language, TermId, Words, is_stop_word, stem, term_o
 pub use compressed::{CompressedIndex, IndexBytes, IndexOptions};
 pub use fusion::Fusion;
 pub use place_map::{MappedPlace, PlaceMap};
+pub use place_names::{PlaceNames, Rename};
 pub use positions::PositionIndex;
 pub use token_signatures::TokenSignatureOptions;
 

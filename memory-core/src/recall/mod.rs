@@ -39,8 +39,9 @@ pub use deliberation::{Deliberation, Proposal, VerdictError};
 pub use reader::Reader;
 pub use symbolic::serve;
 
+use self::answerers::way::OnTheWay;
 use self::answerers::{
-    amounts, counts, events, facts, order, places, poses, presence, procedures, summary, times, truth,
+    amounts, counts, events, facts, order, places, poses, presence, procedures, summary, times, truth, way,
 };
 use self::candidate::{Candidate, Layer, Signals};
 use self::decision::{Decision, decide};
@@ -49,6 +50,7 @@ use self::options::OptionVectors;
 use self::pool::{Found, Pool};
 use self::question::Question;
 use crate::language::english::question::Ask;
+use crate::language::english::space;
 use crate::{
     Answer, Clock, Elapsed, Evidence, Intent, Query, QueryError, ReadError, Route, TimeSpan, Timestamp, TraceStep,
 };
@@ -229,12 +231,24 @@ fn propose(
     let seen: Vec<Found>;
     let found = match question.ask() {
         Ask::Thing | Ask::Description | Ask::Action | Ask::Person => {
-            let visits = |found: &&Found| crate::episodic::visited(&found.reading.event).is_none();
-            seen = gathered.found.iter().filter(visits).cloned().collect();
+            let around = matches!(space::spatial(&question.asked), Some(space::Spatial::Around { .. }));
+            let tells = |found: &&Found| {
+                let event = &found.reading.event;
+                // Nor is what a place is called anything that is there.
+                let names = || event.kind == crate::Kind::Text && space::named_place(&event.text).is_some();
+                crate::episodic::visited(event).is_none() && !(around && names())
+            };
+            seen = gathered.found.iter().filter(tells).cloned().collect();
             seen.as_slice()
         }
         _ => gathered.found.as_slice(),
     };
+    match way::answer(pool)? {
+        OnTheWay::NotAsked => {}
+        OnTheWay::Seen(candidate) => return Ok(vec![candidate]),
+        // What was seen elsewhere is no answer.
+        OnTheWay::Nothing => return Ok(events::answer(pool, &way::told_of_it(found))?.into_iter().collect()),
+    }
     let cue = gathered.cue.as_ref();
     let mut candidates: Vec<Candidate> = Vec::new();
     if let Some((candidate, own)) = procedures::answer(pool, limit)? {

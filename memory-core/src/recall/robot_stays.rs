@@ -16,7 +16,15 @@ pub(super) const AROUND_PLACE: f64 = 5.0;
 /// Who is away for longer comes back anew.
 pub(super) const AWAY: Duration = Duration::from_secs(60);
 /// Parts of one visit, which was told hour by hour, lie no farther apart.
-const ONE_VISIT: Duration = Duration::from_secs(2);
+pub(super) const ONE_VISIT: Duration = Duration::from_secs(2);
+
+/// The attribute that says of a pose of the robot that it is where the robot can get to, and not where it was.
+const ROBOT_THERE: &str = "robot_there";
+
+/// Whether an event with a pose of the robot says that it was there: a place can be named from afar.
+pub(super) fn is_presence(event: &Event) -> bool {
+    event.attributes.get(ROBOT_THERE) != Some(&crate::Value::Bool(false))
+}
 
 /// A stay of the robot at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +66,7 @@ pub(crate) fn stays_at(
 ) -> Result<Vec<Stay>, ReadError> {
     let (Some(places), Some(positions)) = (reader.places(), reader.positions()) else { return Ok(Vec::new()) };
     let is_visit = |event: &Event| {
-        visited(event).is_some_and(|name| name.eq_ignore_ascii_case(&place.name))
+        visited(event).is_some_and(|name| is_same(places.current(name, event.span.start), &place.name))
             && event.pose.as_ref().is_none_or(|pose| pose.frame == place.frame)
     };
     let only: std::sync::Arc<[EventId]> = positions.near(&circle(place)).into();
@@ -88,7 +96,10 @@ pub(crate) fn stays_at(
             ..SearchQuery::default()
         };
         for hit in reader.search().search(&query) {
-            let Some(event) = reader.event(hit.id)?.filter(|event| visited(event).is_none()) else { continue };
+            let Some(event) = reader.event(hit.id)?.filter(|event| visited(event).is_none() && is_presence(event))
+            else {
+                continue;
+            };
             let here = event.pose.as_ref().is_some_and(|pose| {
                 pose.frame == place.frame && places.place_at(&pose.frame, pose.x, pose.y) == Some(&place.name)
             });
@@ -101,6 +112,17 @@ pub(crate) fn stays_at(
     let told = visits.iter().filter(|event| is_visit(event));
     all.extend(told.map(|event| Stay { span: event.span, event: event.id, followed: true }));
     Ok(joined(all))
+}
+
+/// Whether two names are one.
+fn is_same(one: &str, other: &str) -> bool {
+    one.trim().to_lowercase() == other.trim().to_lowercase()
+}
+
+/// The name now of the place that an event says the robot visited.
+pub(crate) fn visited_now<'n>(reader: &'n dyn Reader, event: &'n Event) -> Option<&'n str> {
+    let name = visited(event)?;
+    Some(reader.places().map_or(name, |places| places.current(name, event.span.start)))
 }
 
 /// Stays without a long break between them as one.

@@ -14,6 +14,7 @@ use super::records::{
 };
 use super::shared;
 use super::tables::{self, ENTITY, PLACE, ReadTables};
+use super::told_places;
 use super::vectors;
 use crate::{CheckReport, EventId, Origin};
 
@@ -316,6 +317,7 @@ impl Check<'_> {
         let mut problems = Vec::new();
         let is_visible = |event: u64| self.live.events.contains_key(&event);
         self.report.records += poses::check(self.transaction, &is_visible, &mut |problem| problems.push(problem))?;
+        told_places::check(self.transaction, &is_visible, &mut |problem| problems.push(problem))?;
         problems.into_iter().for_each(|problem| self.problem(problem));
         Ok(())
     }

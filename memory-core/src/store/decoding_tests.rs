@@ -8,6 +8,7 @@ use super::records::{
     CHANGE, Change, EPISODE, EVENT, EpisodeRow, EventBody, EventRow, HEAD, Head, HeadOfFormat1, PURGE, Purge, SPACE,
     Space, TEXT, VECTOR, decode_attributes,
 };
+use super::told_places::{PLACE_ROW, PlaceRow};
 use crate::{Kind, Modality, Origin};
 
 fn body() -> EventBody {
@@ -42,13 +43,14 @@ fn decode_everything(payload: &[u8]) {
     drop(envelope::decode::<Space>(payload));
     drop(envelope::decode::<Change>(payload));
     drop(envelope::decode::<PoseRow>(payload));
+    drop(envelope::decode::<PlaceRow>(payload));
     drop(envelope::decode::<String>(payload));
 }
 
 proptest! {
     #[test]
     fn arbitrary_bytes_are_refused_or_read_but_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..512)) {
-        for record in [EVENT, EPISODE, HEAD, SPACE, VECTOR, TEXT, PURGE, CHANGE, POSE] {
+        for record in [EVENT, EPISODE, HEAD, SPACE, VECTOR, TEXT, PURGE, CHANGE, POSE, PLACE_ROW] {
             prop_assert!(envelope::open_bytes(record, b"key", &bytes).is_err());
             // With an envelope that fits, only the payload is arbitrary.
             let sealed = envelope::seal_bytes(record, b"key", &bytes);

@@ -16,7 +16,7 @@ use super::shared::{self, Release};
 use super::tables::{self, ENTITY, PLACE, WriteTables};
 use super::vectors;
 use super::wall::Moment;
-use crate::index::Document;
+use crate::index::{Document, Rename};
 use crate::{EpisodeId, EventId, Origin, Timestamp};
 
 /// What a committed transaction changes in memory.
@@ -27,7 +27,11 @@ pub(crate) struct Changes {
     /// The poses of those that have one.
     pub posed: Vec<(EventId, PoseRow)>,
     /// The poses of those that were hidden.
-    pub unposed: Vec<PoseRow>,
+    pub unposed: Vec<(EventId, PoseRow)>,
+    /// New names of places.
+    pub renamed: Vec<Rename>,
+    /// Events whose renames were taken back.
+    pub unrenamed: Vec<EventId>,
     /// Documents that changed their episode, in order of the moves.
     pub moved: Vec<(EventId, EpisodeId)>,
     /// Documents that are not to be seen any more.
@@ -212,6 +216,7 @@ impl<'t> Draft<'t> {
             },
         )?;
         stale += self.remove_pose(id)?;
+        stale += self.remove_place(id)?;
         stale += self.tables.put_event(id, row)?;
         self.head.stale_bytes += stale as u64;
         self.head.events -= 1;

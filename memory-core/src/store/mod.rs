@@ -100,6 +100,7 @@ mod shared;
 mod storage;
 mod tables;
 mod told;
+mod told_places;
 mod vectors;
 mod view;
 mod wall;

@@ -3,12 +3,13 @@
 use redb::{ReadTransaction, ReadableTable};
 use serde::{Deserialize, Serialize};
 
-use super::draft::Draft;
+use super::draft::{Changes, Draft};
 use super::envelope::RecordType;
 use super::event_set::EventSet;
 use super::failure::{Failure, Result, if_sound};
 use super::records::{EventBody, decode_attributes};
 use super::tables::{self, ReadTables};
+use super::told_places::{self, RENAMES, ToldPlace};
 use crate::index::{PlaceMap, PositionIndex};
 use crate::language::english::space::named_place;
 use crate::{Covariance, Event, EventId, Kind, Pose, PoseError, PoseOf, Value};
@@ -61,8 +62,8 @@ pub(super) fn said(pose: Option<&PoseRow>) -> Option<Pose> {
 /// The place that an event names where it happened: its attribute, or its words ("this is the kitchen").
 fn place_named(body: &EventBody) -> Option<String> {
     let attributes = decode_attributes(body.attributes.as_deref()).ok()?;
-    // A visit was concluded from the map; it does not draw it.
-    if attributes.get("derived") == Some(&Value::Bool(true)) {
+    // A visit was concluded from the map; it does not draw it. A place can be renamed from anywhere.
+    if attributes.get("derived") == Some(&Value::Bool(true)) || attributes.contains_key(RENAMES) {
         return None;
     }
     let place = attributes.get("place").and_then(Value::as_text).map(str::trim).filter(|place| !place.is_empty());
@@ -73,7 +74,9 @@ impl Draft<'_> {
     /// Adds a visible event with its pose to its episode.
     pub(super) fn insert_posed(&mut self, body: EventBody, pose: Option<PoseRow>) -> Result<u64> {
         let pose = pose.map(|pose| PoseRow { place: place_named(&body), ..pose });
+        let told = ToldPlace::of(&body, pose.is_some());
         let id = self.insert_event(body)?;
+        self.put_place(id, told)?;
         if let Some(pose) = pose {
             self.tables.poses.insert(id, tables::seal_numbered(POSE, id, &pose).as_slice())?;
             self.changes.posed.push((EventId(id), pose));
@@ -84,7 +87,7 @@ impl Draft<'_> {
     /// Takes the pose of an event away and says how long its row was.
     pub(super) fn remove_pose(&mut self, id: u64) -> Result<usize> {
         if let Some(pose) = self.pose(id)? {
-            self.changes.unposed.push(pose);
+            self.changes.unposed.push((EventId(id), pose));
         }
         Ok(self.tables.poses.remove(id)?.map_or(0, |row| row.value().len()))
     }
@@ -126,22 +129,29 @@ pub(crate) struct Positions {
 
 impl Positions {
     /// Takes in what a transaction changed.
-    pub(super) fn apply(&mut self, posed: Vec<(EventId, PoseRow)>, hidden: &[EventId], unposed: &[PoseRow]) {
-        self.append(posed);
-        if !unposed.is_empty() {
-            self.index.hide(hidden);
+    pub(super) fn apply(&mut self, changes: &mut Changes) {
+        // Names that are told after a rename in the same transaction are those of other places.
+        for rename in std::mem::take(&mut changes.renamed) {
+            self.places.rename(rename);
         }
-        for pose in unposed {
+        self.append(std::mem::take(&mut changes.posed));
+        if !changes.unposed.is_empty() {
+            self.index.hide(&changes.hidden);
+        }
+        for (event, pose) in &changes.unposed {
             if let Some(place) = &pose.place {
-                self.places.remove(place, &pose.frame, pose.x, pose.y);
+                self.places.remove(*event, place, &pose.frame, pose.x, pose.y);
             }
+        }
+        for event in &changes.unrenamed {
+            self.places.unrename(*event);
         }
     }
 
     fn append(&mut self, posed: Vec<(EventId, PoseRow)>) {
-        for (_, pose) in &posed {
+        for (event, pose) in &posed {
             if let Some(place) = &pose.place {
-                self.places.add(place, &pose.frame, pose.x, pose.y);
+                self.places.add(*event, place, &pose.frame, pose.x, pose.y);
             }
         }
         self.index.append(posed.into_iter().map(|(id, pose)| (id, pose.frame, pose.x, pose.y)));
@@ -151,6 +161,7 @@ impl Positions {
 /// Where all visible events are.
 pub(super) fn positions(transaction: &ReadTransaction, live: &EventSet) -> Result<Positions> {
     let mut positions = Positions::default();
+    told_places::renames(transaction, live)?.into_iter().for_each(|rename| positions.places.rename(rename));
     let Some(table) = tables::poses(transaction)? else { return Ok(positions) };
     let mut found = Vec::new();
     for entry in table.iter()? {

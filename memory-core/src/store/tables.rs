@@ -142,6 +142,7 @@ pub(crate) fn sealed_format() -> Vec<u8> {
 
 /// The tables that questions and lists read, open for one snapshot.
 pub(crate) struct ReadTables {
+    pub meta: ReadOnlyTable<&'static str, Bytes>,
     pub events: ReadOnlyTable<u64, Bytes>,
     pub episodes: ReadOnlyTable<u64, Bytes>,
     pub members: ReadOnlyTable<(u64, u64), ()>,
@@ -156,6 +157,7 @@ pub(crate) struct ReadTables {
 impl ReadTables {
     pub(crate) fn open(transaction: &ReadTransaction) -> Result<Self> {
         Ok(Self {
+            meta: transaction.open_table(META)?,
             events: transaction.open_table(EVENTS)?,
             episodes: transaction.open_table(EPISODES)?,
             members: transaction.open_table(MEMBERS)?,

@@ -247,7 +247,16 @@ impl View {
             Ok(episodes)
         };
         let of_entity = filter.entity.as_deref().map(|name| facet(ENTITY, name)).transpose()?;
-        let at_place = filter.place.as_deref().map(|name| facet(PLACE, name)).transpose()?;
+        let at_place = |name: &str| -> Result<Vec<u64>> {
+            let mut episodes = facet(PLACE, name)?;
+            for other in self.published.positions.places.names().others(name) {
+                episodes.extend(facet(PLACE, other)?);
+            }
+            episodes.sort_unstable();
+            episodes.dedup();
+            Ok(episodes)
+        };
+        let at_place = filter.place.as_deref().map(at_place).transpose()?;
         let near = filter.near.as_ref().map(|near| self.episodes_near(near, filter.span));
         let both = |one: Option<Vec<u64>>, other: Option<Vec<u64>>| match (one, other) {
             (Some(mut episodes), Some(other)) => {

@@ -198,7 +198,7 @@ impl Writer {
     }
 
     /// Takes in what a transaction committed at the monotonic time `at` has changed.
-    pub(crate) fn apply(&mut self, head: Head, changes: Changes, at: Duration) {
+    pub(crate) fn apply(&mut self, head: Head, mut changes: Changes, at: Duration) {
         self.head = head;
         for document in &changes.appended {
             self.live.insert(document.id.0);
@@ -209,7 +209,7 @@ impl Writer {
             self.pending.remove(hidden.0);
         }
         self.index.append(&changes.appended);
-        self.positions.apply(changes.posed, &changes.hidden, &changes.unposed);
+        self.positions.apply(&mut changes);
         if !changes.moved.is_empty() {
             self.index.regroup(&changes.moved);
         }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod support;
+mod way;
 
 mod asking;
 mod backup;
@@ -18,6 +19,7 @@ mod index_options;
 mod learning;
 mod looked;
 mod observe;
+mod place_names;
 mod places;
 mod poses;
 mod progress;

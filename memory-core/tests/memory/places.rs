@@ -7,7 +7,7 @@ use memory_core::{
 
 use crate::support::{Bench, accepted, at, segment, told_at};
 
-fn pose(x: f64, y: f64) -> Pose {
+pub fn pose(x: f64, y: f64) -> Pose {
     let pose = RawPose { frame: "map".into(), x, y, ..RawPose::default() }.check().unwrap();
     Pose { of: PoseOf::Robot, ..pose }
 }
@@ -26,7 +26,7 @@ fn answered(bench: &Bench, question: &str) -> String {
 }
 
 /// A robot that has driven along a way, one pose a second: x and how long, in order.
-fn drive(bench: &Bench, tracker: &mut VisitTracker, from: i64, way: &[(f64, i64)]) {
+pub fn drive(bench: &Bench, tracker: &mut VisitTracker, from: i64, way: &[(f64, i64)]) {
     let mut second = from;
     for (x, seconds) in way {
         for _ in 0..*seconds {
@@ -42,7 +42,7 @@ fn drive(bench: &Bench, tracker: &mut VisitTracker, from: i64, way: &[(f64, i64)
 }
 
 /// Twice in the kitchen and once in the hall: 0 to 99, 220 to 279; 110 to 209.
-fn patrol() -> Bench {
+pub fn patrol() -> Bench {
     let bench = Bench::new();
     accepted(bench.tell(said("This is the kitchen.", Some(pose(1.0, 1.0)), -600)));
     accepted(bench.tell(said("This is the hall.", Some(pose(11.0, 1.0)), -500)));
@@ -113,6 +113,8 @@ fn that_the_robot_was_there_is_not_what_it_saw() {
         let answer = answered(&bench, question);
         assert!(!answer.contains("robot"), "{question} {answer}");
     }
+    let near = ask(&bench, "What is near the hall?");
+    assert_eq!(near.answer, None, "its name is not near it");
 }
 
 #[test]
@@ -231,7 +233,7 @@ fn who_was_at_a_place_is_who_was_seen_there() {
 }
 
 /// A segment of a camera that sees a picture.
-fn scene(start: i64, end: i64, objects: &[&str], vector: Vec<f32>) -> memory_core::Perceived {
+pub fn scene(start: i64, end: i64, objects: &[&str], vector: Vec<f32>) -> memory_core::Perceived {
     let mut segment = segment(start, end, objects);
     let caption = PerceivedEvent {
         kind: Kind::Caption,

@@ -118,6 +118,12 @@ def test_the_robots_own_pose_is_attached_to_what_is_told(memory: Memory) -> None
     assert str(there).startswith("boathouse: 70.0, 5.0 on map, 1 visit")
     assert [found.event for found in memory.search("boathouse", near=(70, 5, 1)).found] == [named.event]
     assert memory.search("boathouse", near=(0, 0, 1)).count == 0
+    renamed = memory.name_place("ferry house", renames="Boathouse")
+    assert (renamed.name, renamed.renames, renamed.pose) == ("ferry house", "boathouse", None)
+    there = next(place for place in memory.places() if place.name == "ferry house")
+    assert (there.pose is not None, there.known_by) == (True, "pose")
+    with pytest.raises(engram.BadRequest, match="boathouse"):
+        memory.name_place("quay", renames="boathouse")
 
 
 def test_a_choice_names_its_option(memory: Memory) -> None:

@@ -1,7 +1,7 @@
 //! Announces the robot to Home Assistant by MQTT discovery, and takes the announcement back.
 //!
 //! One retained payload on `<prefix>/device/<id>/config` describes the device. Home Assistant reads most states from the topics
-//! of the contract. What they do not have, the last event and the last person, is retained on `…/homeassistant` and follows
+//! of the contract. What they do not have, the last event, the last person and the place, is retained on `…/homeassistant` and follows
 //! the memory: what is forgotten there disappears here.
 //!
 //! What was announced is noted in the memory before it is published. So an agent that starts with discovery switched off, or
@@ -162,6 +162,7 @@ async fn follow(
 ) -> Result<(), Gone> {
     let mut published = None;
     let mut known = None;
+    let mut here = None;
     let mut due = Some(Instant::now());
     loop {
         tokio::select! {
@@ -174,8 +175,9 @@ async fn follow(
             }
             changed = health.changed(), if health.has_changed().is_ok() => if changed.is_ok() {
                 let memory = health.borrow_and_update().memory.clone();
-                if known.as_ref() != Some(&memory) {
-                    known = Some(memory);
+                let place = states::place(context);
+                if known.as_ref() != Some(&memory) || here != place {
+                    (known, here) = (Some(memory), place);
                     due.get_or_insert(Instant::now() + STATES);
                 }
             },

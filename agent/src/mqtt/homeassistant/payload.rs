@@ -123,6 +123,12 @@ impl Device {
         );
         self.add("last_event", "sensor", "Last event", last("last_event"));
         self.add("last_person", "sensor", "Last person", last("last_person"));
+        let place = json!({
+            "state_topic": states,
+            "value_template": format!("{{{{ (value_json.place or {{}}).state | default('{UNKNOWN}') }}}}"),
+            "icon": "mdi:map-marker",
+        });
+        self.add("place", "sensor", "Place", place);
         self.add("disk_free", "sensor", "Disk free", of_health("{{ value_json.disk.free_bytes }}", bytes.clone()));
         self.add("store_size", "sensor", "Memory size", of_health("{{ value_json.disk.store_bytes }}", bytes));
         let temperature = json!({ "device_class": "temperature", "unit_of_measurement": "°C",

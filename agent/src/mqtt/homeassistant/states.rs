@@ -1,4 +1,4 @@
-//! The states that no topic of the contract has: the last event and the last person.
+//! The states that no topic of the contract has: the last event, the last person, and the place where the robot is.
 
 use std::time::Duration;
 
@@ -18,13 +18,28 @@ const BUDGET: Duration = Duration::from_secs(2);
 /// Latest events of the newest episode in which a speaker is looked for.
 const SPEAKERS: usize = 32;
 
+/// After so long without a pose nothing is known of where the robot is.
+const SILENT: Duration = Duration::from_secs(60);
+
+/// The name of the place where the robot is now. While recording is paused it is not told.
+pub fn place(context: &Context) -> Option<String> {
+    let (at, pose) = context.service.robot_path().newest().filter(|_| !context.recording.paused())?;
+    let now = context.clock.now();
+    // A clock that was set back says nothing of how old it is.
+    let fresh = at <= now.saturating_add(SILENT) && now.since(at.min(now)) <= SILENT;
+    fresh.then(|| context.service.memory().place_at(&pose)).flatten()
+}
+
 /// Reads the states.
 ///
 /// # Errors
 /// If the memory is busy or cannot be read.
 pub async fn read(context: &Context) -> Result<Value, AskFailure> {
     let zone = context.zone.clone();
-    context.service.list(BUDGET, move |memory, left| states(memory, left, &zone)).await
+    let here = place(context);
+    let mut states = context.service.list(BUDGET, move |memory, left| states(memory, left, &zone)).await?;
+    states["place"] = here.map_or(Value::Null, |name| json!({ "state": cut(&name, STATE) }));
+    Ok(states)
 }
 
 fn states(memory: &Memory, left: Duration, zone: &TimeZone) -> Result<Value, ReadError> {

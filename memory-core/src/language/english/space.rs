@@ -2,20 +2,24 @@
 
 use super::lexicon::{self, PartOfSpeech};
 use super::question::Asked;
-use super::syntax::{NounKind, NounPhrase, parse};
+use super::syntax::{Clause, NounKind, NounPhrase, parse};
 
 /// Classes of what is a place to be in.
 const PLACES: [&str; 6] = ["room", "area", "building", "structure", "location", "passage"];
 /// Longest name of a place, in bytes.
 const LONGEST: usize = 48;
 
+/// What somebody does who sees or meets something.
+pub(crate) const SEEING: [&str; 11] =
+    ["see", "pass", "meet", "notice", "hear", "encounter", "observe", "spot", "find", "watch", "detect"];
+
 /// What a question asks of space.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Spatial {
     /// What is, or happened, at a place or a thing; `inside` is false for "near".
     Around { noun: NounPhrase, inside: bool },
-    /// What was on the way to a place, and from one.
-    OnTheWay { from: Option<NounPhrase>, to: Option<NounPhrase> },
+    /// What was on the way to a place, and from one; `either` is true where both may have been left first.
+    OnTheWay { from: Option<NounPhrase>, to: Option<NounPhrase>, either: bool },
     /// How far two things are apart.
     Apart(NounPhrase, NounPhrase),
 }
@@ -31,13 +35,33 @@ pub(crate) fn spatial(asked: &Asked) -> Option<Spatial> {
     let adjunct = |wanted: &[&str]| {
         clause.adjuncts.iter().find(|adjunct| wanted.contains(&adjunct.preposition.as_str())).map(|it| it.noun.clone())
     };
-    if has(&["on", "the", "way"])
-        || has(&["on", "your", "way"])
-        || has(&["on", "its", "way"])
-        || has(&["along", "the", "way"])
+    let whole = |noun: Option<NounPhrase>| {
+        let noun = noun.filter(|noun| noun.head != "way" && !noun.is_pronoun() && noun.kind != NounKind::Number);
+        noun.map(|noun| NounPhrase { also: Vec::new(), ..noun })
+    };
+    let travels = clause.adjuncts.iter().any(|adjunct| {
+        matches!(adjunct.preposition.as_str(), "on" | "during")
+            && matches!(adjunct.noun.head.as_str(), "trip" | "journey" | "route" | "drive" | "ride")
+    });
+    let on_the_way = travels && saw_itself(clause)
+        || has(&["en", "route"])
+        || ["on", "along"]
+            .iter()
+            .any(|first| ["the", "your", "its", "my"].iter().any(|article| has(&[first, article, "way"])));
+    let (from, to) = (whole(adjunct(&["from"])), whole(adjunct(&["to", "into"])));
+    if on_the_way || from.is_some() && to.is_some() && saw_itself(clause) {
+        return Some(Spatial::OnTheWay { from, to, either: false });
+    }
+    if let Some((from, to)) = moved(asked).filter(|_| saw_itself(clause)) {
+        return Some(Spatial::OnTheWay { from: Some(from), to: Some(to), either: false });
+    }
+    if let Some(both) = adjunct(&["between"]).filter(|_| saw_itself(clause))
+        && let [other] = both.also.as_slice()
     {
-        let whole = |noun: Option<NounPhrase>| noun.filter(|noun| noun.head != "way" && !noun.is_pronoun());
-        return Some(Spatial::OnTheWay { from: whole(adjunct(&["from"])), to: whole(adjunct(&["to", "into"])) });
+        let to = whole(Some(other.clone()));
+        if let (Some(from), Some(to)) = (whole(Some(both)), to) {
+            return Some(Spatial::OnTheWay { from: Some(from), to: Some(to), either: true });
+        }
     }
     for adjunct in &clause.adjuncts {
         if adjunct.noun.is_pronoun() || adjunct.noun.kind == NounKind::Number {
@@ -55,6 +79,27 @@ pub(crate) fn spatial(asked: &Asked) -> Option<Spatial> {
         return Some(Spatial::Around { noun: adjunct.noun.clone(), inside });
     }
     None
+}
+
+/// Whether the robot is asked for what it saw or met.
+pub(crate) fn saw_itself(clause: &Clause) -> bool {
+    let itself = clause.subject.as_ref().is_some_and(|who| matches!(who.head.as_str(), "you" | "robot"));
+    itself && clause.verb.as_ref().is_some_and(|verb| SEEING.contains(&verb.lemma.as_str()) && !verb.negated)
+}
+
+/// From where to where the robot moved: "while going from the hall to the kitchen", "when you drove from the hall to the kitchen".
+pub(crate) fn moved(asked: &Asked) -> Option<(NounPhrase, NounPhrase)> {
+    asked.sentences.iter().flat_map(|sentence| &sentence.clauses).find_map(|clause| {
+        let moves = clause.verb.as_ref().is_some_and(|verb| {
+            matches!(verb.lemma.as_str(), "go" | "drive" | "move" | "travel" | "come" | "get" | "ride") && !verb.negated
+        });
+        let own = clause.subject.as_ref().is_none_or(|who| matches!(who.head.as_str(), "you" | "robot"));
+        let noun = |wanted: &[&str]| {
+            let adjunct = clause.adjuncts.iter().find(|adjunct| wanted.contains(&adjunct.preposition.as_str()))?;
+            (!adjunct.noun.is_pronoun() && adjunct.noun.kind != NounKind::Number).then(|| adjunct.noun.clone())
+        };
+        (moves && own).then(|| Some((noun(&["from"])?, noun(&["to", "into"])?))).flatten()
+    })
 }
 
 /// The two things of "How far apart are A and B?", "How far is A from B?", "What is the distance between A and B?".
@@ -80,6 +125,11 @@ fn apart(asked: &Asked) -> Option<Spatial> {
 /// library".
 pub(crate) fn named_place(text: &str) -> Option<String> {
     if text.len() > 120 || text.contains('?') {
+        return None;
+    }
+    let lower = text.to_ascii_lowercase();
+    // Most texts are not worth their grammar.
+    if !["this", "that", "here", "now"].iter().any(|word| lower.contains(word)) {
         return None;
     }
     let (words, sentences) = parse(text, &[]);
@@ -110,13 +160,64 @@ pub(crate) fn named_place(text: &str) -> Option<String> {
                 _ => None,
             };
             if let Some(name) =
-                noun.filter(|noun| called && here || can_be_entered(noun)).and_then(|noun| name(text, noun))
+                noun.filter(|noun| called && here || can_be_entered(noun)).and_then(|noun| place_name(text, noun))
             {
                 return Some(name);
             }
         }
     }
     None
+}
+
+/// The old and the new name of a place that a sentence renames: "The workshop is called the lab now.", "From now on we call the
+/// hall the foyer."
+pub(crate) fn renamed_place(text: &str) -> Option<(String, String)> {
+    if text.len() > 120 || text.contains('?') {
+        return None;
+    }
+    let lower = text.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if !has(&["call", "rename"]) || !has(&["now", "rename", "from today"]) {
+        return None;
+    }
+    let (_, sentences) = parse(text, &[]);
+    for clause in sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses) {
+        let verb = clause
+            .verb
+            .as_ref()
+            .filter(|verb| matches!(verb.lemma.as_str(), "call" | "rename") && !verb.negated && verb.modal.is_none());
+        let Some(verb) = verb else { continue };
+        let mut nouns: Vec<&NounPhrase> = Vec::new();
+        if verb.passive {
+            nouns.extend(&clause.subject);
+        }
+        nouns.extend(&clause.objects);
+        nouns.extend(
+            clause.adjuncts.iter().filter(|it| matches!(it.preposition.as_str(), "to" | "into")).map(|it| &it.noun),
+        );
+        // "call the hall the foyer" may come as one noun and what stands beside it.
+        let nouns: Vec<&NounPhrase> = nouns.into_iter().flat_map(NounPhrase::all).collect();
+        let [old, new, ..] = nouns.as_slice() else { continue };
+        if can_be_entered(old)
+            && let (Some(old), Some(new)) = (place_name(text, old), place_name(text, new))
+        {
+            return Some((old, new));
+        }
+    }
+    None
+}
+
+/// The name of the place where something is said to be, if somebody can be there: "garage" of "in the garage".
+pub(crate) fn spoken_place(place: &str) -> Option<String> {
+    let (first, noun) = place.split_once(' ')?;
+    if !matches!(first, "in" | "inside" | "at" | "into" | "to") {
+        return None;
+    }
+    let sentence = format!("It is in {noun}.");
+    let (_, sentences) = parse(&sentence, &[]);
+    let clause = sentences.iter().flat_map(|sentence| &sentence.clauses).next()?;
+    let noun = clause.adjuncts.iter().map(|adjunct| &adjunct.noun).find(|noun| can_be_entered(noun))?;
+    place_name(&sentence, noun)
 }
 
 /// Whether somebody can be in it: a room, a hall, an office; not a mug.
@@ -130,7 +231,7 @@ fn can_be_entered(noun: &NounPhrase) -> bool {
 }
 
 /// The name in a noun phrase, without its article.
-fn name(text: &str, noun: &NounPhrase) -> Option<String> {
+pub(crate) fn place_name(text: &str, noun: &NounPhrase) -> Option<String> {
     let words = text.get(noun.range.clone())?.trim();
     let bare = ["the ", "my ", "our ", "your ", "a ", "an "]
         .iter()
@@ -195,12 +296,48 @@ mod tests {
     }
 
     #[test]
+    fn what_is_said_to_be_in_a_room_tells_of_the_room() {
+        for (text, name) in [
+            ("in the garage", Some("garage")),
+            ("at the front office", Some("front office")),
+            ("in the dishwasher", None),
+            ("on the shelf", None),
+            ("garage", None),
+        ] {
+            assert_eq!(spoken_place(text).as_deref(), name, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_renames_a_place() {
+        let renamed = |text: &str| renamed_place(text).map(|(old, new)| format!("{old} > {new}")).unwrap_or_default();
+        for (text, expected) in [
+            ("The workshop is called the lab now.", "workshop > lab"),
+            ("The workshop is now called Lab 3.", "workshop > Lab 3"),
+            ("From now on we call the hall the foyer.", "hall > foyer"),
+            ("We renamed the workshop to the lab.", "workshop > lab"),
+            ("The living room was renamed the library.", "living room > library"),
+            ("The workshop is called the lab.", ""),
+            ("Is the workshop called the lab now?", ""),
+            ("The workshop is not called the lab now.", ""),
+            ("The dog is called Wuffi now.", ""),
+            ("Anna called the workshop now and then.", ""),
+            ("This room is called the library.", ""),
+        ] {
+            assert_eq!(renamed(text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn questions_about_space_are_known() {
         let heads = |text: &str| match spatial(&understand(text, &[])) {
             Some(Spatial::Around { noun, inside }) => format!("{} {}", if inside { "in" } else { "near" }, noun.head),
-            Some(Spatial::OnTheWay { from, to }) => {
-                format!("way {} {}", from.map_or(String::new(), |it| it.head), to.map_or(String::new(), |it| it.head))
-            }
+            Some(Spatial::OnTheWay { from, to, either }) => format!(
+                "{} {} {}",
+                if either { "between" } else { "way" },
+                from.map_or(String::new(), |it| it.head),
+                to.map_or(String::new(), |it| it.head)
+            ),
             Some(Spatial::Apart(one, two)) => format!("{} - {}", one.head, two.head),
             None => String::new(),
         };
@@ -212,6 +349,18 @@ mod tests {
             ("How often were you at the door?", "in door"),
             ("What did you see on the way?", "way  "),
             ("What did you see on the way to the kitchen?", "way  kitchen"),
+            ("What did you see on the way from the hall to the kitchen?", "way hall kitchen"),
+            ("What did you pass on your way from the hall?", "way hall "),
+            ("What did you see from the hall to the kitchen?", "way hall kitchen"),
+            ("Whom did the robot meet between the hall and the kitchen?", "between hall kitchen"),
+            ("What did you see between the hall and the front door?", "between hall door"),
+            ("What did you see while going from the hall to the kitchen?", "way hall kitchen"),
+            ("What did you notice when you drove from the hall to the kitchen?", "way hall kitchen"),
+            ("What did you see on your last trip to the kitchen?", "way  kitchen"),
+            ("What did you see en route to the kitchen?", "way  kitchen"),
+            ("What did you see between 8 and 9?", ""),
+            ("What happened on the trip to the coast?", "in coast"),
+            ("What did Anna carry from the hall to the kitchen?", "in kitchen"),
             ("How far apart are the mug and the lamp?", "mug - lamp"),
             ("How far is the mug from the lamp?", "mug - lamp"),
             ("What is the distance between the mug and the lamp?", "mug - lamp"),

@@ -12,3 +12,4 @@ pub(super) mod procedures;
 pub(super) mod summary;
 pub(super) mod times;
 pub(super) mod truth;
+pub(super) mod way;

@@ -1,5 +1,4 @@
-//! Questions that poses answer: where something was seen last, what is near something, what was on the way, how far apart
-//! two things are, how often somebody was at a place.
+//! Questions that poses answer: where something was seen last, what is near something, how far apart two things are, how often somebody was at a place.
 //!
 //! Nothing here answers in a memory without poses.
 
@@ -21,7 +20,7 @@ use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::ITSELF;
 use crate::recall::reading::Reading;
 use crate::recall::robot_stays::{AREA_EVENTS, AROUND_PLACE, AWAY};
-use crate::{EventId, Kind, Near, Pose, PoseOf, ReadError, TimeSpan, Timestamp};
+use crate::{Event, EventId, Kind, Near, Pose, PoseOf, ReadError, TimeSpan, Timestamp};
 
 /// Below this another thing is meant.
 const SAME_THING: f32 = 0.6;
@@ -35,8 +34,6 @@ const NEAR: f64 = 2.0;
 const MOST_SPREAD: f64 = 1.0;
 /// Two sightings this far apart are of two spots, metres.
 const ONE_SPOT: f64 = 1.0;
-/// A way that is no longer than this where nothing says when it began.
-const USUAL_WAY: Duration = Duration::from_secs(300);
 /// A bound up to this length is one moment.
 const MOMENT: Duration = Duration::from_secs(3 * 3_600);
 /// Most things of a list.
@@ -57,9 +54,6 @@ pub(in crate::recall) fn answer(
         (_, Some(Spatial::Apart(one, other))) => apart(pool, &one, &other),
         (Ask::Place, _) => place(pool, pooled, told),
         (Ask::Times, Some(Spatial::Around { noun, inside })) => visits(pool, &noun, inside),
-        (Ask::Thing | Ask::Description | Ask::Action, Some(Spatial::OnTheWay { from, to })) => {
-            on_the_way(pool, from.as_ref(), to.as_ref())
-        }
         (Ask::Thing | Ask::Description | Ask::Action, Some(Spatial::Around { noun, inside })) => {
             around(pool, &noun, inside)
         }
@@ -115,9 +109,15 @@ pub(in crate::recall) fn destination(pool: &Pool<'_>, first: &Found, answer: &st
             let own: Vec<String> = crate::index::words(name).collect();
             !own.is_empty() && said.windows(own.len()).any(|window| window == own)
         };
-        let places = pool.reader.places()?.places();
-        let named = places.into_iter().filter(|place| in_answer(&place.name));
-        named.max_by_key(|place| (place.name.len(), place.named)).map(place_pose)
+        let map = pool.reader.places()?;
+        let places = map.places();
+        let named = places.iter().filter(|place| in_answer(&place.name));
+        // A fact that was told before says the old name.
+        let old = || {
+            let (_, new) = map.names().old_names().find(|(old, _)| in_answer(old))?;
+            places.iter().find(|place| place.name.eq_ignore_ascii_case(new))
+        };
+        named.max_by_key(|place| (place.name.len(), place.named)).or_else(old).cloned().map(place_pose)
     })
 }
 
@@ -127,21 +127,26 @@ fn place_pose(place: MappedPlace) -> Pose {
     Pose { frame, x, y, z: 0.0, yaw: 0.0, covariance: None, of: PoseOf::Robot }
 }
 
-/// The events with a pose among some, in that order. The grammar is read only of those that name nothing otherwise.
+/// The events with a pose among some, in that order.
 pub(super) fn posed(pool: &Pool<'_>, ids: &[EventId]) -> Result<Vec<Found>, ReadError> {
     let mut found = Vec::new();
     for id in ids {
         let Some(event) = pool.reader.event(*id)?.filter(|event| event.pose.is_some()) else { continue };
-        let named = event.kind != Kind::Text && (event.entity.is_some() || event.kind == Kind::Object);
-        let reading = if named { Reading::unread(event).into() } else { pool.reading(event) };
-        let coverage = pool.question.content.coverage(&reading);
-        found.push(Found { reading, score: 0.0, cosine: None, coverage, placed: 0.0 });
+        found.push(glanced(pool, event));
     }
     Ok(found)
 }
 
+/// An event, read as far as needed to say what it is of: the grammar only of those that name nothing otherwise.
+pub(super) fn glanced(pool: &Pool<'_>, event: Event) -> Found {
+    let named = event.kind != Kind::Text && (event.entity.is_some() || event.kind == Kind::Object);
+    let reading = if named { Reading::unread(event).into() } else { pool.reading(event) };
+    let coverage = pool.question.content.coverage(&reading);
+    Found { reading, score: 0.0, cosine: None, coverage, placed: 0.0 }
+}
+
 /// Whether an event with a pose is of a thing: it is about it, or what it says first is.
-fn is_of(thing: &NounPhrase, found: &Found) -> bool {
+pub(super) fn is_of(thing: &NounPhrase, found: &Found) -> bool {
     match found.reading.entity_phrase() {
         Some(entity) if found.reading.event.kind != Kind::Text => {
             crate::recall::likeness::likeness(thing, &entity, &found.reading) >= SAME_THING
@@ -157,9 +162,10 @@ pub(super) fn place_of<'p>(pool: &'p Pool<'_>, pose: &Pose) -> Option<&'p str> {
 
 /// Where an event was, in words.
 fn where_it_was(pool: &Pool<'_>, found: &Found) -> Option<String> {
-    let told = found.reading.event.attributes.get("place").and_then(crate::Value::as_text).map(str::to_owned);
+    let told = found.reading.event.attributes.get("place").and_then(crate::Value::as_text);
+    let now = |name: &str| pool.reader.places().map(|places| places.current(name, found.span().start).to_owned());
     let pose = of_event(found)?;
-    let place = told.or_else(|| place_of(pool, pose).map(str::to_owned));
+    let place = told.and_then(now).or_else(|| place_of(pool, pose).map(str::to_owned));
     Some(
         place.map_or_else(
             || format!("at x {:.1} m, y {:.1} m on {}", pose.x, pose.y, pose.frame),
@@ -244,8 +250,8 @@ fn on_the_map(pool: &Pool<'_>, thing: &NounPhrase, told: &[Candidate]) -> Result
         return Ok(None);
     }
     let Some(place) = named_place(pool, thing) else { return Ok(None) };
-    let mut evidence = pool.mentions(thing, None, true, MENTIONS, &pool.question.content)?;
-    evidence.retain(|found| found.reading.event.pose.is_some() && super::presence::names(&found.reading.event, thing));
+    let mut evidence = super::presence::namings(pool, thing, None)?;
+    evidence.retain(|found| found.reading.event.pose.is_some());
     if evidence.is_empty() {
         return Ok(None);
     }
@@ -330,13 +336,18 @@ pub(super) fn is_named(noun: &NounPhrase, name: &str) -> bool {
         && own.iter().any(|word| word_likeness(&noun.head, word) >= 0.95)
 }
 
-/// The place with the name that a noun phrase says.
+/// The place with the name that a noun phrase says; else the one that had it before.
 pub(super) fn named_place(pool: &Pool<'_>, noun: &NounPhrase) -> Option<MappedPlace> {
-    let mut found: Vec<_> =
-        pool.reader.places()?.places().into_iter().filter(|place| is_named(noun, &place.name)).collect();
+    let map = pool.reader.places()?;
+    let places = map.places();
+    let mut found: Vec<&MappedPlace> = places.iter().filter(|place| is_named(noun, &place.name)).collect();
     // The name that says no more than was asked, and of two maps the one where it was named more often.
     found.sort_by_key(|place| (place.name.len(), std::cmp::Reverse(place.named)));
-    found.into_iter().next()
+    let renamed = || {
+        let mut old_names = map.names().old_names().filter(|(old, _)| is_named(noun, old));
+        old_names.find_map(|(_, new)| places.iter().find(|place| place.name.eq_ignore_ascii_case(new)))
+    };
+    found.into_iter().next().or_else(renamed).cloned()
 }
 
 fn area(pool: &Pool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Area>, ReadError> {
@@ -368,8 +379,13 @@ fn events_in(pool: &Pool<'_>, area: &Area, span: Option<TimeSpan>, limit: usize)
 
 /// What an event with a pose is of.
 fn thing_of(found: &Found) -> Option<String> {
-    let event = &found.reading.event;
     of_event(found)?;
+    thing_in(found)
+}
+
+/// What an event is of, wherever it was.
+pub(super) fn thing_in(found: &Found) -> Option<String> {
+    let event = &found.reading.event;
     if matches!(event.kind, Kind::Caption | Kind::Sound) || visited(event).is_some() {
         return None;
     }
@@ -428,7 +444,7 @@ fn is_still_in(pool: &Pool<'_>, area: &Area, found: &Found) -> Result<bool, Read
     Ok(true)
 }
 
-fn list(pool: &Pool<'_>, things: Vec<(String, Found)>, reason: &str) -> Option<Candidate> {
+pub(super) fn list(pool: &Pool<'_>, things: Vec<(String, Found)>, reason: &str) -> Option<Candidate> {
     if things.is_empty() {
         return None;
     }
@@ -494,59 +510,4 @@ fn visits(pool: &Pool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Can
     let value = Value::Number(count as f64, String::new());
     let reason = format!("{count} separate stays on the map");
     Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, question.content.known(), reason)))
-}
-
-/// "What did you see on the way to the kitchen?": what was seen between the last stay somewhere else and the arrival.
-fn on_the_way(
-    pool: &Pool<'_>,
-    from: Option<&NounPhrase>,
-    to: Option<&NounPhrase>,
-) -> Result<Option<Candidate>, ReadError> {
-    let question = pool.question;
-    let query = SearchQuery { span: question.bound(), latest: true, limit: AREA_EVENTS, ..SearchQuery::default() };
-    let ids: Vec<EventId> = pool.reader.search().search(&query).into_iter().map(|hit| hit.id).collect();
-    let mut all = posed(pool, &ids)?;
-    all.sort_by_key(|found| (found.span().start, found.id()));
-    // The runs of one place, in order of time.
-    let mut runs: Vec<(Option<&str>, TimeSpan)> = Vec::new();
-    for found in &all {
-        let place = found.reading.event.pose.as_ref().and_then(|pose| place_of(pool, pose));
-        match runs.last_mut().filter(|(last, _)| *last == place) {
-            Some((_, span)) => span.end = span.end.max(found.span().end),
-            None => runs.push((place, found.span())),
-        }
-    }
-    let name = |noun: Option<&NounPhrase>| noun.map(|noun| named_place(pool, noun).map(|place| place.name));
-    let (from, to) = (name(from), name(to));
-    // A place that is not known is on no way.
-    if from == Some(None) || to == Some(None) {
-        return Ok(None);
-    }
-    let arrival = match &to {
-        Some(to) => runs.iter().rposition(|(place, _)| *place == to.as_deref()),
-        None => runs.len().checked_sub(1),
-    };
-    let Some(arrival) = arrival else { return Ok(None) };
-    let end = runs[arrival].1.start;
-    let departure = match &from {
-        Some(from) => {
-            runs[..arrival].iter().rev().find(|(place, _)| *place == from.as_deref()).map(|(_, span)| span.end)
-        }
-        // The last stay before that was longer than a passage.
-        None => {
-            runs[..arrival].iter().rev().find(|(_, span)| span.end.since(span.start) >= AWAY).map(|(_, span)| span.end)
-        }
-    };
-    if from.is_some() && departure.is_none() {
-        return Ok(None);
-    }
-    let start = departure.unwrap_or(end.saturating_sub(USUAL_WAY)).max(end.saturating_sub(USUAL_WAY * 12));
-    let mut things: Vec<(String, Found)> = Vec::new();
-    for found in all.into_iter().filter(|found| found.span().start > start && found.span().start < end) {
-        let Some(thing) = thing_of(&found) else { continue };
-        if things.len() < LISTED && !things.iter().any(|(known, _)| known.eq_ignore_ascii_case(&thing)) {
-            things.push((thing, found));
-        }
-    }
-    Ok(list(pool, things, "seen between two stays"))
 }

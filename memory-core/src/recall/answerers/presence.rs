@@ -8,13 +8,14 @@ use crate::episodic::gist::{Line, Topic, joined};
 use crate::episodic::visited;
 use crate::index::SearchQuery;
 use crate::language::english::question::{Ask, Occurrence, Order};
-use crate::language::english::space::{Spatial, at_place, listed, named_place as named_in, spatial};
+use crate::language::english::space::{Spatial, at_place, listed, named_place as named_in, place_name, spatial};
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::{Tense, clock_range, length, moment};
 use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::pool::{Found, Pool};
+use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::{ITSELF, Question, intersection};
-use crate::recall::robot_stays::{Stay, stays_at, visits};
+use crate::recall::reading::name_phrase;
+use crate::recall::robot_stays::{Stay, is_presence, stays_at, visited_now, visits};
 use crate::recall::visits::Places;
 use crate::{Event, EventId, Kind, Pose, PoseOf, ReadError, TimeSpan, Timestamp};
 
@@ -118,10 +119,8 @@ fn stays(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Vec<(TimeSpan, Eve
 }
 
 /// The visits to what was seen when a place was named that has no position.
-fn pictured(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Vec<(TimeSpan, EventId)>>, ReadError> {
-    let mentions = pool.mentions(noun, None, true, NAMINGS, &pool.question.content)?;
-    let spans: Vec<TimeSpan> =
-        mentions.iter().filter(|found| names(&found.reading.event, noun)).map(Found::span).collect();
+pub(super) fn pictured(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Vec<(TimeSpan, EventId)>>, ReadError> {
+    let spans: Vec<TimeSpan> = namings(pool, noun, None)?.iter().map(Found::span).collect();
     if spans.is_empty() {
         return Ok(None);
     }
@@ -130,14 +129,34 @@ fn pictured(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Vec<(TimeSpan, 
     Ok((!shown.is_empty()).then(|| shown.into_iter().map(|shown| (shown.span, shown.event.id)).collect()))
 }
 
+/// The latest events that say that they happen at the place that a noun names, also under its other names.
+pub(super) fn namings(pool: &Pool<'_>, noun: &NounPhrase, span: Option<TimeSpan>) -> Result<Vec<Found>, ReadError> {
+    let content = &pool.question.content;
+    let mut found = pool.mentions(noun, span, true, NAMINGS, content)?;
+    let asked = place_name(&pool.question.query.question, noun).unwrap_or_else(|| noun.head.clone());
+    for other in pool.reader.places().map_or_else(Vec::new, |places| places.names().others(&asked)) {
+        found = merged(found, pool.mentions(&name_phrase(other), span, true, NAMINGS, content)?);
+    }
+    found.retain(|found| names(pool, &found.reading.event, noun));
+    Ok(found)
+}
+
 /// Whether an event says that it happens at the place that a noun names.
-pub(super) fn names(event: &Event, noun: &NounPhrase) -> bool {
+fn names(pool: &Pool<'_>, event: &Event, noun: &NounPhrase) -> bool {
     if event.attributes.get("derived") == Some(&crate::Value::Bool(true)) {
         return false;
     }
     let told = event.attributes.get("place").and_then(crate::Value::as_text).map(str::to_owned);
     let said = || (event.kind == Kind::Text).then(|| named_in(&event.text)).flatten();
-    told.or_else(said).is_some_and(|name| is_named(noun, &name))
+    told.or_else(said).is_some_and(|name| is_named(noun, &name) || is_named_now(pool, noun, &name, event.span.start))
+}
+
+/// Whether a place that had a name at a time is the one that a noun names, which had other names too.
+pub(super) fn is_named_now(pool: &Pool<'_>, noun: &NounPhrase, name: &str, at: Timestamp) -> bool {
+    let Some(places) = pool.reader.places() else { return false };
+    let current = places.current(name, at);
+    let old = |(old, new): (&str, &str)| new.eq_ignore_ascii_case(current) && is_named(noun, old);
+    is_named(noun, current) || places.names().old_names().any(old)
 }
 
 /// When, how often or how long.
@@ -249,7 +268,7 @@ fn whereabouts(pool: &Pool<'_>, cue: Option<&Found>, told: &[Candidate]) -> Resu
 
 /// The place or the position of an event that has the robot's pose.
 fn robot_was(pool: &Pool<'_>, event: &Event) -> Option<String> {
-    event.pose.as_ref().map(|pose| in_words(pool, pose, visited(event)))
+    event.pose.as_ref().map(|pose| in_words(pool, pose, visited_now(pool.reader, event)))
 }
 
 fn in_words(pool: &Pool<'_>, pose: &Pose, visited: Option<&str>) -> String {
@@ -271,7 +290,8 @@ pub(in crate::recall) fn robot_now<'q>(pool: &'q Pool<'_>) -> Option<&'q Pose> {
 
 /// Whether an event says where the robot was, and not only what it saw.
 fn is_of_robot(found: &Found) -> bool {
-    found.reading.event.pose.as_ref().is_some_and(|pose| pose.of == PoseOf::Robot)
+    let event = &found.reading.event;
+    event.pose.as_ref().is_some_and(|pose| pose.of == PoseOf::Robot) && is_presence(event)
 }
 
 /// What says where the robot was at a moment: a visit, else what was nearest in time.
@@ -319,7 +339,7 @@ fn course(pool: &Pool<'_>, bound: TimeSpan) -> Result<Option<Candidate>, ReadErr
     let mut evidence: Vec<Found> = Vec::new();
     for found in all {
         let event = &found.reading.event;
-        let place = visited(event).or_else(|| place_of(pool, event.pose.as_ref()?)).map(at_place);
+        let place = visited_now(pool.reader, event).or_else(|| place_of(pool, event.pose.as_ref()?)).map(at_place);
         let Some(place) = place.filter(|place| !places.contains(place)) else { continue };
         places.push(place);
         evidence.push(found);

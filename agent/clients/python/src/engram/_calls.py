@@ -212,8 +212,8 @@ def places(limit: int | None) -> Call[Listing[Place]]:
     return Call("cmd/list", fields, lambda reply: decode_list(Place, reply.get("places")))
 
 
-def name_place(name: str, pose: Pose | Mapping[str, Any] | None) -> Call[NamedPlace]:
-    fields = without_nones({"name": name, "pose": write_pose(pose)})
+def name_place(name: str, pose: Pose | Mapping[str, Any] | None, renames: str | None = None) -> Call[NamedPlace]:
+    fields = without_nones({"name": name, "pose": write_pose(pose), "renames": renames})
     return Call("cmd/name_place", fields, lambda reply: decode(NamedPlace, reply), repeatable=False)
 
 

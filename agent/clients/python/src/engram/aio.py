@@ -309,10 +309,15 @@ class AsyncMemory:
         return await self._run(calls.places(limit), timeout)
 
     async def name_place(
-        self, name: str, pose: Pose | Mapping[str, Any] | None = None, *, timeout: float | None = None
+        self,
+        name: str,
+        pose: Pose | Mapping[str, Any] | None = None,
+        *,
+        renames: str | None = None,
+        timeout: float | None = None,
     ) -> NamedPlace:
-        """Names the place where the robot is now, or a pose."""
-        return await self._run(calls.name_place(name, pose), timeout)
+        """Names the place where the robot is now, or a pose; or gives the place that is called `renames` a new name."""
+        return await self._run(calls.name_place(name, pose, renames), timeout)
 
     async def name_entity(self, entity: str, name: str, *, timeout: float | None = None) -> Listing[Person]:
         """Gives a person a name. `entity` is an id or a name."""

@@ -302,16 +302,18 @@ class Place(display.Line):
     """A place that has a name, with the robot's visits to it."""
 
     name: str
+    #: What tells where it is: `pose` on a map, `events` that happened there, or nothing but `words`.
+    known_by: str = "pose"
     #: The middle of where it was named; `None` where no pose is known of it.
     pose: Pose | None = None
     #: How far from the middle it was named, metres.
     radius: float = 0.0
-    #: How often it was named.
+    #: How often it was named; known by words, how often somebody spoke of it.
     named: int = 0
     visits: int = 0
     #: How long the robot was there in all, seconds.
     lasted_s: float = 0.0
-    #: The first arrival and the last departure.
+    #: The first arrival and the last departure; known by words, when somebody spoke of it.
     first: datetime | None = None
     last: datetime | None = None
     #: All fields as Engram sent them.
@@ -331,6 +333,8 @@ class NamedPlace:
     name: str
     #: Where; `None` where the robot sends no poses.
     pose: Pose | None = None
+    #: The name before, if it had one.
+    renames: str | None = None
     #: Id of the event that names it.
     event: str = ""
 
