@@ -291,6 +291,10 @@ fn cues(
     match question.asked.occurrence {
         Some(Occurrence::First) => found.sort_by_key(|one| (one.span().start, one.id())),
         Some(Occurrence::Last) => found.sort_by_key(|one| std::cmp::Reverse((one.span().start, one.id()))),
+        Some(Occurrence::Nth(n)) => {
+            found.sort_by_key(|one| (one.span().start, one.id()));
+            found.drain(..(n - 1).min(found.len()));
+        }
         _ => {}
     }
     found.truncate(if question.asked.occurrence.is_some() { 1 } else { CUES });

@@ -1,8 +1,11 @@
 //! What kind of question it is and which senses it is about: grammar first, the meaning of its words where grammar is
 //! silent.
 
+use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{Ask, Asked};
+use crate::language::english::syntax::NounKind;
 use crate::language::english::tag::Tag;
+use crate::recall::reading::is_person;
 use crate::{Intent, Modality, QuestionModality};
 
 /// Words for seeing and looks.
@@ -36,6 +39,10 @@ const SPEAKING: &[&str] = &[
     "quote", "dictate",
 ];
 
+/// Classes of what has writing on it.
+const WRITTEN: &[&str] =
+    &["sign", "label", "writing", "letter", "document", "display", "board", "poster", "book", "package"];
+
 /// The sense that what is asked for belongs to, and whether it is speech.
 pub(super) fn senses(asked: &Asked) -> (Option<Modality>, Option<bool>) {
     let (mut seen, mut heard, mut spoken) = (false, false, false);
@@ -52,6 +59,15 @@ pub(super) fn senses(asked: &Asked) -> (Option<Modality>, Option<bool>) {
         let polite = matches!(lemma, "tell" | "ask" | "say") && asked.words.iter().any(|word| word.is("me"));
         spoken |= SPEAKING.contains(&lemma) && !polite && lemma != "call";
     }
+    // What is read aloud is heard; what a sign says is read.
+    let follows = |texts: &[&str]| {
+        asked.words.windows(2).any(|pair| pair[0].lemma == "read" && texts.contains(&pair[1].text.as_str()))
+    };
+    if follows(&["aloud", "out"]) {
+        (seen, spoken) = (false, true);
+    } else if writes(asked) {
+        (seen, spoken) = (true, false);
+    }
     let sense = match (seen, heard || spoken) {
         (true, false) => Some(Modality::Visual),
         (false, true) => Some(Modality::Audio),
@@ -63,6 +79,23 @@ pub(super) fn senses(asked: &Asked) -> (Option<Modality>, Option<bool>) {
         _ => None,
     };
     (sense, speech)
+}
+
+/// Whether something that is written says what is asked for: "what did the label say?"
+fn writes(asked: &Asked) -> bool {
+    let clauses = asked.sentences.iter().flat_map(|sentence| &sentence.clauses);
+    let mut saying = clauses.chain([&asked.clause]).filter(|clause| {
+        clause.verb.as_ref().is_some_and(|verb| verb.lemma == "say" && !verb.passive)
+            && clause.range.start >= asked.main.start
+            && clause.range.end <= asked.main.end
+    });
+    saying.any(|clause| {
+        clause.subject.as_ref().is_some_and(|subject| {
+            subject.kind == NounKind::Common
+                && !is_person(subject)
+                && WRITTEN.iter().any(|class| lexicon::is_a_as(&subject.head, class, PartOfSpeech::Noun).is_some())
+        })
+    })
 }
 
 /// Which senses the question is about.

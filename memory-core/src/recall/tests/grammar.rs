@@ -136,3 +136,31 @@ fn a_night_begins_with_the_evening() {
     let chosen = home.choose("Which meal was on the table on Tuesday night?", &["rice", "ravioli", "goulash"]);
     assert_eq!(chosen.choice, Some(2), "{chosen:?}");
 }
+
+#[test]
+fn the_first_time_that_something_happened_places_a_question() {
+    let rows: &[Row] = &[
+        ("20T08:10:00", 6, Kind::Caption, None, "Hands fold paper boats on a tray."),
+        ("20T08:10:02", 3, Kind::Text, None, "The harbour froze in the winter."),
+        ("20T08:30:00", 6, Kind::Caption, None, "Hands fold paper boats on a tray."),
+        ("20T08:30:02", 3, Kind::Text, None, "In spring the ships came back."),
+    ];
+    let misses = home(rows).with_meaning().misses(&[
+        ("The first time hands folded the boats, what was being read aloud?", "harbour froze"),
+        ("What was being read aloud the last time hands folded the boats?", "ships came back"),
+        ("When was the first time hands folded boats?", "08:10"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn what_a_label_says_is_read_and_not_heard() {
+    let rows: &[Row] = &[
+        ("20T08:10:00", 6, Kind::Caption, None, "A jar with a label: GOOSEBERRIES 2025."),
+        ("20T08:10:30", 3, Kind::Text, None, "That jar needs a new label, doesn't it?"),
+    ];
+    let home = home(rows).with_meaning();
+    let answer = home.ask("What did the label on the jar say?");
+    assert_eq!(answer.modality, crate::QuestionModality::Visual, "{answer:?}");
+    assert_eq!(home.misses(&[("What did the label on the jar say?", "GOOSEBERRIES")]), NONE);
+}

@@ -28,6 +28,10 @@ pub(super) fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
             ("the", "moment" | "instant", _) if words.get(at + 2).is_some_and(|word| word.tag != Tag::Mark) => {
                 (Order::During, 2)
             }
+            // "The first time it rained, who …?", and not "when was the first time …?".
+            ("the", "first" | "second" | "third" | "last", "time") if stands_alone(words, at, first) => {
+                (Order::During, 3)
+            }
             ("after" | "following", ..) => (Order::After, 1),
             ("once", ..) if words[at].tag == Tag::Conjunction => (Order::After, 1),
             ("before", ..) => (Order::Before, 1),
@@ -85,6 +89,16 @@ pub(super) fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
         return Some(Cue { order, direct, range: words[at].range.start..words[end - 1].range.end });
     }
     None
+}
+
+/// Whether a phrase at a place is no part of what is asked: nothing before it takes it as its subject or object.
+fn stands_alone(words: &[Word], at: usize, first: usize) -> bool {
+    let before = at.checked_sub(1).filter(|_| at > first).and_then(|before| words.get(before));
+    before.is_none_or(|before| match before.tag {
+        Tag::Mark | Tag::Noun | Tag::Name | Tag::Adverb | Tag::Pronoun => true,
+        Tag::Verb => !matches!(before.lemma.as_str(), "remember" | "recall" | "know" | "tell" | "name" | "describe"),
+        _ => false,
+    })
 }
 
 /// Whether a phrase is nothing but the name of a time: "the summer", "that season?".
