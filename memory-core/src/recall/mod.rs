@@ -41,7 +41,7 @@ pub use symbolic::serve;
 
 use self::answerers::way::OnTheWay;
 use self::answerers::{
-    amounts, counts, events, facts, order, places, poses, presence, procedures, summary, times, truth, way,
+    amounts, counts, events, facts, order, places, poses, presence, procedures, signal, summary, times, truth, way,
 };
 use self::candidate::{Candidate, Layer, Signals};
 use self::decision::{Decision, decide};
@@ -275,7 +275,7 @@ fn propose(
         _ => None,
     };
     let of_class = events::of_class(pool)?;
-    let specific = specific.or(of_class);
+    let specific = signal::answer(pool)?.or(specific).or(of_class);
     let told: Vec<Candidate> = candidates.iter().chain(&specific).cloned().collect();
     let present = presence::answer(pool, cue, &told)?;
     let posed = if present.is_some() { present } else { poses::answer(pool, found, &told)? };

@@ -9,6 +9,7 @@ pub(super) mod places;
 pub(super) mod poses;
 pub(super) mod presence;
 pub(super) mod procedures;
+pub(super) mod signal;
 pub(super) mod summary;
 pub(super) mod times;
 pub(super) mod truth;

@@ -164,3 +164,29 @@ fn what_a_label_says_is_read_and_not_heard() {
     assert_eq!(answer.modality, crate::QuestionModality::Visual, "{answer:?}");
     assert_eq!(home.misses(&[("What did the label on the jar say?", "GOOSEBERRIES")]), NONE);
 }
+
+#[test]
+fn what_was_wrong_with_the_picture_is_told_with_its_times() {
+    let rows: &[Row] = &[
+        ("20T08:10:00", 3, Kind::State, None, "The picture is black: the camera sees nothing."),
+        ("20T08:20:00", 3, Kind::State, None, "The picture is disturbed: there is noise in it."),
+        ("20T08:25:00", 3, Kind::Sound, None, "There is no sound at all."),
+        ("20T08:30:00", 3, Kind::State, None, "The picture is black: the camera sees nothing."),
+        ("20T08:40:00", 3, Kind::Caption, None, "A kettle stands on the stove."),
+    ];
+    let mut home = home(rows);
+    for (event, signal) in home.events.iter_mut().zip(["black", "noise", "silent", "black"]) {
+        event.attributes.insert("signal".into(), crate::Value::Text(signal.into()));
+    }
+    let home = home.with_meaning();
+    let answer = home.ask("Was there any trouble with your camera?");
+    let said = answer.answer.clone().unwrap_or_default();
+    assert!(
+        said.starts_with("Yes: The picture is black") && said.contains("08:30") && said.contains("08:20"),
+        "{answer:?}"
+    );
+    assert!(!said.contains("no sound"), "{answer:?}");
+    assert_eq!(home.misses(&[("In what way did the sound fail?", "no sound")]), NONE);
+    let other = home.ask("Was there any trouble with the kettle?").answer.unwrap_or_default();
+    assert!(!other.contains("black"), "{other}");
+}

@@ -1,0 +1,96 @@
+//! What was wrong with the picture or the sound: "did your camera give you trouble?".
+
+use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::question::Ask;
+use crate::language::english::tag::Tag;
+use crate::language::english::time::moment;
+use crate::recall::answerers::places::capitalised;
+use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::pool::{Found, Pool};
+use crate::recall::question::Question;
+use crate::{Kind, Modality, ReadError, Value as Attribute};
+
+/// Classes of what is not as it should be.
+const FAULTS: &[&str] =
+    &["trouble", "fault", "failure", "defect", "disturbance", "interruption", "difficulty", "malfunction"];
+/// Verbs of a device that does not do what it should.
+const FAILS: &[&str] = &["fail", "malfunction", "break", "drop", "freeze", "disturb", "interrupt"];
+/// What shows a picture, and what carries a sound.
+const PICTURE: &[&str] = &["picture", "image", "video", "camera", "lens", "sight", "vision", "view", "eye"];
+const SOUND: &[&str] = &["sound", "audio", "microphone", "mic", "hearing", "ear"];
+const EITHER: &[&str] = &["signal", "recording", "stream", "feed", "transmission", "sensor"];
+/// Events that are gone through.
+const EVENTS: usize = 5_000;
+/// Most times of one fault that are told, and most faults.
+const TIMES: usize = 5;
+const LISTED: usize = 6;
+
+/// The faults of the signal that was recorded, where the question asks for them.
+pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let Some(sense) = asked_for(question) else { return Ok(None) };
+    let kinds = vec![Kind::State, Kind::Sound];
+    let mut events = pool.listing(question.bound(), sense, kinds, false, EVENTS, &question.content)?;
+    events.retain(|found| found.reading.event.attributes.contains_key("signal"));
+    // That the light is out may be the place's fault and not the camera's.
+    let dark =
+        |found: &Found| found.reading.event.attributes.get("signal").and_then(Attribute::as_text) == Some("dark");
+    events.sort_by_key(|found| (dark(found), found.span().start, found.id()));
+    if events.is_empty() {
+        return Ok(None);
+    }
+    let mut faults: Vec<(String, Vec<&Found>)> = Vec::new();
+    for found in &events {
+        let text = found.reading.event.text.trim_end_matches('.');
+        match faults.iter_mut().find(|(known, _)| known == text) {
+            Some((_, times)) => times.push(found),
+            None => faults.push((text.to_owned(), vec![found])),
+        }
+    }
+    let told = faults.iter().take(LISTED).map(|(text, times)| {
+        let begins: Vec<String> = times.iter().take(TIMES).map(|it| moment(it.span().start, &question.now)).collect();
+        format!("{text}, {}{}", begins.join(", "), if times.len() > TIMES { ", …" } else { "" })
+    });
+    let yes = if question.ask() == Ask::Truth { "Yes: " } else { "" };
+    let text = format!("{yes}{}.", told.collect::<Vec<_>>().join("; "));
+    let value = match question.ask() {
+        Ask::Truth => Value::Truth(true),
+        _ => Value::List(faults.iter().map(|(text, _)| text.clone()).collect()),
+    };
+    let reason = format!("{} times the signal was not as it should be", events.len());
+    Ok(Some(Candidate::computed(Layer::Episodes, capitalised(&text), value, events, 1.0, reason)))
+}
+
+/// The sense whose faults are asked for (`Some(None)`: both), if any are.
+fn asked_for(question: &Question<'_>) -> Option<Option<Modality>> {
+    let asks = matches!(
+        question.ask(),
+        Ask::Thing | Ask::Description | Ask::Action | Ask::Truth | Ask::Way | Ask::Reason | Ask::Place | Ask::Summary
+    );
+    if !asks || question.asked.cue.is_some() {
+        return None;
+    }
+    let main = &question.asked.main;
+    let words = question.asked.words.iter();
+    let words = words.filter(|word| main.start <= word.range.start && word.range.end <= main.end);
+    let (mut fault, mut picture, mut sound, mut either) = (false, false, false, false);
+    for word in words {
+        let lemma = word.lemma.as_str();
+        fault |= match word.tag {
+            Tag::Noun => FAULTS.iter().any(|class| lexicon::is_a_as(lemma, class, PartOfSpeech::Noun).is_some()),
+            Tag::Verb => FAILS.contains(&lemma),
+            Tag::Adjective | Tag::Adverb => lemma == "wrong",
+            _ => false,
+        };
+        picture |= PICTURE.contains(&lemma);
+        sound |= SOUND.contains(&lemma);
+        either |= EITHER.contains(&lemma);
+    }
+    match (picture, sound) {
+        _ if !fault => None,
+        (true, false) => Some(Some(Modality::Visual)),
+        (false, true) => Some(Some(Modality::Audio)),
+        (true, true) => Some(None),
+        (false, false) => either.then_some(None),
+    }
+}
