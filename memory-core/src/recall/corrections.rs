@@ -193,8 +193,9 @@ fn same_word(item: &Item, earlier: &Reading, later: &Reading, said: &Said<'_>) -
     let alike = |reading: &Reading| -> Vec<String> {
         let suits = |tag: Tag| !matches!((item.tag, tag), (Tag::Verb, Tag::Noun) | (Tag::Noun, Tag::Verb));
         let of_item = |lemma: &str| word_likeness(&item.lemma, lemma) >= ALIKE || item.other.as_deref() == Some(lemma);
-        reading
-            .lemmas
+        // Two statements of one speaker need not speak of one thing.
+        let told = if item.tag == Tag::Name { reading.own.min(reading.lemmas.len()) } else { reading.lemmas.len() };
+        reading.lemmas[..told]
             .iter()
             .filter(|(lemma, tag)| suits(*tag) && of_item(lemma))
             .map(|(lemma, _)| lemma.clone())

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::index::{stem, words};
 use crate::language::english::closed::PLACING;
-use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::{Ask, Occurrence};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
@@ -29,6 +29,8 @@ const NEAR_SAID: f32 = 0.4;
 const OUT_OF_TIME: f32 = 0.6;
 /// What is left of its rank of an event that says the opposite of what the question takes for granted.
 const OPPOSED: f32 = 0.7;
+/// What is left of the rank of a reason that says nothing but what is to be explained.
+const SAID_AGAIN: f32 = 0.3;
 /// What a text loses of its rank that only asks what the question asks.
 const ASKED_BACK: f32 = 0.25;
 /// How well a quotation fits that may hold what is asked for.
@@ -325,7 +327,11 @@ fn may_be_said_by(speaker: &NounPhrase, reading: &Reading) -> bool {
         let name = crate::recall::reading::name_phrase(entity);
         likeness(speaker, &name, reading) >= SPEAKER || kind_of(&name, &speaker.head).is_some()
     });
-    unknown || own || best_in(speaker, reading) >= SPEAKER
+    let told = reading.clauses().any(|clause| {
+        let says = clause.verb.as_ref().is_some_and(|verb| SAYING.contains(&verb.lemma.as_str()));
+        says && clause.subject.as_ref().is_some_and(|subject| likeness(speaker, subject, reading) >= SPEAKER)
+    });
+    unknown || own || told
 }
 
 /// Whether a name or a number is asked for, which no sentence around it can stand for: "what is he called?", "what's her number?".
@@ -354,6 +360,9 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
         (Some(false), _) => 0.9,
     };
     let asks = 1.0 - ASKED_BACK * asked_back(question, &found.reading);
+    // What only says again that it happened is no reason for it.
+    let again = question.ask() == Ask::Reason && found.coverage.others < 1.0 && found.coverage.of_event > 0.0;
+    let asks = if again { asks * SAID_AGAIN } else { asks };
     let opposed = if is_opposed(question, &found.reading) { OPPOSED } else { 1.0 };
     let other = conflict(question, &found.reading) * denial(question, &found.reading) * opposed;
     (found.fitness() + 0.15 * does(question, &found.reading) + 0.35 * ahead(question, &found.reading))
@@ -476,6 +485,10 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         }
     };
     let subject_asked = question.asked.subject_is_asked;
+    if let Some(name) = asks_who_one_is(question) {
+        reading.clauses().flat_map(arguments).filter_map(|noun| role(name, noun, reading)).for_each(&mut add);
+        return found;
+    }
     if question.asked.negated_verb() {
         // "Who did not have any …?": who does without it, or of whom that is denied.
         for clause in reading.clauses().filter(|clause| lacks(question, clause, reading)) {
@@ -516,6 +529,22 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     }
     found.truncate(if question.asked.class.as_ref().is_some_and(|class| class.plural) { LISTED } else { 1 });
     found
+}
+
+/// "Who is Lena?": the name.
+fn asks_who_one_is<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
+    let clause = &question.asked.clause;
+    let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
+    clause.subject.as_ref().filter(|subject| is && subject.kind == NounKind::Name && clause.objects.is_empty())
+}
+
+/// What somebody is to whom, as a phrase says it beside the name: "my daughter Lena".
+fn role(name: &NounPhrase, noun: &NounPhrase, reading: &Reading) -> Option<String> {
+    let owner = noun.owner.as_deref().filter(|_| noun.kind == NounKind::Name && noun.head == name.head)?;
+    let role =
+        noun.modifiers.iter().find(|word| lexicon::category(word, PartOfSpeech::Noun) == Some(Category::Person))?;
+    let owner = if owner.is_pronoun() { reading.event.entity.clone()? } else { reading.phrase_text(owner) };
+    Some(format!("{owner}'s {role}"))
 }
 
 /// Whether a clause says that somebody is without what the question names.

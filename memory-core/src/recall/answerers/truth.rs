@@ -58,14 +58,21 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     if let Some(candidate) = whereabouts(pool, pooled)? {
         return Ok(Some(candidate));
     }
-    if let Some(pair) = denied_since(pool) {
+    if let Some(pair) = denied_since(pool, pooled) {
         let yes = question.asked.negated_verb();
         let mut candidate = said(pool, &pair.later, yes, pooled, "what was told since takes it back");
         candidate.signals.coverage = pair.earlier.coverage.of_content;
         return Ok(Some(candidate));
     }
-    // Otherwise what happened says yes, and what was told not to happen says no.
-    let mut ranked: Vec<&Found> = pooled.iter().filter(|found| !found.reading.only_asks()).collect();
+    // Otherwise what happened says yes, and what was told not to happen says no; of a state, only what names one.
+    let clause = &question.asked.clause;
+    let is = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive) && of_states(clause);
+    let state = predicate(clause, question).filter(|_| is);
+    let names = |found: &Found| {
+        let mut told = found.reading.lemmas.iter();
+        state.as_ref().is_none_or(|state| told.any(|(lemma, _)| same(state, lemma).is_some()))
+    };
+    let mut ranked: Vec<&Found> = pooled.iter().filter(|found| !found.reading.only_asks() && names(found)).collect();
     ranked.sort_by(|a, b| b.fitness().total_cmp(&a.fitness()).then(b.span().start.cmp(&a.span().start)));
     let Some(best) = ranked.first() else { return Ok(None) };
     if best.coverage.of_content < SAYS_IT {
@@ -108,8 +115,10 @@ fn told_of_state(question: &Question<'_>, predicate: &str, reading: &Reading) ->
 }
 
 /// Of the statements that say what is asked, one that was taken back since.
-fn denied_since<'a>(pool: &'a Pool<'_>) -> Option<&'a TakenBack> {
-    let said = pool.taken_back.iter().filter(|pair| pair.earlier.coverage.of_content >= SAYS_IT);
+fn denied_since<'a>(pool: &'a Pool<'_>, pooled: &[Found]) -> Option<&'a TakenBack> {
+    let corrects = |found: &&Found| pool.taken_back.iter().all(|pair| pair.later.id() != found.id());
+    let others = pooled.iter().filter(corrects).map(|found| found.coverage.of_content).fold(SAYS_IT, f32::max);
+    let said = pool.taken_back.iter().filter(|pair| pair.earlier.coverage.of_content >= others);
     said.max_by_key(|pair| (pair.later.span().start, pair.later.id()))
 }
 

@@ -190,3 +190,42 @@ fn what_was_wrong_with_the_picture_is_told_with_its_times() {
     let other = home.ask("Was there any trouble with the kettle?").answer.unwrap_or_default();
     assert!(!other.contains("black"), "{other}");
 }
+
+#[test]
+fn a_workshop_is_told_about_in_everyday_words() {
+    let rows: &[Row] = &[
+        ("17T08:00:00", 0, Kind::Text, Some("Tove"), "The crane is charging in bay three, so use the hand cart today."),
+        ("17T09:00:00", 0, Kind::Text, Some("Tove"), "The plumber comes at eleven on Saturday to see the boiler."),
+        (
+            "17T14:00:00",
+            0,
+            Kind::Text,
+            Some("Tove"),
+            "We are out of glue. I have ordered twenty tubes, they arrive tomorrow.",
+        ),
+        (
+            "18T10:30:00",
+            0,
+            Kind::Text,
+            Some("Tove"),
+            "The plumber cannot come on Saturday. He will be here on Sunday at nine instead.",
+        ),
+        ("18T15:00:00", 3, Kind::Sound, None, "A klaxon blares."),
+        ("18T15:01:00", 0, Kind::Text, Some("Ivo"), "That klaxon was just dust in the smoke detector."),
+        ("18T15:10:00", 0, Kind::Text, Some("Ivo"), "My niece Runa starts school in spring."),
+        ("18T15:20:00", 0, Kind::Text, Some("Ivo"), "Rolf called in sick."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("Where is the crane?", "In bay three"),
+        ("When does the plumber come?", "22 November"),
+        ("Did Tove order anything?", "Yes"),
+        ("Why did the klaxon blare?", "dust"),
+        ("Who is Runa?", "Ivo's niece"),
+    ]);
+    assert_eq!(misses, NONE);
+    for question in ["Is the hand cart broken?", "What did Rolf say about the glue?"] {
+        let none = home.ask(question);
+        assert_eq!((none.route, &none.answer), (Route::None, &None), "{none:?}");
+    }
+}

@@ -165,7 +165,9 @@ impl Chunker<'_> {
                 Tag::Modal => {
                     bare = false;
                     group.future |= matches!(word.text.as_str(), "will" | "shall");
-                    group.modal = Some(word.text.clone());
+                    let negated = word.text == "cannot";
+                    group.negated |= negated;
+                    group.modal = Some(if negated { "can".to_owned() } else { word.text.clone() });
                 }
                 Tag::Auxiliary => {
                     bare &= group.infinitive;
@@ -291,7 +293,7 @@ impl Chunker<'_> {
         };
         self.at = head + 1;
         let word = &self.words[head];
-        // A number behind its noun is a name's part: "plate 2", "pallet nine".
+        // A number behind its noun is a name's part: "plate 2", "bay three".
         let mut end = word.range.end;
         let mut modifiers: Vec<String> = Vec::new();
         let mut number = None;
@@ -304,7 +306,8 @@ impl Chunker<'_> {
         if word.tag != Tag::Number
             && let Some(next) = self.words.get(self.at)
             && next.tag == Tag::Number
-            && next.text.chars().all(|c| c.is_ascii_digit())
+            && (next.text.chars().all(|c| c.is_ascii_digit())
+                || determiner.is_none() && word.tag == Tag::Noun && word.text == word.lemma)
             && !self.words.get(self.at + 1).is_some_and(Word::is_nominal)
         {
             modifiers.push(next.text.clone());
