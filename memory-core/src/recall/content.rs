@@ -170,6 +170,8 @@ const FRAME: &[&str] = &[
     "get",
     "got",
     "become",
+    "allow",
+    "permit",
     "right",
     "wrong",
     "matter",

@@ -477,7 +477,11 @@ pub(in crate::recall) fn parts(question: &Question<'_>, found: &Found) -> Vec<St
 
 /// Persons who act in the event, those that the question names left out.
 fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
-    let named = |noun: &NounPhrase| question.named.iter().any(|asked| likeness(asked, noun, reading) >= 0.7);
+    let related = |asked: &NounPhrase| asked.owner.clone().or_else(|| asked.of.clone());
+    let named = |noun: &NounPhrase| {
+        let whose: Vec<NounPhrase> = question.named.iter().filter_map(related).map(|noun| *noun).collect();
+        question.named.iter().chain(&whose).any(|asked| likeness(asked, noun, reading) >= 0.7)
+    };
     let mut found: Vec<String> = Vec::new();
     let mut add = |name: String| {
         if !name.is_empty() && !found.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
@@ -488,6 +492,11 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     if let Some(name) = asks_who_one_is(question) {
         reading.clauses().flat_map(arguments).filter_map(|noun| role(name, noun, reading)).for_each(&mut add);
         return found;
+    }
+    if let Some(asked) = question.asked.clause.subject.as_ref().filter(|subject| is_person(subject)) {
+        if let Some(name) = reading.clauses().flat_map(arguments).find_map(|noun| in_role(asked, noun, reading)) {
+            return vec![name];
+        }
     }
     if question.asked.negated_verb() {
         // "Who did not have any …?": who does without it, or of whom that is denied.
@@ -545,6 +554,16 @@ fn role(name: &NounPhrase, noun: &NounPhrase, reading: &Reading) -> Option<Strin
         noun.modifiers.iter().find(|word| lexicon::category(word, PartOfSpeech::Noun) == Some(Category::Person))?;
     let owner = if owner.is_pronoun() { reading.event.entity.clone()? } else { reading.phrase_text(owner) };
     Some(format!("{owner}'s {role}"))
+}
+
+/// The name of who is something to somebody: "my daughter Lena" for "Ivo's daughter", where Ivo says it.
+fn in_role(asked: &NounPhrase, noun: &NounPhrase, reading: &Reading) -> Option<String> {
+    let whose = asked.owner.as_deref().or(asked.of.as_deref())?;
+    let owner = noun.owner.as_deref().filter(|_| noun.kind == NounKind::Name)?;
+    let is_role = noun.modifiers.iter().any(|word| word_likeness(word, &asked.head) >= 0.8);
+    let owner = reading.resolve(owner)?;
+    (is_role && likeness(whose, &owner, reading) >= SPEAKER)
+        .then(|| reading.phrase_text(noun).split_whitespace().next_back().unwrap_or_default().to_owned())
 }
 
 /// Whether a clause says that somebody is without what the question names.

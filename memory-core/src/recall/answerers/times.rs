@@ -185,6 +185,26 @@ fn denied(reading: &crate::recall::reading::Reading, at: usize) -> bool {
     verbs.max_by_key(|verb| verb.range.start).is_some_and(|verb| verb.negated)
 }
 
+/// The sentence of an event that holds most of the question, if it tells a time itself and no other one holds as much.
+fn told_in(question: &Question<'_>, found: &Found) -> Option<std::ops::Range<usize>> {
+    let reading = &found.reading;
+    let wanted: Vec<(String, f32)> =
+        question.content.items.iter().map(|item| (stem(&item.lemma), item.weight)).collect();
+    let suits = |range: &std::ops::Range<usize>| -> f32 {
+        let held: Vec<String> = words(reading.text(range)).map(|word| stem(&word)).collect();
+        wanted.iter().filter(|(stem, _)| held.contains(stem)).map(|(_, weight)| weight).sum()
+    };
+    let mut rated: Vec<(f32, &std::ops::Range<usize>)> =
+        reading.sentences.iter().map(|sentence| (suits(&sentence.range), &sentence.range)).collect();
+    rated.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let (best, range) = rated.first().copied()?;
+    let alone = rated.get(1).is_none_or(|(second, _)| *second < best);
+    let tells = reading.times.iter().any(|time| {
+        range.start <= time.range.start && time.range.end <= range.end && !denied(reading, time.range.start)
+    });
+    (alone && tells).then(|| range.clone())
+}
+
 /// What was told of a time to come: of what is told of one thing the latest holds.
 fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
@@ -212,8 +232,10 @@ fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadErro
     let mut date: Option<ToldTime> = None;
     let mut clock: Option<ToldTime> = None;
     for found in &meant {
+        let sentence = told_in(question, found);
         for time in &found.reading.times {
-            if time.span.end < found.span().start || denied(&found.reading, time.range.start) {
+            let elsewhere = sentence.as_ref().is_some_and(|it| time.range.start < it.start || it.end < time.range.end);
+            if elsewhere || time.span.end < found.span().start || denied(&found.reading, time.range.start) {
                 continue;
             }
             if time.has_date && date.is_none() {

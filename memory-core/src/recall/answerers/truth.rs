@@ -41,6 +41,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             pool.mentions(thing, bound, true, 80, &question.content)?,
         );
         let mut all = merged(listed, pooled.to_vec());
+        // What was told afterwards says nothing of how it was then.
+        all.retain(|found| bound.is_none_or(|bound| found.span().start <= bound.end));
         all.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
         for found in &all {
             if best_in(thing, &found.reading) < SAME_THING {
@@ -300,9 +302,11 @@ fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Rea
 
 /// Whether an event says that something is not done, or no more.
 fn denies(reading: &Reading, verb: &str) -> bool {
+    let permits = matches!(verb, "allow" | "permit" | "let");
     reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses).any(|clause| {
         clause.verb.as_ref().is_some_and(|told| {
-            (told.negated && (word_likeness(verb, &told.lemma) >= 0.6 || verb == "be" || verb == "have"))
+            (told.negated && permits && told.modal.is_some())
+                || (told.negated && (word_likeness(verb, &told.lemma) >= 0.6 || verb == "be" || verb == "have"))
                 || told.particle.as_deref() == Some("off") && matches!(told.lemma.as_str(), "call")
                 || matches!(told.lemma.as_str(), "cancel" | "postpone" | "refuse")
         })

@@ -229,3 +229,23 @@ fn a_workshop_is_told_about_in_everyday_words() {
         assert_eq!((none.route, &none.answer), (Route::None, &None), "{none:?}");
     }
 }
+
+#[test]
+fn each_sentence_tells_its_own_time_and_whose_somebody_is() {
+    let rows: &[Row] = &[
+        (
+            "19T08:00:00",
+            0,
+            Kind::Text,
+            Some("Rolf"),
+            "My left foot hurts today. My aunt Runa visits me on Sunday afternoon.",
+        ),
+        ("19T09:00:00", 0, Kind::Text, Some("Tove"), "Rolf must not have any aspirin."),
+    ];
+    let misses = home(rows).with_meaning().misses(&[
+        ("When does Runa visit?", "22 November"),
+        ("Who is Rolf's aunt?", "Runa"),
+        ("Is Rolf allowed to have aspirin?", "No"),
+    ]);
+    assert_eq!(misses, NONE);
+}
