@@ -75,7 +75,7 @@ async fn connection(
     router: axum::Router,
     head: Duration,
     shutdown: CancellationToken,
-    _place: Place,
+    _place: ConnectionPermit,
 ) {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(head).max_buf_size(HEAD);
@@ -100,13 +100,13 @@ struct Places {
 }
 
 /// One connection's; free again when it is dropped.
-struct Place {
+struct ConnectionPermit {
     places: Arc<Places>,
     address: IpAddr,
 }
 
 impl Places {
-    fn take(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+    fn take(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionPermit> {
         let mut taken = self.taken.lock();
         let all: usize = taken.values().sum();
         let own = taken.entry(address).or_default();
@@ -117,11 +117,11 @@ impl Places {
             return None;
         }
         *own += 1;
-        Some(Place { places: Arc::clone(self), address })
+        Some(ConnectionPermit { places: Arc::clone(self), address })
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let mut taken = self.places.taken.lock();
         if let Some(own) = taken.get_mut(&self.address) {

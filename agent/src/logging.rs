@@ -42,7 +42,7 @@ impl<S: Subscriber> Layer<S> for LastError {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
         // What a client of MCP does wrong is not wrong with this program.
         if *event.metadata().level() == Level::ERROR && !event.metadata().target().starts_with("rmcp") {
-            let mut said = Said::default();
+            let mut said = LoggedFields::default();
             event.record(&mut said);
             let text = format!("{}{}", said.message, said.fields);
             *self.0.lock() = Some(text.chars().take(LAST_ERROR_CHARS).collect());
@@ -51,12 +51,12 @@ impl<S: Subscriber> Layer<S> for LastError {
 }
 
 #[derive(Default)]
-struct Said {
+struct LoggedFields {
     message: String,
     fields: String,
 }
 
-impl Visit for Said {
+impl Visit for LoggedFields {
     fn record_str(&mut self, field: &Field, value: &str) {
         self.record_debug(field, &format_args!("{value}"));
     }

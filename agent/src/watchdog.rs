@@ -30,11 +30,11 @@ pub type Silence = Arc<dyn Fn() -> Option<Duration> + Send + Sync>;
 /// The loops that are watched.
 pub struct Watchdog {
     clock: Arc<dyn Clock>,
-    state: Mutex<State>,
+    state: Mutex<WatchdogState>,
 }
 
 #[derive(Default)]
-struct State {
+struct WatchdogState {
     next: u64,
     loops: BTreeMap<u64, Loop>,
     excuses: usize,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use drivers::archive::{Archive, ArchiveLimits, ClipError, Part, Recorder, clip, still};
+use drivers::archive::{Archive, ArchiveLimits, ClipError, ClipPart, Recorder, clip, still};
 use drivers::capture::{SourceHandle, SourceKind, SourceSpec};
 use media::{DEADLINE, Record, chunks, played};
 use memory_core::Clock;
@@ -130,7 +130,7 @@ fn a_clip_has_exactly_the_seconds_that_were_asked_for() {
     assert_eq!(whole.len(), 300);
     for name in ["clip.mkv", "clip.mp4"] {
         let out = folder.path().join(name);
-        let part = |from, to| Part { path: source.clone(), from: ms(from), to: ms(to) };
+        let part = |from, to| ClipPart { path: source.clone(), from: ms(from), to: ms(to) };
         let length = clip(&[part(2_400, 4_000), part(9_000, 9_520)], &out).unwrap();
         assert_eq!(length, ms(2_120));
         let (pictures, sound) = played(&out);
@@ -183,14 +183,14 @@ fn there_is_no_still_where_nothing_is_shown() {
 fn a_clip_that_cannot_be_made_says_why_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let source = media::clip(folder.path(), "short.mkv", 2, true, true);
-    let part = Part { path: source, from: ms(0), to: ms(1_000) };
+    let part = ClipPart { path: source, from: ms(0), to: ms(1_000) };
     assert!(matches!(clip(&[], &folder.path().join("a.mkv")), Err(ClipError::Nothing)));
     assert!(matches!(clip(std::slice::from_ref(&part), &folder.path().join("a.avi")), Err(ClipError::Container(_))));
-    let missing = Part { path: folder.path().join("gone.mkv"), ..part.clone() };
+    let missing = ClipPart { path: folder.path().join("gone.mkv"), ..part.clone() };
     assert!(matches!(clip(&[missing], &folder.path().join("a.mkv")), Err(ClipError::Unreadable { .. })));
     let text = folder.path().join("list.mkv");
     std::fs::write(&text, "milk, bread").unwrap();
-    let error = clip(&[Part { path: text, ..part.clone() }], &folder.path().join("a.mkv")).unwrap_err();
+    let error = clip(&[ClipPart { path: text, ..part.clone() }], &folder.path().join("a.mkv")).unwrap_err();
     assert!(error.to_string().contains("list.mkv"), "{error}");
     assert!(matches!(clip(&[part], &folder.path().join("no/folder/a.mkv")), Err(ClipError::Unwritable { .. })));
     assert!(!folder.path().join("a.mkv").exists());

@@ -13,7 +13,7 @@ mod offline;
 use std::io::Write as _;
 
 use memory_core::SystemClock;
-use memory_core::learning::measure::{Plan, Surroundings, Workload, measure};
+use memory_core::learning::measure::{MeasureEnvironment, Plan, Workload, measure};
 use memory_core::ports::TextEmbedder as _;
 use offline::{VectorFile, shared};
 
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string());
     let workload = Workload::read(&split, &read)?;
     let clock = SystemClock::new();
-    let around = Surroundings { clock: &clock, resident: &resident, phi: &phi };
+    let around = MeasureEnvironment { clock: &clock, resident: &resident, phi: &phi };
     let figures = measure(&workload, Plan::default(), &around, &mut |_| ());
     println!("{}", figures.table());
     if let Some(file) = patterns {

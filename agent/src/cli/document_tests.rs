@@ -11,8 +11,10 @@ use crate::exit::Exit;
 const GUIDE: &str = include_str!("../../../docs/guide.md");
 
 /// Everything that shows commands, by name.
-const DOCUMENTS: [(&str, &str); 13] = [
+const DOCUMENTS: [(&str, &str); 15] = [
     ("README.md", include_str!("../../../README.md")),
+    ("docs/CHANGELOG.md", include_str!("../../../docs/CHANGELOG.md")),
+    ("docs/CONTRIBUTING.md", include_str!("../../../docs/CONTRIBUTING.md")),
     ("docs/benchmarks.md", include_str!("../../../docs/benchmarks.md")),
     ("docs/decisions.md", include_str!("../../../docs/decisions.md")),
     ("docs/glossary.md", include_str!("../../../docs/glossary.md")),

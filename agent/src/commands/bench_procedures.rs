@@ -5,7 +5,7 @@ use std::path::Path;
 
 use drivers::models::Role;
 use memory_core::SystemClock;
-use memory_core::learning::measure::{Figures, Plan, Surroundings, Times, Workload, measure};
+use memory_core::learning::measure::{Figures, MeasureEnvironment, Plan, Times, Workload, measure};
 use serde_json::{Value as Json, json};
 
 use crate::cli::ProceduresBenchArgs;
@@ -38,7 +38,7 @@ pub fn run(args: &ProceduresBenchArgs, config: &ModelsConfig, output: Output) ->
     let phi = |text: &str| embedder.as_ref()?.embed(&[text]).ok()?.pop();
     let plan = Plan { facts: args.facts, procedures: args.procedures, ..Plan::default() };
     let clock = SystemClock::new();
-    let around = Surroundings { clock: &clock, resident: &resident, phi: &phi };
+    let around = MeasureEnvironment { clock: &clock, resident: &resident, phi: &phi };
     let bar = progress(None, "{spinner} {msg}");
     let figures = measure(&workload, plan, &around, &mut |step| {
         bar.set_message(step.to_owned());

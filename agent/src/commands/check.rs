@@ -6,7 +6,7 @@ use std::time::Duration;
 use memory_core::SystemClock;
 use serde_json::json;
 
-use super::place::{self, Place, RunningAgent};
+use super::place::{self, CommandTarget, RunningAgent};
 use crate::cli::GlobalArgs;
 use crate::config::{Config, Directories};
 use crate::exit::{Exit, Failure};
@@ -24,7 +24,7 @@ const SHOWN: usize = 100;
 pub fn run(global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
     let (loaded, _) = super::prepare(global, true)?;
     let opened = place::open(&loaded, Arc::new(SystemClock::new()));
-    if let Ok(Place::Agent(agent)) = &opened {
+    if let Ok(CommandTarget::Agent(agent)) = &opened {
         return by_mqtt(agent, &loaded.config, output);
     }
     let file = Directories::of(&loaded.config).memory;
@@ -32,8 +32,10 @@ pub fn run(global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
     spinner.enable_steady_tick(std::time::Duration::from_millis(100));
     spinner.set_message(file.display().to_string());
     let checked = opened.and_then(|place| match place {
-        Place::Store(memory) => memory.check().map_err(|error| Failure { exit: Exit::Store, error: error.into() }),
-        Place::Agent(_) => Err(Failure::new(Exit::Internal, "the agent was asked already")),
+        CommandTarget::Store(memory) => {
+            memory.check().map_err(|error| Failure { exit: Exit::Store, error: error.into() })
+        }
+        CommandTarget::Agent(_) => Err(Failure::new(Exit::Internal, "the agent was asked already")),
     });
     spinner.finish_and_clear();
     let report = match checked {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use drivers::archive::{ClipError, Part, clip};
+use drivers::archive::{ClipError, ClipPart, clip};
 use jiff::tz::TimeZone;
 use memory_core::{Clock, EpisodeFilter, EpisodeId, SystemClock, TimeSpan, Timestamp};
 use serde_json::{Value as Json, json};
@@ -59,7 +59,7 @@ pub fn run(args: &ClipArgs, global: &GlobalArgs, output: Output) -> Result<Exit,
 }
 
 /// What the clip shall show.
-struct Wanted {
+struct WantedClip {
     span: TimeSpan,
     /// Episodes with the recordings that are files of their own.
     episodes: Vec<Episode>,
@@ -79,7 +79,7 @@ fn wanted(
     clock: Arc<SystemClock>,
     now: Timestamp,
     zone: &TimeZone,
-) -> Result<Wanted, Failure> {
+) -> Result<WantedClip, Failure> {
     if let Some(id) = &args.episode {
         let id: EpisodeId =
             id.parse().map_err(|_| Failure::new(Exit::Usage, format!("`{id}` is no episode; an example is ep-42")))?;
@@ -88,7 +88,7 @@ fn wanted(
         let episode = found.ok_or_else(nothing)?;
         let at = |field: &str| episode[field].as_str().and_then(|text| Timestamp::parse(text).ok());
         let (Some(start), Some(end)) = (at("start"), at("end")) else { return Err(nothing()) };
-        return Ok(Wanted {
+        return Ok(WantedClip {
             span: TimeSpan::new(start, end),
             episodes: read(&episode).into_iter().collect(),
             source: episode["source"].as_str().map(str::to_owned),
@@ -107,7 +107,7 @@ fn wanted(
     let found = inspect::list_episodes(loaded, clock, &filter, zone)?;
     let episodes = found["episodes"].as_array().into_iter().flatten();
     let of_source = |episode: &&Json| args.source.as_deref().is_none_or(|source| episode["source"] == source);
-    Ok(Wanted { span, episodes: episodes.filter(of_source).filter_map(read).collect(), source: None })
+    Ok(WantedClip { span, episodes: episodes.filter(of_source).filter_map(read).collect(), source: None })
 }
 
 /// An episode that a file shows.
@@ -121,9 +121,9 @@ fn read(episode: &Json) -> Option<Episode> {
     })
 }
 
-impl Wanted {
+impl WantedClip {
     /// From the archive where that has it, else from the files that are their own recording.
-    fn parts(&self, recordings: &Recordings, source: Option<&str>) -> Result<Vec<Part>, Failure> {
+    fn parts(&self, recordings: &Recordings, source: Option<&str>) -> Result<Vec<ClipPart>, Failure> {
         let source = source.or(self.source.as_deref());
         let chunks = recordings.archive.covering(source, self.span);
         let mut sources: Vec<&str> = chunks.iter().map(|chunk| chunk.source.as_str()).collect();
@@ -139,11 +139,11 @@ impl Wanted {
                 .into_iter()
                 .map(|chunk| {
                     let end = self.span.end.since(chunk.name.session).min(chunk.end);
-                    Part { path: chunk.path, from: chunk.offset, to: end.saturating_sub(chunk.name.begin) }
+                    ClipPart { path: chunk.path, from: chunk.offset, to: end.saturating_sub(chunk.name.begin) }
                 })
                 .collect());
         }
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<ClipPart> = Vec::new();
         let mut elsewhere = None;
         for episode in &self.episodes {
             // The answer may be a stranger's: only what this installation knows as a recording is opened.
@@ -153,7 +153,7 @@ impl Wanted {
             };
             // Wall-clock time of the file's begin.
             let begin = episode.start.saturating_sub(episode.stream_start);
-            let part = Part { path, from: self.span.start.since(begin), to: self.span.end.since(begin) };
+            let part = ClipPart { path, from: self.span.start.since(begin), to: self.span.end.since(begin) };
             // The episodes of one file are one stretch of it.
             if !parts.iter().any(|known| known.path == part.path && known.from.abs_diff(part.from) < SAME) {
                 parts.push(part);

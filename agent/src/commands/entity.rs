@@ -6,7 +6,7 @@ use std::time::Duration;
 use memory_core::{NamingError, NamingRequest, SystemClock};
 use serde_json::{Value as Json, json};
 
-use super::place::{self, Place};
+use super::place::{self, CommandTarget};
 use crate::cli::{EntityCommand, GlobalArgs};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::mqtt::entities;
@@ -26,7 +26,7 @@ pub fn run(command: &EntityCommand, global: &GlobalArgs, output: Output) -> Resu
     let zone = opening::zone(config)?;
     let request = request(command);
     let found = match place::open(&loaded, Arc::new(SystemClock::new()))? {
-        Place::Store(memory) => match &request {
+        CommandTarget::Store(memory) => match &request {
             None => entities::entities(&memory, limit(command), &zone).or_exit(Exit::Store)?,
             Some(request) => {
                 let persons = memory.name_entity(request).map_err(|error| match error {
@@ -36,7 +36,7 @@ pub fn run(command: &EntityCommand, global: &GlobalArgs, output: Output) -> Resu
                 entities::named(&persons, &zone)
             }
         },
-        Place::Agent(agent) => {
+        CommandTarget::Agent(agent) => {
             let (name, body) = match &request {
                 None => ("list", json!({ "of": "entities", "limit": limit(command) })),
                 Some(NamingRequest::Name { entity, name }) => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use memory_core::{EpisodeId, ForgetError, ForgetRequest, SystemClock, TimeSpan};
 use serde_json::{Value as Json, json};
 
-use super::place::{self, Place};
+use super::place::{self, CommandTarget};
 use crate::cli::{ForgetArgs, GlobalArgs};
 use crate::config::Config;
 use crate::exit::{Exit, Failure, OrExit};
@@ -25,23 +25,23 @@ pub fn run(args: &ForgetArgs, global: &GlobalArgs, output: Output) -> Result<Exi
     let request = request(args, config)?;
     let clock = Arc::new(SystemClock::new());
     let place = if args.offline {
-        Place::Store(opening::existing_memory(config, clock)?)
+        CommandTarget::Store(opening::existing_memory(config, clock)?)
     } else {
         place::open(&loaded, clock)?
     };
     let patience = Duration::from_secs_f64(args.timeout);
     let shown = match &place {
-        Place::Store(memory) => {
+        CommandTarget::Store(memory) => {
             let links = super::inspect::links(config)?;
             preview(&memory.preview_forget(&request).map_err(refused)?, &opening::zone(config)?, &links)
         }
-        Place::Agent(agent) => agent.command(config, "forget_preview", body(&request), patience)?,
+        CommandTarget::Agent(agent) => agent.command(config, "forget_preview", body(&request), patience)?,
     };
     if !args.yes {
         confirm(&shown, output)?;
     }
     let done = match &place {
-        Place::Store(memory) => {
+        CommandTarget::Store(memory) => {
             let reply = memory.forget(&request).map_err(refused)?;
             let left = media::delete_forgotten(memory, &media::Recordings::open(config)?);
             if left > 0 {
@@ -52,7 +52,7 @@ pub fn run(args: &ForgetArgs, global: &GlobalArgs, output: Output) -> Result<Exi
             }
             forgotten(&reply)
         }
-        Place::Agent(agent) => agent.command(config, "forget", body(&request), patience)?,
+        CommandTarget::Agent(agent) => agent.command(config, "forget", body(&request), patience)?,
     };
     if output.json {
         output.json(&done);

@@ -10,7 +10,7 @@ use memory_core::{
 };
 use serde_json::{Value as Json, json};
 
-use super::place::{self, Place, RunningAgent};
+use super::place::{self, CommandTarget, RunningAgent};
 use crate::cli::{GlobalArgs, InspectArgs, InspectCommand};
 use crate::config::{Config, Loaded};
 use crate::exit::{Exit, Failure, OrExit};
@@ -35,8 +35,8 @@ pub fn run(args: &InspectArgs, global: &GlobalArgs, output: Output) -> Result<Ex
     let zone = opening::zone(config)?;
     let now = clock.now();
     let found = match place::open(&loaded, clock)? {
-        Place::Store(memory) => read(&memory, &args.what, now, &zone, &links(config)?)?,
-        Place::Agent(agent) => by_mqtt(&agent, config, &args.what, now, &zone)?,
+        CommandTarget::Store(memory) => read(&memory, &args.what, now, &zone, &links(config)?)?,
+        CommandTarget::Agent(agent) => by_mqtt(&agent, config, &args.what, now, &zone)?,
     };
     let Some(found) = found else {
         if output.json {
@@ -65,12 +65,12 @@ pub(super) fn one_episode(
     zone: &TimeZone,
 ) -> Result<Option<Json>, Failure> {
     match place::open(loaded, clock)? {
-        Place::Store(memory) => {
+        CommandTarget::Store(memory) => {
             let found = memory.episode(id).or_exit(Exit::Store)?;
             let links = links(&loaded.config)?;
             Ok(found.map(|(whole, events)| episode(&whole, &events, zone, &links)["episode"].take()))
         }
-        Place::Agent(agent) => {
+        CommandTarget::Agent(agent) => {
             let body = json!({ "episode": id.to_string() });
             agent.command(&loaded.config, "get", body, PATIENCE).map(|mut reply| Some(reply["episode"].take()))
         }
@@ -88,8 +88,10 @@ pub(super) fn list_episodes(
     zone: &TimeZone,
 ) -> Result<Json, Failure> {
     match place::open(loaded, clock)? {
-        Place::Store(memory) => Ok(page(&memory.episodes(filter).or_exit(Exit::Store)?, zone, &links(&loaded.config)?)),
-        Place::Agent(agent) => {
+        CommandTarget::Store(memory) => {
+            Ok(page(&memory.episodes(filter).or_exit(Exit::Store)?, zone, &links(&loaded.config)?))
+        }
+        CommandTarget::Agent(agent) => {
             let at = |end: fn(&TimeSpan) -> Timestamp| filter.span.as_ref().map(|span| end(span).format(zone));
             let body = json!({ "since": at(|span| span.start), "until": at(|span| span.end), "limit": filter.limit });
             agent.command(&loaded.config, "list", body, PATIENCE)

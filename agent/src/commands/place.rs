@@ -17,7 +17,7 @@ use crate::opening;
 use crate::operator::{self, Proof};
 
 /// Where a command is carried out.
-pub enum Place {
+pub enum CommandTarget {
     /// The store, opened.
     Store(Memory),
     /// The agent.
@@ -45,12 +45,12 @@ enum Why {
 ///
 /// # Errors
 /// [`Exit::Store`] if the store cannot be opened and nobody else can be asked.
-pub fn open(loaded: &Loaded, clock: Arc<SystemClock>) -> Result<Place, Failure> {
+pub fn open(loaded: &Loaded, clock: Arc<SystemClock>) -> Result<CommandTarget, Failure> {
     if is_named(loaded) {
-        return Ok(Place::Agent(RunningAgent { why: Why::Named, loaded: Box::new(loaded.clone()) }));
+        return Ok(CommandTarget::Agent(RunningAgent { why: Why::Named, loaded: Box::new(loaded.clone()) }));
     }
     match opening::existing_memory(&loaded.config, clock) {
-        Ok(memory) => Ok(Place::Store(memory)),
+        Ok(memory) => Ok(CommandTarget::Store(memory)),
         Err(failure) => elsewhere(loaded, failure),
     }
 }
@@ -59,10 +59,10 @@ pub fn open(loaded: &Loaded, clock: Arc<SystemClock>) -> Result<Place, Failure> 
 ///
 /// # Errors
 /// `failure`, where there is none.
-pub fn elsewhere(loaded: &Loaded, failure: Failure) -> Result<Place, Failure> {
+pub fn elsewhere(loaded: &Loaded, failure: Failure) -> Result<CommandTarget, Failure> {
     if matches!(failure.error.downcast_ref(), Some(OpenError::InUse { .. })) {
         let message = format!("{:#}", failure.error);
-        return Ok(Place::Agent(RunningAgent { why: Why::InUse(message), loaded: Box::new(loaded.clone()) }));
+        return Ok(CommandTarget::Agent(RunningAgent { why: Why::InUse(message), loaded: Box::new(loaded.clone()) }));
     }
     let failure = match loaded.origin("data_dir") {
         origin @ (Origin::File { .. } | Origin::Environment(_)) if !has_memory(&loaded.config) => {
@@ -76,7 +76,7 @@ pub fn elsewhere(loaded: &Loaded, failure: Failure) -> Result<Place, Failure> {
     if has_memory(&loaded.config) || chosen || !loaded.config.mqtt.enabled {
         return Err(failure);
     }
-    Ok(Place::Agent(RunningAgent { why: Why::NoMemory(message), loaded: Box::new(loaded.clone()) }))
+    Ok(CommandTarget::Agent(RunningAgent { why: Why::NoMemory(message), loaded: Box::new(loaded.clone()) }))
 }
 
 /// Whether flags name an agent and none names a memory.

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use memory_core::{Clock, Memory, ProcedureError, SystemClock, Timestamp};
 use serde_json::{Map, Value as Json, json};
 
-use super::place::{self, Place};
+use super::place::{self, CommandTarget};
 use crate::cli::{GlobalArgs, ProcedureArgs, ProcedureCommand, WhichArgs};
 use crate::config::Config;
 use crate::exit::{Exit, Failure};
@@ -33,8 +33,8 @@ pub fn run(args: &ProcedureArgs, global: &GlobalArgs, output: Output) -> Result<
     let clock = Arc::new(SystemClock::new());
     let now = clock.now();
     let reply = match place::open(&loaded, clock)? {
-        Place::Store(memory) => offline(&memory, config, &request, &zone)?,
-        Place::Agent(agent) => agent.command(config, "procedure", Json::Object(request), PATIENCE)?,
+        CommandTarget::Store(memory) => offline(&memory, config, &request, &zone)?,
+        CommandTarget::Agent(agent) => agent.command(config, "procedure", Json::Object(request), PATIENCE)?,
     };
     if let Some(file) = args.query.picture_file() {
         let picture = reply["picture"].as_str().unwrap_or_default();

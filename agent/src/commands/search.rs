@@ -9,7 +9,7 @@ use memory_core::word_search::{Snippet, WordSearchError};
 use memory_core::{Clock, Memory, SystemClock, Timestamp};
 use serde_json::{Map, Value as Json, json};
 
-use super::place::{self, Place};
+use super::place::{self, CommandTarget};
 use crate::cli::{GlobalArgs, SearchArgs};
 use crate::exit::{Exit, Failure};
 use crate::media::MediaLinks;
@@ -35,11 +35,11 @@ pub fn run(args: &SearchArgs, global: &GlobalArgs, output: Output) -> Result<Exi
     let near = crate::mqtt::pose::near_body(args.near.as_ref());
     let body = json!({"query": args.query.join(" "), "order": order, "limit": args.limit, "near": near});
     let reply = match place::open(&loaded, clock)? {
-        Place::Store(memory) => {
+        CommandTarget::Store(memory) => {
             let fields = Map::from_iter(body.as_object().cloned().unwrap_or_default());
             offline(&memory, &fields, now, &zone, &super::inspect::links(config)?)?
         }
-        Place::Agent(agent) => agent.command(config, "search", body, PATIENCE)?,
+        CommandTarget::Agent(agent) => agent.command(config, "search", body, PATIENCE)?,
     };
     if output.json {
         output.json(&reply);

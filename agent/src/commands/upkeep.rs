@@ -7,7 +7,7 @@ use std::time::Duration;
 use memory_core::{Clock, SystemClock};
 use serde_json::{Value as Json, json};
 
-use super::place::{self, Place};
+use super::place::{self, CommandTarget};
 use crate::cli::{BackupArgs, CompactArgs, ExportArgs, GlobalArgs, ImportArgs, RestoreArgs};
 use crate::config::Directories;
 use crate::exit::{Exit, Failure, OrExit};
@@ -25,11 +25,11 @@ pub fn compact(args: &CompactArgs, global: &GlobalArgs, output: Output) -> Resul
     let loaded = super::prepare(global, true)?.0;
     let config = &loaded.config;
     let done = match place::open(&loaded, clock())? {
-        Place::Store(memory) => {
+        CommandTarget::Store(memory) => {
             delete_forgotten(&memory, &Recordings::open(config)?);
             compacted(&memory.compact().map_err(UpkeepError::from).map_err(failure)?)
         }
-        Place::Agent(agent) => agent.command(config, "compact", json!({}), seconds(args.timeout))?,
+        CommandTarget::Agent(agent) => agent.command(config, "compact", json!({}), seconds(args.timeout))?,
     };
     let number = |name: &str| done[name].as_u64().unwrap_or(0);
     say(output, &done, || {
@@ -52,16 +52,16 @@ pub fn backup(args: &BackupArgs, global: &GlobalArgs, output: Output) -> Result<
     let loaded = super::prepare(global, true)?.0;
     let config = &loaded.config;
     let done = match place::open(&loaded, clock())? {
-        Place::Store(memory) => {
+        CommandTarget::Store(memory) => {
             let reserve = config.backup.limits().reserve;
             let done = upkeep::backup(&memory, &args.file, args.replace, reserve).map_err(failure)?;
             json!({"file": args.file, "events": done.events, "seq": done.seq, "bytes": done.bytes})
         }
-        Place::Agent(agent) if agent.may_be_elsewhere() => {
+        CommandTarget::Agent(agent) if agent.may_be_elsewhere() => {
             let body = json!({"file": name_there(&args.file, "the backup")?, "replace": args.replace});
             agent.command(config, "backup", body, seconds(args.timeout))?
         }
-        Place::Agent(agent) => {
+        CommandTarget::Agent(agent) => {
             if !args.replace && args.file.exists() {
                 return Err(failure(upkeep::FileError::Exists(args.file.clone()).into()));
             }
@@ -91,20 +91,22 @@ pub fn restore(args: &RestoreArgs, global: &GlobalArgs, output: Output) -> Resul
         place::open(&loaded, clock())?
     } else {
         // A machine without a memory gets one.
-        opening::memory(config, clock()).map(Place::Store).or_else(|failure| place::elsewhere(&loaded, failure))?
+        opening::memory(config, clock())
+            .map(CommandTarget::Store)
+            .or_else(|failure| place::elsewhere(&loaded, failure))?
     };
     let done = match place {
-        Place::Store(memory) => {
+        CommandTarget::Store(memory) => {
             // A memory that holds something keeps its id, under which the broker keeps messages for it.
             let keep = memory.stats().seq > 0;
             let done = upkeep::restore(&memory, &args.file, keep).map_err(failure)?;
             json!({"file": args.file, "events": done.events, "seq": done.seq})
         }
-        Place::Agent(agent) if agent.may_be_elsewhere() => {
+        CommandTarget::Agent(agent) if agent.may_be_elsewhere() => {
             let body = json!({"file": name_there(&args.file, "the backup")?});
             agent.command(config, "restore", body, seconds(args.timeout))?
         }
-        Place::Agent(agent) => {
+        CommandTarget::Agent(agent) => {
             // The agent reads backups in its own directory alone, which this user need not be able to list.
             let (directories, reserve) = (Directories::of(config), config.backup.limits().reserve);
             let copy = upkeep::hand_over(&args.file, &directories, own_name(".backup"), reserve).map_err(failure)?;
@@ -126,17 +128,17 @@ pub fn export(args: &ExportArgs, global: &GlobalArgs, output: Output) -> Result<
     let loaded = super::prepare(global, true)?.0;
     let config = &loaded.config;
     let done = match place::open(&loaded, clock())? {
-        Place::Store(memory) => {
+        CommandTarget::Store(memory) => {
             let recordings = Recordings::open(config)?;
             let (now, reserve) = (SystemClock::new().now(), config.backup.limits().reserve);
             let done = upkeep::export(&memory, &args.dir, now, Some(&recordings), reserve);
             exported(&args.dir, done.map_err(failure)?)
         }
-        Place::Agent(agent) if agent.may_be_elsewhere() => {
+        CommandTarget::Agent(agent) if agent.may_be_elsewhere() => {
             let body = json!({"dir": name_there(&args.dir, "the export")?});
             agent.command(config, "export", body, seconds(args.timeout))?
         }
-        Place::Agent(agent) => {
+        CommandTarget::Agent(agent) => {
             if args.dir.exists() {
                 return Err(failure(upkeep::FileError::Exists(args.dir.clone()).into()));
             }

@@ -29,12 +29,12 @@ pub struct Board {
     instance: String,
     data_dir: PathBuf,
     last_error: LastError,
-    state: Mutex<State>,
+    state: Mutex<BoardState>,
     changed: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct BoardState {
     paused: bool,
     sources: BTreeMap<String, SourceProbe>,
     models: BTreeMap<String, ModelHealth>,
@@ -54,7 +54,7 @@ impl Board {
             instance,
             data_dir,
             last_error,
-            state: Mutex::new(State::default()),
+            state: Mutex::new(BoardState::default()),
             changed: Notify::new(),
         }
     }

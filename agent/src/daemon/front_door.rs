@@ -27,7 +27,7 @@ pub struct FrontDoorParts {
     pub clock: Arc<dyn memory_core::Clock>,
     pub zone: jiff::tz::TimeZone,
     pub media: crate::media::MediaLinks,
-    pub homeassistant: watch::Receiver<crate::mqtt::homeassistant::Wanted>,
+    pub homeassistant: watch::Receiver<crate::mqtt::homeassistant::DiscoverySettings>,
     pub counters: Arc<MqttCounters>,
     pub backups: std::path::PathBuf,
     pub backup_limits: crate::upkeep::BackupLimits,

@@ -55,10 +55,10 @@ pub struct Parts {
 /// Everything that perceives. Clones share it.
 #[derive(Clone)]
 pub struct Perceiving {
-    shared: Arc<Shared>,
+    shared: Arc<PerceivingShared>,
 }
 
-struct Shared {
+struct PerceivingShared {
     config: Config,
     service: MemoryService,
     recording: Arc<Recording>,
@@ -74,13 +74,13 @@ struct Shared {
     heartbeat: Heartbeat,
     /// What live sources follow.
     pace: Pace,
-    state: Mutex<State>,
+    state: Mutex<PerceivingState>,
     /// Notified when `stopped` or `wanted` is set.
     stopping: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct PerceivingState {
     /// As configured.
     configured: BTreeMap<String, SourceConfig>,
     /// What a reload wants instead; the supervisor does it.
@@ -117,7 +117,7 @@ impl Perceiving {
             service.set_looker(looker);
         }
         let awaited = config.sources.values().filter(|source| source.enabled).count();
-        let shared = Shared {
+        let shared = PerceivingShared {
             config: config.clone(),
             service,
             recording,
@@ -129,7 +129,11 @@ impl Perceiving {
             heartbeat: watchdog.heartbeat("sources"),
             watchdog,
             pace,
-            state: Mutex::new(State { configured: config.sources.clone(), awaited, ..State::default() }),
+            state: Mutex::new(PerceivingState {
+                configured: config.sources.clone(),
+                awaited,
+                ..PerceivingState::default()
+            }),
             stopping: Condvar::new(),
         };
         let perceiving = Self { shared: Arc::new(shared) };
@@ -293,7 +297,7 @@ impl Perceiving {
         self.wait_while(pause, |state| state.wanted.is_none())
     }
 
-    fn wait_while(&self, pause: Duration, idle: impl Fn(&State) -> bool) -> bool {
+    fn wait_while(&self, pause: Duration, idle: impl Fn(&PerceivingState) -> bool) -> bool {
         let until = Instant::now() + pause;
         let mut state = self.shared.state.lock();
         while !state.stopped && idle(&state) {

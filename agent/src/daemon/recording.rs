@@ -20,10 +20,10 @@ pub type PauseSource = Box<dyn Fn(bool) + Send + Sync>;
 pub struct Recording {
     memory: Memory,
     board: Arc<Board>,
-    state: Mutex<State>,
+    state: Mutex<RecordingState>,
 }
 
-struct State {
+struct RecordingState {
     paused: bool,
     sources: BTreeMap<String, PauseSource>,
 }
@@ -36,7 +36,7 @@ impl Recording {
     pub fn restore(memory: Memory, board: Arc<Board>) -> Result<Self, memory_core::ReadError> {
         let paused = memory.setting(RECORDING)?.as_deref() == Some(PAUSED);
         board.paused(paused);
-        Ok(Self { memory, board, state: Mutex::new(State { paused, sources: BTreeMap::new() }) })
+        Ok(Self { memory, board, state: Mutex::new(RecordingState { paused, sources: BTreeMap::new() }) })
     }
 
     /// Adds or replaces a source, which was started paused; it is resumed unless recording is paused.
@@ -51,7 +51,7 @@ impl Recording {
         self.state.lock().sources.remove(name);
     }
 
-    fn switch(&self, state: &mut State, paused: bool) {
+    fn switch(&self, state: &mut RecordingState, paused: bool) {
         state.paused = paused;
         for source in state.sources.values() {
             source(paused);

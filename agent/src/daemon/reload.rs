@@ -16,7 +16,7 @@ use super::perceiving::Perceiving;
 use super::systemd;
 use crate::config::{Config, LayerSources, load};
 use crate::logging::LogLevel;
-use crate::mqtt::homeassistant::Wanted;
+use crate::mqtt::homeassistant::DiscoverySettings;
 use crate::mqtt::{ConfigurationControl, Reloaded};
 
 /// What health calls it.
@@ -34,13 +34,13 @@ pub struct Reloader {
     level: LogLevel,
     board: Arc<Board>,
     perceiving: OnceLock<Perceiving>,
-    homeassistant: watch::Sender<Wanted>,
+    homeassistant: watch::Sender<DiscoverySettings>,
 }
 
 impl Reloader {
     /// For a daemon that runs on `config`, which `layers` made.
     pub fn new(layers: LayerSources, config: Config, level: LogLevel, board: Arc<Board>) -> Self {
-        let homeassistant = watch::Sender::new(Wanted::of(&config));
+        let homeassistant = watch::Sender::new(DiscoverySettings::of(&config));
         Self { layers, running: Mutex::new(config), level, board, perceiving: OnceLock::new(), homeassistant }
     }
 
@@ -51,7 +51,7 @@ impl Reloader {
     }
 
     /// How Home Assistant shall find this robot, now and after every reload.
-    pub fn home_assistant(&self) -> watch::Receiver<Wanted> {
+    pub fn home_assistant(&self) -> watch::Receiver<DiscoverySettings> {
         self.homeassistant.subscribe()
     }
 
@@ -92,7 +92,7 @@ impl Reloader {
             perceiving.reconfigure(wanted.sources);
         }
         self.homeassistant.send_if_modified(|known| {
-            let now = Wanted::of(running);
+            let now = DiscoverySettings::of(running);
             let news = *known != now;
             *known = now;
             news

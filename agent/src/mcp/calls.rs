@@ -12,7 +12,7 @@ const DEADLINE_MS: u64 = 7_500;
 
 /// What a call returns.
 #[derive(Debug, PartialEq)]
-pub enum Outcome {
+pub enum CallOutcome {
     /// Words and numbers.
     Body(Value),
     /// A picture, base64, with its media type and what it shows.
@@ -23,7 +23,7 @@ pub enum Outcome {
 ///
 /// # Errors
 /// If the arguments make no request, or the agent refuses or is away.
-pub async fn call(door: &Door, tool: ToolName, arguments: &Arguments<'_>) -> Result<Outcome, DoorError> {
+pub async fn call(door: &Door, tool: ToolName, arguments: &Arguments<'_>) -> Result<CallOutcome, DoorError> {
     let body = match tool {
         ToolName::Ask => digest::answer(&door.ask(question("question", arguments)?).await?),
         ToolName::SearchMemory => search(door, arguments).await?,
@@ -59,7 +59,7 @@ pub async fn call(door: &Door, tool: ToolName, arguments: &Arguments<'_>) -> Res
         ToolName::GetStatus => status(door).await?,
         ToolName::Forget => forget(door, arguments).await?,
     };
-    Ok(Outcome::Body(body))
+    Ok(CallOutcome::Body(body))
 }
 
 fn question(named: &str, arguments: &Arguments<'_>) -> Result<Value, DoorError> {
@@ -125,7 +125,7 @@ pub async fn picture_of(door: &Door, id: &str, width: u64) -> Result<Value, Door
     Ok(reply["picture"].take())
 }
 
-async fn picture(door: &Door, arguments: &Arguments<'_>) -> Result<Outcome, DoorError> {
+async fn picture(door: &Door, arguments: &Arguments<'_>) -> Result<CallOutcome, DoorError> {
     let (_, id) = named(arguments)?;
     let mut picture = picture_of(door, id, arguments.count("width")).await?;
     let Value::String(data) = picture["data"].take() else {
@@ -138,7 +138,7 @@ async fn picture(door: &Door, arguments: &Arguments<'_>) -> Result<Outcome, Door
             about.insert(name.to_owned(), picture[name].take());
         }
     }
-    Ok(Outcome::Picture { data, media_type, about: about.into() })
+    Ok(CallOutcome::Picture { data, media_type, about: about.into() })
 }
 
 /// A query of `cmd/procedure`. Its advice is for clients of the contract; a model knows tools.

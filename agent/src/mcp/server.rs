@@ -13,7 +13,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
-use super::calls::{Outcome, call};
+use super::calls::{CallOutcome, call};
 use super::door::{Door, DoorError};
 use super::{Options, resources, tools};
 
@@ -56,8 +56,8 @@ impl MemoryServer {
         };
         let now = self.clock.now();
         Ok(match outcome {
-            Ok(Outcome::Body(body)) => CallToolResult::success(vec![self.text(body, now)]),
-            Ok(Outcome::Picture { data, media_type, about }) => {
+            Ok(CallOutcome::Body(body)) => CallToolResult::success(vec![self.text(body, now)]),
+            Ok(CallOutcome::Picture { data, media_type, about }) => {
                 CallToolResult::success(vec![ContentBlock::image(data, media_type), self.text(about, now)])
             }
             // What the model can read, it can correct.

@@ -88,7 +88,7 @@ impl InConnection {
             receive_maximum: Some(limits.unacknowledged),
             will: None,
             watched: Some((Arc::clone(&context.watchdog), "mqtt in events")),
-            acknowledgements: ingest::ROOM,
+            acknowledgements: ingest::MAX_IN_FLIGHT,
         };
         let connected = tokio::select! {
             () = self.stop.cancelled() => return (closed(), Ended::Done),
@@ -181,7 +181,7 @@ pub struct AskConnection {
 }
 
 /// What the memory tells of by itself.
-struct Happenings {
+struct MemoryEvents {
     episodes: broadcast::Receiver<EpisodeEvent>,
     entities: broadcast::Receiver<EntityNews>,
     procedures: broadcast::Receiver<ProcedureNews>,
@@ -190,7 +190,7 @@ struct Happenings {
 }
 
 /// How a connection ended.
-enum Outcome {
+enum ConnectionEnd {
     Lost(End),
     Taken(String),
 }
@@ -198,7 +198,7 @@ enum Outcome {
 impl AskConnection {
     pub async fn run(mut self) -> Result<(), MqttError> {
         let mut backoff = Backoff::new(Duration::from_secs(self.context.config.reconnect_max_s));
-        let mut happenings = Happenings {
+        let mut events = MemoryEvents {
             episodes: self.context.service.episode_events(),
             entities: self.context.service.entity_events(),
             procedures: self.context.service.procedure_events(),
@@ -219,14 +219,14 @@ impl AskConnection {
                     let shutdown = self.shutdown.clone();
                     let outcome = tokio::select! {
                         () = shutdown.cancelled() => None,
-                        outcome = self.session(&mut link, &mut signs, &mut happenings, &mut backoff) => Some(outcome),
+                        outcome = self.session(&mut link, &mut signs, &mut events, &mut backoff) => Some(outcome),
                     };
                     match outcome {
                         None => {
                             self.leave(link).await;
                             return Ok(());
                         }
-                        Some(Outcome::Taken(other)) if self.has_served => {
+                        Some(ConnectionEnd::Taken(other)) if self.has_served => {
                             self.step_back(link, &other).await;
                             let pause = backoff.pause(EndKind::TakenOver);
                             tokio::select! {
@@ -235,7 +235,7 @@ impl AskConnection {
                             }
                             continue;
                         }
-                        Some(Outcome::Taken(other)) => {
+                        Some(ConnectionEnd::Taken(other)) => {
                             self.online.send_replace(false);
                             self.stop_in.cancel();
                             // A clean farewell keeps the will from declaring the other one offline.
@@ -245,7 +245,7 @@ impl AskConnection {
                                 other,
                             });
                         }
-                        Some(Outcome::Lost(end)) => end,
+                        Some(ConnectionEnd::Lost(end)) => end,
                     }
                 }
             };
@@ -278,13 +278,13 @@ impl AskConnection {
         &mut self,
         link: &mut Link,
         signs: &mut mpsc::Receiver<Sign>,
-        happenings: &mut Happenings,
+        events: &mut MemoryEvents,
         backoff: &mut Backoff,
-    ) -> Outcome {
+    ) -> ConnectionEnd {
         let sender = link.sender().clone();
         let serving = async {
             match claim(&self.context, &sender, signs).await? {
-                Claim::Taken(other) => return Ok(Outcome::Taken(other)),
+                Claim::Taken(other) => return Ok(ConnectionEnd::Taken(other)),
                 Claim::Free => {}
             }
             backoff.reset();
@@ -292,17 +292,17 @@ impl AskConnection {
             self.has_served = true;
             self.claimed.send_replace(true);
             self.context.outbox.set_link(Some(sender.clone()));
-            self.come_online(&sender).await?;
-            self.serve(&sender, signs, happenings).await
+            self.subscribe_and_announce(&sender).await?;
+            self.serve(&sender, signs, events).await
         };
         match link.during(serving).await {
             Ok(Ok(outcome)) => outcome,
-            Ok(Err(Gone)) => Outcome::Lost(link.end().await),
-            Err(end) => Outcome::Lost(end),
+            Ok(Err(Gone)) => ConnectionEnd::Lost(link.end().await),
+            Err(end) => ConnectionEnd::Lost(end),
         }
     }
 
-    async fn come_online(&mut self, link: &Sender) -> Result<(), Gone> {
+    async fn subscribe_and_announce(&mut self, link: &Sender) -> Result<(), Gone> {
         let topics = &self.context.topics;
         self.announce_instance(link).await?;
         self.announce_recording(link).await?;
@@ -325,8 +325,8 @@ impl AskConnection {
         &mut self,
         link: &Sender,
         signs: &mut mpsc::Receiver<Sign>,
-        happenings: &mut Happenings,
-    ) -> Result<Outcome, Gone> {
+        events: &mut MemoryEvents,
+    ) -> Result<ConnectionEnd, Gone> {
         let context = Arc::clone(&self.context);
         let mut beat = Beat::new(Duration::from_secs(context.config.health_interval_s));
         let mut health_open = true;
@@ -338,42 +338,42 @@ impl AskConnection {
             tokio::select! {
                 () = &mut announcements => return Err(Gone),
                 gone = &mut discovery => return Err(gone),
-                event = happenings.episodes.recv() => match event {
+                event = events.episodes.recv() => match event {
                     Ok(event) => announce_episode(&context, event),
                     Err(broadcast::error::RecvError::Lagged(missed)) => context.counters.events_dropped.add(missed),
                     // The writer has stopped: nothing more will happen to episodes, and the rest goes on.
-                    Err(broadcast::error::RecvError::Closed) => happenings.episodes = context.service.episode_events(),
+                    Err(broadcast::error::RecvError::Closed) => events.episodes = context.service.episode_events(),
                 },
-                event = happenings.entities.recv() => match event {
+                event = events.entities.recv() => match event {
                     Ok(news) => {
                         context.outbox.announce(context.topics.outbound(Outbound::Entity), &entities::news(&news));
                     }
                     Err(broadcast::error::RecvError::Lagged(missed)) => context.counters.events_dropped.add(missed),
-                    Err(broadcast::error::RecvError::Closed) => happenings.entities = context.service.entity_events(),
+                    Err(broadcast::error::RecvError::Closed) => events.entities = context.service.entity_events(),
                 },
-                event = happenings.procedures.recv() => match event {
+                event = events.procedures.recv() => match event {
                     Ok(news) => {
                         context.outbox.announce(context.topics.outbound(Outbound::Procedure), &procedure::news(&news));
                     }
                     Err(broadcast::error::RecvError::Lagged(missed)) => context.counters.events_dropped.add(missed),
                     Err(broadcast::error::RecvError::Closed) => {
-                        happenings.procedures = context.service.procedure_events();
+                        events.procedures = context.service.procedure_events();
                     }
                 },
-                event = happenings.gists.recv() => match event {
+                event = events.gists.recv() => match event {
                     Ok(gist) => {
                         context.outbox.announce(context.topics.outbound(Outbound::Gist), &gists::news(&gist, &context.zone));
                     }
                     Err(broadcast::error::RecvError::Lagged(missed)) => context.counters.events_dropped.add(missed),
-                    Err(broadcast::error::RecvError::Closed) => happenings.gists = context.service.gist_events(),
+                    Err(broadcast::error::RecvError::Closed) => events.gists = context.service.gist_events(),
                 },
-                event = happenings.looking.recv() => match event {
+                event = events.looking.recv() => match event {
                     Ok(step) => {
                         let topic = context.topics.outbound(Outbound::Reasoning);
                         context.outbox.announce(topic, &looking::news(&step, &context.zone));
                     }
                     Err(broadcast::error::RecvError::Lagged(missed)) => context.counters.events_dropped.add(missed),
-                    Err(broadcast::error::RecvError::Closed) => happenings.looking = context.service.looking_events(),
+                    Err(broadcast::error::RecvError::Closed) => events.looking = context.service.looking_events(),
                 },
                 () = tokio::time::sleep_until(beat.due()) => {
                     let report = self.health.borrow_and_update().clone();
@@ -395,7 +395,7 @@ impl AskConnection {
                     // The will of an earlier connection, or of one that has left: this one is here.
                     Some(Sign::Status(status)) if status != ONLINE => dispute.status(),
                     Some(Sign::Answer(text)) => if let Some(other) = dispute.answer(own, &text) {
-                        return Ok(Outcome::Taken(other));
+                        return Ok(ConnectionEnd::Taken(other));
                     },
                     Some(_) => {}
                 },

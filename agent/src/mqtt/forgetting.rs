@@ -21,7 +21,7 @@ use super::context::Context;
 use super::reply::{Code, Refusal};
 
 /// How long `…-in` has to begin.
-pub const PATIENCE: Duration = Duration::from_secs(1);
+pub const BEGIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long a request is kept in mind: the same one later is another one.
 const KEPT: Duration = Duration::from_secs(60);

@@ -33,8 +33,8 @@ const REPLY_PATIENCE: Duration = Duration::from_secs(60);
 /// Rejected items that one announcement lists.
 const LISTED: usize = 32;
 
-/// Messages on their way at once, counting a long one as several.
-pub const ROOM: usize = 1024;
+/// Maximum number of messages in flight, counting a long one as several.
+pub const MAX_IN_FLIGHT: usize = 1024;
 
 /// Bytes that count as one message.
 const ROOM_UNIT: usize = 64 << 10;
@@ -56,14 +56,14 @@ pub struct Arrival {
 
 /// The way of one connection's messages.
 pub fn way() -> (Entrance, Arrivals) {
-    let (messages, arrivals) = mpsc::channel(ROOM);
-    (Entrance { messages, room: Arc::new(Semaphore::new(ROOM)) }, arrivals)
+    let (messages, arrivals) = mpsc::channel(MAX_IN_FLIGHT);
+    (Entrance { messages, room: Arc::new(Semaphore::new(MAX_IN_FLIGHT)) }, arrivals)
 }
 
 impl Receive for Entrance {
     async fn receive(&mut self, message: Message) {
-        let units = message.payload.len().div_ceil(ROOM_UNIT).clamp(1, ROOM);
-        let units = u32::try_from(units).expect("at most ROOM");
+        let units = message.payload.len().div_ceil(ROOM_UNIT).clamp(1, MAX_IN_FLIGHT);
+        let units = u32::try_from(units).expect("at most MAX_IN_FLIGHT");
         // Room comes free by commits, and acknowledgements have a queue that holds as many as there is room: neither waits
         // for this connection. The semaphore is never closed; the other end is when it takes nothing more.
         if let Ok(room) = Arc::clone(&self.room).acquire_many_owned(units).await {
@@ -99,7 +99,7 @@ enum Work {
 }
 
 /// What came back from the writer.
-enum Outcome {
+enum WriteOutcome {
     Observed(Result<Committed, ObserveFailure>),
     Forgotten(Result<ForgetReply, ForgetFailure>),
     Nothing,
@@ -229,16 +229,16 @@ impl Ingest {
     }
 
     /// Tells the sender and acknowledges. Returns what is wrong with the store, if that is why it must come again.
-    async fn finish(&self, pending: Pending, outcome: Outcome, acknowledge: bool) -> Option<String> {
+    async fn finish(&self, pending: Pending, outcome: WriteOutcome, acknowledge: bool) -> Option<String> {
         let Pending { acknowledgement, redelivered, route, work, room } = pending;
         let context = &self.context;
         let problem = match (work, outcome) {
-            (Work::Observe(items, _), Outcome::Observed(Ok(committed))) => {
+            (Work::Observe(items, _), WriteOutcome::Observed(Ok(committed))) => {
                 context.counters.set_problem(STORAGE, None);
                 self.tell_report(&route, &items.report(&committed));
                 None
             }
-            (Work::Observe(..), Outcome::Observed(Err(failure))) => {
+            (Work::Observe(..), WriteOutcome::Observed(Err(failure))) => {
                 context.counters.observe_deferred.increment();
                 let code = match failure {
                     ObserveFailure::StorageFull(_) => Code::StorageFull,
@@ -251,7 +251,7 @@ impl Ingest {
                 }
                 Some(failure.to_string())
             }
-            (Work::Forget(_), Outcome::Forgotten(outcome)) => self.tell_forgotten(&route, redelivered, outcome),
+            (Work::Forget(_), WriteOutcome::Forgotten(outcome)) => self.tell_forgotten(&route, redelivered, outcome),
             _ => None,
         };
         if problem.is_none()
@@ -322,13 +322,13 @@ impl Ingest {
 }
 
 /// Waits for the commit of the oldest message. Cancelling it loses nothing.
-async fn next_outcome(pending: &mut VecDeque<Pending>) -> Outcome {
+async fn next_outcome(pending: &mut VecDeque<Pending>) -> WriteOutcome {
     match pending.front_mut().map(|pending| &mut pending.work) {
-        Some(Work::Observe(_, reply)) => Outcome::Observed(reply.await.unwrap_or(Err(ObserveFailure::Closed))),
+        Some(Work::Observe(_, reply)) => WriteOutcome::Observed(reply.await.unwrap_or(Err(ObserveFailure::Closed))),
         Some(Work::Forget(reply)) => {
-            Outcome::Forgotten(reply.await.unwrap_or(Err(ForgetFailure::Write(ObserveFailure::Closed))))
+            WriteOutcome::Forgotten(reply.await.unwrap_or(Err(ForgetFailure::Write(ObserveFailure::Closed))))
         }
-        Some(Work::Done) | None => Outcome::Nothing,
+        Some(Work::Done) | None => WriteOutcome::Nothing,
     }
 }
 

@@ -155,7 +155,7 @@ pub struct FrontDoor {
     /// Where evidence can be looked at.
     pub media: crate::media::MediaLinks,
     /// How Home Assistant shall find this robot; changes with the configuration.
-    pub homeassistant: watch::Receiver<homeassistant::Wanted>,
+    pub homeassistant: watch::Receiver<homeassistant::DiscoverySettings>,
     /// What is counted; the program shows it in `health.mqtt`.
     pub counters: Arc<MqttCounters>,
     /// Where backups and exports are, which no command leads out of.

@@ -17,7 +17,7 @@ use crate::media::{Moment, PictureError};
 const USUAL_WIDTH: u64 = 640;
 const MAX_WIDTH: u64 = 1280;
 /// How long a picture may take, waiting included.
-const PATIENCE: Duration = Duration::from_secs(7);
+const PICTURE_TIMEOUT: Duration = Duration::from_secs(7);
 
 /// Answers it.
 pub async fn run(context: &Context, fields: Fields<'_>) -> Result<Value, Refusal> {
@@ -36,7 +36,7 @@ pub async fn run(context: &Context, fields: Fields<'_>) -> Result<Value, Refusal
         }
     };
     let width = u32::try_from(width).unwrap_or(u32::MAX);
-    let taken = tokio::time::timeout(PATIENCE, context.pictures.picture(&moment, width)).await;
+    let taken = tokio::time::timeout(PICTURE_TIMEOUT, context.pictures.picture(&moment, width)).await;
     let still = match taken {
         Ok(Ok(still)) => still,
         Ok(Err(error @ PictureError::Nothing)) => return Err(Refusal::bad(format!("{id}: {error}"))),
@@ -45,7 +45,7 @@ pub async fn run(context: &Context, fields: Fields<'_>) -> Result<Value, Refusal
         }
         Ok(Err(error)) => return Err(Refusal::new(Code::Internal, format!("{id}: {error}"))),
         Err(_elapsed) => {
-            let message = format!("{id}: no picture within {} s; try again in a moment", PATIENCE.as_secs());
+            let message = format!("{id}: no picture within {} s; try again in a moment", PICTURE_TIMEOUT.as_secs());
             return Err(Refusal::new(Code::Deadline, message));
         }
     };

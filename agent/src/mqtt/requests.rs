@@ -30,7 +30,7 @@ const COMMAND: Duration = Duration::from_secs(10);
 /// Longest pose, bytes: 36 numbers of a covariance and their names.
 const MAX_POSE: usize = 4 << 10;
 /// How long an answer may wait for a connection, at least.
-const PATIENCE: Duration = Duration::from_secs(2);
+const MIN_REPLY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Something about the presence of an engram on the broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,7 +131,7 @@ impl Dispatcher {
         }
         let Some(place) = context.forgetting.wait() else { return };
         context.requests.clone().spawn(async move {
-            tokio::time::sleep(forgetting::PATIENCE).await;
+            tokio::time::sleep(forgetting::BEGIN_TIMEOUT).await;
             if context.forgetting.begin(forgetting::key(&message), Side::Ask, context.clock.monotonic()) {
                 command_named(&context, Name::Forget.as_str(), &message).await;
             }
@@ -148,7 +148,7 @@ impl Dispatcher {
             context.counters.busy.increment();
             // Only what the packet itself says: reading payloads is the work that there is too much of.
             let route = context.router().route(&message, None);
-            context.answer(&route, &route.error(&busy("too many requests at once")), PATIENCE);
+            context.answer(&route, &route.error(&busy("too many requests at once")), MIN_REPLY_TIMEOUT);
             return;
         };
         let arrival = context.clock.monotonic();
@@ -174,12 +174,14 @@ async fn ask(context: &Context, message: &Message, arrival: Duration) {
         return unanswerable(context, request.body.err().as_ref());
     }
     let (body, patience) = match request.body {
-        Ok(_) if !context.admit() => (Err(busy("more questions a second than mqtt.limits.asks_per_s")), PATIENCE),
+        Ok(_) if !context.admit() => {
+            (Err(busy("more questions a second than mqtt.limits.asks_per_s")), MIN_REPLY_TIMEOUT)
+        }
         Ok(query) => {
-            let patience = query.budget.map_or(PATIENCE, |budget| budget.max(PATIENCE));
+            let patience = query.budget.map_or(MIN_REPLY_TIMEOUT, |budget| budget.max(MIN_REPLY_TIMEOUT));
             (answer(context, &route, query, arrival).await, patience)
         }
-        Err(refusal) => (Err(refusal), PATIENCE),
+        Err(refusal) => (Err(refusal), MIN_REPLY_TIMEOUT),
     };
     let counters = &context.counters;
     match &body {
@@ -245,7 +247,7 @@ async fn command_named(context: &Context, name: &str, message: &Message) {
         }
         if name.is_long() {
             let command = upkeep::read(context, name, Fields(&fields))?;
-            context.answer(&route, &route.seal(json!({"state": "executing"})), PATIENCE);
+            context.answer(&route, &route.seal(json!({"state": "executing"})), MIN_REPLY_TIMEOUT);
             return Ok(upkeep::run(context, command).await);
         }
         run(context, name, Fields(&fields)).await
@@ -260,7 +262,7 @@ async fn command_named(context: &Context, name: &str, message: &Message) {
             route.error(&refusal)
         }
     };
-    context.answer(&route, &body, PATIENCE);
+    context.answer(&route, &body, MIN_REPLY_TIMEOUT);
 }
 
 pub(super) async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value, Refusal> {

@@ -180,10 +180,10 @@ pub type Reply<T> = oneshot::Receiver<T>;
 /// The memory behind its queues. Cheap to clone; clones share it.
 #[derive(Clone)]
 pub struct MemoryService {
-    shared: Arc<Shared>,
+    shared: Arc<ServiceShared>,
 }
 
-struct Shared {
+struct ServiceShared {
     memory: Memory,
     clock: Arc<dyn Clock>,
     writer: Arc<Writer>,
@@ -210,7 +210,7 @@ struct Shared {
 
 /// The threads behind a [`MemoryService`].
 pub struct ServiceThreads {
-    shared: Arc<Shared>,
+    shared: Arc<ServiceShared>,
     threads: Vec<(&'static str, std::thread::JoinHandle<()>)>,
     /// Closed when the last thread ends.
     ended: std::sync::mpsc::Receiver<()>,
@@ -237,7 +237,7 @@ impl MemoryService {
         let gist_events = broadcast::Sender::new(GIST_EVENTS);
         let writer = Arc::new(Writer::new(&options, Arc::clone(&clock)));
         let pool = Arc::new(RecallPool::new(options.recall_queue));
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServiceShared {
             memory: memory.clone(),
             clock: Arc::clone(&clock),
             writer: Arc::clone(&writer),
@@ -297,7 +297,7 @@ impl MemoryService {
                 let of_person = |news| drop(entity_events.send(news));
                 let of_procedure = |news| drop(procedure_events.send(news));
                 let of_gist = |gist| drop(gist_events.send(gist));
-                let around = jobs::Surroundings {
+                let around = jobs::JobEnvironment {
                     questions: &questions,
                     ingesting: &ingesting,
                     of_person: &of_person,

@@ -9,12 +9,12 @@ use parking_lot::{Condvar, Mutex};
 /// Questions in flight, waiting ones included.
 pub struct Questions {
     clock: Arc<dyn Clock>,
-    state: Mutex<State>,
+    state: Mutex<QuestionsState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct QuestionsState {
     in_flight: usize,
     last_end: Option<Duration>,
 }

@@ -19,13 +19,13 @@ pub enum PushError<T> {
 /// what is left.
 pub struct BoundedQueue<T> {
     capacity: usize,
-    state: Mutex<State<T>>,
+    state: Mutex<QueueState<T>>,
     filled: Condvar,
     space: Condvar,
     async_space: Notify,
 }
 
-struct State<T> {
+struct QueueState<T> {
     items: VecDeque<T>,
     closed: bool,
     refused: u64,
@@ -35,7 +35,7 @@ impl<T> BoundedQueue<T> {
     pub fn new(capacity: usize) -> Self {
         Self {
             capacity,
-            state: Mutex::new(State { items: VecDeque::with_capacity(capacity), closed: false, refused: 0 }),
+            state: Mutex::new(QueueState { items: VecDeque::with_capacity(capacity), closed: false, refused: 0 }),
             filled: Condvar::new(),
             space: Condvar::new(),
             async_space: Notify::new(),
@@ -79,7 +79,7 @@ impl<T> BoundedQueue<T> {
         }
     }
 
-    fn offer(&self, state: &mut State<T>, item: T) -> Result<(), PushError<T>> {
+    fn offer(&self, state: &mut QueueState<T>, item: T) -> Result<(), PushError<T>> {
         if state.closed {
             return Err(PushError::Closed(item));
         }

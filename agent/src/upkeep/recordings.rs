@@ -256,12 +256,12 @@ mod tests {
         memory.observe(vec![Observation::Perceived(segment)]).unwrap();
     }
 
-    struct Place {
+    struct RecordingsFixture {
         folder: tempfile::TempDir,
         recordings: Recordings,
     }
 
-    impl Place {
+    impl RecordingsFixture {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let mut config = Config { data_dir: Some(folder.path().join("data")), ..Config::default() };
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn every_recording_is_exported_or_counted_as_missing_and_is_found_again_where_it_is_imported() {
-        let from = Place::new();
+        let from = RecordingsFixture::new();
         let session = at(0).as_micros();
         from.file(&format!("data/media/eye/{session}-0.mkv"), "chunk 0");
         from.file(&format!("data/media/eye/{session}-10000.mkv"), "chunk 10");
@@ -315,13 +315,13 @@ mod tests {
             assert_ne!(fs::read_to_string(file.unwrap().path()).unwrap(), "a diary");
         }
 
-        let to = Place::new();
+        let to = RecordingsFixture::new();
         let memory_b = memory();
         let done = import(&memory_b, &dir, &to.recordings).unwrap();
         assert_eq!((done.accepted, done.media, done.media_missing), (7, 3, 4), "{done:?}");
         let recording = Recording::parse(&live).unwrap();
         let stream = StreamSpan { start: Duration::from_secs(12), end: Duration::from_secs(13) };
-        for to in [to, Place::new()].map(Place::reopened) {
+        for to in [to, RecordingsFixture::new()].map(RecordingsFixture::reopened) {
             let found = to.recordings.archive.locate(&recording, stream);
             let imported = to.folder.path().join("data/imported");
             if !imported.is_dir() {
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn a_hostile_export_leads_nowhere() {
-        let place = Place::new();
+        let place = RecordingsFixture::new();
         let secret = place.file("secret", "a diary");
         let donor = memory();
         perceive(&donor, "film", 100, "file:///nowhere/film.mkv");

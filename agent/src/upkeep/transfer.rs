@@ -147,11 +147,11 @@ pub fn import(memory: &Memory, directory: &Path, recordings: &Recordings) -> Res
                 return Err(wrong(number, "a second export begins; import one at a time".to_owned()));
             }
             (Line::Told(line), Some(instance)) => match known(memory, instance, &line)? {
-                Some(Known::There) => {
+                Some(KnownEvent::There) => {
                     done.duplicates += 1;
                     continue;
                 }
-                Some(Known::Forgotten) => {
+                Some(KnownEvent::Forgotten) => {
                     done.reject(number, "it was forgotten in this memory and stays forgotten");
                     continue;
                 }
@@ -172,23 +172,23 @@ pub fn import(memory: &Memory, directory: &Path, recordings: &Recordings) -> Res
     Ok(done)
 }
 
-enum Known {
+enum KnownEvent {
     There,
     Forgotten,
 }
 
 /// What this memory knows of something that was told to it without an id.
-fn known(memory: &Memory, instance: &str, line: &ToldLine) -> Result<Option<Known>, UpkeepError> {
+fn known(memory: &Memory, instance: &str, line: &ToldLine) -> Result<Option<KnownEvent>, UpkeepError> {
     let Some(event) = line.event().filter(|_| !line.has_id() && instance == memory.instance()) else { return Ok(None) };
     if event.0 == 0 || event.0 > memory.stats().last_event {
         return Ok(None);
     }
     let there = memory.events(Some(EventId(event.0 - 1)), 1)?.into_iter().find(|found| found.id == event);
     Ok(match there {
-        Some(found) if found.text == line.text() => Some(Known::There),
+        Some(found) if found.text == line.text() => Some(KnownEvent::There),
         // Another memory was restored in its place since.
         Some(_) => None,
-        None => Some(Known::Forgotten),
+        None => Some(KnownEvent::Forgotten),
     })
 }
 

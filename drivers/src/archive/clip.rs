@@ -13,7 +13,7 @@ use crate::capture::elements::{chain, init, make, set_if_present};
 use crate::capture::pipelines::{Running, attach, media_of};
 
 /// How long a recording may take to open, and a clip to be finished.
-const PATIENCE: gst::ClockTime = gst::ClockTime::from_seconds(30);
+const CLIP_TIMEOUT: gst::ClockTime = gst::ClockTime::from_seconds(30);
 /// How long a decoder may be silent.
 const SILENT: gst::ClockTime = gst::ClockTime::from_seconds(20);
 /// Sound of every clip.
@@ -21,7 +21,7 @@ const SOUND: &str = "audio/x-raw,format=S16LE,layout=interleaved,rate=48000,chan
 
 /// A stretch of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct ClipPart {
     /// The file.
     pub path: PathBuf,
     /// From here, ...
@@ -67,7 +67,7 @@ pub enum ClipError {
 ///
 /// # Errors
 /// See [`ClipError`]; what was written of the clip is removed.
-pub fn clip(parts: &[Part], out: &Path) -> Result<Duration, ClipError> {
+pub fn clip(parts: &[ClipPart], out: &Path) -> Result<Duration, ClipError> {
     init()?;
     let extension = out.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
     let mp4 = match extension.as_str() {
@@ -127,14 +127,14 @@ fn write(
 
 /// A part that can be played.
 struct Opened {
-    part: Part,
+    part: ClipPart,
     pipeline: Running,
     pictures: Option<gst_app::AppSink>,
     sound: Option<gst_app::AppSink>,
 }
 
 impl Opened {
-    fn open(part: &Part) -> Result<Self, ClipError> {
+    fn open(part: &ClipPart) -> Result<Self, ClipError> {
         let failed = |reason: String| ClipError::Unreadable { path: part.path.clone(), reason };
         let pipeline = Running(gst::Pipeline::new());
         let (source, decode) = (make("filesrc")?, make("decodebin")?);
@@ -215,8 +215,9 @@ impl Opened {
 
     fn wait_ready(&self) -> Result<(), ClipError> {
         let bus = self.pipeline.0.bus();
-        let said = bus
-            .and_then(|bus| bus.timed_pop_filtered(PATIENCE, &[gst::MessageType::AsyncDone, gst::MessageType::Error]));
+        let said = bus.and_then(|bus| {
+            bus.timed_pop_filtered(CLIP_TIMEOUT, &[gst::MessageType::AsyncDone, gst::MessageType::Error])
+        });
         match said.as_ref().map(|message| message.view()) {
             Some(gst::MessageView::AsyncDone(_)) => Ok(()),
             Some(gst::MessageView::Error(error)) => Err(self.failed(error.error().message().to_owned())),
@@ -373,7 +374,7 @@ impl Output {
             }
         }
         let Some(bus) = self.pipeline.0.bus() else { return Ok(()) };
-        let end = bus.timed_pop_filtered(PATIENCE, &[gst::MessageType::Eos, gst::MessageType::Error]);
+        let end = bus.timed_pop_filtered(CLIP_TIMEOUT, &[gst::MessageType::Eos, gst::MessageType::Error]);
         match end.as_ref().map(|message| message.view()) {
             Some(gst::MessageView::Eos(_)) => Ok(()),
             Some(gst::MessageView::Error(error)) => Err(error.error().message().to_owned()),

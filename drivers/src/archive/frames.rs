@@ -19,7 +19,7 @@ use crate::capture::{PictureConverter, demuxed, is_audio_or_video, read_samples}
 use crate::encoders::Picture;
 
 /// How long a recording may take to open, and a decoder may be silent.
-const PATIENCE: Duration = Duration::from_secs(10);
+const DECODE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A picture that is farther away than this is sought: about the distance of key pictures.
 const FAR: Duration = Duration::from_secs(3);
 /// A picture may be so much earlier than the moment that is asked for.
@@ -104,7 +104,7 @@ fn of_file(
     decoded: &mut Decoded,
     each: &mut impl FnMut(Duration, &Picture<'_>),
 ) -> Result<(), ClipError> {
-    let reader = FileReader::open(&stretch.path, Wanted::Pictures)?;
+    let reader = FileReader::open(&stretch.path, WantedStream::Pictures)?;
     let mut converter: Option<PictureConverter> = None;
     // A recording of a live source carries no time of the session: it begins with its first picture.
     let mut at: Option<Duration> = None;
@@ -175,7 +175,7 @@ fn sound_of_file(
     decoded: &mut Decoded,
     each: &mut impl FnMut(Duration, &[f32]),
 ) -> Result<(), ClipError> {
-    let reader = FileReader::open(&stretch.path, Wanted::Sound)?;
+    let reader = FileReader::open(&stretch.path, WantedStream::Sound)?;
     let from = stretch.from.saturating_sub(stretch.begin);
     if from > Duration::ZERO {
         drop(reader.seek(from));
@@ -199,7 +199,7 @@ fn sound_of_file(
 
 /// Which stream of a file is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum WantedStream {
     Pictures,
     Sound,
 }
@@ -212,7 +212,7 @@ struct FileReader {
 }
 
 impl FileReader {
-    fn open(path: &Path, wanted: Wanted) -> Result<Self, ClipError> {
+    fn open(path: &Path, wanted: WantedStream) -> Result<Self, ClipError> {
         init()?;
         let failed = |reason: String| ClipError::Unreadable { path: path.to_owned(), reason };
         if !path.is_file() {
@@ -226,7 +226,7 @@ impl FileReader {
         // Of the other streams nothing is decoded.
         decode.connect("autoplug-continue", false, move |values| {
             let unwanted = demuxed(values).is_some_and(|media| {
-                !is_audio_or_video(&media) || (wanted == Wanted::Sound) != media.starts_with("audio/")
+                !is_audio_or_video(&media) || (wanted == WantedStream::Sound) != media.starts_with("audio/")
             });
             Some((!unwanted).to_value())
         });
@@ -237,7 +237,7 @@ impl FileReader {
         let weak = pipeline.0.downgrade();
         decode.connect_pad_added(move |_, pad| {
             let Some(pipeline) = weak.upgrade() else { return };
-            let raw = if wanted == Wanted::Pictures { "video/x-raw" } else { "audio/x-raw" };
+            let raw = if wanted == WantedStream::Pictures { "video/x-raw" } else { "audio/x-raw" };
             let branch = (media_of(pad) == raw).then(|| waiting.lock().take()).flatten();
             let branch = branch.map_or_else(
                 || {
@@ -293,7 +293,7 @@ impl FileReader {
                         None => Err(self.failed(reason)),
                     };
                 }
-                if begin.elapsed() > PATIENCE {
+                if begin.elapsed() > DECODE_TIMEOUT {
                     return Err(self.failed("it stands still".to_owned()));
                 }
                 continue;
@@ -308,7 +308,7 @@ impl FileReader {
     }
 
     fn ready(&self) -> Result<(), ClipError> {
-        let wait = gst::ClockTime::from_nseconds(u64::try_from(PATIENCE.as_nanos()).unwrap_or(u64::MAX));
+        let wait = gst::ClockTime::from_nseconds(u64::try_from(DECODE_TIMEOUT.as_nanos()).unwrap_or(u64::MAX));
         let bus = self.pipeline.0.bus();
         let said =
             bus.and_then(|bus| bus.timed_pop_filtered(wait, &[gst::MessageType::AsyncDone, gst::MessageType::Error]));
@@ -339,11 +339,11 @@ fn place(sample: &gst::SampleRef) -> Option<(Duration, Duration)> {
     Some((nanos(at), buffer.duration().map_or(Duration::ZERO, nanos)))
 }
 
-fn branch(wanted: Wanted) -> Result<Vec<gst::Element>, ClipError> {
+fn branch(wanted: WantedStream) -> Result<Vec<gst::Element>, ClipError> {
     let sink = gst_app::AppSink::builder().sync(false).max_buffers(QUEUED).enable_last_sample(false).build();
     let mut branch = Vec::new();
     match wanted {
-        Wanted::Pictures => {
+        WantedStream::Pictures => {
             sink.set_caps(Some(&gst::Caps::builder("video/x-raw").build()));
             branch.push(make("videoconvert")?);
             // Phones store pictures as the sensor lies and say how to turn them.
@@ -352,7 +352,7 @@ fn branch(wanted: Wanted) -> Result<Vec<gst::Element>, ClipError> {
                 branch.push(flip);
             }
         }
-        Wanted::Sound => {
+        WantedStream::Sound => {
             sink.set_caps(Some(&sound_caps()));
             branch.extend([make("audioconvert")?, make("audioresample")?]);
         }

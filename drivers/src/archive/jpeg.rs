@@ -5,7 +5,7 @@ use gstreamer::prelude::*;
 use gstreamer_app as gst_app;
 
 use super::clip::ClipError;
-use super::still::{PATIENCE, branch};
+use super::still::{STILL_TIMEOUT, branch};
 use crate::capture::elements::{chain, init};
 use crate::capture::pipelines::Running;
 use crate::encoders::Picture;
@@ -39,7 +39,7 @@ pub fn jpeg(picture: &Picture<'_>, max_width: u32) -> Result<Vec<u8>, ClipError>
     if !started || source.push_buffer(buffer).is_err() || source.end_of_stream().is_err() {
         return Err(ClipError::Nothing);
     }
-    let sample = sink.try_pull_sample(PATIENCE).ok_or(ClipError::Nothing)?;
+    let sample = sink.try_pull_sample(STILL_TIMEOUT).ok_or(ClipError::Nothing)?;
     let map = sample.buffer().and_then(|buffer| buffer.map_readable().ok()).ok_or(ClipError::Nothing)?;
     Ok(map.to_vec())
 }

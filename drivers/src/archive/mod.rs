@@ -28,7 +28,7 @@ mod still;
 mod tap;
 mod writer;
 
-pub use clip::{ClipError, Part, clip};
+pub use clip::{ClipError, ClipPart, clip};
 pub use frames::{Decoded, FrameOptions, Stretch, pictures, sound};
 pub use jpeg::jpeg;
 pub use library::{Archive, ArchiveLimits, ArchiveStatus, Located};

@@ -16,7 +16,7 @@ use crate::capture::holes::Holes;
 /// Samples that may wait for the disk: some seconds. What comes when they are full is dropped and counted.
 const QUEUE: usize = 512;
 /// How long a chunk waits for a track that is expected and silent.
-const PATIENCE: Duration = Duration::from_secs(2);
+const SILENT_TRACK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Pause after a disk that could not be written.
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 
@@ -229,7 +229,7 @@ impl Recording {
         let one_fell_silent = self.expected.len() > 1
             && open.writer.has(Track::Picture)
             && open.writer.has(Track::Sound)
-            && open.reached[0].abs_diff(open.reached[1]) > 2 * PATIENCE;
+            && open.reached[0].abs_diff(open.reached[1]) > 2 * SILENT_TRACK_TIMEOUT;
         sample.keyframe && (leads && age >= chunk || age >= 2 * chunk || one_fell_silent)
     }
 
@@ -243,7 +243,7 @@ impl Recording {
             return;
         };
         let of = |track: Track| self.waiting.iter().filter(move |sample| sample.track == track);
-        let waited = last.shown.abs_diff(first.shown) > PATIENCE;
+        let waited = last.shown.abs_diff(first.shown) > SILENT_TRACK_TIMEOUT;
         let missing = self.expected.iter().any(|track| of(*track).next().is_none());
         if missing && !waited {
             return;

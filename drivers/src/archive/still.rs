@@ -12,7 +12,7 @@ use crate::capture::elements::{chain, init, make, set_if_present};
 use crate::capture::pipelines::{Running, attach, media_of};
 
 /// How long a recording may take to open, and to show the moment.
-pub(super) const PATIENCE: gst::ClockTime = gst::ClockTime::from_seconds(5);
+pub(super) const STILL_TIMEOUT: gst::ClockTime = gst::ClockTime::from_seconds(5);
 
 /// A picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub fn still(path: &Path, at: Duration, max_width: u32) -> Result<Still, ClipErr
     let sought = pipeline.0.seek_simple(gst::SeekFlags::FLUSH | gst::SeekFlags::ACCURATE, time);
     sought.map_err(|error| failed(format!("the second cannot be found in it: {error}")))?;
     ready(&pipeline).map_err(failed)?;
-    let sample = sink.try_pull_preroll(PATIENCE).ok_or(ClipError::Nothing)?;
+    let sample = sink.try_pull_preroll(STILL_TIMEOUT).ok_or(ClipError::Nothing)?;
     let size = |name: &str| {
         let side = sample.caps().and_then(|caps| caps.structure(0)).and_then(|caps| caps.get::<i32>(name).ok());
         side.and_then(|side| u32::try_from(side).ok()).unwrap_or(0)
@@ -89,7 +89,7 @@ pub(super) fn branch(max_width: u32) -> Result<Vec<gst::Element>, ClipError> {
 
 fn ready(pipeline: &Running) -> Result<(), String> {
     let bus = pipeline.0.bus().ok_or("it has no bus")?;
-    let message = bus.timed_pop_filtered(PATIENCE, &[gst::MessageType::AsyncDone, gst::MessageType::Error]);
+    let message = bus.timed_pop_filtered(STILL_TIMEOUT, &[gst::MessageType::AsyncDone, gst::MessageType::Error]);
     match message.as_ref().map(|message| message.view()) {
         Some(gst::MessageView::AsyncDone(_)) => Ok(()),
         Some(gst::MessageView::Error(error)) => Err(error.error().message().to_owned()),

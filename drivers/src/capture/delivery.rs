@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use memory_core::Timestamp;
 
-use super::status::{Loss, Shared, SourceState};
+use super::status::{Loss, SourceShared, SourceState};
 use super::{AudioBlock, Frame, MediaConsumer, Subtitle};
 
 /// The consumer of one source, with the capture session that is open.
 pub(super) struct Delivery<'a> {
     consumer: &'a mut dyn MediaConsumer,
-    shared: &'a Shared,
+    shared: &'a SourceShared,
     open: Option<Timestamp>,
     /// Begin of what was handed over last: nothing earlier may follow.
     reached: Duration,
@@ -22,7 +22,7 @@ pub(super) struct Delivery<'a> {
 }
 
 impl<'a> Delivery<'a> {
-    pub(super) fn new(consumer: &'a mut dyn MediaConsumer, shared: &'a Shared) -> Self {
+    pub(super) fn new(consumer: &'a mut dyn MediaConsumer, shared: &'a SourceShared) -> Self {
         Self { consumer, shared, open: None, reached: Duration::ZERO, position: Duration::ZERO, heard: Duration::ZERO }
     }
 

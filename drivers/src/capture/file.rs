@@ -22,7 +22,7 @@ use super::error::CaptureError;
 use super::picture::PictureConverter;
 use super::pipelines::{Running, attach, audio_sink, media_of, video_sink};
 use super::spec::{FileSource, SourceSpec, Speed, Subtitles};
-use super::status::{Loss, Shared, SourceState};
+use super::status::{Loss, SourceShared, SourceState};
 use super::subtitles::{self, Cue};
 use super::text_track::TextTrack;
 
@@ -98,7 +98,7 @@ pub(super) fn play(
     spec: &SourceSpec,
     file: &FileSource,
     start: Option<Timestamp>,
-    shared: &Arc<Shared>,
+    shared: &Arc<SourceShared>,
     delivery: &mut Delivery<'_>,
 ) -> Result<Played, CaptureError> {
     readable(&file.path)?;
@@ -211,7 +211,7 @@ fn build(
     spec: &SourceSpec,
     file: &FileSource,
     found: &Arc<Mutex<Found>>,
-    shared: &Arc<Shared>,
+    shared: &Arc<SourceShared>,
 ) -> Result<gst::Pipeline, CaptureError> {
     let pipeline = gst::Pipeline::new();
     let (source, decode) = (make("filesrc")?, make("decodebin")?);
@@ -256,7 +256,7 @@ fn add_stream(
     found: &Arc<Mutex<Found>>,
     (video, audio): (bool, bool),
     max_width: u32,
-    shared: &Arc<Shared>,
+    shared: &Arc<SourceShared>,
 ) -> Result<(), String> {
     let media = media_of(pad);
     let mut state = found.lock();
@@ -330,7 +330,7 @@ impl<'a> BusReader<'a> {
         Self { bus: pipeline.bus(), path, error: None, missing: None, created: None, duration: None }
     }
 
-    fn drain(&mut self, shared: &Shared) {
+    fn drain(&mut self, shared: &SourceShared) {
         while let Some(message) = self.bus.as_ref().and_then(gst::Bus::pop) {
             match message.view() {
                 gst::MessageView::Tag(tags) => {
@@ -403,7 +403,7 @@ fn timestamp(at: &gst::DateTime) -> Option<Timestamp> {
 struct Player<'a, 'b> {
     spec: &'a SourceSpec,
     file: &'a FileSource,
-    shared: &'a Arc<Shared>,
+    shared: &'a Arc<SourceShared>,
     delivery: &'a mut Delivery<'b>,
     bus: BusReader<'a>,
     found: Arc<Mutex<Found>>,

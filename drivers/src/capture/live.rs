@@ -17,7 +17,7 @@ use super::picture::PictureConverter;
 use super::pipelines::{LivePipeline, Running, build, described};
 use super::slots::SlotQueue;
 use super::spec::{SourceKind, SourceSpec};
-use super::status::{Loss, Shared};
+use super::status::{Loss, SourceShared};
 use crate::archive::Recorder;
 
 /// Pictures that may wait: most of a second at the highest rate anybody wants.
@@ -78,7 +78,7 @@ enum Turn {
 /// Runs one session: from opening the source until it ends, fails, hangs, or a stop or pause is asked for.
 pub(super) fn record(
     spec: &SourceSpec,
-    shared: &Arc<Shared>,
+    shared: &Arc<SourceShared>,
     queues: &Arc<Queues>,
     delivery: &mut Delivery<'_>,
     recorder: Option<&Recorder>,
@@ -140,7 +140,7 @@ fn explained(spec: &SourceSpec, error: CaptureError) -> CaptureError {
     }
 }
 
-fn take_pictures(sink: &gst_app::AppSink, max_width: u32, shared: &Arc<Shared>, queues: &Arc<Queues>) {
+fn take_pictures(sink: &gst_app::AppSink, max_width: u32, shared: &Arc<SourceShared>, queues: &Arc<Queues>) {
     let (shared, queues) = (Arc::clone(shared), Arc::clone(queues));
     let mut converter = PictureConverter::new(max_width);
     let (mut gate, mut holes, mut hole) = (FrameGate::default(), Holes::default(), None);
@@ -179,7 +179,7 @@ fn take_pictures(sink: &gst_app::AppSink, max_width: u32, shared: &Arc<Shared>, 
     );
 }
 
-fn take_sound(sink: &gst_app::AppSink, shared: &Arc<Shared>, queues: &Arc<Queues>) {
+fn take_sound(sink: &gst_app::AppSink, shared: &Arc<SourceShared>, queues: &Arc<Queues>) {
     let (shared, queues) = (Arc::clone(shared), Arc::clone(queues));
     let mut holes = Holes::default();
     sink.set_callbacks(
@@ -230,7 +230,7 @@ fn now(element: &gst::Element) -> Option<gst::ClockTime> {
 
 struct Session<'a, 'b> {
     spec: &'a SourceSpec,
-    shared: &'a Arc<Shared>,
+    shared: &'a Arc<SourceShared>,
     queues: &'a Queues,
     delivery: &'a mut Delivery<'b>,
     video: bool,

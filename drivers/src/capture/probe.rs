@@ -39,12 +39,12 @@ impl ProbeReport {
 const GRACE: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
-struct Seen {
+struct ProbedMedia {
     picture: Option<(u32, u32, Instant)>,
     sound: Option<(f64, Instant)>,
 }
 
-struct Look(Arc<(Mutex<Seen>, Condvar)>);
+struct Look(Arc<(Mutex<ProbedMedia>, Condvar)>);
 
 impl MediaConsumer for Look {
     fn begin(&mut self, _: &str, _: Timestamp) {}
@@ -78,7 +78,7 @@ pub fn probe(spec: &SourceSpec, deadline: Duration) -> ProbeReport {
         (file.speed, file.subtitles, file.repeat) = (Speed::Max, Subtitles::Off, false);
     }
     let began = Instant::now();
-    let seen = Arc::new((Mutex::new(Seen::default()), Condvar::new()));
+    let seen = Arc::new((Mutex::new(ProbedMedia::default()), Condvar::new()));
     let source = match SourceHandle::start(spec, Box::new(Look(Arc::clone(&seen))), Arc::new(SystemClock::new())) {
         Ok(source) => source,
         Err(error) => {

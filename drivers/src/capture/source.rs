@@ -14,7 +14,7 @@ use super::error::CaptureError;
 use super::file::{self, Played};
 use super::live::{self, Lived, Queues};
 use super::spec::{SourceKind, SourceSpec};
-use super::status::{Shared, SourceState, SourceStatus};
+use super::status::{SourceShared, SourceState, SourceStatus};
 use crate::archive::Recorder;
 
 /// A session that lasted so long was healthy: the next failure is the first again.
@@ -22,7 +22,7 @@ const HEALTHY: Duration = Duration::from_secs(10);
 
 /// A source that runs on threads of its own. Dropping the handle stops it.
 pub struct SourceHandle {
-    shared: Arc<Shared>,
+    shared: Arc<SourceShared>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -66,7 +66,7 @@ impl SourceHandle {
         recorder: Option<Recorder>,
     ) -> Result<Self, CaptureError> {
         elements::init()?;
-        let shared = Arc::new(Shared::new(&spec.name, spec.kind.name(), clock));
+        let shared = Arc::new(SourceShared::new(&spec.name, spec.kind.name(), clock));
         shared.wish_pause(paused);
         let worker = Arc::clone(&shared);
         // Linux shows 15 bytes of a thread's name.
@@ -128,7 +128,7 @@ impl Drop for SourceHandle {
 }
 
 /// Says in the status that the thread died, should it panic.
-struct PanicGuard<'a>(&'a Shared);
+struct PanicGuard<'a>(&'a SourceShared);
 
 impl Drop for PanicGuard<'_> {
     fn drop(&mut self) {
@@ -148,7 +148,7 @@ enum Attempt {
     Finished { start: Timestamp, length: Duration },
 }
 
-fn work(spec: &SourceSpec, consumer: &mut dyn MediaConsumer, shared: &Arc<Shared>, recorder: Option<&Recorder>) {
+fn work(spec: &SourceSpec, consumer: &mut dyn MediaConsumer, shared: &Arc<SourceShared>, recorder: Option<&Recorder>) {
     let mut delivery = Delivery::new(consumer, shared);
     let queues = spec.is_live().then(|| Arc::new(Queues::new()));
     let mut failures = 0_u32;

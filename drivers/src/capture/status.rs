@@ -103,7 +103,7 @@ impl Loss {
 }
 
 #[derive(Debug)]
-struct Told {
+struct TrackedStatus {
     state: SourceState,
     error: Option<String>,
     session: Option<String>,
@@ -130,11 +130,11 @@ impl Rate {
 }
 
 /// Shared by the worker, the streaming threads of the pipeline and whoever asks.
-pub(super) struct Shared {
+pub(super) struct SourceShared {
     pub(super) name: String,
     pub(super) kind: &'static str,
     clock: std::sync::Arc<dyn Clock>,
-    told: Mutex<Told>,
+    told: Mutex<TrackedStatus>,
     stop: AtomicBool,
     pause: AtomicBool,
     /// Notified when a wish, the state or a queue changes.
@@ -157,13 +157,13 @@ pub(super) struct Shared {
     pub(super) position_micros: AtomicU64,
 }
 
-impl Shared {
+impl SourceShared {
     pub(super) fn new(name: &str, kind: &'static str, clock: std::sync::Arc<dyn Clock>) -> Self {
         let shared = Self {
             name: name.to_owned(),
             kind,
             clock,
-            told: Mutex::new(Told {
+            told: Mutex::new(TrackedStatus {
                 state: SourceState::Starting,
                 error: None,
                 session: None,
@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn a_worker_that_waits_out_a_backoff_or_a_pause_is_not_silent() {
         let clock = Arc::new(ManualClock::at(Timestamp::from_micros(0)));
-        let shared = Arc::new(Shared::new("cam", "test", clock.clone()));
+        let shared = Arc::new(SourceShared::new("cam", "test", clock.clone()));
         let worker = std::thread::spawn({
             let shared = Arc::clone(&shared);
             move || {
@@ -402,7 +402,7 @@ mod tests {
     #[test]
     fn a_worker_that_is_stuck_is_silent() {
         let clock = Arc::new(ManualClock::at(Timestamp::from_micros(0)));
-        let shared = Shared::new("cam", "test", clock.clone());
+        let shared = SourceShared::new("cam", "test", clock.clone());
         shared.enter(SourceState::Running, None);
         clock.advance(Duration::from_secs(70));
         // Pictures that come say nothing about the thread that is to take them.

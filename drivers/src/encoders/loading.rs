@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::acceleration::{Accelerators, Way};
-use super::roles::{Filled, RoleState, RoleStatus, Shared};
+use super::roles::{EncoderSlots, Filled, RoleState, RoleStatus};
 #[cfg(feature = "tensorrt")]
 use super::tensorrt::TensorRt;
 #[cfg(feature = "tensorrt")]
@@ -20,7 +20,7 @@ type Install = Box<dyn FnOnce(&mut Filled) + Send>;
 
 /// The loading thread's hold on the slots. What is still loading when it ends, however it ends, has failed: nobody waits
 /// for a thread that is gone.
-pub(super) struct Loading(pub(super) Arc<Shared>);
+pub(super) struct Loading(pub(super) Arc<EncoderSlots>);
 
 impl Drop for Loading {
     fn drop(&mut self) {

@@ -85,11 +85,11 @@ impl RoleStatus {
 /// The encoders of this machine, by role. Cheap to clone; clones share them.
 #[derive(Clone)]
 pub struct Encoders {
-    shared: Arc<Shared>,
+    shared: Arc<EncoderSlots>,
 }
 
 #[derive(Default)]
-pub(super) struct Shared {
+pub(super) struct EncoderSlots {
     pub(super) slots: Mutex<Slots>,
     pub(super) settled: Condvar,
 }
@@ -195,7 +195,7 @@ impl Encoders {
                 (role, RoleStatus::new(state, None, reason))
             })
             .collect();
-        Self { shared: Arc::new(Shared { slots: Mutex::new(Slots { status, filled }), settled: Condvar::new() }) }
+        Self { shared: Arc::new(EncoderSlots { slots: Mutex::new(Slots { status, filled }), settled: Condvar::new() }) }
     }
 
     /// Blocks until every role is ready, absent or failed. A file played as fast as it goes must wait, or its begin would

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 /// All of it, in the unit of [`Pace`].
 const WHOLE: u32 = 1000;
-/// The least share there is: nothing ever stops for it.
-const LEAST: u32 = 10;
+/// Smallest share, so that nothing ever stops.
+const MIN_SHARE: u32 = 10;
 
 /// A share of the usual rate, 0.01 to 1. Clones share it.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ impl PartialEq for Pace {
 impl Pace {
     /// Sets the share for everybody who has a clone.
     pub fn set(&self, share: f64) {
-        self.0.store(((share * f64::from(WHOLE)) as u32).clamp(LEAST, WHOLE), Ordering::Relaxed);
+        self.0.store(((share * f64::from(WHOLE)) as u32).clamp(MIN_SHARE, WHOLE), Ordering::Relaxed);
     }
 
     /// The share.

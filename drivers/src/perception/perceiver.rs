@@ -31,7 +31,7 @@ use crate::models::Role;
 /// Subtitles that may wait for the end of their segment. A file cannot fill the memory by showing everything at once.
 const SUBTITLES: usize = 1024;
 /// Costly encoders see a picture that shows nothing new after this time.
-const STILL: Duration = Duration::from_secs(5);
+const MAX_STILL_INTERVAL: Duration = Duration::from_secs(5);
 /// Sound around a stretch of speech that is listened to as well: the first and last sounds of words are faint.
 const AROUND: Duration = Duration::from_millis(400);
 /// Bytes of a subtitle that are kept.
@@ -192,8 +192,8 @@ impl Perceiver {
 
     fn look(&mut self, frame: &Frame<'_>, new: bool) {
         let Some(session) = &mut self.session else { return };
-        let [least, most, still] =
-            [self.config.least_interval, self.config.most_interval, STILL].map(|usual| self.config.pace.stretch(usual));
+        let [least, most, still] = [self.config.least_interval, self.config.most_interval, MAX_STILL_INTERVAL]
+            .map(|usual| self.config.pace.stretch(usual));
         let since = session.looked.map(|looked| frame.stream.saturating_sub(looked));
         let due = since.is_none_or(|since| since >= most || (new && since >= least));
         if !due {

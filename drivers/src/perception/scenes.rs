@@ -16,8 +16,8 @@ const GROUP: f32 = 0.3;
 const CLASS: f32 = 0.4;
 /// Names that are kept beside the one that is told.
 const NAMES: usize = 5;
-/// Of these the mean must be above this.
-const LEAST: f32 = 0.1;
+/// Smallest mean probability of these names.
+const MIN_MEAN: f32 = 0.1;
 
 /// One picture.
 struct Shown {
@@ -86,7 +86,7 @@ impl SceneLog {
         let told = |(group, _, mean): &&(bool, Arc<str>, f32)| *mean >= if *group { GROUP } else { CLASS };
         let looks_like = means.iter().find(told).map(|(_, name, mean)| (Arc::clone(name), *mean));
         let mut names: Vec<Arc<str>> = Vec::new();
-        for (_, name, _) in means.iter().filter(|(_, _, mean)| *mean >= LEAST) {
+        for (_, name, _) in means.iter().filter(|(_, _, mean)| *mean >= MIN_MEAN) {
             if names.len() < NAMES && !names.contains(name) {
                 names.push(Arc::clone(name));
             }

@@ -9,8 +9,8 @@ use crate::encoders::ReadText;
 
 /// A line that was read less surely is not told.
 const SURE: f32 = 0.5;
-/// Fewer characters are a pattern that looks like letters.
-const LEAST: usize = 2;
+/// Fewest characters of a line; fewer are a pattern that looks like letters.
+const MIN_CHARACTERS: usize = 2;
 /// Lines that wait for the end of their segment.
 const LINES: usize = 256;
 
@@ -33,7 +33,7 @@ pub(super) struct Written {
 impl WritingLog {
     pub fn push(&mut self, at: Duration, read: ReadText) {
         let text = read.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        if text.chars().filter(|letter| letter.is_alphanumeric()).count() < LEAST || read.confidence < SURE {
+        if text.chars().filter(|letter| letter.is_alphanumeric()).count() < MIN_CHARACTERS || read.confidence < SURE {
             return;
         }
         if self.lines.len() >= LINES {

@@ -23,7 +23,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use super::analysis::{Language, TermId};
-use super::compressed::{CompressedIndex, IndexOptions, Lengths, State};
+use super::compressed::{CompressedIndex, IndexOptions, IndexState, Lengths};
 use super::content::ContentStore;
 use super::entries::{BLOCK, EntityNames, Entry, EntryTable, HiddenSet, Links, NONE, PackedEntries, SourceNames};
 use super::matrix::WaveletMatrix;
@@ -153,7 +153,7 @@ impl CompressedIndex {
     /// Puts the parts together, if they are of one index.
     fn assemble(
         options: IndexOptions,
-        state: State,
+        state: IndexState,
         terms: WaveletMatrix,
         content: ContentStore,
     ) -> Result<Self, SectionError> {
@@ -181,7 +181,7 @@ fn whole<T>(bytes: &[u8], read: impl FnOnce(&mut dyn Read) -> Result<T, SectionE
 }
 
 /// Everything but the term stream and the content.
-fn read_state(options: IndexOptions, input: &mut dyn Read) -> Result<State, SectionError> {
+fn read_state(options: IndexOptions, input: &mut dyn Read) -> Result<IndexState, SectionError> {
     let (mut state, len, dimensions) = read_head(options, input)?;
     let bytes = read_section(input, VOCABULARY, most(1 << 24, 8))?;
     state.vocabulary = vocabulary_of(&bytes).ok_or_else(|| wrong(VOCABULARY, "no list of terms"))?;
@@ -225,7 +225,7 @@ fn language_number(language: Language) -> u8 {
     u8::try_from(at).expect("a few languages")
 }
 
-fn read_head(options: IndexOptions, input: &mut dyn Read) -> Result<(State, u32, usize), SectionError> {
+fn read_head(options: IndexOptions, input: &mut dyn Read) -> Result<(IndexState, u32, usize), SectionError> {
     let bytes = read_section(input, HEAD, 256)?;
     let mut fields = Fields::new(HEAD, &bytes);
     let version = fields.u16()?;
@@ -246,7 +246,7 @@ fn read_head(options: IndexOptions, input: &mut dyn Read) -> Result<(State, u32,
     if dimensions > 1 << 16 || len == u32::MAX || !own.is_finite() || !context.is_finite() {
         return Err(wrong(HEAD, "numbers that cannot be"));
     }
-    let state = State { lengths: Lengths { own, context }, ..State::default() };
+    let state = IndexState { lengths: Lengths { own, context }, ..IndexState::default() };
     Ok((state, len, dimensions as usize))
 }
 

@@ -48,7 +48,7 @@ pub struct IndexOptions {
 pub struct CompressedIndex {
     pub(super) options: IndexOptions,
     analyzer: Analyzer,
-    pub(super) state: State,
+    pub(super) state: IndexState,
     pub(super) terms: TermStream,
     pub(super) content: ContentStore,
     token_signatures: Option<TokenSignatures>,
@@ -60,7 +60,7 @@ pub struct CompressedIndex {
 
 /// What a snapshot shares with the writer, but the term stream.
 #[derive(Clone, Default)]
-pub(super) struct State {
+pub(super) struct IndexState {
     pub vocabulary: Vocabulary,
     pub postings: Postings,
     pub entries: EntryTable,
@@ -76,7 +76,7 @@ pub(super) struct State {
     pub signatures: SignatureTable,
 }
 
-impl State {
+impl IndexState {
     /// Where the terms of a document lie in the stream.
     pub fn terms_of(&self, ordinal: u32, terms: &Terms) -> Range<u64> {
         let end = ordinal + 1;
@@ -121,11 +121,11 @@ impl IndexBytes {
 impl CompressedIndex {
     /// An empty index.
     pub fn new(options: IndexOptions) -> Self {
-        Self::of(options, State::default(), TermStream::new(), ContentStore::new())
+        Self::of(options, IndexState::default(), TermStream::new(), ContentStore::new())
     }
 
     /// An index that goes on from a state.
-    pub(super) fn of(options: IndexOptions, state: State, terms: TermStream, content: ContentStore) -> Self {
+    pub(super) fn of(options: IndexOptions, state: IndexState, terms: TermStream, content: ContentStore) -> Self {
         let mut last_of_source = HashMap::new();
         let len = state.entries.len();
         for ordinal in len - len % SEGMENT..len {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::LearningOptions;
-use super::rows::{Part, REPLACING, Row, decode};
+use super::rows::{LearntPart, REPLACING, Row, decode};
 use crate::episodic::anchors::{
-    AnchorId, AnchorRow, Anchors, EntityNews, Margin, Naming, NamingRequest, Person, Told, fold,
+    AnchorId, AnchorRow, Anchors, EntityNews, Margin, Naming, NamingRequest, Person, ToldName, fold,
 };
 use crate::logic::{LogicOptions, Phi, Procedures, RowKey, actions_of};
 use crate::ports::{ProcedureJudge, Statement};
@@ -88,7 +88,7 @@ pub struct Learnt {
     changed_withdrawn: BTreeSet<EventId>,
 }
 
-/// The row of [`Part::Head`].
+/// The row of [`LearntPart::Head`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Head {
     /// The last event that was learnt from.
@@ -238,7 +238,7 @@ impl Learnt {
         if self.namings.len() + told.len() > MAX_NAMINGS {
             return Err(format!("{MAX_NAMINGS} names, merges and splits were told; forget some first"));
         }
-        let more: usize = told.iter().map(Told::alias_bytes).sum();
+        let more: usize = told.iter().map(ToldName::alias_bytes).sum();
         if more > 0 && self.anchors.alias_bytes() + more > MAX_ALIAS_BYTES {
             return Err("too many further names of persons were told; forget some first".into());
         }
@@ -401,27 +401,31 @@ impl Learnt {
 
     fn head_row(&self) -> Row {
         let head = Head { margin: self.anchors.margin(), ..self.head.clone() };
-        Row::new(Part::Head, &(), Some(&head))
+        Row::new(LearntPart::Head, &(), Some(&head))
     }
 
     /// The rows that changed since the last call.
     pub(crate) fn take_rows(&mut self) -> Vec<Row> {
         let topics = self.facts.take_changed();
         let mut rows: Vec<Row> =
-            topics.iter().map(|(key, topic)| Row::new(Part::Topic, &**key, topic.as_deref())).collect();
+            topics.iter().map(|(key, topic)| Row::new(LearntPart::Topic, &**key, topic.as_deref())).collect();
         let (anchors, tracks) = self.anchors.take_changed();
-        rows.extend(anchors.iter().map(|(id, row)| Row::new(Part::Anchor, id, row.as_deref())));
-        rows.extend(tracks.iter().map(|(track, anchor)| Row::new(Part::Track, track, anchor.as_ref())));
+        rows.extend(anchors.iter().map(|(id, row)| Row::new(LearntPart::Anchor, id, row.as_deref())));
+        rows.extend(tracks.iter().map(|(track, anchor)| Row::new(LearntPart::Track, track, anchor.as_ref())));
         for number in std::mem::take(&mut self.changed_namings) {
-            rows.push(Row::new(Part::Naming, &number, self.namings.get(&number)));
+            rows.push(Row::new(LearntPart::Naming, &number, self.namings.get(&number)));
         }
         for event in std::mem::take(&mut self.changed_withdrawn) {
-            rows.push(Row::new(Part::Withdrawn, &event, self.procedures.withdrawn().contains(&event).then_some(&())));
+            rows.push(Row::new(
+                LearntPart::Withdrawn,
+                &event,
+                self.procedures.withdrawn().contains(&event).then_some(&()),
+            ));
         }
         if self.procedures.has_changed() {
             for key in self.procedures.change().changed() {
                 let payload = self.procedures.row(key);
-                rows.push(Row { part: Part::Procedure, key: key.to_bytes().to_vec(), payload });
+                rows.push(Row { part: LearntPart::Procedure, key: key.to_bytes().to_vec(), payload });
             }
         }
         if std::mem::take(&mut self.head_changed) {
@@ -432,44 +436,45 @@ impl Learnt {
 
     /// Every row of this state.
     pub(crate) fn all_rows(&self) -> impl Iterator<Item = Row> {
-        let topics = self.facts.all().into_iter().map(|(key, topic)| Row::new(Part::Topic, key, Some(topic)));
-        let anchors = self.anchors.rows().map(|(id, row)| Row::new(Part::Anchor, id, Some(row)));
-        let tracks = self.anchors.track_rows().map(|(track, anchor)| Row::new(Part::Track, track, Some(anchor)));
-        let namings = self.namings.iter().map(|(number, naming)| Row::new(Part::Naming, number, Some(naming)));
+        let topics = self.facts.all().into_iter().map(|(key, topic)| Row::new(LearntPart::Topic, key, Some(topic)));
+        let anchors = self.anchors.rows().map(|(id, row)| Row::new(LearntPart::Anchor, id, Some(row)));
+        let tracks = self.anchors.track_rows().map(|(track, anchor)| Row::new(LearntPart::Track, track, Some(anchor)));
+        let namings = self.namings.iter().map(|(number, naming)| Row::new(LearntPart::Naming, number, Some(naming)));
         let procedures = self.procedures.rows().into_iter().map(|key| Row {
-            part: Part::Procedure,
+            part: LearntPart::Procedure,
             key: key.to_bytes().to_vec(),
             payload: self.procedures.row(key),
         });
-        let withdrawn = self.procedures.withdrawn().iter().map(|event| Row::new(Part::Withdrawn, event, Some(&())));
+        let withdrawn =
+            self.procedures.withdrawn().iter().map(|event| Row::new(LearntPart::Withdrawn, event, Some(&())));
         let rows = topics.chain(anchors).chain(tracks).chain(namings).chain(procedures).chain(withdrawn);
         std::iter::once(self.head_row()).chain(rows)
     }
 
     /// Takes in a row that was stored; the error says what is wrong with it. After the last one comes
     /// [`finish_restoring`](Self::finish_restoring).
-    pub(crate) fn restore(&mut self, part: Part, key: &[u8], payload: &[u8]) -> Result<(), String> {
+    pub(crate) fn restore(&mut self, part: LearntPart, key: &[u8], payload: &[u8]) -> Result<(), String> {
         match part {
-            Part::Head => {
+            LearntPart::Head => {
                 decode::<()>(key)?;
                 self.head = decode(payload)?;
                 self.anchors.restore_margin(std::mem::take(&mut self.head.margin));
             }
-            Part::Topic => {
+            LearntPart::Topic => {
                 let (key, topic): (TopicKey, Topic) = (decode(key)?, decode(payload)?);
                 self.facts.restore(key, topic);
             }
-            Part::Anchor => {
+            LearntPart::Anchor => {
                 let (id, row): (AnchorId, AnchorRow) = (decode(key)?, decode(payload)?);
                 self.anchors.restore(id, row)?;
             }
-            Part::Track => self.anchors.restore_track(decode(key)?, decode(payload)?),
-            Part::Naming => drop(self.namings.change().insert(decode(key)?, decode(payload)?)),
-            Part::Procedure => {
+            LearntPart::Track => self.anchors.restore_track(decode(key)?, decode(payload)?),
+            LearntPart::Naming => drop(self.namings.change().insert(decode(key)?, decode(payload)?)),
+            LearntPart::Procedure => {
                 let key = RowKey::from_bytes(key).map_err(|error| error.to_string())?;
                 self.procedure_rows.push((key, payload.to_vec()));
             }
-            Part::Withdrawn => {
+            LearntPart::Withdrawn => {
                 decode::<()>(payload)?;
                 self.withdrawn_rows.insert(decode(key)?);
             }

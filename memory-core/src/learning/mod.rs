@@ -25,7 +25,7 @@ pub use learnt::Learnt;
 pub(crate) use learnt::{Lesson, SensedVector, Withdrawal};
 pub(crate) use news::News;
 pub use options::LearningOptions;
-pub(crate) use rows::{Part, REPLACING, Row};
+pub(crate) use rows::{LearntPart, REPLACING, Row};
 #[cfg(test)]
 mod ceiling_tests;
 

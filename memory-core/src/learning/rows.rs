@@ -8,7 +8,7 @@ use crate::EventId;
 /// Parts of what is learnt. The numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub(crate) enum Part {
+pub(crate) enum LearntPart {
     /// The cursor and what goes with it: one row.
     Head = 0,
     /// Topics of facts.
@@ -26,10 +26,10 @@ pub(crate) enum Part {
     Withdrawn = 6,
 }
 
-/// The key in [`Part::Withdrawn`] that is no event's.
+/// The key in [`LearntPart::Withdrawn`] that is no event's.
 pub(crate) const REPLACING: EventId = EventId(0);
 
-impl Part {
+impl LearntPart {
     pub const ALL: [Self; 7] =
         [Self::Head, Self::Topic, Self::Anchor, Self::Track, Self::Naming, Self::Procedure, Self::Withdrawn];
 
@@ -45,14 +45,14 @@ impl Part {
 /// A row to be written, or to be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
-    pub part: Part,
+    pub part: LearntPart,
     pub key: Vec<u8>,
     /// `None`: there is no such row any more.
     pub payload: Option<Vec<u8>>,
 }
 
 impl Row {
-    pub fn new<K: Serialize, V: Serialize>(part: Part, key: &K, value: Option<&V>) -> Self {
+    pub fn new<K: Serialize, V: Serialize>(part: LearntPart, key: &K, value: Option<&V>) -> Self {
         Self { part, key: encode(key), payload: value.map(encode) }
     }
 }

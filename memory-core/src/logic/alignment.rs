@@ -76,7 +76,7 @@ pub struct Alignment {
 
 impl Alignment {
     /// The least overlap at which two procedures may be fused.
-    pub const LEAST: f64 = 0.5;
+    pub const MIN_OVERLAP: f64 = 0.5;
 
     /// Aligns the steps of two procedures. Steps with a wording in common are the same; the others are matched as a whole,
     /// so that the sum of cosines is largest, and pairs below `threshold` are given up. The order of the steps does not
@@ -127,7 +127,7 @@ impl Alignment {
 
     /// Whether the two are variants of one procedure.
     pub fn is_good(&self) -> bool {
-        self.overlap >= Self::LEAST
+        self.overlap >= Self::MIN_OVERLAP
     }
 }
 

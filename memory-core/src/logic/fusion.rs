@@ -20,7 +20,7 @@ pub enum FusionError {
     Unknown(ProcedureId, ProcedureId),
     /// Too few steps of the smaller one have a partner in the other.
     #[error("{share:.2} of the steps of {from} are steps of {into}, and {least:.2} are needed: they are not one procedure",
-        least = Alignment::LEAST)]
+        least = Alignment::MIN_OVERLAP)]
     BadAlignment {
         /// What was to be taken in.
         from: ProcedureId,

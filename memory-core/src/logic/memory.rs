@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::bounds;
 use super::lexicon::Lexicon;
 use super::rows::RowKey;
-use super::sessions::{Place, Sessions};
+use super::sessions::{SessionChoice, Sessions};
 use super::traces::Traces;
 use super::{Action, Embedding, LogicOptions, Procedure, ProcedureId, Prototype, StepId, normalise};
 use crate::ports::ProcedureJudge;
@@ -170,7 +170,7 @@ impl Procedures {
         let goal = action.goal.as_deref().filter(|goal| !normalise(goal).is_empty());
         self.dirty.insert(RowKey::ROOT);
         let (run, name, mut id) = match self.sessions.place(action, &self.options) {
-            Place::Open(session) => {
+            SessionChoice::Open(session) => {
                 let mut id = session.procedure;
                 if let (Some(goal), None) = (goal, &session.goal) {
                     let to = self.named(goal, action.event, phi);
@@ -181,7 +181,7 @@ impl Procedures {
                 }
                 (session.run, None, id)
             }
-            Place::New { name, part } => {
+            SessionChoice::New { name, part } => {
                 let id = match goal {
                     Some(goal) => self.named(goal, action.event, phi),
                     None => self.found(action.event),

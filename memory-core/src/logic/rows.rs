@@ -29,11 +29,11 @@ const VERSION: u8 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowKey {
     procedure: u64,
-    part: Part,
+    part: ProcedurePart,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
+enum ProcedurePart {
     Head,
     Step(u32),
     Run(u64),
@@ -58,20 +58,20 @@ pub enum RowError {
 
 impl RowKey {
     /// The row of what belongs to no procedure.
-    pub const ROOT: Self = Self { procedure: 0, part: Part::Head };
+    pub const ROOT: Self = Self { procedure: 0, part: ProcedurePart::Head };
     /// Length of a key, bytes.
     pub const BYTES: usize = 17;
 
     pub(super) fn head(id: ProcedureId) -> Self {
-        Self { procedure: id.0, part: Part::Head }
+        Self { procedure: id.0, part: ProcedurePart::Head }
     }
 
     pub(super) fn step(id: ProcedureId, step: StepId) -> Self {
-        Self { procedure: id.0, part: Part::Step(step.0) }
+        Self { procedure: id.0, part: ProcedurePart::Step(step.0) }
     }
 
     pub(super) fn run(id: ProcedureId, run: EventId) -> Self {
-        Self { procedure: id.0, part: Part::Run(run.0) }
+        Self { procedure: id.0, part: ProcedurePart::Run(run.0) }
     }
 
     /// Every row of a procedure.
@@ -89,9 +89,9 @@ impl RowKey {
     /// The key's bytes, which sort as the keys do.
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
         let (tag, number) = match self.part {
-            Part::Head => (0, 0),
-            Part::Step(step) => (1, u64::from(step)),
-            Part::Run(run) => (2, run),
+            ProcedurePart::Head => (0, 0),
+            ProcedurePart::Step(step) => (1, u64::from(step)),
+            ProcedurePart::Run(run) => (2, run),
         };
         let mut bytes = [0; Self::BYTES];
         bytes[..8].copy_from_slice(&self.procedure.to_be_bytes());
@@ -114,9 +114,9 @@ impl RowKey {
         };
         let (procedure, number) = (word(0), word(9));
         let part = match whole[8] {
-            0 if number == 0 => Part::Head,
-            1 if procedure != 0 => Part::Step(u32::try_from(number).map_err(|_| bad())?),
-            2 if procedure != 0 => Part::Run(number),
+            0 if number == 0 => ProcedurePart::Head,
+            1 if procedure != 0 => ProcedurePart::Step(u32::try_from(number).map_err(|_| bad())?),
+            2 if procedure != 0 => ProcedurePart::Run(number),
             _ => return Err(bad()),
         };
         Ok(Self { procedure, part })
@@ -124,10 +124,10 @@ impl RowKey {
 
     fn error(self, reason: impl Into<String>) -> RowError {
         let key = match self.part {
-            Part::Head if self.procedure == 0 => "root".to_owned(),
-            Part::Head => format!("p-{}", self.procedure),
-            Part::Step(step) => format!("p-{}, step {step}", self.procedure),
-            Part::Run(run) => format!("p-{}, session at ev-{run}", self.procedure),
+            ProcedurePart::Head if self.procedure == 0 => "root".to_owned(),
+            ProcedurePart::Head => format!("p-{}", self.procedure),
+            ProcedurePart::Step(step) => format!("p-{}, step {step}", self.procedure),
+            ProcedurePart::Run(run) => format!("p-{}, session at ev-{run}", self.procedure),
         };
         RowError::Row { key, reason: reason.into() }
     }
@@ -177,7 +177,7 @@ impl Procedures {
         }
         let procedure = self.procedures.get(&ProcedureId(key.procedure))?;
         match key.part {
-            Part::Head => Some(seal(&Head {
+            ProcedurePart::Head => Some(seal(&Head {
                 goal: procedure.goal.clone(),
                 named: procedure.named,
                 score: procedure.score,
@@ -186,13 +186,13 @@ impl Procedures {
                 names: procedure.names.clone(),
                 dag: procedure.dag.clone(),
             })),
-            Part::Step(number) => {
+            ProcedurePart::Step(number) => {
                 let step = procedure.steps.get(number as usize)?.clone();
                 let wordings = procedure.wordings.iter().enumerate().filter(|(_, wording)| wording.step.0 == number);
                 let wordings = wordings.map(|(number, wording)| (number as u32, wording.clone())).collect();
                 Some(seal(&StepRow { step, wordings }))
             }
-            Part::Run(run) => procedure.runs.get(&EventId(run)).map(seal),
+            ProcedurePart::Run(run) => procedure.runs.get(&EventId(run)).map(seal),
         }
     }
 
@@ -210,11 +210,11 @@ impl Procedures {
         for (key, bytes) in rows {
             let bytes = bytes.as_ref();
             match key.part {
-                Part::Head if key == RowKey::ROOT => {
+                ProcedurePart::Head if key == RowKey::ROOT => {
                     let root: Root = open(key, bytes)?;
                     (memory.sessions, memory.unnamed) = (root.sessions, root.unnamed);
                 }
-                Part::Head => {
+                ProcedurePart::Head => {
                     let head: Head = open(key, bytes)?;
                     let id = ProcedureId(key.procedure);
                     let mut procedure = Procedure::new(id, head.goal, head.named);
@@ -225,10 +225,10 @@ impl Procedures {
                     }
                     memory.procedures.insert(id, Shared::new(procedure));
                 }
-                Part::Step(step) => {
+                ProcedurePart::Step(step) => {
                     steps.insert((key.procedure, step), open(key, bytes)?);
                 }
-                Part::Run(_) => runs.push((key, open(key, bytes)?)),
+                ProcedurePart::Run(_) => runs.push((key, open(key, bytes)?)),
             }
         }
         let mut wordings: BTreeMap<(u64, u32), Wording> = BTreeMap::new();
@@ -261,7 +261,7 @@ impl Procedures {
             let Some(procedure) = memory.procedures.get_mut(&ProcedureId(key.procedure)).map(Shared::change) else {
                 return Err(key.error("its procedure is missing"));
             };
-            let Part::Run(event) = key.part else { continue };
+            let ProcedurePart::Run(event) = key.part else { continue };
             procedure.restore_run(EventId(event), run).map_err(|reason| key.error(reason))?;
         }
         for (id, procedure) in &memory.procedures {

@@ -31,7 +31,7 @@ pub(super) struct Sessions {
 }
 
 /// Where an action belongs.
-pub(super) enum Place {
+pub(super) enum SessionChoice {
     /// In an open session, now the last of the list.
     Open(Session),
     /// In a new one.
@@ -47,7 +47,7 @@ impl Sessions {
     /// Finds the session of an action. Of two sessions of the same name or stretch, the one with the action's goal is
     /// meant, then one without a goal yet, and without a goal told the one touched last: two tasks that are done in turns
     /// are two sessions as soon as their goals are told.
-    pub fn place(&mut self, action: &Action, options: &LogicOptions) -> Place {
+    pub fn place(&mut self, action: &Action, options: &LogicOptions) -> SessionChoice {
         let goal = action.goal.as_deref().map(normalise).filter(|goal| !goal.is_empty());
         let goes_on = |session: &Session| {
             let pause = action.span.start.since(session.last).max(session.last.since(action.span.start));
@@ -78,7 +78,7 @@ impl Sessions {
                 session.actions += 1;
                 session.last = session.last.max(action.span.end);
                 self.open.push(session.clone());
-                return Place::Open(session);
+                return SessionChoice::Open(session);
             }
             part = session.part + 1;
         }
@@ -86,7 +86,7 @@ impl Sessions {
             Some(name) => name.clone(),
             None => format!("{} {}", action.source, action.span.start).trim_start().to_owned(),
         };
-        Place::New { name: if part == 1 { name } else { format!("{name} ({part})") }, part }
+        SessionChoice::New { name: if part == 1 { name } else { format!("{name} ({part})") }, part }
     }
 
     /// Opens a session with its first action.

@@ -11,12 +11,12 @@ use crate::learning::{Sharded, Spread};
 
 /// One event in one procedure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct TracedEvent {
     event: EventId,
     procedure: ProcedureId,
 }
 
-impl Spread for Place {
+impl Spread for TracedEvent {
     fn spread(&self) -> u64 {
         self.event.0
     }
@@ -26,7 +26,7 @@ impl Spread for Place {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Traces {
     /// How many actions of an event a procedure holds. Clones share what neither has changed.
-    places: Sharded<Place, u32>,
+    places: Sharded<TracedEvent, u32>,
     withdrawn: BTreeSet<EventId>,
     concealed: BTreeSet<ProcedureId>,
 }
@@ -34,13 +34,13 @@ pub(super) struct Traces {
 impl Traces {
     /// `procedure` holds one more action of `event`.
     pub fn add(&mut self, event: EventId, procedure: ProcedureId) {
-        let place = Place { event, procedure };
+        let place = TracedEvent { event, procedure };
         *self.places.shard_mut(place.spread()).entry(place).or_default() += 1;
     }
 
     /// `procedure` holds one action of `event` less.
     pub fn remove(&mut self, event: EventId, procedure: ProcedureId) {
-        let place = Place { event, procedure };
+        let place = TracedEvent { event, procedure };
         let shard = self.places.shard_mut(place.spread());
         if let Some(count) = shard.get_mut(&place) {
             *count -= 1;
@@ -53,7 +53,7 @@ impl Traces {
     /// The procedures that hold something of an event.
     fn of(&self, event: EventId) -> impl Iterator<Item = ProcedureId> + '_ {
         let (first, last) = (ProcedureId(0), ProcedureId(u64::MAX));
-        let range = Place { event, procedure: first }..=Place { event, procedure: last };
+        let range = TracedEvent { event, procedure: first }..=TracedEvent { event, procedure: last };
         self.places.shard(event.0).range(range).map(|(place, _)| place.procedure)
     }
 

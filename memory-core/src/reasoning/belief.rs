@@ -18,7 +18,7 @@ const ONLY_HEARD: f32 = 0.3;
 
 /// What is known of one word in one interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Seen {
+struct WordSighting {
     /// How likely it is there.
     probability: f32,
     /// The recall of the best tool that looked for it.
@@ -29,7 +29,7 @@ struct Seen {
 pub(super) struct Belief {
     wanted: Wanted,
     /// By interval and term; `None` where no tool looked that has a label for it.
-    seen: Vec<Vec<Option<Seen>>>,
+    seen: Vec<Vec<Option<WordSighting>>>,
     /// Before anything was seen.
     prior: Vec<f32>,
     /// By tool and term, whether the tool has a label for it.
@@ -116,7 +116,7 @@ impl Belief {
     /// The probability of each interval, given everything that was seen.
     #[expect(clippy::cast_precision_loss, reason = "a few intervals")]
     pub fn update(&self, intervals: &mut [Interval]) {
-        let all: Vec<Vec<Option<Seen>>> = self.seen.iter().map(|seen| self.features(seen)).collect();
+        let all: Vec<Vec<Option<WordSighting>>> = self.seen.iter().map(|seen| self.features(seen)).collect();
         let count = all.first().map_or(0, Vec::len);
         let rates: Vec<f32> = (0..count)
             .map(|place| {
@@ -145,17 +145,17 @@ impl Belief {
     }
 
     /// Each word of the question, and the best of the options: of them one is there.
-    fn features(&self, seen: &[Option<Seen>]) -> Vec<Option<Seen>> {
+    fn features(&self, seen: &[Option<WordSighting>]) -> Vec<Option<WordSighting>> {
         let terms = || self.wanted.terms.iter().zip(seen);
-        let mut features: Vec<Option<Seen>> =
+        let mut features: Vec<Option<WordSighting>> =
             terms().filter(|(term, _)| term.option.is_none()).map(|(_, seen)| *seen).collect();
         let options = self.wanted.terms.iter().filter_map(|term| term.option).max().map_or(0, |most| most + 1);
         let of_option = |option: usize| {
             let own = terms().filter(|(term, _)| term.option == Some(option));
             own.filter_map(|(term, seen)| seen.map(|seen| (term.weight, seen))).fold(None, |sum, (weight, seen)| {
-                let sum: Seen = sum.unwrap_or_default();
+                let sum: WordSighting = sum.unwrap_or_default();
                 let probability = (sum.probability + weight * seen.probability).min(1.0);
-                Some(Seen { probability, recall: sum.recall.max(seen.recall) })
+                Some(WordSighting { probability, recall: sum.recall.max(seen.recall) })
             })
         };
         let best = (0..options).filter_map(of_option).reduce(|a, b| if b.probability > a.probability { b } else { a });

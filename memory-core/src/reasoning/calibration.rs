@@ -4,8 +4,8 @@ mod table;
 
 use super::tools::{Sighting, Tool};
 
-/// No probability is nearer to 0 or 1.
-const LEAST: f32 = 0.000_5;
+/// Smallest distance of a probability from 0 and 1.
+const MIN_PROBABILITY: f32 = 0.000_5;
 
 /// A logistic regression over the score and the share of pictures.
 pub(super) struct Fit {
@@ -26,7 +26,10 @@ pub(super) fn probability(tool: Tool, sighting: &Sighting) -> f32 {
 /// Of everything that a detector names most is wrong, because there are many things to be mistaken for. Of a thing that is asked for
 /// it is likelier that it is there at all, and `prior` says how likely.
 pub(super) fn asked_for(tool: Tool, sighting: &Sighting, prior: f32) -> f32 {
-    let odds = |probability: f32| probability.clamp(LEAST, 1.0 - LEAST) / (1.0 - probability.clamp(LEAST, 1.0 - LEAST));
+    let odds = |probability: f32| {
+        probability.clamp(MIN_PROBABILITY, 1.0 - MIN_PROBABILITY)
+            / (1.0 - probability.clamp(MIN_PROBABILITY, 1.0 - MIN_PROBABILITY))
+    };
     let ratio = odds(probability(tool, sighting)) / odds(table::base_rate(sighting.kind));
     let posterior = ratio * odds(prior);
     posterior / (1.0 + posterior)

@@ -15,16 +15,16 @@ pub(crate) const LOOKED: &str = "looked";
 /// Attribute of a derived event: the question that it was found for.
 pub(crate) const LOOKED_FOR: &str = "looked_for";
 /// Less likely things are no events where the question names them, ...
-const LEAST: f32 = 0.1;
+const MIN_PROBABILITY: f32 = 0.1;
 /// ... and where it does not.
 const LEAST_OTHER: f32 = 0.5;
 /// Events of an interval that are read.
 const READ: usize = 200;
 
 /// What memory holds of an interval.
-pub(super) struct Known(Vec<Event>);
+pub(super) struct KnownEvents(Vec<Event>);
 
-impl Known {
+impl KnownEvents {
     /// # Errors
     /// If the store cannot be read.
     pub fn of(interval: &Interval, reader: &dyn Reader) -> Result<Self, ReadError> {
@@ -72,9 +72,9 @@ pub(super) fn event(
     wanted: bool,
     (tool, question, number): (Tool, &str, usize),
     interval: &Interval,
-    known: &Known,
+    known: &KnownEvents,
 ) -> Option<Event> {
-    if probability < if wanted { LEAST } else { LEAST_OTHER } || known.has(sighting) {
+    if probability < if wanted { MIN_PROBABILITY } else { LEAST_OTHER } || known.has(sighting) {
         return None;
     }
     let beside = known.beside(sighting.stream)?;

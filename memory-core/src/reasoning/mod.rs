@@ -31,7 +31,7 @@ pub use tools::{Look, LookError, LookOrder, Sighting, Tool, Tools};
 
 use self::belief::Belief;
 use self::beside::Beside;
-use self::finding::Known;
+use self::finding::KnownEvents;
 use self::interval::{Interval, intervals};
 use self::tiers::{ResultMemory, SensoryMemory, StepResult, WorkingMemory};
 use crate::recall::{self, Reader};
@@ -362,7 +362,7 @@ impl Loop<'_> {
             }
         };
         self.sensory.hold(&look);
-        let known = views.read(|reader| Ok(Known::of(interval, reader)?))?;
+        let known = views.read(|reader| Ok(KnownEvents::of(interval, reader)?))?;
         let mut seen: Vec<(usize, f32)> = Vec::new();
         let mut names: Vec<String> = Vec::new();
         let before = self.found.len();

@@ -47,7 +47,7 @@ struct Pending {
 
 /// What one picture showed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct SeenPicture {
     /// Similarity to the picture before, light discounted; 1 for the first.
     pub(super) ssim: f64,
     /// Dissimilarity against what is usual now; 1 at the threshold.
@@ -67,15 +67,15 @@ impl CutDetector {
     }
 
     /// Takes the picture of `at`; one that is not later than the last is ignored.
-    pub(super) fn push(&mut self, at: Duration, luma: &Luma, found: &mut Vec<Candidate>) -> Seen {
+    pub(super) fn push(&mut self, at: Duration, luma: &Luma, found: &mut Vec<Candidate>) -> SeenPicture {
         let Some((before_at, before)) = self.last.take() else {
             self.last = Some((at, luma.clone()));
             self.kept = Some((at, luma.clone()));
-            return Seen { ssim: 1.0, salience: 0.0, keep: true };
+            return SeenPicture { ssim: 1.0, salience: 0.0, keep: true };
         };
         if at <= before_at {
             self.last = Some((before_at, before));
-            return Seen { ssim: 1.0, salience: 0.0, keep: false };
+            return SeenPicture { ssim: 1.0, salience: 0.0, keep: false };
         }
         self.confirm(at, luma, found);
 
@@ -92,7 +92,7 @@ impl CutDetector {
         }
         let keep = self.keep(at, luma);
         self.last = Some((at, luma.clone()));
-        Seen { ssim: 1.0 - novelty, salience: novelty / threshold.max(1e-6), keep }
+        SeenPicture { ssim: 1.0 - novelty, salience: novelty / threshold.max(1e-6), keep }
     }
 
     /// Settles a cut at the very end of the stream, which no picture confirms.

@@ -166,7 +166,7 @@ impl Segmenter {
     /// Rises at once and falls by and by, since what moved a moment ago is likely to move again.
     fn adapt(&mut self, novelty: f64) {
         let (slow, fast) = (1.0 / self.config.min_fps, 1.0 / self.config.max_fps);
-        let activity = ((novelty - STILL) / (LIVELY - STILL)).clamp(0.0, 1.0);
+        let activity = ((novelty - MAX_STILL_NOVELTY) / (LIVELY - MAX_STILL_NOVELTY)).clamp(0.0, 1.0);
         let wanted = slow * (fast / slow).powf(activity);
         self.interval = wanted.min(self.interval * 1.2).clamp(fast, slow);
     }
@@ -277,7 +277,7 @@ impl Segmenter {
 }
 
 /// Dissimilarity between pictures up to which a scene counts as still.
-const STILL: f64 = 0.02;
+const MAX_STILL_NOVELTY: f64 = 0.02;
 /// Dissimilarity at which pictures are wanted at the highest rate.
 const LIVELY: f64 = 0.2;
 

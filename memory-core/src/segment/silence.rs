@@ -34,11 +34,11 @@ pub(super) struct SilenceDetector {
     counted: u64,
     anchor: Option<Duration>,
     watermark: Option<Duration>,
-    state: State,
+    state: SilenceState,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum State {
+enum SilenceState {
     /// Sound for so long.
     Sound(Duration),
     /// Below the threshold since, with so much sound before.
@@ -62,7 +62,7 @@ impl SilenceDetector {
             counted: 0,
             anchor: None,
             watermark: None,
-            state: State::Silent,
+            state: SilenceState::Silent,
         }
     }
 
@@ -106,10 +106,12 @@ impl SilenceDetector {
         self.watermark = Some(self.watermark.unwrap_or_default().max(end));
 
         self.state = match self.state {
-            State::Sound(length) if level < self.threshold => State::Falling { since: start, sound: length },
-            State::Sound(length) => State::Sound(length + WINDOW),
-            State::Falling { sound, .. } if level >= self.threshold => State::Sound(sound + WINDOW),
-            State::Falling { since, sound } if end.saturating_sub(since) >= self.min_silence => {
+            SilenceState::Sound(length) if level < self.threshold => {
+                SilenceState::Falling { since: start, sound: length }
+            }
+            SilenceState::Sound(length) => SilenceState::Sound(length + WINDOW),
+            SilenceState::Falling { sound, .. } if level >= self.threshold => SilenceState::Sound(sound + WINDOW),
+            SilenceState::Falling { since, sound } if end.saturating_sub(since) >= self.min_silence => {
                 if sound >= self.min_sound && self.weight > 0.0 {
                     found.push(Candidate {
                         earliest: since,
@@ -120,11 +122,11 @@ impl SilenceDetector {
                         boundary: Boundary::Silence,
                     });
                 }
-                State::Silent
+                SilenceState::Silent
             }
-            falling @ State::Falling { .. } => falling,
-            State::Silent if level >= self.exit => State::Sound(WINDOW),
-            State::Silent => State::Silent,
+            falling @ SilenceState::Falling { .. } => falling,
+            SilenceState::Silent if level >= self.exit => SilenceState::Sound(WINDOW),
+            SilenceState::Silent => SilenceState::Silent,
         };
     }
 }

@@ -16,7 +16,7 @@ use super::backend::Backend;
 use super::failure::{Failure, Result};
 use super::generation::{self, Generation};
 use super::noted::Noted;
-use super::saved_index::Place;
+use super::saved_index::SavedIndexPlace;
 use super::storage::Storage;
 use super::tables;
 use crate::OpenError;
@@ -42,10 +42,10 @@ pub(crate) struct Database {
 
 struct Open {
     generation: Generation,
-    state: State,
+    state: DatabaseState,
 }
 
-enum State {
+enum DatabaseState {
     Writing(redb::Database),
     /// On a disk that takes no writes.
     Reading(redb::Database),
@@ -131,7 +131,7 @@ impl Database {
         let database = Self {
             storage,
             cache_bytes,
-            open: RwLock::new(Open { generation, state: State::Writing(redb) }),
+            open: RwLock::new(Open { generation, state: DatabaseState::Writing(redb) }),
             full,
             openings: AtomicU64::new(0),
             unsure: AtomicBool::new(false),
@@ -166,8 +166,8 @@ impl Database {
     }
 
     /// Where the index of the present generation is saved.
-    pub(crate) fn saved_index<'s>(&'s self, instance: &'s str) -> Place<'s> {
-        Place { storage: self.storage(), generation: self.generation(), instance }
+    pub(crate) fn saved_index<'s>(&'s self, instance: &'s str) -> SavedIndexPlace<'s> {
+        SavedIndexPlace { storage: self.storage(), generation: self.generation(), instance }
     }
 
     /// The present generation's file, for messages.
@@ -188,8 +188,8 @@ impl Database {
     /// A consistent snapshot for reading.
     pub(crate) fn read(&self) -> Result<ReadTransaction> {
         match &self.open.read().state {
-            State::Writing(redb) | State::Reading(redb) => Ok(redb.begin_read()?),
-            State::Closed => {
+            DatabaseState::Writing(redb) | DatabaseState::Reading(redb) => Ok(redb.begin_read()?),
+            DatabaseState::Closed => {
                 Err(Failure::Store("it is closed after an I/O error and cannot be opened again yet".into()))
             }
         }
@@ -198,12 +198,12 @@ impl Database {
     /// The next write transaction, durable when it is committed, and quick to recover from when it is not.
     pub(crate) fn write(&self) -> Result<Write> {
         match &self.open.read().state {
-            State::Writing(redb) => {
+            DatabaseState::Writing(redb) => {
                 let mut transaction = redb.begin_write()?;
                 transaction.set_quick_repair(true);
                 Ok(Write { transaction, changed: self.changed.lock().clone() })
             }
-            State::Reading(_) | State::Closed => {
+            DatabaseState::Reading(_) | DatabaseState::Closed => {
                 Err(Failure::Store("it takes no writes after an I/O error yet".into()))
             }
         }
@@ -240,7 +240,7 @@ impl Database {
         let mut open = self.open.write();
         generation::enthrone(storage, generation).map_err(io_error)?;
         let synced = storage.sync();
-        let state = if synced.is_ok() { State::Writing(redb) } else { State::Reading(redb) };
+        let state = if synced.is_ok() { DatabaseState::Writing(redb) } else { DatabaseState::Reading(redb) };
         *open = Open { generation, state };
         self.unsure.store(synced.is_err(), Ordering::Release);
         self.openings.fetch_add(1, Ordering::AcqRel);
@@ -268,7 +268,7 @@ impl Database {
         let mut open = self.open.write();
         let generation = open.generation;
         // Closed first: the file is locked as long as it is open.
-        open.state = State::Closed;
+        open.state = DatabaseState::Closed;
         self.openings.fetch_add(1, Ordering::AcqRel);
         let (storage, cache) = (self.storage.as_ref(), self.cache_bytes);
         let certain = || match self.unsure.load(Ordering::Acquire) {
@@ -279,7 +279,7 @@ impl Database {
             .and_then(|()| open_redb(storage, generation, false, cache, |inner| Backend::writing(inner, &self.full)));
         match opened {
             Ok(redb) => {
-                open.state = State::Writing(redb);
+                open.state = DatabaseState::Writing(redb);
                 drop(open);
                 if self.unsure.swap(false, Ordering::AcqRel) {
                     self.tidy(false);
@@ -288,7 +288,7 @@ impl Database {
             }
             Err(error) => {
                 if let Ok(redb) = open_redb(storage, generation, false, cache, Backend::reading) {
-                    open.state = State::Reading(redb);
+                    open.state = DatabaseState::Reading(redb);
                 }
                 Err(error)
             }

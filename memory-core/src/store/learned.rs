@@ -16,7 +16,7 @@ use super::vectors::{open_space, sensed_of};
 use super::view::View;
 use super::writer::Writer;
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
-use crate::learning::{LearningOptions, Learnt, Lesson, Part, Row, SensedVector, Withdrawal};
+use crate::learning::{LearningOptions, Learnt, LearntPart, Lesson, Row, SensedVector, Withdrawal};
 use crate::logic::Phi;
 use crate::ports::{FactExtractor, LongWork, ProcedureJudge, TextEmbedder};
 use crate::{EventId, Kind, NamingError, ObserveError, Origin, PendingWork, ProcedureNews, ReadError};
@@ -26,7 +26,7 @@ use crate::{EventId, Kind, NamingError, ObserveError, Origin, PendingWork, Proce
 pub(crate) const MAX_LEARNT_ROW: usize = MAX_PAYLOAD;
 
 /// The record type of a part. The version is that of the payload.
-pub(super) const fn record(part: Part) -> RecordType {
+pub(super) const fn record(part: LearntPart) -> RecordType {
     RecordType { table: "learnt", tag: 16 + part.number(), version: 1 }
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn load(transaction: &ReadTransaction) -> Result<Learnt> {
 }
 
 fn restore(learnt: &mut Learnt, part: u8, key: &[u8], sealed: &[u8]) -> std::result::Result<(), String> {
-    let part = Part::of(part).ok_or_else(|| format!("there is no part {part}"))?;
+    let part = LearntPart::of(part).ok_or_else(|| format!("there is no part {part}"))?;
     learnt.restore(part, key, envelope::open_bytes(record(part), key, sealed)?)
 }
 

@@ -35,13 +35,13 @@ impl From<Vec<u8>> for Image {
 /// Bytes in memory, gone with the last clone. For tests and for trying things out.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStorage {
-    shared: Arc<Shared>,
+    shared: Arc<SharedFiles>,
 }
 
 type Bytes = Arc<RwLock<Vec<u8>>>;
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedFiles {
     files: Mutex<BTreeMap<String, Bytes>>,
     locked: Arc<AtomicBool>,
 }
@@ -55,7 +55,7 @@ impl MemoryStorage {
     /// A store whose files are those of `image`.
     pub fn from_image(image: impl Into<Image>) -> Self {
         let files = image.into().files.into_iter().map(|(name, bytes)| (name, Arc::new(RwLock::new(bytes)))).collect();
-        Self { shared: Arc::new(Shared { files: Mutex::new(files), locked: Arc::default() }) }
+        Self { shared: Arc::new(SharedFiles { files: Mutex::new(files), locked: Arc::default() }) }
     }
 
     /// The bytes as they are now.

@@ -13,8 +13,8 @@ use crate::{FactFilter, FactKind, Place, PlaceKnownBy, Pose, PoseOf, ReadError, 
 
 /// Facts that are gone through.
 const FACTS: usize = 20_000;
-/// Events of a place without a position that lie farther apart belong to two visits.
-const AWAY: i64 = 60_000_000;
+/// Longest gap, in microseconds, between events of one visit to a place without a position.
+const MAX_VISIT_GAP_US: i64 = 60_000_000;
 
 impl View {
     /// Every place that has a name: those on the map, then those that only events name.
@@ -94,11 +94,11 @@ impl View {
 
     /// The places that events name in their attribute, wherever they are.
     fn told_places(&self) -> Result<Vec<Place>> {
-        struct Told {
+        struct ToldVisits {
             first: u64,
             spans: Vec<(i64, i64)>,
         }
-        let mut told: BTreeMap<String, Told> = BTreeMap::new();
+        let mut told: BTreeMap<String, ToldVisits> = BTreeMap::new();
         let map = &self.published.positions.places;
         let mut renamed: BTreeMap<String, String> = BTreeMap::new();
         for entry in self.tables.facets.range((PLACE, "", 0)..(PLACE + 1, "", 0))? {
@@ -112,15 +112,15 @@ impl View {
             }
             match told.get_mut(&folded) {
                 Some(known) => known.spans.push((start, end)),
-                None => drop(told.insert(folded, Told { first: event, spans: vec![(start, end)] })),
+                None => drop(told.insert(folded, ToldVisits { first: event, spans: vec![(start, end)] })),
             }
         }
         let mut places = Vec::new();
-        for (folded, Told { first, mut spans }) in told {
+        for (folded, ToldVisits { first, mut spans }) in told {
             spans.sort_unstable();
             let mut visits: Vec<(i64, i64)> = Vec::new();
             for (start, end) in &spans {
-                match visits.last_mut().filter(|last| start.saturating_sub(last.1) <= AWAY) {
+                match visits.last_mut().filter(|last| start.saturating_sub(last.1) <= MAX_VISIT_GAP_US) {
                     Some(last) => last.1 = last.1.max(*end),
                     None => visits.push((*start, *end)),
                 }

@@ -20,7 +20,7 @@ use super::failure::{Result, if_sound};
 use super::learned::record;
 use super::tables::LEARNT;
 use crate::EventId;
-use crate::learning::{Learnt, Part, REPLACING, Row};
+use crate::learning::{Learnt, LearntPart, REPLACING, Row};
 use crate::logic::{Phi, Procedures, actions_of};
 use crate::ports::LongWork;
 
@@ -136,7 +136,7 @@ impl Store {
         }
         let mut procedures = fold.procedures;
         let rows = procedures.replace(known).into_iter().map(|key| Row {
-            part: Part::Procedure,
+            part: LearntPart::Procedure,
             key: key.to_bytes().to_vec(),
             payload: procedures.row(key),
         });
@@ -211,7 +211,7 @@ impl Store {
         for entry in table.iter()? {
             let (place, sealed) = entry?;
             let (number, key) = place.value();
-            let Some(part) = Part::of(number) else { continue };
+            let Some(part) = LearntPart::of(number) else { continue };
             let old = envelope::open_bytes(record(part), key, sealed.value()).ok();
             match new.remove(&(number, key.to_vec())) {
                 Some(row) if row.payload.as_deref() == old => {}
@@ -226,9 +226,9 @@ impl Store {
     /// Writes rows until few enough are left for the transaction that ends it, and returns those; `None` if the writer has
     /// read the table anew meanwhile. Head and marks come last.
     fn write_in_pieces(&self, mut rows: Vec<Row>, openings: u64) -> Result<Option<Vec<Row>>> {
-        let is_last = |row: &Row| matches!(row.part, Part::Head | Part::Withdrawn);
+        let is_last = |row: &Row| matches!(row.part, LearntPart::Head | LearntPart::Withdrawn);
         rows.sort_by_key(is_last);
-        let replacing = |there: bool| Row::new(Part::Withdrawn, &REPLACING, there.then_some(&()));
+        let replacing = |there: bool| Row::new(LearntPart::Withdrawn, &REPLACING, there.then_some(&()));
         let mut rest = rows.into_iter().peekable();
         let mut begun = false;
         loop {

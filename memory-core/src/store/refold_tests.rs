@@ -179,8 +179,8 @@ fn rows_that_were_being_replaced_when_the_program_died_are_not_used() {
     kitchen(&store);
     let learnt = rows(&store);
     // As after the first piece of a long fold.
-    let replacing = Row::new(crate::learning::Part::Withdrawn, &crate::learning::REPLACING, Some(&()));
-    let gone = learnt.iter().rev().find(|row| row.part == crate::learning::Part::Procedure).unwrap();
+    let replacing = Row::new(crate::learning::LearntPart::Withdrawn, &crate::learning::REPLACING, Some(&()));
+    let gone = learnt.iter().rev().find(|row| row.part == crate::learning::LearntPart::Procedure).unwrap();
     let gone = Row { payload: None, ..gone.clone() };
     store.write_learnt(&mut store.writer(), &[replacing, gone], true).unwrap();
     drop(store);

@@ -9,7 +9,7 @@ use super::event_set::EventSet;
 use super::failure::Result;
 use super::journal::Journal;
 use super::records::{CHANGE, Change, fold};
-use super::saved_index::{Header, Loaded, Place, Recent, Unfit};
+use super::saved_index::{Header, Loaded, Recent, SavedIndexPlace, Unfit};
 use super::tables::{self, CHANGES, ReadTables};
 use super::vectors::IndexedSpace;
 use super::writer::Writer;
@@ -20,7 +20,7 @@ use crate::{Clock, EpisodeId, EventId, Timestamp};
 pub(super) fn resume(
     transaction: &ReadTransaction,
     clock: &dyn Clock,
-    place: &Place<'_>,
+    place: &SavedIndexPlace<'_>,
     options: IndexOptions,
 ) -> Result<Result<Writer, Unfit>> {
     let is_ours = |header: &Header| {

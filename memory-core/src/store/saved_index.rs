@@ -83,7 +83,7 @@ pub(crate) struct Loaded {
 }
 
 /// Where the file is looked for, and whose it must be.
-pub(crate) struct Place<'s> {
+pub(crate) struct SavedIndexPlace<'s> {
     pub storage: &'s dyn Storage,
     pub generation: Generation,
     pub instance: &'s str,
@@ -160,7 +160,7 @@ pub(crate) enum Unfit {
     Foreign(&'static str),
 }
 
-impl Place<'_> {
+impl SavedIndexPlace<'_> {
     /// Reads the index of this generation. `is_ours` says whether the store knows it by its number and token; it is
     /// asked before the long part is decoded.
     pub(crate) fn load(&self, options: IndexOptions, is_ours: impl FnOnce(&Header) -> bool) -> Result<Loaded, Unfit> {

@@ -234,11 +234,11 @@ pub(super) fn leads_to(space: u32, event: u64, sealed: &[u8]) -> Option<u64> {
 #[derive(Debug, Default)]
 pub(super) struct Lately {
     space: u32,
-    known: HashMap<u64, Known>,
+    known: HashMap<u64, KnownVector>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Known {
+enum KnownVector {
     Event(u64),
     Shared(u64),
 }
@@ -257,13 +257,13 @@ fn known_shared(
     table: &impl ReadableTable<(u32, u64), &'static [u8]>,
     space: u32,
     dimensions: u32,
-) -> Result<HashMap<u64, Known>> {
+) -> Result<HashMap<u64, KnownVector>> {
     let mut known = HashMap::new();
     for entry in table.range((space, FIRST)..=(space, u64::MAX))?.rev().take(MOST_SHARED) {
         let (key, value) = entry?;
         let key = key.value().1;
         if let Some(shared) = if_sound(SharedVector::open(space, key, dimensions, value.value()))? {
-            known.insert(hash(&shared.vector), Known::Shared(key));
+            known.insert(hash(&shared.vector), KnownVector::Shared(key));
         }
     }
     Ok(known)
@@ -282,14 +282,17 @@ impl Lately {
         if let Some(key) = before {
             release(table, space, event.0, key, Release::Forgotten)?;
         }
-        let known =
-            self.known.get(&hash).copied().filter(|known| !matches!(known, Known::Event(first) if *first == event.0));
+        let known = self
+            .known
+            .get(&hash)
+            .copied()
+            .filter(|known| !matches!(known, KnownVector::Event(first) if *first == event.0));
         let own = || SharedVector { count: 0, vector: vector.to_vec(), founding: None };
         let shared = match known {
-            Some(Known::Shared(key)) => find(&**table, space, key, dimensions)?
+            Some(KnownVector::Shared(key)) => find(&**table, space, key, dimensions)?
                 .filter(|shared| shared.vector == vector)
                 .map(|found| (key, found)),
-            Some(Known::Event(first)) => {
+            Some(KnownVector::Event(first)) => {
                 let row = table.get((space, first))?.map(|row| row.value().to_vec());
                 match row.map(|sealed| stored(space, first, dimensions, &sealed)).transpose()? {
                     Some(Stored::Own(known)) if known == vector => {
@@ -304,11 +307,11 @@ impl Lately {
         };
         match shared {
             Some((key, shared)) => {
-                self.known.insert(hash, Known::Shared(key));
+                self.known.insert(hash, KnownVector::Shared(key));
                 share(table, space, event.0, key, shared)
             }
             None => {
-                self.known.insert(hash, Known::Event(event.0));
+                self.known.insert(hash, KnownVector::Event(event.0));
                 table.insert((space, event.0), seal_vector(space, event.0, vector).as_slice())?;
                 Ok(())
             }

@@ -21,11 +21,11 @@ const MAX_AHEAD: Duration = Duration::from_secs(10 * 366 * 24 * 3600);
 /// Tells the time to the writer.
 pub(crate) struct Wall {
     clock: Arc<dyn Clock>,
-    state: Mutex<State>,
+    state: Mutex<WallState>,
 }
 
 #[derive(Clone, Copy)]
-struct State {
+struct WallState {
     /// It was that late already.
     floor: Timestamp,
     /// Monotonic time at which that was known.
@@ -48,7 +48,7 @@ impl Wall {
     /// `known`: when the last observations were, as the store has them.
     pub fn new(clock: Arc<dyn Clock>, known: Option<Timestamp>) -> Self {
         let floor = known.map_or(EARLIEST, |known| known.max(EARLIEST));
-        let state = State { floor, known: clock.monotonic(), told: false };
+        let state = WallState { floor, known: clock.monotonic(), told: false };
         Self { clock, state: Mutex::new(state) }
     }
 
@@ -59,7 +59,7 @@ impl Wall {
         (least.since(self.clock.now()) > TOLERANCE).then_some(least)
     }
 
-    fn least(&self, state: &State) -> Timestamp {
+    fn least(&self, state: &WallState) -> Timestamp {
         state.floor.saturating_add(self.clock.monotonic().saturating_sub(state.known))
     }
 
@@ -68,7 +68,7 @@ impl Wall {
         let mut state = self.state.lock();
         let (shown, least) = (self.clock.now(), self.least(&state));
         if least.since(shown) <= TOLERANCE {
-            *state = State { floor: shown.max(state.floor), known: self.clock.monotonic(), told: false };
+            *state = WallState { floor: shown.max(state.floor), known: self.clock.monotonic(), told: false };
             return Moment { now: shown, latest: shown.saturating_add(MAX_FUTURE), behind: false };
         }
         if !std::mem::replace(&mut state.told, true) {

@@ -18,7 +18,7 @@ use super::poses::{self, Positions};
 use super::published::Published;
 use super::records::{Behind, Digest, EVENT, EpisodeBody, EventRow, Head};
 use super::resume::resume;
-use super::saved_index::{Place, Unfit};
+use super::saved_index::{SavedIndexPlace, Unfit};
 use super::shared::Lately;
 use super::tables::{self, ENTITY, META, ReadTables};
 use super::vectors::{IndexedSpace, SpaceInUse};
@@ -87,7 +87,7 @@ impl Writer {
     pub(crate) fn open(
         transaction: &ReadTransaction,
         clock: &dyn Clock,
-        place: &Place<'_>,
+        place: &SavedIndexPlace<'_>,
         options: IndexOptions,
     ) -> Result<Self> {
         std::thread::scope(|scope| {

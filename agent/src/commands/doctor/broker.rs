@@ -77,7 +77,7 @@ pub async fn examine(config: &Config, report: &mut Report) {
     };
     let outcome = rights_and_speed(&mut link, &topics, &echo, &status_topic, &heard).await;
     match outcome {
-        Ok(Outcome { denied, round_trip }) => {
+        Ok(BrokerRights { denied, round_trip }) => {
             if !denied.is_empty() {
                 report.say(Finding::error(
                     "broker rights",
@@ -126,7 +126,7 @@ struct Heard {
     poses: poses::Heard,
 }
 
-struct Outcome {
+struct BrokerRights {
     denied: Vec<String>,
     round_trip: Option<Duration>,
 }
@@ -137,7 +137,7 @@ async fn rights_and_speed(
     echo: &str,
     status: &str,
     heard: &Heard,
-) -> Result<Outcome, String> {
+) -> Result<BrokerRights, String> {
     let sender = link.sender().clone();
     let wanted = [echo.to_owned(), status.to_owned(), topics.commands(), topics.pose()];
     let filters = wanted.clone().map(|filter| (filter, Reliability::AtMostOnce));
@@ -169,5 +169,5 @@ async fn rights_and_speed(
         times.push(begin.elapsed());
     }
     times.sort();
-    Ok(Outcome { denied, round_trip: times.get(times.len() / 2).copied() })
+    Ok(BrokerRights { denied, round_trip: times.get(times.len() / 2).copied() })
 }

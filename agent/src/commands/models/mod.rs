@@ -40,7 +40,7 @@ pub fn run(command: &ModelsCommand, global: &GlobalArgs, output: Output) -> Resu
 }
 
 /// One file that the roles need, with whose it is.
-struct Wanted<'a> {
+struct WantedFile<'a> {
     /// `runtime` or the name of a role.
     role: String,
     model: String,
@@ -50,11 +50,11 @@ struct Wanted<'a> {
 }
 
 /// Every file of the catalogue that this machine can use.
-fn wanted(models: &InstalledModels) -> Vec<Wanted<'_>> {
+fn wanted(models: &InstalledModels) -> Vec<WantedFile<'_>> {
     let mut wanted = Vec::new();
     if let Some(runtime) = &models.catalogue().onnxruntime {
         let here = runtime.library.iter().filter(|library| library.arch == std::env::consts::ARCH);
-        wanted.extend(here.map(|library| Wanted {
+        wanted.extend(here.map(|library| WantedFile {
             role: "runtime".to_owned(),
             model: format!("ONNX Runtime {}", runtime.version),
             licence: &runtime.licence,
@@ -63,7 +63,7 @@ fn wanted(models: &InstalledModels) -> Vec<Wanted<'_>> {
         }));
     }
     for model in &models.catalogue().models {
-        wanted.extend(model.files.iter().map(|file| Wanted {
+        wanted.extend(model.files.iter().map(|file| WantedFile {
             role: model.role.name().to_owned(),
             model: model.name.clone(),
             licence: &model.licence,

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use drivers::models::{ModelStore, PullError};
 use serde_json::json;
 
-use super::{Wanted, directory, installed, role, wanted};
+use super::{WantedFile, directory, installed, role, wanted};
 use crate::cli::PullArgs;
 use crate::config::ModelsConfig;
 use crate::exit::{Exit, Failure, OrExit};
@@ -21,15 +21,15 @@ pub fn run(args: &PullArgs, config: &ModelsConfig, output: Output) -> Result<Exi
     }
     let models = installed(config)?;
     let directory = directory(args.dir.as_ref(), &models)?;
-    let asked = |one: &Wanted<'_>| {
+    let asked = |one: &WantedFile<'_>| {
         one.role == "runtime" || if args.roles.is_empty() { one.default } else { args.roles.contains(&one.role) }
     };
-    let all: Vec<Wanted<'_>> = wanted(&models).into_iter().filter(asked).collect();
+    let all: Vec<WantedFile<'_>> = wanted(&models).into_iter().filter(asked).collect();
     // The size tells a whole file from none; the store checks the rest.
-    let missing = |one: &&Wanted<'_>| {
+    let missing = |one: &&WantedFile<'_>| {
         std::fs::metadata(directory.join(one.pinned.file)).map_or(true, |data| data.len() != one.pinned.bytes)
     };
-    let new: Vec<&Wanted<'_>> = all.iter().filter(missing).collect();
+    let new: Vec<&WantedFile<'_>> = all.iter().filter(missing).collect();
     if !new.is_empty() && !args.accept_licence {
         accept(&new, output)?;
     }
@@ -71,7 +71,7 @@ pub fn run(args: &PullArgs, config: &ModelsConfig, output: Output) -> Result<Exi
 
 /// Shows the licences and asks, where there is somebody to ask.
 #[allow(clippy::print_stderr, reason = "a question to the person at the terminal, not output")]
-fn accept(new: &[&Wanted<'_>], output: Output) -> Result<(), Failure> {
+fn accept(new: &[&WantedFile<'_>], output: Output) -> Result<(), Failure> {
     let licences: BTreeSet<String> =
         new.iter().map(|one| format!("  {}: {} under {}", one.role, one.model, one.licence)).collect();
     let list: Vec<String> = licences.into_iter().collect();

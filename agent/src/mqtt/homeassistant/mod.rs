@@ -39,14 +39,14 @@ const BORN: &[u8] = b"online";
 
 /// How Home Assistant shall find this robot.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Wanted {
+pub struct DiscoverySettings {
     /// The section of the configuration.
     pub config: HomeAssistantConfig,
     /// Names of the sources that run.
     pub sources: Vec<String>,
 }
 
-impl Wanted {
+impl DiscoverySettings {
     /// As a configuration says it.
     pub fn of(config: &Config) -> Self {
         let running = config.sources.iter().filter(|(_, source)| source.enabled);
@@ -66,7 +66,7 @@ impl Wanted {
 
 /// The state that the connection and its receiver share.
 pub(crate) struct HomeAssistant {
-    wanted: watch::Receiver<Wanted>,
+    wanted: watch::Receiver<DiscoverySettings>,
     born: Notify,
     held: Mutex<Option<Held>>,
 }
@@ -74,18 +74,18 @@ pub(crate) struct HomeAssistant {
 /// What is not announced again before its time.
 #[derive(Clone)]
 struct Held {
-    wanted: Wanted,
+    wanted: DiscoverySettings,
     until: Instant,
     /// What to say of it.
     problem: String,
 }
 
 impl HomeAssistant {
-    pub(super) fn new(wanted: watch::Receiver<Wanted>) -> Self {
+    pub(super) fn new(wanted: watch::Receiver<DiscoverySettings>) -> Self {
         Self { wanted, born: Notify::new(), held: Mutex::new(None) }
     }
 
-    fn hold(&self, wanted: &Wanted, pause: Duration, what: &str) {
+    fn hold(&self, wanted: &DiscoverySettings, pause: Duration, what: &str) {
         let problem = format!(
             "{what}; check the broker's access rules for `{}` (tried again in {} s)",
             wanted.topics(),
@@ -99,7 +99,7 @@ impl HomeAssistant {
     }
 
     /// Why this is not announced now; `None` if it may be.
-    fn held(&self, wanted: &Wanted) -> Option<Held> {
+    fn held(&self, wanted: &DiscoverySettings) -> Option<Held> {
         let held = self.held.lock();
         held.as_ref().filter(|held| held.wanted == *wanted && held.until > Instant::now()).cloned()
     }
@@ -157,8 +157,8 @@ async fn follow(
     context: &Context,
     link: &Sender,
     health: &mut watch::Receiver<HealthReport>,
-    wanted: &mut watch::Receiver<Wanted>,
-    now: &Wanted,
+    wanted: &mut watch::Receiver<DiscoverySettings>,
+    now: &DiscoverySettings,
 ) -> Result<(), Gone> {
     let mut published = None;
     let mut known = None;
@@ -200,7 +200,7 @@ async fn follow(
 }
 
 /// Waits until something else is wanted; for ever where the configuration is final.
-async fn changes(wanted: &mut watch::Receiver<Wanted>) {
+async fn changes(wanted: &mut watch::Receiver<DiscoverySettings>) {
     if wanted.changed().await.is_err() {
         std::future::pending::<()>().await;
     }
@@ -214,7 +214,7 @@ async fn until(due: Option<Instant>) {
 }
 
 /// Announces, and remembers where that was refused or went unanswered. Returns whether the broker took it.
-async fn try_announcing(context: &Context, link: &Sender, wanted: &Wanted) -> Result<bool, Gone> {
+async fn try_announcing(context: &Context, link: &Sender, wanted: &DiscoverySettings) -> Result<bool, Gone> {
     let unanswered = "the connection to the broker ended while the robot was announced to Home Assistant";
     context.homeassistant.hold(wanted, UNANSWERED, unanswered);
     match announce(context, link, wanted).await? {
@@ -233,7 +233,7 @@ async fn try_announcing(context: &Context, link: &Sender, wanted: &Wanted) -> Re
 
 /// Publishes what is wanted and takes back what was announced before and is not wanted any more. Returns the topic that the
 /// broker refused, if it did.
-async fn announce(context: &Context, link: &Sender, wanted: &Wanted) -> Result<Option<String>, Gone> {
+async fn announce(context: &Context, link: &Sender, wanted: &DiscoverySettings) -> Result<Option<String>, Gone> {
     let before = Announced::read(context).await;
     if !wanted.config.discovery {
         let Some(before) = before else { return Ok(None) };

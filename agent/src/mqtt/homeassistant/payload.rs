@@ -10,7 +10,7 @@ use super::super::commands::Name;
 use super::super::context::Context;
 use super::super::presence::ONLINE;
 use super::super::topics::{Outbound, Topics};
-use super::Wanted;
+use super::DiscoverySettings;
 use super::announced::Announced;
 use crate::config::mqtt::MqttConfig;
 
@@ -32,11 +32,11 @@ pub struct Device {
 
 impl Device {
     /// The device of this robot.
-    pub fn of(context: &Context, wanted: &Wanted) -> Self {
+    pub fn of(context: &Context, wanted: &DiscoverySettings) -> Self {
         Self::new(&context.topics, &context.config, &context.identity.version, wanted)
     }
 
-    fn new(topics: &Topics, config: &MqttConfig, version: &str, wanted: &Wanted) -> Self {
+    fn new(topics: &Topics, config: &MqttConfig, version: &str, wanted: &DiscoverySettings) -> Self {
         let id = [slug(&config.root), slug(topics.robot())].join("-");
         let topic = [wanted.config.prefix.as_str(), "device", &id, "config"].join("/");
         let frame = json!({
@@ -147,7 +147,7 @@ impl Device {
         );
     }
 
-    fn add_sources(&mut self, topics: &Topics, wanted: &Wanted) {
+    fn add_sources(&mut self, topics: &Topics, wanted: &DiscoverySettings) {
         let health = topics.outbound(Outbound::Health);
         for name in wanted.sources.iter().take(SOURCES) {
             let quoted = Value::from(name.as_str()).to_string();
@@ -242,7 +242,7 @@ mod tests {
     use crate::config::HomeAssistantConfig;
 
     fn device(robot: &str, sources: &[&str], config: &MqttConfig) -> Device {
-        let wanted = Wanted {
+        let wanted = DiscoverySettings {
             config: HomeAssistantConfig { discovery: true, ..HomeAssistantConfig::default() },
             sources: sources.iter().map(|name| (*name).to_owned()).collect(),
         };

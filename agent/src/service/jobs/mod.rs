@@ -34,7 +34,7 @@ const IDLE: Duration = Duration::from_secs(1);
 const BACKOFF_MAX: Duration = Duration::from_secs(30);
 
 /// What the jobs make way for, and whom they tell.
-pub struct Surroundings<'a> {
+pub struct JobEnvironment<'a> {
     pub questions: &'a Questions,
     /// Whether the writer has something to do.
     pub ingesting: &'a dyn Fn() -> bool,
@@ -49,7 +49,7 @@ pub struct Surroundings<'a> {
 }
 
 /// Body of the thread.
-pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal: &Signal, around: &Surroundings<'_>) {
+pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal: &Signal, around: &JobEnvironment<'_>) {
     // Consolidation comes before the gists: what it changes they would be made of again.
     let mut jobs = [Kind::Learning, Kind::Embedding, Kind::Consolidation, Kind::Gists].map(Job::new);
     while signal.wait(IDLE) {

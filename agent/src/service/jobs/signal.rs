@@ -6,12 +6,12 @@ use parking_lot::{Condvar, Mutex};
 
 /// Shared by the job thread and those who give it work.
 pub struct Signal {
-    state: Mutex<State>,
+    state: Mutex<SignalState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct SignalState {
     woken: bool,
     stopped: bool,
     embedding: JobProgress,
@@ -105,7 +105,7 @@ impl Signal {
     }
 }
 
-impl State {
+impl SignalState {
     fn of(&mut self, kind: Kind) -> &mut JobProgress {
         match kind {
             Kind::Learning => &mut self.learning,

@@ -23,7 +23,7 @@ pub struct TensorRt {
 }
 
 /// One engine: whose, and for what.
-struct Wanted<'a> {
+struct WantedEngine<'a> {
     graph: &'a Path,
     shapes: &'a [ShapeRange],
     key: String,
@@ -98,11 +98,11 @@ impl TensorRt {
         child::run(&options.builder, &request, options.patience, progress)
     }
 
-    fn wanted<'a>(&self, graph: &'a Path, shapes: &'a [ShapeRange]) -> Result<Wanted<'a>, TensorRtError> {
+    fn wanted<'a>(&self, graph: &'a Path, shapes: &'a [ShapeRange]) -> Result<WantedEngine<'a>, TensorRtError> {
         let (digest, _) = file_digest(graph)
             .map_err(|error| TensorRtError::Cache { path: graph.to_path_buf(), message: error.to_string() })?;
         let key = EngineKey::new(&self.platform, digest, &self.options, shapes);
-        Ok(Wanted { graph, shapes, file: key.file_name(graph), key: key.text() })
+        Ok(WantedEngine { graph, shapes, file: key.file_name(graph), key: key.text() })
     }
 
     /// Whether the engine of a model is there, so that loading it takes no time.
@@ -135,7 +135,7 @@ impl TensorRt {
 
     fn execution(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &WantedEngine<'_>,
         fresh: bool,
         progress: &mut dyn FnMut(&BuildStage),
     ) -> Result<Execution, TensorRtError> {
@@ -157,7 +157,11 @@ impl TensorRt {
         Ok(execution)
     }
 
-    fn build(&self, wanted: &Wanted<'_>, progress: &mut dyn FnMut(&BuildStage)) -> Result<Vec<u8>, TensorRtError> {
+    fn build(
+        &self,
+        wanted: &WantedEngine<'_>,
+        progress: &mut dyn FnMut(&BuildStage),
+    ) -> Result<Vec<u8>, TensorRtError> {
         let raw = self.cache.path(&wanted.file, "plan");
         let timing = self.cache.path(&format!("timing-{}", &self.platform.digest()[..16]), "cache");
         let task = Task::Build {

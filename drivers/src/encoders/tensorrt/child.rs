@@ -8,7 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::work::{MARK, Request, Said};
+use super::work::{ChildMessage, MARK, Request};
 use super::{BuilderCommand, TensorRtError};
 
 /// How often a build that is under way is told of.
@@ -66,10 +66,10 @@ pub(super) fn run(
         let elapsed = begin.elapsed();
         let Some(left) = patience.checked_sub(elapsed) else { break End::TooLong };
         match said.recv_timeout(left.min(HEARTBEAT)) {
-            Ok(Said::Stage(next)) => (stage, percent) = (next, None),
-            Ok(Said::Percent(done)) => percent = Some(done),
-            Ok(Said::Done) => outcome = Some(Ok(())),
-            Ok(Said::Failed(error)) => outcome = Some(Err(error)),
+            Ok(ChildMessage::Stage(next)) => (stage, percent) = (next, None),
+            Ok(ChildMessage::Percent(done)) => percent = Some(done),
+            Ok(ChildMessage::Done) => outcome = Some(Ok(())),
+            Ok(ChildMessage::Failed(error)) => outcome = Some(Err(error)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break End::Closed,
         }
@@ -98,7 +98,7 @@ fn ended(child: &mut Child, kill: bool) -> std::io::Result<ExitStatus> {
     child.wait()
 }
 
-fn follow(stdout: ChildStdout, sender: SyncSender<Said>) -> JoinHandle<()> {
+fn follow(stdout: ChildStdout, sender: SyncSender<ChildMessage>) -> JoinHandle<()> {
     std::thread::spawn(move || {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
             let Some((_, json)) = line.split_once(MARK) else { continue };

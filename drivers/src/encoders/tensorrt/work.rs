@@ -49,7 +49,7 @@ pub(super) enum Task {
 
 /// What the child says, a line each.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) enum Said {
+pub(super) enum ChildMessage {
     Stage(String),
     /// Of what the library is at.
     Percent(u8),
@@ -76,7 +76,7 @@ pub fn work(input: &mut dyn Read, output: &mut (dyn Write + Send)) -> std::io::R
     input.read_to_string(&mut text)?;
     let request: Request = serde_json::from_str(&text).map_err(std::io::Error::other)?;
     let output = Mutex::new(output);
-    let say = |said: &Said| -> std::io::Result<()> {
+    let say = |said: &ChildMessage| -> std::io::Result<()> {
         let line = serde_json::to_string(said).map_err(std::io::Error::other)?;
         let mut output = output.lock();
         writeln!(output, "{MARK}{line}")?;
@@ -84,12 +84,12 @@ pub fn work(input: &mut dyn Read, output: &mut (dyn Write + Send)) -> std::io::R
     };
     let outcome = perform(&request, &|step| {
         let said = match step {
-            Step::Stage(stage) => Said::Stage(stage.to_owned()),
-            Step::Percent(percent) => Said::Percent(percent),
+            Step::Stage(stage) => ChildMessage::Stage(stage.to_owned()),
+            Step::Percent(percent) => ChildMessage::Percent(percent),
         };
         say(&said).unwrap_or_default();
     });
-    say(&outcome.map_or_else(Said::Failed, |()| Said::Done))
+    say(&outcome.map_or_else(ChildMessage::Failed, |()| ChildMessage::Done))
 }
 
 fn perform(request: &Request, tell: &(dyn Fn(Step) + Sync)) -> Result<(), TensorRtError> {

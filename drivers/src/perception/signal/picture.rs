@@ -26,19 +26,19 @@ pub(in crate::perception) struct PictureSignal {
     light: LightMeter,
     before: Option<(Duration, Luma)>,
     /// In order of time.
-    pictures: VecDeque<Seen>,
+    pictures: VecDeque<PictureSignalSample>,
     /// Pictures further apart say nothing about the time between them.
     gap: Duration,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct PictureSignalSample {
     at: Duration,
     light: Option<Condition>,
     noisy: bool,
 }
 
-impl Seen {
+impl PictureSignalSample {
     fn shows(&self, condition: Condition) -> bool {
         if condition == Condition::Noise { self.noisy } else { self.light == Some(condition) }
     }
@@ -73,7 +73,7 @@ impl PictureSignal {
             // Nothing but noise is as unlike noise as this.
             before.noisy = true;
         }
-        self.pictures.push_back(Seen { at, light: self.light.push(at, luma), noisy });
+        self.pictures.push_back(PictureSignalSample { at, light: self.light.push(at, luma), noisy });
         self.before = Some((at, luma.clone()));
     }
 

@@ -30,7 +30,7 @@ use crate::{EventId, Sensed};
 pub use anchor::AnchorId;
 use anchor::{Anchor, product, track_number};
 pub use naming::NamingRequest;
-pub(crate) use naming::{Naming, Told};
+pub(crate) use naming::{Naming, ToldName};
 pub use person::Person;
 pub(crate) use person::fold;
 pub(crate) use tracks::Recent;

@@ -37,12 +37,12 @@ pub enum NamingRequest {
 pub(crate) struct Naming {
     /// The last event that had been learnt from when it was told.
     pub after: EventId,
-    pub told: Told,
+    pub told: ToldName,
 }
 
 /// What was told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Told {
+pub(crate) enum ToldName {
     Name {
         whom: Target,
         name: String,
@@ -74,7 +74,7 @@ pub(crate) struct Target {
     pub witnesses: Vec<EventId>,
 }
 
-impl Told {
+impl ToldName {
     /// What a further name takes where further names are kept.
     pub fn alias_bytes(&self) -> usize {
         if let Self::Alias { name, other } = self { name.len() + other.len() + ALIAS_OVERHEAD } else { 0 }
@@ -89,14 +89,14 @@ impl Naming {
     pub fn has_name(&self, folded: &[String]) -> bool {
         let same = |name: &str| folded.contains(&fold(name));
         match &self.told {
-            Told::Name { name, .. } => same(name),
-            Told::Alias { name, other } => same(name) || same(other),
-            Told::Same { .. } | Told::Apart { .. } | Told::Split { .. } => false,
+            ToldName::Name { name, .. } => same(name),
+            ToldName::Alias { name, other } => same(name) || same(other),
+            ToldName::Same { .. } | ToldName::Apart { .. } | ToldName::Split { .. } => false,
         }
     }
 
     /// Events that must be read to do it again.
     pub fn events(&self) -> &[EventId] {
-        if let Told::Split { events, .. } = &self.told { events } else { &[] }
+        if let ToldName::Split { events, .. } = &self.told { events } else { &[] }
     }
 }

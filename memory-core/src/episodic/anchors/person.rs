@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::anchor::{Anchor, AnchorId, track_number};
-use super::naming::{Naming, NamingRequest, Target, Told};
+use super::naming::{Naming, NamingRequest, Target, ToldName};
 use super::{AnchorRow, Anchors, EntityChange};
 use crate::learning::SensedVector;
 use crate::{EventId, Sensed, TimeSpan, Timestamp};
@@ -167,11 +167,11 @@ impl Anchors {
     /// Whether a naming still has somebody to be about.
     pub fn can_do(&self, naming: &Naming) -> bool {
         match &naming.told {
-            Told::Name { whom, .. } | Told::Split { whom, .. } => self.aim(whom).is_some(),
-            Told::Same { whom, other } | Told::Apart { whom, other } => {
+            ToldName::Name { whom, .. } | ToldName::Split { whom, .. } => self.aim(whom).is_some(),
+            ToldName::Same { whom, other } | ToldName::Apart { whom, other } => {
                 self.aim(whom).is_some() && self.aim(other).is_some()
             }
-            Told::Alias { .. } => true,
+            ToldName::Alias { .. } => true,
         }
     }
 
@@ -195,18 +195,19 @@ impl Anchors {
     }
 
     /// What a request comes to, and the person it is about; the error says what to change. Nothing is changed yet.
-    pub fn read(&self, request: &NamingRequest) -> Result<Vec<Told>, String> {
+    pub fn read(&self, request: &NamingRequest) -> Result<Vec<ToldName>, String> {
         match request {
             NamingRequest::Name { entity, name } => {
                 let name = checked_name(name)?;
                 Ok(vec![match self.known(entity)? {
-                    Some(root) => Told::Name { whom: self.target(root), name },
+                    Some(root) => ToldName::Name { whom: self.target(root), name },
                     // Somebody who is only spoken of: both names mean the same from now on.
-                    None => Told::Alias { name, other: checked_name(entity)? },
+                    None => ToldName::Alias { name, other: checked_name(entity)? },
                 }])
             }
             NamingRequest::Merge { entity, same } => {
-                let told: Result<Vec<Told>, String> = same.iter().map(|other| self.read_merge(entity, other)).collect();
+                let told: Result<Vec<ToldName>, String> =
+                    same.iter().map(|other| self.read_merge(entity, other)).collect();
                 if same.is_empty() { Err("`merge` is empty; name at least one".into()) } else { told }
             }
             NamingRequest::Split { entity, others } => self.read_split(entity, others),
@@ -223,26 +224,26 @@ impl Anchors {
         }
     }
 
-    fn read_merge(&self, entity: &str, other: &str) -> Result<Told, String> {
+    fn read_merge(&self, entity: &str, other: &str) -> Result<ToldName, String> {
         Ok(match (self.known(entity)?, self.known(other)?) {
             (Some(a), Some(b)) if a == b => return Err(format!("{entity} and {other} are one already")),
-            (Some(a), Some(b)) => Told::Same { whom: self.target(a), other: self.target(b) },
+            (Some(a), Some(b)) => ToldName::Same { whom: self.target(a), other: self.target(b) },
             (Some(one), None) => self.call(one, other)?,
             (None, Some(one)) => self.call(one, entity)?,
-            (None, None) => Told::Alias { name: checked_name(entity)?, other: checked_name(other)? },
+            (None, None) => ToldName::Alias { name: checked_name(entity)?, other: checked_name(other)? },
         })
     }
 
     /// Gives a person a name, or a further one.
-    fn call(&self, root: AnchorId, name: &str) -> Result<Told, String> {
+    fn call(&self, root: AnchorId, name: &str) -> Result<ToldName, String> {
         let name = checked_name(name)?;
         Ok(match self.name_of(root) {
-            Some(known) => Told::Alias { name: known.to_owned(), other: name },
-            None => Told::Name { whom: self.target(root), name },
+            Some(known) => ToldName::Alias { name: known.to_owned(), other: name },
+            None => ToldName::Name { whom: self.target(root), name },
         })
     }
 
-    fn read_split(&self, entity: &str, others: &[String]) -> Result<Vec<Told>, String> {
+    fn read_split(&self, entity: &str, others: &[String]) -> Result<Vec<ToldName>, String> {
         let unknown = || format!("there is no entity {entity:?} with a face or a voice; see `engram entity list`");
         let root = self.known(entity)?.ok_or_else(unknown)?;
         let members = self.members(root);
@@ -262,7 +263,7 @@ impl Anchors {
             })?;
             let rest = members.iter().copied().find(|member| *member != id);
             match rest.filter(|_| members.contains(&id)) {
-                Some(rest) => told.push(Told::Apart { whom: self.target(rest), other: self.target(id) }),
+                Some(rest) => told.push(ToldName::Apart { whom: self.target(rest), other: self.target(id) }),
                 None => {
                     let known: Vec<String> = members.iter().map(AnchorId::to_string).collect();
                     return Err(format!("{other} is no further anchor of {entity}, which has {}", known.join(", ")));
@@ -270,7 +271,7 @@ impl Anchors {
             }
         }
         if !events.is_empty() {
-            told.push(Told::Split { whom: self.target(root), events });
+            told.push(ToldName::Split { whom: self.target(root), events });
         }
         if told.is_empty() { Err("`split` is empty; name at least one".into()) } else { Ok(told) }
     }
@@ -278,7 +279,7 @@ impl Anchors {
     /// Does what was told; what has lost its target does nothing. `vectors` are those of the naming's events.
     pub fn apply(&mut self, naming: &Naming, vectors: &[(EventId, SensedVector)]) {
         match &naming.told {
-            Told::Name { whom, name } => {
+            ToldName::Name { whom, name } => {
                 let Some(root) = self.aim(whom).map(|anchor| self.root(anchor)) else { return };
                 for member in self.members(root) {
                     self.change(member, |anchor| anchor.named = None);
@@ -286,13 +287,13 @@ impl Anchors {
                 self.change(root, |anchor| anchor.named = Some(name.as_str().into()));
                 self.tell(root, EntityChange::Named);
             }
-            Told::Alias { name, other } => {
+            ToldName::Alias { name, other } => {
                 let meant = self.aliases.get(&fold(name)).cloned().unwrap_or_else(|| fold(name));
                 if meant != fold(other) {
                     self.aliases.insert(fold(other), meant);
                 }
             }
-            Told::Same { whom, other } => {
+            ToldName::Same { whom, other } => {
                 let (Some(a), Some(b)) = (self.aim(whom), self.aim(other)) else { return };
                 let (a, b) = (self.root(a), self.root(b));
                 if a != b {
@@ -303,7 +304,7 @@ impl Anchors {
                     self.tell(a, EntityChange::Merged);
                 }
             }
-            Told::Apart { whom, other } => {
+            ToldName::Apart { whom, other } => {
                 let (Some(a), Some(b)) = (self.aim(whom), self.aim(other)) else { return };
                 for (one, from) in [(a, b), (b, a)] {
                     self.change(one, |anchor| {
@@ -314,7 +315,7 @@ impl Anchors {
                 }
                 self.tell(b, EntityChange::Split);
             }
-            Told::Split { whom, events } => {
+            ToldName::Split { whom, events } => {
                 if let Some(from) = self.aim(whom) {
                     self.split(self.root(from), events, vectors);
                 }

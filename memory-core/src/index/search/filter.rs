@@ -2,7 +2,7 @@
 
 use crate::index::SearchQuery;
 use crate::index::analysis::{name_hash, words};
-use crate::index::compressed::State;
+use crate::index::compressed::IndexState;
 use crate::index::entries::{BLOCK, Block};
 use crate::{EventId, Kind, Modality, TimeSpan};
 
@@ -20,7 +20,7 @@ pub(super) struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    pub fn of(query: &'a SearchQuery, state: &State) -> Self {
+    pub fn of(query: &'a SearchQuery, state: &IndexState) -> Self {
         let numbers_of = |name: &String| {
             let words: Vec<String> = words(name).collect();
             let hash = name_hash(words.iter().map(String::as_str));
@@ -51,13 +51,13 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether a document passes.
-    pub fn admits(&self, state: &State, ordinal: u32) -> bool {
+    pub fn admits(&self, state: &IndexState, ordinal: u32) -> bool {
         let (block, place) = (ordinal as usize / BLOCK, ordinal as usize % BLOCK);
         self.is_open() || self.passes(&state.entries.blocks()[block], place)
     }
 
     /// Those of some documents, given in order, that pass.
-    pub fn admitted(&self, state: &State, mut ordinals: Vec<u32>) -> Vec<u32> {
+    pub fn admitted(&self, state: &IndexState, mut ordinals: Vec<u32>) -> Vec<u32> {
         if self.is_open() {
             return ordinals;
         }
@@ -128,7 +128,7 @@ pub(super) struct Mask {
 
 impl Mask {
     /// `None` if every document passes.
-    pub fn of(filter: &Filter<'_>, state: &State) -> Option<Self> {
+    pub fn of(filter: &Filter<'_>, state: &IndexState) -> Option<Self> {
         let len = state.entries.len();
         if filter.is_open() && state.hidden.count() == 0 {
             return None;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::filter::{Filter, Mask};
-use crate::index::compressed::State;
+use crate::index::compressed::IndexState;
 use crate::index::entries::{BLOCK, Block, Entry};
 use crate::index::{Hit, SearchQuery};
 use crate::{TimeSpan, Timestamp};
@@ -12,7 +12,7 @@ use crate::{TimeSpan, Timestamp};
 const ONE_SESSION: Duration = Duration::from_secs(1);
 
 /// Every document that passes, the earliest first or, if so asked, the latest.
-pub(super) fn in_order_of_time(query: &SearchQuery, filter: &Filter<'_>, state: &State) -> Vec<Hit> {
+pub(super) fn in_order_of_time(query: &SearchQuery, filter: &Filter<'_>, state: &IndexState) -> Vec<Hit> {
     if query.limit == 0 {
         return Vec::new();
     }
@@ -66,7 +66,7 @@ pub(super) fn best_key(block: &Block, latest: bool) -> i64 {
 }
 
 /// The wall-clock span of the latest capture session that has an event in `within`.
-pub(super) fn session(state: &State, within: Option<TimeSpan>) -> Option<TimeSpan> {
+pub(super) fn session(state: &IndexState, within: Option<TimeSpan>) -> Option<TimeSpan> {
     let blocks = || state.entries.blocks().iter().enumerate();
     let entries = |at: usize| {
         let first = ordinal(at * BLOCK);

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::index::compressed::State;
+use crate::index::compressed::IndexState;
 use crate::index::fusion::{NEIGHBOUR_COSINE, VECTOR_WINDOW};
 use crate::index::postings::SEGMENT;
 use crate::index::signature::{Coarse, Estimator, quantise};
@@ -14,7 +14,7 @@ const RECENT: usize = 64;
 
 /// The question, and how near each document is.
 pub(super) struct Meaning<'a> {
-    state: &'a State,
+    state: &'a IndexState,
     question: Estimator,
     /// Cosines that were looked up lately: those that are asked for in context are mostly each other's neighbours.
     recent: Box<[Cell<Recent>; RECENT]>,
@@ -22,7 +22,7 @@ pub(super) struct Meaning<'a> {
 
 impl<'a> Meaning<'a> {
     /// `None` if nothing can be compared.
-    pub fn of(embedding: &[f32], state: &'a State) -> Option<Self> {
+    pub fn of(embedding: &[f32], state: &'a IndexState) -> Option<Self> {
         let planes = state.planes.as_ref().filter(|_| !state.signatures.is_empty())?;
         let question = Estimator::of(planes, &quantise(embedding)?)?;
         Some(Self { state, question, recent: Box::new([const { Cell::new((u32::MAX, None)) }; RECENT]) })

@@ -21,7 +21,7 @@ use filter::{Filter, Mask};
 use words::{Group, Means};
 
 use super::analysis::{TermId, is_stop_word, term_of};
-use super::compressed::{IndexOptions, State};
+use super::compressed::{IndexOptions, IndexState};
 use super::content::ContentView;
 use super::entries::Lines;
 use super::fusion;
@@ -37,7 +37,7 @@ const EXACT: usize = 8_192;
 /// One consistent state of the index.
 pub(super) struct Snapshot {
     pub options: IndexOptions,
-    pub state: State,
+    pub state: IndexState,
     pub terms: Terms,
     pub content: ContentView,
     pub token_signatures: Option<TokenSignatureView>,

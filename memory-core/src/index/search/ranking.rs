@@ -22,8 +22,8 @@ use crate::index::{Hit, SearchQuery};
 const PENDING: usize = 512;
 /// How many documents ahead of the one that is scored signatures are asked for.
 const ASKED_AHEAD: usize = 4;
-/// What rounding can make of an estimate.
-const HAIR: f32 = 1e-4;
+/// Largest error of an estimate by rounding.
+const ROUNDING_ERROR: f32 = 1e-4;
 /// What an estimated cosine in context may be less than the exact one: about twice the error of the differing bits there.
 const MEANING_ERROR: f32 = 0.07;
 /// The most that an estimated cosine can be.
@@ -83,7 +83,7 @@ impl Snapshot {
             meaning: meaning.as_ref(),
             bonus,
             mask,
-            slack: HAIR + error,
+            slack: ROUNDING_ERROR + error,
             loaded,
             nearness: Nearness::default(),
             best: Best::new(query.limit),

@@ -11,7 +11,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::kernels::{self, Norms, Term};
-use crate::index::compressed::State;
+use crate::index::compressed::IndexState;
 use crate::index::entries::{Lines, MARGIN, REACH, STRIP, SegmentLinks, padded, reach};
 use crate::index::fusion::{self, Fusion, K1, TERM_WINDOW};
 use crate::index::postings::{SEGMENT, SegmentPostings};
@@ -93,7 +93,7 @@ pub(super) struct Segment<'a> {
     pub kept: &'a OnceLock<Arc<Lines>>,
     /// Its first document.
     pub first: u32,
-    pub state: &'a State,
+    pub state: &'a IndexState,
     pub means: Means,
     pub fusion: &'a Fusion,
 }

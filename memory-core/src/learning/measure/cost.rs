@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::quality::timed;
-use super::{Cost, Graph, Plan, Surroundings, Times};
+use super::{Cost, Graph, MeasureEnvironment, Plan, Times};
 use crate::learning::{Learnt, Lesson};
 use crate::logic::query::{Constraints, missing, next_steps, paths, stand_ins};
 use crate::logic::{Action, Phi, Procedure, ProcedureId, Procedures};
@@ -25,7 +25,7 @@ const ROUNDS: usize = 40;
 const PLACES: [&str; 8] = ["kitchen", "hall", "cellar", "garden", "attic", "garage", "office", "bathroom"];
 const THINGS: [&str; 6] = ["mug", "box", "book", "cable", "tool", "bottle"];
 
-pub(super) fn measure(plan: Plan, around: &Surroundings<'_>) -> Cost {
+pub(super) fn measure(plan: Plan, around: &MeasureEnvironment<'_>) -> Cost {
     let before = (around.resident)();
     let mut household = Household { plan, learnt: Learnt::default(), event: 0 };
     for number in 0..plan.facts {
@@ -74,7 +74,7 @@ impl Household {
 
     /// One event at a time, each on a clone of everything and with the rows to be written, as the learning job does it
     /// while little happens.
-    fn one_by_one(&mut self, around: &Surroundings<'_>) -> Times {
+    fn one_by_one(&mut self, around: &MeasureEnvironment<'_>) -> Times {
         self.learnt.take_rows();
         let mut took = Vec::new();
         for number in 0..TIMED_LESSONS {
@@ -152,7 +152,7 @@ fn word(number: u64) -> String {
 }
 
 /// One more action, half of them without a goal.
-fn actions(procedures: &mut Procedures, plan: Plan, mut event: u64, around: &Surroundings<'_>) -> Times {
+fn actions(procedures: &mut Procedures, plan: Plan, mut event: u64, around: &MeasureEnvironment<'_>) -> Times {
     let first = plan.procedures * plan.sessions + TIMED_LESSONS;
     let mut took = Vec::new();
     for session in first..first + TIMED_SESSIONS {
@@ -171,7 +171,7 @@ fn actions(procedures: &mut Procedures, plan: Plan, mut event: u64, around: &Sur
 }
 
 /// Two hundred steps in a row; each session leaves some out and does some neighbours the other way round.
-fn in_order(around: &Surroundings<'_>) -> Graph {
+fn in_order(around: &MeasureEnvironment<'_>) -> Graph {
     let sessions = (0..LONG_SESSIONS).map(|session| {
         let mut steps: Vec<u64> = (0..LONG_STEPS as u64).filter(|step| (step * 7 + session) % 11 != 0).collect();
         for at in (0..steps.len() - 1).step_by(5).filter(|at| (*at as u64 / 5 + session).is_multiple_of(7)) {
@@ -183,7 +183,7 @@ fn in_order(around: &Surroundings<'_>) -> Graph {
 }
 
 /// Forty steps in a row, each done in one of five ways.
-fn of_alternatives(around: &Surroundings<'_>) -> Graph {
+fn of_alternatives(around: &MeasureEnvironment<'_>) -> Graph {
     let mut random = 1_u64;
     let sessions = (0..5 * LONG_SESSIONS).map(|_| {
         let mut choose = |layer: u64| {
@@ -196,7 +196,7 @@ fn of_alternatives(around: &Surroundings<'_>) -> Graph {
 }
 
 /// Symbolic queries to the procedure of those sessions.
-fn asked(name: &'static str, sessions: impl IntoIterator<Item = Vec<u64>>, around: &Surroundings<'_>) -> Graph {
+fn asked(name: &'static str, sessions: impl IntoIterator<Item = Vec<u64>>, around: &MeasureEnvironment<'_>) -> Graph {
     let mut procedure = Procedure::new(ProcedureId(1), name, true);
     let mut event = 0;
     for (number, steps) in sessions.into_iter().enumerate() {

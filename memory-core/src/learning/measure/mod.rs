@@ -35,7 +35,7 @@ impl Default for Plan {
 }
 
 /// What the measuring needs from outside.
-pub struct Surroundings<'a> {
+pub struct MeasureEnvironment<'a> {
     /// Times everything.
     pub clock: &'a dyn Clock,
     /// Resident bytes of the process; `None` where the system does not say.
@@ -44,9 +44,9 @@ pub struct Surroundings<'a> {
     pub phi: &'a Phi<'a>,
 }
 
-impl std::fmt::Debug for Surroundings<'_> {
+impl std::fmt::Debug for MeasureEnvironment<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Surroundings").finish_non_exhaustive()
+        f.debug_struct("MeasureEnvironment").finish_non_exhaustive()
     }
 }
 
@@ -152,7 +152,12 @@ pub struct Figures {
 }
 
 /// Measures all of it. `note` is told what is being done.
-pub fn measure(workload: &Workload, plan: Plan, around: &Surroundings<'_>, note: &mut dyn FnMut(&str)) -> Figures {
+pub fn measure(
+    workload: &Workload,
+    plan: Plan,
+    around: &MeasureEnvironment<'_>,
+    note: &mut dyn FnMut(&str),
+) -> Figures {
     // First, while the process is small: what was freed before is not taken again from the system.
     note("a household");
     let cost = cost::measure(plan, around);
@@ -205,7 +210,7 @@ mod tests {
     #[test]
     fn a_small_workload_is_measured() {
         let clock = SystemClock::new();
-        let around = Surroundings { clock: &clock, resident: &|| Some(0), phi: &|_| None };
+        let around = MeasureEnvironment { clock: &clock, resident: &|| Some(0), phi: &|_| None };
         let plan = Plan { facts: 50, procedures: 10, sessions: 3 };
         let figures = measure(&workload(), plan, &around, &mut |_| ());
         let quality = &figures.quality;

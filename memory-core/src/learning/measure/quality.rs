@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::workload::{NextQuery, PathQuery};
-use super::{Quality, Surroundings, Times, Workload};
+use super::{MeasureEnvironment, Quality, Times, Workload};
 use crate::Clock;
 use crate::logic::query::{Constraints, Phrase, next_steps, paths};
 use crate::logic::{Action, LogicOptions, Procedure, Procedures, StepId, normalise};
 
-pub(super) fn measure(workload: &Workload, around: &Surroundings<'_>) -> Quality {
+pub(super) fn measure(workload: &Workload, around: &MeasureEnvironment<'_>) -> Quality {
     let (procedures, took) = learn(&workload.actions, around);
     let rows: Vec<usize> =
         procedures.rows().into_iter().filter_map(|key| procedures.row(key)).map(|row| row.len()).collect();
@@ -27,7 +27,7 @@ pub(super) fn measure(workload: &Workload, around: &Surroundings<'_>) -> Quality
     quality
 }
 
-fn learn(actions: &[Action], around: &Surroundings<'_>) -> (Procedures, Vec<Duration>) {
+fn learn(actions: &[Action], around: &MeasureEnvironment<'_>) -> (Procedures, Vec<Duration>) {
     let mut procedures = Procedures::new(LogicOptions::default());
     let took = actions.iter().map(|action| timed(around.clock, || procedures.observe(action, around.phi)).1).collect();
     (procedures, took)
@@ -115,7 +115,7 @@ fn transitions(procedure: &Procedure) -> BTreeSet<(String, String)> {
 }
 
 /// Sessions grouped without their goals: agreement with the goals, and what verification makes of the groups.
-fn grouping(workload: &Workload, around: &Surroundings<'_>, quality: &mut Quality) {
+fn grouping(workload: &Workload, around: &MeasureEnvironment<'_>, quality: &mut Quality) {
     let (procedures, took) = learn(&workload.goalless, around);
     quality.goalless = Times::of(took);
     let mut groups: BTreeMap<&str, usize> = BTreeMap::new();

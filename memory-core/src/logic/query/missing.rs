@@ -24,8 +24,8 @@ pub struct Needed {
     pub part: Part,
 }
 
-/// Steps that fewer of the sessions that count still do are not named.
-const LEAST: f64 = 0.1;
+/// Smallest share of the sessions that count and do a step for the step to be named.
+const MIN_SHARE: f64 = 0.1;
 
 /// The steps that are still to be done after `done`, in the order in which they are usually done.
 ///
@@ -63,7 +63,7 @@ pub fn missing(procedure: &Procedure, done: &[String]) -> Vec<Missing> {
     }
     let mut found: Vec<(f64, Missing)> = votes
         .into_iter()
-        .filter(|(_, (votes, _))| total > 0.0 && votes / total >= LEAST)
+        .filter(|(_, (votes, _))| total > 0.0 && votes / total >= MIN_SHARE)
         .map(|(step, (votes, places))| (places / votes, Missing { step, probability: votes / total }))
         .collect();
     found.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.step.cmp(&b.1.step)));

@@ -25,10 +25,10 @@ const COMPARED: usize = 8;
 /// The places of the spaces in which places can be told apart. What the table says decides; this finds it.
 #[derive(Default)]
 pub(super) struct Places {
-    spaces: BTreeMap<u32, Known>,
+    spaces: BTreeMap<u32, SpacePlaces>,
 }
 
-struct Known {
+struct SpacePlaces {
     planes: Planes,
     signatures: SignatureTable,
     /// The keys of the shared vectors, in the order of the signatures.
@@ -37,7 +37,7 @@ struct Known {
     gamma: f32,
 }
 
-impl Known {
+impl SpacePlaces {
     fn new(dimensions: u32, gamma: f32) -> Self {
         let options = SignatureOptions::default();
         let planes = Planes::new(options, usize::try_from(dimensions).unwrap_or(usize::MAX));
@@ -95,7 +95,7 @@ impl Draft<'_> {
     }
 
     /// The place that a picture shows, as it is with this picture.
-    fn place_of(&self, space: u32, known: &Known, vector: &[i16]) -> Result<Option<(u64, SharedVector)>> {
+    fn place_of(&self, space: u32, known: &SpacePlaces, vector: &[i16]) -> Result<Option<(u64, SharedVector)>> {
         let picture = unit(vector);
         let mut best: Option<(f32, u64, SharedVector)> = None;
         for key in known.near(vector) {
@@ -126,7 +126,7 @@ impl Draft<'_> {
             let Some(space) = if_sound(open_space(*number, space.value()))? else { continue };
             let name = space.name.split_once(':').map_or("", |(_, name)| name);
             let Some(gamma) = gamma(name).filter(|_| sensed_of(&space) == Some(Sensed::Picture)) else { continue };
-            let mut known = Known::new(space.dimensions, gamma);
+            let mut known = SpacePlaces::new(space.dimensions, gamma);
             for entry in self.tables.vectors.range((*number, shared::FIRST)..=(*number, u64::MAX))? {
                 let (key, value) = entry?;
                 let key = key.value().1;

@@ -1,7 +1,7 @@
 //! The first of the documents that match.
 
 use super::compiled::Compiled;
-use crate::index::compressed::State;
+use crate::index::compressed::IndexState;
 use crate::index::entries::BLOCK;
 use crate::index::fusion::{K1, saturation};
 use crate::index::postings::SEGMENT;
@@ -13,7 +13,7 @@ use crate::word_search::WordHit;
 const FEW: usize = 2_048;
 
 /// The latest documents of those that are given in order.
-pub(super) fn newest(found: &[u32], limit: usize, state: &State) -> Vec<WordHit> {
+pub(super) fn newest(found: &[u32], limit: usize, state: &IndexState) -> Vec<WordHit> {
     let block_of = |ordinal: u32| ordinal as usize / BLOCK;
     // Blocks from the most promising on, until none can hold what comes before the last that is kept.
     let mut blocks: Vec<(i64, &[u32])> = found
@@ -65,7 +65,7 @@ pub(super) fn relevance(found: &[u32], limit: usize, compiled: &Compiled, snapsh
         .collect()
 }
 
-fn hit(ordinal: u32, score: f32, state: &State) -> WordHit {
+fn hit(ordinal: u32, score: f32, state: &IndexState) -> WordHit {
     let entry = state.entries.get(ordinal);
     WordHit { id: entry.id, episode: entry.episode, score }
 }

@@ -9,8 +9,8 @@ use crate::word_search::WordPlan;
 ///
 /// Finding one occurrence of the rarest word, and the event around it.
 const OCCURRENCE: f64 = 1_500.0;
-/// Two ranks: whether an event holds another word.
-const LOOK: f64 = 900.0;
+/// Cost of two ranks, which say whether an event holds another word.
+const RANK_PAIR: f64 = 900.0;
 /// Decoding one posting and setting its bit.
 const POSTING: f64 = 2.0;
 /// Looking a word up in one segment of the postings and combining the bits.
@@ -32,7 +32,7 @@ pub(super) fn cheaper(compiled: &Compiled, snapshot: &Snapshot) -> WordPlan {
         left *= (other / total).min(1.0);
     }
     looks += left * number(compiled.excluded.len());
-    let rank = occurrences[0] * (OCCURRENCE + looks * LOOK);
+    let rank = occurrences[0] * (OCCURRENCE + looks * RANK_PAIR);
     let lists = number(compiled.wanted.len() + compiled.excluded.len());
     let decoded = occurrences.iter().sum::<f64>()
         + compiled

@@ -4,14 +4,14 @@ use super::Layered;
 
 /// Sweeps at most; the best order seen is kept.
 const SWEEPS: usize = 24;
-/// Sweeps without a better order after which it stays.
-const PATIENCE: usize = 6;
+/// Sweeps without a better order after which the search ends.
+const MAX_IDLE_SWEEPS: usize = 6;
 
 pub(super) fn reduce_crossings(graph: &mut Layered) {
     let mut best = (crossings(graph), graph.layers.clone());
     let mut idle = 0;
     for sweep in 0..SWEEPS {
-        if best.0 == 0 || idle == PATIENCE {
+        if best.0 == 0 || idle == MAX_IDLE_SWEEPS {
             break;
         }
         by_barycentre(graph, sweep % 2 == 0);
@@ -62,7 +62,7 @@ fn by_barycentre(graph: &mut Layered, downwards: bool) {
 /// Exchanges neighbours within a layer while that saves a crossing.
 fn exchange(graph: &mut Layered) {
     let mut places = places(graph);
-    for _ in 0..PATIENCE {
+    for _ in 0..MAX_IDLE_SWEEPS {
         let mut changed = false;
         for layer in 0..graph.layers.len() {
             for left in 1..graph.layers[layer].len() {
