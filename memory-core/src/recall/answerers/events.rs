@@ -493,10 +493,10 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         reading.clauses().flat_map(arguments).filter_map(|noun| role(name, noun, reading)).for_each(&mut add);
         return found;
     }
-    if let Some(asked) = question.asked.clause.subject.as_ref().filter(|subject| is_person(subject)) {
-        if let Some(name) = reading.clauses().flat_map(arguments).find_map(|noun| in_role(asked, noun, reading)) {
-            return vec![name];
-        }
+    if let Some(asked) = question.asked.clause.subject.as_ref().filter(|subject| is_person(subject))
+        && let Some(name) = reading.clauses().flat_map(arguments).find_map(|noun| in_role(asked, noun, reading))
+    {
+        return vec![name];
     }
     if question.asked.negated_verb() {
         // "Who did not have any …?": who does without it, or of whom that is denied.
