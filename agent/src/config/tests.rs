@@ -283,3 +283,34 @@ fn a_default_that_another_key_made_wrong_is_told_with_the_line_of_that_key() {
         assert!(said.contains(&[at(line).as_str(), words].concat()), "{said}");
     }
 }
+
+#[test]
+fn fuzz_configuration() {
+    let schema = schema();
+    let valid = [
+        ANNOTATED,
+        "robot = \"r2\"\ndata_dir = \"/var/lib/engram\"\n[mqtt]\nhost = \"broker\"\nport = 8883\n[mqtt.tls]\nca_file = \"ca.pem\"\n",
+        "[memory]\ntime_zone = \"Europe/Berlin\"\nmax_mib = 512\n[sources.door]\nuri = \"rtsp://user:word@camera/1\"\nstart_at = \"2026-11-20T08:00:00Z\"\n",
+        "[backup]\nkeep = 7\nkeep_free_mib = 1024\n[mcp]\nlisten = \"127.0.0.1:9999\"\n[mqtt.allow]\nforget = true\n",
+    ];
+    let valid = valid.map(str::as_bytes);
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("engram.toml");
+    fuzzing::fuzz("configuration", 400, |random| {
+        // The long one, rarely: it takes the longest.
+        let bytes = if random.below(8) == 0 { random.mutated(&valid) } else { random.mutated(&valid[1..]) };
+        let text = String::from_utf8_lossy(&bytes);
+        if let Ok(node) = layers::parse(&text, &file) {
+            drop(schema::check(&node, &schema));
+        }
+        std::fs::write(&file, &bytes).unwrap();
+        let name = String::from_utf8_lossy(&random.mutated(&[b"ENGRAM__MQTT__PORT"])).into_owned();
+        let value = String::from_utf8_lossy(&random.mutated(&[b"1883", b"a, b, c", b"[1, 2]"])).into_owned();
+        let environment = if random.below(2) == 0 { vec![(name, value)] } else { Vec::new() };
+        let sources = LayerSources { file: Some(file.clone()), environment, ..LayerSources::default() };
+        match load(&sources) {
+            Ok(loaded) => drop(loaded.config),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    });
+}

@@ -18,6 +18,8 @@ mod door;
 pub(crate) mod entities;
 pub(crate) mod fields;
 mod forgetting;
+#[cfg(test)]
+mod fuzz_tests;
 pub mod gists;
 pub mod homeassistant;
 mod ingest;

@@ -321,6 +321,25 @@ mod tests {
         assert_eq!(line.into_told("abc").unwrap().id.as_deref(), Some("abc-ev-12"));
     }
 
+    #[test]
+    fn fuzz_lines_of_an_export() {
+        let valid = [
+            r#"{"type":"export","version":1,"instance":"abc","at":"2026-11-20T08:00:00Z"}"#,
+            r#"{"type":"told","event":"ev-12","kind":"text","text":"hello","at":"2026-11-20T08:00:00Z","until":"2026-11-20T08:00:01Z","source":"asr","entity":"Olga","confidence":0.5,"attributes":{"n":[1,0.5,null]},"pose":{"frame":"map","x":1.5,"y":-2}}"#,
+            r#"{"type":"segment","source":"camera","session":"s1","start":"2026-11-20T08:00:00Z","end":"2026-11-20T08:00:08Z","stream":[7,8],"boundary":"visual","media":"media/0.mkv","degraded":[],"events":[{"kind":"object","modality":"visual","text":"a cup","start":"2026-11-20T08:00:00Z","end":"2026-11-20T08:00:08Z","stream":[7,8],"confidence":0.1,"embeddings":[{"of":"face","space":"f","vector":[3.0,-4.0]}]}]}"#,
+        ];
+        let told =
+            Told { text: "hello".into(), source: "asr".into(), at: Some(Timestamp::from_micros(9)), ..Told::default() };
+        let exported = Exported { observation: Observation::Told(told), events: vec![EventId(12)] };
+        let own = serde_json::to_string(&Line::of(exported)).unwrap();
+        let valid: Vec<&[u8]> = valid.iter().map(|text| text.as_bytes()).chain([own.as_bytes()]).collect();
+        fuzzing::fuzz("export lines", 40_000, |random| match serde_json::from_slice::<Line>(&random.mutated(&valid)) {
+            Ok(Line::Told(line)) => drop(line.into_told("i")),
+            Ok(Line::Segment(line)) => drop(line.into_segment()),
+            Ok(_) | Err(_) => {}
+        });
+    }
+
     proptest! {
         #[test]
         fn arbitrary_lines_are_refused_or_read_but_never_panic(line in "\\PC{0,200}", text in "\\PC{0,20}", at in "\\PC{0,20}") {

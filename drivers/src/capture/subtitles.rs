@@ -194,6 +194,19 @@ mod tests {
         assert_eq!(sidecar(&film, &Subtitles::from("/x/y.vtt")), Some("/x/y.vtt".into()));
     }
 
+    #[test]
+    fn fuzz_subtitles() {
+        let valid: [&[u8]; 2] = [
+            b"\xef\xbb\xbfWEBVTT - title\r\n\r\nSTYLE\r\n::cue { color: red }\r\n\r\nintro\r\n00:01.000 --> 00:02.500 align:start\r\n<v Olga>Look, <i>the gate</i>\r\n&amp; 3 &lt; 5\r\n\r\n01:00:00.040 --> 01:00:01.000\r\nLate\r\n",
+            b"1\n00:00:01,5 --> 00:00:02,000\n{\\an8}One\n2\n00:00:03,000 --> 00:00:04,000\n1984\n\n",
+        ];
+        fuzzing::fuzz("subtitles", 30_000, |random| {
+            for cue in parse(&String::from_utf8_lossy(&random.mutated(&valid))) {
+                assert!(cue.start <= cue.end && !cue.text.is_empty());
+            }
+        });
+    }
+
     proptest! {
         #[test]
         fn no_text_makes_it_panic(text in any::<String>()) {

@@ -558,4 +558,15 @@ mod tests {
         let error = own("version = 2").unwrap_err().to_string();
         assert!(error.contains("version 2"), "{error}");
     }
+
+    #[test]
+    fn fuzz_catalogue() {
+        let valid = [DETECTOR.as_bytes(), b"version = 2"];
+        fuzzing::fuzz("catalogue", 4_000, |random| {
+            let text = random.mutated(&valid);
+            if let Err(error) = own(&String::from_utf8_lossy(&text)) {
+                assert!(!error.to_string().is_empty());
+            }
+        });
+    }
 }

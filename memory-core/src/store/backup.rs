@@ -31,7 +31,10 @@ use super::writer::Writer;
 use crate::ports::LongWork;
 use crate::{BackupReply, MaintenanceError, SaveIndex};
 
-const BACKUP: Kind = Kind { magic: b"ENGRBKUP", version: 1, name: "backup" };
+#[cfg(test)]
+mod fuzz_tests;
+
+pub(super) const BACKUP: Kind = Kind { magic: b"ENGRBKUP", version: 1, name: "backup" };
 
 const TABLE: u8 = 1;
 const ROW: u8 = 2;
@@ -63,7 +66,7 @@ impl Store {
         copy::expect_known_tables(&snapshot)?;
         let live = LiveRows::of(&snapshot)?;
         let mut head = tables::head(&snapshot.open_table(META).map_err(Failure::from)?)?;
-        head.hidden -= live.hidden_left_out;
+        head.hidden = head.hidden.saturating_sub(live.hidden_left_out);
         head.stale_bytes = 0;
         head.forgotten_since = None;
         let header = Header {
@@ -215,7 +218,11 @@ fn build(
     let head: Head = tables::head(&snapshot.open_table(META).map_err(Failure::from)?)?;
     let there =
         (live_count(&snapshot)?, snapshot.open_table(EVENTS).map_err(Failure::from)?.len().map_err(Failure::from)?);
-    if there != (head.events, head.events + head.hidden) || (head.seq, head.events) != (header.seq, header.events) {
+    let ids_left = [head.seq, head.last_event, head.last_episode].into_iter().all(|last| last < 1 << 62);
+    if !ids_left
+        || there != (head.events, head.events.saturating_add(head.hidden))
+        || (head.seq, head.events) != (header.seq, header.events)
+    {
         return Err(MaintenanceError::Unusable("its counters and its rows do not agree".into()));
     }
     Ok(BackupReply { rows: count, bytes, events: head.events, seq: head.seq })

@@ -74,7 +74,7 @@ pub(crate) fn count_out(entities: &mut BTreeMap<String, u64>, hash: u64, names: 
     if let Some(name) = names.get(&hash)
         && let Some(count) = entities.get_mut(name)
     {
-        *count -= 1;
+        *count = count.saturating_sub(1);
         if *count == 0 {
             entities.remove(name);
         }

@@ -154,8 +154,8 @@ impl Store {
     fn finish(&self, made: &redb::Database, changed: &ChangedKeys, live: &LiveRows, base: &Head) -> Result<Head> {
         let snapshot = self.database.read()?;
         let mut head = tables::head(&snapshot.open_table(META)?)?;
-        head.hidden -= live.hidden_left_out;
-        head.stale_bytes -= base.stale_bytes;
+        head.hidden = head.hidden.saturating_sub(live.hidden_left_out);
+        head.stale_bytes = head.stale_bytes.saturating_sub(base.stale_bytes);
         // What was forgotten while the copy was made has left its words in it.
         head.forgotten_since = (head.stale_bytes > 0).then(|| self.clock.now().as_micros());
         follow(made, &changed.take(), &snapshot, Some(&head))?;

@@ -140,7 +140,7 @@ impl<'t> Draft<'t> {
     /// Opens an episode.
     pub(crate) fn open_episode(&mut self, body: EpisodeBody) -> u64 {
         self.head.last_episode += 1;
-        self.head.episodes += 1;
+        self.head.episodes = self.head.episodes.saturating_add(1);
         self.episodes.insert(self.head.last_episode, body);
         self.dirty = true;
         self.head.last_episode
@@ -151,7 +151,7 @@ impl<'t> Draft<'t> {
         if let Some(body) = self.episode(id)?.cloned() {
             self.tables.segment_times.remove((body.start, id))?;
             self.episodes.remove(&id);
-            self.head.episodes -= 1;
+            self.head.episodes = self.head.episodes.saturating_sub(1);
         }
         self.dirty = true;
         self.tables.put_episode(id, row)
@@ -160,11 +160,12 @@ impl<'t> Draft<'t> {
     /// Adds a visible event to its episode, which must be open.
     pub(crate) fn insert_event(&mut self, body: EventBody) -> Result<u64> {
         self.head.last_event += 1;
-        self.head.events += 1;
+        self.head.events = self.head.events.saturating_add(1);
         self.dirty = true;
         let id = self.head.last_event;
         self.note_hour(body.start);
-        self.episode_of_event(body.episode)?.events += 1;
+        let episode = self.episode_of_event(body.episode)?;
+        episode.events = episode.events.saturating_add(1);
         self.link(id, &body)?;
         let episode = self.episode_of_event(body.episode)?.clone();
         self.changes.appended.push(Document::of(&body.clone().into_event(id, Some(&episode))?));
@@ -218,9 +219,9 @@ impl<'t> Draft<'t> {
         stale += self.remove_pose(id)?;
         stale += self.remove_place(id)?;
         stale += self.tables.put_event(id, row)?;
-        self.head.stale_bytes += stale as u64;
-        self.head.events -= 1;
-        self.head.hidden += 1;
+        self.head.stale_bytes = self.head.stale_bytes.saturating_add(stale as u64);
+        self.head.events = self.head.events.saturating_sub(1);
+        self.head.hidden = self.head.hidden.saturating_add(1);
         Ok(())
     }
 
@@ -255,7 +256,8 @@ impl<'t> Draft<'t> {
         self.unlink(id, &body)?;
         self.leave(&body)?;
         body.episode = segment;
-        self.episode_of_event(segment)?.events += 1;
+        let episode = self.episode_of_event(segment)?;
+        episode.events = episode.events.saturating_add(1);
         self.link(id, &body)?;
         self.tables.put_event(id, &EventRow::Live(body))?;
         self.changes.moved.push((EventId(id), EpisodeId(segment)));
@@ -300,7 +302,8 @@ impl<'t> Draft<'t> {
     /// Counts an event out of its episode. Its ends may have moved, which `settle` sees to.
     fn leave(&mut self, body: &EventBody) -> Result<()> {
         let episode = self.episode_of_event(body.episode)?;
-        episode.events -= 1;
+        // The number is read from the disk: a damaged one must not end the program.
+        episode.events = episode.events.saturating_sub(1);
         if episode.origin == Origin::Told && (episode.start == body.start || episode.end == body.end) {
             self.shrunk.insert(body.episode);
         }

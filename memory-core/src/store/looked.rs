@@ -32,7 +32,7 @@ impl Draft<'_> {
         }
         let event = self.insert_event(EventBody { episode: id, ..found })?;
         self.put_vectors(event, &vectors)?;
-        self.head.observations += 1;
+        self.head.observations = self.head.observations.saturating_add(1);
         Ok(Outcome::Accepted { episode: EpisodeId(id), opened: false, events: vec![EventId(event)] })
     }
 }

@@ -74,6 +74,8 @@ mod forget;
 mod forget_damaged;
 mod forget_search;
 mod forgotten_spans;
+#[cfg(test)]
+mod fuzz_tests;
 mod generation;
 mod gists;
 mod index_seat;

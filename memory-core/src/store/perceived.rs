@@ -78,7 +78,7 @@ impl Draft<'_> {
         self.tables.segments.insert(key.as_slice(), id)?;
         self.tables.segment_times.insert((start, id), end)?;
         self.head.longest_segment = self.head.longest_segment.max(end.abs_diff(start));
-        self.head.observations += 1;
+        self.head.observations = self.head.observations.saturating_add(1);
 
         let mut events = Vec::with_capacity(bodies.len());
         for ((body, vectors), pose) in bodies {

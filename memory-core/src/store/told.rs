@@ -51,7 +51,7 @@ impl Draft<'_> {
 
         let (episode, opened) = self.place(&body)?;
         let id = self.insert_posed(EventBody { episode, ..body }, pose)?;
-        self.head.observations += 1;
+        self.head.observations = self.head.observations.saturating_add(1);
         if let Some(key) = &identity {
             self.tables.identity.insert(key.as_slice(), id)?;
         }
@@ -100,7 +100,7 @@ impl Draft<'_> {
         self.hide_event(known, &old, &EventRow::Superseded { by, supersedes, digest })?;
         self.settle()?;
         self.tables.identity.insert(key, by)?;
-        self.head.observations += 1;
+        self.head.observations = self.head.observations.saturating_add(1);
         Ok(Outcome::Corrected { superseded: EventId(known), by: EventId(by), episode: EpisodeId(episode) })
     }
 

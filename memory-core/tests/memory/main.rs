@@ -10,6 +10,7 @@ mod asking;
 mod backup;
 mod compaction;
 mod crash;
+mod disks;
 mod embeddings;
 mod episodes;
 mod forget;

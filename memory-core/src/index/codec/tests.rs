@@ -215,3 +215,17 @@ proptest! {
         }
     }
 }
+
+/// A target of fuzzing.
+#[test]
+fn fuzz_index_file() {
+    let valid = [bytes_of(&index(12)), bytes_of(&index(60))];
+    let valid = [valid[0].as_slice(), valid[1].as_slice()];
+    fuzzing::fuzz("index file", 300, |random| {
+        let mut bytes = random.mutated(&valid);
+        reseal(&mut bytes);
+        if let Ok(index) = read(&bytes) {
+            answers(&*index.snapshot());
+        }
+    });
+}

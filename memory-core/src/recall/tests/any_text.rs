@@ -196,3 +196,67 @@ fn eight_kibibytes_are_read_and_more_are_refused() {
     let too_long = "a".repeat(8 * 1024 + 1);
     assert!(matches!(answer(&Query { question: too_long, ..Query::default() }, &home), Err(QueryError::Invalid(_))));
 }
+
+/// A target of fuzzing.
+#[test]
+fn fuzz_questions() {
+    let words = [
+        "who",
+        "what",
+        "which",
+        "where",
+        "when",
+        "how many",
+        "how long",
+        "is",
+        "was",
+        "did",
+        "the",
+        "of",
+        "or",
+        "not",
+        "after",
+        "before",
+        "while",
+        "until",
+        "since",
+        "between",
+        "ago",
+        "last",
+        "first",
+        "most",
+        "it",
+        "you",
+        "torch",
+        "gong",
+        "fence",
+        "Mira",
+        "yesterday",
+        "Friday",
+        "14:30",
+        "3",
+        "two minutes",
+        "'s",
+        "\"",
+        "(",
+        "{",
+        "\u{202e}",
+        "\0",
+        "é",
+        "東",
+        "1e309",
+        "-1",
+        "a b c d",
+        "summarise",
+        "today",
+        "step",
+        "if",
+        "why",
+    ];
+    let home = home(EVENTS);
+    fuzzing::fuzz("questions", 400, |random| {
+        let text = random.words(&words, 24);
+        let options = (0..random.below(4)).map(|_| random.words(&words, 6)).collect();
+        ask(&home, &text, options).unwrap();
+    });
+}

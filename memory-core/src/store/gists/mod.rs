@@ -48,7 +48,7 @@ const LONGEST_DAY: i64 = 26 * HOUR_MICROS;
 
 /// A gist as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct GistRow {
+pub(in crate::store) struct GistRow {
     pub end: i64,
     pub lines: Vec<Line>,
 }

@@ -170,3 +170,15 @@ fn of_a_long_text_a_bounded_number_of_phrases_is_read() {
         assert!(phrases.len() <= 96, "{part}: {} phrases", phrases.len());
     }
 }
+
+/// A target of fuzzing.
+#[test]
+fn fuzz_time_words() {
+    fuzzing::fuzz("time words", 1_500, |random| {
+        let second = i64::try_from(random.number() % 315_000_000_000).unwrap() - 62_000_000_000;
+        let there = jiff::Timestamp::from_second(second).unwrap().to_zoned(now().time_zone().clone());
+        let text = random.words(&WORDS, 16);
+        let when = if random.below(2) == 0 { there } else { now() };
+        read(&text, &when).unwrap();
+    });
+}
