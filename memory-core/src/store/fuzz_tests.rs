@@ -21,7 +21,7 @@ use super::records::{
 use super::tables::{EPISODES, EVENTS, LEARNT};
 use super::told_places::{PLACE_ROW, PlaceRow};
 use super::{generation, saved_index};
-use crate::learning::{Learnt, Part};
+use crate::learning::{Learnt, LearntPart};
 use crate::{
     ForgetRequest, Kind, ManualClock, Memory, MemoryOptions, Observation, Perceived, Query, SaveIndex, TimeSpan,
     Timestamp, Told,
@@ -148,7 +148,7 @@ fn stored_rows_of_every_type() {
         }
         drop(std::str::from_utf8(&bytes).map(|json| decode_attributes(Some(json))));
         let mut restored = Learnt::default();
-        let part = Part::ALL[random.below(Part::ALL.len())];
+        let part = LearntPart::ALL[random.below(LearntPart::ALL.len())];
         let key = random.mutated(&keys);
         if restored.restore(part, &key, &bytes).is_ok() {
             drop(restored.finish_restoring());
@@ -200,7 +200,7 @@ fn a_memory_with_changed_rows_behind_checksums_that_fit() {
                 _ => {
                     let (part, key, payload) = &learnt[random.below(learnt.len())];
                     let bytes = random.mutated(&[payload]);
-                    let sealed = envelope::seal_bytes(record(Part::of(*part).unwrap()), key, &bytes);
+                    let sealed = envelope::seal_bytes(record(LearntPart::of(*part).unwrap()), key, &bytes);
                     transaction.open_table(LEARNT).unwrap().insert((*part, key.as_slice()), sealed.as_slice()).unwrap();
                 }
             }
