@@ -290,6 +290,10 @@ pub(crate) const PARTICLES: &[&str] = &[
     "aside",
 ];
 
+/// Verbs of saying.
+pub(crate) const SAYING: &[&str] =
+    &["say", "tell", "mention", "explain", "answer", "reply", "announce", "promise", "claim", "suggest", "report"];
+
 /// Whether a list holds a word.
 pub(crate) fn is_one_of(word: &str, list: &[&str]) -> bool {
     list.contains(&word)

@@ -2,6 +2,7 @@
 
 pub(crate) mod closed;
 pub(crate) mod correction;
+pub(crate) mod faults;
 pub(crate) mod foreign;
 pub(crate) mod lexicon;
 pub(crate) mod question;

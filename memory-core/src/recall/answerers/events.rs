@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::index::{stem, words};
-use crate::language::english::closed::PLACING;
+use crate::language::english::closed::{PLACING, SAYING};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::{Ask, Occurrence};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
@@ -37,9 +37,6 @@ const ASKED_BACK: f32 = 0.25;
 const MAY_TELL: f32 = 0.1;
 /// From here a name is that of the one who is asked about.
 const SPEAKER: f32 = 0.7;
-/// Verbs of saying.
-const SAYING: &[&str] =
-    &["say", "tell", "mention", "explain", "answer", "reply", "announce", "promise", "claim", "suggest", "report"];
 /// Most items of a list.
 const LISTED: usize = 8;
 

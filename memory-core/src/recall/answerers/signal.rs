@@ -1,8 +1,7 @@
 //! What was wrong with the picture or the sound: "did your camera give you trouble?".
 
-use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::faults::{self, Faulty};
 use crate::language::english::question::Ask;
-use crate::language::english::tag::Tag;
 use crate::language::english::time::moment;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Value};
@@ -10,15 +9,6 @@ use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
 use crate::{Kind, Modality, ReadError, Value as Attribute};
 
-/// Classes of what is not as it should be.
-const FAULTS: &[&str] =
-    &["trouble", "fault", "failure", "defect", "disturbance", "interruption", "difficulty", "malfunction"];
-/// Verbs of a device that does not do what it should.
-const FAILS: &[&str] = &["fail", "malfunction", "break", "drop", "freeze", "disturb", "interrupt"];
-/// What shows a picture, and what carries a sound.
-const PICTURE: &[&str] = &["picture", "image", "video", "camera", "lens", "sight", "vision", "view", "eye"];
-const SOUND: &[&str] = &["sound", "audio", "microphone", "mic", "hearing", "ear"];
-const EITHER: &[&str] = &["signal", "recording", "stream", "feed", "transmission", "sensor"];
 /// Events that are gone through.
 const EVENTS: usize = 5_000;
 /// Most times of one fault that are told, and most faults.
@@ -72,25 +62,9 @@ fn asked_for(question: &Question<'_>) -> Option<Option<Modality>> {
     }
     let main = &question.asked.main;
     let words = question.asked.words.iter();
-    let words = words.filter(|word| main.start <= word.range.start && word.range.end <= main.end);
-    let (mut fault, mut picture, mut sound, mut either) = (false, false, false, false);
-    for word in words {
-        let lemma = word.lemma.as_str();
-        fault |= match word.tag {
-            Tag::Noun => FAULTS.iter().any(|class| lexicon::is_a_as(lemma, class, PartOfSpeech::Noun).is_some()),
-            Tag::Verb => FAILS.contains(&lemma),
-            Tag::Adjective | Tag::Adverb => lemma == "wrong",
-            _ => false,
-        };
-        picture |= PICTURE.contains(&lemma);
-        sound |= SOUND.contains(&lemma);
-        either |= EITHER.contains(&lemma);
-    }
-    match (picture, sound) {
-        _ if !fault => None,
-        (true, false) => Some(Some(Modality::Visual)),
-        (false, true) => Some(Some(Modality::Audio)),
-        (true, true) => Some(None),
-        (false, false) => either.then_some(None),
+    match faults::of_signal(words.filter(|word| main.start <= word.range.start && word.range.end <= main.end))? {
+        Faulty::Picture => Some(Some(Modality::Visual)),
+        Faulty::Sound => Some(Some(Modality::Audio)),
+        Faulty::Either => Some(None),
     }
 }

@@ -13,7 +13,7 @@ use crate::recall::corrections::TakenBack;
 use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::Question;
-use crate::recall::reading::Reading;
+use crate::recall::reading::{Reading, arguments};
 use crate::{ReadError, TimeSpan, Timestamp};
 
 /// Below this another thing is meant.
@@ -45,7 +45,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         all.retain(|found| bound.is_none_or(|bound| found.span().start <= bound.end));
         all.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
         for found in &all {
-            if best_in(thing, &found.reading) < SAME_THING {
+            if !concerns(thing, &found.reading) {
                 continue;
             }
             if let Some(holds) = stance(&predicate, thing, &found.reading) {
@@ -92,6 +92,12 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let chosen = if denied { newest } else { best };
     let yes = denied == question.asked.negated_verb();
     Ok(Some(said(pool, chosen, yes, pooled, "what was told of it")))
+}
+
+/// Whether an event speaks of a thing or a person, or of what is theirs: "Ivo's fever".
+fn concerns(thing: &NounPhrase, reading: &Reading) -> bool {
+    let mut owners = reading.clauses().flat_map(arguments).filter_map(|noun| noun.owner.as_deref());
+    best_in(thing, reading) >= SAME_THING || owners.any(|owner| likeness(thing, owner, reading) >= SAME_THING)
 }
 
 /// The time from which a state may have been told: it lasts, so that what was told before the time that is asked for holds in it; a
@@ -216,7 +222,11 @@ const DEALS_WITH: &[&str] = &["do", "use", "fix", "repair", "mend", "start", "ru
 
 /// Whether a clause says of its subject that it is over.
 fn ends(clause: &Clause) -> bool {
-    clause.complements.iter().any(|(word, _)| matches!(word.as_str(), "gone" | "over" | "past" | "away"))
+    let is_end = |word: &str| matches!(word, "gone" | "over" | "past" | "away");
+    // "It is over since Monday": the preposition is what is said of it.
+    let being = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only);
+    let mut prepositions = clause.adjuncts.iter().filter_map(|adjunct| adjunct.preposition.split(' ').next());
+    clause.complements.iter().any(|(word, _)| is_end(word)) || being && prepositions.any(is_end)
 }
 
 /// Whether an event says the opposite of a state that the question takes for granted: "when was it opened?", "they close it".

@@ -11,13 +11,13 @@ fn a_state_answers_in_whatever_words_it_is_told() {
         ("18T09:00:00", 0, Kind::Text, Some("Tove"), "The boiler doesn't light any more."),
         ("18T09:10:00", 0, Kind::Text, Some("Tove"), "The heater doesn't hum any more."),
         ("18T10:00:00", 0, Kind::State, Some("Ivo"), "Ivo has a fever of 39 degrees."),
-        ("19T08:00:00", 0, Kind::Text, Some("Rolf"), "Boilers I can't repair, sorry."),
-        ("19T09:00:00", 0, Kind::Text, Some("Tove"), "36.6. The fever's gone, Ivo, off you go."),
+        ("19T08:00:00", 0, Kind::Text, Some("Rolf"), "I cannot repair that boiler."),
+        ("19T09:00:00", 0, Kind::Text, Some("Tove"), "Ivo's fever is over since breakfast."),
     ];
     let misses = home(rows).with_meaning().misses(&[
         ("Does the boiler work now?", "No"),
         ("Does the heater work?", "No"),
-        ("Is Ivo still running a temperature?", "No"),
+        ("Does Ivo have a temperature?", "No"),
     ]);
     assert_eq!(misses, NONE);
 }
@@ -35,27 +35,27 @@ fn the_opposite_of_what_is_asked_for_is_no_occurrence_of_it() {
 
 #[test]
 fn who_goes_without_is_who_did_not() {
-    let text = "Lunch: pancakes. Tove takes the one without honey; Ivo and Jonas eat the rest.";
+    let text = "Ivo and Jonas drink tea with lemon; Tove drinks hers without lemon.";
     let rows: &[Row] = &[("19T12:00:00", 0, Kind::Caption, None, text)];
     let home = home(rows).with_meaning();
-    assert_eq!(home.misses(&[("Who did not have any honey at lunch?", "Tove")]), NONE);
-    let chosen = home.choose("Who did not have any honey at lunch?", &["Ivo", "Tove", "Jonas"]);
+    assert_eq!(home.misses(&[("Who did not take lemon?", "Tove")]), NONE);
+    let chosen = home.choose("Who did not take lemon?", &["Ivo", "Tove", "Jonas"]);
     assert_eq!(chosen.choice, Some(1), "{chosen:?}");
 }
 
 #[test]
 fn whose_turn_it_is_to_do_something_is_who_does_it() {
     let rows: &[Row] = &[
-        ("17T07:00:00", 0, Kind::Action, Some("Jonas"), "Jonas feeds the tortoise in the hall."),
-        ("18T07:05:00", 0, Kind::Action, Some("Jonas"), "Jonas feeds the tortoise."),
-        ("19T06:55:00", 0, Kind::Action, Some("Jonas"), "Jonas feeds the tortoise with seeds."),
-        ("19T12:00:00", 0, Kind::Caption, None, "A meal stands on the table."),
+        ("17T19:55:00", 0, Kind::Action, Some("Jonas"), "Jonas winds the clock in the hall."),
+        ("18T20:00:00", 0, Kind::Action, Some("Jonas"), "Jonas winds the clock."),
+        ("19T19:50:00", 0, Kind::Action, Some("Jonas"), "Jonas winds the clock with a key."),
+        ("19T12:00:00", 0, Kind::Caption, None, "The post lies on the mat."),
     ];
     let home = home(rows).with_meaning();
-    assert_eq!(home.misses(&[("Whose turn is it to feed the tortoise?", "Jonas")]), NONE);
+    assert_eq!(home.misses(&[("Whose turn is it to wind the clock?", "Jonas")]), NONE);
     // One of the options names an event instead of a time.
-    let options = ["around noon", "shortly before seven in the morning", "after the meal"];
-    let chosen = home.choose("What time of day does Jonas feed the tortoise?", &options);
+    let options = ["at noon", "around eight in the evening", "when the post comes"];
+    let chosen = home.choose("When does Jonas usually wind the clock?", &options);
     assert_eq!(chosen.choice, Some(1), "{chosen:?}");
 }
 
@@ -66,28 +66,22 @@ fn what_is_still_to_come_is_ordered_by_when_it_is_to_be() {
         ("18T11:00:00", 0, Kind::Text, Some("Ivo"), "I have the hearing test on Saturday."),
     ];
     let home = home(rows);
-    assert_eq!(home.misses(&[("Which comes first, the flight or the hearing test?", "The hearing test")]), NONE);
+    assert_eq!(home.misses(&[("Which is sooner, the flight or the hearing test?", "The hearing test")]), NONE);
 }
 
 #[test]
 fn who_comes_on_a_day_is_told_by_who_tells_of_that_day() {
     let rows: &[Row] = &[
         ("18T10:00:00", 0, Kind::Caption, Some("Ivo"), "Ivo comes home."),
-        ("18T18:00:00", 0, Kind::Text, Some("Tove"), "My guest Rolf visits us on Saturday."),
-        (
-            "19T18:00:00",
-            0,
-            Kind::Text,
-            Some("Tove"),
-            "Rolf can't make it on Saturday, he'll be here on Sunday instead.",
-        ),
+        ("18T18:00:00", 0, Kind::Text, Some("Tove"), "My guest Rolf arrives on Saturday."),
+        ("19T18:00:00", 0, Kind::Text, Some("Tove"), "Rolf has missed his coach, he arrives on Sunday instead."),
     ];
     let home = home(rows).with_meaning();
     let misses = home.misses(&[
-        ("Who is coming to us on Sunday?", "Rolf"),
+        ("Who arrives on Sunday?", "Rolf"),
         // Moved is the day alone: whose guest it is was told before.
-        ("Whose guest visits us?", "Tove"),
-        ("When does Rolf visit us?", "22 November"),
+        ("Whose guest is Rolf?", "Tove"),
+        ("On which day does Rolf arrive?", "22 November"),
     ]);
     assert_eq!(misses, NONE);
 }
@@ -95,8 +89,8 @@ fn who_comes_on_a_day_is_told_by_who_tells_of_that_day() {
 #[test]
 fn where_a_thing_was_before_it_was_moved_is_told_by_the_move() {
     let rows: &[Row] =
-        &[("18T10:00:00", 0, Kind::Action, Some("Ivo"), "Ivo carries the crate from the shed up to the loft.")];
-    let misses = home(rows).misses(&[("Before it went up to the loft, where was the crate kept?", "shed")]);
+        &[("18T10:00:00", 0, Kind::Action, Some("Ivo"), "Ivo drags the drum out of the cellar into the loft.")];
+    let misses = home(rows).misses(&[("Where was the drum before Ivo dragged it into the loft?", "cellar")]);
     assert_eq!(misses, NONE);
 }
 
@@ -106,21 +100,21 @@ fn what_somebody_said_is_told_by_them_or_of_them() {
         ("18T10:00:00", 0, Kind::Caption, Some("Ivo"), "Ivo trims the hedge."),
         ("18T10:05:00", 0, Kind::Text, Some("Tove"), "The hedge is in the way of the hedge cutter."),
     ];
-    let unsaid = home(&rows).with_meaning().ask("What did the gardener say about the hedge?");
+    let unsaid = home(&rows).with_meaning().ask("What has the gardener told us of the hedge?");
     assert_eq!((unsaid.route, &unsaid.answer), (Route::None, &None), "{unsaid:?}");
     rows.push(("18T11:00:00", 0, Kind::Text, Some("gardener"), "The hedge needs water."));
     let home = home(&rows).with_meaning();
-    assert_eq!(home.misses(&[("What did the gardener say about the hedge?", "needs water")]), NONE);
+    assert_eq!(home.misses(&[("What has the gardener told us of the hedge?", "needs water")]), NONE);
 }
 
 #[test]
 fn of_what_was_never_there_none_are_counted() {
     let rows: &[Row] = &[
-        ("18T10:00:00", 0, Kind::Text, Some("Ivo"), "I fell off the ladder and needed a rest."),
+        ("18T10:00:00", 0, Kind::Text, Some("Ivo"), "I have to tidy my desk."),
         ("18T10:05:00", 0, Kind::Caption, Some("Ivo"), "Ivo picks three plums."),
     ];
     let home = home(rows).with_meaning();
-    let none = home.ask("How many medals did Ivo need after he fell off the ladder?");
+    let none = home.ask("How many trophies are on Ivo's desk?");
     assert_eq!((none.route, &none.answer), (Route::None, &None), "{none:?}");
     assert_eq!(home.misses(&[("How many plums did Ivo pick?", "3")]), NONE);
 }
@@ -128,29 +122,39 @@ fn of_what_was_never_there_none_are_counted() {
 #[test]
 fn a_night_begins_with_the_evening() {
     let rows: &[Row] = &[
-        ("17T12:30:00", 0, Kind::Caption, None, "A bowl of rice stands on the table."),
-        ("17T18:40:00", 0, Kind::Caption, None, "A pan of goulash stands on the table."),
-        ("18T18:40:00", 0, Kind::Caption, None, "A plate of ravioli stands on the table."),
+        ("17T12:30:00", 0, Kind::Caption, None, "Tove cooks rice."),
+        ("17T18:40:00", 0, Kind::Caption, None, "Tove cooks goulash."),
+        ("18T18:40:00", 0, Kind::Caption, None, "Tove cooks ravioli."),
     ];
     let home = home(rows).with_meaning();
-    let chosen = home.choose("Which meal was on the table on Tuesday night?", &["rice", "ravioli", "goulash"]);
+    let chosen = home.choose("What did Tove cook on Tuesday night?", &["rice", "ravioli", "goulash"]);
     assert_eq!(chosen.choice, Some(2), "{chosen:?}");
 }
 
 #[test]
 fn the_first_time_that_something_happened_places_a_question() {
     let rows: &[Row] = &[
-        ("20T08:10:00", 6, Kind::Caption, None, "Hands fold paper boats on a tray."),
-        ("20T08:10:02", 3, Kind::Text, None, "The harbour froze in the winter."),
-        ("20T08:30:00", 6, Kind::Caption, None, "Hands fold paper boats on a tray."),
-        ("20T08:30:02", 3, Kind::Text, None, "In spring the ships came back."),
+        ("20T08:10:00", 6, Kind::Sound, None, "A gong sounds."),
+        ("20T08:10:02", 3, Kind::Caption, None, "A lantern hangs from the roof."),
+        ("20T08:30:00", 6, Kind::Sound, None, "A gong sounds."),
+        ("20T08:30:02", 3, Kind::Caption, None, "A ladder leans on the wall."),
     ];
     let misses = home(rows).with_meaning().misses(&[
-        ("The first time hands folded the boats, what was being read aloud?", "harbour froze"),
-        ("What was being read aloud the last time hands folded the boats?", "ships came back"),
-        ("When was the first time hands folded boats?", "08:10"),
+        ("The first time the gong sounded, what could you see?", "lantern"),
+        ("What could you see the last time the gong sounded?", "ladder"),
+        ("When was the first time the gong sounded?", "08:10"),
     ]);
     assert_eq!(misses, NONE);
+}
+
+#[test]
+fn what_is_read_out_is_heard() {
+    let rows: &[Row] = &[
+        ("20T08:10:00", 3, Kind::Caption, None, "Tove sits beside the children with a letter."),
+        ("20T08:10:01", 3, Kind::Text, None, "The harbour froze in the winter."),
+    ];
+    let answer = home(rows).with_meaning().ask("What did Tove read out to the children?");
+    assert_eq!(answer.modality, crate::QuestionModality::Audio, "{answer:?}");
 }
 
 #[test]
@@ -186,7 +190,7 @@ fn what_was_wrong_with_the_picture_is_told_with_its_times() {
         "{answer:?}"
     );
     assert!(!said.contains("no sound"), "{answer:?}");
-    assert_eq!(home.misses(&[("In what way did the sound fail?", "no sound")]), NONE);
+    assert_eq!(home.misses(&[("Was anything wrong with the sound?", "no sound")]), NONE);
     let other = home.ask("Was there any trouble with the kettle?").answer.unwrap_or_default();
     assert!(!other.contains("black"), "{other}");
 }
