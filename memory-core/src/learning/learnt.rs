@@ -12,7 +12,7 @@ use crate::episodic::anchors::{
 };
 use crate::logic::{LogicOptions, Phi, Procedures, RowKey, actions_of};
 use crate::ports::{ProcedureJudge, Statement};
-use crate::semantic::{self, Context, Fact, FactKind, Facts, Noun, Topic, TopicKey};
+use crate::semantic::{self, Context, Context1, Fact, FactKind, Facts, Noun, Topic, TopicKey};
 use crate::shared::Shared;
 use crate::{Event, EventId, FactFilter, ProcedureNews, Sensed};
 
@@ -53,6 +53,8 @@ pub(crate) struct Lesson {
 pub(crate) struct Withdrawal {
     /// Events that were hidden.
     pub events: Vec<EventId>,
+    /// The first of those of every source that facts may be read from; `None` where the source is not known.
+    pub first_of_source: BTreeMap<Option<String>, EventId>,
     /// The vectors of the senses that they had.
     pub vectors: Vec<(EventId, SensedVector)>,
     /// Names that were forgotten with all that names them.
@@ -99,6 +101,22 @@ struct Head {
     next_naming: u64,
     context: Context,
     margin: Margin,
+}
+
+/// The first version of [`Head`].
+#[derive(Serialize, Deserialize)]
+struct Head1 {
+    cursor: EventId,
+    stale: bool,
+    next_naming: u64,
+    context: Context1,
+    margin: Margin,
+}
+
+impl From<Head1> for Head {
+    fn from(Head1 { cursor, stale, next_naming, context, margin }: Head1) -> Self {
+        Self { cursor, stale, next_naming, context: context.up_to(cursor), margin }
+    }
 }
 
 impl Learnt {
@@ -284,9 +302,8 @@ impl Learnt {
         if hidden.is_empty() && names.is_empty() {
             return;
         }
-        let context = self.head.context.clone();
-        self.head.context.withdraw(&hidden);
-        let mut exact = self.facts.withdraw(&hidden) && context == self.head.context;
+        let mut exact = self.head.context.withdraw(&hidden, &withdrawal.first_of_source);
+        exact &= self.facts.withdraw(&hidden);
         let same_anchors = self.anchors.withdraw(&hidden, &withdrawal.vectors);
         exact &= same_anchors;
         let held: Vec<EventId> = hidden.iter().copied().filter(|event| self.procedures.holds(*event)).collect();
@@ -449,6 +466,21 @@ impl Learnt {
             self.procedures.withdrawn().iter().map(|event| Row::new(LearntPart::Withdrawn, event, Some(&())));
         let rows = topics.chain(anchors).chain(tracks).chain(namings).chain(procedures).chain(withdrawn);
         std::iter::once(self.head_row()).chain(rows)
+    }
+
+    /// The head as its first version was stored.
+    #[cfg(test)]
+    pub(crate) fn head_1(&self) -> Vec<u8> {
+        let Head { cursor, stale, next_naming, context, .. } = self.head.clone();
+        let margin = self.anchors.margin();
+        super::rows::encode(&Head1 { cursor, stale, next_naming, context: context.into(), margin })
+    }
+
+    /// Takes in the head as its first version was stored.
+    pub(crate) fn restore_head_1(&mut self, payload: &[u8]) -> Result<(), String> {
+        self.head = decode::<Head1>(payload)?.into();
+        self.anchors.restore_margin(std::mem::take(&mut self.head.margin));
+        Ok(())
     }
 
     /// Takes in a row that was stored; the error says what is wrong with it. After the last one comes

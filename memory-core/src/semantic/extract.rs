@@ -59,8 +59,7 @@ const JOINTS: &[&str] = &["and", "but", "because", "so", "while", "then", "altho
 /// `heard` is who speaks, by the voice, where the event does not name the speaker.
 pub(crate) fn conclusions(event: &Event, heard: Option<AnchorId>, context: &mut Context) -> Vec<Conclusion> {
     let derived = event.attributes.get("derived").is_some_and(|flag| *flag == Value::Bool(true));
-    let only_sensed = event.origin == Origin::Perceived && !matches!(event.kind, Kind::Text | Kind::Caption);
-    if derived || only_sensed || event.kind == Kind::Sound {
+    if derived || !is_read(event.origin, event.kind) {
         return Vec::new();
     }
     let named = event.entity.as_deref().and_then(Noun::named);
@@ -83,6 +82,11 @@ pub(crate) fn conclusions(event: &Event, heard: Option<AnchorId>, context: &mut 
     let mut found = reading.found;
     found.truncate(MAX_CONCLUSIONS);
     found
+}
+
+/// Whether events of this kind are read for facts. What was only sensed tells none.
+pub(crate) fn is_read(origin: Origin, kind: Kind) -> bool {
+    kind != Kind::Sound && (origin == Origin::Told || matches!(kind, Kind::Text | Kind::Caption))
 }
 
 /// What a language model read out of an event.
@@ -257,7 +261,7 @@ impl Reading<'_> {
     }
 
     /// Whom or what the words before a verb name. All of them must belong to it.
-    fn subject(&self, words: &[Token], contracted: bool) -> Option<Named> {
+    fn subject(&mut self, words: &[Token], contracted: bool) -> Option<Named> {
         let mut words = words;
         while words.last().is_some_and(|token| token.is_one_of(FILLERS) || token.is_one_of(&["has", "have", "had"])) {
             words = &words[..words.len() - 1];
@@ -267,9 +271,8 @@ impl Reading<'_> {
     }
 
     /// The person or thing that begins at `from`, and where its words end.
-    fn named(&self, tokens: &[Token], from: usize, contracted: bool) -> Option<(Named, usize)> {
+    fn named(&mut self, tokens: &[Token], from: usize, contracted: bool) -> Option<(Named, usize)> {
         let token = tokens.get(from)?;
-        let at = self.event.span.start.as_micros();
         let speaker = self.speaker.as_ref();
         if token.is_one_of(&["i", "me"]) {
             return Some((Named { noun: speaker?.clone(), told_by: None }, from + 1));
@@ -277,7 +280,7 @@ impl Reading<'_> {
         let owner = if token.is("my") {
             speaker.map(|noun| Named { noun: noun.clone(), told_by: None })
         } else {
-            let resolved = self.context.resolve(&token.lower, &self.event.source, at, speaker);
+            let resolved = self.context.resolve(&token.lower, self.event, speaker);
             resolved.map(|found| Named { noun: found.noun.clone(), told_by: Some(found.event) })
         };
         let owns = token.is_one_of(OWNERS) && !(token.is("her") && tokens.len() == from + 1);
@@ -295,7 +298,7 @@ impl Reading<'_> {
     }
 
     /// A phrase that says where, as it is shown, and where it ends.
-    fn place(&self, tokens: &[Token]) -> Option<(String, usize)> {
+    fn place(&mut self, tokens: &[Token]) -> Option<(String, usize)> {
         let mut at = 0;
         let mut shown = String::new();
         while let Some(token) = tokens.get(at) {

@@ -11,6 +11,8 @@
 
 mod claim;
 mod context;
+#[cfg(test)]
+mod context_tests;
 mod extract;
 mod fact;
 mod facts;
@@ -25,8 +27,8 @@ pub use claim::FactKind;
 pub use fact::Fact;
 
 pub(crate) use claim::TopicKey;
-pub(crate) use context::Context;
-pub(crate) use extract::{conclusions, stated};
+pub(crate) use context::{Context, Context1};
+pub(crate) use extract::{conclusions, is_read, stated};
 pub(crate) use facts::{Facts, Topic};
 pub(crate) use lookup::{Ask, FactQuestion, FactsFound, same_state};
 pub(crate) use text::Noun;

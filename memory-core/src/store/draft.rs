@@ -17,6 +17,7 @@ use super::tables::{self, ENTITY, PLACE, WriteTables};
 use super::vectors;
 use super::wall::Moment;
 use crate::index::{Document, Rename};
+use crate::semantic::is_read;
 use crate::{EpisodeId, EventId, Origin, Timestamp};
 
 /// What a committed transaction changes in memory.
@@ -38,12 +39,22 @@ pub(crate) struct Changes {
     pub hidden: Vec<EventId>,
     /// Hashes of their entities' names.
     pub hidden_entities: Vec<u64>,
+    /// The first of them of every source that facts may be read from; `None` where the source is not known.
+    pub first_hidden: BTreeMap<Option<String>, EventId>,
     /// Folded entity names and by how much their counts of visible events change.
     pub entities: BTreeMap<String, i64>,
     /// Told observations that only their content identifies.
     pub unkeyed: BTreeMap<Digest, EventId>,
     /// Repetitions that were dropped.
     pub duplicates: u64,
+}
+
+impl Changes {
+    /// Notes an event that is hidden, of which facts may have been read.
+    pub fn note_first(&mut self, source: Option<String>, event: EventId) {
+        let first = self.first_hidden.entry(source).or_insert(event);
+        *first = event.min(*first);
+    }
 }
 
 /// Shared by everything that writes: events come, go and change their episode here and nowhere else.
@@ -200,6 +211,9 @@ impl<'t> Draft<'t> {
         self.hide_row(id, row)?;
         self.changes.hidden.push(EventId(id));
         self.changes.hidden_entities.push(changes::entity_hash(body.entity.as_deref()));
+        if is_read(body.origin, body.kind) {
+            self.changes.note_first(Some(body.source.clone()), EventId(id));
+        }
         if let Some(entity) = &body.entity {
             *self.changes.entities.entry(fold(entity)).or_default() -= 1;
         }

@@ -156,6 +156,7 @@ impl Draft<'_> {
         self.unknown_hours = true;
         self.hide_row(event, &EventRow::Forgotten { at })?;
         self.changes.hidden.push(EventId(event));
+        self.changes.note_first(None, EventId(event));
         self.changes.hidden_entities.push(entity_hash(entity.as_deref()));
         if let Some(body) = self.episode(episode)? {
             body.events = body.events.saturating_sub(1);

@@ -27,8 +27,12 @@ pub(crate) const MAX_LEARNT_ROW: usize = MAX_PAYLOAD;
 
 /// The record type of a part. The version is that of the payload.
 pub(super) const fn record(part: LearntPart) -> RecordType {
-    RecordType { table: "learnt", tag: 16 + part.number(), version: 1 }
+    let version = if matches!(part, LearntPart::Head) { 2 } else { 1 };
+    RecordType { table: "learnt", tag: 16 + part.number(), version }
 }
+
+/// The head of programs up to 0.1, which noted no unsettled pronouns.
+pub(super) const HEAD_1: RecordType = RecordType { version: 1, ..record(LearntPart::Head) };
 
 /// Reads what was learnt. It follows from the events, so damage is told and learnt again.
 pub(crate) fn load(transaction: &ReadTransaction) -> Result<Learnt> {
@@ -60,6 +64,11 @@ pub(crate) fn load(transaction: &ReadTransaction) -> Result<Learnt> {
 
 fn restore(learnt: &mut Learnt, part: u8, key: &[u8], sealed: &[u8]) -> std::result::Result<(), String> {
     let part = LearntPart::of(part).ok_or_else(|| format!("there is no part {part}"))?;
+    if part == LearntPart::Head
+        && let Ok(payload) = envelope::open_bytes(HEAD_1, key, sealed)
+    {
+        return learnt.restore_head_1(payload);
+    }
     learnt.restore(part, key, envelope::open_bytes(record(part), key, sealed)?)
 }
 
@@ -138,6 +147,7 @@ impl Draft<'_> {
         }
         let mut withdrawal = Withdrawal {
             events: self.changes.hidden.clone(),
+            first_of_source: std::mem::take(&mut self.changes.first_hidden),
             vectors,
             names: std::mem::take(&mut self.forgotten_names),
         };

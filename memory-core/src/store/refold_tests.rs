@@ -239,6 +239,34 @@ fn no_copy_holds_what_was_forgotten_before_it_was_made() {
     assert!(!backup.windows(8).any(|bytes| bytes == b"diamonds"));
 }
 
+#[test]
+fn a_head_that_noted_no_unsettled_pronouns_is_read_and_a_correction_has_all_learnt_anew() {
+    let fact = |id: u64, text: usize| Told { kind: Kind::Text, ..action(id, FACTS[text], id as i64, None, None) };
+    let storage = MemoryStorage::new();
+    let store = open(&storage, false);
+    (1..4).for_each(|id| drop(tell(&store, fact(id, 2))));
+    learn(&store);
+    let head = store.writer().learnt.head_1();
+    let sealed = super::envelope::seal_bytes(super::learned::HEAD_1, &[], &head);
+    let transaction = store.database.write().unwrap();
+    transaction.open_table(super::tables::LEARNT).unwrap().insert((0, [].as_slice()), sealed.as_slice()).unwrap();
+    transaction.commit().unwrap();
+    drop(store);
+
+    let store = open(&storage, false);
+    assert_sound(&store);
+    assert!(!store.stats().relearning, "nothing is wrong with it");
+    // The first of three equal mentions: whether a pronoun between them was read is not known.
+    tell(&store, fact(1, 0));
+    assert!(store.stats().relearning);
+    learn(&store);
+    assert_sound(&store);
+    let folded = rows(&store);
+    store.relearn().unwrap();
+    learn(&store);
+    assert_eq!(folded, rows(&store));
+}
+
 #[derive(Debug, Clone)]
 enum Step {
     Tell { id: u64, text: usize, session: Option<usize>, goal: Option<usize> },
