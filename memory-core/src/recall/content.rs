@@ -68,6 +68,8 @@ impl Coverage {
 
 /// Words that frame a question: they ask for a sense, a kind or a report. That a memory holds them proves nothing.
 const FRAME: &[&str] = &[
+    "altogether",
+    "overall",
     "see",
     "seen",
     "saw",

@@ -14,6 +14,8 @@ const WIDENED: Duration = Duration::from_secs(2);
 /// How far "right after" reaches, and "after".
 const DIRECTLY: Duration = Duration::from_secs(60);
 const SOON: Duration = Duration::from_secs(600);
+/// How far it is looked where nothing of what is asked for is so near.
+const LATER: [Duration; 2] = [Duration::from_secs(3_600), Duration::from_secs(86_400)];
 /// What follows may begin so long before the end of what it follows: two encoders part a stretch at different times.
 const TOUCHING: Duration = Duration::from_secs(1);
 /// How much of a cue's content an event must hold to be the event meant.
@@ -302,12 +304,31 @@ fn cues(
 }
 
 /// What lies in time as asked to the cues, best first.
-#[expect(clippy::cast_precision_loss, reason = "a few cues")]
 fn placed(pool: &Pool<'_>, relation: &Cue, content: &Content, cues: &[Found]) -> Result<Vec<Found>, ReadError> {
+    let near = if relation.direct { DIRECTLY } else { SOON };
+    let mut found = Vec::new();
+    for reach in std::iter::once(near).chain(LATER.into_iter().filter(|_| !relation.direct)) {
+        found = placed_within(pool, relation, content, cues, reach)?;
+        if !found.is_empty() || relation.order == Order::During {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// The same, up to so far from a cue.
+#[expect(clippy::cast_precision_loss, reason = "a few cues")]
+fn placed_within(
+    pool: &Pool<'_>,
+    relation: &Cue,
+    content: &Content,
+    cues: &[Found],
+    reach: Duration,
+) -> Result<Vec<Found>, ReadError> {
     let question = pool.question;
     let mut all: Vec<(f32, Found)> = Vec::new();
     for (place, cue) in cues.iter().enumerate() {
-        let Some(window) = window(relation, cue.span(), question.bound()) else { continue };
+        let Some(window) = window(relation, cue.span(), question.bound(), reach) else { continue };
         let sense = question.sense.or_else(|| {
             // What was in view while something was heard, and the other way round.
             (relation.order == Order::During
@@ -345,8 +366,7 @@ fn placed(pool: &Pool<'_>, relation: &Cue, content: &Content, cues: &[Found]) ->
 }
 
 /// Where in time to look, given the event that a question is placed by.
-fn window(relation: &Cue, cue: TimeSpan, bound: Option<TimeSpan>) -> Option<TimeSpan> {
-    let reach = if relation.direct { DIRECTLY } else { SOON };
+fn window(relation: &Cue, cue: TimeSpan, bound: Option<TimeSpan>, reach: Duration) -> Option<TimeSpan> {
     let window = match relation.order {
         Order::During => TimeSpan { start: cue.start.saturating_sub(WIDENED), end: cue.end.saturating_add(WIDENED) },
         Order::After => TimeSpan { start: cue.end.saturating_sub(TOUCHING), end: cue.end.saturating_add(reach) },

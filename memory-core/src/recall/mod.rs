@@ -30,6 +30,7 @@ mod reading;
 pub(crate) mod robot_stays;
 mod sight;
 mod symbolic;
+mod telling;
 mod visits;
 
 use std::sync::Arc;
@@ -248,6 +249,9 @@ fn propose(
         OnTheWay::Seen(candidate) => return Ok(vec![candidate]),
         // What was seen elsewhere is no answer.
         OnTheWay::Nothing => return Ok(events::answer(pool, &way::told_of_it(found))?.into_iter().collect()),
+    }
+    if let Some(candidate) = order::before_or_after(pool)? {
+        return Ok(vec![candidate]);
     }
     let cue = gathered.cue.as_ref();
     let mut candidates: Vec<Candidate> = Vec::new();

@@ -117,7 +117,13 @@ impl Reading {
     /// What a noun phrase of a clause means: itself, or what its pronoun stands for.
     pub fn resolve(&self, noun: &NounPhrase) -> Option<NounPhrase> {
         if !noun.is_pronoun() {
-            return Some(noun.clone());
+            // "Two lamps are on, the third one is off": one of those that were named before.
+            let one = matches!(noun.head.as_str(), "one" | "ones") && !noun.modifiers.is_empty();
+            let named = one.then(|| self.thing_before(noun.range.start, true)).flatten();
+            return Some(match named {
+                Some(named) => NounPhrase { head: named.head, kind: named.kind, of: named.of, ..noun.clone() },
+                None => noun.clone(),
+            });
         }
         match noun.head.as_str() {
             "i" | "me" | "myself" | "we" | "us" | "mine" => self.entity_phrase(),
@@ -125,7 +131,8 @@ impl Reading {
                 .before(noun.range.start)
                 .into_iter()
                 .rev()
-                .find(|known| is_person(known))
+                // "Ben missed his coach, he comes later": who has a coach is meant, and not the coach.
+                .find(|known| is_person(known) && known.owner.as_ref().is_none_or(|owner| !owner.is_pronoun()))
                 .cloned()
                 .or_else(|| self.entity_phrase().filter(|_| self.event.kind != Kind::Text)),
             "it" | "its" | "itself" | "this" | "that" => self.thing_before(noun.range.start, false),
@@ -351,7 +358,7 @@ fn is_placing(preposition: &str) -> bool {
 }
 
 /// Whether a noun can be where something is: a moment or a way of doing cannot.
-fn can_be_place(noun: &NounPhrase) -> bool {
+pub(super) fn can_be_place(noun: &NounPhrase) -> bool {
     let category = lexicon::category(&noun.head, PartOfSpeech::Noun);
     noun.kind != NounKind::Pronoun
         && noun.kind != NounKind::Number

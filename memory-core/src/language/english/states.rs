@@ -18,6 +18,7 @@ pub(crate) enum Scale {
     Charged,
     Wet,
     Hot,
+    Allowed,
 }
 
 /// For each scale the words of its one end and of the other, by their base forms.
@@ -76,6 +77,11 @@ const STATES: &[(Scale, &[&str], &[&str])] = &[
     (Scale::Charged, &["charged", "charge"], &["flat", "discharged"]),
     (Scale::Wet, &["wet", "damp", "soaked"], &["dry", "dried"]),
     (Scale::Hot, &["hot", "warm", "heated"], &["cold", "cool", "frozen"]),
+    (
+        Scale::Allowed,
+        &["allow", "allowed", "permit", "permitted"],
+        &["forbid", "forbidden", "prohibit", "prohibited", "ban", "banned"],
+    ),
 ];
 
 /// The scale that a word names a state of, and whether it is the first end.

@@ -411,8 +411,12 @@ impl Tagger<'_> {
         let inflected = base.as_ref().is_some_and(|base| *base != token.text);
         let third = inflected && token.text.ends_with('s');
         let past = inflected && !third && !gerund;
+        // "The dryer has stopped": what dries is meant, and not what is more dry.
+        let agent = share.noun > 0 && token.text.ends_with("er");
         let nominal = |tagger: &Self| {
-            if share.adjective > 0
+            if agent {
+                Tag::Noun
+            } else if share.adjective > 0
                 && (share.adjective >= share.noun || share.noun == 0)
                 && tagger.can_be_nominal(at + 1)
             {
@@ -436,6 +440,9 @@ impl Tagger<'_> {
                 text if text.ends_with("ed") && text.len() > 4 && !self.has_verb => Tag::Verb,
                 _ => Tag::Noun,
             };
+        }
+        if gerund && self.is_subject(at) {
+            return Tag::Noun;
         }
         let Some(before) = self.before() else { return self.at_begin(at, share, inflected) };
         match before.tag {
@@ -466,6 +473,17 @@ impl Tagger<'_> {
                 }
             }
             _ => self.by_share(share),
+        }
+    }
+
+    /// Whether a gerund is what something is said or asked of: "smoking is forbidden", "is smoking allowed?".
+    fn is_subject(&self, at: usize) -> bool {
+        let next = self.text(at + 1);
+        let is_past = |base: &str| base != next && !next.ends_with('s') && !next.ends_with("ing");
+        match self.found.as_slice() {
+            [] => self.is_auxiliary(at + 1),
+            [first] => first.lemma == "be" && lexicon::lemma(next, PartOfSpeech::Verb).is_some_and(is_past),
+            _ => false,
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::tag::{Tag, lemma};
-use crate::language::english::time::{Relation, ToldTime, length, period};
+use crate::language::english::time::{Relation, ToldTime, length, on_day, period};
 use crate::recall::answerers::counts::matching;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::margin;
@@ -162,6 +162,9 @@ fn lasting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadE
     if let Some(told) = told_length(question, pooled) {
         return Ok(Some(told));
     }
+    if let Some(lasted) = super::lasted::answer(pool, pooled)? {
+        return Ok(Some(lasted));
+    }
     // What a person did is told by others, too: what suits well is looked at whoever tells it.
     let suits = pooled.iter().filter(|found| found.coverage.of_content >= SUITS).cloned();
     let events = merged(matching(pool, pooled)?, suits.collect());
@@ -227,7 +230,11 @@ pub(in crate::recall) fn superlative(pool: &Pool<'_>) -> Result<Option<Candidate
         }
     }
     let Some((_, found)) = best else { return Ok(None) };
-    let name = found.reading.event.entity.clone().unwrap_or_default();
+    let day = question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "day" | "date"));
+    let name = match day || question.ask() == Ask::Time {
+        true => capitalised(&on_day(found.span().start, &question.now)),
+        false => found.reading.event.entity.clone().unwrap_or_default(),
+    };
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: name.clone(),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::time::moment;
+use crate::recall::answerers::numbers;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::likeness::best_in;
@@ -19,8 +20,6 @@ const ONE_OCCURRENCE: std::time::Duration = std::time::Duration::from_secs(20);
 const CONTINUED: std::time::Duration = std::time::Duration::from_secs(8);
 /// From here two words may mean the same.
 const ALIKE: f32 = 0.5;
-/// Below this another thing is meant.
-const SAME_THING: f32 = 0.55;
 
 /// The number that a question asks for.
 pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
@@ -29,7 +28,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     if question.ask() == Ask::Count
         && let Some(class) = &question.asked.class
         && !is_period(&class.head)
-        && let Some(found) = told_number(pool, pooled, &class.head)
+        && let Some(found) = numbers::answer(pool, pooled, &class.head)
     {
         return Ok(Some(found));
     }
@@ -195,45 +194,6 @@ fn day(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
 
 fn is_period(head: &str) -> bool {
     matches!(head, "day" | "evening" | "morning" | "night" | "afternoon" | "weekday")
-}
-
-/// A number before the noun that is counted, in the event that suits the question best.
-fn told_number(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Candidate> {
-    let question = pool.question;
-    let mut best: Option<(f32, f64, &Found)> = None;
-    for found in pooled.iter().take(24) {
-        for clause in found.reading.clauses() {
-            for noun in super::super::reading::arguments(clause) {
-                let same = word_likeness(head, &noun.head)
-                    .max(noun.of.as_ref().map_or(0.0, |of| 0.9 * word_likeness(head, &of.head)));
-                if let Some(number) = noun.number.filter(|_| same >= SAME_THING) {
-                    let rank = found.fitness() * same;
-                    if best.is_none_or(|(most, ..)| rank > most) {
-                        best = Some((rank, number, found));
-                    }
-                }
-            }
-        }
-    }
-    let (_, number, found) = best.filter(|(rank, ..)| *rank >= 0.4)?;
-    let mut evidence = vec![found.clone()];
-    evidence.extend(pooled.iter().filter(|other| other.id() != found.id()).cloned());
-    Some(Candidate {
-        layer: Layer::Episodes,
-        text: format!("{number}"),
-        value: Value::Number(number, String::new()),
-        signals: Signals {
-            coverage: found.coverage.of_content,
-            cosine: found.cosine.unwrap_or(0.0),
-            margin: super::times::margin(pooled),
-            fits: 1.0,
-            thing: 1.0,
-            known: question.content.known(),
-        },
-        evidence,
-        confidence: 0.0,
-        reason: "a number that was told".into(),
-    })
 }
 
 pub(super) fn times_in_words(count: usize) -> String {

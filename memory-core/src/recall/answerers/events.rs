@@ -11,7 +11,7 @@ use crate::language::english::tag::Tag;
 use crate::recall::answerers::counts::holds_counted;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::margin;
-use crate::recall::answerers::truth::is_opposed;
+use crate::recall::answerers::truth::{is_opposed, stance};
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::corrections::TakenBack;
@@ -19,6 +19,7 @@ use crate::recall::likeness::{best_in, is_colour, likeness};
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
 use crate::recall::reading::{Reading, arguments, is_person};
+use crate::recall::telling::{is_of_another, telling};
 use crate::{EventId, Kind, Modality, ReadError};
 
 /// Events this near to the best may tell it as well.
@@ -29,6 +30,10 @@ const NEAR_SAID: f32 = 0.4;
 const OUT_OF_TIME: f32 = 0.6;
 /// What is left of its rank of an event that says the opposite of what the question takes for granted.
 const OPPOSED: f32 = 0.7;
+/// What is left where somebody else does it.
+const OF_ANOTHER: f32 = 0.8;
+/// How much more an event counts that tells of a fault where one is asked for, and how much less one that tells of its end.
+const FAULT: f32 = 1.2;
 /// What is left of the rank of a reason that says nothing but what is to be explained.
 const SAID_AGAIN: f32 = 0.3;
 /// What a text loses of its rank that only asks what the question asks.
@@ -107,7 +112,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             let best = near.iter().copied().reduce(|a, b| if b.score > a.score { b } else { a }).unwrap_or(best);
             let text = quote(best, question);
             let told = quoted(question).max(if may_tell(question, &best.reading) { MAY_TELL } else { 0.0 });
-            let fits = if unsaid { 0.0 } else { told };
+            let fits = if unsaid || is_of_another(question, &best.reading) { 0.0 } else { told };
             (text.clone(), Value::Text(text), fits, best)
         }
     };
@@ -356,11 +361,15 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
         (Some(false), Kind::Sound) => 1.05,
         (Some(false), _) => 0.9,
     };
-    let asks = 1.0 - ASKED_BACK * asked_back(question, &found.reading);
+    let asked_back = asked_back(question, &found.reading);
+    // "Who asked about the keys?" is answered by who only asks.
+    let asks = 1.0 - ASKED_BACK * if of_asking(question) { 1.0 - asked_back } else { asked_back };
     // What only says again that it happened is no reason for it.
     let again = question.ask() == Ask::Reason && found.coverage.others < 1.0 && found.coverage.of_event > 0.0;
     let asks = if again { asks * SAID_AGAIN } else { asks };
     let opposed = if is_opposed(question, &found.reading) { OPPOSED } else { 1.0 };
+    let opposed = if is_of_another(question, &found.reading) { opposed * OF_ANOTHER } else { opposed };
+    let opposed = opposed * of_a_fault(question, &found.reading);
     let other = conflict(question, &found.reading) * denial(question, &found.reading) * opposed;
     (found.fitness() + 0.15 * does(question, &found.reading) + 0.35 * ahead(question, &found.reading))
         * in_time(question, &found.reading)
@@ -368,6 +377,11 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
         * speech
         * asks
         * other
+}
+
+/// Whether the question is about somebody's asking.
+fn of_asking(question: &Question<'_>) -> bool {
+    question.asked.clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "ask" | "inquire" | "wonder"))
 }
 
 /// The share of what suits the question that the speaker asks instead of telling, 0 to 1.
@@ -388,6 +402,19 @@ fn asked_back(question: &Question<'_>, reading: &Reading) -> f32 {
     };
     let (asked, told) = (held(true), held(false));
     if asked + told > 0.0 { asked / (asked + told) } else { 0.0 }
+}
+
+/// More where "what was wrong with it?" is told, less where it is told that nothing is.
+fn of_a_fault(question: &Question<'_>, reading: &Reading) -> f32 {
+    let clause = &question.asked.clause;
+    let wrong = clause.complements.iter().any(|(word, _)| word == "wrong")
+        || clause.subject.iter().chain(&clause.objects).any(|noun| matches!(noun.head.as_str(), "matter" | "problem"));
+    let Some(thing) = clause.adjuncts.iter().find(|adjunct| wrong && adjunct.preposition == "with") else { return 1.0 };
+    match stance("broken", &thing.noun, clause, reading) {
+        Some(true) => FAULT,
+        Some(false) => 1.0 / FAULT,
+        None => 1.0,
+    }
 }
 
 /// More where both deny what the verb says: "what does she not eat?", less where only one does.
@@ -488,6 +515,7 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     let subject_asked = question.asked.subject_is_asked;
     if let Some(name) = asks_who_one_is(question) {
         reading.clauses().flat_map(arguments).filter_map(|noun| role(name, noun, reading)).for_each(&mut add);
+        reading.clauses().filter_map(|clause| equated(name, clause, reading)).for_each(&mut add);
         return found;
     }
     if let Some(asked) = question.asked.clause.subject.as_ref().filter(|subject| is_person(subject))
@@ -505,20 +533,16 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         }
         return found;
     }
-    for clause in reading.clauses() {
+    // Who does what is asked is told by the clause that tells of it; only where it names nobody do the others count.
+    let telling = telling(question, reading);
+    for clause in telling.into_iter().chain(reading.clauses()) {
         let acting = clause.subject.iter().flat_map(NounPhrase::all);
         let others =
             clause.objects.iter().flat_map(NounPhrase::all).chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun));
         let chosen: Vec<&NounPhrase> = if subject_asked { acting.collect() } else { others.collect() };
         for noun in chosen {
-            let Some(meant) = reading.resolve(noun) else { continue };
-            if is_person(&meant) && !named(&meant) {
-                let text = if noun.is_pronoun() {
-                    reading.event.entity.clone().unwrap_or_default()
-                } else {
-                    reading.phrase_text(noun)
-                };
-                add(text);
+            if let Some(meant) = reading.resolve(noun).filter(|meant| is_person(meant) && !named(meant)) {
+                add(name_of(noun, &meant, reading));
             }
         }
     }
@@ -537,6 +561,17 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     found
 }
 
+/// What a person is called whom a phrase means.
+fn name_of(noun: &NounPhrase, meant: &NounPhrase, reading: &Reading) -> String {
+    match noun.head.as_str() {
+        _ if !noun.is_pronoun() => reading.phrase_text(noun),
+        "nobody" | "somebody" | "someone" | "everybody" | "everyone" => capitalised(&noun.head),
+        // What a pronoun means without words of its own is who speaks.
+        _ if meant.range.is_empty() || meant.is_pronoun() => reading.event.entity.clone().unwrap_or_default(),
+        _ => reading.phrase_text(meant),
+    }
+}
+
 /// "Who is Lena?": the name.
 fn asks_who_one_is<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
     let clause = &question.asked.clause;
@@ -551,6 +586,19 @@ fn role(name: &NounPhrase, noun: &NounPhrase, reading: &Reading) -> Option<Strin
         noun.modifiers.iter().find(|word| lexicon::category(word, PartOfSpeech::Noun) == Some(Category::Person))?;
     let owner = if owner.is_pronoun() { reading.event.entity.clone()? } else { reading.phrase_text(owner) };
     Some(format!("{owner}'s {role}"))
+}
+
+/// What a clause says that somebody is: "their trainer is Mrs Aalto", "Mrs Aalto is a trainer".
+fn equated(name: &NounPhrase, clause: &Clause, reading: &Reading) -> Option<String> {
+    let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only && !verb.negated);
+    let (subject, object) = (clause.subject.as_ref()?, clause.objects.first().filter(|_| is)?);
+    let meant = |noun: &NounPhrase| noun.kind == NounKind::Name && likeness(name, noun, reading) >= SPEAKER;
+    let role = match (meant(subject), meant(object)) {
+        (true, false) => object,
+        (false, true) => subject,
+        _ => return None,
+    };
+    (role.kind == NounKind::Common && is_person(role)).then(|| reading.phrase_text(role))
 }
 
 /// The name of who is something to somebody: "my daughter Lena" for "Ivo's daughter", where Ivo says it.

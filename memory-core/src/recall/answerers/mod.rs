@@ -4,6 +4,8 @@ pub(super) mod amounts;
 pub(super) mod counts;
 pub(super) mod events;
 pub(super) mod facts;
+pub(super) mod lasted;
+pub(super) mod numbers;
 pub(super) mod order;
 pub(super) mod places;
 pub(super) mod poses;

@@ -2,14 +2,17 @@
 
 use crate::language::english::question::{Ask, Occurrence, Order};
 use crate::language::english::syntax::{NounPhrase, parse};
-use crate::language::english::time::Tense;
+use crate::language::english::time::{Tense, moment};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::word_likeness;
+use crate::recall::content::{Content, word_likeness};
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
 use crate::recall::reading::Reading;
 use crate::{ReadError, TimeSpan};
+
+/// How much an event holds of one half of a question that it tells.
+const TOLD: f32 = 0.5;
 
 /// Of the alternatives that a question names, the first or the last.
 pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
@@ -62,6 +65,42 @@ pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candi
         evidence,
         question.content.known(),
         "by the order of their first events".into(),
+    )))
+}
+
+/// "Did the parcel come before or after the guests left?": by the times of the two.
+pub(in crate::recall) fn before_or_after(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let words = &question.asked.words;
+    let orders = ["before", "after"];
+    let split = words.windows(3).position(|three| {
+        orders.contains(&three[0].text.as_str()) && three[1].is("or") && orders.contains(&three[2].text.as_str())
+    });
+    let Some(split) = split else { return Ok(None) };
+    let event = |range: std::ops::Range<usize>| -> Result<Option<Found>, ReadError> {
+        let content = Content::of(words, std::slice::from_ref(&range), 1.0, pool.reader.search());
+        let found = pool.search(question.part(&range), None, &content, question.bound(), None)?;
+        let told = found.into_iter().filter(|found| !found.reading.only_asks() && found.coverage.of_content >= TOLD);
+        Ok(told.reduce(|a, b| if b.coverage.whole() > a.coverage.whole() { b } else { a }))
+    };
+    let first = event(0..words[split].range.start)?;
+    let second = event(words[split + 2].range.end..question.text.len())?;
+    let (Some(first), Some(second)) = (first, second) else { return Ok(None) };
+    let (at, other) = (first.span().start, second.span().start);
+    if at == other {
+        return Ok(None);
+    }
+    let word = if at < other { "Before" } else { "After" };
+    let told = |found: &Found| {
+        format!("{} ({})", found.reading.event.text.trim_end_matches('.'), moment(found.span().start, &question.now))
+    };
+    Ok(Some(Candidate::computed(
+        Layer::Episodes,
+        format!("{word}: {}, {}.", told(&first), told(&second)),
+        Value::Text(word.to_owned()),
+        vec![first, second],
+        question.content.known(),
+        "by the times of the two".into(),
     )))
 }
 

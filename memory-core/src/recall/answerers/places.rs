@@ -10,8 +10,11 @@ use crate::recall::likeness::likeness;
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::Question;
 use crate::recall::reading::{Place, Placement, is_person};
+use crate::recall::telling::telling;
 use crate::{ReadError, Timestamp};
 
+/// What is left of a place that another clause tells than the one that tells what is asked.
+const BESIDE: f32 = 0.8;
 /// Below this another thing is meant.
 const SAME_THING: f32 = 0.5;
 /// A bound up to this length is one moment.
@@ -48,6 +51,8 @@ pub(in crate::recall) fn answer(
             continue;
         }
         let mut of_event: Vec<Stay> = Vec::new();
+        let telling: Vec<usize> =
+            telling(question, &found.reading).into_iter().map(|clause| clause.range.start).collect();
         for place in found.reading.places() {
             let mut value = likeness(&thing, &place.thing, &found.reading);
             if value < SAME_THING {
@@ -68,6 +73,9 @@ pub(in crate::recall) fn answer(
             // What else the question says of it counts where it asks for more than where the thing is: "where did you get stuck?"
             if !mere {
                 value *= 0.6 + 0.4 * (found.coverage.of_content / most).min(1.0);
+                if !telling.contains(&place.at) && place.at != usize::MAX {
+                    value *= BESIDE;
+                }
             }
             of_event.push(Stay { at: found.span().start, place, found: found.clone(), likeness: value });
         }

@@ -9,12 +9,15 @@ use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::likeness::best_in;
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
+use crate::recall::telling::is_of_another;
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// Occurrences that lie within this of the best count as the same thing.
 const AS_GOOD: f32 = 0.06;
 /// How much the search's own score counts among sentences.
 const OF_SCORE: f32 = 0.4;
+/// A told time up to this length is one of the clock, and none of a part of a day.
+const EXACT: std::time::Duration = std::time::Duration::from_secs(3_600);
 /// Most occurrences that an answer lists.
 const LISTED: usize = 12;
 
@@ -39,6 +42,12 @@ pub(in crate::recall) fn answer(
             Order::Before => found.span().start <= cue.span().start,
         });
     }
+    // What somebody else did is not what is asked for.
+    let others = |found: &Found| is_of_another(question, &found.reading);
+    if meant.iter().all(others) {
+        return Ok(None);
+    }
+    meant.retain(|found| !others(found));
     // A time in the question may be that of what was told, not of the telling.
     let near = question.near();
     let in_time = |found: &Found| {
@@ -132,12 +141,15 @@ fn happened(found: &Found, question: &Question<'_>) -> Option<TimeSpan> {
     let sentences = reading.sentences.iter().map(|sentence| (suits(&sentence.range), sentence));
     let (suited, best) = sentences.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.range.start.cmp(&a.1.range.start)))?;
     let asks_clock = question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "time" | "hour"));
+    let now = Timestamp::from(question.now.timestamp());
+    // "It comes at 9:30": a clock time of that day; "in the morning" says less than the moment of telling.
+    let is_exact = |time: &ToldTime| time.has_clock && time.span.end.since(time.span.start) <= EXACT;
     let mut told = reading.times.iter().filter(|time| {
         best.range.start <= time.range.start
             && time.range.end <= best.range.end
-            && time.span.start < found.span().start
+            && time.span.start < now
             && time.relation == Relation::At
-            && if asks_clock { time.has_clock } else { time.has_date }
+            && if asks_clock { time.has_clock } else { time.has_date || is_exact(time) }
     });
     told.next().filter(|_| suited > 0.0).map(|time| time.span)
 }
@@ -229,13 +241,29 @@ fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadErro
         all.iter().filter(|found| useful(found) && found.coverage.of_content >= 0.55 * best).collect();
     meant.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     let Some(newest) = meant.first() else { return Ok(None) };
+    // "Until when?" asks for the end that is told.
+    let asking = question.asked.clause.asking.as_ref().and_then(|asking| asking.preposition.as_deref());
+    let told_as = |relation: Relation| {
+        let mut times = meant.iter().flat_map(|found| &found.reading.times);
+        times.any(|time| time.relation == relation).then_some(relation)
+    };
+    let bounding = match asking {
+        Some("until" | "till" | "by") => told_as(Relation::Until),
+        Some("since" | "from") => told_as(Relation::Since),
+        _ => None,
+    };
+    let asks_clock = question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "time" | "hour"));
     let mut date: Option<ToldTime> = None;
     let mut clock: Option<ToldTime> = None;
     for found in &meant {
         let sentence = told_in(question, found);
         for time in &found.reading.times {
             let elsewhere = sentence.as_ref().is_some_and(|it| time.range.start < it.start || it.end < time.range.end);
-            if elsewhere || time.span.end < found.span().start || denied(&found.reading, time.range.start) {
+            if elsewhere
+                || bounding.is_some_and(|asked| time.relation != asked)
+                || time.span.end < found.span().start
+                || denied(&found.reading, time.range.start)
+            {
                 continue;
             }
             if time.has_date && date.is_none() {
@@ -247,9 +275,15 @@ fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadErro
                 clock = Some(time.clone());
             }
         }
-        if date.is_some() {
+        // What was put off to another day keeps its hour.
+        if date.is_some() && (clock.is_some() || !asks_clock) {
             break;
         }
+    }
+    // "On Friday instead, at the same hour": what was put off told the hour.
+    if asks_clock && clock.is_none() {
+        let put_off = pool.taken_back.iter().filter(|pair| meant.iter().any(|found| found.id() == pair.later.id()));
+        clock = put_off.flat_map(|pair| &pair.earlier.reading.times).find(|time| time.has_clock).cloned();
     }
     let zone = question.now.time_zone();
     let zoned = |at: Timestamp| at.to_jiff().to_zoned(zone.clone());
@@ -259,14 +293,16 @@ fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadErro
             let at =
                 day.date().to_datetime(hour.time()).to_zoned(zone.clone()).map(|at| Timestamp::from(at.timestamp()));
             let at = at.unwrap_or(date.span.start);
-            TimeSpan::new(at, at)
+            let length = clock.span.end.since(clock.span.start);
+            TimeSpan::new(at, if length > EXACT { at.saturating_add(length) } else { at })
         }
         (Some(date), _) => date.span,
         (None, Some(clock)) => clock.span,
         (None, None) => return Ok(None),
     };
-    let whole_day = clock.is_none();
-    let text = if whole_day { period(span, &question.now) } else { moment(span.start, &question.now) };
+    // A day, or a part of one: "on Friday in the morning".
+    let whole = span.end.since(span.start) > EXACT || clock.is_none();
+    let text = if whole { period(span, &question.now) } else { moment(span.start, &question.now) };
     let thing = question.named.first().map_or(0.5, |thing| best_in(thing, &newest.reading));
     let newest = (*newest).clone();
     let mut evidence = vec![newest.clone()];

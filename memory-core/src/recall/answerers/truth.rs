@@ -1,5 +1,6 @@
 //! Yes or no: from the newest event that says something of the thing, with the reason.
 
+use crate::language::english::closed::PLACING;
 use crate::language::english::question::Ask;
 use crate::language::english::states::{Scale, same, state};
 use crate::language::english::syntax::{Clause, NounPhrase};
@@ -13,7 +14,7 @@ use crate::recall::corrections::TakenBack;
 use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, arguments};
+use crate::recall::reading::{Reading, arguments, can_be_place, is_person};
 use crate::{ReadError, TimeSpan, Timestamp};
 
 /// Below this another thing is meant.
@@ -45,10 +46,11 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         all.retain(|found| bound.is_none_or(|bound| found.span().start <= bound.end));
         all.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
         for found in &all {
-            if !concerns(thing, &found.reading) {
+            let allowed = state(&predicate).is_some_and(|(scale, _)| scale == Scale::Allowed);
+            if !concerns(thing, &found.reading) || allowed && found.coverage.of_content < SAYS_IT {
                 continue;
             }
-            if let Some(holds) = stance(&predicate, thing, &found.reading) {
+            if let Some(holds) = stance(&predicate, thing, &question.asked.clause, &found.reading) {
                 let yes = holds != question.asked.negated_verb();
                 let mut said = said(pool, found, yes, pooled, "the newest that was told of its state");
                 said.signals.coverage = said.signals.coverage.max(told_of_state(question, &predicate, &found.reading));
@@ -69,7 +71,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     // Otherwise what happened says yes, and what was told not to happen says no; of a state, only what names one.
     let clause = &question.asked.clause;
     let is = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive) && of_states(clause);
-    let state = predicate(clause, question).filter(|_| is);
+    // That somebody must not do it says as well that it is not allowed.
+    let named = |word: &String| state(word).is_none_or(|(scale, _)| scale != Scale::Allowed);
+    let state = predicate(clause, question).filter(|_| is).filter(named);
     let names = |found: &Found| {
         let mut told = found.reading.lemmas.iter();
         state.as_ref().is_none_or(|state| told.any(|(lemma, _)| same(state, lemma).is_some()))
@@ -85,17 +89,18 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let near = ranked
         .iter()
         .filter(|found| found.fitness() >= best.fitness() - 0.15 && found.coverage.of_content >= SAYS_IT - 0.1);
-    let Some(newest) = near.max_by_key(|found| (denies(&found.reading, &verb), found.span().start, found.id())) else {
+    let Some(newest) = near.max_by_key(|found| (denies(&found.reading, &verb, clause), found.span().start, found.id()))
+    else {
         return Ok(None);
     };
-    let denied = denies(&newest.reading, &verb);
+    let denied = denies(&newest.reading, &verb, clause);
     let chosen = if denied { newest } else { best };
     let yes = denied == question.asked.negated_verb();
     Ok(Some(said(pool, chosen, yes, pooled, "what was told of it")))
 }
 
 /// Whether an event speaks of a thing or a person, or of what is theirs: "Ivo's fever".
-fn concerns(thing: &NounPhrase, reading: &Reading) -> bool {
+pub(super) fn concerns(thing: &NounPhrase, reading: &Reading) -> bool {
     let mut owners = reading.clauses().flat_map(arguments).filter_map(|noun| noun.owner.as_deref());
     best_in(thing, reading) >= SAME_THING || owners.any(|owner| likeness(thing, owner, reading) >= SAME_THING)
 }
@@ -143,7 +148,7 @@ fn whereabouts(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, R
     let asked: Vec<&str> = clause
         .adjuncts
         .iter()
-        .filter(|adjunct| crate::language::english::closed::PLACING.contains(&adjunct.preposition.as_str()))
+        .filter(|adjunct| PLACING.contains(&adjunct.preposition.as_str()))
         .map(|adjunct| adjunct.noun.head.as_str())
         .collect();
     let Some(place) = asked.first().filter(|_| being) else { return Ok(None) };
@@ -186,7 +191,7 @@ fn of_states(clause: &Clause) -> bool {
 }
 
 /// The state or deed that is asked about: "locked", "work", "in the hallway" is none.
-fn predicate(clause: &Clause, question: &Question<'_>) -> Option<String> {
+pub(super) fn predicate(clause: &Clause, question: &Question<'_>) -> Option<String> {
     let complement = clause.complements.iter().map(|(word, _)| word.as_str()).find(|word| state(word).is_some());
     let verb = clause.verb.as_ref();
     // "Is he going there?" asks for no state.
@@ -247,22 +252,45 @@ pub(super) fn is_opposed(question: &Question<'_>, reading: &Reading) -> bool {
     let told = reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
     let held: Vec<bool> = told
         .filter(|clause| clause.verb.is_some() && clause.subject.is_some())
+        .filter(|clause| !is_elsewhere(&question.asked.clause, clause, reading))
         .filter_map(|clause| of_clause(&word.lemma, thing, clause, reading))
         .collect();
     !held.is_empty() && held.iter().all(|held| !held)
 }
 
 /// What an event says of a state of a thing: that it holds, that it does not, or nothing.
-fn stance(predicate: &str, thing: &NounPhrase, reading: &Reading) -> Option<bool> {
+pub(super) fn stance(predicate: &str, thing: &NounPhrase, asked: &Clause, reading: &Reading) -> Option<bool> {
     let mut found: Option<bool> = None;
     for sentence in reading.sentences.iter().filter(|sentence| !sentence.asks) {
-        for clause in &sentence.clauses {
+        for clause in sentence.clauses.iter().filter(|clause| !is_elsewhere(asked, clause, reading)) {
             if let Some(holds) = of_clause(predicate, thing, clause, reading) {
                 found = Some(holds);
             }
         }
     }
     found
+}
+
+/// Whether a clause tells of another place than the one that is asked about: "allowed in the yard" says nothing of the hall.
+fn is_elsewhere(asked: &Clause, told: &Clause, reading: &Reading) -> bool {
+    let places = |clause: &Clause| -> Vec<NounPhrase> {
+        let placing = clause.adjuncts.iter().filter(|adjunct| PLACING.contains(&adjunct.preposition.as_str()));
+        placing.map(|adjunct| adjunct.noun.clone()).filter(|noun| can_be_place(noun) && !is_person(noun)).collect()
+    };
+    let (asked, told) = (places(asked), places(told));
+    let alike = |asked: &NounPhrase| told.iter().any(|told| likeness(asked, told, reading) >= 0.5);
+    !asked.is_empty() && !told.is_empty() && !asked.iter().any(alike)
+}
+
+/// Whether a clause says what the clause before it says is over: "it has stopped working".
+fn is_stopped(clause: &Clause, reading: &Reading) -> bool {
+    let before = reading.clauses().filter(|other| other.range.end <= clause.range.start);
+    let stops = |other: &Clause| {
+        let verb = other.verb.as_ref().filter(|verb| !verb.negated && other.objects.is_empty());
+        verb.is_some_and(|verb| matches!(verb.lemma.as_str(), "stop" | "cease" | "quit"))
+    };
+    let goes_on = clause.inherited && clause.verb.as_ref().is_some_and(|verb| verb.progressive);
+    goes_on && before.last().is_some_and(|other| other.range.end + 1 >= clause.range.start && stops(other))
 }
 
 fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Reading) -> Option<bool> {
@@ -281,7 +309,9 @@ fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Rea
         let useless = verb.modal.as_deref() == Some("can") && verb.negated && DEALS_WITH.contains(&verb.lemma.as_str());
         return state(predicate).filter(|(scale, _)| useless && *scale == Scale::Working).map(|(_, end)| !end);
     }
-    let ended = of_state && (ends(clause) || clause.verb.as_ref().is_some_and(|verb| verb.lemma == "go"));
+    let gone = of_state && (ends(clause) || clause.verb.as_ref().is_some_and(|verb| verb.lemma == "go"));
+    let nobody = clause.subject.as_ref().is_some_and(is_nobody);
+    let ended = gone || nobody || is_stopped(clause, reading);
     let negated = verb.is_some_and(|verb| verb.negated) != ended;
     let mut words: Vec<&str> = clause.complements.iter().map(|(word, _)| word.as_str()).collect();
     if let Some(verb) = verb {
@@ -310,13 +340,26 @@ fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Rea
     (about && acts).then_some(end != negated)
 }
 
+fn is_nobody(noun: &NounPhrase) -> bool {
+    matches!(noun.head.as_str(), "nobody" | "none" | "nothing") || noun.determiner.as_deref() == Some("no")
+}
+
 /// Whether an event says that something is not done, or no more.
-fn denies(reading: &Reading, verb: &str) -> bool {
+fn denies(reading: &Reading, verb: &str, asked: &Clause) -> bool {
     let permits = matches!(verb, "allow" | "permit" | "let");
     reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses).any(|clause| {
         clause.verb.as_ref().is_some_and(|told| {
-            (told.negated && permits && told.modal.is_some())
-                || (told.negated && (word_likeness(verb, &told.lemma) >= 0.6 || verb == "be" || verb == "have"))
+            let alike = word_likeness(verb, &told.lemma) >= 0.6;
+            // "Only in the yard, not on the stairs".
+            let not_there = told.negated
+                && told.lemma.is_empty()
+                && clause.adjuncts.iter().any(|told| {
+                    asked.adjuncts.iter().any(|asked| likeness(&asked.noun, &told.noun, reading) >= SAME_THING)
+                });
+            (alike && clause.subject.as_ref().is_some_and(is_nobody))
+                || not_there
+                || (told.negated && permits && told.modal.is_some())
+                || (told.negated && !told.lemma.is_empty() && (alike || verb == "be" || verb == "have"))
                 || told.particle.as_deref() == Some("off") && matches!(told.lemma.as_str(), "call")
                 || matches!(told.lemma.as_str(), "cancel" | "postpone" | "refuse")
         })

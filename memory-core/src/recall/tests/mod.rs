@@ -1,5 +1,6 @@
 mod answers;
 mod any_text;
+mod clauses;
 mod contract;
 mod corrections;
 mod deliberation;

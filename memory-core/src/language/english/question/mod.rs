@@ -164,7 +164,7 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
         report: None,
         ask: Ask::Description,
         class: clause.asking.as_ref().and_then(|asking| asking.noun.clone()),
-        subject_is_asked: clause.asking.is_some() && clause.subject.is_none(),
+        subject_is_asked: asks_subject(&clause),
         negated: is_negated(&words, &main),
         occurrence: None,
         scale: None,
@@ -341,4 +341,13 @@ impl Asked {
     pub fn negated_verb(&self) -> bool {
         self.clause.verb.as_ref().is_some_and(|verb| verb.negated)
     }
+}
+
+/// Whether the asking word is the subject: "who opened it?", "who had the key?".
+fn asks_subject(clause: &Clause) -> bool {
+    let Some(asking) = &clause.asking else { return false };
+    let verb = clause.verb.as_ref();
+    // What follows "who has" is what that one has.
+    let has = verb.is_some_and(|verb| verb.auxiliary_only && verb.lemma == "have");
+    clause.subject.is_none() || asking.word == "who" && has && clause.objects.is_empty()
 }

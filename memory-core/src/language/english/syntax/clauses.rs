@@ -68,8 +68,12 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
             }
             Phrase::Adjunct(adjunct) => {
                 let subordinate = link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
-                if subordinate && current.verb.is_some() && rest.iter().any(|phrase| matches!(phrase, Phrase::Verb(_)))
-                {
+                // "…, but in the yard it is fine": what stands before a subject belongs to it.
+                let before_subject = (link.is_some() || comma)
+                    && matches!(rest.first(), Some(Phrase::Noun(_)))
+                    && verb_follows(&rest[1..]);
+                let subordinate = subordinate && rest.iter().any(|phrase| matches!(phrase, Phrase::Verb(_)));
+                if (subordinate || before_subject) && current.verb.is_some() {
                     done.push(std::mem::take(&mut current));
                     current.link = link.take();
                 }

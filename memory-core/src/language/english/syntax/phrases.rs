@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{Adjunct, Asking, NounKind, NounPhrase, VerbGroup};
 use crate::language::english::closed::{PARTICLES, is_one_of, number_word};
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::tag::{Tag, Word};
 
 /// How many phrases may stand inside one another; a text of "a of a of a …" must not use up the stack.
@@ -203,10 +204,12 @@ impl Chunker<'_> {
     }
 
     fn particle(&mut self, group: &mut VerbGroup) {
-        if let Some(next) = self.words.get(self.at)
-            && next.tag == Tag::Adverb
-            && is_one_of(&next.text, PARTICLES)
-        {
+        let Some(next) = self.words.get(self.at) else { return };
+        // "She picked up the bag", and "she ran up the stairs".
+        let before_object = next.tag == Tag::Preposition
+            && matches!(next.text.as_str(), "up" | "off" | "out" | "down")
+            && lexicon::category(&group.lemma, PartOfSpeech::Verb).is_some_and(|is| is != Category::MotionVerb);
+        if next.tag == Tag::Adverb && is_one_of(&next.text, PARTICLES) || before_object {
             group.particle = Some(next.text.clone());
             self.at += 1;
         }

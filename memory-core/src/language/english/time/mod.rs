@@ -36,7 +36,7 @@ use jiff::Zoned;
 
 use crate::TimeSpan;
 
-pub(crate) use say::{clock_range, exact_moment, length, moment, period};
+pub(crate) use say::{clock_range, exact_moment, length, moment, on_day, period};
 pub(crate) use session::may_name_session;
 pub(crate) use tense::tense_of;
 pub(crate) use told::{ToldTime, WholeTime, told_times_by_clause, whole_times_told};

@@ -57,6 +57,18 @@ fn day_ahead(day: Date, today: Date) -> String {
     }
 }
 
+/// Returns the day of a moment: "today", "yesterday", "on 7 May 2026".
+pub(crate) fn on_day(at: Timestamp, now: &Zoned) -> String {
+    let day = at.to_jiff().to_zoned(now.time_zone().clone()).date();
+    if now.date().yesterday().ok() == Some(day) {
+        "yesterday".into()
+    } else if day >= now.date() {
+        day_by_name(day, now.date())
+    } else {
+        format!("on {}", date_of(day))
+    }
+}
+
 fn date_of(day: Date) -> String {
     format!("{} {}", day.day(), day.strftime("%B %Y"))
 }

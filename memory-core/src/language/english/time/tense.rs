@@ -128,7 +128,9 @@ fn holds_time(tokens: &[Token]) -> bool {
             "tonight" | "tomorrow" => true,
             "at" => is_hour(second),
             "this" | "next" => is_period(second),
-            "on" if second == "the" => ordinal(tokens.get(place + 2..).unwrap_or_default()).is_some(),
+            "on" | "until" | "till" | "by" if second == "the" => {
+                ordinal(tokens.get(place + 2..).unwrap_or_default()).is_some()
+            }
             "on" | "for" | "until" | "till" | "by" | "from" => {
                 is_day(second) || is_hour(second) && second.contains(':')
             }

@@ -1,0 +1,59 @@
+//! How long a state lasted: from what tells that it began to what tells that it ended.
+
+use crate::language::english::time::{length, moment};
+use crate::recall::answerers::events::list;
+use crate::recall::answerers::truth::{concerns, predicate, stance};
+use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::pool::{Found, Pool, merged};
+use crate::{ReadError, Timestamp};
+
+/// Events of the thing that are looked at.
+const EVENTS: usize = 200;
+
+/// "How long was the printer jammed?": the last time that it was.
+pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let clause = &question.asked.clause;
+    let subject = clause.subject.as_ref().filter(|subject| !subject.is_pronoun());
+    let (Some(thing), Some(state)) = (subject, predicate(clause, question)) else { return Ok(None) };
+    let told = merged(
+        pool.about(thing, question.hard, true, EVENTS, &question.content)?,
+        pool.mentions(thing, question.hard, true, EVENTS, &question.content)?,
+    );
+    let mut told = merged(told, pooled.to_vec());
+    told.retain(|found| concerns(thing, &found.reading));
+    told.sort_by_key(|found| (found.span().start, found.id()));
+    let mut began: Option<&Found> = None;
+    let mut lasted: Option<(&Found, &Found)> = None;
+    for found in &told {
+        match stance(&state, thing, clause, &found.reading) {
+            Some(true) => began = began.or(Some(found)),
+            Some(false) => lasted = began.take().map(|began| (began, found)).or(lasted),
+            None => {}
+        }
+    }
+    let bound = question.bound();
+    let within = |from: Timestamp, to: Timestamp| bound.is_none_or(|bound| from <= bound.end && bound.start <= to);
+    let now = Timestamp::from(question.now.timestamp());
+    let at = |at: Timestamp| moment(at, &question.now);
+    let (text, evidence) = match (began, lasted) {
+        (Some(began), _) if within(began.span().start, now) => {
+            let from = began.span().start;
+            (format!("{} so far, since {}", length(now.since(from)), at(from)), vec![began.clone()])
+        }
+        (_, Some((began, ended))) if within(began.span().start, ended.span().start) => {
+            let (from, to) = (began.span().start, ended.span().start);
+            let between = list(&[at(from), at(to)]);
+            (format!("{}, between {between}", length(to.since(from))), vec![began.clone(), ended.clone()])
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(Candidate::computed(
+        Layer::Episodes,
+        text.clone(),
+        Value::Text(text),
+        evidence,
+        question.content.known(),
+        "from what was told of its begin to what was told of its end".into(),
+    )))
+}

@@ -1,0 +1,134 @@
+//! Numbers that were told with what is counted: one, their sum, or by how much one is more than another.
+
+use crate::TimeSpan;
+use crate::language::english::syntax::NounKind;
+use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::content::word_likeness;
+use crate::recall::pool::{Found, Pool};
+use crate::recall::question::Question;
+use crate::recall::reading::{Reading, arguments};
+use crate::recall::telling::telling;
+
+/// Below this another thing is counted.
+const SAME_THING: f32 = 0.55;
+/// A number that is told so much worse than the best one tells nothing of it.
+const NEARLY: f32 = 0.8;
+/// What is left of a number in another clause than the one that tells what is asked.
+const BESIDE: f32 = 0.8;
+/// Candidates whose numbers are looked at.
+const READ: usize = 24;
+/// How well at least an event suits that tells the number of the one thing that a question names.
+const COUNTED: f32 = 0.5;
+/// A number that suits worse is no answer.
+const SUITS: f32 = 0.4;
+
+/// A number of an event and how well it suits.
+struct Told<'p> {
+    number: f64,
+    rank: f32,
+    found: &'p Found,
+}
+
+/// The number of `head` that was told.
+pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Candidate> {
+    let question = pool.question;
+    let mut told: Vec<Told<'_>> =
+        pooled.iter().take(READ).filter_map(|found| of_event(question, found, head)).collect();
+    told.sort_by(|a, b| b.rank.total_cmp(&a.rank));
+    let best = told.first().map(|told| told.rank).filter(|rank| *rank >= SUITS)?;
+    told.retain(|one| one.rank >= NEARLY * best);
+    let candidate = |number: f64, told: &[&Told<'_>], text: String, reason: &str| {
+        let found = told[0].found;
+        let shown = |other: &&Found| told.iter().all(|told| told.found.id() != other.id());
+        let mut evidence: Vec<Found> = told.iter().map(|told| told.found.clone()).collect();
+        evidence.extend(pooled.iter().filter(shown).cloned());
+        Candidate {
+            layer: Layer::Episodes,
+            text,
+            value: Value::Number(number, String::new()),
+            signals: Signals {
+                coverage: found.coverage.of_content,
+                cosine: found.cosine.unwrap_or(0.0),
+                margin: super::times::margin(pooled),
+                fits: 1.0,
+                thing: 1.0,
+                known: question.content.known(),
+            },
+            evidence,
+            confidence: 0.0,
+            reason: reason.into(),
+        }
+    };
+    if let Some((more, fewer)) = compared(question) {
+        let within = |span: TimeSpan| told.iter().find(|told| told.found.span().overlaps(span));
+        let (first, second) = (within(more)?, within(fewer)?);
+        let difference = first.number - second.number;
+        let text = match difference {
+            0.0 => "As many".to_owned(),
+            difference if difference > 0.0 => format!("{difference} more"),
+            difference => format!("{} fewer", -difference),
+        };
+        return Some(candidate(difference, &[first, second], text, "the difference of what was told"));
+    }
+    if asks_sum(question) && told.len() > 1 {
+        told.sort_by_key(|told| (told.found.span().start, told.found.id()));
+        let sum = told.iter().map(|told| told.number).sum();
+        let all: Vec<&Told<'_>> = told.iter().collect();
+        return Some(candidate(sum, &all, format!("{sum}"), "the sum of what was told"));
+    }
+    let best = told.first()?;
+    Some(candidate(best.number, &[best], format!("{}", best.number), "a number that was told"))
+}
+
+/// The number of an event that suits best.
+fn of_event<'p>(question: &Question<'_>, found: &'p Found, head: &str) -> Option<Told<'p>> {
+    let reading = &found.reading;
+    let mut best: Option<(f32, f64)> = None;
+    let mut take = |same: f32, number: f64| {
+        if best.is_none_or(|(most, _)| same > most) {
+            best = Some((same, number));
+        }
+    };
+    let telling: Vec<usize> = telling(question, reading).into_iter().map(|clause| clause.range.start).collect();
+    for clause in reading.clauses() {
+        let tells = telling.contains(&clause.range.start);
+        for noun in arguments(clause) {
+            for noun in std::iter::once(noun).chain(noun.of.as_deref()) {
+                let of = noun.of.as_ref().map_or(0.0, |of| 0.9 * word_likeness(head, &of.head));
+                let same = word_likeness(head, &noun.head).max(of);
+                let counted = noun.kind != NounKind::Number && same >= SAME_THING;
+                // "Ten were ordered": of what is counted in the other clause.
+                let alone = noun.kind == NounKind::Number && tells && names(reading, head);
+                if let Some(number) = noun.number.filter(|_| counted || alone) {
+                    let same = if alone { SAME_THING.max(0.95) } else { same };
+                    take(if tells { same } else { BESIDE * same }, number);
+                }
+            }
+        }
+    }
+    // Where nothing else is named, a number of what is counted suits, whatever it did: "how many guests came?".
+    let alone = question.named.iter().all(|noun| noun.head == head) && question.is_bounded();
+    let fitness = if alone { found.fitness().max(COUNTED) } else { found.fitness() };
+    best.map(|(same, number)| Told { number, rank: fitness * same, found })
+}
+
+fn names(reading: &Reading, head: &str) -> bool {
+    reading.lemmas.iter().any(|(lemma, _)| word_likeness(head, lemma) >= NEARLY)
+}
+
+/// Whether all that was told is to be added up: "how many altogether?".
+pub(super) fn asks_sum(question: &Question<'_>) -> bool {
+    let words = &question.asked.words;
+    words.iter().any(|word| matches!(word.text.as_str(), "altogether" | "overall" | "total" | "combined"))
+        || words.windows(2).any(|pair| pair[0].is("all") && (pair[1].is("together") || pair[1].is("told")))
+}
+
+/// The two times of "how many more came today than yesterday?".
+fn compared(question: &Question<'_>) -> Option<(TimeSpan, TimeSpan)> {
+    let words = &question.asked.words;
+    let more = words.windows(2).any(|pair| {
+        matches!(pair[0].text.as_str(), "many" | "much") && matches!(pair[1].text.as_str(), "more" | "fewer" | "less")
+    });
+    let [first, second] = question.phrases.as_slice() else { return None };
+    (more && words.iter().any(|word| word.is("than"))).then_some((first.named, second.named))
+}
