@@ -205,7 +205,9 @@ fn search(pool: &Pool<'_>, trace: &mut Vec<TraceStep>) -> Result<Vec<Found>, Rea
         let anywhere = pool.search(question.text, pool.embedding.as_ref(), &question.content, question.hard, None)?;
         trace.push(step("time", "nothing that suits within the time: searched without it".into()));
         let outside = anywhere.into_iter().map(|mut one| {
-            one.coverage.of_content *= OUT_OF_TIME;
+            // "It stormed last night", told in the morning.
+            let told = bound.is_some_and(|bound| one.reading.times.iter().any(|time| time.span.overlaps(bound)));
+            one.coverage.of_content *= if told { 1.0 } else { OUT_OF_TIME };
             one
         });
         found = merged(found, outside.collect());

@@ -117,13 +117,12 @@ impl Reading {
     /// What a noun phrase of a clause means: itself, or what its pronoun stands for.
     pub fn resolve(&self, noun: &NounPhrase) -> Option<NounPhrase> {
         if !noun.is_pronoun() {
-            // "Two lamps are on, the third one is off": one of those that were named before.
-            let one = matches!(noun.head.as_str(), "one" | "ones") && !noun.modifiers.is_empty();
-            let named = one.then(|| self.thing_before(noun.range.start, true)).flatten();
-            return Some(match named {
-                Some(named) => NounPhrase { head: named.head, kind: named.kind, of: named.of, ..noun.clone() },
-                None => noun.clone(),
-            });
+            let at = noun.range.start;
+            let named = || self.thing_before(at, true).or_else(|| self.thing_before(at, false));
+            let Some(named) = is_elliptic(noun).then(named).flatten() else { return Some(noun.clone()) };
+            let mut modifiers = noun.modifiers.clone();
+            modifiers.extend(is_ordinal(&noun.head).then(|| noun.head.clone()));
+            return Some(NounPhrase { head: named.head, kind: named.kind, of: named.of, modifiers, ..noun.clone() });
         }
         match noun.head.as_str() {
             "i" | "me" | "myself" | "we" | "us" | "mine" => self.entity_phrase(),
@@ -135,6 +134,7 @@ impl Reading {
                 .find(|known| is_person(known) && known.owner.as_ref().is_none_or(|owner| !owner.is_pronoun()))
                 .cloned()
                 .or_else(|| self.entity_phrase().filter(|_| self.event.kind != Kind::Text)),
+            "somebody" | "someone" | "nobody" | "everybody" | "everyone" => Some(noun.clone()),
             "it" | "its" | "itself" | "this" | "that" => self.thing_before(noun.range.start, false),
             "they" | "them" | "these" | "those" | "both" | "all" | "themselves" => {
                 self.thing_before(noun.range.start, true).or_else(|| self.thing_before(noun.range.start, false))
@@ -383,6 +383,20 @@ fn is_measure(noun: &NounPhrase) -> bool {
 pub(super) fn arguments(clause: &Clause) -> impl Iterator<Item = &NounPhrase> {
     let adjuncts = clause.adjuncts.iter().map(|adjunct| &adjunct.noun);
     clause.subject.iter().filter(|_| !clause.inherited).chain(&clause.objects).chain(adjuncts).flat_map(NounPhrase::all)
+}
+
+/// Whether a noun phrase leaves out what was named before: "two lamps are on, the third one is off", "Ben took the first bus and I
+/// the second".
+pub(super) fn is_elliptic(noun: &NounPhrase) -> bool {
+    let one = matches!(noun.head.as_str(), "one" | "ones") && !noun.modifiers.is_empty();
+    one || noun.determiner.is_some() && noun.modifiers.is_empty() && is_ordinal(&noun.head)
+}
+
+fn is_ordinal(word: &str) -> bool {
+    const ORDINALS: &[&str] = &[
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "other", "last",
+    ];
+    is_one_of(word, ORDINALS)
 }
 
 /// Whether a noun phrase names a person or an animal that acts.

@@ -1,7 +1,7 @@
 //! The clauses of an event that tell what a question asks: "I had bread, and Ivo had soup" tells in its second one who had soup.
 
 use super::question::Question;
-use super::reading::{Reading, arguments, is_person};
+use super::reading::{Reading, arguments, is_elliptic, is_person};
 use crate::index::{stem, words};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 
@@ -18,8 +18,9 @@ pub(super) fn telling<'r>(question: &Question<'_>, reading: &'r Reading) -> Vec<
             let mut stems: Vec<String> = words(reading.text(&clause.range)).map(|word| stem(&word)).collect();
             // "She took the case and put it away": its second clause tells of the case, too.
             let own = clause.subject.iter().chain(arguments(clause));
-            let meant =
-                own.filter(|noun| noun.is_pronoun() || clause.inherited).filter_map(|noun| reading.resolve(noun));
+            let meant = own
+                .filter(|noun| noun.is_pronoun() || clause.inherited || is_elliptic(noun))
+                .filter_map(|noun| reading.resolve(noun));
             for noun in meant {
                 stems.extend(noun.lemmas().into_iter().map(stem));
             }
@@ -39,9 +40,10 @@ pub(super) fn is_of_another(question: &Question<'_>, reading: &Reading) -> bool 
     };
     // By a name, by the role for which a name stands, or as who speaks.
     let held = question.content.held(reading);
-    let named = question.content.items.iter().zip(held).any(|(item, held)| item.lemma == actor.head && held >= NAMED);
+    if question.content.items.iter().zip(held).any(|(item, held)| item.lemma == actor.head && held >= NAMED) {
+        return false;
+    }
     let is_other = |noun: &NounPhrase| noun.kind == NounKind::Name && is_person(noun);
-    let somebody = telling(question, reading).into_iter().filter_map(|clause| clause.subject.as_ref());
-    let mut somebody = somebody.filter_map(|noun| reading.resolve(noun));
-    !named && is_person(actor) && somebody.any(|noun| is_other(&noun))
+    let somebody = || telling(question, reading).into_iter().filter_map(|clause| clause.subject.as_ref());
+    is_person(actor) && somebody().filter_map(|noun| reading.resolve(noun)).any(|noun| is_other(&noun))
 }

@@ -9,6 +9,7 @@ use super::lexicon::{Act, SHADES, act, effect, is_colour, state_group};
 use super::text::{ARTICLES, Noun, OWNERS, PLACE_WORDS, Token, noun_words, sentences, tokens};
 use crate::episodic::anchors::AnchorId;
 use crate::index::stem;
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::ports::Statement;
 use crate::{Event, EventId, Kind, Origin, Value};
 
@@ -483,7 +484,7 @@ impl Reading<'_> {
             (Act::Take, Some(place)) if !from => {
                 self.conclude(&object, Attribute::Place, Stance::Affirms, &settled(place), None);
             }
-            (Act::Take, _) if subject.noun.name || self.speaker.as_ref() == Some(&subject.noun) => {
+            (Act::Take, _) if is_person(&subject.noun) || self.speaker.as_ref() == Some(&subject.noun) => {
                 let value = format!("with {}", subject.noun.shown);
                 self.conclude(&object, Attribute::Place, Stance::Affirms, &value, None);
             }
@@ -558,6 +559,11 @@ fn push_words<'a>(text: &mut String, words: impl Iterator<Item = &'a str>) {
         }
         text.push_str(word);
     }
+}
+
+/// Whether somebody is named, or a person by what they are: "the courier".
+fn is_person(noun: &Noun) -> bool {
+    noun.name || lexicon::category(&noun.head, PartOfSpeech::Noun) == Some(Category::Person)
 }
 
 /// Where something is after it was brought there.

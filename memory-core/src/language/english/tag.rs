@@ -521,6 +521,11 @@ impl Tagger<'_> {
             || before.text != before.lemma && before.tag == Tag::Noun
             || self.found.iter().rev().take(4).any(|word| word.is("and"));
         let direct = self.found.last().is_some_and(|last| last.range == before.range);
+        // "How many fishing boats did you see?"
+        let asked = self.found.first().is_some_and(|word| word.tag == Tag::Wh) && self.is_auxiliary(at + 1);
+        if third && asked && share.noun > 0 && before.tag == Tag::Noun {
+            return Tag::Noun;
+        }
         if share.verb > 0 && !self.has_verb {
             if third
                 && !(before.tag == Tag::Noun

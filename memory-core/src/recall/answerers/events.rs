@@ -32,7 +32,7 @@ const OUT_OF_TIME: f32 = 0.6;
 const OPPOSED: f32 = 0.7;
 /// What is left where somebody else does it.
 const OF_ANOTHER: f32 = 0.8;
-/// How much more an event counts that tells of a fault where one is asked for, and how much less one that tells of its end.
+/// How much more an event counts that tells of a fault where one is asked for.
 const FAULT: f32 = 1.2;
 /// What is left of the rank of a reason that says nothing but what is to be explained.
 const SAID_AGAIN: f32 = 0.3;
@@ -56,6 +56,13 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     // Nothing that is over answers what a day to come will bring, where something tells of that day.
     if ranked.iter().any(|found| ahead(question, &found.reading) > 0.0) {
         ranked.retain(|found| ahead(question, &found.reading) > 0.0);
+    }
+    // That all is well again does not say what was wrong.
+    if let Some(thing) = faulty(question) {
+        let over = |found: &Found| stance("broken", thing, &question.asked.clause, &found.reading) == Some(false);
+        if ranked.iter().any(|found| !over(found) && best_in(thing, &found.reading) >= SPEAKER) {
+            ranked.retain(|found| !over(found));
+        }
     }
     let ranks: HashMap<EventId, f32> = ranked.iter().map(|found| (found.id(), rank(question, found))).collect();
     let rank = |found: &Found| found.placed + ranks.get(&found.id()).copied().unwrap_or_default();
@@ -404,17 +411,20 @@ fn asked_back(question: &Question<'_>, reading: &Reading) -> f32 {
     if asked + told > 0.0 { asked / (asked + told) } else { 0.0 }
 }
 
-/// More where "what was wrong with it?" is told, less where it is told that nothing is.
+/// More where "what was wrong with it?" is told.
 fn of_a_fault(question: &Question<'_>, reading: &Reading) -> f32 {
+    let told = faulty(question).and_then(|thing| stance("broken", thing, &question.asked.clause, reading));
+    if told == Some(true) { FAULT } else { 1.0 }
+}
+
+/// The thing of which the question asks what is wrong with it.
+fn faulty<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
     let clause = &question.asked.clause;
+    let mut nouns = clause.subject.iter().chain(&clause.objects);
     let wrong = clause.complements.iter().any(|(word, _)| word == "wrong")
-        || clause.subject.iter().chain(&clause.objects).any(|noun| matches!(noun.head.as_str(), "matter" | "problem"));
-    let Some(thing) = clause.adjuncts.iter().find(|adjunct| wrong && adjunct.preposition == "with") else { return 1.0 };
-    match stance("broken", &thing.noun, clause, reading) {
-        Some(true) => FAULT,
-        Some(false) => 1.0 / FAULT,
-        None => 1.0,
-    }
+        || nouns.any(|noun| matches!(noun.head.as_str(), "matter" | "problem"));
+    let adjunct = clause.adjuncts.iter().find(|adjunct| wrong && adjunct.preposition == "with");
+    adjunct.map(|adjunct| &adjunct.noun)
 }
 
 /// More where both deny what the verb says: "what does she not eat?", less where only one does.

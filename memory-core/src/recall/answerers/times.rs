@@ -6,6 +6,7 @@ use crate::language::english::time::{Relation, Tense, ToldTime, clock_range, exa
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::truth::is_opposed;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::content::word_likeness;
 use crate::recall::likeness::best_in;
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
@@ -18,6 +19,8 @@ const AS_GOOD: f32 = 0.06;
 const OF_SCORE: f32 = 0.4;
 /// A told time up to this length is one of the clock, and none of a part of a day.
 const EXACT: std::time::Duration = std::time::Duration::from_secs(3_600);
+/// From here two verbs may tell of the same deed.
+const SAME_DEED: f32 = 0.5;
 /// Most occurrences that an answer lists.
 const LISTED: usize = 12;
 
@@ -40,6 +43,14 @@ pub(in crate::recall) fn answer(
             Order::During => found.span().overlaps(cue.span()),
             Order::After => found.span().start >= cue.span().start,
             Order::Before => found.span().start <= cue.span().start,
+        });
+    }
+    // What is still to come has not been told by what somebody did before.
+    let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && question.tense != Tense::Past);
+    if let Some(verb) = verb {
+        meant.retain(|found| {
+            let mut told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
+            told.any(|told| word_likeness(&verb.lemma, &told.lemma) >= SAME_DEED)
         });
     }
     // What somebody else did is not what is asked for.

@@ -126,3 +126,41 @@ fn before_or_after_is_answered_by_the_two_times() {
         .misses(&[("Did a roofer unload slates before or after the greenhouse was locked?", "After")]);
     assert_eq!(misses, NONE);
 }
+
+#[test]
+fn what_a_clause_leaves_out_is_taken_from_the_one_before() {
+    let rows: &[Row] = &[
+        ("18T09:00:00", 0, Kind::Text, Some("Tove"), "Ivo waters the first bed, Rolf the second and I weed the third."),
+        (
+            "18T10:00:00",
+            0,
+            Kind::Text,
+            Some("Ivo"),
+            "The full canister is in the cellar; the empty one is on the porch.",
+        ),
+        ("18T11:00:00", 0, Kind::Text, Some("Rolf"), "On the way I met two paper boys and one postwoman."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("Who waters the second bed?", "Rolf"),
+        ("Who weeds the third bed?", "Tove"),
+        ("Where is the empty canister?", "porch"),
+        ("How many paper boys did Rolf meet?", "2"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn what_was_wrong_is_not_that_all_is_well() {
+    let rows: &[Row] = &[
+        ("18T09:00:00", 0, Kind::Text, Some("Tove"), "The lathe is making a terrible squeak."),
+        ("18T10:00:00", 0, Kind::Text, Some("Ivo"), "The lathe works again."),
+    ];
+    assert_eq!(home(rows).with_meaning().misses(&[("What was wrong with the lathe?", "squeak")]), NONE);
+}
+
+#[test]
+fn what_was_told_in_the_morning_of_the_night_was_in_the_night() {
+    let rows: &[Row] = &[("20T07:30:00", 0, Kind::Text, Some("Tove"), "It hailed last night.")];
+    assert_eq!(home(rows).with_meaning().misses(&[("Did it hail last night?", "Yes")]), NONE);
+}

@@ -6,3 +6,4 @@ mod corrections;
 mod deliberation;
 mod grammar;
 pub(crate) mod home;
+mod zz_show;

@@ -7,10 +7,12 @@ use super::{Clause, NounKind, NounPhrase, VerbGroup};
 use crate::language::english::closed::{INDEFINITE, is_one_of};
 
 /// Whether a verb follows that a noun standing here would be the subject of.
-fn verb_follows(rest: &[Phrase]) -> bool {
+fn verb_follows(noun: &NounPhrase, rest: &[Phrase]) -> bool {
+    // "Ben sings and we clap": the base form is finite.
+    let plain = matches!(noun.head.as_str(), "i" | "we" | "they");
     for phrase in rest {
         match phrase {
-            Phrase::Verb(verb) => return !verb.infinitive || verb.modal.is_some(),
+            Phrase::Verb(verb) => return !verb.infinitive || verb.modal.is_some() || plain,
             Phrase::Complement(..) => {}
             _ => return false,
         }
@@ -46,7 +48,20 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
             Phrase::Noun(noun) => {
                 let waits = current.verb.as_ref().is_some_and(|verb| verb.auxiliary_only) && current.subject.is_none();
                 let subordinate = link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
-                if (current.verb.is_some() && !waits && verb_follows(rest)) || subordinate && !is_empty(&current) {
+                // "Ben takes the first bus, Mia the second": the verb is the same.
+                let gapped = (comma || link.is_some())
+                    && noun.kind == NounKind::Name
+                    && current.subject.as_ref().is_some_and(|subject| subject.kind == NounKind::Name)
+                    && !current.objects.is_empty()
+                    && matches!(rest.first(), Some(Phrase::Noun(object)) if object.determiner.is_some());
+                if let Some(verb) = current.verb.clone().filter(|_| gapped && !verb_follows(noun, rest)) {
+                    done.push(std::mem::take(&mut current));
+                    current.link = link.take();
+                    current.subject = Some(noun.clone());
+                    current.verb = Some(verb);
+                } else if (current.verb.is_some() && !waits && verb_follows(noun, rest))
+                    || subordinate && !is_empty(&current)
+                {
                     done.push(std::mem::take(&mut current));
                     current.link = link.take();
                     current.subject = Some(noun.clone());
@@ -70,8 +85,7 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
                 let subordinate = link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
                 // "…, but in the yard it is fine": what stands before a subject belongs to it.
                 let before_subject = (link.is_some() || comma)
-                    && matches!(rest.first(), Some(Phrase::Noun(_)))
-                    && verb_follows(&rest[1..]);
+                    && matches!(rest.first(), Some(Phrase::Noun(noun)) if verb_follows(noun, &rest[1..]));
                 let subordinate = subordinate && rest.iter().any(|phrase| matches!(phrase, Phrase::Verb(_)));
                 if (subordinate || before_subject) && current.verb.is_some() {
                     done.push(std::mem::take(&mut current));
