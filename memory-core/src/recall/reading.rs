@@ -131,7 +131,11 @@ impl Reading {
                 .into_iter()
                 .rev()
                 // "Ben missed his coach, he comes later": who has a coach is meant, and not the coach.
-                .find(|known| is_person(known) && known.owner.as_ref().is_none_or(|owner| !owner.is_pronoun()))
+                .find(|known| {
+                    let owner = known.owner.as_ref().map(|owner| owner.head.as_str());
+                    is_person(known)
+                        && !owner.is_some_and(|owner| matches!(owner, "he" | "his" | "him" | "she" | "her"))
+                })
                 .cloned()
                 .or_else(|| self.entity_phrase().filter(|_| self.event.kind != Kind::Text)),
             "somebody" | "someone" | "nobody" | "everybody" | "everyone" => Some(noun.clone()),
@@ -402,8 +406,20 @@ fn is_ordinal(word: &str) -> bool {
 /// Whether a noun phrase names a person or an animal that acts.
 pub(super) fn is_person(noun: &NounPhrase) -> bool {
     match noun.kind {
-        NounKind::Name => lexicon::category(&noun.head, PartOfSpeech::Noun)
-            .is_none_or(|category| matches!(category, Category::Person | Category::Animal)),
+        // Many a name is a word besides: Rose, Pia, Iris, Grace, Dawn.
+        NounKind::Name => lexicon::category(&noun.head, PartOfSpeech::Noun).is_none_or(|category| {
+            matches!(category, Category::Person | Category::Animal)
+                || noun.determiner.is_none()
+                    && matches!(
+                        category,
+                        Category::Body
+                            | Category::Feeling
+                            | Category::Plant
+                            | Category::Phenomenon
+                            | Category::Substance
+                            | Category::State
+                    )
+        }),
         NounKind::Pronoun => matches!(
             noun.head.as_str(),
             "i" | "you"

@@ -70,7 +70,7 @@ const STATES: &[(Scale, &[&str], &[&str])] = &[
     ),
     (
         Scale::There,
-        &["here", "there", "present", "available", "back"],
+        &["here", "there", "present", "available", "back", "arrive", "arrived", "delivered"],
         &["go", "gone", "away", "missing", "lost", "absent", "unavailable"],
     ),
     (Scale::Awake, &["awake", "wake", "woken"], &["asleep", "sleep", "sleeping"]),

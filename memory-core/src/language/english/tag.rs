@@ -466,8 +466,12 @@ impl Tagger<'_> {
             Tag::Auxiliary => self.by_share(share),
             Tag::Pronoun | Tag::Noun | Tag::Name => self.after_noun(at, before, share, (third, past, gerund)),
             Tag::Mark | Tag::Conjunction => {
-                if share.verb > 0 && (third || past) && share.verb >= share.adjective {
+                // "What did the nails and hinges cost?": of a subject that is not yet whole.
+                let subject = before.tag == Tag::Conjunction && third && share.noun > 0 && self.inverted();
+                if share.verb > 0 && (third || past) && share.verb >= share.adjective && !subject {
                     Tag::Verb
+                } else if subject {
+                    Tag::Noun
                 } else {
                     self.at_begin(at, share, inflected)
                 }
@@ -582,6 +586,8 @@ impl Tagger<'_> {
         for word in self.found.iter().rev() {
             match word.tag {
                 Tag::Auxiliary | Tag::Modal => return true,
+                // "Did the nails and screws rust?"
+                Tag::Conjunction if word.is("and") || word.is("or") => {}
                 Tag::Mark | Tag::Verb | Tag::Conjunction => return false,
                 _ => {}
             }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
+use crate::language::english::syntax::Clause;
 use crate::language::english::tag::{Tag, lemma};
 use crate::language::english::time::{Relation, ToldTime, length, on_day, period};
 use crate::recall::answerers::counts::matching;
@@ -11,15 +12,21 @@ use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
+use crate::recall::likeness::likeness;
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::Question;
 use crate::recall::reading::{Quantity, Reading};
+use crate::recall::telling::telling;
 use crate::{Kind, ReadError};
 
 /// Of a length that is told, how much of what is asked about the telling holds at least.
 const SAYS_IT: f32 = 0.5;
 /// Tellings that suit so nearly as well as the best may tell the length as well.
 const NEARLY: f32 = 0.75;
+/// How much more a number suits that says somebody's age, where that is asked for.
+const AGE: f32 = 0.5;
+/// How much more an amount suits in the clause that tells what is asked.
+const TELLING: f32 = 0.1;
 /// How much of what is asked an event holds that suits well.
 const SUITS: f32 = 0.7;
 
@@ -33,8 +40,18 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let latest = question.tense != crate::language::english::time::Tense::Past;
     let top = pooled.iter().map(Found::fitness).fold(0.0, f32::max);
     for found in pooled.iter().filter(|found| found.fitness() >= 0.8 * top) {
+        let telling = telling(question, &found.reading);
         for quantity in found.reading.quantities() {
             let mut rank = found.fitness() + measured(question, &quantity);
+            if telling
+                .iter()
+                .any(|clause| clause.range.start <= quantity.range.start && quantity.range.end <= clause.range.end)
+            {
+                rank += TELLING;
+            }
+            if is_age(question, &quantity, &found.reading) {
+                rank += AGE;
+            }
             if latest {
                 // Of a state the newest holds; a day of age costs little, the order decides.
                 rank += newness(found, pooled);
@@ -59,11 +76,16 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let mut evidence = vec![found.clone()];
     evidence.extend(pooled.iter().filter(|other| other.id() != found.id()).cloned());
     let text = found.reading.text(&quantity.range).to_owned();
+    let mut signals = signals(question, found, pooled);
+    // That somebody "is twelve" says how old they are.
+    if is_age(question, &quantity, &found.reading) {
+        signals.coverage = 1.0;
+    }
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text,
         value: Value::Number(quantity.value, quantity.unit.clone()),
-        signals: signals(question, found, pooled),
+        signals,
         evidence,
         confidence: 0.0,
         reason: "an amount that was told".into(),
@@ -78,6 +100,27 @@ fn newness(found: &Found, pooled: &[Found]) -> f32 {
     0.2 * share
 }
 
+/// Verbs that say in what kind of unit they are measured.
+const MEASURED_IN: &[(&[&str], &str)] =
+    &[(&["cost", "pay", "spend", "owe", "charge"], "monetary_unit"), (&["weigh"], "mass_unit")];
+
+/// Whether a number says how old somebody is who is asked about: "I am nine", "Rolf is twelve".
+fn is_age(question: &Question<'_>, quantity: &Quantity, reading: &Reading) -> bool {
+    let clause = &question.asked.clause;
+    let asks = clause.asking.as_ref().is_some_and(|asking| asking.degree.as_deref() == Some("old"));
+    let Some(whose) = clause.subject.as_ref().filter(|_| asks) else { return false };
+    let is = |told: &Clause| {
+        told.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && !verb.negated)
+            && told.objects.iter().any(|object| object.range.start == quantity.range.start)
+            && told
+                .subject
+                .as_ref()
+                .and_then(|subject| reading.resolve(subject))
+                .is_some_and(|told| likeness(whose, &told, reading) >= SUITS)
+    };
+    reading.clauses().any(is)
+}
+
 /// How well a number measures what the question asks for: its unit or what it is of is named.
 fn measured(question: &Question<'_>, quantity: &Quantity) -> f32 {
     let named = |text: &str| {
@@ -90,7 +133,10 @@ fn measured(question: &Question<'_>, quantity: &Quantity) -> f32 {
         question.asked.class.as_ref().map_or(0.0, |class| {
             word_likeness(&class.head, &quantity.unit).max(word_likeness(&class.head, &quantity.of))
         });
-    0.2 * named(&quantity.of).max(0.8 * named(&quantity.unit)).max(class)
+    let verb = question.asked.clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
+    let unit = MEASURED_IN.iter().find(|(verbs, _)| verbs.contains(&verb)).map(|(_, unit)| unit);
+    let of_verb = unit.is_some_and(|unit| lexicon::is_a_as(&quantity.unit, unit, PartOfSpeech::Noun).is_some());
+    0.2 * named(&quantity.of).max(0.8 * named(&quantity.unit)).max(class).max(if of_verb { 1.0 } else { 0.0 })
 }
 
 fn signals(question: &Question<'_>, found: &Found, pooled: &[Found]) -> Signals {

@@ -227,6 +227,10 @@ fn corrected(question: &Question<'_>, pair: &TakenBack) -> Candidate {
 /// see?".
 pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
+    // What somebody is called is no kind of a name.
+    if asks_for_a_name(question) {
+        return Ok(None);
+    }
     let class = match (question.ask(), &question.asked.class) {
         (Ask::Thing, Some(class)) if class.kind == NounKind::Common => class.head.clone(),
         (Ask::Truth, _) => match question.named.first() {
@@ -600,7 +604,9 @@ fn role(name: &NounPhrase, noun: &NounPhrase, reading: &Reading) -> Option<Strin
 
 /// What a clause says that somebody is: "their trainer is Mrs Aalto", "Mrs Aalto is a trainer".
 fn equated(name: &NounPhrase, clause: &Clause, reading: &Reading) -> Option<String> {
-    let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only && !verb.negated);
+    let verb = clause.verb.as_ref().filter(|verb| !verb.negated)?;
+    let called = verb.passive && matches!(verb.lemma.as_str(), "call" | "name");
+    let is = called || verb.lemma == "be" && verb.auxiliary_only;
     let (subject, object) = (clause.subject.as_ref()?, clause.objects.first().filter(|_| is)?);
     let meant = |noun: &NounPhrase| noun.kind == NounKind::Name && likeness(name, noun, reading) >= SPEAKER;
     let role = match (meant(subject), meant(object)) {
@@ -608,7 +614,7 @@ fn equated(name: &NounPhrase, clause: &Clause, reading: &Reading) -> Option<Stri
         (false, true) => subject,
         _ => return None,
     };
-    (role.kind == NounKind::Common && is_person(role)).then(|| reading.phrase_text(role))
+    (role.kind == NounKind::Common && (called || is_person(role))).then(|| reading.phrase_text(role))
 }
 
 /// The name of who is something to somebody: "my daughter Lena" for "Ivo's daughter", where Ivo says it.
@@ -721,6 +727,10 @@ fn colours(question: &Question<'_>, reading: &Reading) -> Vec<String> {
                 likeness(&head, noun, reading) >= 0.6
             });
             if about {
+                let before = reading.event.text.get(..noun.range.start).unwrap_or_default().trim_end();
+                // "Red and blue blocks".
+                let also = before.strip_suffix("and").map(str::trim_end).and_then(|text| text.split(' ').next_back());
+                found.extend(also.filter(|word| is_colour(word)).map(str::to_owned));
                 found.extend(noun.modifiers.iter().filter(|word| is_colour(word)).cloned());
             }
         }

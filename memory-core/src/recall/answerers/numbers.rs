@@ -1,7 +1,7 @@
 //! Numbers that were told with what is counted: one, their sum, or by how much one is more than another.
 
 use crate::TimeSpan;
-use crate::language::english::syntax::NounKind;
+use crate::language::english::syntax::{Clause, NounKind};
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::pool::{Found, Pool};
@@ -27,6 +27,8 @@ struct Told<'p> {
     number: f64,
     rank: f32,
     found: &'p Found,
+    /// Every number of it that counts the same: "I had two, and Ben had three".
+    all: Vec<f64>,
 }
 
 /// The number of `head` that was told.
@@ -70,9 +72,9 @@ pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Ca
         };
         return Some(candidate(difference, &[first, second], text, "the difference of what was told"));
     }
-    if asks_sum(question) && told.len() > 1 {
+    if asks_sum(question) && (told.len() > 1 || told[0].all.len() > 1) {
         told.sort_by_key(|told| (told.found.span().start, told.found.id()));
-        let sum = told.iter().map(|told| told.number).sum();
+        let sum = told.iter().flat_map(|told| &told.all).sum();
         let all: Vec<&Told<'_>> = told.iter().collect();
         return Some(candidate(sum, &all, format!("{sum}"), "the sum of what was told"));
     }
@@ -84,12 +86,17 @@ pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Ca
 fn of_event<'p>(question: &Question<'_>, found: &'p Found, head: &str) -> Option<Told<'p>> {
     let reading = &found.reading;
     let mut best: Option<(f32, f64)> = None;
+    let mut all: Vec<f64> = Vec::new();
     let mut take = |same: f32, number: f64| {
+        all.push(number);
         if best.is_none_or(|(most, _)| same > most) {
             best = Some((same, number));
         }
     };
     let telling: Vec<usize> = telling(question, reading).into_iter().map(|clause| clause.range.start).collect();
+    let verb_of = |clause: &Clause| clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
+    let all_verbs: Vec<String> =
+        reading.clauses().filter(|clause| telling.contains(&clause.range.start)).map(verb_of).collect();
     for clause in reading.clauses() {
         let tells = telling.contains(&clause.range.start);
         for noun in arguments(clause) {
@@ -98,6 +105,8 @@ fn of_event<'p>(question: &Question<'_>, found: &'p Found, head: &str) -> Option
                 let same = word_likeness(head, &noun.head).max(of);
                 let counted = noun.kind != NounKind::Number && same >= SAME_THING;
                 // "Ten were ordered": of what is counted in the other clause.
+                let tells =
+                    tells || asks_sum(question) && !all_verbs.is_empty() && all_verbs.contains(&verb_of(clause));
                 let alone = noun.kind == NounKind::Number && tells && names(reading, head);
                 if let Some(number) = noun.number.filter(|_| counted || alone) {
                     let same = if alone { SAME_THING.max(0.95) } else { same };
@@ -109,7 +118,7 @@ fn of_event<'p>(question: &Question<'_>, found: &'p Found, head: &str) -> Option
     // Where nothing else is named, a number of what is counted suits, whatever it did: "how many guests came?".
     let alone = question.named.iter().all(|noun| noun.head == head) && question.is_bounded();
     let fitness = if alone { found.fitness().max(COUNTED) } else { found.fitness() };
-    best.map(|(same, number)| Told { number, rank: fitness * same, found })
+    best.map(|(same, number)| Told { number, rank: fitness * same, found, all })
 }
 
 fn names(reading: &Reading, head: &str) -> bool {

@@ -228,6 +228,20 @@ fn told_in(question: &Question<'_>, found: &Found) -> Option<std::ops::Range<usi
     (alone && tells).then(|| range.clone())
 }
 
+/// Whether a time is the one from which something was moved: "from Friday to Saturday".
+fn is_left(found: &Found, time: &ToldTime) -> bool {
+    let reading = &found.reading;
+    let behind = |time: &ToldTime, word: &str| {
+        let before = reading.event.text.get(..time.range.start).unwrap_or_default().trim_end();
+        before.split(' ').next_back() == Some(word) || reading.text(&time.range).starts_with(word)
+    };
+    let moves = |lemma: &str| matches!(lemma, "move" | "postpone" | "shift" | "reschedule" | "change" | "delay");
+    let moved = reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|verb| moves(&verb.lemma));
+    moved
+        && behind(time, "from")
+        && reading.times.iter().any(|other| other.range.start > time.range.start && behind(other, "to"))
+}
+
 /// What was told of a time to come: of what is told of one thing the latest holds.
 fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
@@ -271,6 +285,7 @@ fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadErro
         for time in &found.reading.times {
             let elsewhere = sentence.as_ref().is_some_and(|it| time.range.start < it.start || it.end < time.range.end);
             if elsewhere
+                || is_left(found, time)
                 || bounding.is_some_and(|asked| time.relation != asked)
                 || time.span.end < found.span().start
                 || denied(&found.reading, time.range.start)

@@ -315,7 +315,8 @@ fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Rea
     let negated = verb.is_some_and(|verb| verb.negated) != ended;
     let mut words: Vec<&str> = clause.complements.iter().map(|(word, _)| word.as_str()).collect();
     if let Some(verb) = verb {
-        words.push(&verb.lemma);
+        // "They are still missing" is no missing of somebody.
+        words.push(if verb.progressive && verb.lemma == "miss" { "missing" } else { &verb.lemma });
         words.extend(verb.particle.as_deref());
     }
     for noun in clause.objects.iter().chain(clause.subject.iter()) {

@@ -164,3 +164,48 @@ fn what_was_told_in_the_morning_of_the_night_was_in_the_night() {
     let rows: &[Row] = &[("20T07:30:00", 0, Kind::Text, Some("Tove"), "It hailed last night.")];
     assert_eq!(home(rows).with_meaning().misses(&[("Did it hail last night?", "Yes")]), NONE);
 }
+
+#[test]
+fn an_amount_a_sum_and_a_price_are_those_of_their_clause() {
+    let rows: &[Row] = &[
+        ("19T09:00:00", 0, Kind::Text, Some("Tove"), "I am nine and my stepbrother Rolf is twelve."),
+        ("19T10:00:00", 0, Kind::Text, Some("Ivo"), "I picked three melons, Rolf picked two."),
+        ("19T11:00:00", 0, Kind::Text, Some("Ivo"), "I ordered sixty nails and four hinges, together 23 euros."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("How old is Rolf?", "twelve"),
+        ("How many melons were picked altogether?", "5"),
+        ("How much did the nails and hinges cost?", "23 euros"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn what_was_moved_is_then_when_it_was_moved_to() {
+    let rows: &[Row] = &[(
+        "20T08:00:00",
+        0,
+        Kind::Text,
+        Some("Tove"),
+        "The assembly has been moved from Saturday to next Tuesday at eight.",
+    )];
+    assert_eq!(home(rows).with_meaning().misses(&[("When is the assembly?", "Tuesday")]), NONE);
+}
+
+#[test]
+fn what_is_missing_has_not_arrived() {
+    let rows: &[Row] =
+        &[("20T08:00:00", 0, Kind::Text, Some("Tove"), "The nails came, but the hinges are still missing.")];
+    assert_eq!(home(rows).with_meaning().misses(&[("Have the hinges arrived?", "No")]), NONE);
+}
+
+#[test]
+fn a_name_that_is_a_word_besides_is_a_person() {
+    let rows: &[Row] = &[
+        ("20T07:00:00", 0, Kind::Text, Some("Tove"), "Iris rowed and Rolf steered."),
+        ("20T08:00:00", 0, Kind::Text, Some("Tove"), "The tortoise is called Biro."),
+    ];
+    let misses = home(rows).with_meaning().misses(&[("Who rowed?", "Iris"), ("Who is Biro?", "tortoise")]);
+    assert_eq!(misses, NONE);
+}

@@ -6,4 +6,3 @@ mod corrections;
 mod deliberation;
 mod grammar;
 pub(crate) mod home;
-mod zz_show;

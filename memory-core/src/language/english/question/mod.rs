@@ -349,5 +349,7 @@ fn asks_subject(clause: &Clause) -> bool {
     let verb = clause.verb.as_ref();
     // What follows "who has" is what that one has.
     let has = verb.is_some_and(|verb| verb.auxiliary_only && verb.lemma == "have");
-    clause.subject.is_none() || asking.word == "who" && has && clause.objects.is_empty()
+    // "Who do you know that sings?"
+    let knows = verb.is_some_and(|verb| verb.lemma == "know") && !clause.objects.is_empty();
+    clause.subject.is_none() || asking.word == "who" && (has && clause.objects.is_empty() || knows)
 }

@@ -48,12 +48,26 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
             Phrase::Noun(noun) => {
                 let waits = current.verb.as_ref().is_some_and(|verb| verb.auxiliary_only) && current.subject.is_none();
                 let subordinate = link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
+                // "What did the nails and hinges cost?": a subject that is not yet whole.
+                let unfinished = current.inverted
+                    && current.objects.is_empty()
+                    && current.adjuncts.is_empty()
+                    && current.complements.is_empty()
+                    && current.verb.as_ref().is_some_and(|verb| verb.auxiliary_only)
+                    && matches!(link.as_deref(), Some("and" | "or"));
+                if let Some(subject) = current.subject.as_mut().filter(|_| unfinished) {
+                    subject.also.push(noun.clone());
+                    link = None;
+                    current.range.end = noun.range.end;
+                    continue;
+                }
                 // "Ben takes the first bus, Mia the second": the verb is the same.
                 let gapped = (comma || link.is_some())
                     && noun.kind == NounKind::Name
                     && current.subject.as_ref().is_some_and(|subject| subject.kind == NounKind::Name)
                     && !current.objects.is_empty()
-                    && matches!(rest.first(), Some(Phrase::Noun(object)) if object.determiner.is_some());
+                    && matches!(rest.first(), Some(Phrase::Noun(object))
+                        if object.determiner.is_some() || object.kind == NounKind::Number);
                 if let Some(verb) = current.verb.clone().filter(|_| gapped && !verb_follows(noun, rest)) {
                     done.push(std::mem::take(&mut current));
                     current.link = link.take();
