@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -287,7 +288,7 @@ impl Database {
                 Ok(())
             }
             Err(error) => {
-                if let Ok(redb) = open_redb(storage, generation, false, cache, Backend::reading) {
+                if let Ok(redb) = open_redb_to_read(storage, generation, cache) {
                     open.state = DatabaseState::Reading(redb);
                 }
                 Err(error)
@@ -312,20 +313,34 @@ fn open_redb(
     cache_bytes: usize,
     wrap: impl FnOnce(Box<dyn StorageBackend>) -> io::Result<Backend>,
 ) -> Result<redb::Database, OpenError> {
-    let name = generation.file_name();
-    let path = || storage.path().join(&name);
-    let io_error = |source: io::Error| match source.kind() {
-        io::ErrorKind::ResourceBusy | io::ErrorKind::WouldBlock => OpenError::InUse { path: path() },
-        _ => OpenError::Io { path: path(), source },
-    };
-    let damaged = |detail: String| OpenError::Damaged { path: path(), detail };
+    let backend = storage.open(&generation.file_name(), create).and_then(wrap);
+    open_backend(storage.path().join(generation.file_name()), backend, cache_bytes)
+}
 
-    let backend = storage.open(&name, create).and_then(wrap).map_err(io_error)?;
+/// Opens a database whose writes do not reach the disk.
+fn open_redb_to_read(
+    storage: &dyn Storage,
+    generation: Generation,
+    cache_bytes: usize,
+) -> Result<redb::Database, OpenError> {
+    let backend = storage.open_to_read(&generation.file_name()).and_then(Backend::reading);
+    open_backend(storage.path().join(generation.file_name()), backend, cache_bytes)
+}
+
+fn open_backend(path: PathBuf, backend: io::Result<Backend>, cache_bytes: usize) -> Result<redb::Database, OpenError> {
+    let in_use = || OpenError::InUse { path: path.clone() };
+    let io_error = |source: io::Error| match source.kind() {
+        io::ErrorKind::ResourceBusy | io::ErrorKind::WouldBlock => in_use(),
+        _ => OpenError::Io { path: path.clone(), source },
+    };
+    let damaged = |detail: String| OpenError::Damaged { path: path.clone(), detail };
+
+    let backend = backend.map_err(io_error)?;
     let open = || redb::Builder::new().set_cache_size(cache_bytes).create_with_backend(backend);
     // redb answers some kinds of damage with a panic; a daemon needs a message that names the file.
     match catch_unwind(AssertUnwindSafe(open)) {
         Ok(Ok(redb)) => Ok(redb),
-        Ok(Err(DatabaseError::DatabaseAlreadyOpen)) => Err(OpenError::InUse { path: path() }),
+        Ok(Err(DatabaseError::DatabaseAlreadyOpen)) => Err(in_use()),
         Ok(Err(DatabaseError::Storage(redb::StorageError::Io(source)))) => match source.kind() {
             io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => Err(damaged(source.to_string())),
             _ => Err(io_error(source)),

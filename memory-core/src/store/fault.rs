@@ -285,7 +285,15 @@ impl Storage for FaultStorage {
             }
             found => found?,
         };
+        // A file system that became read-only opens nothing to be written.
+        if let Some((0, error @ io::ErrorKind::ReadOnlyFilesystem)) = self.disk.lock().fault {
+            return Err(error.into());
+        }
         Ok(Box::new(FaultFile { disk: Arc::clone(&self.disk), file, written: 0 }))
+    }
+
+    fn open_to_read(&self, name: &str) -> io::Result<Box<dyn StorageBackend>> {
+        Ok(Box::new(FaultFile { disk: Arc::clone(&self.disk), file: self.file(name)?, written: 0 }))
     }
 
     fn reader(&self, name: &str) -> io::Result<Box<dyn Read + Send>> {
