@@ -1,54 +1,12 @@
 //! No room left: on the disk during a commit, or under the configured ceiling.
 
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use engram_tests::{Agent, Broker, SOON, Stage, evidence_ids, run_to_end, skipped};
+use engram_tests::{Agent, Broker, SOON, SmallDisk, Stage, evidence_ids};
 use serde_json::{Value, json};
-use tempfile::TempDir;
-
-/// A small file system of its own; unmounted when dropped.
-struct SmallDisk {
-    folder: TempDir,
-}
-
-impl SmallDisk {
-    /// `None`, with a printed line, where this user may not mount.
-    fn mount(mib: u32) -> Result<Option<Self>> {
-        let folder = tempfile::Builder::new().prefix("engram-disk-").tempdir()?;
-        let ended = run_to_end(
-            Command::new("mount")
-                .args(["-t", "tmpfs", "-o", &format!("size={mib}m"), "engram-test"])
-                .arg(folder.path()),
-            SOON,
-        )?;
-        if ended.code == Some(0) {
-            return Ok(Some(Self { folder }));
-        }
-        skipped(&format!("a full disk needs the right to mount a tmpfs: {}", ended.stderr.trim()));
-        Ok(None)
-    }
-
-    fn path(&self) -> &Path {
-        self.folder.path()
-    }
-
-    fn grow(&self, mib: u32) -> Result<()> {
-        let ended =
-            run_to_end(Command::new("mount").args(["-o", &format!("remount,size={mib}m")]).arg(self.path()), SOON)?;
-        ensure!(ended.code == Some(0), "cannot grow the disk: {}", ended.stderr);
-        Ok(())
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        run_to_end(Command::new("umount").arg("--lazy").arg(self.path()), SOON).ok();
-    }
-}
 
 fn batch(number: u32) -> Value {
     // Words that differ, so that no store can make them small.
@@ -105,7 +63,7 @@ fn on_disk(
 
 #[test]
 fn a_full_disk_refuses_keeps_what_it_has_and_goes_on_when_there_is_room() -> Result<()> {
-    let Some(disk) = SmallDisk::mount(12)? else { return Ok(()) };
+    let Some(disk) = SmallDisk::mount("size=12m")? else { return Ok(()) };
     let mut stage = on_disk("narrow", disk.path().to_owned(), |builder| builder.set("memory.cache_mib", 1))?;
     stage.tell("rake", "The rake is in the shed.")?;
     let (accepted, refused) = fill(&stage)?;
@@ -115,7 +73,7 @@ fn a_full_disk_refuses_keeps_what_it_has_and_goes_on_when_there_is_room() -> Res
     ensure!(evidence_ids(&answer).first().is_some_and(|id| id == "rake"), "{answer}");
     all_there(&stage, accepted)?;
 
-    disk.grow(256)?;
+    disk.remount("size=256m")?;
     // The refused batch was never acknowledged: the broker brings it again.
     stage
         .client
@@ -130,11 +88,11 @@ fn a_full_disk_refuses_keeps_what_it_has_and_goes_on_when_there_is_room() -> Res
 
 #[test]
 fn a_kill_on_a_full_disk_loses_nothing_that_was_accepted() -> Result<()> {
-    let Some(disk) = SmallDisk::mount(12)? else { return Ok(()) };
+    let Some(disk) = SmallDisk::mount("size=12m")? else { return Ok(()) };
     let mut stage = on_disk("cramped", disk.path().to_owned(), |builder| builder.set("memory.cache_mib", 1))?;
     let (accepted, _) = fill(&stage)?;
     stage.agent.kill()?;
-    disk.grow(256)?;
+    disk.remount("size=256m")?;
     stage.check()?;
     stage.agent.restart(&stage.client)?;
     all_there(&stage, accepted)
