@@ -167,15 +167,22 @@ impl Store {
     }
 
     /// Runs a read again if the database was reopened under it. On a disk that refuses writes every attempt to write reopens
-    /// it, so that may happen more than once.
+    /// it, so that may happen more than once. Reopens it itself, once, where the disk could not be read.
     pub(crate) fn reading<T, E>(&self, read: impl Fn(&View) -> std::result::Result<T, E>) -> std::result::Result<T, E>
     where
         E: From<ReadError>,
     {
         let mut repetitions = 0..REPEATED_READS;
+        let mut reopened = false;
         loop {
             let openings = self.database.openings();
             let result = self.view().map_err(|failure| ReadError::from(failure).into()).and_then(|view| read(&view));
+            if result.is_err() && !reopened && self.database.openings() == openings && self.database.take_unread() {
+                reopened = true;
+                if let Err(failure) = self.heal(&mut self.writer.lock()) {
+                    tracing::error!(problem = tables::describe(failure), "the store cannot be read");
+                }
+            }
             let interrupted = result.is_err() && self.database.openings() != openings;
             if !interrupted || repetitions.next().is_none() {
                 return result;

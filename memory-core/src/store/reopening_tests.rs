@@ -12,9 +12,7 @@ fn told(text: &str) -> Vec<Observation> {
     vec![Observation::Told(Told { text: text.into(), source: "asr".into(), ..Told::default() })]
 }
 
-#[test]
-fn a_read_is_repeated_as_often_as_the_database_is_reopened_under_it() {
-    let storage = FaultStorage::new();
+fn open(storage: &FaultStorage) -> Store {
     let options = MemoryOptions {
         zone: jiff::tz::TimeZone::UTC,
         max_bytes: None,
@@ -23,7 +21,13 @@ fn a_read_is_repeated_as_often_as_the_database_is_reopened_under_it() {
         index: Default::default(),
     };
     let clock = Arc::new(ManualClock::at(Timestamp::from_micros(1_795_161_600_000_000)));
-    let store = Store::open(Arc::new(storage.clone()), options, clock).unwrap();
+    Store::open(Arc::new(storage.clone()), options, clock).unwrap()
+}
+
+#[test]
+fn a_read_is_repeated_as_often_as_the_database_is_reopened_under_it() {
+    let storage = FaultStorage::new();
+    let store = open(&storage);
     store.observe(told("before")).unwrap();
     storage.fail_after(0, io::ErrorKind::StorageFull);
     let reads = Cell::new(0);
@@ -46,4 +50,21 @@ fn a_read_is_repeated_as_often_as_the_database_is_reopened_under_it() {
     });
     assert!(failed.is_err());
     assert_eq!(reads.get(), 1);
+}
+
+#[test]
+fn a_disk_that_could_not_be_read_for_a_while_is_read_again_without_a_write() {
+    let storage = FaultStorage::new();
+    let store = open(&storage);
+    store.observe(told("before")).unwrap();
+    let read = || store.reading(|view| view.list_events(None, 9).map_err(ReadError::from));
+    assert_eq!(read().unwrap().len(), 1);
+    storage.set_unreadable(true);
+    for _ in 0..3 {
+        assert!(matches!(read(), Err(ReadError::Store(_))));
+    }
+    storage.set_unreadable(false);
+    assert_eq!(read().unwrap().len(), 1);
+    store.observe(told("after")).unwrap();
+    assert_eq!(read().unwrap().len(), 2);
 }
