@@ -101,9 +101,16 @@ fn a_kill_on_a_full_disk_loses_nothing_that_was_accepted() -> Result<()> {
 #[test]
 fn the_configured_ceiling_is_kept_and_said() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let mut stage = on_disk("thrifty", folder.path().to_owned(), |builder| builder.set("memory.max_mib", 16))?;
+    let mut stage = on_disk("thrifty", folder.path().to_owned(), |builder| {
+        builder.set("memory.max_mib", 16).set("mqtt.allow.forget", true)
+    })?;
+    stage.tell("rake", "The rake is in the shed.")?;
     let (accepted, _) = fill(&stage)?;
     ensure!(accepted > 0, "nothing fitted under the ceiling");
+    // Forgetting gets through behind what is refused: it makes room.
+    let forgotten = stage.command("forget", json!({"entity": "rake"}))?;
+    ensure!(forgotten["state"] == "succeeded" && forgotten["events"] == 1, "{forgotten}");
+    ensure!(!stage.remembered_ids()?.contains("rake"), "it is hidden");
     all_there(&stage, accepted)?;
     stage.agent.stop()?;
     let mut bytes = 0;
