@@ -193,39 +193,47 @@ impl Ledger {
     }
 }
 
-/// What was told of batch 0 and batch 1, both acknowledged; of the second its owner's items were forgotten.
-fn two_batches() -> (Ledger, BTreeSet<String>) {
-    let mut ledger = Ledger::default();
-    for batch in 0..2 {
-        ledger.sent(batch);
-        ledger.replied(batch, &json!({"accepted": ITEMS})).unwrap();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was told of batch 0 and batch 1, both acknowledged; of the second its owner's items were forgotten.
+    fn two_batches() -> (Ledger, BTreeSet<String>) {
+        let mut ledger = Ledger::default();
+        for batch in 0..2 {
+            ledger.sent(batch);
+            ledger.replied(batch, &json!({"accepted": ITEMS})).unwrap();
+        }
+        ledger.forget(1, Forgotten::Owner);
+        let left = ledger.at_the_end();
+        (ledger, left)
     }
-    ledger.forget(1, Forgotten::Owner);
-    let left = ledger.at_the_end();
-    (ledger, left)
-}
 
-#[test]
-fn a_lost_observation_and_one_that_is_back_are_noticed() {
-    let (mut ledger, left) = two_batches();
-    assert_eq!(left.len(), 12);
-    ledger.verify(0, &left).unwrap();
-    let without = |id: &str| left.iter().filter(|other| *other != id).cloned().collect();
-    assert!(ledger.verify(0, &without("k0-3")).is_err(), "it was acknowledged");
-    assert!(ledger.verify(1, &without("k0-3")).is_ok(), "it is not looked at");
+    #[test]
+    fn a_lost_observation_and_one_that_is_back_are_noticed() {
+        let (mut ledger, left) = two_batches();
+        assert_eq!(left.len(), 12);
+        ledger.verify(0, &left).unwrap();
+        let without = |id: &str| left.iter().filter(|other| *other != id).cloned().collect();
+        assert!(ledger.verify(0, &without("k0-3")).is_err(), "it was acknowledged");
+        assert!(ledger.verify(1, &without("k0-3")).is_ok(), "it is not looked at");
 
-    let with = left.iter().cloned().chain(["k1-2".to_owned()]).collect();
-    ledger.verify(0, &with).unwrap();
-    assert_eq!(ledger.open_from(0), 1);
-    ledger.forgot(1);
-    assert!(ledger.verify(0, &with).is_err(), "that it is forgotten was acknowledged");
-    assert_eq!(ledger.open_from(0), 2);
-    assert!(ledger.replied(0, &json!({"accepted": 7, "rejected": [{}]})).is_err(), "nobody wanted it to be forgotten");
-}
+        let with = left.iter().cloned().chain(["k1-2".to_owned()]).collect();
+        ledger.verify(0, &with).unwrap();
+        assert_eq!(ledger.open_from(0), 1);
+        ledger.forgot(1);
+        assert!(ledger.verify(0, &with).is_err(), "that it is forgotten was acknowledged");
+        assert_eq!(ledger.open_from(0), 2);
+        assert!(
+            ledger.replied(0, &json!({"accepted": 7, "rejected": [{}]})).is_err(),
+            "nobody wanted it to be forgotten"
+        );
+    }
 
-#[test]
-fn the_label_of_something_forgotten_is_found_among_bytes() {
-    let (ledger, _) = two_batches();
-    assert_eq!(ledger.forgotten_label(b"\0label kq1x3y, kq0x2y, kq1x, kq"), None);
-    assert_eq!(ledger.forgotten_label(b"kq0x2y\xffkq1x4y."), Some("kq1x4y".to_owned()));
+    #[test]
+    fn the_label_of_something_forgotten_is_found_among_bytes() {
+        let (ledger, _) = two_batches();
+        assert_eq!(ledger.forgotten_label(b"\0label kq1x3y, kq0x2y, kq1x, kq"), None);
+        assert_eq!(ledger.forgotten_label(b"kq0x2y\xffkq1x4y."), Some("kq1x4y".to_owned()));
+    }
 }

@@ -80,6 +80,12 @@ unsafe fn fail(error: c_int) {
     *__errno_location() = error;
 }
 
+// It is the disk that takes so long.
+#[allow(clippy::disallowed_methods)]
+fn take(time: Duration) {
+    std::thread::sleep(time);
+}
+
 /// The C library's own function.
 macro_rules! real {
     ($name:ident: $type:ty) => {{
@@ -119,7 +125,7 @@ macro_rules! syncs {
                     fail(error);
                     return -1;
                 }
-                std::thread::sleep(fault.slow);
+                take(fault.slow);
             }
             real!($name: unsafe extern "C" fn(c_int) -> c_int)(file)
         }
