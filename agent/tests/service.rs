@@ -158,6 +158,42 @@ async fn more_questions_than_the_queue_holds_are_busy() {
 }
 
 #[tokio::test]
+async fn listings_that_take_long_leave_a_thread_to_the_questions_and_too_many_are_busy() {
+    let (service, threads) = empty(ServiceOptions { recall_threads: 2, ..ServiceOptions::default() });
+    let (release, released) = std::sync::mpsc::sync_channel::<()>(1);
+    let (begun, has_begun) = tokio::sync::oneshot::channel();
+    let list = |work: Box<dyn FnOnce() + Send>| {
+        let service = service.clone();
+        let work = move |_: &Memory, _| {
+            work();
+            Ok(())
+        };
+        tokio::spawn(async move { service.list(WAIT, work).await })
+    };
+    let mut listings = vec![list(Box::new(move || {
+        begun.send(()).ok();
+        released.recv().ok();
+    }))];
+    has_begun.await.expect("the listing begins");
+    listings.extend((1..20).map(|_| list(Box::new(|| {}))));
+    // Sixteen have a place, and the others hear at once that there is none.
+    while listings.iter().filter(|listing| listing.is_finished()).count() < 4 {
+        tokio::task::yield_now().await;
+    }
+    assert!(service.ask(query("is there a thread for me?", WAIT)).await.is_ok());
+    release.send(()).unwrap();
+    let mut busy = 0;
+    for listing in listings {
+        match listing.await.unwrap() {
+            Err(AskFailure::Busy) => busy += 1,
+            other => other.unwrap(),
+        }
+    }
+    assert_eq!(busy, 4);
+    threads.drain(WAIT);
+}
+
+#[tokio::test]
 async fn the_wait_in_the_queue_counts_towards_the_deadline() {
     let (service, threads) = empty(one_thread());
     let blocked = block(&service).await;

@@ -48,8 +48,8 @@ pub enum ObserveError {
     /// The disk is full, or the limit of the store is reached. Nothing was committed; the same batch can be tried again.
     #[error("the store cannot write: {0}; free disk space or raise the limit, then it continues by itself")]
     StorageFull(String),
-    /// Any other failure of the store. Nothing was committed.
-    #[error("the store failed: {0}")]
+    /// Any other failure of the store. Nothing was committed; the same batch can be tried again.
+    #[error("the store failed: {0}; if the disk fails or became read-only, mend that, then it continues by itself")]
     Store(String),
 }
 

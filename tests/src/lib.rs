@@ -20,6 +20,7 @@ mod notifications;
 mod numbers;
 mod process;
 pub mod sandbox;
+mod small_disk;
 mod stage;
 
 pub use agent::{Agent, AgentBuilder};
@@ -34,4 +35,5 @@ pub use mcp::{McpClient, read_result};
 pub use notifications::Notifications;
 pub use numbers::Random;
 pub use process::{Finished, Process, run_to_end};
+pub use small_disk::SmallDisk;
 pub use stage::{SOON, Stage, evidence_ids};

@@ -84,10 +84,21 @@ impl Stage {
     /// # Errors
     /// If a reply is missing or an id is there twice.
     pub fn remembered_ids(&self) -> Result<BTreeSet<String>> {
+        self.remembered_ids_of(&json!({}))
+    }
+
+    /// As [`Stage::remembered_ids`], of the episodes that a `list` with `filter` names.
+    ///
+    /// # Errors
+    /// If a reply is missing or an id is there twice.
+    pub fn remembered_ids_of(&self, filter: &Value) -> Result<BTreeSet<String>> {
         let mut found = BTreeSet::new();
         let mut cursor = Value::Null;
         loop {
-            let page = self.command("list", json!({"limit": 200, "cursor": cursor}))?;
+            let mut request = filter.clone();
+            request["limit"] = 200.into();
+            request["cursor"] = cursor;
+            let page = self.command("list", request)?;
             let episodes = page["episodes"].as_array().with_context(|| format!("list replied {page}"))?;
             for episode in episodes {
                 // A long episode comes in pages.

@@ -71,6 +71,25 @@ fn what_is_forgotten_and_compacted_is_nowhere_in_the_data_directory() -> Result<
 }
 
 #[test]
+fn what_a_language_model_read_out_of_forgotten_events_goes_also_after_a_kill() -> Result<()> {
+    let mut stage = Stage::start("upkeep")?;
+    told(&stage)?;
+    stage.agent.kill()?;
+    // As a kill leaves it between the commit that forgets an event and the end of `forget`.
+    let known = stage.agent.data_dir().join("llm-facts.jsonl");
+    let row = |event: u32, value: &str| json!({"event": event, "sum": "", "facts": [["mug", "place", value, true]]});
+    std::fs::write(&known, format!("{}\n{}\n", row(1, "shelf"), row(4711, "attic")))?;
+    stage.agent.restart(&stage.client)?;
+    let left = std::fs::read_to_string(&known)?;
+    assert!(left.contains("shelf") && !left.contains("attic"), "{left}");
+    // Nor while no agent runs.
+    stage.agent.stop()?;
+    succeeded(&stage.agent.engram(&["forget", "--offline", "--yes", "--entity", "Anna"])?);
+    assert_eq!(std::fs::read_to_string(&known)?, "");
+    Ok(())
+}
+
+#[test]
 fn a_backup_made_while_it_runs_moves_the_memory_to_another_machine() -> Result<()> {
     let stage = Stage::start("upkeep")?;
     told(&stage)?;

@@ -4,16 +4,16 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::{EpisodeId, ForgetError, ForgetRequest, SystemClock, TimeSpan};
+use memory_core::{EpisodeId, EventId, ForgetError, ForgetRequest, SystemClock, TimeSpan};
 use serde_json::{Value as Json, json};
 
 use super::place::{self, CommandTarget};
 use crate::cli::{ForgetArgs, GlobalArgs};
-use crate::config::Config;
+use crate::config::{Config, Directories};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::mqtt::commands::{forgotten, preview};
 use crate::output::Output;
-use crate::{media, opening, when};
+use crate::{llm, media, opening, when};
 
 /// Runs the command.
 ///
@@ -43,6 +43,8 @@ pub fn run(args: &ForgetArgs, global: &GlobalArgs, output: Output) -> Result<Exi
     let done = match &place {
         CommandTarget::Store(memory) => {
             let reply = memory.forget(&request).map_err(refused)?;
+            let is_visible = |event| matches!(memory.event(EventId(event)), Ok(Some(_)));
+            llm::forget_known_facts(&Directories::of(config).data, is_visible);
             let left = media::delete_forgotten(memory, &media::Recordings::open(config)?);
             if left > 0 {
                 let message = format!(

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use drivers::archive::Archive;
 use drivers::perception::Pace;
-use memory_core::{Clock, SystemClock};
+use memory_core::{Clock, EventId, Memory, SystemClock};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -100,7 +100,14 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     }
     let memory = {
         let (config, clock) = (config.clone(), Arc::clone(&clock));
-        tokio::task::spawn_blocking(move || opening::memory(&config, clock)).await.or_exit(Exit::Internal)??
+        let open = move || -> Result<Memory, Failure> {
+            let memory = opening::memory(&config, clock)?;
+            // What a kill kept from being removed, or was forgotten while no agent ran.
+            let is_visible = |event| matches!(memory.event(EventId(event)), Ok(Some(_)));
+            crate::llm::forget_known_facts(&Directories::of(&config).data, is_visible);
+            Ok(memory)
+        };
+        tokio::task::spawn_blocking(open).await.or_exit(Exit::Internal)??
     };
     let stats = memory.stats();
     tracing::info!(

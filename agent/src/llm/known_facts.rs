@@ -38,8 +38,13 @@ impl KnownFacts {
     /// Those of the data directory; without one they are kept as long as the program runs.
     pub fn open(data: Option<&Path>) -> Self {
         let path = data.map(|data| data.join("llm-facts.jsonl"));
-        let rows = path.as_deref().map(read).unwrap_or_default();
-        Self { path, rows: Mutex::new(rows) }
+        let (rows, whole) = path.as_deref().map_or_else(|| (BTreeMap::new(), true), read);
+        let known = Self { path, rows: Mutex::new(rows) };
+        if !whole {
+            // What is left of a line belongs to an event that may be forgotten, and the next line would be added to it.
+            known.rewrite(&known.rows.lock());
+        }
+        known
     }
 
     /// What was read out of an event, if it was.
@@ -78,13 +83,21 @@ impl KnownFacts {
         if rows.len() == before {
             return;
         }
+        self.rewrite(&rows);
+    }
+
+    /// Replaces the file. Power loss leaves the old one or the new one; what was forgotten does not come back.
+    fn rewrite(&self, rows: &BTreeMap<u64, Row>) {
         let text: String =
             rows.values().filter_map(|row| serde_json::to_string(row).ok()).map(|line| format!("{line}\n")).collect();
         self.note(|path| {
             let part = path.with_extension("part");
             drop(fs::remove_file(&part));
-            create_private(&part)?.write_all(text.as_bytes())?;
-            fs::rename(&part, path)
+            let mut file = create_private(&part)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&part, path)?;
+            File::open(path.parent().unwrap_or(path))?.sync_all()
         });
     }
 
@@ -97,11 +110,22 @@ impl KnownFacts {
     }
 }
 
-/// The rows of a file. A line that a kill cut short is asked again.
-fn read(path: &Path) -> BTreeMap<u64, Row> {
-    let Ok(file) = File::open(path) else { return BTreeMap::new() };
-    let lines = BufReader::new(file.take(LARGEST)).lines().map_while(Result::ok);
-    lines.filter_map(|line| serde_json::from_str(&line).ok()).map(|row: Row| (row.event, row)).collect()
+/// The rows of a file, and whether every line is one. An event whose line a kill cut short is asked again.
+fn read(path: &Path) -> (BTreeMap<u64, Row>, bool) {
+    let Ok(file) = File::open(path) else { return (BTreeMap::new(), true) };
+    let (mut rows, mut whole) = (BTreeMap::new(), true);
+    for line in BufReader::new(file.take(LARGEST)).split(b'\n') {
+        match line.ok().and_then(|line| serde_json::from_slice::<Row>(&line).ok()) {
+            Some(row) => drop(rows.insert(row.event, row)),
+            None => whole = false,
+        }
+    }
+    (rows, whole)
+}
+
+/// Removes what was read out of events that are not visible any more from the file of the data directory.
+pub fn forget_known_facts(data: &Path, is_visible: impl Fn(u64) -> bool) {
+    KnownFacts::open(Some(data)).retain(is_visible);
 }
 
 fn sum(event: &Event) -> String {
@@ -135,5 +159,23 @@ mod tests {
         assert_eq!((known.get(&first), known.get(&second)), (None, Some(statement("shut"))));
         let kept = fs::read_to_string(directory.path().join("llm-facts.jsonl")).unwrap();
         assert!(!kept.contains("open") && kept.contains("shut"), "{kept}");
+    }
+    #[test]
+    fn what_a_kill_left_of_a_line_is_removed_and_harms_no_other_line() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("llm-facts.jsonl");
+        let (first, second) = (event(1, None, "The gate is open."), event(2, None, "The lamp is on."));
+        KnownFacts::open(Some(directory.path())).keep(&first, &[]);
+        let whole = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!("{whole}{{\"event\":7,\"facts\":[[\"Anna\",\"sta")).unwrap();
+        let known = KnownFacts::open(Some(directory.path()));
+        assert_eq!(fs::read_to_string(&path).unwrap(), whole);
+        known.keep(&second, &[]);
+        let known = KnownFacts::open(Some(directory.path()));
+        assert_eq!((known.get(&first), known.get(&second)), (Some(vec![]), Some(vec![])));
+
+        forget_known_facts(directory.path(), |event| event == 2);
+        let known = KnownFacts::open(Some(directory.path()));
+        assert_eq!((known.get(&first), known.get(&second)), (None, Some(vec![])));
     }
 }

@@ -41,6 +41,7 @@ pub use self::facts::FactReader;
 pub use self::gists::LineChooser;
 pub use self::http::Address;
 use self::http::HttpClient;
+pub use self::known_facts::forget_known_facts;
 pub use self::procedures::PatternJudge;
 use self::transcript::{Recorder, Replay};
 use self::usage::UsageFile;

@@ -95,7 +95,10 @@ impl UsageFile {
         let part = path.with_extension("part");
         let written = || -> std::io::Result<()> {
             drop(fs::remove_file(&part));
-            create_private(&part)?.write_all(&serde_json::to_vec(usage)?)?;
+            let mut file = create_private(&part)?;
+            file.write_all(&serde_json::to_vec(usage)?)?;
+            // After power loss an empty file would begin a month anew.
+            file.sync_all()?;
             // The doctor may be root, and the service is not.
             give_to_owner_of(&part, path.parent().unwrap_or(path))?;
             fs::rename(&part, path)

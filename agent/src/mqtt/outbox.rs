@@ -15,6 +15,9 @@ use super::reply::Address;
 /// Replies on their way at once.
 const REPLIES: usize = 1024;
 
+/// Their bytes at once, KiB: an episode's page has half a MiB, and whoever asks for many need not read any.
+const REPLIES_KIB: u32 = 32 << 10;
+
 /// Announcements that wait.
 const ANNOUNCEMENTS: usize = 1024;
 
@@ -22,6 +25,7 @@ const ANNOUNCEMENTS: usize = 1024;
 pub struct Outbox {
     link: watch::Sender<Option<Sender>>,
     room: Arc<Semaphore>,
+    kib: Arc<Semaphore>,
     replies: TaskTracker,
     announcements: mpsc::Sender<Publication>,
     waiting: Mutex<mpsc::Receiver<Publication>>,
@@ -34,6 +38,7 @@ impl Outbox {
         Self {
             link: watch::Sender::new(None),
             room: Arc::new(Semaphore::new(REPLIES)),
+            kib: Arc::new(Semaphore::new(REPLIES_KIB as usize)),
             replies: TaskTracker::new(),
             announcements,
             waiting: Mutex::new(waiting),
@@ -48,16 +53,16 @@ impl Outbox {
 
     /// Sends a reply; tries again on the next connection if this one breaks first, until `patience` is over.
     pub fn reply(&self, address: Address, body: &Value, patience: Duration) {
-        let Ok(room) = Arc::clone(&self.room).try_acquire_owned() else {
+        let payload = payload(body);
+        // No reply is larger than all of them may be.
+        let kib = u32::try_from(payload.len() / 1024).map_or(REPLIES_KIB, |kib| kib.min(REPLIES_KIB));
+        let room = Arc::clone(&self.room).try_acquire_owned();
+        let (Ok(room), Ok(bytes)) = (room, Arc::clone(&self.kib).try_acquire_many_owned(kib)) else {
             self.counters.replies_dropped.increment();
             return;
         };
-        let publication = Publication {
-            topic: address.topic,
-            payload: payload(body),
-            correlation: address.correlation,
-            ..Publication::default()
-        };
+        let publication =
+            Publication { topic: address.topic, payload, correlation: address.correlation, ..Publication::default() };
         let (link, counters) = (self.link.subscribe(), Arc::clone(&self.counters));
         self.replies.spawn(async move {
             let delivered = tokio::time::timeout(patience, deliver(link, &publication)).await;
@@ -65,7 +70,7 @@ impl Outbox {
                 counters.replies_dropped.increment();
                 tracing::warn!(topic = publication.topic, outcome = ?delivered, "a reply was not delivered");
             }
-            drop(room);
+            drop((room, bytes));
         });
     }
 
@@ -117,4 +122,26 @@ async fn deliver(mut link: watch::Receiver<Option<Sender>>, publication: &Public
 
 fn payload(body: &Value) -> bytes::Bytes {
     body.to_string().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn replies_that_nobody_fetches_are_bounded_by_their_bytes_and_the_room_comes_back() {
+        let counters = Arc::new(MqttCounters::default());
+        let outbox = Outbox::new(Arc::clone(&counters));
+        let address = || Address { topic: "reply/somebody".to_owned(), correlation: None };
+        let page = Value::String("x".repeat(512 << 10));
+        for _ in 0..100 {
+            outbox.reply(address(), &page, Duration::from_secs(5));
+        }
+        assert_eq!(counters.replies_dropped.get(), 100 - 64);
+        // Nobody fetches the others in time.
+        outbox.flush(Duration::from_secs(10)).await;
+        assert_eq!(counters.replies_dropped.get(), 100);
+        outbox.reply(address(), &page, Duration::from_secs(5));
+        assert_eq!(counters.replies_dropped.get(), 100, "there is room again");
+    }
 }

@@ -156,6 +156,8 @@ fn refusal(error: &UpkeepError) -> Refusal {
         UpkeepError::Memory(MaintenanceError::Write(error)) if error.kind() == std::io::ErrorKind::StorageFull => {
             Code::StorageFull
         }
+        // A directory that is new, or a file system without a free inode.
+        UpkeepError::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => Code::StorageFull,
         UpkeepError::Memory(MaintenanceError::Full(_)) | UpkeepError::NoRoom { .. } => Code::StorageFull,
         UpkeepError::Memory(MaintenanceError::Unusable(_)) | UpkeepError::Name(_) => Code::BadRequest,
         _ => Code::Internal,

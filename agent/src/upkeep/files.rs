@@ -185,18 +185,28 @@ impl<W: io::Write> io::Write for Guarded<W> {
 /// How names begin that this program gives by itself.
 pub const OWN: &str = "engram-";
 
-/// Removes the oldest backups and exports of a directory that this program named itself, beyond the newest `keep`.
+/// What is not whole after this time was cut off: whoever writes it does so all the time.
+const CUT_OFF: std::time::Duration = std::time::Duration::from_secs(24 * 3600);
+
+/// Removes the oldest backups and exports of a directory that this program named itself, beyond the newest `keep`, and those
+/// that a kill or a power cut kept from becoming whole.
 pub fn retain(directory: &Path, keep: usize) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
-    let mut own: Vec<(std::time::SystemTime, PathBuf)> = entries
-        .filter_map(Result::ok)
-        .filter(|entry| {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            name.starts_with(OWN) && (name.ends_with(".backup") || name.ends_with("-export"))
-        })
-        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
-        .collect();
+    let mut own: Vec<(std::time::SystemTime, PathBuf)> = Vec::new();
+    for entry in entries.filter_map(Result::ok) {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let Ok(modified) = entry.metadata().and_then(|metadata| metadata.modified()) else { continue };
+        let is_upkeep = |name: &str| name.starts_with(OWN) && (name.ends_with(".backup") || name.ends_with("-export"));
+        if is_upkeep(&name) {
+            own.push((modified, entry.path()));
+        } else if name.strip_suffix(UNFINISHED).is_some_and(is_upkeep)
+            && modified.elapsed().is_ok_and(|age| age > CUT_OFF)
+        {
+            tracing::info!(path = %entry.path().display(), "what is left of a backup or export that was cut off is removed");
+            remove(&entry.path());
+        }
+    }
     own.sort();
     let surplus = own.len().saturating_sub(keep);
     for (_, path) in own.drain(..surplus) {
@@ -204,6 +214,9 @@ pub fn retain(directory: &Path, keep: usize) {
         remove(&path);
     }
 }
+
+/// How the name of a file or directory ends that is not whole yet.
+const UNFINISHED: &str = ".new";
 
 /// A file or directory that is not whole yet; removed unless it is finished.
 pub struct Beginning {
@@ -217,7 +230,7 @@ pub fn beginning(path: &Path, replace: bool) -> Result<Beginning, UpkeepError> {
         return Err(FileError::Exists(path.to_path_buf()).into());
     }
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".new");
+    name.push(UNFINISHED);
     let beginning = Beginning { path: path.with_file_name(name), finished: false };
     // What another run left when it was cut off.
     remove(&beginning.path);
@@ -290,6 +303,27 @@ mod tests {
             std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
         assert_eq!(left, ["engram-3-export", "engram-4.backup", "engram-notes", "monday.backup"]);
+    }
+
+    #[test]
+    fn of_backups_that_were_cut_off_nothing_stays_for_ever() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        let long_ago = std::time::SystemTime::now() - 2 * CUT_OFF;
+        for name in ["engram-1.backup.new", "engram-2.backup.new", "monday.backup.new"] {
+            std::fs::write(at(name), "half").unwrap();
+        }
+        std::fs::create_dir(at("engram-3-export.new")).unwrap();
+        std::fs::write(at("engram-3-export.new").join("memory.jsonl"), "half").unwrap();
+        // The second is being written.
+        for name in ["engram-1.backup.new", "monday.backup.new", "engram-3-export.new"] {
+            File::open(at(name)).unwrap().set_modified(long_ago).unwrap();
+        }
+        retain(directory.path(), 2);
+        let mut left: Vec<_> =
+            std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["engram-2.backup.new", "monday.backup.new"]);
     }
 
     #[test]

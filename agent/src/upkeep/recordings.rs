@@ -189,6 +189,7 @@ impl<'r> MediaIn<'r> {
             fs::remove_file(&part).map_err(io_error(&part))?;
         } else {
             fs::rename(&part, &path).map_err(io_error(&path))?;
+            File::open(imported).and_then(|directory| directory.sync_all()).map_err(io_error(imported))?;
             self.copied += 1;
         }
         Ok(path)

@@ -214,6 +214,8 @@ impl Archive {
             to.sync_all()
         });
         copied.and_then(|()| std::fs::rename(&part, &path)).inspect_err(|_| drop(remove(&part)))?;
+        // The name must outlive a power cut as well as the bytes: an import says that it is here.
+        std::fs::File::open(self.directory.join(source))?.sync_all()?;
         self.chunks.lock().insert(key, Chunk { end: name.begin + self.limits.chunk, bytes });
         Ok(true)
     }

@@ -17,11 +17,32 @@ const MAGIC_BYTES: usize = 9;
 /// Bytes that the overlay keeps as one piece.
 const BLOCK: u64 = 4096;
 
-/// Passes everything on and remembers that the disk was full; or keeps every write to itself.
+/// What went wrong on the disk: redb tells only the first error as it was, and "previous I/O error" ever after.
+#[derive(Debug, Default)]
+pub(super) struct DiskTrouble {
+    /// There was no space left.
+    full: AtomicBool,
+    /// Something could not be read; since then redb refuses all work, also where the disk can be read again.
+    unread: AtomicBool,
+}
+
+impl DiskTrouble {
+    /// Whether the disk was full since the last time.
+    pub(super) fn take_full(&self) -> bool {
+        self.full.swap(false, Ordering::AcqRel)
+    }
+
+    /// Whether something could not be read since the last time.
+    pub(super) fn take_unread(&self) -> bool {
+        self.unread.swap(false, Ordering::AcqRel)
+    }
+}
+
+/// Passes everything on and remembers what went wrong; or keeps every write to itself.
 #[derive(Debug)]
 pub(super) struct Backend {
     inner: Box<dyn StorageBackend>,
-    full: Arc<AtomicBool>,
+    trouble: Arc<DiskTrouble>,
     /// Writes that do not reach the disk, so that a database on a full disk can be opened for reading: redb notes in the
     /// file that it is open.
     overlay: Option<Mutex<Overlay>>,
@@ -34,23 +55,23 @@ struct Overlay {
 }
 
 impl Backend {
-    /// A backend that writes. `full` is set when the disk has no space left.
-    pub(super) fn writing(inner: Box<dyn StorageBackend>, full: &Arc<AtomicBool>) -> io::Result<Self> {
+    /// A backend that writes.
+    pub(super) fn writing(inner: Box<dyn StorageBackend>, trouble: &Arc<DiskTrouble>) -> io::Result<Self> {
         restart_creation(inner.as_ref())?;
-        Ok(Self { inner, full: Arc::clone(full), overlay: None })
+        Ok(Self { inner, trouble: Arc::clone(trouble), overlay: None })
     }
 
     /// A backend that leaves the disk as it is.
-    pub(super) fn reading(inner: Box<dyn StorageBackend>) -> io::Result<Self> {
+    pub(super) fn reading(inner: Box<dyn StorageBackend>, trouble: &Arc<DiskTrouble>) -> io::Result<Self> {
         let overlay = Overlay { len: inner.len()?, blocks: BTreeMap::new() };
-        Ok(Self { inner, full: Arc::default(), overlay: Some(Mutex::new(overlay)) })
+        Ok(Self { inner, trouble: Arc::clone(trouble), overlay: Some(Mutex::new(overlay)) })
     }
 
     fn noting(&self, result: io::Result<()>) -> io::Result<()> {
         if let Err(error) = &result
             && is_full(error)
         {
-            self.full.store(true, Ordering::Release);
+            self.trouble.full.store(true, Ordering::Release);
         }
         result
     }
@@ -123,10 +144,14 @@ impl StorageBackend for Backend {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        match &self.overlay {
+        let read = match &self.overlay {
             Some(overlay) => overlay.lock().read(self.inner.as_ref(), offset, out),
             None => self.inner.read(offset, out),
+        };
+        if read.is_err() {
+            self.trouble.unread.store(true, Ordering::Release);
         }
+        read
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -12,7 +13,7 @@ use redb::{
     DatabaseError, Key, ReadTransaction, ReadableDatabase, StorageBackend, TableDefinition, Value, WriteTransaction,
 };
 
-use super::backend::Backend;
+use super::backend::{Backend, DiskTrouble};
 use super::failure::{Failure, Result};
 use super::generation::{self, Generation};
 use super::noted::Noted;
@@ -30,7 +31,7 @@ pub(crate) struct Database {
     storage: Arc<dyn Storage>,
     cache_bytes: usize,
     open: RwLock<Open>,
-    full: Arc<AtomicBool>,
+    trouble: Arc<DiskTrouble>,
     /// How often the database was opened.
     openings: AtomicU64,
     /// The present generation was named, and it is not known whether power loss takes its name away again.
@@ -125,14 +126,15 @@ impl Database {
         })?;
         let present = generation::present(storage.as_ref())?;
         let generation = present.generation;
-        let full = Arc::new(AtomicBool::new(false));
-        let redb =
-            open_redb(storage.as_ref(), generation, present.new, cache_bytes, |inner| Backend::writing(inner, &full))?;
+        let trouble = Arc::<DiskTrouble>::default();
+        let redb = open_redb(storage.as_ref(), generation, present.new, cache_bytes, |inner| {
+            Backend::writing(inner, &trouble)
+        })?;
         let database = Self {
             storage,
             cache_bytes,
             open: RwLock::new(Open { generation, state: DatabaseState::Writing(redb) }),
-            full,
+            trouble,
             openings: AtomicU64::new(0),
             unsure: AtomicBool::new(false),
             changed: Mutex::default(),
@@ -223,8 +225,8 @@ impl Database {
 
     /// Makes the database of a generation that is not the present one. It is not durable until it is told to be.
     pub(crate) fn make_generation(&self, generation: Generation) -> Result<redb::Database, OpenError> {
-        let full = Arc::new(AtomicBool::new(false));
-        open_redb(self.storage(), generation, true, self.cache_bytes, |inner| Backend::writing(inner, &full))
+        let trouble = Arc::default();
+        open_redb(self.storage(), generation, true, self.cache_bytes, |inner| Backend::writing(inner, &trouble))
     }
 
     /// Makes a generation that is whole and synced the present one; then only it is there. Readers that began before read
@@ -236,7 +238,7 @@ impl Database {
         let storage = self.storage();
         let io_error = |source| OpenError::Io { path: storage.path(), source };
         let redb =
-            open_redb(storage, generation, false, self.cache_bytes, |inner| Backend::writing(inner, &self.full))?;
+            open_redb(storage, generation, false, self.cache_bytes, |inner| Backend::writing(inner, &self.trouble))?;
         let mut open = self.open.write();
         generation::enthrone(storage, generation).map_err(io_error)?;
         let synced = storage.sync();
@@ -275,8 +277,9 @@ impl Database {
             true => storage.sync().map_err(|source| OpenError::Io { path: storage.path(), source }),
             false => Ok(()),
         };
-        let opened = certain()
-            .and_then(|()| open_redb(storage, generation, false, cache, |inner| Backend::writing(inner, &self.full)));
+        let opened = certain().and_then(|()| {
+            open_redb(storage, generation, false, cache, |inner| Backend::writing(inner, &self.trouble))
+        });
         match opened {
             Ok(redb) => {
                 open.state = DatabaseState::Writing(redb);
@@ -287,7 +290,7 @@ impl Database {
                 Ok(())
             }
             Err(error) => {
-                if let Ok(redb) = open_redb(storage, generation, false, cache, Backend::reading) {
+                if let Ok(redb) = open_redb_to_read(storage, generation, cache, &self.trouble) {
                     open.state = DatabaseState::Reading(redb);
                 }
                 Err(error)
@@ -295,9 +298,14 @@ impl Database {
         }
     }
 
+    /// Whether something could not be read since the last time.
+    pub(crate) fn take_unread(&self) -> bool {
+        self.trouble.take_unread()
+    }
+
     /// What a failed write means: redb tells only the first error as it was, and "previous I/O error" ever after.
     pub(crate) fn explain(&self, failure: Failure) -> Failure {
-        let full = self.full.swap(false, Ordering::AcqRel);
+        let full = self.trouble.take_full();
         match failure {
             Failure::Store(message) if full => Failure::Full(format!("no space left on the disk ({message})")),
             other => other,
@@ -312,20 +320,36 @@ fn open_redb(
     cache_bytes: usize,
     wrap: impl FnOnce(Box<dyn StorageBackend>) -> io::Result<Backend>,
 ) -> Result<redb::Database, OpenError> {
-    let name = generation.file_name();
-    let path = || storage.path().join(&name);
-    let io_error = |source: io::Error| match source.kind() {
-        io::ErrorKind::ResourceBusy | io::ErrorKind::WouldBlock => OpenError::InUse { path: path() },
-        _ => OpenError::Io { path: path(), source },
-    };
-    let damaged = |detail: String| OpenError::Damaged { path: path(), detail };
+    let backend = storage.open(&generation.file_name(), create).and_then(wrap);
+    open_backend(storage.path().join(generation.file_name()), backend, cache_bytes)
+}
 
-    let backend = storage.open(&name, create).and_then(wrap).map_err(io_error)?;
+/// Opens a database whose writes do not reach the disk.
+fn open_redb_to_read(
+    storage: &dyn Storage,
+    generation: Generation,
+    cache_bytes: usize,
+    trouble: &Arc<DiskTrouble>,
+) -> Result<redb::Database, OpenError> {
+    let backend = storage.open_to_read(&generation.file_name());
+    let backend = backend.and_then(|inner| Backend::reading(inner, trouble));
+    open_backend(storage.path().join(generation.file_name()), backend, cache_bytes)
+}
+
+fn open_backend(path: PathBuf, backend: io::Result<Backend>, cache_bytes: usize) -> Result<redb::Database, OpenError> {
+    let in_use = || OpenError::InUse { path: path.clone() };
+    let io_error = |source: io::Error| match source.kind() {
+        io::ErrorKind::ResourceBusy | io::ErrorKind::WouldBlock => in_use(),
+        _ => OpenError::Io { path: path.clone(), source },
+    };
+    let damaged = |detail: String| OpenError::Damaged { path: path.clone(), detail };
+
+    let backend = backend.map_err(io_error)?;
     let open = || redb::Builder::new().set_cache_size(cache_bytes).create_with_backend(backend);
     // redb answers some kinds of damage with a panic; a daemon needs a message that names the file.
     match catch_unwind(AssertUnwindSafe(open)) {
         Ok(Ok(redb)) => Ok(redb),
-        Ok(Err(DatabaseError::DatabaseAlreadyOpen)) => Err(OpenError::InUse { path: path() }),
+        Ok(Err(DatabaseError::DatabaseAlreadyOpen)) => Err(in_use()),
         Ok(Err(DatabaseError::Storage(redb::StorageError::Io(source)))) => match source.kind() {
             io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => Err(damaged(source.to_string())),
             _ => Err(io_error(source)),

@@ -36,6 +36,9 @@ use crate::{
 /// Events that the preview of a request to forget shows.
 const PREVIEWED: usize = 20;
 
+/// A read is run again this often at most.
+const REPEATED_READS: usize = 16;
+
 /// Texts per call of the embedder.
 const EMBED_BATCH: usize = 32;
 
@@ -163,15 +166,27 @@ impl Store {
         Ok(View { published, tables, zone: self.options.zone.clone(), clock: Arc::clone(&self.clock) })
     }
 
-    /// Runs a read again if the database was reopened under it.
+    /// Runs a read again if the database was reopened under it. On a disk that refuses writes every attempt to write reopens
+    /// it, so that may happen more than once. Reopens it itself, once, where the disk could not be read.
     pub(crate) fn reading<T, E>(&self, read: impl Fn(&View) -> std::result::Result<T, E>) -> std::result::Result<T, E>
     where
         E: From<ReadError>,
     {
-        let openings = self.database.openings();
-        match read(&self.view().map_err(ReadError::from)?) {
-            Err(_) if self.database.openings() != openings => read(&self.view().map_err(ReadError::from)?),
-            result => result,
+        let mut repetitions = 0..REPEATED_READS;
+        let mut reopened = false;
+        loop {
+            let openings = self.database.openings();
+            let result = self.view().map_err(|failure| ReadError::from(failure).into()).and_then(|view| read(&view));
+            if result.is_err() && !reopened && self.database.openings() == openings && self.database.take_unread() {
+                reopened = true;
+                if let Err(failure) = self.heal(&mut self.writer.lock()) {
+                    tracing::error!(problem = tables::describe(failure), "the store cannot be read");
+                }
+            }
+            let interrupted = result.is_err() && self.database.openings() != openings;
+            if !interrupted || repetitions.next().is_none() {
+                return result;
+            }
         }
     }
 

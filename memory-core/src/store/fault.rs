@@ -38,6 +38,8 @@ struct Disk {
     /// Operations until the fault, and what it is.
     fault: Option<(usize, io::ErrorKind)>,
     failed: bool,
+    /// Nothing of a database's file can be read.
+    unreadable: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -217,6 +219,11 @@ impl FaultStorage {
         self.disk.lock().failed
     }
 
+    /// Whether nothing of a database's file can be read.
+    pub fn set_unreadable(&self, unreadable: bool) {
+        self.disk.lock().unreadable = unreadable;
+    }
+
     /// Makes the disk work again.
     pub fn heal(&self) {
         self.disk.lock().fault = None;
@@ -285,7 +292,15 @@ impl Storage for FaultStorage {
             }
             found => found?,
         };
+        // A file system that became read-only opens nothing to be written.
+        if let Some((0, error @ io::ErrorKind::ReadOnlyFilesystem)) = self.disk.lock().fault {
+            return Err(error.into());
+        }
         Ok(Box::new(FaultFile { disk: Arc::clone(&self.disk), file, written: 0 }))
+    }
+
+    fn open_to_read(&self, name: &str) -> io::Result<Box<dyn StorageBackend>> {
+        Ok(Box::new(FaultFile { disk: Arc::clone(&self.disk), file: self.file(name)?, written: 0 }))
     }
 
     fn reader(&self, name: &str) -> io::Result<Box<dyn Read + Send>> {
@@ -383,7 +398,11 @@ impl StorageBackend for FaultFile {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        read_at(self.disk.lock().now.file(self.file), offset, out)
+        let mut disk = self.disk.lock();
+        if disk.unreadable {
+            return Err(io::Error::other("the sector cannot be read"));
+        }
+        read_at(disk.now.file(self.file), offset, out)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

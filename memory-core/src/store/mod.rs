@@ -93,6 +93,8 @@ mod records;
 mod refold;
 #[cfg(test)]
 mod refold_tests;
+#[cfg(test)]
+mod reopening_tests;
 mod resume;
 mod saved_index;
 #[cfg(test)]

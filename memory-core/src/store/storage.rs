@@ -46,6 +46,14 @@ pub trait Storage: Send + Sync {
     /// If it cannot be opened.
     fn open(&self, name: &str, create: bool) -> io::Result<Box<dyn StorageBackend>>;
 
+    /// Opens a database's file that is not going to be written: also where nothing can be.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    fn open_to_read(&self, name: &str) -> io::Result<Box<dyn StorageBackend>> {
+        self.open(name, false)
+    }
+
     /// Opens a file for reading from its begin to its end.
     ///
     /// # Errors
@@ -191,6 +199,11 @@ impl Storage for DirStorage {
         Ok(Box::new(backend))
     }
 
+    fn open_to_read(&self, name: &str) -> io::Result<Box<dyn StorageBackend>> {
+        let file = File::open(self.dir.join(name))?;
+        Ok(Box::new(UnlockedFile(redb::backends::FileBackend::new(file).map_err(io::Error::other)?)))
+    }
+
     fn reader(&self, name: &str) -> io::Result<Box<dyn Read + Send>> {
         Ok(Box::new(BufReader::with_capacity(1 << 18, File::open(self.dir.join(name))?)))
     }
@@ -221,6 +234,37 @@ impl Storage for DirStorage {
         }
         #[cfg(not(unix))]
         Ok(metadata.len())
+    }
+}
+
+/// A database's file that is not locked: a file that is not opened to be written cannot be. Other processes are kept out by
+/// [`Storage::lock`].
+#[derive(Debug)]
+struct UnlockedFile(redb::backends::FileBackend);
+
+impl StorageBackend for UnlockedFile {
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.write(offset, data)
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.0.close()
     }
 }
 

@@ -7,12 +7,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memory_core::store::fault::FaultStorage;
 use memory_core::store::{FILE_NAME, MemoryStorage};
 use memory_core::{
     ConsolidationOptions, EpisodeFilter, EpisodeId, ForgetRequest, ManualClock, Memory, Observation, Outcome, Pose,
     PoseOf, Sensed, SensedEmbedding, StreamSpan, TimeSpan, Told, Value,
 };
 
+use crate::crash::images;
 use crate::embeddings::LetterCounts;
 use crate::support::{at, keyed, open_on, segment, told_at, with_session};
 
@@ -129,6 +131,22 @@ fn a_store_of_every_format_is_read_also_after_compaction() {
         assert!(!storage.image().contains(b"a secret"), "format {format}");
         drop(memory);
         assert_written(&open_on(Arc::new(storage), &clock()), 1);
+    }
+}
+
+#[test]
+fn power_loss_at_any_sync_of_an_upgrade_leaves_the_older_store_or_the_newer_one() {
+    for format in 1..=3 {
+        let storage = FaultStorage::from_image(unpack(&std::fs::read(fixture(format)).unwrap()));
+        drop(open_on(Arc::new(storage.clone()), &clock()));
+        let mut cuts = 0;
+        storage.for_each_power_cut(|cut| {
+            cuts += 1;
+            for (_, image) in images(cut) {
+                assert_written(&open_on(Arc::new(MemoryStorage::from_image(image)), &clock()), 2);
+            }
+        });
+        assert!(cuts > 2, "{cuts} syncs from format {format}: nothing was upgraded");
     }
 }
 

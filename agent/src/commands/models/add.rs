@@ -208,5 +208,6 @@ fn place(from: &Path, to: &Path) -> std::io::Result<()> {
     let part = to.with_extension("part");
     std::fs::copy(from, &part)?;
     File::open(&part)?.sync_all()?;
-    std::fs::rename(part, to)
+    std::fs::rename(part, to)?;
+    File::open(to.parent().unwrap_or(to))?.sync_all()
 }
