@@ -7,11 +7,13 @@ mod cost;
 mod mining;
 mod quality;
 mod table;
+mod verification;
 mod workload;
 
 use std::time::Duration;
 
 pub use mining::Mined;
+pub use verification::{Passed, Sessions, Verified};
 pub use workload::{Workload, WorkloadError};
 
 use crate::Clock;
@@ -145,6 +147,8 @@ pub struct Graph {
 pub struct Figures {
     /// On the workload.
     pub quality: Quality,
+    /// What verification lets pass, of items of many sessions and of fewer.
+    pub verified: Vec<Verified>,
     /// Closed patterns of all tasks, and how long finding them took.
     pub mining: (usize, Duration),
     /// On the made household.
@@ -163,9 +167,11 @@ pub fn measure(
     let cost = cost::measure(plan, around);
     note("sessions and questions");
     let quality = quality::measure(workload, around);
+    note("verification");
+    let verified = verification::measure(workload, around.phi);
     note("mining");
     let mining = mining::measure(workload, around.clock);
-    Figures { quality, mining, cost }
+    Figures { quality, verified, mining, cost }
 }
 
 #[cfg(test)]

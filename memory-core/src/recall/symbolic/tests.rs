@@ -305,6 +305,32 @@ fn requests_are_answered_with_their_evidence() {
 }
 
 #[test]
+fn what_verification_refuses_is_listed_as_a_candidate_and_answers_nothing() {
+    let mut kitchen = Kitchen::usual();
+    let said = ["look at the train", "laugh about a joke", "ask for the radio", "point at the cat"];
+    for (day, order) in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]].into_iter().enumerate() {
+        let steps: Vec<(&str, &str)> = order.into_iter().map(|at: usize| (said[at], "")).collect();
+        kitchen.session(&format!("x{day}"), &format!("1{day}T20:00:00"), "Ben", None, &steps);
+    }
+    kitchen.session("once", "19T21:00:00", "Ben", None, &[("sneeze", ""), ("wipe the nose", "")]);
+    let ProcedureReply::List(all) = kitchen.serve(&ProcedureRequest::List { goal_like: None, max: 100 }) else {
+        panic!("a list")
+    };
+    let candidates: Vec<bool> = all.iter().map(|one| one.candidate).collect();
+    assert_eq!(candidates, [false, false, false, true], "one session alone is not listed: {all:?}");
+    let talk = all.last().unwrap();
+    assert_eq!((talk.sessions, talk.named), (4, false));
+    let request = ProcedureRequest::Behaviours { person: "Ben".into() };
+    let ProcedureReply::Behaviours(of_ben) = kitchen.serve(&request) else { panic!("behaviours") };
+    let found: Vec<(usize, bool)> = of_ben.iter().map(|one| (one.sessions, one.candidate)).collect();
+    assert_eq!(found, [(1, false), (4, true)], "what is sure comes first");
+    let get = ProcedureRequest::Get(WhichProcedure { id: Some(talk.id), goal: None });
+    let ProcedureReply::Procedure(detail) = kitchen.serve(&get) else { panic!("a procedure") };
+    assert!(detail.summary.candidate);
+    assert!(!kitchen.told("What does Ben usually do?").contains("joke"), "a question is answered by procedures alone");
+}
+
+#[test]
 fn bad_requests_say_what_to_change() {
     let kitchen = Kitchen::usual();
     let long = "x".repeat(2_000);
