@@ -95,6 +95,8 @@ pub struct Quality {
     pub next: (f64, f64),
     /// A question for the next step.
     pub next_times: Times,
+    /// Sessions that were looked up by meaning alone, and the share whose goal came first.
+    pub meant: (usize, f64),
     /// Ways without a step that were returned.
     pub ways: usize,
     /// Share of them that use only what somebody did, no step twice and none that is excluded.

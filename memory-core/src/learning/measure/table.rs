@@ -25,6 +25,11 @@ impl Figures {
                 words(quality.next_times)
             ),
             format!(
+                "  goals of {:<20}{:.4} by meaning alone",
+                format!("{} sessions", quality.meant.0),
+                quality.meant.1
+            ),
+            format!(
                 "  ways without a step          {} returned, soundness {:.3}, coverage {:.3}; {}",
                 quality.ways,
                 quality.soundness,
