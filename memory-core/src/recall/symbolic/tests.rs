@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::*;
 use crate::index::{CompressedIndex, Document, Index, IndexOptions, Search};
+use crate::learning::{Learnt, Lesson};
 use crate::logic::{Action, LogicOptions, Procedures};
 use crate::ports::TextEmbedder;
 use crate::{
@@ -19,6 +20,7 @@ pub(super) struct Kitchen {
     index: CompressedIndex,
     search: Arc<dyn Search>,
     procedures: Procedures,
+    learnt: Option<Learnt>,
     clock: ManualClock,
     zone: TimeZone,
 }
@@ -52,6 +54,10 @@ impl Reader for Kitchen {
         0
     }
 
+    fn learnt(&self) -> Option<&Learnt> {
+        self.learnt.as_ref()
+    }
+
     fn procedures(&self) -> Option<&Procedures> {
         Some(&self.procedures)
     }
@@ -77,6 +83,7 @@ impl Kitchen {
             search: index.snapshot(),
             index,
             procedures: Procedures::new(LogicOptions::default()),
+            learnt: None,
             clock: ManualClock::at(at("20T12:00:00")),
             zone: TimeZone::fixed(jiff::tz::offset(1)),
         }
@@ -131,6 +138,15 @@ impl Kitchen {
             action.tools = [*tool].into_iter().filter(|tool| !tool.is_empty()).map(str::to_owned).collect();
             self.procedures.observe(&action, &|_| None);
         }
+    }
+
+    /// Learns facts from everything that was told.
+    fn learn(&mut self) {
+        let mut learnt = Learnt::default();
+        for event in &self.events {
+            learnt.learn(&Lesson { event: event.clone(), vectors: Vec::new(), statements: Vec::new() }, &|_| None);
+        }
+        self.learnt = Some(learnt);
     }
 
     fn usual() -> Self {
@@ -220,6 +236,31 @@ fn jack_gets_a_bowl_from_the_store_before_he_mixes() {
     );
     kitchen.tell(Kind::State, at("20T11:58:00"), None, "The bowl has been repaired.", &[]);
     assert!(!kitchen.told("What should Jack do next?").contains("broken"));
+}
+
+#[test]
+fn a_fact_in_force_blocks_the_step_that_needs_the_thing_whatever_its_words() {
+    let blocked = |told: &[&str]| {
+        let mut kitchen = Kitchen::usual();
+        kitchen.session("sit", "18T20:00:00", "Ben", Some("have a rest"), &[("lie down", "sofa"), ("sleep", "")]);
+        for (number, text) in told.iter().enumerate() {
+            kitchen.tell(Kind::Text, at(&format!("20T11:5{number}:00")), Some("Tom"), text, &[]);
+        }
+        kitchen.learn();
+        let of = |goal: &str| {
+            let of = WhichProcedure::of_goal(goal);
+            let request = ProcedureRequest::Alternatives { of, blocked: Vec::new(), done: Vec::new(), max: 5 };
+            let ProcedureReply::Alternatives(found) = kitchen.serve(&request) else { panic!("alternatives") };
+            assert_eq!(found.because.is_empty(), found.blocked.is_empty(), "{found:?}");
+            found.blocked
+        };
+        [of("fruit salad"), of("have a rest")].concat()
+    };
+    assert_eq!(blocked(&["I washed the bowl.", "It is broken."]), ["mix the fruits"], "it is the bowl");
+    assert_eq!(blocked(&["Jack broke the bowl."]), ["mix the fruits"], "what was done to it");
+    assert_eq!(blocked(&["The couch is faulty."]), ["lie down"], "one thing of two names");
+    assert_eq!(blocked(&["Jack broke the bowl.", "I fixed the bowl."]), [""; 0], "only the fact in force counts");
+    assert_eq!(blocked(&["Jack broke the window."]), [""; 0]);
 }
 
 #[test]
