@@ -153,6 +153,8 @@ pub struct Figures {
     pub verified: Vec<Verified>,
     /// Closed patterns of all tasks, and how long finding them took.
     pub mining: (usize, Duration),
+    /// Pairs of steps that are always done together, the goals that have some, and all steps; and at nine times of ten.
+    pub together: [(usize, usize, usize); 2],
     /// On the made household.
     pub cost: Cost,
 }
@@ -173,7 +175,8 @@ pub fn measure(
     let verified = verification::measure(workload, around.phi);
     note("mining");
     let mining = mining::measure(workload, around.clock);
-    Figures { quality, verified, mining, cost }
+    let together = [1.0, 0.9].map(|share| mining::together(workload, share));
+    Figures { quality, verified, mining, together, cost }
 }
 
 #[cfg(test)]
@@ -226,6 +229,7 @@ mod tests {
         assert_eq!((quality.ways, quality.soundness, quality.coverage), (1, 1.0, 1.0));
         assert_eq!((quality.grouped, quality.verified), ((3, 1), (1.0, 1.0)));
         assert_eq!(figures.mining.0, 1);
+        assert_eq!(figures.together[0], (1, 1, 2), "boil water and pour");
         assert!(figures.cost.graphs.iter().all(|graph| graph.steps == cost::LONG_STEPS && graph.nodes >= graph.steps));
         assert!(figures.table().contains("soundness 1.000"), "{}", figures.table());
     }

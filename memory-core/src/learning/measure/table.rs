@@ -59,6 +59,9 @@ impl Figures {
             format!("  one more action              {}", words(cost.action)),
             format!("  the same, rows made          {}", words(cost.lesson)),
         ];
+        for (how, (pairs, goals, steps)) in ["always", "mostly"].iter().zip(self.together) {
+            lines.push(format!("steps {how} done together    {pairs} pairs of {steps} steps, in {goals} goals"));
+        }
         for verified in &self.verified {
             lines.push(format!("verification of {} tasks by {} sessions", verified.tasks, verified.sessions));
             lines.push(passed("goals that nobody told", &verified.untold));
