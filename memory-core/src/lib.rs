@@ -11,6 +11,7 @@
 
 #![warn(missing_docs)]
 
+mod centroid;
 mod clock;
 mod error;
 mod event;

@@ -119,6 +119,8 @@ pub struct ProcedureSummary {
     pub goal: String,
     /// Whether the goal was told, or made from the steps.
     pub named: bool,
+    /// Whether it is a candidate: verification does not let it pass (yet).
+    pub candidate: bool,
     /// Number of different steps.
     pub steps: usize,
     /// Number of sessions; for one person, only that person's.
@@ -134,6 +136,7 @@ impl ProcedureSummary {
             id: procedure.id(),
             goal: procedure.goal().to_owned(),
             named: procedure.is_named(),
+            candidate: !procedure.is_established(),
             steps: procedure.steps().iter().filter(|step| step.count > 0).count(),
             sessions: procedure.sessions(),
             evidence: Vec::new(),

@@ -154,7 +154,12 @@ fn text(query: &ProcedureCommand, reply: &Json, now: Timestamp, zone: &TimeZone)
 }
 
 fn summary(one: &Json, now: Timestamp, zone: &TimeZone) -> String {
-    let told = if one["named"] == true { "" } else { "  (not told, found)" };
+    let told = match (one["named"] == true, one["candidate"] == true) {
+        (true, false) => "",
+        (false, false) => "  (not told, found)",
+        (true, true) => "  (candidate: its steps do not seem to be of this goal)",
+        (false, true) => "  (candidate: not told, and not sure to be a procedure)",
+    };
     let mut line = format!(
         "{:<8} {}  {} sessions, {} steps{told}",
         string(one, "id"),
@@ -180,7 +185,7 @@ fn session_line(session: &Json, now: Timestamp, zone: &TimeZone) -> String {
 fn whole(found: &Json, now: Timestamp, zone: &TimeZone) -> String {
     let mut lines = vec![summary(
         &json!({
-            "id": found["id"], "goal": found["goal"], "named": found["named"], "sessions": found["sessions"],
+            "id": found["id"], "goal": found["goal"], "named": found["named"], "candidate": found["candidate"], "sessions": found["sessions"],
             "steps": items(found, "steps").len().saturating_sub(2),
         }),
         now,

@@ -196,6 +196,7 @@ fn summary(found: &ProcedureSummary, evidence_in: Option<&TimeZone>) -> Value {
     put("id", found.id.to_string().into());
     put("goal", found.goal.as_str().into());
     put("named", found.named.into());
+    put("candidate", found.candidate.into());
     put("steps", found.steps.into());
     put("sessions", found.sessions.into());
     if let Some(zone) = evidence_in {
@@ -242,6 +243,7 @@ fn detail(found: &ProcedureDetail, zone: &TimeZone) -> Value {
         "id": found.summary.id.to_string(),
         "goal": found.summary.goal,
         "named": found.summary.named,
+        "candidate": found.summary.candidate,
         "steps": found.steps.iter().map(step).collect::<Vec<_>>(),
         "edges": found.edges.iter().map(edge).collect::<Vec<_>>(),
         "sessions": found.summary.sessions,

@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use crate::centroid::{dot, follow};
 use crate::pose::wrapped;
 use crate::store::{EventBody, decode_attributes, encode_attributes};
 use crate::{Kind, Origin, Pose, Value};
@@ -21,8 +22,6 @@ const STANDS: f64 = 0.5;
 const TURNS: f64 = 0.35;
 /// A stay ends with its hour: gists are of hours.
 const HOUR: i64 = 3_600_000_000;
-/// β of the moving average with which a stay's picture follows what it takes in (memory.md, EMA).
-const BETA: f32 = 0.9;
 
 /// Spaces of pictures in which places can be told apart, each with γ: the cosine from which two segments show one place. Measured
 /// on the development clips, where segments of one place lie 0.76 to 0.99 apart from each other (5 % below 0.80) and those of
@@ -93,29 +92,10 @@ impl Sketch {
     pub(crate) fn extend(&mut self, next: &Self) {
         self.end = self.end.max(next.end);
         self.stream.1 = self.stream.1.max(next.stream.1);
-        if let (Some((own, _)), Some((other, _))) = (&mut self.picture, &next.picture) {
-            follow(own, other);
+        if let (Some((own, _)), Some(anchor), Some((other, _))) = (&mut self.picture, &self.anchor, &next.picture) {
+            follow(own, anchor, other);
         }
     }
-}
-
-/// Moves a unit vector towards another one, v ← β·v + (1 − β)·o, and keeps its norm.
-pub(crate) fn follow(vector: &mut [f32], other: &[f32]) {
-    for (own, other) in vector.iter_mut().zip(other) {
-        *own = BETA * *own + (1.0 - BETA) * other;
-    }
-    normalise(vector);
-}
-
-pub(crate) fn normalise(vector: &mut [f32]) {
-    let norm = dot(vector, vector).sqrt();
-    if norm > 0.0 {
-        vector.iter_mut().for_each(|component| *component /= norm);
-    }
-}
-
-pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Events of a stay that are one.

@@ -53,6 +53,19 @@ impl Embedding {
         Self::from_vector(&sum)
     }
 
+    /// The direction of the mean in which each counts as much as its weight; those of another space are left out.
+    pub fn weighted<'a>(embeddings: impl IntoIterator<Item = (&'a Self, f64)>) -> Option<Self> {
+        let mut sum: Vec<f64> = Vec::new();
+        for (embedding, weight) in embeddings {
+            sum.resize(if sum.is_empty() { embedding.dimensions() } else { sum.len() }, 0.0);
+            if sum.len() == embedding.dimensions() {
+                sum.iter_mut().zip(embedding.components()).for_each(|(sum, x)| *sum += weight * f64::from(x));
+            }
+        }
+        let sum: Vec<f32> = sum.into_iter().map(|x| x as f32).collect();
+        Self::from_vector(&sum)
+    }
+
     /// Number of dimensions.
     pub fn dimensions(&self) -> usize {
         self.0.len()

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::tests::{action, at, bytes};
+use super::tests::{action, at, bytes, learn};
 use super::{Action, Alignment, Dag, Embedding, LogicOptions, Procedure, ProcedureId, Procedures, StepId};
 use crate::ports::{PortError, ProcedureJudge};
 use crate::{EventId, TimeSpan};
@@ -222,6 +222,32 @@ fn a_judge_decides_what_the_evidence_would_and_the_evidence_where_it_fails() {
         }
         assert_eq!(procedures.iter().count(), established, "{answer:?}");
     }
+}
+
+#[test]
+fn a_told_goal_whose_steps_are_of_something_else_stays_a_candidate_until_they_are_not() {
+    let mut procedures = Procedures::new(LogicOptions::default());
+    let mut event = 0;
+    let mut tell = |procedures: &mut Procedures, session: &str, texts: &[&str]| {
+        for text in texts {
+            event += 1;
+            let action = action(event, Some(session), Some("make tea"), event * 60, text);
+            procedures.observe(&action, &phi);
+        }
+    };
+    tell(&mut procedures, "a", &["lift the bike", "oil the bike", "pump up the bike"]);
+    let tea = procedures.by_goal("make tea").unwrap();
+    assert!(tea.is_named() && !tea.is_established() && tea.score().is_some(), "{:?}", tea.score());
+    assert_eq!((procedures.iter().count(), procedures.candidates().count()), (0, 1));
+    let read = Procedures::from_rows(LogicOptions::default(), bytes(&procedures)).unwrap();
+    assert_eq!(read.iter().count(), 0, "as it was kept");
+    for session in ["b", "c", "d"] {
+        tell(&mut procedures, session, &["boil the water", "add the tea", "pour the tea"]);
+    }
+    assert!(procedures.by_goal("make tea").unwrap().is_established());
+    // Nothing speaks against a goal whose meaning nobody knows.
+    let unknown = learn(&[("a", "make tea", &["lift the bike", "oil the bike", "pump up the bike"])]);
+    assert_eq!(unknown.iter().count(), 1);
 }
 
 #[test]

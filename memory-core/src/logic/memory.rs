@@ -100,7 +100,7 @@ impl Procedures {
         shown.map(|procedure| &**procedure)
     }
 
-    /// Every group of sessions that verification has not let pass (yet): the candidate pool, by id.
+    /// Every group of sessions that verification has not let pass (yet), told goals among them: the candidate pool, by id.
     pub fn candidates(&self) -> impl Iterator<Item = &Procedure> {
         self.shown().filter(|procedure| !procedure.is_established())
     }
@@ -201,6 +201,8 @@ impl Procedures {
                 self.regroup_if_due(phi);
                 id = self.sessions.procedure_of(run).unwrap_or(id);
             }
+        } else {
+            self.review(id, phi);
         }
         Some(id)
     }

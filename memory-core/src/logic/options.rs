@@ -21,8 +21,6 @@ pub struct LogicOptions {
     pub support: f64,
     /// The fewest sessions that make a procedure nobody named.
     pub min_sessions: usize,
-    /// τ: a score above it establishes a procedure.
-    pub tau: f64,
     /// The cosine from which on two wordings mean the same step.
     pub alignment: f32,
     /// How many of the latest sessions without a goal are looked at again when sessions are regrouped.
@@ -40,7 +38,6 @@ impl Default for LogicOptions {
             gate: 0.5,
             support: 0.2,
             min_sessions: 2,
-            tau: 0.25,
             alignment: 0.8,
             window: 4_096,
         }

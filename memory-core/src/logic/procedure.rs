@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Dag, Index, NodeId, Run, Step, StepId, normalise};
+use super::{Dag, Index, NodeId, Run, Step, StepId, TAU, normalise};
 use crate::EventId;
 
 mod growth;
@@ -112,15 +112,15 @@ impl Procedure {
         self.named
     }
 
-    /// How sure verification is that this is a procedure, 0 to 1; `None` for a told goal, which needs no verification,
-    /// and for a candidate.
+    /// How sure verification is that this is a procedure, 0 to 1; `None` for a told goal that there is nothing to judge by
+    /// yet, and for a candidate that nobody named.
     pub fn score(&self) -> Option<f32> {
         self.score
     }
 
-    /// Whether it counts as a procedure: its goal was told, or it passed verification.
+    /// Whether it counts as a procedure: it passed verification, or its goal was told and nothing speaks against it.
     pub fn is_established(&self) -> bool {
-        self.named || self.score.is_some()
+        self.score.map_or(self.named, |score| f64::from(score) > TAU)
     }
 
     /// Where its goal and its steps lie in the space of φ.

@@ -3,20 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::Embedding;
-
-/// β of Eq. 1: what an index keeps of itself at each observation.
-pub const BETA: f32 = 0.9;
-
-/// How much of a refined index is its drift; the rest is its anchor. Bounds the angle between the two: with the drift
-/// anywhere, the index keeps a cosine of at least 0 to the anchor only if the drift turns against it, and observations
-/// that pass the gate never do (cosine > 0 to the index), so it stays inside the anchor's half space.
-const DRIFT: f32 = 0.7;
+use crate::centroid::absorb;
 
 /// An index vector with the anchor that bounds its drift.
 ///
-/// Pure EMA (Eq. 1) forgets where it began: after 50 observations 0.5 % of the origin is left, and a run of off-topic
-/// observations carries the index away for good. Here the index is `normalise(0.7 · drift + 0.3 · anchor)`, with the drift
-/// following Eq. 1 and the anchor staying as founded.
+/// It is a [centroid](crate::centroid) whose drift is kept, in the fixed point of an [`Embedding`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prototype {
     anchor: Embedding,
@@ -40,23 +31,18 @@ impl Prototype {
         &self.anchor
     }
 
-    /// One observation by Eq. 1 with `keep` for its β, in O(d). An embedding of another space changes nothing and gives
-    /// `false`.
+    /// One observation by Eq. 1 with `keep` for its β, in O(d). An embedding of another space, or one that points away from
+    /// the anchor, changes nothing and gives `false`.
     pub fn refine(&mut self, observed: &Embedding, keep: f32) -> bool {
-        let Some(drift) = blend(&self.drift, observed, keep) else { return false };
-        let Some(index) = blend(&drift, &self.anchor, DRIFT) else { return false };
+        let vector = |embedding: &Embedding| embedding.components().collect::<Vec<f32>>();
+        let absorbed = absorb(&vector(&self.drift), &vector(&self.anchor), &vector(observed), keep);
+        let quantised = |(drift, index): (Vec<f32>, Vec<f32>)| {
+            Some((Embedding::from_vector(&drift)?, Embedding::from_vector(&index)?))
+        };
+        let Some((drift, index)) = absorbed.and_then(quantised) else { return false };
         (self.drift, self.index) = (drift, index);
         true
     }
-}
-
-/// `normalise(keep · a + (1 − keep) · b)`; `None` for different spaces or opposite vectors.
-fn blend(a: &Embedding, b: &Embedding, keep: f32) -> Option<Embedding> {
-    if a.dimensions() != b.dimensions() {
-        return None;
-    }
-    let mixed: Vec<f32> = a.components().zip(b.components()).map(|(x, y)| keep * x + (1.0 - keep) * y).collect();
-    Embedding::from_vector(&mixed)
 }
 
 /// The dual index I = {i_goal, i_step}; a part is absent while no embedding was given.

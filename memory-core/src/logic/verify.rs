@@ -1,24 +1,41 @@
-//! Verification (NS-Mem 4.2.1, step 3): decides whether a frequent pattern is a procedure.
+//! Verification (NS-Mem 4.2.1, step 3): decides whether the sessions of a group show a procedure, and refuses where they do not.
 //!
-//! Without a model, a score of four parts decides, each from 0 to 1:
+//! Without a model, three kinds of [evidence](super::evidence) decide, each weighed by how it told true procedures from false
+//! ones (shuffled sessions, two tasks in turns, talk with verbs, steps of another goal) on COIN's training tasks:
 //!
-//! - *support*: the share of sessions with the pattern, as a posterior mean that starts at one half with one doubt, so
-//!   that two sessions of two say less than forty of forty;
-//! - *cohesion*: how closely and how surely its steps follow each other where sessions have them;
-//! - *goal*: how near its steps lie to the goal, and without a told goal to each other, in the space of φ;
-//! - *triviality*: one step, or an action and its undoing ("pick up", "put down"), is no procedure whatever its support.
+//! - *order*: how far the sessions agree on the order of their steps;
+//! - *unity*: how closely the steps hang together where they do so least;
+//! - *goal*: of a told goal, how near its steps lie to it in the space of φ, and how much nearer than to other told goals.
 //!
-//! The score is triviality times the mean of the others; the goal is left out where there is no φ. A model, where one is
-//! configured, answers through [`ProcedureJudge`](crate::ports::ProcedureJudge) instead, and the evidence decides where it fails.
+//! The score is the probability that it is a procedure, where one group in four is: above τ, the evidence speaks for it. An
+//! action and its undoing ("pick up", "put down") are no procedure whatever the evidence. A told goal is believed until
+//! enough was seen that speaks against it, and without φ always. A model, where one is configured, answers for groups that nobody
+//! named through [`ProcedureJudge`](crate::ports::ProcedureJudge) instead, and the evidence decides where it fails.
 
 use std::collections::BTreeSet;
 
 use crate::shared::Shared;
 
+use super::evidence::{Evidence, GoalLikeness};
 use super::memory::Phi;
 use super::prefix_span::{Mining, Pattern};
 use super::rows::RowKey;
 use super::{Embedding, Procedure, ProcedureId, Procedures, Prototype, StepId};
+
+/// τ: a score above it establishes a procedure.
+pub const TAU: f64 = 0.25;
+
+/// Log-odds of a score of τ.
+const EVEN: f64 = -1.098_612_288_668_11;
+/// What a told goal has in its favour, divided by its sessions: who names something knows what it is.
+const TOLD: f64 = 2.0;
+
+/// What few sessions have against them, divided by the square of their number: they agree by chance.
+const CHANCE: f64 = 8.0;
+/// The order and the unity below which nothing else counts, and how soon.
+const LEAST_ORDER: f64 = 0.13;
+const LEAST_UNITY: f64 = 0.3;
+const STEEP: f64 = 25.0;
 
 /// How many of a procedure's latest sessions are mined at a time.
 const WINDOW: usize = 256;
@@ -49,22 +66,43 @@ const INVERSE: [(&str, &str); 16] = [
 /// The parts of a verification and what they come to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verification {
-    /// Posterior mean of the share of sessions with the pattern.
-    pub support: f64,
-    /// How closely and surely its steps follow each other.
-    pub cohesion: f64,
-    /// How near its steps lie to the goal or to each other; `None` without φ.
-    pub goal: Option<f64>,
-    /// 0 for a pattern that cannot be a procedure, else 1.
-    pub triviality: f64,
+    /// How far the sessions agree on the order of their steps.
+    pub order: f64,
+    /// How closely the steps hang together where they do so least.
+    pub unity: f64,
+    /// Whether φ took part in that.
+    pub meaning: bool,
+    /// Number of sessions.
+    pub sessions: usize,
+    /// How near the steps lie to the goal that was told; `None` if none was, and without φ.
+    pub goal: Option<GoalLikeness>,
 }
 
 impl Verification {
-    /// What is compared with τ.
+    /// What is compared with τ. The weights are those of a logistic regression, see docs/benchmarks.md.
     pub fn score(&self) -> f64 {
-        let parts = [Some(self.support), Some(self.cohesion), self.goal];
-        let known: Vec<f64> = parts.into_iter().flatten().collect();
-        self.triviality * known.iter().sum::<f64>() / known.len() as f64
+        let sessions = self.sessions.max(1) as f64;
+        let evidence = match self.goal {
+            Some(GoalLikeness { mean, low, lead }) => {
+                let goal = match lead {
+                    Some(lead) => 4.8 * self.unity + 7.6 * low + 10.7 * lead - 3.45,
+                    None => 9.9 * low + 7.3 * mean - 3.6,
+                };
+                goal + TOLD / sessions
+            }
+            None => {
+                let (together, least) = match self.meaning {
+                    true => (4.0 * self.order + 8.1 * self.unity - 4.75, LEAST_UNITY),
+                    false => (4.4 * self.order + 6.2 * self.unity - 1.6, 0.0),
+                };
+                // However alike the steps are, what is done in any order is no procedure, and what is done in one order
+                // may be two.
+                let ordered = STEEP * (self.order - LEAST_ORDER);
+                let united = STEEP * (self.unity - least);
+                (together - CHANCE / (sessions * sessions)).min(ordered).min(united)
+            }
+        };
+        1.0 / (1.0 + (-(evidence + EVEN)).exp())
     }
 }
 
@@ -77,21 +115,42 @@ impl Procedure {
         mining.mine(&sequences).patterns
     }
 
-    /// Verifies a pattern of step numbers by the evidence.
-    pub fn verify(&self, pattern: &Pattern) -> Verification {
+    /// Verifies by the evidence of the latest sessions. `others`: the goals that were told of other procedures.
+    pub fn verify<'a>(&self, others: impl Iterator<Item = &'a Embedding>) -> Verification {
         let sequences = self.sequences();
+        let evidence = Evidence::of(self, &sequences);
+        let goal = self.index.goal.as_ref().filter(|_| self.named);
+        Verification {
+            order: evidence.order(),
+            unity: evidence.unity(),
+            meaning: evidence.has_meaning(),
+            sessions: self.runs.len(),
+            goal: goal.and_then(|goal| evidence.goal(goal.anchor(), others)),
+        }
+    }
+
+    /// The pattern that shows best what the sessions do, if any is more than an action and its undoing: supported by many,
+    /// its steps close to each other, and long.
+    fn best_pattern(&self, support: f64, minimum: usize) -> Option<Pattern> {
+        let sequences = self.sequences();
+        let mut best: Option<(f64, Pattern)> = None;
+        for pattern in self.patterns(support, minimum).into_iter().filter(|pattern| !self.is_trivial(pattern)) {
+            let share = (f64::from(pattern.support) + 0.5) / (sequences.len() as f64 + 1.5);
+            let value = (share + cohesion(&pattern.items, &sequences)) * pattern.items.len() as f64;
+            if best.as_ref().is_none_or(|(most, _)| value > *most) {
+                best = Some((value, pattern));
+            }
+        }
+        best.map(|(_, pattern)| pattern)
+    }
+
+    fn is_trivial(&self, pattern: &Pattern) -> bool {
         let distinct: BTreeSet<u32> = pattern.items.iter().copied().collect();
         let text = |item: &u32| self.step(StepId(*item)).map_or("", |step| step.key());
-        let trivial = match distinct.iter().collect::<Vec<_>>()[..] {
+        match distinct.iter().collect::<Vec<_>>()[..] {
             [] | [_] => true,
             [one, other] => undoes(text(one), text(other)),
             _ => false,
-        };
-        Verification {
-            support: (f64::from(pattern.support) + 0.5) / (sequences.len() as f64 + 1.5),
-            cohesion: cohesion(&pattern.items, &sequences),
-            goal: self.nearness(&distinct),
-            triviality: if trivial { 0.0 } else { 1.0 },
         }
     }
 
@@ -99,45 +158,24 @@ impl Procedure {
         let latest = self.runs.values().rev().take(WINDOW);
         latest.map(|run| run.steps.iter().map(|step| step.0).collect()).collect()
     }
-
-    fn nearness(&self, steps: &BTreeSet<u32>) -> Option<f64> {
-        let embedding = |step: &u32| self.step(StepId(*step)).and_then(|step| step.embedding.as_ref());
-        let embeddings: Vec<&Embedding> = steps.iter().filter_map(embedding).collect();
-        let centre = match &self.index.goal {
-            Some(goal) if self.named => goal.vector().clone(),
-            _ => Embedding::mean(embeddings.iter().copied())?,
-        };
-        let cosines: Vec<f64> = embeddings.iter().filter_map(|e| e.cosine(&centre)).map(f64::from).collect();
-        (!cosines.is_empty()).then(|| (cosines.iter().sum::<f64>() / cosines.len() as f64).max(0.0))
-    }
 }
 
 impl Procedures {
-    /// Verifies a procedure that nobody named, when it is new or has grown by a quarter since the last time: what passes τ
-    /// is established and gets a goal made from its steps, and what no longer passes is a candidate again.
+    /// Verifies a procedure when it is new or has grown by a quarter since the last time: what passes τ is established, gets
+    /// a goal made from its steps if nobody told one, and what no longer passes is a candidate again.
     pub(super) fn review(&mut self, id: ProcedureId, phi: &Phi<'_>) {
-        let Some(procedure) = self.procedures.get(&id).filter(|procedure| !procedure.named) else { return };
-        let sessions = procedure.runs.len();
+        // Without φ nothing speaks against a told goal.
+        let judged = |procedure: &Shared<Procedure>| !procedure.named || procedure.index.goal.is_some();
+        let Some(procedure) = self.procedures.get(&id).filter(|procedure| judged(procedure)) else { return };
         let actions: u32 = procedure.steps.iter().map(|step| step.count).sum();
         let known = procedure.reviewed;
         if actions >= known && actions < (known + known / 4).max(known + 1) {
             return;
         }
-        let mut best: Option<(f64, Pattern)> = None;
-        if sessions >= self.options.min_sessions {
-            for pattern in procedure.patterns(self.options.support, self.options.min_sessions) {
-                let score = procedure.verify(&pattern).score() * pattern.items.len() as f64;
-                if best.as_ref().is_none_or(|(value, _)| score > *value) {
-                    best = Some((score, pattern));
-                }
-            }
-        }
-        let verdict = best.map(|(_, pattern)| (self.judgement(procedure, &pattern), pattern));
-        let verdict = verdict.filter(|(score, _)| *score > self.options.tau);
-        let goal = verdict.as_ref().map(|(_, pattern)| goal_of(procedure, pattern));
+        let (score, goal) = if procedure.named { (self.told(procedure), None) } else { self.found_by(procedure) };
         let Some(procedure) = self.procedures.get_mut(&id).map(Shared::change) else { return };
         procedure.reviewed = actions;
-        procedure.score = verdict.map(|(score, _)| score as f32);
+        procedure.score = score.map(|score| score as f32);
         if let Some(goal) = goal.filter(|goal| *goal != procedure.goal) {
             procedure.index.goal =
                 phi(&super::normalise(&goal)).and_then(|vector| Embedding::from_vector(&vector)).map(Prototype::new);
@@ -146,21 +184,34 @@ impl Procedures {
         self.dirty.insert(RowKey::head(id));
     }
 
+    /// The score of a told goal; `None` where there is nothing to judge it by.
+    fn told(&self, procedure: &Procedure) -> Option<f64> {
+        let others = self.procedures.values().filter(|other| other.named && other.id != procedure.id);
+        let evidence = procedure.verify(others.filter_map(|other| Some(other.index.goal.as_ref()?.anchor())));
+        evidence.goal.map(|_| evidence.score())
+    }
+
+    /// The score above τ of what nobody named, and its goal.
+    fn found_by(&self, procedure: &Procedure) -> (Option<f64>, Option<String>) {
+        if procedure.runs.len() < self.options.min_sessions {
+            return (None, None);
+        }
+        let pattern = procedure.best_pattern(self.options.support, self.options.min_sessions);
+        let verdict = pattern.map(|pattern| (self.judgement(procedure, &pattern), pattern));
+        match verdict.filter(|(score, _)| *score > TAU) {
+            Some((score, pattern)) => (Some(score), Some(goal_of(procedure, &pattern))),
+            None => (None, None),
+        }
+    }
+
     fn judgement(&self, procedure: &Procedure, pattern: &Pattern) -> f64 {
-        let evidence = procedure.verify(pattern);
+        let evidence = || procedure.verify(std::iter::empty()).score();
+        let Some(judge) = &self.judge else { return evidence() };
         let text = |item: &u32| procedure.step(StepId(*item)).map_or("", |step| step.text.as_str());
         let steps: Vec<&str> = pattern.items.iter().map(text).collect();
-        let context = || -> Vec<String> {
-            let line = |run: &super::Run| run.steps.iter().map(|step| text(&step.0)).collect::<Vec<_>>().join(", ");
-            procedure.runs.values().rev().take(3).map(line).collect()
-        };
-        // What undoes itself needs no model to be refused.
-        match &self.judge {
-            Some(judge) if evidence.triviality > 0.0 => judge
-                .judge(&steps, &context())
-                .map_or_else(|_| evidence.score(), |score| f64::from(score.clamp(0.0, 1.0))),
-            _ => evidence.score(),
-        }
+        let line = |run: &super::Run| run.steps.iter().map(|step| text(&step.0)).collect::<Vec<_>>().join(", ");
+        let context: Vec<String> = procedure.runs.values().rev().take(3).map(line).collect();
+        judge.judge(&steps, &context).map_or_else(|_| evidence(), |score| f64::from(score.clamp(0.0, 1.0)))
     }
 }
 

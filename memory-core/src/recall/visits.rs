@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::Reader;
 use super::pool::{Found, Pool};
-use crate::episodic::consolidation::{SAME_PLACE, dot};
+use crate::centroid::dot;
+use crate::episodic::consolidation::SAME_PLACE;
 use crate::index::SearchQuery;
 use crate::{Event, EventId, Kind, Origin, ReadError, Sensed, TimeSpan};
 

@@ -4,11 +4,18 @@
 //! the same attribute of the same subject either says the same (the fact is reinforced, +1), or denies it (weakened, −1, and
 //! gone at 0), or says something else, which supersedes the old fact from then on. Nothing else touches a fact.
 //!
+//! Values say the same if the words of the one are among the words of the other, or mean the same as one of them: "on the couch"
+//! reinforces "on the sofa". Whether two words do is a matter of the lexicon and not of φ, which puts "in the left pocket"
+//! nearer to "in the right pocket" than any paraphrase.
+//!
 //! Facts are a function of their topic's claims, so a claim that is withdrawn leaves no trace, and the order in which events
 //! were committed does not matter where their times differ.
 
 use super::claim::{Attribute, Claim, FactKind, Stance};
-use super::extract::stems;
+use super::lookup::same_state;
+use super::text::{ARTICLES, tokens};
+use crate::index::stem;
+use crate::language::english::lexicon;
 use crate::{EventId, Timestamp};
 
 /// Occurrences of one deed by one person this close are one, told twice, microseconds.
@@ -50,7 +57,7 @@ impl Fact {
 struct Open<'a> {
     claims: Vec<&'a Claim>,
     value: &'a str,
-    stems: Vec<String>,
+    words: Vec<Word>,
     place: Option<&'a str>,
     denials: u32,
     until: Option<i64>,
@@ -96,13 +103,13 @@ fn intervals<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
         if current.as_ref().is_some_and(|open| open.until.is_some_and(|until| until < claim.from)) {
             done.extend(current.take());
         }
-        let stems = value_stems(&claim.value);
-        let same = current.as_ref().is_some_and(|open| says_the_same(&open.stems, &stems));
+        let words = value_words(&claim.value);
+        let same = current.as_ref().is_some_and(|open| says_the_same(&open.words, &words));
         match (claim.stance, current.as_mut().filter(|_| same)) {
             (Stance::Affirms, Some(open)) => {
                 open.claims.push(claim);
-                if stems.len() > open.stems.len() {
-                    (open.value, open.stems) = (&claim.value, stems);
+                if words.len() > open.words.len() {
+                    (open.value, open.words) = (&claim.value, words);
                 }
                 open.until = claim.until.or(open.until.filter(|until| *until > claim.from));
             }
@@ -114,7 +121,7 @@ fn intervals<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
                 current = Some(Open {
                     claims: vec![claim],
                     value: &claim.value,
-                    stems,
+                    words,
                     place: claim.place.as_deref(),
                     denials: 0,
                     until: claim.until,
@@ -153,7 +160,7 @@ fn occurrences<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
             None => found.push(Open {
                 claims: vec![claim],
                 value: &claim.value,
-                stems: Vec::new(),
+                words: Vec::new(),
                 place: claim.place.as_deref(),
                 denials: 0,
                 until: Some(claim.until.unwrap_or(claim.from)),
@@ -163,17 +170,36 @@ fn occurrences<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
     found
 }
 
-/// The words of a value that tell it from others: "in the kitchen" and "the kitchen" are one place.
-fn value_stems(value: &str) -> Vec<String> {
-    const ALIKE: &[&str] = &["in", "on", "at", "into", "onto", "to", "insid", "within"];
-    stems(value).split(' ').filter(|stem| !ALIKE.contains(stem)).map(str::to_owned).collect()
+/// A word of a value.
+struct Word {
+    text: String,
+    stem: String,
 }
 
-/// Whether one value only says more precisely what the other says.
-fn says_the_same(a: &[String], b: &[String]) -> bool {
+impl Word {
+    fn means(&self, other: &Self) -> bool {
+        self.stem == other.stem
+            || same_state(&self.text, &other.text)
+            || lexicon::similarity(&self.text, &other.text) >= SAME_MEANING
+    }
+}
+
+/// τ_pos: the likeness from which on two words mean the same: synonyms in one of their first two meanings.
+const SAME_MEANING: f32 = 0.8;
+
+/// The words of a value that tell it from others: "in the kitchen" and "the kitchen" are one place.
+fn value_words(value: &str) -> Vec<Word> {
+    const ALIKE: &[&str] = &["in", "on", "at", "into", "onto", "to", "inside", "within"];
+    let mut words = tokens(&value.replace('_', " "));
+    words.retain(|word| !word.is_one_of(ARTICLES) && !word.is_one_of(ALIKE));
+    words.into_iter().map(|word| Word { stem: stem(&word.lower), text: word.lower }).collect()
+}
+
+/// Whether one value only says in other words, or more precisely, what the other says.
+fn says_the_same(a: &[Word], b: &[Word]) -> bool {
     let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     if few.is_empty() {
         return many.is_empty();
     }
-    few.iter().all(|stem| many.contains(stem))
+    few.iter().all(|word| many.iter().any(|other| word.means(other)))
 }

@@ -328,11 +328,13 @@ fn choose(question: &FactQuestion, mut told: Vec<Fact>, bound: Option<TimeSpan>,
 
 /// Whether a told state is the one that is asked for: "closed" and "shut" are one.
 pub(crate) fn same_state(told: &str, asked: &str) -> bool {
-    let plain = |state: &str| match state {
-        "shut" => "closed".to_owned(),
-        "repaired" | "fixed" => "working".to_owned(),
-        "faulty" | "defective" => "broken".to_owned(),
-        other => stems(other),
+    let plain = |state: &str| {
+        stems(match state {
+            "shut" => "closed",
+            "repaired" | "fixed" => "working",
+            "faulty" | "defective" => "broken",
+            other => other,
+        })
     };
     plain(told) == plain(asked)
 }

@@ -158,6 +158,36 @@ fn a_repeated_fact_is_reinforced_and_never_deletes_itself() {
 }
 
 #[test]
+fn a_paraphrase_reinforces_a_fact_and_another_value_supersedes_it() {
+    let facts = |texts: &[&str]| -> Vec<(String, u32)> {
+        let told = texts.iter().enumerate();
+        let told: Vec<Event> = told.map(|(n, text)| said(n as u64 + 1, 60 * n as i64, "Tom", text)).collect();
+        let mind = Mind::of(&told);
+        let all = mind.facts.all().into_iter().flat_map(|(key, topic)| Facts::of(key, topic));
+        all.map(|fact| (fact.value, fact.weight)).collect()
+    };
+    for (texts, value) in [
+        (["The cat is on the sofa.", "The cat is on the couch."], "on the sofa"),
+        (["The bag is on the rug.", "The bag is on the carpet."], "on the rug"),
+        (["The mug is grey.", "The mug is gray."], "grey"),
+        (["The door is closed.", "The door is shut."], "closed"),
+        (["The kettle is broken.", "The kettle is faulty."], "broken"),
+    ] {
+        assert_eq!(facts(&texts), [(value.to_owned(), 2)], "{texts:?}");
+    }
+    for texts in [
+        ["The mug is red.", "The mug is blue."],
+        ["The cat is in the kitchen.", "The cat is in the bathroom."],
+        ["The key is in the left pocket.", "The key is in the right pocket."],
+        ["The milk is in the fridge.", "The milk is in the freezer."],
+        ["The tea is hot.", "The tea is cold."],
+        ["The cat is on the shelf.", "The cat is on the desk."],
+    ] {
+        assert_eq!(facts(&texts).len(), 2, "{texts:?}");
+    }
+}
+
+#[test]
 fn an_unrelated_fact_about_the_same_person_does_no_harm() {
     let mut mind = Mind::of(&[said(1, 0, "Tom", "Anna is in the kitchen.")]);
     let before = mind.all();

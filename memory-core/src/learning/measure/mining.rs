@@ -42,6 +42,27 @@ fn closed(sessions: &[Vec<u32>]) -> Mining {
     Mining { min_support: sessions.div_ceil(5).max(2), ..Mining::default() }
 }
 
+/// Steps that are always done one directly after the other: pairs, goals that have some, and all steps. A pair counts
+/// where `share` of the times that either is done it is done next to the other, twice at least.
+pub(super) fn together(workload: &Workload, share: f64) -> (usize, usize, usize) {
+    let (mut pairs, mut goals, mut steps) = (0, 0, 0);
+    for sessions in workload.sequences() {
+        let mut done: BTreeMap<u32, f64> = BTreeMap::new();
+        let mut next: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+        for mut session in sessions {
+            session.dedup();
+            session.iter().for_each(|step| *done.entry(*step).or_default() += 1.0);
+            session.windows(2).for_each(|pair| *next.entry((pair[0], pair[1])).or_default() += 1.0);
+        }
+        let is_one = |((a, b), times): &(&(u32, u32), &f64)| {
+            **times >= 2.0 && **times >= share * done[a] && **times >= share * done[b]
+        };
+        let found = next.iter().filter(is_one).count();
+        (pairs, goals, steps) = (pairs + found, goals + usize::from(found > 0), steps + done.len());
+    }
+    (pairs, goals, steps)
+}
+
 impl Workload {
     /// The sessions of each goal.
     fn sequences(&self) -> Vec<Vec<Vec<u32>>> {

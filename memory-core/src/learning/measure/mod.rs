@@ -7,11 +7,13 @@ mod cost;
 mod mining;
 mod quality;
 mod table;
+mod verification;
 mod workload;
 
 use std::time::Duration;
 
 pub use mining::Mined;
+pub use verification::{Passed, Sessions, Verified};
 pub use workload::{Workload, WorkloadError};
 
 use crate::Clock;
@@ -93,6 +95,8 @@ pub struct Quality {
     pub next: (f64, f64),
     /// A question for the next step.
     pub next_times: Times,
+    /// Sessions that were looked up by meaning alone, and the share whose goal came first.
+    pub meant: (usize, f64),
     /// Ways without a step that were returned.
     pub ways: usize,
     /// Share of them that use only what somebody did, no step twice and none that is excluded.
@@ -145,8 +149,12 @@ pub struct Graph {
 pub struct Figures {
     /// On the workload.
     pub quality: Quality,
+    /// What verification lets pass, of items of many sessions and of fewer.
+    pub verified: Vec<Verified>,
     /// Closed patterns of all tasks, and how long finding them took.
     pub mining: (usize, Duration),
+    /// Pairs of steps that are always done together, the goals that have some, and all steps; and at nine times of ten.
+    pub together: [(usize, usize, usize); 2],
     /// On the made household.
     pub cost: Cost,
 }
@@ -163,9 +171,12 @@ pub fn measure(
     let cost = cost::measure(plan, around);
     note("sessions and questions");
     let quality = quality::measure(workload, around);
+    note("verification");
+    let verified = verification::measure(workload, around.phi);
     note("mining");
     let mining = mining::measure(workload, around.clock);
-    Figures { quality, mining, cost }
+    let together = [1.0, 0.9].map(|share| mining::together(workload, share));
+    Figures { quality, verified, mining, together, cost }
 }
 
 #[cfg(test)]
@@ -218,6 +229,7 @@ mod tests {
         assert_eq!((quality.ways, quality.soundness, quality.coverage), (1, 1.0, 1.0));
         assert_eq!((quality.grouped, quality.verified), ((3, 1), (1.0, 1.0)));
         assert_eq!(figures.mining.0, 1);
+        assert_eq!(figures.together[0], (1, 1, 2), "boil water and pour");
         assert!(figures.cost.graphs.iter().all(|graph| graph.steps == cost::LONG_STEPS && graph.nodes >= graph.steps));
         assert!(figures.table().contains("soundness 1.000"), "{}", figures.table());
     }

@@ -7,7 +7,7 @@ use super::workload::{NextQuery, PathQuery};
 use super::{MeasureEnvironment, Quality, Times, Workload};
 use crate::Clock;
 use crate::logic::query::{Constraints, Phrase, next_steps, paths};
-use crate::logic::{Action, LogicOptions, Procedure, Procedures, StepId, normalise};
+use crate::logic::{Action, Embedding, LogicOptions, Phi, Procedure, Procedures, StepId, normalise};
 
 pub(super) fn measure(workload: &Workload, around: &MeasureEnvironment<'_>) -> Quality {
     let (procedures, took) = learn(&workload.actions, around);
@@ -21,6 +21,7 @@ pub(super) fn measure(workload: &Workload, around: &MeasureEnvironment<'_>) -> Q
         ..Quality::default()
     };
     next(&procedures, &workload.next, around.clock, &mut quality);
+    meant(&procedures, &workload.next, around.phi, &mut quality);
     ways(&procedures, &workload.paths, around.clock, &mut quality);
     drop(procedures);
     grouping(workload, around, &mut quality);
@@ -62,6 +63,24 @@ fn next(procedures: &Procedures, queries: &[NextQuery], clock: &dyn Clock, quali
     }
     quality.next = (share(first, quality.asked), share(five, quality.asked));
     quality.next_times = Times::of(took);
+}
+
+/// Whole sessions without their goal, looked up by meaning alone (Eq. 3).
+fn meant(procedures: &Procedures, queries: &[NextQuery], phi: &Phi<'_>, quality: &mut Quality) {
+    let (mut asked, mut found) = (0, 0);
+    for query in queries {
+        let vectors = query.steps.iter().filter_map(|text| phi(&normalise(text)));
+        let embeddings: Vec<Embedding> = vectors.filter_map(|vector| Embedding::from_vector(&vector)).collect();
+        let Some(session) = Embedding::mean(&embeddings) else { continue };
+        let near = procedures
+            .iter()
+            .chain(procedures.candidates())
+            .filter_map(|procedure| Some((procedure.index().similarity(&session)?, procedure.goal())));
+        let nearest = near.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        asked += 1;
+        found += usize::from(nearest.is_some_and(|(_, goal)| normalise(goal) == normalise(&query.goal)));
+    }
+    quality.meant = (asked, share(found, asked));
 }
 
 fn ways(procedures: &Procedures, queries: &[PathQuery], clock: &dyn Clock, quality: &mut Quality) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Figures, Times};
+use super::{Figures, Passed, Times};
 
 impl Figures {
     /// For people.
@@ -23,6 +23,11 @@ impl Figures {
                 quality.next.0,
                 quality.next.1,
                 words(quality.next_times)
+            ),
+            format!(
+                "  goals of {:<20}{:.4} by meaning alone",
+                format!("{} sessions", quality.meant.0),
+                quality.meant.1
             ),
             format!(
                 "  ways without a step          {} returned, soundness {:.3}, coverage {:.3}; {}",
@@ -54,12 +59,27 @@ impl Figures {
             format!("  one more action              {}", words(cost.action)),
             format!("  the same, rows made          {}", words(cost.lesson)),
         ];
+        for (how, (pairs, goals, steps)) in ["always", "mostly"].iter().zip(self.together) {
+            lines.push(format!("steps {how} done together    {pairs} pairs of {steps} steps, in {goals} goals"));
+        }
+        for verified in &self.verified {
+            lines.push(format!("verification of {} tasks by {} sessions", verified.tasks, verified.sessions));
+            lines.push(passed("goals that nobody told", &verified.untold));
+            lines.push(passed("goals that somebody told", &verified.told));
+        }
         for graph in &cost.graphs {
             lines.push(format!("{} steps, {}: {} nodes", graph.steps, graph.name, graph.nodes));
             lines.extend(graph.queries.iter().map(|(query, times)| format!("  {query:<29}{}", words(*times))));
         }
         lines.join("\n")
     }
+}
+
+/// What verification lets pass.
+fn passed(of: &str, passed: &Passed) -> String {
+    let (precision, recall) = passed.precision_and_recall();
+    let kinds: Vec<String> = passed.kinds.iter().map(|(kind, (of, all))| format!("{kind:?} {of}/{all}")).collect();
+    format!("  {of:<29}precision {precision:.3}, recall {recall:.3}; {}", kinds.join(", "))
 }
 
 fn ms(duration: Duration) -> f64 {

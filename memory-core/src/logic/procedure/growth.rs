@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::Procedure;
+use crate::centroid::BETA;
 use crate::logic::bounds;
-use crate::logic::prototype::BETA;
 use crate::logic::run::{Record, Role, Run, names_of};
 use crate::logic::{Action, Dag, Embedding, Prototype, StepId, normalise};
 use crate::{EventId, TimeSpan};
@@ -179,9 +179,10 @@ impl Procedure {
         number
     }
 
-    /// Moves i_step by one observed step. The founding session makes the anchor: the mean over its steps. Later sessions
-    /// follow Eq. 1 such that a whole session of mean length keeps β of the index; with β per action, one session of ten
-    /// steps would replace two thirds of it by its last few steps.
+    /// Moves i_step by one observed step that comes near enough. The founding session makes the anchor: the mean over its
+    /// steps. Later sessions follow Eq. 1 such that a whole session of mean length keeps β of the index; with β per action,
+    /// one session of ten steps would replace two thirds of it by its last few. i_goal stays φ of the goal: docs/decisions.md
+    /// has what it loses if steps move it.
     fn refine(&mut self, step: StepId) {
         let Some(observed) = &self.steps[step.0 as usize].embedding else { return };
         if self.runs.len() <= 1 || self.index.step.is_none() {

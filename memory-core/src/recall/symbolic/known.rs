@@ -29,8 +29,13 @@ impl<'a> Known<'a> {
         self.procedures().chain(self.procedures.into_iter().flat_map(Procedures::candidates))
     }
 
+    /// Those that are listed: the established ones, and candidates that were told or were seen more than once.
+    pub fn listed(&self) -> impl Iterator<Item = &'a Procedure> + use<'a> {
+        self.all().filter(is_listed)
+    }
+
     pub fn by_id(&self, id: ProcedureId) -> Option<&'a Procedure> {
-        self.procedures?.get(id).filter(|procedure| procedure.is_established())
+        self.procedures?.get(id).filter(is_listed)
     }
 
     pub fn by_goal(&self, goal: &str) -> Option<&'a Procedure> {
@@ -42,6 +47,11 @@ impl<'a> Known<'a> {
         let vectors = self.reader.embedder()?.embed(&[text]).ok()?;
         Embedding::from_vector(vectors.first()?)
     }
+}
+
+/// What was seen once and nobody named is no more than what somebody did.
+fn is_listed(procedure: &&Procedure) -> bool {
+    procedure.is_established() || procedure.is_named() || procedure.sessions() > 1
 }
 
 /// The sender's own id of an observation, or the event's.

@@ -16,6 +16,7 @@ mod grammar;
 mod known;
 mod parse;
 mod serve;
+mod state;
 mod steps;
 mod world;
 

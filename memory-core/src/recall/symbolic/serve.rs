@@ -32,7 +32,8 @@ pub fn serve(request: &ProcedureRequest, reader: &dyn Reader) -> Result<Procedur
     let known = Known::of(reader);
     match request {
         ProcedureRequest::List { goal_like, max } => {
-            let found = query::list(known.procedures(), goal_like.as_deref().map(short).transpose()?);
+            let mut found = query::list(known.listed(), goal_like.as_deref().map(short).transpose()?);
+            found.sort_by_key(|procedure| !procedure.is_established());
             Ok(ProcedureReply::List(found.into_iter().take(amount(*max)).map(ProcedureSummary::of).collect()))
         }
         ProcedureRequest::Get(which) => Ok(ProcedureReply::Procedure(detail(known.find(which)?, reader)?)),
@@ -71,7 +72,8 @@ pub fn serve(request: &ProcedureRequest, reader: &dyn Reader) -> Result<Procedur
             Ok(ProcedureReply::Alternatives(alternatives(procedure, blocked, &done, amount(*max), reader)?))
         }
         ProcedureRequest::Behaviours { person } => {
-            let found = behaviours(known.procedures(), short(person)?);
+            let mut found = behaviours(known.listed(), short(person)?);
+            found.sort_by_key(|behaviour| !behaviour.procedure.is_established());
             let summaries = found.into_iter().take(MOST).map(|behaviour| {
                 let evidence = sessions(&behaviour.runs, reader)?;
                 let own = behaviour.runs.len();

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::*;
 use crate::index::{CompressedIndex, Document, Index, IndexOptions, Search};
+use crate::learning::{Learnt, Lesson};
 use crate::logic::{Action, LogicOptions, Procedures};
 use crate::ports::TextEmbedder;
 use crate::{
@@ -19,6 +20,7 @@ pub(super) struct Kitchen {
     index: CompressedIndex,
     search: Arc<dyn Search>,
     procedures: Procedures,
+    learnt: Option<Learnt>,
     clock: ManualClock,
     zone: TimeZone,
 }
@@ -52,6 +54,10 @@ impl Reader for Kitchen {
         0
     }
 
+    fn learnt(&self) -> Option<&Learnt> {
+        self.learnt.as_ref()
+    }
+
     fn procedures(&self) -> Option<&Procedures> {
         Some(&self.procedures)
     }
@@ -77,6 +83,7 @@ impl Kitchen {
             search: index.snapshot(),
             index,
             procedures: Procedures::new(LogicOptions::default()),
+            learnt: None,
             clock: ManualClock::at(at("20T12:00:00")),
             zone: TimeZone::fixed(jiff::tz::offset(1)),
         }
@@ -131,6 +138,15 @@ impl Kitchen {
             action.tools = [*tool].into_iter().filter(|tool| !tool.is_empty()).map(str::to_owned).collect();
             self.procedures.observe(&action, &|_| None);
         }
+    }
+
+    /// Learns facts from everything that was told.
+    fn learn(&mut self) {
+        let mut learnt = Learnt::default();
+        for event in &self.events {
+            learnt.learn(&Lesson { event: event.clone(), vectors: Vec::new(), statements: Vec::new() }, &|_| None);
+        }
+        self.learnt = Some(learnt);
     }
 
     fn usual() -> Self {
@@ -223,6 +239,31 @@ fn jack_gets_a_bowl_from_the_store_before_he_mixes() {
 }
 
 #[test]
+fn a_fact_in_force_blocks_the_step_that_needs_the_thing_whatever_its_words() {
+    let blocked = |told: &[&str]| {
+        let mut kitchen = Kitchen::usual();
+        kitchen.session("sit", "18T20:00:00", "Ben", Some("have a rest"), &[("lie down", "sofa"), ("sleep", "")]);
+        for (number, text) in told.iter().enumerate() {
+            kitchen.tell(Kind::Text, at(&format!("20T11:5{number}:00")), Some("Tom"), text, &[]);
+        }
+        kitchen.learn();
+        let of = |goal: &str| {
+            let of = WhichProcedure::of_goal(goal);
+            let request = ProcedureRequest::Alternatives { of, blocked: Vec::new(), done: Vec::new(), max: 5 };
+            let ProcedureReply::Alternatives(found) = kitchen.serve(&request) else { panic!("alternatives") };
+            assert_eq!(found.because.is_empty(), found.blocked.is_empty(), "{found:?}");
+            found.blocked
+        };
+        [of("fruit salad"), of("have a rest")].concat()
+    };
+    assert_eq!(blocked(&["I washed the bowl.", "It is broken."]), ["mix the fruits"], "it is the bowl");
+    assert_eq!(blocked(&["Jack broke the bowl."]), ["mix the fruits"], "what was done to it");
+    assert_eq!(blocked(&["The couch is faulty."]), ["lie down"], "one thing of two names");
+    assert_eq!(blocked(&["Jack broke the bowl.", "I fixed the bowl."]), [""; 0], "only the fact in force counts");
+    assert_eq!(blocked(&["Jack broke the window."]), [""; 0]);
+}
+
+#[test]
 fn a_thing_that_others_did_without_is_stood_in_for() {
     let mut kitchen = Kitchen::usual();
     kitchen.session(
@@ -302,6 +343,32 @@ fn requests_are_answered_with_their_evidence() {
     let show = ProcedureRequest::Show { of: tea(), format: PictureFormat::Svg, max_steps: 60 };
     let ProcedureReply::Picture { picture, .. } = kitchen.serve(&show) else { panic!("a picture") };
     assert!(picture.starts_with("<svg") && picture.contains("boil water"));
+}
+
+#[test]
+fn what_verification_refuses_is_listed_as_a_candidate_and_answers_nothing() {
+    let mut kitchen = Kitchen::usual();
+    let said = ["look at the train", "laugh about a joke", "ask for the radio", "point at the cat"];
+    for (day, order) in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]].into_iter().enumerate() {
+        let steps: Vec<(&str, &str)> = order.into_iter().map(|at: usize| (said[at], "")).collect();
+        kitchen.session(&format!("x{day}"), &format!("1{day}T20:00:00"), "Ben", None, &steps);
+    }
+    kitchen.session("once", "19T21:00:00", "Ben", None, &[("sneeze", ""), ("wipe the nose", "")]);
+    let ProcedureReply::List(all) = kitchen.serve(&ProcedureRequest::List { goal_like: None, max: 100 }) else {
+        panic!("a list")
+    };
+    let candidates: Vec<bool> = all.iter().map(|one| one.candidate).collect();
+    assert_eq!(candidates, [false, false, false, true], "one session alone is not listed: {all:?}");
+    let talk = all.last().unwrap();
+    assert_eq!((talk.sessions, talk.named), (4, false));
+    let request = ProcedureRequest::Behaviours { person: "Ben".into() };
+    let ProcedureReply::Behaviours(of_ben) = kitchen.serve(&request) else { panic!("behaviours") };
+    let found: Vec<(usize, bool)> = of_ben.iter().map(|one| (one.sessions, one.candidate)).collect();
+    assert_eq!(found, [(1, false), (4, true)], "what is sure comes first");
+    let get = ProcedureRequest::Get(WhichProcedure { id: Some(talk.id), goal: None });
+    let ProcedureReply::Procedure(detail) = kitchen.serve(&get) else { panic!("a procedure") };
+    assert!(detail.summary.candidate);
+    assert!(!kitchen.told("What does Ben usually do?").contains("joke"), "a question is answered by procedures alone");
 }
 
 #[test]

@@ -1,8 +1,9 @@
-//! What memory says about the things that a procedure needs.
+//! What memory says about the things that a procedure needs: in remarks, read word by word, and in the facts that are in force.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::claim::{Claim, claims};
+use super::state::{Held, held};
 use crate::index::{SearchQuery, TermId};
 use crate::logic::Procedure;
 use crate::logic::query::{Phrase, Stems, StepWords};
@@ -11,6 +12,8 @@ use crate::{Event, Kind, ReadError, Value};
 
 /// Remarks of one kind that are read at most.
 const READ: usize = 64;
+/// Things whose facts are looked up at most.
+const MOST_THINGS: usize = 256;
 /// The kinds of events that say how things are.
 const REMARKS: [Kind; 3] = [Kind::State, Kind::Text, Kind::Caption];
 
@@ -60,8 +63,8 @@ pub(super) fn about(procedure: &Procedure, reader: &dyn Reader) -> Result<World,
         }
     }
     remarks.sort_by_key(|event| (event.span.start, event.id));
-    // The latest claim on each thing; offers beside what is lacking.
-    let mut state: BTreeMap<Vec<TermId>, Option<Told>> = BTreeMap::new();
+    // The latest word on each thing; offers beside what is lacking.
+    let mut said: Vec<(Vec<TermId>, Event, Option<Told>)> = Vec::new();
     let mut offers: BTreeMap<(Vec<TermId>, String), Told> = BTreeMap::new();
     for event in remarks {
         for claim in claims(&sentence(&event)) {
@@ -72,12 +75,21 @@ pub(super) fn about(procedure: &Procedure, reader: &dyn Reader) -> Result<World,
             let terms = stems.of(thing);
             let told = Told { thing: thing.clone(), event: event.clone(), terms: terms.clone() };
             match claim {
-                Claim::Lacking(_) => drop(state.insert(terms, Some(told))),
-                Claim::Restored(_) => drop(state.insert(terms, None)),
+                Claim::Lacking(_) => said.push((terms, event.clone(), Some(told))),
+                Claim::Restored(_) => said.push((terms, event.clone(), None)),
                 Claim::Offer(_) => drop(offers.insert((terms, event.text.clone()), told)),
             }
         }
     }
+    for thing in things_of(procedure) {
+        for Held { event, useless } in held(thing, reader)? {
+            let terms = stems.of(thing);
+            let told = Told { thing: thing.to_owned(), event: event.clone(), terms: terms.clone() };
+            said.push((terms, event, useless.then_some(told)));
+        }
+    }
+    said.sort_by_key(|(_, event, _)| (event.span.start, event.id));
+    let state: BTreeMap<Vec<TermId>, Option<Told>> = said.into_iter().map(|(terms, _, told)| (terms, told)).collect();
     let latest_first = |mut all: Vec<Told>| {
         all.sort_by_key(|told| std::cmp::Reverse((told.event.span.start, told.event.id)));
         all
@@ -86,6 +98,16 @@ pub(super) fn about(procedure: &Procedure, reader: &dyn Reader) -> Result<World,
         lacking: latest_first(state.into_values().flatten().collect()),
         offers: latest_first(offers.into_values().collect()),
     })
+}
+
+/// The things and places of a procedure's steps, each once.
+fn things_of(procedure: &Procedure) -> BTreeSet<&str> {
+    let steps = procedure.steps().iter().filter(|step| step.count > 0);
+    let names = steps.flat_map(|step| {
+        let attributes = &step.attributes;
+        attributes.objects.keys().chain(attributes.tools.keys()).chain(attributes.places.keys())
+    });
+    names.map(String::as_str).take(MOST_THINGS).collect()
 }
 
 /// An event as a sentence: its text, or, of a state told by attributes, "the bowl is broken".

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use redb::ReadableTable;
 
-use crate::episodic::consolidation::{Joined, follow, joined, may_go_on, normalise};
+use crate::centroid::{follow, normalise};
+use crate::episodic::consolidation::{Joined, joined, may_go_on};
 use crate::store::draft::Draft;
 use crate::store::failure::{Result, if_sound};
 use crate::store::records::{CONTINUED, EpisodeRow, EventBody, EventRow};
@@ -103,16 +104,17 @@ impl Draft<'_> {
 
     /// Gives an event the vectors of the events that it is made of: each space's moving average, in order of time.
     fn put_mean(&mut self, whole: u64, parts: &[u64], sensed: &BTreeMap<u64, Vec<SensedRow>>) -> Result<()> {
-        let mut means: BTreeMap<u32, Vec<f32>> = BTreeMap::new();
+        // With the first vector, which bounds how far the average drifts.
+        let mut means: BTreeMap<u32, (Vec<f32>, Vec<f32>)> = BTreeMap::new();
         for (number, _, vector) in parts.iter().filter_map(|part| sensed.get(part)).flatten() {
             let mut vector: Vec<f32> = vector.iter().map(|component| f32::from(*component)).collect();
             normalise(&mut vector);
             match means.get_mut(number) {
-                Some(mean) => follow(mean, &vector),
-                None => drop(means.insert(*number, vector)),
+                Some((mean, first)) => follow(mean, first, &vector),
+                None => drop(means.insert(*number, (vector.clone(), vector))),
             }
         }
-        for (number, mean) in means {
+        for (number, (mean, _)) in means {
             self.tables.vectors.insert((number, whole), seal_vector(number, whole, &quantize(&mean)).as_slice())?;
         }
         Ok(())

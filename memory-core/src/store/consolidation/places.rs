@@ -9,7 +9,8 @@ use redb::ReadableTable;
 
 use crate::Origin;
 use crate::Sensed;
-use crate::episodic::consolidation::{dot, follow, gamma, normalise};
+use crate::centroid::{dot, follow, normalise};
+use crate::episodic::consolidation::gamma;
 use crate::index::signature::{Planes, SignatureOptions, SignatureTable, radius};
 use crate::store::draft::Draft;
 use crate::store::failure::{Result, if_sound};
@@ -111,7 +112,9 @@ impl Draft<'_> {
         }
         Ok(best.map(|(_, key, place)| {
             let mut moved = unit(&place.vector);
-            follow(&mut moved, &picture);
+            if let Some(founding) = &place.founding {
+                follow(&mut moved, &unit(&founding.vector), &picture);
+            }
             (key, SharedVector { vector: quantize(&moved), ..place })
         }))
     }
