@@ -250,6 +250,36 @@ fn a_told_goal_whose_steps_are_of_something_else_stays_a_candidate_until_they_ar
     assert_eq!(unknown.iter().count(), 1);
 }
 
+/// A round whose stations have little to do with its name, and with each other.
+fn stations(text: &str) -> Option<Vec<f32>> {
+    let mut vector = vec![0.0; 8];
+    match text.strip_prefix("station ").and_then(|number| number.parse::<usize>().ok()) {
+        Some(number) => (vector[0], vector[1], vector[2 + number]) = (0.2, 0.4, 1.0),
+        None => vector[0] = 1.0,
+    }
+    Some(vector)
+}
+
+#[test]
+fn a_told_goal_far_from_its_steps_is_believed_if_they_are_always_done_in_one_order() {
+    let told = |turned: bool| {
+        let mut procedures = Procedures::new(LogicOptions::default());
+        for session in 0..10_u64 {
+            for place in 0..5_u64 {
+                let number = if turned && session % 2 == 1 { 4 - place } else { place };
+                let event = session * 5 + place + 1;
+                let text = format!("station {number}");
+                let name = format!("s{session}");
+                let action = action(event, Some(&name), Some("the night round"), session * 900 + place * 15, &text);
+                procedures.observe(&action, &stations);
+            }
+        }
+        procedures.by_goal("the night round").unwrap().is_established()
+    };
+    assert!(told(false));
+    assert!(!told(true), "neither near to the goal nor in any order");
+}
+
 #[test]
 fn a_session_in_other_words_joins_by_meaning_above_the_gate_only() {
     let mut procedures = Procedures::new(LogicOptions::default());

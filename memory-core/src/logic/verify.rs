@@ -86,7 +86,7 @@ impl Verification {
             Some(GoalLikeness { mean, low, lead }) => {
                 let goal = match lead {
                     Some(lead) => 4.8 * self.unity + 7.6 * low + 10.7 * lead - 3.45,
-                    None => 9.9 * low + 7.3 * mean - 3.6,
+                    None => 2.5 * self.unity + 6.4 * low + 8.6 * mean - 4.9,
                 };
                 goal + TOLD / sessions
             }
