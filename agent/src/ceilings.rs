@@ -21,6 +21,39 @@ pub struct Ram {
     pub zram_mib: u64,
 }
 
+/// What the program may take, which it is asked before something is done that takes much.
+#[derive(Debug, Clone, Copy)]
+pub struct ProgramCeiling {
+    /// MiB; 0: there is none.
+    pub mib: u64,
+    used: fn() -> u64,
+}
+
+impl ProgramCeiling {
+    /// The ceiling of this process.
+    pub fn of_this_process(mib: u64) -> Self {
+        let used = || {
+            let (resident, swapped) = used(&read_to_string("/proc/self/status").unwrap_or_default());
+            resident + swapped
+        };
+        Self { mib, used }
+    }
+
+    /// # Errors
+    /// What the program takes, and what to do, if that is more than it may.
+    pub fn check(&self) -> Result<(), String> {
+        let used = (self.used)();
+        if self.mib == 0 || used <= self.mib {
+            return Ok(());
+        }
+        let mib = self.mib;
+        Err(format!(
+            "the program takes {used} MiB, and memory.ceiling_mib is {mib}: until it takes less it answers questions, remembers, forgets and \
+             backs up, and nothing else; restart it or raise the ceiling if that lasts"
+        ))
+    }
+}
+
 /// Ceilings of this program, MiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ceilings {
@@ -86,6 +119,15 @@ mod tests {
                          /dev/zram0                              partition\t991232\t\t0\t\t5\n\
                          /dev/zram1                              partition\t991232\t\t0\t\t5\n\
                          /swapfile                               file\t\t8388604\t\t0\t\t-2\n";
+
+    #[test]
+    fn what_takes_much_is_refused_above_the_ceiling_and_nothing_without_one() {
+        let of = |mib| ProgramCeiling { mib, used: || 300 };
+        assert_eq!(of(300).check(), Ok(()));
+        assert_eq!(of(0).check(), Ok(()));
+        let refusal = of(299).check().unwrap_err();
+        assert!(refusal.contains("300 MiB") && refusal.contains("memory.ceiling_mib is 299"), "{refusal}");
+    }
 
     #[test]
     fn zram_counts_and_a_swap_file_does_not() {

@@ -21,9 +21,9 @@ pub struct MemoryConfig {
     /// Page cache of the store, MiB. Default: computed from the machine's memory and zram.
     #[schemars(range(min = 1, max = 4096))]
     pub cache_mib: Option<u64>,
-    /// Memory that the whole program may take, swapped or not, MiB; above it health reports it. Default: computed from the
-    /// machine's memory and zram.
-    #[schemars(range(min = 64, max = 1_048_576))]
+    /// Memory that the whole program may take, swapped or not, MiB. Above it health reports it, and lists, searches, pictures,
+    /// exports and checks are refused as `busy`. Default: computed from the machine's memory and zram.
+    #[schemars(range(min = 16, max = 1_048_576))]
     pub ceiling_mib: Option<u64>,
     /// Time zone for questions such as "this morning" and for written times, such as `Europe/Berlin`. Default: the
     /// system's.

@@ -31,6 +31,7 @@ pub struct FrontDoorParts {
     pub counters: Arc<MqttCounters>,
     pub backups: std::path::PathBuf,
     pub backup_limits: crate::upkeep::BackupLimits,
+    pub ceiling: crate::ceilings::ProgramCeiling,
     pub proofs: crate::operator::Proofs,
     pub watchdog: Arc<crate::watchdog::Watchdog>,
 }
@@ -51,6 +52,7 @@ impl FrontDoorParts {
             counters: Arc::clone(&self.counters),
             backups: self.backups.clone(),
             backup_limits: self.backup_limits,
+            ceiling: self.ceiling,
             proofs: self.proofs.clone(),
             watchdog: Arc::clone(&self.watchdog),
         }

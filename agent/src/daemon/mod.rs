@@ -34,7 +34,7 @@ use perceiving::{End, Perceiving};
 pub use recording::{PauseSource, Recording};
 use reload::Reloader;
 
-use crate::ceilings::Ceilings;
+use crate::ceilings::{Ceilings, ProgramCeiling};
 use crate::config::{self, Directories, LayerSources, Loaded};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::logging::Log;
@@ -117,7 +117,8 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     let board = Arc::new(Board::new(Arc::clone(&clock), instance.clone(), directories.data.clone(), log.last_error));
     let reloader = Arc::new(Reloader::new(layers, config.clone(), log.level, Arc::clone(&board)));
     let recording = Arc::new(Recording::restore(memory.clone(), Arc::clone(&board)).or_exit(Exit::Store)?);
-    board.ceiling(Ceilings::of_this_machine(&config.memory).program_mib);
+    let ceiling_mib = Ceilings::of_this_machine(&config.memory).program_mib;
+    board.ceiling(ceiling_mib);
     let pace = Pace::default();
     let _thermal = {
         let machine = thermal::Machine::new(config.thermal.zones_dir.clone());
@@ -208,6 +209,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         counters,
         backups: directories.backups.clone(),
         backup_limits: config.backup.limits(),
+        ceiling: ProgramCeiling::of_this_process(ceiling_mib),
         proofs: crate::operator::Proofs::of(&directories),
         watchdog: Arc::clone(&watchdog),
     };

@@ -109,6 +109,21 @@ impl Name {
         matches!(self, Self::Backup | Self::Check | Self::Compact | Self::Export | Self::Restore | Self::Snapshot)
     }
 
+    /// Whether the command holds much in memory for a while: pages of events, pictures, an index beside the one in use.
+    pub const fn takes_memory(self) -> bool {
+        matches!(
+            self,
+            Self::Check
+                | Self::Compact
+                | Self::Export
+                | Self::Get
+                | Self::List
+                | Self::Picture
+                | Self::Search
+                | Self::Snapshot
+        )
+    }
+
     /// Whether the command destroys, renames, pauses, fills the disk or shows what a camera saw, and so needs authentication.
     const fn is_guarded(self) -> bool {
         matches!(

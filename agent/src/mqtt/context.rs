@@ -12,14 +12,16 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::client::{Broker, End, EndKind};
+use super::commands::Name;
 use super::fields::Moment;
 use super::forgetting::Forgetting;
 use super::homeassistant::HomeAssistant;
 use super::limits::TokenBucket;
 use super::outbox::Outbox;
-use super::reply::{Route, Router};
+use super::reply::{Code, Refusal, Route, Router};
 use super::topics::{ReplyPolicy, Topics};
 use super::{ConfigurationControl, FrontDoor, Identity, MqttCounters, MqttError, RecordingControl};
+use crate::ceilings::ProgramCeiling;
 use crate::config::mqtt::MqttConfig;
 use crate::media::{MediaLinks, Pictures};
 use crate::operator::Proofs;
@@ -58,6 +60,8 @@ pub struct Context {
     pub counters: Arc<MqttCounters>,
     pub backups: std::path::PathBuf,
     pub backup_limits: BackupLimits,
+    /// What the program may take.
+    pub ceiling: ProgramCeiling,
     pub proofs: Proofs,
     pub watchdog: Arc<Watchdog>,
     pub outbox: Outbox,
@@ -93,6 +97,7 @@ impl Context {
             counters,
             backups,
             backup_limits,
+            ceiling,
             proofs,
             watchdog,
         } = door;
@@ -128,6 +133,7 @@ impl Context {
             counters,
             backups,
             backup_limits,
+            ceiling,
             proofs,
             watchdog,
         };
@@ -153,6 +159,23 @@ impl Context {
     /// Whether one more question or command may come now.
     pub fn admit(&self) -> bool {
         self.asks.lock().try_take(self.clock.monotonic())
+    }
+
+    /// Whether a command may be done now.
+    ///
+    /// # Errors
+    /// `busy`: too many requests a second, or the program takes more memory than it may and the command would take more.
+    pub fn admit_command(&self, name: Name) -> Result<(), Refusal> {
+        if !self.admit() {
+            return Err(Refusal::new(
+                Code::Busy,
+                "more requests a second than mqtt.limits.asks_per_s; try again in a moment",
+            ));
+        }
+        match self.ceiling.check() {
+            Err(above) if name.takes_memory() => Err(Refusal::new(Code::Busy, above)),
+            _ => Ok(()),
+        }
     }
 
     /// Whether one more pose of the robot may come now.

@@ -104,9 +104,7 @@ impl LocalDoor {
         let outcome = async {
             let name = Name::parse(name)?;
             name.check_not_denied(&self.context.config)?;
-            if !self.context.admit() {
-                return Err(busy());
-            }
+            self.context.admit_command(name)?;
             let none = Map::new();
             requests::run(&self.context, name, Fields(body.as_object().unwrap_or(&none))).await
         };

@@ -164,6 +164,8 @@ pub struct FrontDoor {
     pub backups: std::path::PathBuf,
     /// How much they may take.
     pub backup_limits: BackupLimits,
+    /// What the program may take.
+    pub ceiling: crate::ceilings::ProgramCeiling,
     /// What shows that a command comes from the operator's own command line.
     pub proofs: Proofs,
     /// Watches the two clients and their event loops.

@@ -242,9 +242,7 @@ async fn command_named(context: &Context, name: &str, message: &Message) {
         } else {
             name.check_allowed_to(&context.config, &context.proofs, &fields)?;
         }
-        if !context.admit() {
-            return Err(busy("more requests a second than mqtt.limits.asks_per_s"));
-        }
+        context.admit_command(name)?;
         if name.is_long() {
             let command = upkeep::read(context, name, Fields(&fields))?;
             context.answer(&route, &route.seal(json!({"state": "executing"})), MIN_REPLY_TIMEOUT);

@@ -109,3 +109,25 @@ fn a_command_can_be_denied_in_the_configuration() -> Result<()> {
     assert_eq!(reply["error"]["code"], "forbidden", "{reply}");
     Ok(())
 }
+
+#[test]
+fn above_its_ceiling_the_program_answers_and_remembers_and_lists_nothing() -> Result<()> {
+    let broker = Broker::start()?;
+    // Any program takes more than 1 MiB.
+    let robot = Robot::start_below(1, config(&broker), Arc::new(MemoryStorage::new()))?;
+    robot.wait_online()?;
+    let client = broker.client()?;
+    let reply = client.observe(NAME, json!({"text": "Anna put the mug on the shelf.", "source": "test"}))?;
+    assert_eq!(reply["accepted"], 1, "{reply}");
+    for (name, body) in [("list", json!({})), ("search", json!({"query": "mug"})), ("get", json!({"episode": "ep-1"}))]
+    {
+        let reply = client.command(NAME, name, body)?;
+        assert_eq!(reply["error"]["code"], "busy", "{name}: {reply}");
+        assert!(reply["error"]["message"].as_str().is_some_and(|text| text.contains("memory.ceiling_mib")), "{reply}");
+    }
+    let answer = client.ask(NAME, "Where is the mug?")?;
+    assert_eq!(answer["evidence"][0]["text"], "Anna put the mug on the shelf.", "{answer}");
+    let instance = client.command(NAME, "instance", json!({}))?;
+    assert_ne!(instance["error"]["code"], "busy", "{instance}");
+    Ok(())
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use agent::ceilings::ProgramCeiling;
 use agent::config::mqtt::MqttConfig;
 use agent::health::HealthReport;
 use agent::mqtt::{
@@ -88,6 +89,11 @@ impl Robot {
 
     /// Begins to serve with the memory in `storage`.
     pub fn start(config: MqttConfig, storage: Arc<dyn Storage>) -> Result<Self> {
+        Self::start_below(0, config, storage)
+    }
+
+    /// The same with a ceiling for the whole program, MiB; 0: none.
+    pub fn start_below(ceiling_mib: u64, config: MqttConfig, storage: Arc<dyn Storage>) -> Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let options = MemoryOptions {
             zone: jiff::tz::TimeZone::UTC,
@@ -99,10 +105,10 @@ impl Robot {
         let memory = eventually("the memory opens", WAIT, || {
             Memory::open(Arc::clone(&storage), options.clone(), Arc::clone(&clock)).ok()
         })?;
-        Self::with_memory(config, memory, clock)
+        Self::with_memory(config, memory, clock, ceiling_mib)
     }
 
-    fn with_memory(config: MqttConfig, memory: Memory, clock: Arc<dyn Clock>) -> Result<Self> {
+    fn with_memory(config: MqttConfig, memory: Memory, clock: Arc<dyn Clock>, ceiling_mib: u64) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let identity = Identity {
             robot: NAME.to_owned(),
@@ -130,6 +136,7 @@ impl Robot {
             counters: Arc::clone(&counters),
             backups: std::env::temp_dir(),
             backup_limits: agent::upkeep::BackupLimits::default(),
+            ceiling: ProgramCeiling::of_this_process(ceiling_mib),
             proofs: agent::operator::Proofs::at(&std::env::temp_dir()),
             watchdog,
         };
