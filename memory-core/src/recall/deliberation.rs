@@ -4,7 +4,7 @@
 //! those of the proposal, or pass the check of `language::english::wording`. So nothing that was heard, read or told can put
 //! words into an answer by giving orders to a model.
 
-use super::answerers::events;
+use super::answerers::quote;
 use super::candidate::{Candidate, Layer, Signals};
 use super::gather::Gathered;
 use super::likeness::best_in;
@@ -166,12 +166,12 @@ fn shown_up_to(evidence: Vec<Found>, most: usize) -> Vec<Evidence> {
 
 /// An event as an answer of its own.
 fn quote(found: &Found, question: &Question<'_>) -> Candidate {
-    let text = events::quote(found, question);
+    let text = quote::quote(found, question);
     let signals = Signals {
         coverage: found.coverage.of_content,
         cosine: found.cosine.unwrap_or(0.0),
         margin: 0.0,
-        fits: events::quoted(question),
+        fits: quote::quoted(question),
         thing: question.named.iter().map(|thing| best_in(thing, &found.reading)).fold(0.0, f32::max),
         known: question.content.known(),
     };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::answerers::events::rank;
+use super::answerers::rank::rank;
 use super::content::Content;
 use super::pool::{Found, Pool, merged};
 use super::question::{Question, intersection};

@@ -361,7 +361,7 @@ pub(in crate::recall) fn changes(pool: &Pool<'_>, found: &[Found]) -> Option<Can
         .iter()
         .map(|(unit, of, sum)| format!("{} {unit} {of}", (sum * 10.0).round() / 10.0).trim_end().to_owned())
         .collect();
-    let text = super::events::list(&items);
+    let text = super::quote::list(&items);
     Some(Candidate::computed(
         Layer::Episodes,
         text.clone(),

@@ -1,7 +1,7 @@
 //! How long a state lasted: from what tells that it began to what tells that it ended.
 
 use crate::language::english::time::{length, moment};
-use crate::recall::answerers::events::list;
+use crate::recall::answerers::quote::list;
 use crate::recall::answerers::truth::{concerns, predicate, stance};
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::pool::{Found, Pool, merged};

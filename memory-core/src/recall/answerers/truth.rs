@@ -6,7 +6,7 @@ use crate::language::english::states::{Scale, same, state};
 use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
-use crate::recall::answerers::events::quote;
+use crate::recall::answerers::quote::quote;
 use crate::recall::answerers::times::margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;

@@ -3,7 +3,7 @@
 use super::{OptionVectors, Weighed};
 use crate::language::english::syntax::parse;
 use crate::language::english::tag::Tag;
-use crate::recall::answerers::events::rank;
+use crate::recall::answerers::rank::rank;
 use crate::recall::calibration;
 use crate::recall::candidate::{Candidate, Value};
 use crate::recall::content::Content;

@@ -1,0 +1,159 @@
+//! How well an event suits a question, beyond its words and meaning.
+
+use crate::Kind;
+use crate::index::{stem, words};
+use crate::language::english::question::Ask;
+use crate::language::english::syntax::NounPhrase;
+use crate::recall::answerers::truth::{is_opposed, stance};
+use crate::recall::content::word_likeness;
+use crate::recall::likeness::best_in;
+use crate::recall::pool::Found;
+use crate::recall::question::Question;
+use crate::recall::reading::Reading;
+use crate::recall::telling::is_of_another;
+
+/// What is left of its rank of an event that tells nothing of the time to come that is asked for.
+const OUT_OF_TIME: f32 = 0.6;
+/// What is left of its rank of an event that says the opposite of what the question takes for granted.
+const OPPOSED: f32 = 0.7;
+/// What is left where somebody else does it.
+const OF_ANOTHER: f32 = 0.8;
+/// How much more an event counts that tells of a fault where one is asked for.
+const FAULT: f32 = 1.2;
+/// What is left of the rank of a reason that says nothing but what is to be explained.
+const SAID_AGAIN: f32 = 0.3;
+/// What a text loses of its rank that only asks what the question asks.
+const ASKED_BACK: f32 = 0.25;
+
+/// How well an event suits the question: its words and meaning, its sense, its being an answer and no question.
+pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
+    let event = &found.reading.event;
+    let sense = match question.sense {
+        Some(sense) if event.modality != sense => 0.75,
+        _ => 1.0,
+    };
+    let speech = match (question.speech, event.kind) {
+        (Some(true), Kind::Text) | (None, _) => 1.0,
+        (Some(true), _) => 0.75,
+        (Some(false), Kind::Text) => 0.8,
+        (Some(false), Kind::Sound) => 1.05,
+        (Some(false), _) => 0.9,
+    };
+    let asked_back = asked_back(question, &found.reading);
+    // "Who asked about the keys?" is answered by who only asks.
+    let asks = 1.0 - ASKED_BACK * if of_asking(question) { 1.0 - asked_back } else { asked_back };
+    // What only says again that it happened is no reason for it.
+    let again = question.ask() == Ask::Reason && found.coverage.others < 1.0 && found.coverage.of_event > 0.0;
+    let asks = if again { asks * SAID_AGAIN } else { asks };
+    let opposed = if is_opposed(question, &found.reading) { OPPOSED } else { 1.0 };
+    let opposed = if is_of_another(question, &found.reading) { opposed * OF_ANOTHER } else { opposed };
+    let opposed = opposed * of_a_fault(question, &found.reading);
+    let other = conflict(question, &found.reading) * denial(question, &found.reading) * opposed;
+    (found.fitness() + 0.15 * does(question, &found.reading) + 0.35 * ahead(question, &found.reading))
+        * in_time(question, &found.reading)
+        * sense
+        * speech
+        * asks
+        * other
+}
+
+/// Whether the question is about somebody's asking.
+fn of_asking(question: &Question<'_>) -> bool {
+    question.asked.clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "ask" | "inquire" | "wonder"))
+}
+
+/// The share of what suits the question that the speaker asks instead of telling, 0 to 1.
+fn asked_back(question: &Question<'_>, reading: &Reading) -> f32 {
+    if reading.only_asks() {
+        return 1.0;
+    }
+    if reading.sentences.iter().all(|sentence| !sentence.asks) {
+        return 0.0;
+    }
+    let wanted: Vec<(String, f32)> =
+        question.content.items.iter().map(|item| (stem(&item.lemma), item.weight)).collect();
+    let held = |asks: bool| -> f32 {
+        let sentences = reading.sentences.iter().filter(|sentence| sentence.asks == asks);
+        let stems: Vec<String> =
+            sentences.flat_map(|sentence| words(reading.text(&sentence.range))).map(|word| stem(&word)).collect();
+        wanted.iter().filter(|(stem, _)| stems.contains(stem)).map(|(_, weight)| weight).sum()
+    };
+    let (asked, told) = (held(true), held(false));
+    if asked + told > 0.0 { asked / (asked + told) } else { 0.0 }
+}
+
+/// More where both deny what the verb says: "what does she not eat?", less where only one does.
+fn denial(question: &Question<'_>, reading: &Reading) -> f32 {
+    let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| verb.negated) else { return 1.0 };
+    let denied = reading
+        .clauses()
+        .filter_map(|clause| clause.verb.as_ref())
+        .any(|told| told.negated && word_likeness(&verb.lemma, &told.lemma) >= 0.6);
+    if denied { 1.15 } else { 0.9 }
+}
+
+/// More where "what was wrong with it?" is told.
+fn of_a_fault(question: &Question<'_>, reading: &Reading) -> f32 {
+    let told = faulty(question).and_then(|thing| stance("broken", thing, &question.asked.clause, reading));
+    if told == Some(true) { FAULT } else { 1.0 }
+}
+
+/// The thing of which the question asks what is wrong with it.
+pub(in crate::recall) fn faulty<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
+    let clause = &question.asked.clause;
+    let mut nouns = clause.subject.iter().chain(&clause.objects);
+    let wrong = clause.complements.iter().any(|(word, _)| word == "wrong")
+        || nouns.any(|noun| matches!(noun.head.as_str(), "matter" | "problem"));
+    let adjunct = clause.adjuncts.iter().find(|adjunct| wrong && adjunct.preposition == "with");
+    adjunct.map(|adjunct| &adjunct.noun)
+}
+
+/// How well the event does what the verb of the question says.
+fn does(question: &Question<'_>, reading: &Reading) -> f32 {
+    let Some(verb) = question
+        .asked
+        .clause
+        .verb
+        .as_ref()
+        .filter(|verb| !verb.auxiliary_only && !matches!(verb.lemma.as_str(), "be" | "do" | "have" | "get"))
+    else {
+        return 0.0;
+    };
+    reading
+        .clauses()
+        .filter_map(|clause| clause.verb.as_ref())
+        .map(|told| word_likeness(&verb.lemma, &told.lemma))
+        .fold(0.0, f32::max)
+}
+
+/// Whether the event tells of the time to come that the question names.
+pub(in crate::recall) fn ahead(question: &Question<'_>, reading: &Reading) -> f32 {
+    if question.tense != crate::language::english::time::Tense::Future || !question.is_bounded() {
+        return 0.0;
+    }
+    let Some(bound) = question.bound() else { return 0.0 };
+    if reading.times.iter().any(|time| time.span.overlaps(bound) && time.span.end >= reading.event.span.start) {
+        1.0
+    } else {
+        0.0
+    }
+}
+
+/// Less where the question is bound to a time to come of which the event tells nothing.
+fn in_time(question: &Question<'_>, reading: &Reading) -> f32 {
+    let future = question.tense == crate::language::english::time::Tense::Future && question.is_bounded();
+    if future && ahead(question, reading) == 0.0 { OUT_OF_TIME } else { 1.0 }
+}
+
+/// Less where the event speaks of another one of the things that are named.
+fn conflict(question: &Question<'_>, reading: &Reading) -> f32 {
+    let mut share = 1.0_f32;
+    for thing in question.named.iter().filter(|thing| !thing.modifiers.is_empty()) {
+        let head = NounPhrase { modifiers: Vec::new(), owner: None, of: None, ..thing.clone() };
+        let (exact, same_head) = (best_in(thing, reading), best_in(&head, reading));
+        if same_head >= 0.8 && exact < 0.4 {
+            share *= 0.6;
+        }
+    }
+    share
+}
