@@ -267,6 +267,7 @@ impl Sandbox {
             "PrivateUsers" => return Ok(Fate::NotHere("the sandbox itself is a user namespace")),
             "SupplementaryGroups" => return Ok(Fate::NotHere("a user namespace has the one group of its maker")),
             "OOMScoreAdjust" => return Ok(Fate::NotHere("only root may make a process less likely to be killed")),
+            "MemoryMax" => return Ok(Fate::NotHere("a limit of memory needs a control group of its own")),
             "RemoveIPC" | "KeyringMode" => return Ok(Fate::NotHere("the service manager does it")),
             _ if by_filter.contains(&key) => {}
             "SystemCallArchitectures"
