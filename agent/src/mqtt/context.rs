@@ -172,10 +172,10 @@ impl Context {
                 "more requests a second than mqtt.limits.asks_per_s; try again in a moment",
             ));
         }
-        match self.ceiling.check() {
-            Err(above) if name.takes_memory() => Err(Refusal::new(Code::Busy, above)),
-            _ => Ok(()),
+        if !name.takes_memory() {
+            return Ok(());
         }
+        self.ceiling.check().map_err(|above| Refusal::new(Code::Busy, above))
     }
 
     /// Whether one more pose of the robot may come now.

@@ -1,11 +1,13 @@
 //! The answer from single events: the part of the best one that the question leaves open, or its words.
 
+use std::collections::{BTreeMap, HashMap};
+
 use crate::language::english::closed::SAYING;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{Ask, Occurrence};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
-use crate::recall::answerers::parts::{kind_of, parts};
+use crate::recall::answerers::parts::{LISTED, SPEAKER, kind_of, parts};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::{asks_for_a_name, list, may_tell, quote, quoted};
 use crate::recall::answerers::rank::{ahead, faulty, rank};
@@ -19,7 +21,6 @@ use crate::recall::question::Question;
 use crate::recall::reading::{Reading, is_person};
 use crate::recall::telling::is_of_another;
 use crate::{EventId, Kind, ReadError};
-use std::collections::{BTreeMap, HashMap};
 
 /// Events this near to the best may tell it as well.
 const NEAR: f32 = 0.12;
@@ -27,10 +28,8 @@ const NEAR: f32 = 0.12;
 const NEAR_SAID: f32 = 0.4;
 /// How well a quotation fits that may hold what is asked for.
 const MAY_TELL: f32 = 0.1;
-/// From here a name is that of the one who is asked about.
-const SPEAKER: f32 = 0.7;
-/// Most items of a list.
-const LISTED: usize = 8;
+/// From here an event speaks of the thing that is asked about.
+const SAME_THING: f32 = 0.7;
 
 /// The answer from single events.
 pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
@@ -47,7 +46,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     // That all is well again does not say what was wrong.
     if let Some(thing) = faulty(question) {
         let over = |found: &Found| stance("broken", thing, &question.asked.clause, &found.reading) == Some(false);
-        if ranked.iter().any(|found| !over(found) && best_in(thing, &found.reading) >= SPEAKER) {
+        if ranked.iter().any(|found| !over(found) && best_in(thing, &found.reading) >= SAME_THING) {
             ranked.retain(|found| !over(found));
         }
     }

@@ -23,7 +23,7 @@ const COUNTED: f32 = 0.5;
 const SUITS: f32 = 0.4;
 
 /// A number of an event and how well it suits.
-struct Told<'p> {
+struct ToldNumber<'p> {
     number: f64,
     rank: f32,
     found: &'p Found,
@@ -34,12 +34,12 @@ struct Told<'p> {
 /// The number of `head` that was told.
 pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Candidate> {
     let question = pool.question;
-    let mut told: Vec<Told<'_>> =
+    let mut told: Vec<ToldNumber<'_>> =
         pooled.iter().take(READ).filter_map(|found| of_event(question, found, head)).collect();
     told.sort_by(|a, b| b.rank.total_cmp(&a.rank));
     let best = told.first().map(|told| told.rank).filter(|rank| *rank >= SUITS)?;
     told.retain(|one| one.rank >= NEARLY * best);
-    let candidate = |number: f64, told: &[&Told<'_>], text: String, reason: &str| {
+    let candidate = |number: f64, told: &[&ToldNumber<'_>], text: String, reason: &str| {
         let found = told[0].found;
         let shown = |other: &&Found| told.iter().all(|told| told.found.id() != other.id());
         let mut evidence: Vec<Found> = told.iter().map(|told| told.found.clone()).collect();
@@ -75,7 +75,7 @@ pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Ca
     if asks_sum(question) && (told.len() > 1 || told[0].all.len() > 1) {
         told.sort_by_key(|told| (told.found.span().start, told.found.id()));
         let sum = told.iter().flat_map(|told| &told.all).sum();
-        let all: Vec<&Told<'_>> = told.iter().collect();
+        let all: Vec<&ToldNumber<'_>> = told.iter().collect();
         return Some(candidate(sum, &all, format!("{sum}"), "the sum of what was told"));
     }
     let best = told.first()?;
@@ -83,7 +83,7 @@ pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Ca
 }
 
 /// The number of an event that suits best.
-fn of_event<'p>(question: &Question<'_>, found: &'p Found, head: &str) -> Option<Told<'p>> {
+fn of_event<'p>(question: &Question<'_>, found: &'p Found, head: &str) -> Option<ToldNumber<'p>> {
     let reading = &found.reading;
     let mut best: Option<(f32, f64)> = None;
     let mut all: Vec<f64> = Vec::new();
@@ -118,7 +118,7 @@ fn of_event<'p>(question: &Question<'_>, found: &'p Found, head: &str) -> Option
     // Where nothing else is named, a number of what is counted suits, whatever it did: "how many guests came?".
     let alone = question.named.iter().all(|noun| noun.head == head) && question.is_bounded();
     let fitness = if alone { found.fitness().max(COUNTED) } else { found.fitness() };
-    best.map(|(same, number)| Told { number, rank: fitness * same, found, all })
+    best.map(|(same, number)| ToldNumber { number, rank: fitness * same, found, all })
 }
 
 fn names(reading: &Reading, head: &str) -> bool {

@@ -13,9 +13,9 @@ use crate::recall::reading::{Reading, arguments, is_person};
 use crate::recall::telling::telling;
 
 /// From here a name is that of the one who is asked about.
-const SPEAKER: f32 = 0.7;
+pub(super) const SPEAKER: f32 = 0.7;
 /// Most items of a list.
-const LISTED: usize = 8;
+pub(super) const LISTED: usize = 8;
 
 /// The parts of an event that can fill what the question leaves open.
 pub(in crate::recall) fn parts(question: &Question<'_>, found: &Found) -> Vec<String> {

@@ -51,8 +51,11 @@ pub(in crate::recall) fn answer(
             continue;
         }
         let mut of_event: Vec<Stay> = Vec::new();
-        let telling: Vec<usize> =
-            telling(question, &found.reading).into_iter().map(|clause| clause.range.start).collect();
+        // Whoever asks merely where a thing is takes any clause.
+        let telling: Vec<usize> = match mere {
+            true => Vec::new(),
+            false => telling(question, &found.reading).into_iter().map(|clause| clause.range.start).collect(),
+        };
         for place in found.reading.places() {
             let mut value = likeness(&thing, &place.thing, &found.reading);
             if value < SAME_THING {
