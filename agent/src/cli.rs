@@ -701,7 +701,7 @@ pub struct PosesBenchArgs {
 /// `engram bench procedures`.
 #[derive(Debug, Clone, Args)]
 pub struct ProceduresBenchArgs {
-    /// Directory with `observations_train.jsonl` and `queries_SPLIT.json`.
+    /// Directory with `observations_train.jsonl`, `observations_SPLIT.jsonl` and `queries_SPLIT.json`.
     pub dir: PathBuf,
     /// Which set of questions.
     #[arg(long, value_name = "SPLIT", default_value = "dev")]

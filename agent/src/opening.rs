@@ -54,6 +54,7 @@ pub fn memory(config: &Config, clock: Arc<dyn Clock>) -> Result<Memory, Failure>
     };
     let memory = Memory::open(Arc::new(DirStorage::new(directory)), options, clock)
         .map_err(|error| Failure { exit: Exit::Store, error: error.into() })?;
+    memory.set_place_spaces(encoders::place_spaces(&config.models));
     memory.set_consolidation(config.memory.consolidation.options());
     memory.set_learning_options(config.learning.options(encoders::same_person(&config.models)));
     Ok(memory)

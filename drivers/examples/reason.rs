@@ -58,6 +58,7 @@ fn main() -> Result<(), Failure> {
     let write_back = !set("ENGRAM_WRITE_BACK").is_empty();
     let models = InstalledModels::new(Catalogue::load(None)?, None, None);
     let labels = Labels::of(&models);
+    let places = models.catalogue().place_spaces();
     let encoders = Encoders::load(models, EncoderOptions::default())?;
     encoders.wait_ready();
     let wall = Arc::new(ManualClock::at(jiff::Timestamp::now().into()));
@@ -70,6 +71,7 @@ fn main() -> Result<(), Failure> {
     let memory = Memory::open(Arc::new(DirStorage::new(Path::new(store))), options, Arc::clone(&wall) as _)?;
     memory.set_text_embedder(encoders.text_embedder());
     memory.set_picture_texts(encoders.picture_texts());
+    memory.set_place_spaces(places);
     memory.set_absent_roles(encoders.absent_roles());
     if let Some(last) = memory.events(None, usize::MAX)?.iter().map(|event| event.span.end).max() {
         wall.set_wall(last);

@@ -1,13 +1,15 @@
 //! A whole memory in process that is told and asked in the contract's own JSON, one line each way: what the benchmarks' scorers
 //! measure over MQTT, without a broker, a daemon or a wait. `tests/score-offline` drives it.
 //!
-//! `cargo run --profile quick -p memory-core --example answer -- [--memory DIR] [--consolidate] [--vectors FILE [--embed COMMAND]] [--trace]`
+//! `cargo run --profile quick -p memory-core --example answer -- [--memory DIR] [--consolidate] [--vectors FILE [--embed COMMAND]] [--without PART] [--trace]`
 //!
 //! A line of standard input is `{"observe": [OBSERVATION, …]}` or `{"ask": QUESTION}` (docs/mqtt.md), or `{"dump": {}}` for all
 //! events; the reply is one line. Before a question is answered everything pending is learnt and embedded. Deadlines are not
 //! kept and the clock stands still, so that the answers are the same on a busy machine.
 //!
 //! - `--consolidate`: consolidate what was perceived before the first question.
+//! - `--without PART`: answer without `gist`, `detailed` or `decision` (`Ablation`), or consolidate without `ema`, to measure what
+//!   that part gains (`tests/score-ablations`).
 //! - `--memory DIR`: the store of an agent, to ask and to be changed: give a copy. Without it the memory is empty and not kept.
 //! - `--vectors FILE`: φ of every text seen before. What it lacks is embedded by `COMMAND` (`embed serve FILE` of `drivers`), which
 //!   adds it to the file; without a command it gets the zero vector, which is compared with nothing. Without a file: words only.
@@ -24,8 +26,8 @@ use std::time::{Duration, Instant};
 
 use memory_core::store::{DirStorage, MemoryStorage, Storage};
 use memory_core::{
-    Answer, ConsolidationOptions, Evidence, Kind, ManualClock, Memory, MemoryOptions, Observation, Query, Timestamp,
-    Told,
+    Ablation, Answer, ConsolidationOptions, Evidence, Kind, ManualClock, Memory, MemoryOptions, Observation,
+    PlaceSpace, Query, Timestamp, Told,
 };
 use serde_json::{Value, json};
 use vectors::Vectors;
@@ -53,7 +55,11 @@ fn main() -> Result<(), Failure> {
     };
     let memory = Memory::open(storage, options, Arc::clone(&clock) as _)?;
     let enabled = arguments.iter().any(|argument| argument == "--consolidate");
-    memory.set_consolidation(ConsolidationOptions { enabled, after: Duration::ZERO });
+    let without = after("--without");
+    let refined = without != Some(&"ema".to_owned());
+    memory.set_place_spaces(vec![PlaceSpace { space: "mobilenet-v1/avgpool/l2".into(), gamma: 0.82 }]);
+    memory.set_consolidation(ConsolidationOptions { enabled, after: Duration::ZERO, refined });
+    let ablation = ablation(without.map(String::as_str))?;
     if let Some(file) = after("--vectors") {
         let vectors = Vectors::open(&PathBuf::from(file), after("--embed").map(String::as_str))?;
         memory.set_text_embedder(Some(Arc::new(vectors)));
@@ -70,7 +76,7 @@ fn main() -> Result<(), Failure> {
             (_, Value::Object(_), _) => {
                 settle(&memory)?;
                 // As the agent does: a question that fails is not the end of it.
-                match catch_unwind(AssertUnwindSafe(|| ask(&memory, &request["ask"], trace))) {
+                match catch_unwind(AssertUnwindSafe(|| ask(&memory, &request["ask"], ablation, trace))) {
                     Ok(Ok(reply)) => reply,
                     Ok(Err(error)) => json!({"error": {"code": "bad_request", "message": error.to_string()}}),
                     Err(_) => json!({"error": {"code": "internal", "message": "it panicked"}}),
@@ -83,6 +89,18 @@ fn main() -> Result<(), Failure> {
         out.flush()?;
     }
     Ok(())
+}
+
+/// What recall is to do without.
+fn ablation(without: Option<&str>) -> Result<Ablation, Failure> {
+    let whole = Ablation::default();
+    match without {
+        None | Some("ema") => Ok(whole),
+        Some("gist") => Ok(Ablation { without_gists: true, ..whole }),
+        Some("detailed") => Ok(Ablation { without_details: true, ..whole }),
+        Some("decision") => Ok(Ablation { without_reconciling: true, ..whole }),
+        Some(other) => Err(format!("--without {other}: it is gist, detailed, decision or ema").into()),
+    }
 }
 
 /// Does what the jobs of the agent do, to its end.
@@ -139,7 +157,7 @@ fn time(value: &Value, name: &str) -> Result<Option<Timestamp>, Failure> {
     Ok(value[name].as_str().map(Timestamp::parse).transpose()?)
 }
 
-fn ask(memory: &Memory, question: &Value, trace: bool) -> Result<Value, Failure> {
+fn ask(memory: &Memory, question: &Value, ablation: Ablation, trace: bool) -> Result<Value, Failure> {
     let options = question["options"].as_array().into_iter().flatten();
     let query = Query {
         question: question["question"].as_str().ok_or("a question without words")?.trim().to_owned(),
@@ -150,6 +168,7 @@ fn ask(memory: &Memory, question: &Value, trace: bool) -> Result<Value, Failure>
         top_k: question["top_k"].as_u64().map(usize::try_from).transpose()?.unwrap_or_default(),
         budget: None,
         trace,
+        ablation,
         ..Query::default()
     };
     let begin = Instant::now();

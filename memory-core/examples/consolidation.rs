@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use memory_core::store::DirStorage;
 use memory_core::{
     Attributes, Boundary, ConsolidationOptions, Kind, ManualClock, Memory, MemoryOptions, Modality, Observation,
-    Perceived, PerceivedEvent, Sensed, SensedEmbedding, StreamSpan, Timestamp,
+    Perceived, PerceivedEvent, PlaceSpace, Sensed, SensedEmbedding, StreamSpan, Timestamp,
 };
 
 const BATCH: usize = 64;
@@ -39,7 +39,12 @@ fn main() -> Result<()> {
         };
         let clock = Arc::new(ManualClock::at(end));
         let memory = Memory::open(Arc::new(DirStorage::new(folder.path())), options, clock)?;
-        memory.set_consolidation(ConsolidationOptions { enabled, after: Duration::ZERO });
+        memory.set_place_spaces(vec![PlaceSpace { space: "mobilenet-v1/avgpool/l2".into(), gamma: 0.82 }]);
+        memory.set_consolidation(ConsolidationOptions {
+            enabled,
+            after: Duration::ZERO,
+            ..ConsolidationOptions::default()
+        });
         let begin = Instant::now();
         for first in (0..segments).step_by(BATCH) {
             let batch = (first..(first + BATCH).min(segments)).map(|number| segment(number, places, stay)).collect();

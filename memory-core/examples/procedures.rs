@@ -1,9 +1,10 @@
 //! Procedures on COIN, in process: what `engram bench procedures` measures, without building the whole program.
 //!
-//! `cargo run --release -p memory-core --example procedures -- [dev] [--vectors FILE] [--patterns FILE]`
+//! `cargo run --release -p memory-core --example procedures -- [dev] [--vectors FILE] [--patterns FILE] [--folds]`
 //!
 //! `--vectors`: φ of the steps, as `--example locomo` reads it. `--patterns`: writes the sessions of every task and their
-//! closed patterns at 20 % support, for `examples/prefixspan_reference.py` to compare with the PyPI package in speed and content.
+//! closed patterns at 20 % support, for `examples/prefixspan_reference.py` to compare with the PyPI package in speed and content. `--folds`:
+//! only grouping and the next step, on other parts of the data, each by itself.
 
 #![allow(missing_docs, clippy::print_stdout, reason = "a program that prints a table")]
 
@@ -13,17 +14,18 @@ mod offline;
 use std::io::Write as _;
 
 use memory_core::SystemClock;
-use memory_core::learning::measure::{MeasureEnvironment, Plan, Workload, measure};
+use memory_core::learning::measure::{MeasureEnvironment, Plan, Workload, folds, measure};
 use memory_core::ports::TextEmbedder as _;
 use offline::{VectorFile, shared};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let (mut split, mut vectors, mut patterns) = ("dev".to_owned(), None, None);
+    let (mut split, mut vectors, mut patterns, mut only_folds) = ("dev".to_owned(), None, None, false);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--vectors" => vectors = arguments.next(),
             "--patterns" => patterns = arguments.next(),
+            "--folds" => only_folds = true,
             _ => split = argument,
         }
     }
@@ -34,6 +36,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workload = Workload::read(&split, &read)?;
     let clock = SystemClock::new();
     let around = MeasureEnvironment { clock: &clock, resident: &resident, phi: &phi };
+    if only_folds {
+        let folds = folds(&workload, &around);
+        println!("{folds:#.4?}\n{}", folds.table());
+        return Ok(());
+    }
     let figures = measure(&workload, Plan::default(), &around, &mut |_| ());
     println!("{}", figures.table());
     if let Some(file) = patterns {

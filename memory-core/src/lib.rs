@@ -40,7 +40,7 @@ pub mod episodic;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use episodic::anchors::{AnchorId, EntityChange, EntityNews, NamingRequest, Person};
-pub use episodic::consolidation::ConsolidationOptions;
+pub use episodic::consolidation::{ConsolidationOptions, PlaceSpace};
 pub use episodic::gist::{Gist, GistNews, Level, Line, Topic};
 pub use episodic::{VISIT_SOURCE, VisitTracker};
 pub use error::{ForgetError, MaintenanceError, NamingError, ObserveError, OpenError, ReadError};
@@ -60,6 +60,7 @@ pub use procedure::{
     WhichProcedure,
 };
 pub use query::{AbsentRole, Answer, Elapsed, Evidence, Intent, Query, QueryError, QuestionModality, Route, TraceStep};
+pub use recall::Ablation;
 pub use semantic::{Fact, FactKind};
 pub use time::{StreamSpan, TimeSpan, Timestamp, TimestampError};
 pub use value::{Attributes, Value};

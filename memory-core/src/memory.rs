@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
-use crate::episodic::consolidation::ConsolidationOptions;
+use crate::episodic::consolidation::{ConsolidationOptions, PlaceSpace};
 use crate::episodic::gist::{Gist, GistNews, Level};
 use crate::index::IndexOptions;
 use crate::learning::LearningOptions;
@@ -475,6 +475,12 @@ impl Memory {
     /// Sets the options of consolidation.
     pub fn set_consolidation(&self, options: ConsolidationOptions) {
         self.store.set_consolidation(options);
+    }
+
+    /// Sets the spaces of pictures in which places can be told apart; without any, segments show one place if the same words tell of
+    /// them. A space whose γ is not above 0 and at most 1 is left out.
+    pub fn set_place_spaces(&self, spaces: Vec<PlaceSpace>) {
+        self.store.set_place_spaces(spaces);
     }
 
     /// Returns how many stays are to be consolidated: an estimate that is 0 if there are none.

@@ -33,6 +33,8 @@ pub struct Query {
     pub effort: crate::reasoning::Effort,
     /// The asker's own id of the question; progress is told under it.
     pub tag: Option<String>,
+    /// Parts of recall that a measurement leaves out; none otherwise.
+    pub ablation: crate::Ablation,
 }
 
 /// Why a question got no answer.

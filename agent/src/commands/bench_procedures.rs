@@ -5,7 +5,7 @@ use std::path::Path;
 
 use drivers::models::Role;
 use memory_core::SystemClock;
-use memory_core::learning::measure::{Figures, MeasureEnvironment, Plan, Times, Workload, measure};
+use memory_core::learning::measure::{Figures, Folds, MeasureEnvironment, Plan, Times, Workload, measure};
 use serde_json::{Value as Json, json};
 
 use crate::cli::ProceduresBenchArgs;
@@ -73,6 +73,18 @@ fn resident() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
+fn folds(folds: &Folds) -> Json {
+    let sets = |sets: &[(u32, usize, f64)]| {
+        let (mean, least) = Folds::rand_index(sets);
+        json!({"sets": sets.len(), "adjusted_rand_index": mean, "least": least})
+    };
+    let (first, five) = folds.next();
+    json!({
+        "any_tasks": sets(&folds.any), "tasks_that_share_steps": sets(&folds.sharing),
+        "next": {"parts": folds.next.len(), "top1": first, "top5": five},
+    })
+}
+
 fn report(figures: &Figures) -> Json {
     let times = |times: Times| {
         let [mean, p50, p95, worst] =
@@ -105,6 +117,7 @@ fn report(figures: &Figures) -> Json {
             "sessions": quality.grouped.0, "groups": quality.grouped.1, "adjusted_rand_index": quality.rand_index,
             "precision": quality.verified.0, "recall": quality.verified.1, "action": times(quality.goalless),
         },
+        "folds": folds(&figures.folds),
         "mining": {"closed_patterns": figures.mining.0, "ms": figures.mining.1.as_secs_f64() * 1e3},
         "household": {
             "facts": cost.plan.facts, "procedures": cost.plan.procedures,

@@ -20,13 +20,14 @@ pub struct ConsolidationConfig {
 impl ConsolidationConfig {
     /// The options of the memory.
     pub fn options(&self) -> ConsolidationOptions {
-        ConsolidationOptions { enabled: self.enabled, after: Duration::from_secs(self.after_s) }
+        let after = Duration::from_secs(self.after_s);
+        ConsolidationOptions { enabled: self.enabled, after, ..ConsolidationOptions::default() }
     }
 }
 
 impl Default for ConsolidationConfig {
     fn default() -> Self {
-        let ConsolidationOptions { enabled, after } = ConsolidationOptions::default();
+        let ConsolidationOptions { enabled, after, .. } = ConsolidationOptions::default();
         Self { enabled, after_s: after.as_secs() }
     }
 }

@@ -17,6 +17,9 @@ pub struct IndexConfig {
     /// Bits per signature of an embedding. More bits find a little more, and take space and time in proportion.
     #[schemars(range(min = 64, max = 1024), extend("multipleOf" = 64))]
     pub signature_bits: usize,
+    /// Keep the texts of events in the index. Without them it takes a quarter less memory, and a search for an id or a long number
+    /// may also list events with another one.
+    pub texts: bool,
     /// Search by token signatures as in the HIPPOCAMPUS paper, and by nothing else. It finds less; it exists for comparison.
     pub token_signatures: bool,
 }
@@ -30,6 +33,7 @@ impl IndexConfig {
         Ok(IndexOptions {
             language: self.language,
             signature: SignatureOptions::new(self.signature_bits, SignatureOptions::default().seed)?,
+            texts: self.texts,
             token_signatures: self.token_signatures.then(TokenSignatureOptions::default),
             ..IndexOptions::default()
         })
@@ -38,8 +42,8 @@ impl IndexConfig {
 
 impl Default for IndexConfig {
     fn default() -> Self {
-        let IndexOptions { language, signature, token_signatures, .. } = IndexOptions::default();
-        Self { language, signature_bits: signature.bits(), token_signatures: token_signatures.is_some() }
+        let IndexOptions { language, signature, texts, token_signatures, .. } = IndexOptions::default();
+        Self { language, signature_bits: signature.bits(), texts, token_signatures: token_signatures.is_some() }
     }
 }
 

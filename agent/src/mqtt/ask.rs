@@ -108,6 +108,7 @@ fn query(
         trace: fields.flag("trace")?,
         effort,
         tag: fields.value("request_id").and_then(|id| id.as_str().map(str::to_owned).or_else(|| Some(id.to_string()))),
+        ablation: memory_core::Ablation::default(),
     })
 }
 

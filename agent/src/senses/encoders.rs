@@ -10,6 +10,7 @@ use std::time::Duration;
 use drivers::encoders::tensorrt::{BuilderCommand, Precision, TensorRtOptions};
 use drivers::encoders::{Accelerator, EncoderOptions, Encoders, Road, RoleState, RoleStatus};
 use drivers::models::{Catalogue, InstalledModels, Role};
+use memory_core::PlaceSpace;
 
 use crate::config::{self, ModelsConfig};
 use crate::exit::{Exit, Failure, OrExit};
@@ -64,6 +65,24 @@ pub fn same_person(config: &ModelsConfig) -> (Option<f64>, Option<f64>) {
         Some(f64::from(entry.parameter("same").ok()?).clamp(0.05, 0.95))
     };
     (same(Role::FaceEmbedding), same(Role::VoiceEmbedding))
+}
+
+/// The spaces of pictures in which places can be told apart, with γ: the parameter `same_place` of the catalogue's entries, those of
+/// the models in force before the program's own. What a model that is not installed or is disabled once saw stays comparable.
+///
+/// The program's own alone if the manifest cannot be used: whoever loads the encoders hears of that.
+pub fn place_spaces(config: &ModelsConfig) -> Vec<PlaceSpace> {
+    let in_force = ModelsConfig { disabled: Vec::new(), ..config.clone() };
+    let models = installed(&in_force, None).ok();
+    let own = Catalogue::load(None).ok();
+    let catalogues = models.iter().map(InstalledModels::catalogue).chain(&own);
+    let mut spaces: Vec<PlaceSpace> = Vec::new();
+    for found in catalogues.flat_map(Catalogue::place_spaces) {
+        if spaces.iter().all(|known| known.space != found.space) {
+            spaces.push(found);
+        }
+    }
+    spaces
 }
 
 fn options(config: &ModelsConfig) -> EncoderOptions {
@@ -181,5 +200,45 @@ mod tests {
         config.learning.same_voice = None;
         config.models.manifest = Some(folder.path().join("missing.toml"));
         assert!((voices(&config) - 0.48).abs() < 1e-6, "{}", voices(&config));
+    }
+
+    #[test]
+    fn places_go_by_the_catalogue_and_a_model_that_is_added_or_disabled_changes_only_its_own_space() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.models.dir = Some(folder.path().to_owned());
+        let own_space = |gamma| PlaceSpace { space: "mobilenet-v1/avgpool/l2".into(), gamma };
+        assert_eq!(place_spaces(&config.models), [own_space(0.82)]);
+        config.models.disabled = vec!["image embedding".into()];
+        assert_eq!(place_spaces(&config.models), [own_space(0.82)], "what it saw stays comparable");
+
+        let manifest = folder.path().join("own.toml");
+        let entry = |space: &str, gamma: f32| {
+            format!(
+                r#"
+                version = 1
+                [[model]]
+                role = "image embedding"
+                name = "own"
+                licence = "own"
+                runtime = "builtin"
+                space = "{space}"
+                dimensions = 4
+                preprocessing = "own"
+                inputs = []
+                outputs = []
+                parameters = {{ same_place = {gamma} }}
+                file = []
+                "#
+            )
+        };
+        config.models.manifest = Some(manifest.clone());
+        std::fs::write(&manifest, entry("own", 0.7)).unwrap();
+        let other = PlaceSpace { space: "own".into(), gamma: 0.7 };
+        assert_eq!(place_spaces(&config.models), [other, own_space(0.82)]);
+        std::fs::write(&manifest, entry("mobilenet-v1/avgpool/l2", 0.9)).unwrap();
+        assert_eq!(place_spaces(&config.models), [own_space(0.9)]);
+        std::fs::write(&manifest, "no catalogue").unwrap();
+        assert_eq!(place_spaces(&config.models), [own_space(0.82)]);
     }
 }

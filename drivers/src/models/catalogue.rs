@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use memory_core::PlaceSpace;
 use serde::{Deserialize, Serialize};
 
 use super::Role;
@@ -404,6 +405,14 @@ impl Catalogue {
     /// The model of a role.
     pub fn model(&self, role: Role) -> Option<&ModelEntry> {
         self.models.iter().find(|model| model.role == role)
+    }
+
+    /// The spaces of pictures in which places can be told apart, with γ: the parameter `same_place` of their models' entries.
+    pub fn place_spaces(&self) -> Vec<PlaceSpace> {
+        let of = |model: &ModelEntry| {
+            Some(PlaceSpace { space: model.space.clone()?, gamma: model.parameter("same_place").ok()? })
+        };
+        self.models.iter().filter_map(of).collect()
     }
 }
 

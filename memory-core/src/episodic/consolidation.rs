@@ -23,14 +23,25 @@ const TURNS: f64 = 0.35;
 /// A stay ends with its hour: gists are of hours.
 const HOUR: i64 = 3_600_000_000;
 
-/// Spaces of pictures in which places can be told apart, each with γ: the cosine from which two segments show one place. Measured
-/// on the development clips, where segments of one place lie 0.76 to 0.99 apart from each other (5 % below 0.80) and those of
-/// different places never above 0.78; from 0.78 to 0.86 every scene falls to its own place. `docs/benchmarks.md` has other clips.
-pub(crate) const SAME_PLACE: &[(&str, f32)] = &[("mobilenet-v1/avgpool/l2", 0.82)];
+/// A space of pictures in which places can be told apart. Whoever knows the models says so; a memory knows none by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlaceSpace {
+    /// The name of the space.
+    pub space: String,
+    /// γ: the cosine from which two segments show one place, above 0 and at most 1.
+    pub gamma: f32,
+}
+
+impl PlaceSpace {
+    /// Whether γ is one.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.gamma > 0.0 && self.gamma <= 1.0
+    }
+}
 
 /// γ of a space of pictures; `None` where places cannot be told apart in it.
-pub(crate) fn gamma(space: &str) -> Option<f32> {
-    SAME_PLACE.iter().find(|(name, _)| *name == space).map(|(_, gamma)| *gamma)
+pub(crate) fn gamma(known: &[PlaceSpace], space: &str) -> Option<f32> {
+    known.iter().find(|known| known.space == space).map(|known| known.gamma)
 }
 
 /// What consolidation compares of a perceived segment, or of a stay that took in some.
@@ -88,11 +99,13 @@ impl Sketch {
         }
     }
 
-    /// Goes on with `next`, which it [takes in](Self::takes_in).
-    pub(crate) fn extend(&mut self, next: &Self) {
+    /// Goes on with `next`, which it [takes in](Self::takes_in); `refined`: its picture follows.
+    pub(crate) fn extend(&mut self, next: &Self, refined: bool) {
         self.end = self.end.max(next.end);
         self.stream.1 = self.stream.1.max(next.stream.1);
-        if let (Some((own, _)), Some(anchor), Some((other, _))) = (&mut self.picture, &self.anchor, &next.picture) {
+        if refined
+            && let (Some((own, _)), Some(anchor), Some((other, _))) = (&mut self.picture, &self.anchor, &next.picture)
+        {
             follow(own, anchor, other);
         }
     }
@@ -190,11 +203,13 @@ pub struct ConsolidationOptions {
     /// How old a segment must be, because what was just seen is answered as it was seen; and how long nothing may go on with a stay
     /// until it is over.
     pub after: Duration,
+    /// Whether the vector of a stay and of a place follows what they take in (HippoMM's EMA). A measurement turns it off.
+    pub refined: bool,
 }
 
 impl Default for ConsolidationOptions {
     fn default() -> Self {
-        Self { enabled: true, after: Duration::from_secs(120) }
+        Self { enabled: true, after: Duration::from_secs(120), refined: true }
     }
 }
 
@@ -266,7 +281,7 @@ mod tests {
             if !stay.takes_in(&next) {
                 break;
             }
-            stay.extend(&next);
+            stay.extend(&next, true);
             took += 1;
         }
         assert_eq!(took, 4, "0.8 is the cosine of 37 degrees");

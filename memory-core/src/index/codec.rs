@@ -165,6 +165,9 @@ impl CompressedIndex {
         if content.len() > len as usize {
             return Err(wrong(HEAD, "the content is of another index"));
         }
+        if len > 0 && options.texts == content.is_empty() {
+            return Err(wrong(HEAD, "texts are kept by one and not by the other"));
+        }
         Ok(Self::of(options, state, TermStream::of(terms), content))
     }
 }

@@ -24,7 +24,7 @@ const NEIGHBOUR_GAP: std::time::Duration = std::time::Duration::from_secs(60);
 const MOST_NEW_TERMS: usize = 4_096;
 
 /// How an index is made.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IndexOptions {
     /// Weights of the signals.
     pub fusion: Fusion,
@@ -32,8 +32,23 @@ pub struct IndexOptions {
     pub signature: SignatureOptions,
     /// Whose stems words are taken back to.
     pub language: Language,
+    /// Keep the texts, as tokens in a wavelet matrix. Without them snippets come from the store, and an id or a long number is found
+    /// by its term alone, which it may share with others.
+    pub texts: bool,
     /// Search by the paper's token signatures alone, instead of by words, meaning and context.
     pub token_signatures: Option<TokenSignatureOptions>,
+}
+
+impl Default for IndexOptions {
+    fn default() -> Self {
+        Self {
+            fusion: Fusion::default(),
+            signature: SignatureOptions::default(),
+            language: Language::default(),
+            texts: true,
+            token_signatures: None,
+        }
+    }
 }
 
 /// The compressed index.
@@ -233,7 +248,8 @@ impl CompressedIndex {
             tracing::warn!(id = document.id.0, "too many token signatures: this event is not found by them");
         }
         // Entries of the content are ordinals: once it is full, it stays as it is.
-        if self.content.len() == ordinal as usize && self.content.append(&document.text).is_err() {
+        if self.options.texts && self.content.len() == ordinal as usize && self.content.append(&document.text).is_err()
+        {
             tracing::warn!(id = document.id.0, "the content is full: the texts of later events are in the store alone");
         }
         let entity = document.entity.as_deref().and_then(entity_name);

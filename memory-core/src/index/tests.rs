@@ -538,6 +538,26 @@ fn texts_come_back_as_they_were_until_they_are_hidden() {
 }
 
 #[test]
+fn without_texts_everything_but_the_texts_is_found_and_the_option_is_part_of_the_saved_index() {
+    let without = IndexOptions { texts: false, ..IndexOptions::default() };
+    let documents = [document(1, "a", 0, "the red mug stands on the table"), document(2, "a", 9, "a blue cup")];
+    let mut indexes = [IndexOptions::default(), without].map(CompressedIndex::new);
+    indexes.iter_mut().for_each(|index| index.append(&documents));
+    let [with, less] = &indexes;
+    assert!(less.bytes().content < with.bytes().content, "{:?} {:?}", less.bytes(), with.bytes());
+    let (whole, search) = (with.snapshot(), less.snapshot());
+    assert_eq!(search.search(&ask("Where is the red mug?", 5)), whole.search(&ask("Where is the red mug?", 5)));
+    assert_eq!(holding_phrase(&*search, "red mug", 5), [EventId(1)]);
+    assert_eq!((search.text(EventId(1)), whole.text(EventId(2)).as_deref()), (None, Some("a blue cup")));
+
+    let mut saved = Vec::new();
+    search.write_snapshot(&mut saved).unwrap();
+    assert!(CompressedIndex::read_snapshot(IndexOptions::default(), &mut saved.as_slice()).is_err());
+    let read = CompressedIndex::read_snapshot(without, &mut saved.as_slice()).unwrap();
+    assert_eq!(ids(&read.snapshot().search(&ask("blue cup", 1))), [2]);
+}
+
+#[test]
 fn token_signatures_find_a_lone_word_where_it_stands_alone_also_after_reading_back() {
     let options = IndexOptions { token_signatures: Some(TokenSignatureOptions::default()), ..IndexOptions::default() };
     let mut index = CompressedIndex::new(options);

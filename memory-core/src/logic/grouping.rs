@@ -144,7 +144,18 @@ impl Procedures {
         runs.sort_unstable();
         let outside = runs.len().saturating_sub(self.options.window);
         let mut changed = BTreeSet::new();
-        for (run, id) in runs.drain(outside..) {
+        let mut sessions = runs.split_off(outside);
+        for (from, strangers) in self.strangers(&sessions) {
+            let Some(first) = strangers.first() else { continue };
+            let event = self.unused_id(*first, from);
+            let to = self.found(event);
+            for session in sessions.iter_mut().filter(|(run, _)| strangers.binary_search(run).is_ok()) {
+                self.transfer(session.0, from, to, phi);
+                session.1 = to;
+            }
+            changed.extend([from, to]);
+        }
+        for (run, id) in sessions {
             let Some(profile) = self.procedures.get(&id).and_then(|procedure| profile(procedure, run)) else {
                 continue;
             };

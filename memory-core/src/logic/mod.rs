@@ -19,6 +19,7 @@ mod grouping;
 mod lexicon;
 mod memory;
 mod options;
+mod parting;
 mod prefix_span;
 mod procedure;
 mod prototype;

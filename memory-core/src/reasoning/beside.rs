@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::episodic::consolidation::PlaceSpace;
 use crate::episodic::gist::Line;
 use crate::index::signature::quantise;
 use crate::index::{
@@ -95,6 +96,10 @@ impl Reader for Beside<'_> {
             Some(place) => self.vectors.get(place).cloned().flatten(),
             None => self.base.vector(id),
         }
+    }
+
+    fn place_spaces(&self) -> &[PlaceSpace] {
+        self.base.place_spaces()
     }
 
     fn sensed_vectors(&self, ids: &[EventId], sensed: Sensed, space: &str) -> Vec<Option<Vec<i16>>> {

@@ -200,6 +200,8 @@ const FRAME: &[&str] = &[
     "recap",
     "catch",
     "try",
+    "manage",
+    "able",
     "most",
     "least",
     "more",
@@ -247,10 +249,21 @@ impl Content {
             if FRAME.contains(&word.lemma.as_str()) || FRAME.contains(&word.text.as_str()) {
                 continue;
             }
-            if items.iter().any(|item| item.lemma == word.lemma) {
+            // "What did he give up?": no more than a part of the verb.
+            let light = items.last().is_none_or(|item| item.tag != Tag::Verb || item.light);
+            if word.tag == Tag::Adverb && light && matches!(word.text.as_str(), "up" | "through") {
                 continue;
             }
-            let statistics = search.terms(&word.text);
+            // "Who takes care of the cat?": the care is no thing.
+            let support = word.is("care") && items.last().is_some_and(|item| item.lemma == "take");
+            if support || items.iter().any(|item| item.lemma == word.lemma) {
+                continue;
+            }
+            // "Won" is left out of the index as a piece of "won't"; "win" is not.
+            let statistics = match search.terms(&word.text) {
+                terms if terms.is_empty() => search.terms(&word.lemma),
+                terms => terms,
+            };
             let (documents, idf) = statistics
                 .iter()
                 .map(|term| (term.documents, term.idf))
@@ -300,6 +313,29 @@ impl Content {
         let Some(class) = class else { return };
         for item in self.items.iter_mut().filter(|item| item.lemma == class.head) {
             item.weight *= CLASS;
+        }
+    }
+
+    /// Leaves out words that say what kind of answer is wanted, and nothing of what it is about.
+    pub fn leave_out(&mut self, words: &[&str]) {
+        self.items.retain(|item| !words.contains(&item.lemma.as_str()));
+        self.alike = RefCell::default();
+    }
+
+    /// Lets nouns of doing that no memory holds count for little beside what they are about: who tells of a trip says "we drive there".
+    pub fn discount_doings(&mut self) {
+        if self.items.iter().all(|item| item.documents == 0) {
+            return;
+        }
+        let is_doing = |item: &Item| {
+            let category = lexicon::category(&item.lemma, PartOfSpeech::Noun);
+            item.tag == Tag::Noun && matches!(category, Some(lexicon::Category::Act | lexicon::Category::Event))
+        };
+        for item in self.items.iter_mut().filter(|item| item.documents == 0) {
+            if is_doing(item) {
+                item.weight *= CLASS;
+                item.own *= CLASS;
+            }
         }
     }
 
@@ -470,6 +506,18 @@ impl Content {
 }
 
 impl Content {
+    /// Lets another word stand for a word of the question, where memory holds the other one.
+    pub fn add_other(&mut self, word: &str, other: &str, search: &dyn Search) {
+        let documents = search.terms(other).first().map_or(0, |term| term.documents);
+        if let Some(item) =
+            self.items.iter_mut().find(|item| item.lemma == word && item.tag == Tag::Noun && documents > 0)
+        {
+            item.other = Some(other.to_owned());
+            item.documents = item.documents.max(documents);
+            self.alike = RefCell::default();
+        }
+    }
+
     /// Lets a name stand for the role by which the question calls a person: either counts as the other.
     pub fn add_alias(&mut self, name: &str, named: &[NounPhrase], search: &dyn Search) {
         let roles: Vec<&str> = named

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::content::{Item, word_likeness};
+use super::content::{Coverage, Item, word_likeness};
 use super::likeness::likeness;
 use super::pool::{Found, Pool};
 use super::question::Question;
@@ -22,6 +22,10 @@ use crate::{Kind, ReadError};
 const LOOKED_THROUGH: usize = 80;
 /// The least share of what an earlier statement holds of the question that a later one must hold to speak of the same.
 const SAME_TOPIC: f32 = 0.4;
+/// How much of the question an earlier number holds that another one takes back without naming what it counts.
+const ASKED: f32 = 0.5;
+/// The same where the later one denies the very number that the earlier one tells.
+const SAME_NUMBER: f32 = 0.15;
 /// The least likeness of two words for one thing.
 const ALIKE: f32 = 0.7;
 /// The least likeness of one thing.
@@ -99,7 +103,14 @@ pub(super) fn replaced(found: Vec<Found>, pairs: &[TakenBack]) -> Vec<Found> {
         // What corrects may itself be corrected.
         for _ in 0..pairs.len() {
             let Some(pair) = pairs.iter().find(|pair| pair.earlier.id() == one.id()) else { break };
-            one = Found { score: one.score.max(pair.later.score), placed: one.placed, ..pair.later.clone() };
+            // It speaks of what the earlier one named, though it does not name all of it again.
+            let fuller = |a: Coverage, b: Coverage| if a.of_content > b.of_content { a } else { b };
+            one = Found {
+                score: one.score.max(pair.later.score),
+                placed: one.placed,
+                coverage: fuller(one.coverage, pair.later.coverage),
+                ..pair.later.clone()
+            };
         }
         match kept.iter_mut().find(|known| known.id() == one.id()) {
             Some(known) => known.score = known.score.max(one.score),
@@ -174,7 +185,11 @@ fn same_topic(question: &Question<'_>, earlier: &Told<'_>, later: &Told<'_>, sai
             thing |= is_thing(question, item);
         }
     }
-    own > 0.0 && own >= ABOUT * content.total() && both >= SAME_TOPIC * own && (thing || persons)
+    // "37, not 36" takes back the very number that was said, however little else it repeats.
+    let exact =
+        !said.denied.is_empty() && said.denied.iter().all(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+    let enough = if exact { SAME_NUMBER } else { SAME_TOPIC };
+    own > 0.0 && own >= ABOUT * content.total() && both >= enough * own && (thing || persons)
 }
 
 /// Whether a word of the question names a thing, and neither a deed nor a person.
@@ -232,6 +247,11 @@ fn takes_back(question: &Question<'_>, correction: &Correction, later: &Told<'_>
         same_topic(question, earlier, later, said, persons) || same_thing(question, old, new, said.part)
     };
     let anywhere = Said::default();
+    // "Correction: she needs 39": of what she said that she needs, if that is what is asked about.
+    let about = earlier.found.coverage.of_content >= ASKED && tells_of(new, old.event.entity.as_deref());
+    if correction.admits.is_some() && about && tells_anew(old, new) {
+        return true;
+    }
     if let Some(part) = &correction.admits
         && speaks_of(&Said { part: Some(part), denied: &[] }, false)
     {
@@ -252,6 +272,17 @@ fn takes_back(question: &Question<'_>, correction: &Correction, later: &Told<'_>
         let said = Said { part: Some(&denial.sentence), denied: &denial.words };
         own && asserts(old, &denial.words) && same_topic(question, earlier, later, &said, false)
     })
+}
+
+/// Whether a correction tells another number with the same verb: "she needs 39", after "I need size 38".
+fn tells_anew(earlier: &Reading, later: &Reading) -> bool {
+    let verbs = |reading: &Reading| -> Vec<String> {
+        let verbs = reading.clauses().filter_map(|clause| clause.verb.as_ref()).filter(|verb| !verb.auxiliary_only);
+        verbs.map(|verb| verb.lemma.clone()).collect()
+    };
+    let (old, new) = (verbs(earlier), verbs(later));
+    let numbers = !earlier.quantities().is_empty() && !later.quantities().is_empty();
+    numbers && new.iter().any(|verb| old.contains(verb))
 }
 
 /// Whether the earlier statement tells of something to come that had not come yet when the later one was made.

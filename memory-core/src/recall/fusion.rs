@@ -4,7 +4,7 @@ use super::candidate::{Candidate, Layer};
 use crate::Intent;
 
 /// How likely a layer is the right one for an intent.
-fn weight(intent: Intent, layer: Layer) -> f32 {
+pub(super) fn weight(intent: Intent, layer: Layer) -> f32 {
     match (intent, layer) {
         (Intent::Procedural | Intent::Constraint, Layer::Procedures) | (Intent::Character, Layer::Procedures) => 1.0,
         (Intent::Procedural | Intent::Constraint, _) => 0.6,

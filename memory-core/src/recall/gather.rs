@@ -7,6 +7,7 @@ use super::content::Content;
 use super::pool::{Found, Pool, merged};
 use super::question::{Question, intersection};
 use crate::language::english::question::{Ask, Cue, Occurrence, Order};
+use crate::language::english::syntax::NounPhrase;
 use crate::{Kind, Modality, ReadError, TimeSpan, TraceStep};
 
 /// How far a cue reaches on both sides when something happened meanwhile (HippoMM 4.3, δ).
@@ -16,6 +17,8 @@ const DIRECTLY: Duration = Duration::from_secs(60);
 const SOON: Duration = Duration::from_secs(600);
 /// How far it is looked where nothing of what is asked for is so near.
 const LATER: [Duration; 2] = [Duration::from_secs(3_600), Duration::from_secs(86_400)];
+/// How long a state that was told in one moment is taken to last where nothing lies at the moment itself.
+const LASTING: Duration = Duration::from_secs(1_800);
 /// What follows may begin so long before the end of what it follows: two encoders part a stretch at different times.
 const TOUCHING: Duration = Duration::from_secs(1);
 /// How much of a cue's content an event must hold to be the event meant.
@@ -30,6 +33,8 @@ const OUT_OF_TIME: f32 = 0.5;
 const SCENE: usize = 64;
 /// How much of the scene's share an event takes over.
 const OF_SCENE: f32 = 0.5;
+/// How long somebody speaks of what they did.
+const TOPIC: Duration = Duration::from_secs(1_800);
 /// Events that lie in the time asked for.
 const PLACED: usize = 64;
 /// Occurrences of a cue that are looked at.
@@ -72,8 +77,10 @@ pub(super) fn aliases(reader: &dyn super::Reader, question: &Question<'_>) -> Re
                         .iter()
                         .any(|also: &NounPhrase| also.head == noun.head && also.kind == NounKind::Common);
                 let before = told.kind == NounKind::Name && told.modifiers.contains(&noun.head);
-                if beside || before {
-                    let name = told.head.clone();
+                // "The plumber, Mr Tamm, comes".
+                let named = super::answerers::roles::apposed(told, &reading).filter(|_| told.head == noun.head);
+                if beside || before || named.is_some() {
+                    let name = named.unwrap_or(told).head.clone();
                     if name != noun.head && !names.contains(&name) {
                         names.push(name);
                     }
@@ -218,6 +225,7 @@ fn search(pool: &Pool<'_>, trace: &mut Vec<TraceStep>) -> Result<Vec<Found>, Rea
         found = merged(found, of_sense);
     }
     by_scene(&mut found, &question.content);
+    by_topic(&mut found, &question.content);
     pool.by_sight(text, bound, &mut found, trace)?;
     Ok(found)
 }
@@ -246,6 +254,32 @@ fn by_scene(found: &mut [Found], content: &Content) {
         let scene = content.covered_by(&together);
         if scene > one.coverage.of_content {
             one.coverage.of_content = (1.0 - OF_SCENE) * one.coverage.of_content + OF_SCENE * scene;
+        }
+    }
+}
+
+/// What somebody says of "it" after doing something is said of what they did: "the belt was torn, it runs again" of the machine that
+/// they opened.
+fn by_topic(found: &mut [Found], content: &Content) {
+    let pool: Vec<Found> = found.iter().take(SCENE).cloned().collect();
+    for one in found.iter_mut().take(SCENE).filter(|one| one.reading.event.kind == Kind::Text) {
+        let event = &one.reading.event;
+        let (Some(speaker), at) = (&event.entity, event.span.start) else { continue };
+        let pronoun = |noun: &NounPhrase| matches!(noun.head.as_str(), "it" | "that" | "they");
+        if !one.reading.clauses().filter_map(|clause| clause.subject.as_ref()).any(pronoun) {
+            continue;
+        }
+        let deed = pool.iter().filter(|other| {
+            let done = matches!(other.reading.event.kind, Kind::Action | Kind::Caption);
+            let before = other.span().end <= at && at.since(other.span().end) <= TOPIC;
+            done && before && other.reading.event.entity.as_ref() == Some(speaker)
+        });
+        let Some(deed) = deed.max_by_key(|deed| (deed.span().start, deed.id())) else { continue };
+        let mut together = content.held(&one.reading);
+        together.iter_mut().zip(content.held(&deed.reading)).for_each(|(best, held)| *best = best.max(held));
+        let both = content.covered_by(&together);
+        if both > one.coverage.of_content {
+            one.coverage.of_content = (1.0 - OF_SCENE) * one.coverage.of_content + OF_SCENE * both;
         }
     }
 }
@@ -314,6 +348,12 @@ fn placed(pool: &Pool<'_>, relation: &Cue, content: &Content, cues: &[Found]) ->
         if !found.is_empty() || relation.order == Order::During {
             break;
         }
+    }
+    // A state that was told in one moment lasts: "when you were locked in" reaches on.
+    let states: Vec<Found> = cues.iter().filter(|cue| cue.reading.event.kind == Kind::State).cloned().collect();
+    if found.is_empty() && relation.order == Order::During && !states.is_empty() {
+        let lasting = Cue { order: Order::After, ..relation.clone() };
+        found = placed_within(pool, &lasting, content, &states, LASTING)?;
     }
     Ok(found)
 }

@@ -52,6 +52,10 @@ fn one(asked: &NounPhrase, told: &NounPhrase, reading: &Reading) -> f32 {
     let of = asked.of.iter().flat_map(|of| of.lemmas());
     for word in asked.modifiers.iter().map(String::as_str).chain(of) {
         let best = told_words.iter().map(|other| word_likeness(word, other)).fold(0.0, f32::max);
+        // "The red one" is told by nothing but its colour.
+        if best < SAME_HEAD && wild {
+            return 0.0;
+        }
         if best < SAME_HEAD {
             let other = told.modifiers.iter().any(|other| excludes(word, other));
             value *= if other { OTHER } else { UNTOLD };

@@ -7,6 +7,7 @@
 //! The question is parsed once. Every layer that may know the answer proposes candidates; they meet in fusion on one
 //! scale. Options are hypotheses that the same evidence supports or contradicts. No language model is inside.
 
+mod ablation;
 mod answerers;
 mod calibration;
 mod candidate;
@@ -24,9 +25,11 @@ mod near;
 mod nearest;
 mod options;
 mod pool;
+mod quantities;
 mod question;
 mod reader;
 mod reading;
+mod reconciling;
 pub(crate) mod robot_stays;
 mod sight;
 mod symbolic;
@@ -36,14 +39,12 @@ mod visits;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use ablation::Ablation;
 pub use deliberation::{Deliberation, Proposal, VerdictError};
 pub use reader::Reader;
 pub use symbolic::serve;
 
-use self::answerers::way::OnTheWay;
-use self::answerers::{
-    amounts, counts, events, facts, order, places, poses, presence, procedures, signal, summary, times, truth, way,
-};
+use self::answerers::poses;
 use self::candidate::{Candidate, Layer, Signals};
 use self::decision::{Decision, decide};
 use self::gather::{Gathered, gather, step};
@@ -51,10 +52,7 @@ use self::options::OptionVectors;
 use self::pool::{Found, Pool};
 use self::question::Question;
 use crate::language::english::question::Ask;
-use crate::language::english::space;
-use crate::{
-    Answer, Clock, Elapsed, Evidence, Intent, Query, QueryError, ReadError, Route, TimeSpan, Timestamp, TraceStep,
-};
+use crate::{Answer, Clock, Elapsed, Evidence, Intent, Query, QueryError, Route, TimeSpan, Timestamp, TraceStep};
 
 /// Longest question, in bytes.
 const LONGEST_QUESTION: usize = 8 * 1024;
@@ -147,7 +145,10 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
         }
     }
     let mut pool = Pool::new(reader, &question, embeddings.question);
-    let mut gathered = gather(&pool, embeddings.cue.as_ref(), &mut trace)?;
+    let mut gathered = match query.ablation.without_details {
+        true => Gathered { found: Vec::new(), cue: None, placed: false, cue_coverage: 1.0 },
+        false => gather(&pool, embeddings.cue.as_ref(), &mut trace)?,
+    };
     pool.taken_back = corrections::taken_back(&pool, &gathered.found)?;
     for pair in &pool.taken_back {
         let (earlier, later) = (&pair.earlier.reading.event, &pair.later.reading.event);
@@ -157,7 +158,11 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     let pool = pool;
     stopwatch.check()?;
     let mut intent = question.intent;
-    let mut candidates = propose(&pool, &gathered, &mut degraded, &mut intent, limit)?;
+    let mut candidates = answerers::propose(&pool, &gathered, &mut degraded, &mut intent, limit)?;
+    if query.ablation.without_details {
+        let told = candidates.iter().flat_map(|candidate| candidate.evidence.clone()).collect();
+        gathered.found = pool::merged(told, Vec::new());
+    }
     for candidate in &mut candidates {
         if candidate.layer != Layer::Procedures {
             candidate.signals.coverage *= gathered.cue_coverage.clamp(0.0, 1.0);
@@ -181,10 +186,14 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     }
     let first_layer = candidates.first().map(|best| best.layer);
     let conclusion = if query.options.is_empty() {
-        open(candidates, &gathered)
+        open(&question, candidates, &gathered, intent, &mut trace)
     } else {
         choose(&pool, &gathered, candidates, &embeddings.options, &mut trace)?
     };
+    // What the other candidates make of it counts where a model chooses the same.
+    for proposal in proposed.iter_mut().filter(|one| Some(&one.text) == conclusion.answer.as_ref()) {
+        proposal.confidence = conclusion.confidence;
+    }
     if wanted && !query.options.is_empty() {
         let (options, chosen) = (&query.options, &conclusion.by_option);
         proposed = deliberation::of_options(options, chosen, &conclusion.evidence, first_layer);
@@ -219,91 +228,6 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     Ok(Deliberation { answer, proposals: proposed, question: query.question.clone(), limit })
 }
 
-/// What every layer that may know the answer proposes.
-fn propose(
-    pool: &Pool<'_>,
-    gathered: &Gathered,
-    degraded: &mut Vec<String>,
-    intent: &mut Intent,
-    limit: usize,
-) -> Result<Vec<Candidate>, ReadError> {
-    let question = pool.question;
-    // That the robot was there is nothing that it saw, heard or did there.
-    let seen: Vec<Found>;
-    let found = match question.ask() {
-        Ask::Thing | Ask::Description | Ask::Action | Ask::Person => {
-            let around = matches!(space::spatial(&question.asked), Some(space::Spatial::Around { .. }));
-            let tells = |found: &&Found| {
-                let event = &found.reading.event;
-                // Nor is what a place is called anything that is there.
-                let names = || event.kind == crate::Kind::Text && space::named_place(&event.text).is_some();
-                crate::episodic::visited(event).is_none() && !(around && names())
-            };
-            seen = gathered.found.iter().filter(tells).cloned().collect();
-            seen.as_slice()
-        }
-        _ => gathered.found.as_slice(),
-    };
-    match way::answer(pool)? {
-        OnTheWay::NotAsked => {}
-        OnTheWay::Seen(candidate) => return Ok(vec![candidate]),
-        // What was seen elsewhere is no answer.
-        OnTheWay::Nothing => return Ok(events::answer(pool, &way::told_of_it(found))?.into_iter().collect()),
-    }
-    if let Some(candidate) = order::before_or_after(pool)? {
-        return Ok(vec![candidate]);
-    }
-    let cue = gathered.cue.as_ref();
-    let mut candidates: Vec<Candidate> = Vec::new();
-    if let Some((candidate, own)) = procedures::answer(pool, limit)? {
-        *intent = own;
-        candidates.push(candidate);
-    }
-    candidates.extend(facts::answer(pool, degraded)?);
-    candidates.extend(order::of_alternatives(pool)?);
-    if candidates.is_empty() || question.asked.cue.is_some() {
-        candidates.extend(order::next_of_kind(pool)?);
-    }
-    candidates.extend(amounts::superlative(pool)?);
-    candidates.extend(order::sequence(pool, found));
-    let specific = match question.ask() {
-        Ask::Place => places::answer(pool, found, cue)?,
-        Ask::Time => times::answer(pool, found, cue)?,
-        Ask::Count | Ask::Times => counts::answer(pool, found)?,
-        Ask::Amount | Ask::Length => amounts::answer(pool, found)?,
-        Ask::Truth => truth::answer(pool, found)?,
-        Ask::Summary => summary::answer(pool)?,
-        Ask::Action if summary::is_wide(question) => summary::answer(pool)?,
-        Ask::Action | Ask::Thing | Ask::Description if summary::is_of_a_time(question) => summary::answer(pool)?,
-        Ask::Change => amounts::changes(pool, found).or_else(|| events::changed(pool, found)),
-        _ => None,
-    };
-    let of_class = events::of_class(pool)?;
-    let specific = signal::answer(pool)?.or(specific).or(of_class);
-    let told: Vec<Candidate> = candidates.iter().chain(&specific).cloned().collect();
-    let present = presence::answer(pool, cue, &told)?;
-    let posed = if present.is_some() { present } else { poses::answer(pool, found, &told)? };
-    let specific = match posed {
-        // It is newer than what words and facts say of it.
-        Some(posed) => {
-            candidates.retain(|candidate| candidate.layer != Layer::Facts);
-            Some(posed)
-        }
-        None => specific,
-    };
-    let specific_found = specific.is_some();
-    candidates.extend(specific);
-    if !specific_found && !matches!(question.ask(), Ask::Truth) {
-        candidates.extend(events::answer(pool, found)?.map(|mut candidate| {
-            if gathered.cue.is_some() && gathered.placed {
-                candidate.layer = Layer::CrossModal;
-            }
-            candidate
-        }));
-    }
-    Ok(candidates)
-}
-
 struct Conclusion {
     answer: Option<String>,
     choice: Option<usize>,
@@ -325,8 +249,14 @@ fn route(layer: Layer) -> Route {
     }
 }
 
-fn open(candidates: Vec<Candidate>, gathered: &Gathered) -> Conclusion {
-    match decide(candidates) {
+fn open(
+    question: &Question<'_>,
+    candidates: Vec<Candidate>,
+    gathered: &Gathered,
+    intent: Intent,
+    trace: &mut Vec<TraceStep>,
+) -> Conclusion {
+    match decide(question, candidates, intent, trace) {
         Decision::Answered(best) => {
             // A procedure is vouched for by the sessions it was mined from; what the search found besides
             // says nothing about it.
@@ -364,7 +294,8 @@ fn choose(
     trace: &mut Vec<TraceStep>,
 ) -> Result<Conclusion, QueryError> {
     let question = pool.question;
-    let weighed = options::weigh(pool, &gathered.found, &candidates, vectors)?;
+    let heard: &[Candidate] = if question.query.ablation.without_reconciling { &[] } else { &candidates };
+    let weighed = options::weigh(pool, &gathered.found, heard, vectors)?;
     trace.push(step("options", format!("by {}: {:?}", weighed.by, weighed.support)));
     if question.query.trace {
         trace.extend(weighed.speaks.iter().map(|speaks| step("hypothesis", format!("{speaks:?}"))));
@@ -402,6 +333,13 @@ fn choose(
     let by_option = by_option.collect();
     let confidence = calibration::probability(Layer::Options, &signals);
     trace.push(step("choice", format!("{signals:?} option {option}")));
+    let text = question.query.options[option].clone();
+    let agreeing = heard.iter().find(|candidate| reconciling::bears_out(question, candidate, &text));
+    let mut reason = format!("the options were compared by {}", weighed.by);
+    if let Some(candidate) = agreeing {
+        trace.push(step("agreement", format!("{:?} and {:?} ({})", text, candidate.text, candidate.layer.name())));
+        reason = format!("{reason}; {} says the same", reconciling::source(candidate.layer));
+    }
     let mut evidence =
         pool::merged(weighed.evidence, candidates.into_iter().next().map(|best| best.evidence).unwrap_or_default());
     evidence = pool::merged(evidence, gathered.found.clone());
@@ -418,11 +356,11 @@ fn choose(
         });
     }
     Ok(Conclusion {
-        answer: Some(question.query.options[option].clone()),
+        answer: Some(text),
         choice: Some(option),
         confidence,
         route: route(layer),
-        reason: format!("the options were compared by {}", weighed.by),
+        reason,
         evidence,
         by_option,
     })

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Reader;
+use crate::episodic::consolidation::PlaceSpace;
 use crate::index::{Hit, Holding, PlaceMap, PositionIndex, Search, SearchQuery, TermStatistics};
 use crate::ports::TextEmbedder;
 use crate::word_search::{Snippet, WordMatches, WordPlan, WordQuery, WordQueryError};
@@ -57,6 +58,10 @@ impl Reader for NearReader<'_> {
 
     fn vector(&self, id: EventId) -> Option<Vec<i16>> {
         self.reader.vector(id)
+    }
+
+    fn place_spaces(&self) -> &[PlaceSpace] {
+        self.reader.place_spaces()
     }
 
     fn sensed_vectors(&self, ids: &[EventId], sensed: Sensed, space: &str) -> Vec<Option<Vec<i16>>> {

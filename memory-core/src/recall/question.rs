@@ -7,8 +7,9 @@ use jiff::Zoned;
 use super::content::Content;
 use super::intent;
 use crate::index::{Holding, Search};
+use crate::language::english::closed::{ABSENT, CHANGING, PARTS_OF_DAYS, PROFESSIONS};
 use crate::language::english::question::{Ask, Asked, Cue, understand};
-use crate::language::english::syntax::NounPhrase;
+use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::time::{Tense, TimePhrase, may_name_session, tense_of, time_phrases, without};
 use crate::{Intent, Modality, Query, QuestionModality, TimeSpan};
 
@@ -81,6 +82,7 @@ impl<'a> Question<'a> {
             || !search.holding(&Holding { entity: Some(ITSELF.into()), limit: 1, ..Holding::default() }).is_empty();
         if itself && !matches!(asked.ask, Ask::Way | Ask::Next) && tells() {
             content.add_name(ITSELF, search);
+            content.add_other("charge", "battery", search);
             named.push(super::reading::name_phrase(ITSELF));
         }
         let (sense, speech) = intent::senses(&asked);
@@ -88,6 +90,18 @@ impl<'a> Question<'a> {
         let modality = intent::modality(&asked, sense);
         let timeless = without(text, &phrases);
         content.weigh_class(asked.class.as_ref());
+        match asked.ask {
+            Ask::Change => {
+                content.leave_out(CHANGING);
+                content.discount_doings();
+            }
+            Ask::Action if asked.habitual => content.leave_out(PARTS_OF_DAYS),
+            // "What is the date of …?": a date is no part of what is asked about.
+            Ask::Time => content.leave_out(&asked.class.iter().map(|class| class.head.as_str()).collect::<Vec<_>>()),
+            Ask::Person if asks_absent(&asked) => content.leave_out(ABSENT),
+            Ask::Thing if asks_profession(&asked) => content.leave_out(PROFESSIONS),
+            _ => {}
+        }
         Self {
             query,
             text,
@@ -172,6 +186,29 @@ fn describes(text: &str, phrase: &TimePhrase) -> bool {
     let subject = words.next().unwrap_or_default();
     matches!(last, "seen" | "shown" | "visible" | "heard" | "observed" | "noticed" | "spotted" | "mentioned")
         && !matches!(subject, "was" | "were" | "is" | "are" | "be" | "been" | "last" | "first" | "being")
+}
+
+/// Whether a question asks what somebody who is named is by profession.
+pub(super) fn asks_profession(asked: &Asked) -> bool {
+    let clause = &asked.clause;
+    let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
+    let profession = |noun: &NounPhrase| PROFESSIONS.contains(&noun.head.as_str());
+    let of_name = |noun: &NounPhrase| {
+        let whose = noun.owner.as_deref().or(noun.of.as_deref());
+        profession(noun) && whose.is_some_and(super::reading::is_person)
+    };
+    let by = clause.adjuncts.iter().any(|adjunct| adjunct.preposition == "by" && profession(&adjunct.noun));
+    is && clause.subject.as_ref().is_some_and(|subject| by && subject.kind == NounKind::Name || of_name(subject))
+}
+
+/// Whether a question asks who was not there: "who was missing at lunch?", "who was not at the table?".
+pub(super) fn asks_absent(asked: &Asked) -> bool {
+    let clause = &asked.clause;
+    let Some(verb) = &clause.verb else { return false };
+    let not_there = verb.negated && verb.lemma == "be" && verb.auxiliary_only && !clause.adjuncts.is_empty();
+    let misses = verb.lemma == "miss" && verb.progressive && !verb.negated;
+    let absent = clause.complements.iter().any(|(word, _)| matches!(word.as_str(), "missing" | "absent"));
+    asked.ask == Ask::Person && asked.subject_is_asked && (not_there || misses || absent)
 }
 
 /// What two spans share.

@@ -1,5 +1,6 @@
 //! What an answer is made from.
 
+use crate::episodic::consolidation::PlaceSpace;
 use crate::episodic::gist::{Line, MOST_EVENTS, joined};
 use crate::index::{PlaceMap, PositionIndex, Search, SearchQuery};
 use crate::learning::Learnt;
@@ -34,6 +35,11 @@ pub trait Reader: Send + Sync {
     /// Texts in the space of pictures, if a model places both in one.
     fn picture_texts(&self) -> Option<&dyn TextEmbedder> {
         None
+    }
+
+    /// Spaces of pictures in which places can be told apart.
+    fn place_spaces(&self) -> &[PlaceSpace] {
+        &[]
     }
 
     /// The stored embedding of an event in φ's space; `None` if there is none, or it cannot be read.

@@ -5,9 +5,10 @@ use std::ops::Range;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
+use super::quantities::{Quantity, quantities};
 use crate::language::english::closed::{LEAVING, PLACING, is_one_of};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase, Sentence, parse};
+use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase, Sentence, parse_with};
 use crate::language::english::tag::{Tag, Word, lemma};
 use crate::language::english::time::{ToldTime, told_times_by_clause};
 use crate::language::english::token::{TokenKind, tokens};
@@ -25,6 +26,9 @@ pub(super) struct Reading {
     /// Time phrases of the text that say when something else is or was, as told.
     pub times: Vec<ToldTime>,
 }
+
+/// From this share of its uses, in 255ths, a noun means something else as well.
+const ALSO: u8 = 26;
 
 /// Prepositions of a place that the place before lies at.
 const NESTING: &[&str] = &["in", "on", "at", "under", "behind", "beside", "near", "next to", "above", "below"];
@@ -49,23 +53,12 @@ pub(super) struct Place {
     pub at: usize,
 }
 
-/// A number with what it measures.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Quantity {
-    pub value: f64,
-    /// The unit or the noun behind the number: "g", "kcal", "books"; may be empty.
-    pub unit: String,
-    /// The noun that the unit measures: "g fat" measures fat.
-    pub of: String,
-    pub range: Range<usize>,
-}
-
 impl Reading {
     pub fn of(event: Event, zone: &TimeZone) -> Self {
         let told_at = event.span.start.to_jiff().to_zoned(zone.clone());
         let times = spoken_times(&event, &told_at);
         let ranges: Vec<Range<usize>> = times.iter().map(|time| time.range.clone()).collect();
-        let (words, sentences) = parse(&event.text, &ranges);
+        let (words, sentences) = parse_with(&event.text, &ranges, &names_of(&event));
         let mut lemmas: Vec<(String, Tag)> =
             words.iter().filter(|word| is_content(word)).map(|word| (word.lemma.clone(), word.tag)).collect();
         // A time phrase has words too: "Monday", "noon".
@@ -125,8 +118,8 @@ impl Reading {
             return Some(NounPhrase { head: named.head, kind: named.kind, of: named.of, modifiers, ..noun.clone() });
         }
         match noun.head.as_str() {
-            "i" | "me" | "myself" | "we" | "us" | "mine" => self.entity_phrase(),
-            "he" | "she" | "him" | "her" | "himself" | "herself" => self
+            "i" | "me" | "myself" | "we" | "us" | "mine" | "my" | "our" => self.entity_phrase(),
+            "he" | "she" | "him" | "his" | "her" | "himself" | "herself" => self
                 .before(noun.range.start)
                 .into_iter()
                 .rev()
@@ -209,9 +202,10 @@ impl Reading {
     }
 
     fn places_of(&self, clause: &Clause, found: &mut Vec<Place>) {
-        let subject = clause.subject.as_ref().and_then(|subject| self.resolve(subject));
-        let objects: Vec<NounPhrase> =
-            clause.objects.iter().flat_map(NounPhrase::all).filter_map(|object| self.resolve(object)).collect();
+        // What "it" means may stand in what somebody else said before.
+        let meant = |noun: &NounPhrase| self.resolve(noun).or_else(|| is_anaphor(noun).then(|| noun.clone()));
+        let subject = clause.subject.as_ref().and_then(meant);
+        let objects: Vec<NounPhrase> = clause.objects.iter().flat_map(NounPhrase::all).filter_map(meant).collect();
         let passive = clause.verb.as_ref().is_some_and(|verb| verb.passive);
         // What is moved is what is then somewhere; without an object it is the subject itself.
         let mut things: Vec<NounPhrase> = objects.iter().filter(|object| !is_measure(object)).cloned().collect();
@@ -313,6 +307,11 @@ impl Reading {
     }
 }
 
+/// A pronoun for a thing that was named before.
+pub(super) fn is_anaphor(noun: &NounPhrase) -> bool {
+    noun.is_pronoun() && matches!(noun.head.as_str(), "it" | "they" | "them" | "those" | "these" | "that" | "this")
+}
+
 /// Adjuncts of place in a row are one place: "into the case on the table".
 fn place_runs(clause: &Clause) -> Vec<(Placement, Range<usize>, &NounPhrase)> {
     let mut found: Vec<(Placement, Range<usize>, &NounPhrase)> = Vec::new();
@@ -364,23 +363,25 @@ fn is_placing(preposition: &str) -> bool {
 /// Whether a noun can be where something is: a moment or a way of doing cannot.
 pub(super) fn can_be_place(noun: &NounPhrase) -> bool {
     let category = lexicon::category(&noun.head, PartOfSpeech::Noun);
+    // A yard is a length and a place.
+    let also = || {
+        let mut all = lexicon::categories(&noun.head, PartOfSpeech::Noun).into_iter();
+        all.any(|(category, share)| matches!(category, Category::Location | Category::Artifact) && share >= ALSO)
+    };
     noun.kind != NounKind::Pronoun
         && noun.kind != NounKind::Number
+        && (!matches!(category, Some(Category::Quantity)) || also())
         && !matches!(
             category,
-            Some(
-                Category::Time
-                    | Category::Feeling
-                    | Category::Motive
-                    | Category::Quantity
-                    | Category::Attribute
-                    | Category::Cognition
-            )
+            Some(Category::Time | Category::Feeling | Category::Motive | Category::Attribute | Category::Cognition)
         )
 }
 
 fn is_measure(noun: &NounPhrase) -> bool {
-    noun.kind == NounKind::Number || matches!(lexicon::category(&noun.head, PartOfSpeech::Noun), Some(Category::Time))
+    // "It was there the whole time."
+    noun.kind == NounKind::Number
+        || noun.head == "time"
+        || matches!(lexicon::category(&noun.head, PartOfSpeech::Noun), Some(Category::Time))
 }
 
 /// The noun phrases of a clause.
@@ -491,6 +492,12 @@ pub(super) fn is_content(word: &Word) -> bool {
             && matches!(word.text.as_str(), "outside" | "inside" | "under" | "behind" | "without")
 }
 
+/// The words of an event's entity that are written as a name.
+fn names_of(event: &Event) -> Vec<String> {
+    let words = event.entity.iter().flat_map(|entity| entity.split_whitespace());
+    words.filter(|word| word.starts_with(char::is_uppercase)).map(str::to_lowercase).collect()
+}
+
 /// The times that a text tells of. What was observed in the moment of its telling says no other time.
 fn spoken_times(event: &Event, told_at: &Zoned) -> Vec<ToldTime> {
     if !event.text.chars().any(|c| c.is_ascii_digit()) && event.kind != Kind::Text && event.kind != Kind::State {
@@ -516,75 +523,6 @@ pub(super) fn in_words(place: &str) -> String {
 
 fn without_first(text: &str) -> String {
     text.split_once(' ').map_or(text, |(_, rest)| rest).to_owned()
-}
-
-/// The numbers of a text with what stands behind them.
-pub(super) fn quantities(text: &str) -> Vec<Quantity> {
-    let tokens = tokens(text);
-    let mut found = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
-        let value = match token.kind {
-            TokenKind::Number if !token.text.contains(':') => token.text.replace(',', "").parse::<f64>().ok(),
-            TokenKind::Word => crate::language::english::closed::number_word(&token.text),
-            _ => None,
-        };
-        // "28g" is one token.
-        let (value, glued) = match value {
-            Some(value) => (value, String::new()),
-            None => {
-                let digits: String = token.text.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
-                match digits.parse::<f64>() {
-                    Ok(value) if token.kind == TokenKind::Word && !digits.is_empty() => {
-                        (value, token.text[digits.len()..].to_owned())
-                    }
-                    _ => continue,
-                }
-            }
-        };
-        let word = |at: usize| {
-            tokens.get(at).filter(|token| token.kind == TokenKind::Word || token.text == "%" || token.text == "°")
-        };
-        let mut next = at + 1;
-        let mut end = token.range.end;
-        let mut unit = glued;
-        if unit.is_empty()
-            && let Some(token) = word(next)
-            && !is_one_of(&token.text, &["and", "or", "of", "for", "to", "in", "at", "on", "is", "was", "were", "are"])
-        {
-            unit = token.text.clone();
-            end = token.range.end;
-            next += 1;
-        }
-        if tokens.get(next).is_some_and(|token| token.text == "of") {
-            next += 1;
-        }
-        let mut of = Vec::new();
-        while let Some(token) = word(next)
-            && of.len() < 4
-            && !is_one_of(
-                &token.text,
-                &["and", "or", "for", "to", "in", "at", "on", "is", "was", "were", "are", "with", "from"],
-            )
-        {
-            of.push(lemma(&token.text, Tag::Noun));
-            next += 1;
-        }
-        found.push(Quantity { value, unit: unit_name(&unit), of: of.join(" "), range: token.range.start..end });
-    }
-    found
-}
-
-/// One name for a unit, however it is written.
-fn unit_name(unit: &str) -> String {
-    match unit {
-        "gram" | "grams" | "gr" => "g".into(),
-        "kilogram" | "kilograms" | "kilos" | "kilo" => "kg".into(),
-        "litre" | "litres" | "liter" | "liters" => "l".into(),
-        "millilitre" | "millilitres" => "ml".into(),
-        "percent" => "%".into(),
-        "calorie" | "calories" | "kilocalories" => "kcal".into(),
-        other => lemma(other, Tag::Noun),
-    }
 }
 
 impl Reading {

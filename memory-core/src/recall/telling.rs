@@ -1,10 +1,21 @@
 //! The clauses of an event that tell what a question asks: "I had bread, and Ivo had soup" tells in its second one who had soup.
 
+use super::content::{Item, word_likeness};
+use super::likeness::likeness;
 use super::question::Question;
 use super::reading::{Reading, arguments, is_elliptic, is_person};
+use crate::Kind;
 use crate::index::{stem, words};
+use crate::language::english::closed::SAYING;
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
+use crate::language::english::states::{Scale, state};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
+use crate::language::english::tag::Tag;
 
+/// From this share of its uses, in 255ths, a verb belongs to a field of meaning.
+const FIELD: u8 = 60;
+/// From here two names are one.
+const SAME: f32 = 0.7;
 /// From here a word of an event is the name that is asked for.
 const NAMED: f32 = 0.5;
 
@@ -40,10 +51,46 @@ pub(super) fn is_of_another(question: &Question<'_>, reading: &Reading) -> bool 
     };
     // By a name, by the role for which a name stands, or as who speaks.
     let held = question.content.held(reading);
-    if question.content.items.iter().zip(held).any(|(item, held)| item.lemma == actor.head && held >= NAMED) {
+    let named = question.content.items.iter().zip(held).any(|(item, held)| item.lemma == actor.head && held >= NAMED);
+    let own = reading.lemmas[..reading.own.min(reading.lemmas.len())].iter().any(|(lemma, _)| *lemma == actor.head);
+    let is_other =
+        |noun: &NounPhrase| noun.kind == NounKind::Name && is_person(noun) && likeness(actor, noun, reading) < SAME;
+    let somebody: Vec<NounPhrase> = telling(question, reading)
+        .into_iter()
+        .filter_map(|clause| clause.subject.as_ref())
+        .filter_map(|noun| reading.resolve(noun))
+        .collect();
+    // Who speaks of what another one does does nothing of it.
+    let speaks = named && !own && reading.event.kind == Kind::Text && !somebody.is_empty();
+    if speaks {
+        return somebody.iter().all(is_other);
+    }
+    !named && is_person(actor) && somebody.iter().any(is_other)
+}
+
+/// Whether an event tells nothing of the deed that a question takes for granted, and no memory does: "who won the race?", where all that
+/// was told is when it begins.
+pub(super) fn is_untold(question: &Question<'_>, reading: &Reading) -> bool {
+    let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only);
+    let item = verb.and_then(|verb| question.content.items.iter().find(|item| item.lemma == verb.lemma));
+    // Who asked does not say so, who mended it says that it works, and who lives there is from there.
+    let shown = |lemma: &str| {
+        SAYING.contains(&lemma)
+            || matches!(lemma, "ask" | "wonder" | "live" | "reside")
+            || state(lemma).is_some_and(|(scale, good)| good || scale != Scale::Working)
+    };
+    let wanted = |item: &&Item| item.documents == 0 && !item.light && item.tag == Tag::Verb && !shown(&item.lemma);
+    let Some(item) = item.filter(wanted) else { return false };
+    // What was seen to be done to it may be the same in another word: "pull out", "remove".
+    let seen = matches!(reading.event.kind, Kind::Action | Kind::Caption);
+    let fields = |verb: &str| -> Vec<Category> {
+        let all = lexicon::categories(verb, PartOfSpeech::Verb).into_iter();
+        all.filter(|(_, share)| *share >= FIELD).map(|(category, _)| category).collect()
+    };
+    let asked = fields(&item.lemma);
+    let told = || reading.clauses().filter_map(|clause| clause.verb.as_ref()).filter(|verb| !verb.auxiliary_only);
+    if seen && told().any(|verb| fields(&verb.lemma).iter().any(|field| asked.contains(field))) {
         return false;
     }
-    let is_other = |noun: &NounPhrase| noun.kind == NounKind::Name && is_person(noun);
-    let somebody = || telling(question, reading).into_iter().filter_map(|clause| clause.subject.as_ref());
-    is_person(actor) && somebody().filter_map(|noun| reading.resolve(noun)).any(|noun| is_other(&noun))
+    reading.lemmas.iter().all(|(lemma, _)| word_likeness(&item.lemma, lemma) < NAMED)
 }

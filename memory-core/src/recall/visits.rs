@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Reader;
 use super::pool::{Found, Pool};
 use crate::centroid::dot;
-use crate::episodic::consolidation::SAME_PLACE;
+use crate::episodic::consolidation::PlaceSpace;
 use crate::index::SearchQuery;
 use crate::{Event, EventId, Kind, Origin, ReadError, Sensed, TimeSpan};
 
@@ -63,7 +63,7 @@ impl Places {
         let query =
             SearchQuery { span, kinds: vec![Kind::Caption], latest: true, limit: SCENES, ..SearchQuery::default() };
         let ids: Vec<EventId> = reader.search().search(&query).into_iter().map(|hit| hit.id).collect();
-        for (space, same) in SAME_PLACE {
+        for PlaceSpace { space, gamma } in reader.place_spaces() {
             let vectors = reader.sensed_vectors(&ids, Sensed::Picture, space);
             let mut scenes: Vec<(Event, Vec<f32>)> = Vec::new();
             for (id, vector) in ids.iter().zip(vectors) {
@@ -73,7 +73,7 @@ impl Places {
                 scenes.extend(event.map(|event| (event, vector)));
             }
             if !scenes.is_empty() {
-                return Ok(Some(Self::grouped(scenes, *same)));
+                return Ok(Some(Self::grouped(scenes, *gamma)));
             }
         }
         Ok(None)

@@ -328,6 +328,14 @@ impl Reading<'_> {
             }
             push_words(&mut shown, std::iter::once(named.noun.shown.as_str()));
             at = end;
+            // "In the chest of drawers."
+            if tokens.get(at).is_some_and(|token| token.is("of") && !token.pause)
+                && let Some((of, end)) = self.named(tokens, at + 1, false)
+            {
+                let article = tokens[at + 1].is_one_of(ARTICLES).then_some(tokens[at + 1].lower.as_str());
+                push_words(&mut shown, std::iter::once("of").chain(article).chain([of.noun.shown.as_str()]));
+                at = end;
+            }
         }
         (!shown.is_empty()).then_some((shown, at))
     }
@@ -484,6 +492,8 @@ impl Reading<'_> {
             (Act::Take, Some(place)) if !from => {
                 self.conclude(&object, Attribute::Place, Stance::Affirms, &settled(place), None);
             }
+            // Who takes a tablet has it no more.
+            (Act::Take, None) if is_medicine(&object.noun) => {}
             (Act::Take, _) if is_person(&subject.noun) || self.speaker.as_ref() == Some(&subject.noun) => {
                 let value = format!("with {}", subject.noun.shown);
                 self.conclude(&object, Attribute::Place, Stance::Affirms, &value, None);
@@ -574,6 +584,11 @@ fn settled(place: &str) -> String {
         }
     }
     place.to_owned()
+}
+
+fn is_medicine(noun: &Noun) -> bool {
+    let head = noun.shown.rsplit(' ').next().unwrap_or_default();
+    ["medicine", "drug"].iter().any(|class| lexicon::is_a_as(head, class, PartOfSpeech::Noun).is_some())
 }
 
 /// The attribute `place` as a phrase.

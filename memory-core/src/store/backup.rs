@@ -136,6 +136,7 @@ impl Store {
         let mut recovered = Writer::open(&snapshot, self.clock.as_ref(), &place, self.options.index)?;
         recovered.absent = std::sync::Arc::clone(&writer.absent);
         recovered.picture_texts.clone_from(&writer.picture_texts);
+        recovered.place_spaces = std::sync::Arc::clone(&writer.place_spaces);
         recovered.follow_learnt(&mut writer);
         if let Some(space) = writer.space.take() {
             recovered.use_space(SpaceInUse::new(space.embedder), &snapshot)?;

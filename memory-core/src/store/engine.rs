@@ -24,6 +24,7 @@ use super::vectors::{self, SpaceInUse};
 use super::view::View;
 use super::wall::Wall;
 use super::writer::Writer;
+use crate::episodic::consolidation::PlaceSpace;
 use crate::index::passage;
 use crate::learning::{LearningOptions, News};
 use crate::ports::{FactExtractor, GistSelector, LongWork, ProcedureJudge, Progress, TextEmbedder};
@@ -368,6 +369,7 @@ impl Store {
             let mut recovered = Writer::open(&transaction, self.clock.as_ref(), &place, self.options.index)?;
             recovered.absent = Arc::clone(&writer.absent);
             recovered.picture_texts.clone_from(&writer.picture_texts);
+            recovered.place_spaces = Arc::clone(&writer.place_spaces);
             if let Some(space) = writer.space.take() {
                 recovered.use_space(SpaceInUse::new(space.embedder), &transaction)?;
             }
@@ -398,6 +400,17 @@ impl Store {
         let mut writer = self.writer.lock();
         writer.absent = roles.into();
         self.published.store(Arc::new(writer.publish()));
+    }
+
+    pub(super) fn publish_place_spaces(&self, spaces: Arc<[PlaceSpace]>) {
+        let mut writer = self.writer.lock();
+        writer.place_spaces = spaces;
+        self.published.store(Arc::new(writer.publish()));
+    }
+
+    /// The spaces of pictures in which places can be told apart.
+    pub(super) fn place_spaces(&self) -> Arc<[PlaceSpace]> {
+        Arc::clone(&self.published.load().place_spaces)
     }
 
     pub(crate) fn set_picture_texts(&self, embedder: Option<Arc<dyn TextEmbedder>>) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::poses::Positions;
+use crate::episodic::consolidation::PlaceSpace;
 use crate::index::Search;
 use crate::learning::Learnt;
 use crate::ports::TextEmbedder;
@@ -22,6 +23,8 @@ pub(crate) struct Published {
     pub embedder: Option<Arc<dyn TextEmbedder>>,
     /// Texts in the space of pictures.
     pub picture_texts: Option<Arc<dyn TextEmbedder>>,
+    /// Spaces of pictures in which places can be told apart.
+    pub place_spaces: Arc<[PlaceSpace]>,
     pub absent: Arc<[AbsentRole]>,
     pub learnt: Arc<Learnt>,
 }

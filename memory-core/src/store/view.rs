@@ -10,6 +10,7 @@ use super::records::{EVENT, EpisodeBody, EventRow, fold};
 use super::shared;
 use super::tables::{self, ENTITY, PLACE, ReadTables};
 use super::vectors;
+use crate::episodic::consolidation::PlaceSpace;
 use crate::episodic::gist::Line;
 use crate::episodic::{MAX_GAP, SUMMARY_EVENTS, summarize};
 use crate::index::{PlaceMap, PositionIndex, Search, SearchQuery};
@@ -359,6 +360,10 @@ impl Reader for View {
 
     fn picture_texts(&self) -> Option<&dyn TextEmbedder> {
         self.published.picture_texts.as_deref()
+    }
+
+    fn place_spaces(&self) -> &[PlaceSpace] {
+        &self.published.place_spaces
     }
 
     fn sensed_vectors(&self, ids: &[EventId], sensed: Sensed, space: &str) -> Vec<Option<Vec<i16>>> {

@@ -23,6 +23,7 @@ use super::shared::Lately;
 use super::tables::{self, ENTITY, META, ReadTables};
 use super::vectors::{IndexedSpace, SpaceInUse};
 use super::withdrawals::Withdrawals;
+use crate::episodic::consolidation::PlaceSpace;
 use crate::index::{CompressedIndex, Document, IndexOptions};
 use crate::learning::Learnt;
 use crate::ports::TextEmbedder;
@@ -63,6 +64,7 @@ pub(crate) struct Writer {
     pub absent: Arc<[AbsentRole]>,
     /// Texts in the space of pictures.
     pub picture_texts: Option<Arc<dyn TextEmbedder>>,
+    pub place_spaces: Arc<[PlaceSpace]>,
     /// What was learnt up to its cursor.
     pub learnt: Arc<Learnt>,
     /// What was hidden lately: what is learnt beside it loses that too.
@@ -138,6 +140,7 @@ impl Writer {
             lately: Lately::default(),
             space: None,
             picture_texts: None,
+            place_spaces: Arc::from([]),
             absent: Arc::from([]),
             learnt: Arc::default(),
             withdrawals: Withdrawals::default(),
@@ -292,6 +295,7 @@ impl Writer {
             embedder: self.space.as_ref().map(|space| Arc::clone(&space.embedder)),
             absent: self.absent_roles(),
             picture_texts: self.picture_texts.clone(),
+            place_spaces: Arc::clone(&self.place_spaces),
             learnt: Arc::clone(&self.learnt),
         }
     }

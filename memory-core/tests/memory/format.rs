@@ -153,7 +153,11 @@ fn power_loss_at_any_sync_of_an_upgrade_leaves_the_older_store_or_the_newer_one(
 /// Writes what format 4 brought: a stay, vectors that events share, and poses.
 fn write_stays(memory: &Memory) {
     memory.set_text_embedder(Some(LetterCounts::new("letters-1")));
-    memory.set_consolidation(ConsolidationOptions { enabled: true, after: Duration::ZERO });
+    memory.set_consolidation(ConsolidationOptions {
+        enabled: true,
+        after: Duration::ZERO,
+        ..ConsolidationOptions::default()
+    });
     for (start, text) in [(-500, "a mug"), (-490, "a mug"), (-400, "a mug")] {
         let mut segment = segment(start, start + 10, &[text]);
         segment.media = Some("archive:camera/s1".into());

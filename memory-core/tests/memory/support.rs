@@ -6,7 +6,7 @@ use std::time::Duration;
 use memory_core::store::{MemoryStorage, Storage};
 use memory_core::{
     Boundary, EpisodeId, Event, EventId, Kind, ManualClock, Memory, MemoryOptions, Modality, Observation, Outcome,
-    Perceived, PerceivedEvent, StreamSpan, Timestamp, Told, Value,
+    Perceived, PerceivedEvent, PlaceSpace, StreamSpan, Timestamp, Told, Value,
 };
 
 /// A moment that is no special one: 2026-11-20 08:00 UTC.
@@ -76,7 +76,9 @@ pub fn open(storage: &MemoryStorage, clock: &Arc<ManualClock>) -> Memory {
 }
 
 pub fn open_on(storage: Arc<dyn Storage>, clock: &Arc<ManualClock>) -> Memory {
-    Memory::open(storage, options(), Arc::<ManualClock>::clone(clock)).unwrap()
+    let memory = Memory::open(storage, options(), Arc::<ManualClock>::clone(clock)).unwrap();
+    memory.set_place_spaces(vec![PlaceSpace { space: "mobilenet-v1/avgpool/l2".into(), gamma: 0.82 }]);
+    memory
 }
 
 pub fn told(text: &str) -> Told {

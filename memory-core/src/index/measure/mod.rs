@@ -3,6 +3,7 @@
 //! One thread measures everything, and compares it in the same run with an exact scan of the vectors, a plain read of the
 //! signatures' bytes, and an exhaustive search.
 
+mod ball;
 mod picture;
 mod together;
 mod workload;
@@ -11,6 +12,7 @@ use std::collections::HashSet;
 use std::hint::black_box;
 use std::time::Duration;
 
+pub use ball::Ball;
 pub use picture::picture;
 pub use together::{Together, together};
 pub use workload::{ENTRY_TOKENS, Told, Workload};
@@ -76,6 +78,8 @@ pub struct Figures {
     pub hamming: Times,
     /// Reading as many bytes.
     pub read: Times,
+    /// Hamming balls beside the vectors themselves, if these are kept.
+    pub balls: Vec<Ball>,
     /// Writing the index into memory, and reading it back.
     pub saved: Duration,
     /// Reading it back.
@@ -130,6 +134,7 @@ impl Figures {
             both(self.read),
             100.0 * ratio(self.read.p50, self.hamming.p50)
         ));
+        lines.extend(self.balls.iter().map(Ball::line));
         lines.push(format!(
             "  snapshot                     {:.1} MB, written in {:.0} ms, read in {:.0} ms",
             megabytes(self.file_bytes),
@@ -172,6 +177,7 @@ pub fn measure(workload: &Workload, plan: Plan, clock: &dyn Clock, note: &mut dy
         figures.scan = Some(times(clock, &queries[..queries.len().min(20)], |query| {
             scan(&vectors, query.embedding.as_deref().unwrap_or_default()).len()
         }));
+        figures.balls = ball::balls(&index, &vectors, &queries);
     }
     note("saving and loading");
     let mut file = Vec::new();
@@ -329,7 +335,7 @@ mod tests {
             ["Anna waters the tomatoes in the garden", "the robot drives to the kitchen", "a red mug, by the sink"];
         let told_texts = texts.iter().zip(1_u8..).map(|(text, at)| told(text, Some("Anna"), f32::from(at))).collect();
         let asked = ["Where is the red mug?", "What does Anna water in the garden?", "Who drives to the kitchen sink?"];
-        Workload::new(told_texts, asked.iter().map(|text| told(text, None, 0.7)).collect()).unwrap()
+        Workload::new(told_texts, asked.iter().map(|text| told(text, None, 1.0)).collect()).unwrap()
     }
 
     #[test]
@@ -355,6 +361,12 @@ mod tests {
         assert!(sorts.contains(&"words, all frequent") && sorts.contains(&"phrases of two words"), "{sorts:?}");
         assert!(figures.together.iter().all(|together| together.matches > 0 && together.regret >= 1.0));
         assert!(figures.table().contains("near/5"));
+        assert_eq!(figures.balls.len(), 9);
+        for balls in figures.balls.chunks(3) {
+            // A wider ball holds more, and a ball of a smaller cosine holds all that one of a larger cosine holds.
+            assert!(balls.is_sorted_by_key(|ball| ball.inside) && balls.is_sorted_by_key(|ball| ball.recall));
+        }
+        assert!(figures.balls.iter().any(|ball| ball.near > 0.0 && ball.recall > 0.9), "{:?}", figures.balls);
     }
 
     #[test]

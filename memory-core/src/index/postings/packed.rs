@@ -88,12 +88,17 @@ impl Packed {
                 *place = place.wrapping_add(next);
                 next = place.wrapping_add(1);
             }
-            unpack(&self.words, payload, header.frequency_width, &mut above[..here]);
-            payload += here * usize::from(header.frequency_width);
-            for (frequency, above) in frequencies.iter_mut().zip(&above) {
-                #[expect(clippy::cast_possible_truncation, reason = "at most 8 bits wide")]
-                let above = *above as u8;
-                *frequency = above.saturating_add(1);
+            if header.frequency_width == 0 {
+                // Most words stand in a text once.
+                frequencies[..here].fill(1);
+            } else {
+                unpack(&self.words, payload, header.frequency_width, &mut above[..here]);
+                payload += here * usize::from(header.frequency_width);
+                for (frequency, above) in frequencies.iter_mut().zip(&above) {
+                    #[expect(clippy::cast_possible_truncation, reason = "at most 8 bits wide")]
+                    let above = *above as u8;
+                    *frequency = above.saturating_add(1);
+                }
             }
             visit(places, &frequencies[..here]);
         }

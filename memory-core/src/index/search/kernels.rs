@@ -39,11 +39,6 @@ impl Default for Norms {
     }
 }
 
-impl Term<'_> {
-    /// A term that no document holds.
-    pub const NONE: Self = Self { frequencies: &[0; REACH], counts: [0; STRIP], own: 0.0, context: 0.0 };
-}
-
 /// A value at one position of a strip, weighted like a term, with its neighbours' as context.
 pub(super) fn window(at: usize, linked: &[u8; REACH], value: impl Fn(usize) -> f32) -> f32 {
     let held = |linked: bool, at: usize| if linked { value(at) } else { 0.0 };
@@ -95,6 +90,16 @@ pub(super) fn norms(
     }
 }
 
+/// Adds one term's saturations, weighted.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+pub(super) fn add_word(term: &Term<'_>, norms: &Norms, estimates: &mut [f32; STRIP]) {
+    for (at, estimate) in estimates.iter_mut().enumerate() {
+        let (own, count) = (f32::from(term.frequencies[at + MARGIN]), f32::from(term.counts[at]));
+        let (below_own, below_context) = (own + norms.own[at], count + norms.context[at]);
+        *estimate += (term.own * own * below_context + term.context * count * below_own) / (below_own * below_context);
+    }
+}
+
 /// Adds two terms' saturations, weighted: four fractions over one denominator, because a division takes as long as all of the rest.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
 pub(super) fn add_words(one: &Term<'_>, other: &Term<'_>, norms: &Norms, estimates: &mut [f32; STRIP]) {
@@ -117,14 +122,41 @@ pub(super) fn add_where(anywhere: &[u8; STRIP], weight: f32, estimates: &mut [f3
     }
 }
 
-/// Which runs of [`RUN`] documents of a strip have one that reaches `needed`.
+/// Which documents of a strip reach `needed`: one byte each. One answer for several documents would be compiled to gathering
+/// them from all over the strip.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn reaching(estimates: &[f32; STRIP], needed: f32) -> [bool; STRIP / RUN] {
-    let mut reaching = [false; STRIP / RUN];
-    for (any, run) in reaching.iter_mut().zip(estimates.as_chunks::<RUN>().0) {
-        *any = run.iter().fold(false, |any, estimate| any | (*estimate >= needed));
+pub(super) fn reaching(estimates: &[f32; STRIP], needed: f32, reaching: &mut [u8; STRIP]) {
+    for (reaches, estimate) in reaching.iter_mut().zip(estimates) {
+        *reaches = u8::from(*estimate >= needed);
     }
-    reaching
+}
+
+/// Adds the most that a term can give, in small units: by itself where a document holds it, in context where one in its window does.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+pub(super) fn add_most(
+    frequencies: &[u8; REACH],
+    linked: &[u8; REACH],
+    (own, context): (u8, u8),
+    most: &mut [u8; STRIP],
+) {
+    for (at, most) in most.iter_mut().enumerate() {
+        let at = at + MARGIN;
+        let before = (frequencies[at - 1] | frequencies[at - 2] & linked[at - 1]) & linked[at];
+        let after = (frequencies[at + 1] | frequencies[at + 2] & linked[at + 2]) & linked[at + 1];
+        let held = if frequencies[at] == 0 { 0 } else { own };
+        let around = if frequencies[at] | before | after == 0 { 0 } else { context };
+        *most = most.saturating_add(held).saturating_add(around);
+    }
+}
+
+/// Whether a document of a strip reaches `needed`, if words give it the most that they can, in units.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+pub(super) fn any_may_reach(estimates: &[f32; STRIP], most: &[u8; STRIP], unit: f32, needed: f32) -> bool {
+    let mut any = 0_u32;
+    for (estimate, most) in estimates.iter().zip(most) {
+        any |= u32::from(*estimate + unit * f32::from(*most) >= needed);
+    }
+    any != 0
 }
 
 /// Adds the cosines in context that distances between signatures stand for, weighted: what [`Meaning`](super::meaning::Meaning)
@@ -187,8 +219,29 @@ pub(super) fn nearness(distances: &[u16; BLOCK], question: &Coarse, near: &mut [
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::index::fusion::NEIGHBOUR_COSINE;
+
+    proptest! {
+        #[test]
+        fn the_most_that_words_can_give_is_counted_wherever_they_count(
+            held in prop::collection::vec(prop::sample::select(vec![0, 0, 0, 1, 4]), REACH),
+            linked in prop::collection::vec(prop::sample::select(vec![0, u8::MAX, u8::MAX]), REACH),
+        ) {
+            let (held, linked) = (held.first_chunk().unwrap(), linked.first_chunk().unwrap());
+            let (mut counts, mut most) = ([0; STRIP], [0; STRIP]);
+            in_context(held, linked, &mut counts);
+            add_most(held, linked, (200, 40), &mut most);
+            for at in 0..STRIP {
+                let expected = u8::from(held[at + MARGIN] > 0) * 200 + u8::from(counts[at] > 0) * 40;
+                prop_assert_eq!(most[at], expected, "at {}", at);
+            }
+            add_most(held, linked, (200, 40), &mut most);
+            prop_assert!(most.iter().zip(&counts).all(|(most, count)| *most <= 80 || (*most == u8::MAX && *count > 0)));
+        }
+    }
 
     #[test]
     fn the_share_is_about_that_of_the_length_whatever_neighbours_there_are() {

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use crate::index::compressed::IndexState;
+use crate::index::entries::{Lines, MARGIN, STRIP};
 use crate::index::fusion::{NEIGHBOUR_COSINE, VECTOR_WINDOW};
 use crate::index::postings::SEGMENT;
 use crate::index::signature::{Coarse, Estimator, quantise};
@@ -45,9 +46,42 @@ impl<'a> Meaning<'a> {
     /// Cosine of the question with the weighted sum of a document's vector and its neighbours', and the share of the
     /// document's own cosine in it. The length of that sum is estimated from how similar neighbours usually are.
     pub fn context_cosine(&self, ordinal: u32) -> Option<(f32, f32)> {
+        let (first, place) = (ordinal - ordinal % SEGMENT, (ordinal % SEGMENT) as u16);
+        let links = self.state.links.segment((ordinal / SEGMENT) as usize);
+        self.in_context(ordinal, |visit| {
+            links.for_each_neighbour(place, &mut |neighbour, distance| visit(first + u32::from(neighbour), distance));
+        })
+    }
+
+    /// The same for the document at a position of its segment's lines. Where these are in order, what links it to its neighbours was
+    /// read a moment ago.
+    pub fn context_cosine_at(&self, lines: &Lines, position: usize, ordinal: u32) -> Option<(f32, f32)> {
+        if !lines.is_in_order() {
+            return self.context_cosine(ordinal);
+        }
+        self.in_context(ordinal, |visit| {
+            let linked = lines.linked(position / STRIP);
+            let at = MARGIN + position % STRIP;
+            let is_linked = |at: usize| linked[at] != 0;
+            if is_linked(at) {
+                visit(ordinal - 1, 1);
+                if is_linked(at - 1) {
+                    visit(ordinal - 2, 2);
+                }
+            }
+            if is_linked(at + 1) {
+                visit(ordinal + 1, 1);
+                if is_linked(at + 2) {
+                    visit(ordinal + 2, 2);
+                }
+            }
+        })
+    }
+
+    fn in_context(&self, ordinal: u32, neighbours: impl FnOnce(&mut dyn FnMut(u32, usize))) -> Option<(f32, f32)> {
         let own = self.cosine(ordinal)?;
         let (mut sum, mut weights, mut squares) = (own, VECTOR_WINDOW[0], VECTOR_WINDOW[0] * VECTOR_WINDOW[0]);
-        self.for_each_neighbour(ordinal, &mut |neighbour, distance| {
+        neighbours(&mut |neighbour, distance| {
             if !self.state.hidden.contains(neighbour)
                 && let Some(cosine) = self.cosine(neighbour)
             {
@@ -59,11 +93,5 @@ impl<'a> Meaning<'a> {
         });
         let length = (squares * (1.0 - NEIGHBOUR_COSINE) + weights * weights * NEIGHBOUR_COSINE).sqrt();
         Some((sum / length, VECTOR_WINDOW[0] / length))
-    }
-
-    fn for_each_neighbour(&self, ordinal: u32, visit: &mut impl FnMut(u32, usize)) {
-        let (first, place) = (ordinal - ordinal % SEGMENT, (ordinal % SEGMENT) as u16);
-        let links = self.state.links.segment((ordinal / SEGMENT) as usize);
-        links.for_each_neighbour(place, &mut |neighbour, distance| visit(first + u32::from(neighbour), distance));
     }
 }

@@ -28,10 +28,15 @@ impl Nearness {
     /// Begins with a segment.
     pub fn begin(&mut self, lines: &Lines) {
         let length = lines.count().next_multiple_of(BLOCK) + 2 * MARGIN;
-        self.near.clear();
+        if !lines.is_in_order() {
+            self.near.clear();
+            self.present.clear();
+        }
+        // In order, whole blocks are filled in before they are read, and there is nothing behind the last one.
         self.near.resize(length, 0);
-        self.present.clear();
         self.present.resize(length, 0);
+        self.near[length - MARGIN..].fill(0);
+        self.present[length - MARGIN..].fill(0);
         self.compared = 0;
     }
 
@@ -55,6 +60,10 @@ impl Nearness {
             if mask.is_some_and(|mask| !mask.any_in(around.start, around.end))
                 || !state.signatures.coarse_distances(ordinal, meaning.coarse(), &mut distances)
             {
+                if lines.is_in_order() {
+                    self.near[MARGIN + first..][..BLOCK].fill(0);
+                    self.present[MARGIN + first..][..BLOCK].fill(0);
+                }
                 continue;
             }
             if state.hidden.any_in(ordinal..ordinal.saturating_add(BLOCK as u32)) {

@@ -157,6 +157,7 @@ impl Ranking<'_> {
         for strip in 0..lines.count().div_ceil(STRIP) {
             let mut ahead = if one_by_one { Nearness::ahead(segment, strip) } else { Ahead::default() };
             ahead.ask();
+            self.loaded.look_at(strip);
             let mut most = segment.bound_of_strip(strip, self.groups, &self.loaded);
             ahead.ask();
             if let Some(meaning) = self.meaning {
@@ -168,19 +169,28 @@ impl Ranking<'_> {
             }
             ahead.ask();
             let mut estimates = [0.0; STRIP];
-            segment.add_words(&lines, strip, self.groups, &self.loaded, &mut estimates, &mut ahead);
-            ahead.ask();
             if self.meaning.is_some() {
                 self.nearness.add(strip, lines.linked(strip), dense, &mut estimates);
             }
-            drop(ahead);
+            ahead.ask();
             let (of_names, entity) = self.bonus.of_names();
-            self.loaded.add_where_held(strip, of_names, entity, &mut estimates);
             let elsewhere = self.bonus.most_elsewhere();
+            let words = (self.groups, (of_names, entity));
+            let needed = self.needed(elsewhere) - ROUNDING_ERROR;
+            if !segment.may_reach(&lines, strip, words, &self.loaded, (&estimates, needed), &mut ahead) {
+                continue;
+            }
+            ahead.ask();
+            segment.add_words(&lines, strip, self.groups, &self.loaded, &mut estimates, &mut ahead);
+            drop(ahead);
+            self.loaded.add_where_held(strip, of_names, entity, &mut estimates);
             let count = (lines.count() - strip * STRIP).min(STRIP);
-            for (run, _) in (0..).zip(kernels::reaching(&estimates, self.needed(elsewhere))).filter(|(_, any)| *any) {
+            let mut reaching = [0; STRIP];
+            kernels::reaching(&estimates, self.needed(elsewhere), &mut reaching);
+            for (run, _) in (0..).zip(reaching.as_chunks::<RUN>().0).filter(|(_, run)| **run != [0; RUN]) {
                 for at in (run * RUN..count).take(RUN) {
-                    if estimates[at] >= self.needed(elsewhere) {
+                    // What is needed may have grown since.
+                    if reaching[at] != 0 && estimates[at] >= self.needed(elsewhere) {
                         self.consider(segment, &lines, strip * STRIP + at, estimates[at]);
                     }
                 }
@@ -225,7 +235,7 @@ impl Ranking<'_> {
             }
             let ordinal = ordinal_of(*position);
             let scored = segment.score(lines, *position, self.groups, &self.loaded);
-            let cosine = self.meaning.and_then(|meaning| meaning.context_cosine(ordinal));
+            let cosine = self.meaning.and_then(|meaning| meaning.context_cosine_at(lines, *position, ordinal));
             if scored.context > 0.0 || cosine.is_some() {
                 let score = scored.words + cosine.map_or(0.0, |(cosine, _)| fusion.dense * cosine) + named;
                 self.best.offer(Candidate { ordinal, score, own: scored.own, context: scored.context });

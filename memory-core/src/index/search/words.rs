@@ -51,7 +51,12 @@ pub(super) struct Frequencies {
     by_group: Vec<Vec<u8>>,
     /// Arrays that are not in use, all zero.
     spare: Vec<Vec<u8>>,
+    /// By group, the largest frequency within reach of the strip at hand.
+    most: Vec<u8>,
 }
+
+/// What the most that words can give is counted in, so that it fits a byte.
+const UNIT: f32 = 1.0 / 96.0;
 
 impl Frequencies {
     /// Whether the document at a position holds one of some groups, by their numbers.
@@ -70,18 +75,24 @@ impl Frequencies {
         }
     }
 
-    /// The groups that documents within reach of a strip hold, with the largest of their frequencies.
+    /// Looks how often the documents within reach of a strip hold each group at most.
+    pub fn look_at(&mut self, strip: usize) {
+        let most = |frequencies: &Vec<u8>| match frequencies.is_empty() {
+            true => 0,
+            false => kernels::most_frequent(reach(frequencies, strip)),
+        };
+        self.most.clear();
+        self.most.extend(self.by_group.iter().map(most));
+    }
+
+    /// The groups that documents within reach of the strip at hand hold, with the largest of their frequencies.
     fn within<'a>(
         &'a self,
         groups: &'a [Group],
         strip: usize,
     ) -> impl Iterator<Item = (&'a Group, &'a [u8; REACH], u8)> {
-        let held = groups.iter().zip(&self.by_group).filter(|(_, frequencies)| !frequencies.is_empty());
-        held.map(move |(group, frequencies)| {
-            let frequencies = reach(frequencies, strip);
-            (group, frequencies, kernels::most_frequent(frequencies))
-        })
-        .filter(|(.., most)| *most > 0)
+        let held = groups.iter().zip(&self.by_group).zip(&self.most).filter(|(_, most)| **most > 0);
+        held.map(move |((group, frequencies), most)| (group, reach(frequencies, strip), *most))
     }
 }
 
@@ -102,6 +113,33 @@ impl Segment<'_> {
     /// The most that the words of a document of a strip can give.
     pub fn bound_of_strip(&self, strip: usize, groups: &[Group], loaded: &Frequencies) -> f32 {
         loaded.within(groups, strip).map(|(group, _, most)| group.bound(most.into(), 0, self.means, self.fusion)).sum()
+    }
+
+    /// Whether a document of a strip may reach `needed` by its words, where `named` groups add that much. `estimates`: what else
+    /// it has. A strip holds most of the question's words somewhere, but hardly ever around one document. Meanwhile signatures are
+    /// asked for.
+    pub fn may_reach(
+        &self,
+        lines: &Lines,
+        strip: usize,
+        (groups, named): (&[Group], (&[usize], f32)),
+        loaded: &Frequencies,
+        (estimates, needed): (&[f32; STRIP], f32),
+        ahead: &mut Ahead<'_>,
+    ) -> bool {
+        if needed == f32::NEG_INFINITY {
+            return true;
+        }
+        let mut most = [0; STRIP];
+        for (group, frequencies, frequency) in loaded.within(groups, strip) {
+            ahead.ask();
+            let (own, context) = group.bounds(frequency.into(), 0, self.means, self.fusion);
+            kernels::add_most(frequencies, lines.linked(strip), (in_units(own), in_units(context)), &mut most);
+        }
+        for frequencies in named.0.iter().map(|group| &loaded.by_group[*group]).filter(|held| !held.is_empty()) {
+            kernels::add_most(reach(frequencies, strip), lines.linked(strip), (in_units(named.1), 0), &mut most);
+        }
+        kernels::any_may_reach(estimates, &most, UNIT, needed)
     }
 
     /// Adds what words give to each document of a strip, but for rounding. Meanwhile signatures are asked for.
@@ -126,7 +164,10 @@ impl Segment<'_> {
         });
         while let Some(one) = terms.next() {
             ahead.ask();
-            kernels::add_words(&one, &terms.next().unwrap_or(Term::NONE), &norms, estimates);
+            match terms.next() {
+                Some(other) => kernels::add_words(&one, &other, &norms, estimates),
+                None => kernels::add_word(&one, &norms, estimates),
+            }
         }
     }
 
@@ -221,9 +262,22 @@ impl Group {
     /// The most that the group can add to a document's share of the fused score, within reach of frequencies up to `most`, where
     /// the documents that hold it have at least `shortest` terms.
     fn bound(&self, most: u16, shortest: u8, means: Means, fusion: &Fusion) -> f32 {
+        let (own, context) = self.bounds(most, shortest, means, fusion);
+        own + context
+    }
+
+    /// The same, by itself and in context.
+    fn bounds(&self, most: u16, shortest: u8, means: Means, fusion: &Fusion) -> (f32, f32) {
         let around: f32 = TERM_WINDOW[0] + 2.0 * (TERM_WINDOW[1] + TERM_WINDOW[2]);
         let own = fusion::saturation(f32::from(most), f32::from(shortest), means.own);
         let context = fusion::saturation(around * f32::from(most), 0.0, means.context);
-        fusion.own.max(0.0) * self.own * own + fusion.context.max(0.0) * self.context * context
+        (fusion.own.max(0.0) * self.own * own, fusion.context.max(0.0) * self.context * context)
     }
+}
+
+/// At least so much. More than fits counts as what fits, which is more than any score.
+fn in_units(most: f32) -> u8 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what does not fit becomes what fits")]
+    let units = (most / UNIT) as u8;
+    units.saturating_add(u8::from(most > 0.0))
 }

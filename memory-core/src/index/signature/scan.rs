@@ -35,12 +35,9 @@ fn add_differing_usual(lanes: &[Lane], next: &[Lane], query: &[u64; USUAL], dist
         }
         let mut counts = [0; LANES];
         for (at, count) in counts.iter_mut().enumerate() {
-            let [a, b, c, d] = [a[at] ^ query[0], b[at] ^ query[1], c[at] ^ query[2], d[at] ^ query[3]];
-            let (three, carried) = (a ^ b ^ c, a & b | (a ^ b) & c);
-            let (ones, carried_again) = (three ^ d, three & d);
-            let (twos, fours) = (carried ^ carried_again, carried & carried_again);
-            *count =
-                u64::from(ones.count_ones()) + 2 * u64::from(twos.count_ones()) + 4 * u64::from(fours.count_ones());
+            let [ones, twos, fours] =
+                digits([a[at] ^ query[0], b[at] ^ query[1], c[at] ^ query[2], d[at] ^ query[3]]).map(ones_in);
+            *count = ones + 2 * twos + 4 * fours;
         }
         add_row(counts, distances);
     }
@@ -59,17 +56,59 @@ fn add_differing_any(lanes: &[Lane], query: &[u64], distances: &mut [[u16; LANES
     }
 }
 
+/// The sums of the bits at each place of four words, digit by digit: ones, twos, fours.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "compiled for the processor of whoever calls it")]
+fn digits([a, b, c, d]: [u64; USUAL]) -> [u64; 3] {
+    let (three, carried) = (a ^ b ^ c, a & b | (a ^ b) & c);
+    let (ones, carried_again) = (three ^ d, three & d);
+    [ones, carried ^ carried_again, carried & carried_again]
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "compiled for the processor of whoever calls it")]
+fn ones_in(word: u64) -> u64 {
+    u64::from(word.count_ones())
+}
+
 /// Like [`add_differing`], with a question of which some bits weigh [`FAR`] and the others 1. What comes next is asked for elsewhere.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq", "x86_64+avx2+popcnt"))]
 pub(super) fn add_differing_weight(lanes: &[Lane], question: &Coarse, distances: &mut [[u16; LANES]]) {
+    match ((&*question.signs).try_into(), (&*question.far).try_into()) {
+        (Ok(signs), Ok(far)) => add_differing_weight_usual(lanes, signs, far, distances),
+        _ => add_differing_weight_any(lanes, question, distances),
+    }
+}
+
+/// With the number of words unknown, this is compiled to loads of single words on AArch64 and to shuffles with AVX2.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq", "x86_64+avx2+popcnt"))]
+fn add_differing_weight_usual(
+    lanes: &[Lane],
+    signs: &[u64; USUAL],
+    far: &[u64; USUAL],
+    distances: &mut [[u16; LANES]],
+) {
+    const { assert!(FAR == 3, "what is far counts once more as two") };
+    for ([a, b, c, d], distances) in lanes.as_chunks::<USUAL>().0.iter().zip(distances) {
+        let mut counts = [0; LANES];
+        for (at, count) in counts.iter_mut().enumerate() {
+            let [a, b, c, d] = [a[at] ^ signs[0], b[at] ^ signs[1], c[at] ^ signs[2], d[at] ^ signs[3]];
+            let [ones, twos, fours] = digits([a, b, c, d]).map(ones_in);
+            let [far_ones, far_twos, far_fours] = digits([a & far[0], b & far[1], c & far[2], d & far[3]]).map(ones_in);
+            *count = ones + 2 * (twos + far_ones) + 4 * (fours + far_twos) + 8 * far_fours;
+        }
+        add_row(counts, distances);
+    }
+}
+
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq", "x86_64+avx2+popcnt"))]
+fn add_differing_weight_any(lanes: &[Lane], question: &Coarse, distances: &mut [[u16; LANES]]) {
     let words = question.signs.len();
     for (group, distances) in lanes.chunks_exact(words).zip(distances) {
         let mut counts = [0_u64; LANES];
         for (lane, (sign, far)) in group.iter().zip(question.signs.iter().zip(&question.far)) {
             for (count, stored) in counts.iter_mut().zip(lane) {
                 let differing = stored ^ sign;
-                *count +=
-                    u64::from(differing.count_ones()) + u64::from(FAR - 1) * u64::from((differing & far).count_ones());
+                *count += ones_in(differing) + u64::from(FAR - 1) * ones_in(differing & far);
             }
         }
         add_row(counts, distances);
@@ -148,6 +187,26 @@ mod tests {
     use super::*;
 
     proptest! {
+        #[test]
+        fn bits_that_differ_weigh_what_the_question_says(
+            words in 1_usize..=5, lanes in prop::collection::vec(any::<[u64; LANES]>(), 0..20),
+            signs in any::<[u64; 5]>(), far in any::<[u64; 5]>(),
+        ) {
+            let question = Coarse { signs: signs[..words].into(), far: far[..words].into(), total: 0, scale: 0.0 };
+            let groups = lanes.len() / words;
+            let mut distances = vec![[7; LANES]; groups];
+            add_differing_weight(&lanes, &question, &mut distances);
+            for (group, distances) in lanes.chunks_exact(words).zip(&distances) {
+                for (at, distance) in distances.iter().enumerate() {
+                    let weight = |word: usize| {
+                        let differing = group[word][at] ^ signs[word];
+                        differing.count_ones() + 2 * (differing & far[word]).count_ones()
+                    };
+                    prop_assert_eq!(u32::from(*distance), 7 + (0..words).map(weight).sum::<u32>());
+                }
+            }
+        }
+
         #[test]
         fn the_sum_of_numbers_that_are_set_is_that_of_a_model(
             words in prop::collection::vec(any::<u64>(), 1..=16), numbers in prop::collection::vec(-16_i32..16, 1024),

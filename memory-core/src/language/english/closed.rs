@@ -344,3 +344,12 @@ pub(crate) fn number_word(word: &str) -> Option<f64> {
     };
     u32::try_from(whole).ok().map(f64::from)
 }
+
+/// Words that ask what is different.
+pub(crate) const CHANGING: &[&str] = &["change", "changed", "different", "difference", "new", "become"];
+/// Words that ask who was not there.
+pub(crate) const ABSENT: &[&str] = &["miss", "missing", "absent"];
+/// Words for what somebody does for a living.
+pub(crate) const PROFESSIONS: &[&str] = &["profession", "trade", "occupation", "job", "living", "work"];
+/// What recurs every day: "every morning".
+pub(crate) const PARTS_OF_DAYS: &[&str] = &["day", "morning", "noon", "afternoon", "evening", "night", "week"];

@@ -50,6 +50,8 @@ const MARKS: &[&str] = &[
     "instead",
     "rather",
     "now",
+    "forward",
+    "back",
 ];
 const ROOTS: &[&str] =
     &["mist", "misread", "mishear", "confus", "mix", "cancel", "postpon", "delay", "reschedul", "rearrang"];
@@ -141,7 +143,8 @@ fn moved(words: &[&Word]) -> bool {
     let verb = |list: &[&str]| words.iter().any(|word| word.tag == Tag::Verb && list.contains(&word.lemma.as_str()));
     has("instead")
         || verb(&["postpone", "reschedule", "rearrange", "delay"])
-        || verb(&["move", "put", "push", "shift"]) && (has("back") || has("forward") || has("to")) && has("now")
+        || verb(&["move", "put", "push", "shift", "bring"])
+            && (has("back") || has("forward") || has("to") && has("now"))
         || has("now") && (has("later") || has("earlier") || verb(&["start", "begin", "be"]))
 }
 

@@ -1,7 +1,7 @@
 //! States and their opposites, for what was told and for what is asked. What procedures take for lacking or restored is still a
 //! list of its own (`recall/symbolic/claim.rs`).
 
-use super::lexicon;
+use super::lexicon::{self, PartOfSpeech};
 
 /// A scale on which something is one or the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +44,7 @@ const STATES: &[(Scale, &[&str], &[&str])] = &[
             "jam",
             "jammed",
             "leak",
+            "drip",
             "fail",
             "crack",
             "cracked",
@@ -83,6 +84,17 @@ const STATES: &[(Scale, &[&str], &[&str])] = &[
         &["forbid", "forbidden", "prohibit", "prohibited", "ban", "banned"],
     ),
 ];
+
+/// What a part of the body does that is ill.
+pub(crate) const PAINING: &[&str] = &["hurt", "ache", "itch", "swell", "burn"];
+/// How a part of the body is that is well again.
+pub(crate) const FINE: &[&str] = &["right", "alright", "fine", "ok", "okay", "better", "good"];
+
+/// Whether who has it is ill: "a headache", "the flu".
+pub(crate) fn is_ailment(word: &str) -> bool {
+    let is_a = |class: &&str| lexicon::is_a_as(word, class, PartOfSpeech::Noun).is_some();
+    word.len() > 4 && word.ends_with("ache") || ["pain", "illness"].iter().any(is_a)
+}
 
 /// The scale that a word names a state of, and whether it is the first end.
 pub(crate) fn state(word: &str) -> Option<(Scale, bool)> {

@@ -156,7 +156,7 @@ fn capitalised(text: &str) -> String {
 
 /// The first letter small, unless the word is a name.
 fn lowered(text: &str) -> String {
-    let is_name = words(text, &[]).first().is_none_or(|word| word.tag == Tag::Name || word.text.len() < 2);
+    let is_name = words(text, &[], &[]).first().is_none_or(|word| word.tag == Tag::Name || word.text.len() < 2);
     let mut characters = text.chars();
     match characters.next() {
         Some(first) if !is_name && characters.as_str().chars().next().is_some_and(char::is_lowercase) => {

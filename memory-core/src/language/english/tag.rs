@@ -76,6 +76,12 @@ const UNMARKED_PASTS: &[&str] = &[
     "shed", "cast",
 ];
 
+/// Verbs before "to" and a base form, whatever else the base form may be.
+const BEFORE_INFINITIVE: &[&str] = &[
+    "manage", "try", "want", "plan", "hope", "promise", "offer", "refuse", "forget", "remember", "decide", "agree",
+    "fail", "love", "like", "prefer", "intend", "continue", "need", "have", "able", "ought", "suppose", "use",
+];
+
 /// How often a word is of which open class, as the lexicon knows it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Shares {
@@ -101,8 +107,9 @@ impl Shares {
     }
 }
 
-/// The words of a text with their classes. Words inside `times` are of class [`Tag::Time`].
-pub(crate) fn words(text: &str, times: &[Range<usize>]) -> Vec<Word> {
+/// The words of a text with their classes. Words inside `times` are of class [`Tag::Time`]; `names` are known to be names where a
+/// capital begins them.
+pub(crate) fn words(text: &str, times: &[Range<usize>], names: &[String]) -> Vec<Word> {
     let tokens = tokens(text);
     // Capitals say nothing where everything is written in them.
     let shouted = !text.chars().any(char::is_lowercase);
@@ -110,8 +117,14 @@ pub(crate) fn words(text: &str, times: &[Range<usize>]) -> Vec<Word> {
         .iter()
         .map(|token| if token.kind == TokenKind::Word { Shares::of(&token.text) } else { Shares::default() })
         .collect();
-    let mut tagger =
-        Tagger { tokens: &tokens, shares: &shares, found: Vec::with_capacity(tokens.len()), shouted, has_verb: false };
+    let mut tagger = Tagger {
+        tokens: &tokens,
+        shares: &shares,
+        names,
+        found: Vec::with_capacity(tokens.len()),
+        shouted,
+        has_verb: false,
+    };
     for (at, token) in tokens.iter().enumerate() {
         let timed = times.iter().any(|time| time.start <= token.range.start && token.range.end <= time.end);
         let tag = if timed { Tag::Time } else { tagger.tag(at) };
@@ -123,6 +136,7 @@ pub(crate) fn words(text: &str, times: &[Range<usize>]) -> Vec<Word> {
 struct Tagger<'a> {
     tokens: &'a [Token],
     shares: &'a [Shares],
+    names: &'a [String],
     found: Vec<Word>,
     shouted: bool,
     /// Whether the clause under way has a verb already.
@@ -185,6 +199,9 @@ impl Tagger<'_> {
         if !token.capital || self.shouted || token.kind != TokenKind::Word || token.text == "i" {
             return false;
         }
+        if self.names.contains(&token.text) {
+            return true;
+        }
         let first = at == 0 || self.tokens[at - 1].kind == TokenKind::Mark && self.tokens[at - 1].text != ",";
         // A sentence begins with a capital anyway: a rare word before a verb or an owner's mark is a name all the same.
         let rare = || lexicon::frequency(&token.text) <= 2 && self.share(at).verb == 0;
@@ -223,13 +240,16 @@ impl Tagger<'_> {
         let next_nominal = self.can_be_nominal(at + 1) || self.text(at + 1).parse::<f64>().is_ok();
         Some(match text {
             "not" | "never" => Tag::Not,
+            // "They no longer sing": the verb is denied.
+            "no" if self.text(at + 1) == "longer" => Tag::Not,
             "'s" => self.possessive(at),
             "to" => {
                 let verb = self.share(at + 1).verb;
                 let next = self.text(at + 1);
                 let base = lexicon::lemma(next, PartOfSpeech::Verb).is_some_and(|lemma| lemma == next);
                 let auxiliary = is_one_of(next, BE) || is_one_of(next, HAVE) || is_one_of(next, DO);
-                let after_noun = self.share(at + 1).noun > verb && !auxiliary;
+                let wants = self.found.last().is_some_and(|last| is_one_of(&last.lemma, BEFORE_INFINITIVE));
+                let after_noun = self.share(at + 1).noun > verb && !auxiliary && !wants;
                 if auxiliary || base && verb > 0 && (!after_noun || self.begins_object(at + 2)) {
                     Tag::To
                 } else {
@@ -255,9 +275,12 @@ impl Tagger<'_> {
             }
             _ if is_one_of(text, OWNERS) && text != "whose" => Tag::Owner,
             _ if is_one_of(text, WH) => Tag::Wh,
-            // "What did she do?": the second one is the verb itself.
+            // "I have something to do."
+            "do" if self.found.last().is_some_and(|last| last.tag == Tag::To) => Tag::Verb,
+            // "What did she do?": the second one is the verb itself, but not in "what did she have to bring?".
             "do" | "done" | "doing" | "have"
                 if self.inverted()
+                    && !(text == "have" && self.text(at + 1) == "to")
                     && self
                         .found
                         .last()
@@ -296,6 +319,14 @@ impl Tagger<'_> {
             {
                 if self.can_be_nominal(at + 1) { Tag::Adjective } else { Tag::Noun }
             }
+            // "She takes it out of the box", and "we have run out of milk".
+            "out"
+                if self.text(at + 1) == "of"
+                    && self.begins_noun(at + 2)
+                    && self.found.last().is_some_and(|last| last.is_nominal() || last.tag == Tag::Pronoun) =>
+            {
+                Tag::Preposition
+            }
             "down" | "up" | "off" | "out" | "in" | "on" | "back" | "away" | "over" if !self.begins_noun(at + 1) => {
                 Tag::Adverb
             }
@@ -303,6 +334,10 @@ impl Tagger<'_> {
                 if self.has_clause_after(at) =>
             {
                 Tag::Conjunction
+            }
+            // "She is looking after the dog."
+            "after" if self.found.last().is_some_and(|last| matches!(last.lemma.as_str(), "look" | "ask" | "run")) => {
+                Tag::Preposition
             }
             "before" | "after" | "since" | "until" | "till" | "as" if self.has_clause_after(at) => Tag::Conjunction,
             _ if is_one_of(text, CONJUNCTIONS) => Tag::Conjunction,
@@ -445,7 +480,12 @@ impl Tagger<'_> {
             return Tag::Noun;
         }
         let Some(before) = self.before() else { return self.at_begin(at, share, inflected) };
+        // "When was it lower?": no verb follows a form of "be" in its base form.
+        let is_like = matches!(token.text.as_str(), "lower" | "better" | "further") && self.asks_with_be();
         match before.tag {
+            Tag::Noun | Tag::Name | Tag::Pronoun if is_like => Tag::Adjective,
+            // "To take care of the cat."
+            Tag::Verb if before.lemma == "take" && share.noun > 0 && self.text(at + 1) == "of" => Tag::Noun,
             Tag::To | Tag::Modal if share.verb > 0 => Tag::Verb,
             Tag::Determiner | Tag::Owner | Tag::Possessive | Tag::Number | Tag::Adjective => nominal(self),
             Tag::Preposition if gerund && share.verb > 0 && (share.noun == 0 || self.begins_object(at + 1)) => {
@@ -527,7 +567,8 @@ impl Tagger<'_> {
         let direct = self.found.last().is_some_and(|last| last.range == before.range);
         // "How many fishing boats did you see?"
         let asked = self.found.first().is_some_and(|word| word.tag == Tag::Wh) && self.is_auxiliary(at + 1);
-        if third && asked && share.noun > 0 && before.tag == Tag::Noun {
+        // "How much were the nose drops?": after a form of "be" stands no such form of a verb.
+        if third && share.noun > 0 && before.tag == Tag::Noun && (asked || self.asks_with_be()) {
             return Tag::Noun;
         }
         if share.verb > 0 && !self.has_verb {
@@ -557,9 +598,18 @@ impl Tagger<'_> {
             }
         }
         // After an auxiliary that stands before its subject: "Did Ben leave", "is Ben leaving", "is the door locked".
+        // "Where is the key of the tool shed?": a thing is named, and nothing is shed.
+        let thing = || lexicon::category(self.text(at), PartOfSpeech::Noun) == Some(lexicon::Category::Artifact);
+        let compound =
+            direct && before.tag == Tag::Noun && !past && !gerund && !third && self.asks_with_be() && thing();
         if share.verb > 0
             && self.inverted()
-            && (gerund || past || share.verb > share.noun || pronoun || !next_nominal && self.inverted_do())
+            && !compound
+            && (gerund
+                || past
+                || share.verb > share.noun
+                || pronoun
+                || !next_nominal && self.inverted_do() && !self.verb_behind(at))
             && !(third && self.is_auxiliary(at + 1))
         {
             return Tag::Verb;
@@ -593,6 +643,21 @@ impl Tagger<'_> {
             }
         }
         false
+    }
+
+    /// Whether a base form stands behind adverbs, which is then the verb: "does the washing machine still leak?".
+    fn verb_behind(&self, at: usize) -> bool {
+        let next = (at + 1..self.tokens.len()).find(|next| !is_one_of(self.text(*next), ADVERBS));
+        next.is_some_and(|next| {
+            let base =
+                lexicon::lemma(self.text(next), PartOfSpeech::Verb).is_some_and(|lemma| lemma == self.text(next));
+            self.tokens[next].kind == TokenKind::Word && !self.is_closed(next) && base && self.share(next).verb > 0
+        })
+    }
+
+    fn asks_with_be(&self) -> bool {
+        let auxiliary = self.found.iter().rev().find(|word| matches!(word.tag, Tag::Auxiliary | Tag::Modal));
+        self.inverted() && auxiliary.is_some_and(|word| word.lemma == "be")
     }
 
     fn inverted_do(&self) -> bool {

@@ -13,7 +13,7 @@ fn clauses(text: &str) -> Vec<Clause> {
 }
 
 fn tag_of(text: &str, word: &str) -> Option<Tag> {
-    words(text, &[]).into_iter().find(|found| found.text == word).map(|found| found.tag)
+    words(text, &[], &[]).into_iter().find(|found| found.text == word).map(|found| found.tag)
 }
 
 #[test]
@@ -49,8 +49,9 @@ fn words_get_their_class_from_what_stands_around_them() {
 
 #[test]
 fn base_forms_follow_the_class() {
-    let lemma =
-        |text: &str, word: &str| words(text, &[]).into_iter().find(|found| found.text == word).map(|found| found.lemma);
+    let lemma = |text: &str, word: &str| {
+        words(text, &[], &[]).into_iter().find(|found| found.text == word).map(|found| found.lemma)
+    };
     for (text, word, base) in [
         ("The mice were gone.", "mice", "mouse"),
         ("She took the knives.", "took", "take"),

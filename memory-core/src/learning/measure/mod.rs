@@ -4,6 +4,7 @@
 //! mining). Cost is measured on a generated household of 1,000 procedures and on a procedure of 200 steps. One thread, no store.
 
 mod cost;
+mod folds;
 mod mining;
 mod quality;
 mod table;
@@ -12,6 +13,7 @@ mod workload;
 
 use std::time::Duration;
 
+pub use folds::Folds;
 pub use mining::Mined;
 pub use verification::{Passed, Sessions, Verified};
 pub use workload::{Workload, WorkloadError};
@@ -149,6 +151,8 @@ pub struct Graph {
 pub struct Figures {
     /// On the workload.
     pub quality: Quality,
+    /// Grouping and the next step on other parts of the workload.
+    pub folds: Folds,
     /// What verification lets pass, of items of many sessions and of fewer.
     pub verified: Vec<Verified>,
     /// Closed patterns of all tasks, and how long finding them took.
@@ -171,12 +175,19 @@ pub fn measure(
     let cost = cost::measure(plan, around);
     note("sessions and questions");
     let quality = quality::measure(workload, around);
+    note("folds");
+    let folds = folds(workload, around);
     note("verification");
     let verified = verification::measure(workload, around.phi);
     note("mining");
     let mining = mining::measure(workload, around.clock);
     let together = [1.0, 0.9].map(|share| mining::together(workload, share));
-    Figures { quality, verified, mining, together, cost }
+    Figures { quality, folds, verified, mining, together, cost }
+}
+
+/// Measures grouping and the next step on other parts of the workload alone.
+pub fn folds(workload: &Workload, around: &MeasureEnvironment<'_>) -> Folds {
+    folds::measure(workload, around)
 }
 
 #[cfg(test)]
@@ -211,6 +222,7 @@ mod tests {
                                   "sessions": {"a": "make tea", "b": "make tea", "c": "make tea"}}}"#
                     .to_owned()),
                 "observations_train.jsonl" => Ok(lines(&|task| format!(r#", "task": "{task}""#))),
+                "observations_dev.jsonl" => Ok(line("d", r#", "task": "make tea""#, 40, "boil water")),
                 "notask.jsonl" => Ok(lines(&|_| String::new())),
                 other => Err(format!("{other} is not there")),
             }
@@ -228,6 +240,9 @@ mod tests {
         assert_eq!((quality.learnt, quality.asked, quality.next), ((6, 3, 1), 3, (1.0, 1.0)));
         assert_eq!((quality.ways, quality.soundness, quality.coverage), (1, 1.0, 1.0));
         assert_eq!((quality.grouped, quality.verified), ((3, 1), (1.0, 1.0)));
+        // The only task is kept back, and session "d" is the only one of the part that it is in.
+        assert_eq!((figures.folds.any.len(), figures.folds.next.len()), (0, 5));
+        assert_eq!(figures.folds.next.iter().map(|(asked, ..)| asked).sum::<usize>(), 3 * 3 + 2);
         assert_eq!(figures.mining.0, 1);
         assert_eq!(figures.together[0], (1, 1, 2), "boil water and pour");
         assert!(figures.cost.graphs.iter().all(|graph| graph.steps == cost::LONG_STEPS && graph.nodes >= graph.steps));

@@ -28,7 +28,7 @@ pub(super) fn measure(workload: &Workload, around: &MeasureEnvironment<'_>) -> Q
     quality
 }
 
-fn learn(actions: &[Action], around: &MeasureEnvironment<'_>) -> (Procedures, Vec<Duration>) {
+pub(super) fn learn(actions: &[Action], around: &MeasureEnvironment<'_>) -> (Procedures, Vec<Duration>) {
     let mut procedures = Procedures::new(LogicOptions::default());
     let took = actions.iter().map(|action| timed(around.clock, || procedures.observe(action, around.phi)).1).collect();
     (procedures, took)
@@ -46,7 +46,7 @@ fn share(part: usize, whole: usize) -> f64 {
 }
 
 /// Every prefix of every session, the empty one included; the right answer is the step that followed, or GOAL.
-fn next(procedures: &Procedures, queries: &[NextQuery], clock: &dyn Clock, quality: &mut Quality) {
+pub(super) fn next(procedures: &Procedures, queries: &[NextQuery], clock: &dyn Clock, quality: &mut Quality) {
     let (mut first, mut five, mut took) = (0, 0, Vec::new());
     for query in queries {
         let procedure = procedures.by_goal(&query.goal);
@@ -134,7 +134,7 @@ fn transitions(procedure: &Procedure) -> BTreeSet<(String, String)> {
 }
 
 /// Sessions grouped without their goals: agreement with the goals, and what verification makes of the groups.
-fn grouping(workload: &Workload, around: &MeasureEnvironment<'_>, quality: &mut Quality) {
+pub(super) fn grouping(workload: &Workload, around: &MeasureEnvironment<'_>, quality: &mut Quality) {
     let (procedures, took) = learn(&workload.goalless, around);
     quality.goalless = Times::of(took);
     let mut groups: BTreeMap<&str, usize> = BTreeMap::new();

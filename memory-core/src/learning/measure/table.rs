@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Figures, Passed, Times};
+use super::{Figures, Folds, Passed, Times};
 
 impl Figures {
     /// For people.
@@ -45,6 +45,7 @@ impl Figures {
                 quality.verified.1,
                 words(quality.goalless)
             ),
+            self.folds.table(),
             format!("  closed patterns              {} in {:.2} ms", self.mining.0, ms(self.mining.1)),
             format!(
                 "{} facts and {} procedures of {} sessions",
@@ -72,6 +73,23 @@ impl Figures {
             lines.extend(graph.queries.iter().map(|(query, times)| format!("  {query:<29}{}", words(*times))));
         }
         lines.join("\n")
+    }
+}
+
+impl Folds {
+    /// For people.
+    pub fn table(&self) -> String {
+        let sets = |sets: &[(u32, usize, f64)]| {
+            let (mean, least) = Self::rand_index(sets);
+            format!("adjusted Rand index {mean:.3} in {} sets, the least {least:.3}", sets.len())
+        };
+        let (first, five) = self.next();
+        [
+            format!("  of any other tasks           {}", sets(&self.any)),
+            format!("  of tasks that share steps    {}", sets(&self.sharing)),
+            format!("  next step, {} folds           top-1 {first:.4}, top-5 {five:.4}", self.next.len()),
+        ]
+        .join("\n")
     }
 }
 

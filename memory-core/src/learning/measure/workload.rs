@@ -9,9 +9,11 @@ use crate::logic::Action;
 use crate::{EventId, TimeSpan, Timestamp};
 
 /// Sessions to learn from, questions with what is right, and sessions whose goals are kept back.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Workload {
     pub(super) actions: Vec<Action>,
+    /// The sessions that the questions for the next step are about.
+    pub(super) asked: Vec<Action>,
     pub(super) next: Vec<NextQuery>,
     pub(super) paths: Vec<PathQuery>,
     pub(super) goalless: Vec<Action>,
@@ -69,7 +71,7 @@ struct Discovery {
 }
 
 impl Workload {
-    /// The workload of `queries_<split>.json`, `observations_train.jsonl` and the file of sessions without goals that the
+    /// The workload of `queries_<split>.json`, `observations_train.jsonl`, `observations_<split>.jsonl` and the file of sessions without goals that the
     /// queries name. `file` gives a file's text by its name, or says why it has none.
     ///
     /// # Errors
@@ -80,6 +82,7 @@ impl Workload {
         let Discovery { observations, sessions } = queries.discovery;
         Ok(Self {
             actions: actions("observations_train.jsonl", file)?,
+            asked: actions(&format!("observations_{split}.jsonl"), file)?,
             next: queries.next,
             paths: queries.paths,
             goalless: actions(&observations, file)?,

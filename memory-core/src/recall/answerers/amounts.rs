@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
-use crate::language::english::syntax::Clause;
+use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::language::english::tag::{Tag, lemma};
 use crate::language::english::time::{Relation, ToldTime, length, on_day, period};
 use crate::recall::answerers::counts::matching;
@@ -14,8 +14,9 @@ use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::likeness::likeness;
 use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::quantities::Quantity;
 use crate::recall::question::Question;
-use crate::recall::reading::{Quantity, Reading};
+use crate::recall::reading::{Reading, arguments};
 use crate::recall::telling::telling;
 use crate::{Kind, ReadError};
 
@@ -41,7 +42,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let top = pooled.iter().map(Found::fitness).fold(0.0, f32::max);
     for found in pooled.iter().filter(|found| found.fitness() >= 0.8 * top) {
         let telling = telling(question, &found.reading);
-        for quantity in found.reading.quantities() {
+        for quantity in
+            found.reading.quantities().into_iter().filter(|quantity| is_of_unit(question, quantity, &found.reading))
+        {
             let mut rank = found.fitness() + measured(question, &quantity);
             if telling
                 .iter()
@@ -67,8 +70,12 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         other.span().start > found.span().start && other.fitness() >= 0.75 * found.fitness() && !question.is_bounded()
     };
     let corrected = pooled.iter().filter(later).filter_map(|other| {
-        let same =
-            other.reading.quantities().into_iter().find(|told| !told.unit.is_empty() && told.unit == quantity.unit)?;
+        // "Size 38" is a size, whatever stands behind the number.
+        let same = other.reading.quantities().into_iter().find(|told| {
+            !told.unit.is_empty() && told.unit == quantity.unit
+                || kind_before(&other.reading, told)
+                    .is_some_and(|kind| Some(kind) == kind_before(&found.reading, &quantity))
+        })?;
         Some((same, other))
     });
     let (quantity, found) =
@@ -103,6 +110,40 @@ fn newness(found: &Found, pooled: &[Found]) -> f32 {
 /// Verbs that say in what kind of unit they are measured.
 const MEASURED_IN: &[(&[&str], &str)] =
     &[(&["cost", "pay", "spend", "owe", "charge"], "monetary_unit"), (&["weigh"], "mass_unit")];
+
+/// The class of units in which is measured what the question asks for: "how much did it cost?" asks for money.
+pub(in crate::recall) fn unit_class(question: &Question<'_>) -> Option<&'static str> {
+    let verb = question.asked.clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
+    let price = question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "price" | "cost"));
+    let class = MEASURED_IN.iter().find(|(verbs, _)| verbs.contains(&verb)).map(|(_, unit)| *unit);
+    // "How much were the lemons?"
+    let asking = question.asked.clause.asking.as_ref();
+    let much = asking.is_some_and(|asking| asking.degree.as_deref() == Some("much") && asking.noun.is_none());
+    let is = question.asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
+    class.or((price || much && is).then_some("monetary_unit"))
+}
+
+/// Whether a number may be the amount, by its unit.
+pub(in crate::recall) fn is_of_unit(question: &Question<'_>, quantity: &Quantity, reading: &Reading) -> bool {
+    let asking = question.asked.clause.asking.as_ref();
+    if asking.is_some_and(|asking| asking.degree.as_deref() == Some("old")) {
+        return is_age(question, quantity, reading)
+            || lexicon::is_a_as(&quantity.unit, "time_unit", PartOfSpeech::Noun).is_some();
+    }
+    let Some(class) = unit_class(question) else { return true };
+    let before = reading.event.text.get(..quantity.range.start).unwrap_or_default().trim_end();
+    let signed = class == "monetary_unit" && before.ends_with(['$', '€', '£']);
+    signed
+        || lexicon::is_a_as(&quantity.unit, class, PartOfSpeech::Noun).is_some()
+        || lexicon::is_a_as(&quantity.of, class, PartOfSpeech::Noun).is_some()
+}
+
+/// The noun right before a number that it tells: "size 38".
+fn kind_before<'r>(reading: &'r Reading, quantity: &Quantity) -> Option<&'r str> {
+    let mut nouns = reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
+    let noun = nouns.find(|noun| noun.range.end == quantity.range.end && noun.range.start < quantity.range.start)?;
+    noun.modifiers.iter().any(|word| word.starts_with(|c: char| c.is_ascii_digit())).then_some(noun.head.as_str())
+}
 
 /// Whether a number says how old somebody is who is asked about: "I am nine", "Rolf is twelve".
 fn is_age(question: &Question<'_>, quantity: &Quantity, reading: &Reading) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
-use crate::language::english::time::moment;
+use crate::language::english::time::{Tense, moment};
 use crate::recall::answerers::numbers;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
@@ -18,6 +18,8 @@ use crate::{ReadError, TimeSpan, Timestamp, Value as Attribute};
 const ONE_OCCURRENCE: std::time::Duration = std::time::Duration::from_secs(20);
 /// What is seen again within this time was there all the while.
 const CONTINUED: std::time::Duration = std::time::Duration::from_secs(8);
+/// How much of a question an event holds that tells how often.
+const TOLD: f32 = 0.45;
 /// From here two words may mean the same.
 const ALIKE: f32 = 0.5;
 
@@ -30,6 +32,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         && !is_period(&class.head)
         && let Some(found) = numbers::answer(pool, pooled, &class.head)
     {
+        return Ok(Some(found));
+    }
+    if let Some(found) = told_frequency(question, pooled) {
         return Ok(Some(found));
     }
     let events = matching(pool, pooled)?;
@@ -80,6 +85,39 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         confidence: 0.0,
         reason: format!("{count} separate events"),
     }))
+}
+
+/// "Three times a day", for how often something is done or is to be done.
+fn told_frequency(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
+    if question.ask() != Ask::Times || question.tense == Tense::Past || question.is_bounded() {
+        return None;
+    }
+    let mut told = pooled.iter().filter(|found| found.coverage.of_content >= TOLD && !found.reading.only_asks());
+    let (text, found) = told.find_map(|found| {
+        let text = &found.reading.event.text;
+        let times = found.reading.quantities().into_iter().find(|quantity| quantity.unit == "time")?;
+        let mut behind = text.get(times.range.end..)?.split_whitespace();
+        let (each, unit) = (behind.next()?, behind.next()?.trim_matches(|c: char| !c.is_alphabetic()));
+        let period = lexicon::is_a_as(unit, "time_period", PartOfSpeech::Noun).is_some() || unit == "day";
+        (matches!(each, "a" | "each" | "every" | "per") && period)
+            .then(|| (format!("{} {each} {unit}", &text[times.range]), found))
+    })?;
+    Some(Candidate {
+        layer: Layer::Episodes,
+        text: super::places::capitalised(&text),
+        value: Value::Text(text),
+        signals: Signals {
+            coverage: found.coverage.of_content,
+            cosine: found.cosine.unwrap_or(0.0),
+            margin: 1.0,
+            fits: 1.0,
+            thing: 1.0,
+            known: question.content.known(),
+        },
+        evidence: vec![found.clone()],
+        confidence: 0.0,
+        reason: "as often as was told".into(),
+    })
 }
 
 /// What was only said of it, in the order in which the search finds it; what was perceived stays in order of time.

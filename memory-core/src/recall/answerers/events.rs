@@ -5,29 +5,35 @@ use std::collections::{BTreeMap, HashMap};
 use crate::language::english::closed::SAYING;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{Ask, Occurrence};
-use crate::language::english::syntax::{NounKind, NounPhrase};
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::recall::answerers::parts::{LISTED, SPEAKER, kind_of, parts};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::{asks_for_a_name, list, may_tell, quote, quoted};
-use crate::recall::answerers::rank::{ahead, faulty, rank};
+use crate::recall::answerers::rank::{ahead, explains, faulty, rank};
 use crate::recall::answerers::times::margin;
 use crate::recall::answerers::truth::stance;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::corrections::TakenBack;
 use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool};
-use crate::recall::question::Question;
+use crate::recall::question::{ITSELF, Question};
 use crate::recall::reading::{Reading, is_person};
-use crate::recall::telling::is_of_another;
-use crate::{EventId, Kind, ReadError};
+use crate::recall::telling::{is_of_another, is_untold};
+use crate::{EventId, Kind, ReadError, TimeSpan};
 
 /// Events this near to the best may tell it as well.
 const NEAR: f32 = 0.12;
 /// The same of what somebody said.
 const NEAR_SAID: f32 = 0.4;
+/// Where none of these has what is asked for, who did it may be told by one that suits less well.
+const WIDE: f32 = 0.5;
+/// Most events that are looked at then.
+const WIDER: usize = 12;
 /// How well a quotation fits that may hold what is asked for.
 const MAY_TELL: f32 = 0.1;
+/// How much of a question for a fault an event holds at least that explains it.
+const EXPLAINED: f32 = 0.8;
 /// From here an event speaks of the thing that is asked about.
 const SAME_THING: f32 = 0.7;
 
@@ -45,9 +51,17 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     }
     // That all is well again does not say what was wrong.
     if let Some(thing) = faulty(question) {
-        let over = |found: &Found| stance("broken", thing, &question.asked.clause, &found.reading) == Some(false);
+        let over = |found: &Found| {
+            stance("broken", thing, &question.asked.clause, &found.reading) == Some(false)
+                && explains(&found.reading).is_none()
+        };
         if ranked.iter().any(|found| !over(found) && best_in(thing, &found.reading) >= SAME_THING) {
             ranked.retain(|found| !over(found));
+        }
+        let explained =
+            |found: &Found| explains(&found.reading).is_some() && best_in(thing, &found.reading) >= SAME_THING;
+        if ranked.iter().any(|found| explained(found)) {
+            ranked.retain(|found| explained(found));
         }
     }
     let ranks: HashMap<EventId, f32> = ranked.iter().map(|found| (found.id(), rank(question, found))).collect();
@@ -72,6 +86,11 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             chosen = Some((parts, found));
             break;
         }
+    }
+    // Who did it may be told in other words than what was done.
+    if chosen.is_none() && matches!(question.ask(), Ask::Person | Ask::Description) && !unsaid {
+        let wider = ranked.iter().copied().filter(|found| rank(found) >= top - WIDE && !found.reading.only_asks());
+        chosen = wider.take(WIDER).map(|found| (parts(question, found), found)).find(|(parts, _)| !parts.is_empty());
     }
     let mut computed = false;
     if let Some((names, found)) = tasks(question, pooled) {
@@ -99,7 +118,11 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         None => {
             // Nothing in them tells more than that: of those that suit the words about as well, the one that the search finds. Of
             // sentences that somebody said it knows best, for they say one thing in many words.
-            let said = |found: &&Found| found.reading.event.kind == Kind::Text && rank(found) >= top - NEAR_SAID;
+            let said = |found: &&Found| {
+                found.reading.event.kind == Kind::Text
+                    && rank(found) >= top - NEAR_SAID
+                    && !is_of_another(question, &found.reading)
+            };
             let near: Vec<&Found> =
                 if !unsaid && said(&best) { ranked.iter().copied().filter(said).collect() } else { near };
             let best = near.iter().copied().reduce(|a, b| if b.score > a.score { b } else { a }).unwrap_or(best);
@@ -109,6 +132,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             (text.clone(), Value::Text(text), fits, best)
         }
     };
+    // Neither who did what nobody told of nor why is known.
+    let untold = matches!(question.ask(), Ask::Person | Ask::Reason) && first.placed == 0.0 && !computed;
+    let fits = if untold && is_untold(question, &first.reading) { 0.0 } else { fits };
     let mut evidence = vec![first.clone()];
     // Behind what answers, the search knows best what else is worth a look: it weighs every word of the question.
     let mut rest: Vec<&Found> = ranked.iter().copied().filter(|found| found.id() != first.id()).collect();
@@ -127,7 +153,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             // Where a question names nothing and nothing places it, an event stands out by chance alone.
             margin: if question.content.is_empty() && first.placed == 0.0 { 0.0 } else { margin(pooled) },
             fits,
-            thing: if computed {
+            thing: if computed || is_ordered(question, &first.reading) {
                 1.0
             } else if question.named.is_empty() {
                 0.5
@@ -149,7 +175,39 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
 /// The share of a question that an event holds, of which a day to come that it names is half.
 fn timely(question: &Question<'_>, found: &Found) -> f32 {
     let coverage = found.coverage.of_content;
+    if is_ordered(question, &found.reading) {
+        return 1.0;
+    }
+    // What somebody says that it was explains the fault, in whatever words.
+    let explained = faulty(question).is_some_and(|thing| best_in(thing, &found.reading) >= SAME_THING);
+    if explained && explains(&found.reading).is_some() {
+        return coverage.max(EXPLAINED);
+    }
     if ahead(question, &found.reading) > 0.0 { f32::midpoint(coverage, 1.0) } else { coverage }
+}
+
+/// Whether an event orders the robot to do what it is asked about: "please feed the cat at eight", for "what do you have to do at eight?".
+fn is_ordered(question: &Question<'_>, reading: &Reading) -> bool {
+    let itself = question.named.iter().any(|noun| noun.head == ITSELF);
+    let orders = |clause: &Clause| {
+        let verb = clause.verb.as_ref().filter(|verb| verb.infinitive && !verb.past && verb.modal.is_none());
+        verb.is_some_and(|verb| !verb.auxiliary_only && !verb.negated) && clause.subject.is_none()
+    };
+    let told = reading.event.kind == Kind::Text && reading.event.entity.as_deref() != Some(ITSELF);
+    let asked = question.asked.clause.verb.as_ref().is_some_and(|verb| {
+        verb.passive && matches!(verb.lemma.as_str(), "ask" | "tell" | "order" | "remind" | "instruct")
+    });
+    let near = question.near();
+    let in_time =
+        || near.is_empty() || reading.times.iter().any(|time| near.iter().any(|(span, _)| same_hour(time.span, *span)));
+    itself && told && (ahead(question, reading) > 0.0 || asked && in_time()) && reading.clauses().any(orders)
+}
+
+/// Whether two spans begin at one time of the clock, give or take some minutes, on whatever day.
+fn same_hour(a: TimeSpan, b: TimeSpan) -> bool {
+    let middle = |span: TimeSpan| span.start.saturating_add(span.end.since(span.start) / 2).as_micros() / 60_000_000;
+    let apart = (middle(a) - middle(b)).rem_euclid(12 * 60);
+    a.overlaps(b) || apart.min(12 * 60 - apart) <= 15
 }
 
 /// What is different from before: what was told last of the thing, where several were told.
@@ -161,6 +219,13 @@ pub(in crate::recall) fn changed(pool: &Pool<'_>, found: &[Found]) -> Option<Can
     let told: Vec<&Found> = found.iter().filter(|found| !found.reading.only_asks()).collect();
     let best = told.iter().map(|found| found.fitness()).fold(0.0, f32::max);
     let mut near: Vec<&Found> = told.into_iter().filter(|found| found.fitness() >= 0.6 * best).take(12).collect();
+    if near.iter().any(|found| named_in(question, &found.reading) >= SAME_THING) {
+        near.retain(|found| named_in(question, &found.reading) >= SAME_THING);
+    }
+    // What was said of it tells of plans; what was seen does not.
+    if near.iter().any(|found| found.reading.event.kind == Kind::Text && !found.reading.times.is_empty()) {
+        near.retain(|found| found.reading.event.kind == Kind::Text && !found.reading.times.is_empty());
+    }
     near.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     let newest = (*near.first()?).clone();
     let text = quote(&newest, question);

@@ -107,7 +107,10 @@ fn sentence(asked: &FactQuestion, fact: &Fact, bounded: bool, now: &Zoned) -> St
         (false, false) => "is",
     };
     let subject = with_article(&fact.subject);
-    let until = fact.until.filter(|until| *until <= at).map(|until| format!(", until {}", moment(until, now)));
+    let until = fact
+        .until
+        .filter(|until| *until <= at)
+        .map(|until| format!(", until {}", moment(until, now).trim_start_matches("on ")));
     let until = until.unwrap_or_default();
     match &asked.ask {
         Ask::Who(_) => {

@@ -37,7 +37,18 @@ pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candi
         let noun = moved(&noun, range.start);
         let name = pool.entity(&noun);
         let events = pool.about(&noun, question.bound(), !first, 50, &question.content)?;
-        let Some(event) = events.into_iter().find(|found| !found.reading.only_asks()) else { return Ok(None) };
+        let mut told = events.into_iter().filter(|found| !found.reading.only_asks());
+        // What is still to come may have been moved: what was told of it last holds.
+        let ahead = |found: &Found| found.reading.times.iter().any(|time| time.span.start > found.span().end);
+        let event = match question.tense {
+            Tense::Past => told.next(),
+            _ => {
+                let all: Vec<Found> = told.collect();
+                let last = all.iter().filter(|found| ahead(found)).max_by_key(|found| (found.span().start, found.id()));
+                last.or(all.first()).cloned()
+            }
+        };
+        let Some(event) = event else { return Ok(None) };
         found.push((name.unwrap_or_else(|| without_article(question.part(&noun.range))), event));
     }
     if found.len() < 2 {

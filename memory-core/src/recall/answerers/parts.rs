@@ -1,15 +1,17 @@
 //! The parts of an event that can fill what a question leaves open: persons, owners, things, colours.
 
 use crate::Kind;
+use crate::language::english::closed::SAYING;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Ask;
-use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
+use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
 use crate::recall::answerers::places::capitalised;
+use crate::recall::answerers::roles::{apposed, asks_who_one_is, equated, in_role, professions, related, role};
 use crate::recall::content::word_likeness;
 use crate::recall::likeness::{is_colour, likeness};
 use crate::recall::pool::Found;
-use crate::recall::question::Question;
-use crate::recall::reading::{Reading, arguments, is_person};
+use crate::recall::question::{Question, asks_profession};
+use crate::recall::reading::{Reading, arguments, can_be_place, is_person};
 use crate::recall::telling::telling;
 
 /// From here a name is that of the one who is asked about.
@@ -22,7 +24,9 @@ pub(in crate::recall) fn parts(question: &Question<'_>, found: &Found) -> Vec<St
     match question.ask() {
         Ask::Person => persons(question, &found.reading),
         Ask::Owner => owners(question, &found.reading),
+        Ask::Thing if asks_profession(&question.asked) => professions(question, &found.reading),
         Ask::Thing => things(question, &found.reading),
+        Ask::Description => related(question, &found.reading),
         _ => Vec::new(),
     }
 }
@@ -68,7 +72,7 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         let others =
             clause.objects.iter().flat_map(NounPhrase::all).chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun));
         let chosen: Vec<&NounPhrase> = if subject_asked { acting.collect() } else { others.collect() };
-        for noun in chosen {
+        for noun in chosen.into_iter().filter(|noun| apposed(noun, reading).is_none()) {
             if let Some(meant) = reading.resolve(noun).filter(|meant| is_person(meant) && !named(meant)) {
                 add(name_of(noun, &meant, reading));
             }
@@ -78,7 +82,9 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         .event
         .entity
         .as_deref()
-        .filter(|_| !matches!(reading.event.kind, Kind::Object | Kind::State | Kind::Sound));
+        .filter(|_| !matches!(reading.event.kind, Kind::Object | Kind::State | Kind::Sound))
+        // Who tells of what is no person does nothing by that.
+        .filter(|_| reading.event.kind != Kind::Text || of_talk(question) || !is_of_thing(reading));
     if let Some(entity) = entity {
         let phrase = crate::recall::reading::name_phrase(entity);
         if !named(&phrase) && found.is_empty() {
@@ -87,6 +93,20 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     }
     found.truncate(if question.asked.class.as_ref().is_some_and(|class| class.plural) { LISTED } else { 1 });
     found
+}
+
+/// Whether the question is about somebody's talking: who says or asks something does so whatever it is about.
+fn of_talk(question: &Question<'_>) -> bool {
+    let verb = question.asked.clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
+    SAYING.contains(&verb) || matches!(verb, "ask" | "inquire" | "wonder")
+}
+
+/// Whether a text tells of what is no person, and nothing of who speaks.
+fn is_of_thing(reading: &Reading) -> bool {
+    let subjects: Vec<&NounPhrase> = reading.clauses().filter_map(|clause| clause.subject.as_ref()).collect();
+    let of_speaker = |subject: &&NounPhrase| matches!(subject.head.as_str(), "i" | "we");
+    let thing = |subject: &&NounPhrase| !subject.is_pronoun() && !is_person(subject);
+    !subjects.iter().any(of_speaker) && subjects.iter().any(thing)
 }
 
 /// What a person is called whom a phrase means.
@@ -98,47 +118,6 @@ fn name_of(noun: &NounPhrase, meant: &NounPhrase, reading: &Reading) -> String {
         _ if meant.range.is_empty() || meant.is_pronoun() => reading.event.entity.clone().unwrap_or_default(),
         _ => reading.phrase_text(meant),
     }
-}
-
-/// "Who is Lena?": the name.
-fn asks_who_one_is<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
-    let clause = &question.asked.clause;
-    let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
-    clause.subject.as_ref().filter(|subject| is && subject.kind == NounKind::Name && clause.objects.is_empty())
-}
-
-/// What somebody is to whom, as a phrase says it beside the name: "my daughter Lena".
-fn role(name: &NounPhrase, noun: &NounPhrase, reading: &Reading) -> Option<String> {
-    let owner = noun.owner.as_deref().filter(|_| noun.kind == NounKind::Name && noun.head == name.head)?;
-    let role =
-        noun.modifiers.iter().find(|word| lexicon::category(word, PartOfSpeech::Noun) == Some(Category::Person))?;
-    let owner = if owner.is_pronoun() { reading.event.entity.clone()? } else { reading.phrase_text(owner) };
-    Some(format!("{owner}'s {role}"))
-}
-
-/// What a clause says that somebody is: "their trainer is Mrs Aalto", "Mrs Aalto is a trainer".
-fn equated(name: &NounPhrase, clause: &Clause, reading: &Reading) -> Option<String> {
-    let verb = clause.verb.as_ref().filter(|verb| !verb.negated)?;
-    let called = verb.passive && matches!(verb.lemma.as_str(), "call" | "name");
-    let is = called || verb.lemma == "be" && verb.auxiliary_only;
-    let (subject, object) = (clause.subject.as_ref()?, clause.objects.first().filter(|_| is)?);
-    let meant = |noun: &NounPhrase| noun.kind == NounKind::Name && likeness(name, noun, reading) >= SPEAKER;
-    let role = match (meant(subject), meant(object)) {
-        (true, false) => object,
-        (false, true) => subject,
-        _ => return None,
-    };
-    (role.kind == NounKind::Common && (called || is_person(role))).then(|| reading.phrase_text(role))
-}
-
-/// The name of who is something to somebody: "my daughter Lena" for "Ivo's daughter", where Ivo says it.
-fn in_role(asked: &NounPhrase, noun: &NounPhrase, reading: &Reading) -> Option<String> {
-    let whose = asked.owner.as_deref().or(asked.of.as_deref())?;
-    let owner = noun.owner.as_deref().filter(|_| noun.kind == NounKind::Name)?;
-    let is_role = noun.modifiers.iter().any(|word| word_likeness(word, &asked.head) >= 0.8);
-    let owner = reading.resolve(owner)?;
-    (is_role && likeness(whose, &owner, reading) >= SPEAKER)
-        .then(|| reading.phrase_text(noun).split_whitespace().next_back().unwrap_or_default().to_owned())
 }
 
 /// Whether a clause says that somebody is without what the question names.
@@ -168,7 +147,26 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         return colours(question, reading);
     }
     let mut found: Vec<String> = Vec::new();
-    for noun in reading.clauses().flat_map(arguments) {
+    // "The cat Mokka": what stands before a name says what it is.
+    let named = |noun: &&NounPhrase| {
+        noun.kind == NounKind::Name && question.named.iter().any(|asked| likeness(asked, noun, reading) >= SPEAKER)
+    };
+    for noun in reading.clauses().flat_map(arguments).filter(named) {
+        let before = noun
+            .modifiers
+            .iter()
+            .filter(|word| lexicon::is_a_as(word, head, PartOfSpeech::Noun).is_some_and(|steps| steps > 0));
+        found.extend(before.cloned());
+    }
+    // What somebody else plays is not what is asked for.
+    let actor = question.asked.clause.subject.as_ref().filter(|subject| subject.kind == NounKind::Name);
+    let of_another = |clause: &&Clause| {
+        let told = clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person);
+        actor.is_some_and(|actor| {
+            told.is_some_and(|told| told.all().all(|told| likeness(actor, told, reading) < SPEAKER))
+        })
+    };
+    for noun in reading.clauses().filter(|clause| !of_another(clause)).flat_map(arguments) {
         for noun in std::iter::once(noun).chain(noun.of.as_deref()) {
             let is = noun.kind != NounKind::Pronoun
                 && kind_of(noun, head).is_some_and(|steps| steps > 0 || noun.modifiers.len() > class.modifiers.len());
@@ -184,6 +182,41 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
                 }
             }
         }
+    }
+    // "The code is 4711", for "what is the code?".
+    let is = question.asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
+    if found.is_empty() && is && !class.plural {
+        let told = reading.clauses().filter(|clause| {
+            let same = clause.subject.as_ref().is_some_and(|subject| likeness(class, subject, reading) >= SPEAKER);
+            same && clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only && !verb.negated)
+        });
+        found.extend(told.filter_map(|clause| clause.objects.first()).map(|noun| reading.phrase_text(noun)));
+    }
+    // "With a saw, and smooths it with a file": what is used in the same way is a tool as well, whatever the lexicon knows of it.
+    if class.plural && !found.is_empty() {
+        let adjuncts: Vec<&Adjunct> = reading.clauses().flat_map(|clause| &clause.adjuncts).collect();
+        let of_class = |adjunct: &&&Adjunct| found.contains(&reading.phrase_text(&adjunct.noun));
+        let role = adjuncts.iter().find(of_class).map(|adjunct| adjunct.preposition.clone());
+        let same = adjuncts.iter().filter(|adjunct| role.as_ref() == Some(&adjunct.preposition));
+        let used = same
+            .filter(|adjunct| lexicon::category(&adjunct.noun.head, PartOfSpeech::Noun) == Some(Category::Artifact));
+        for adjunct in used {
+            let text = reading.phrase_text(&adjunct.noun);
+            if !found.contains(&text) {
+                found.push(text);
+            }
+        }
+    }
+    // "Which rooms did you clean?": what is cleaned is one, if it can be one at all.
+    if found.is_empty()
+        && matches!(head, "room" | "place" | "location" | "spot" | "area")
+        && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)
+    {
+        let told = reading.clauses().filter(|clause| {
+            clause.verb.as_ref().is_some_and(|told| !told.negated && word_likeness(&verb.lemma, &told.lemma) >= 0.8)
+        });
+        let objects = told.flat_map(|clause| &clause.objects).filter(|noun| can_be_place(noun) && !is_person(noun));
+        found.extend(objects.map(|noun| reading.phrase_text(noun)));
     }
     // What an event is about is a thing of the class, where it does what the question says.
     if found.is_empty()
@@ -204,7 +237,8 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
 /// How many steps a noun phrase is below a class: by its last two words, else by its head.
 pub(in crate::recall) fn kind_of(noun: &NounPhrase, class: &str) -> Option<u8> {
     let two = noun.modifiers.last().map(|last| format!("{last} {}", noun.head));
-    two.and_then(|two| lexicon::is_a(&two, class)).or_else(|| lexicon::is_a(&noun.head, class))
+    let is_a = |word: &str| lexicon::is_a_as(word, class, PartOfSpeech::Noun);
+    two.and_then(|two| is_a(&two)).or_else(|| is_a(&noun.head))
 }
 
 fn colours(question: &Question<'_>, reading: &Reading) -> Vec<String> {

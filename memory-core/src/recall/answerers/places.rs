@@ -6,17 +6,31 @@ use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
-use crate::recall::likeness::likeness;
+use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::Question;
-use crate::recall::reading::{Place, Placement, is_person};
+use crate::recall::reading::{Place, Placement, Reading, arguments, is_anaphor, is_person};
 use crate::recall::telling::telling;
-use crate::{ReadError, Timestamp};
+use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// What is left of a place that another clause tells than the one that tells what is asked.
 const BESIDE: f32 = 0.8;
 /// Below this another thing is meant.
 const SAME_THING: f32 = 0.5;
+/// How surely a thing is meant that was called by its full name before.
+const CALLED: f32 = 0.97;
+/// Texts of the thing to which replies are looked for, the latest.
+const TALKS: usize = 12;
+/// A reply comes within this.
+const REPLIED: std::time::Duration = std::time::Duration::from_secs(300);
+/// From here a text speaks of the thing.
+const SPOKEN_OF: f32 = 0.85;
+/// How surely "it" in a reply is what was spoken of.
+const REPLY: f32 = 0.93;
+/// How surely a robot charges where a dock or a station is.
+const AT_ITS_DOCK: f32 = 0.95;
+/// From here a clause tells of the deed that is asked about.
+const DONE: f32 = 0.6;
 /// A bound up to this length is one moment.
 const MOMENT: std::time::Duration = std::time::Duration::from_secs(3 * 3_600);
 /// Events of the thing that are gone through.
@@ -42,9 +56,16 @@ pub(in crate::recall) fn answer(
     let mentioned = pool.mentions(&thing, None, true, EVENTS, &question.content)?;
     let all = merged(merged(pooled.to_vec(), listed), mentioned);
     let most = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max).max(0.1);
-    let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only).map(|verb| verb.lemma.clone());
+    let verb = deed(question);
     let mere = asks_merely(question, &thing);
     let mut stays: Vec<Stay> = Vec::new();
+    let called: Vec<Found> = all.iter().filter(|found| !found.reading.only_asks()).cloned().collect();
+    let mut does = 0.0_f32;
+    let speaks =
+        |found: &&Found| found.reading.event.kind == Kind::Text && best_in(&thing, &found.reading) >= SPOKEN_OF;
+    let mut asked_about: Vec<Found> = all.iter().filter(speaks).cloned().collect();
+    asked_about.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
+    asked_about.truncate(TALKS);
     for found in all {
         // What somebody asks, or supposes, places nothing.
         if found.reading.only_asks() {
@@ -56,8 +77,22 @@ pub(in crate::recall) fn answer(
             true => Vec::new(),
             false => telling(question, &found.reading).into_iter().map(|clause| clause.range.start).collect(),
         };
-        for place in found.reading.places() {
-            let mut value = likeness(&thing, &place.thing, &found.reading);
+        let at_home = verb.as_deref().filter(|verb| matches!(*verb, "live" | "reside")).is_some();
+        for place in found.reading.places().into_iter().chain(homes(&found.reading).filter(|_| at_home)) {
+            let mut value = meant(&thing, &place.thing, &found, &called);
+            // A robot charges where its dock is.
+            if verb.as_deref() == Some("charge") && matches!(place.thing.head.as_str(), "dock" | "station" | "charger")
+            {
+                of_event.push(Stay { at: found.span().start, place, found: found.clone(), likeness: AT_ITS_DOCK });
+                continue;
+            }
+            // Who does something somewhere is there: "she does her exercises on the lawn".
+            if let Some(verb) = verb.as_deref().filter(|verb| !is_being(verb))
+                && let Some(actor) = actor(&place, &found.reading)
+                && done_in(verb, &place, &found.reading) >= DONE
+            {
+                value = value.max(likeness(&thing, &actor, &found.reading));
+            }
             if value < SAME_THING {
                 continue;
             }
@@ -66,12 +101,12 @@ pub(in crate::recall) fn answer(
             }
             // "Where does he sleep?" asks for another place than "where is he?".
             if let Some(verb) = verb.as_deref().filter(|verb| !is_being(verb)) {
-                let told = found
-                    .reading
-                    .clauses()
-                    .filter_map(|clause| clause.verb.as_ref())
-                    .map(|told| word_likeness(verb, &told.lemma));
-                value *= 0.7 + 0.3 * told.fold(0.0, f32::max);
+                let told = done_in(verb, &place, &found.reading);
+                // Who is from there lives there.
+                let told =
+                    if at_home && homes(&found.reading).any(|home| home.text == place.text) { 1.0 } else { told };
+                does = does.max(told);
+                value *= 0.7 + 0.3 * told;
             }
             // What else the question says of it counts where it asks for more than where the thing is: "where did you get stuck?"
             if !mere {
@@ -84,17 +119,20 @@ pub(in crate::recall) fn answer(
         }
         stays.extend(of_event);
     }
+    stays.extend(replies(pool, &asked_about)?);
     let best = stays.iter().map(|stay| stay.likeness).fold(0.0, f32::max);
     stays.retain(|stay| stay.likeness >= best - 0.12);
     stays.sort_by_key(|stay| (stay.at, stay.found.id(), stay.place.at));
     let chosen = choose(question, &stays, mere, cue);
     let Some(chosen) = chosen else { return Ok(None) };
+    // Where somebody happens to be is not where they do what nobody told of.
+    let untold = !mere && verb.as_deref().is_some_and(|verb| !is_being(verb)) && does < DONE;
     let coverage = chosen.found.coverage.of_content;
     let signals = Signals {
         coverage,
         cosine: chosen.found.cosine.unwrap_or(0.0),
         margin: 1.0,
-        fits: 1.0,
+        fits: if untold { 0.0 } else { 1.0 },
         thing: chosen.likeness,
         known: question.content.known(),
     };
@@ -113,6 +151,86 @@ pub(in crate::recall) fn answer(
             format!("the latest of {} places told of it", stays.len())
         },
     }))
+}
+
+/// What is done where the question asks: "where does she like to paint?" asks where she paints.
+fn deed(question: &Question<'_>) -> Option<String> {
+    let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)?;
+    let clauses = question.asked.sentences.iter().flat_map(|sentence| &sentence.clauses);
+    let mut behind = clauses.filter(|clause| clause.range.start >= question.asked.clause.range.end);
+    let infinitive = behind.next().and_then(|clause| clause.verb.as_ref()).filter(|verb| verb.infinitive);
+    let wants = matches!(verb.lemma.as_str(), "like" | "love" | "prefer" | "tend" | "want" | "use" | "need");
+    let done = infinitive.filter(|_| wants).unwrap_or(verb);
+    Some(done.lemma.clone())
+}
+
+/// How surely a thing that an event places is the one that is asked for. "The cup", told after "the blue cup", is the blue one; told
+/// after "the green cup" it is the green one.
+pub(super) fn meant(thing: &NounPhrase, told: &NounPhrase, found: &Found, called: &[Found]) -> f32 {
+    let value = likeness(thing, told, &found.reading);
+    let vague = !thing.modifiers.is_empty() && told.modifiers.is_empty() && told.owner.is_none() && told.of.is_none();
+    if !vague || value < SAME_THING || told.determiner.as_deref() != Some("the") {
+        return value;
+    }
+    let head = NounPhrase { modifiers: Vec::new(), owner: None, of: None, ..thing.clone() };
+    let before = called.iter().filter(|other| other.span().start < found.span().start);
+    let precise = before.filter_map(|other| {
+        let nouns = other.reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
+        let of_kind = nouns
+            .filter(|noun| !noun.modifiers.is_empty() && likeness(&head, noun, &other.reading) >= SAME_THING)
+            .map(|noun| likeness(thing, noun, &other.reading));
+        of_kind.reduce(f32::max).map(|value| (other.span().start, other.id(), value))
+    });
+    let last = precise.max_by_key(|(at, id, _)| (*at, *id));
+    last.map_or(value, |(.., before)| before.min(CALLED))
+}
+
+/// Where it was said to be in reply to somebody who spoke of it: "I can't find the saw." "It is in the shed."
+fn replies(pool: &Pool<'_>, spoken: &[Found]) -> Result<Vec<Stay>, ReadError> {
+    let mut stays = Vec::new();
+    for said in spoken {
+        let span = said.span();
+        let soon = TimeSpan { start: span.end, end: span.end.saturating_add(REPLIED) };
+        let replies = pool.listing(Some(soon), None, vec![Kind::Text], false, 3, &pool.question.content)?;
+        for mut reply in replies.into_iter().filter(|reply| reply.id() != said.id() && !reply.reading.only_asks()) {
+            let places = reply.reading.places();
+            let Some(place) = places.into_iter().rfind(|place| is_anaphor(&place.thing)) else { continue };
+            reply.coverage = said.coverage;
+            stays.push(Stay { at: reply.span().start, place, found: reply, likeness: REPLY });
+            break;
+        }
+    }
+    Ok(stays)
+}
+
+/// Where somebody is said to be from: "Mr Falk from the second floor".
+fn homes(reading: &Reading) -> impl Iterator<Item = Place> {
+    reading.clauses().flat_map(move |clause| {
+        let persons = clause.subject.iter().chain(&clause.objects).filter(|noun| is_person(noun));
+        persons.filter_map(move |noun| {
+            let from = clause
+                .adjuncts
+                .iter()
+                .find(|adjunct| adjunct.preposition.starts_with("from") && adjunct.range.start == noun.range.end + 1)?;
+            let text = reading.text(&from.range).split_once(' ').map(|(_, place)| place.to_owned())?;
+            Some(Place { thing: noun.clone(), text, placement: Placement::At, at: clause.range.start })
+        })
+    })
+}
+
+/// Who does what the clause tells that places something.
+fn actor(place: &Place, reading: &Reading) -> Option<NounPhrase> {
+    let clause = reading.clauses().find(|clause| clause.range.start == place.at)?;
+    clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person)
+}
+
+/// How well the clause that places a thing tells of a deed, by its verb or by a noun: "does her exercises".
+fn done_in(verb: &str, place: &Place, reading: &Reading) -> f32 {
+    let all = || reading.clauses();
+    let verbs = all().filter_map(|clause| clause.verb.as_ref()).map(|told| word_likeness(verb, &told.lemma));
+    let here = all().filter(|clause| clause.range.start == place.at);
+    let nouns = here.flat_map(|clause| &clause.objects).map(|noun| 0.95 * word_likeness(verb, &noun.head));
+    verbs.chain(nouns).fold(0.0, f32::max)
 }
 
 /// What a question for a place is about: what is put somewhere, else who or what is there.
@@ -198,10 +316,41 @@ fn names_itself(thing: &NounPhrase, place: &Place) -> bool {
     words.last().is_some_and(|last| word_likeness(&thing.head, last) >= 0.95)
 }
 
+/// "Where are you from?", "where does he come from?".
+fn asks_origin(question: &Question<'_>) -> bool {
+    let clause = &question.asked.clause;
+    let left = clause.complements.iter().any(|(word, _)| word == "from");
+    left && clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "be" | "come"))
+}
+
+/// "I am from the coast", and not "she comes from the kitchen".
+fn says_origin(stay: &Stay) -> bool {
+    let clause = stay.found.reading.clauses().find(|clause| clause.range.start == stay.place.at);
+    clause
+        .and_then(|clause| clause.verb.as_ref())
+        .is_some_and(|verb| verb.lemma == "be" || verb.lemma == "come" && !verb.past)
+}
+
 fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], mere: bool, cue: Option<&Found>) -> Option<&'a Stay> {
     let arrivals: Vec<&Stay> = stays.iter().filter(|stay| stay.place.placement == Placement::At).collect();
     if question.asked.habitual {
         return most_common(&arrivals);
+    }
+    // "Where does she come from?"
+    if asks_origin(question) {
+        return stays.iter().rev().find(|stay| stay.place.placement == Placement::From && says_origin(stay));
+    }
+    // "Where did she find it?": where it was until then, if that is told.
+    let finds =
+        question.asked.clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "find" | "discover"));
+    if finds && question.tense == Tense::Past {
+        let says = |stay: &&Stay| {
+            stay.place.placement == Placement::At && done_in("find", &stay.place, &stay.found.reading) >= 0.9
+        };
+        let from = stays.iter().rev().find(|stay| stay.place.placement == Placement::From);
+        if let Some(left) = from.filter(|_| !stays.iter().any(|stay| says(&stay))) {
+            return Some(left);
+        }
     }
     if let (Some(cue), Some((relation, _))) = (cue, question.relation()) {
         let span = cue.span();
@@ -239,7 +388,13 @@ fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], mere: bool, cue: Optio
         Some(Occurrence::First) => arrivals.first().copied(),
         Some(Occurrence::Previous) => {
             let last = arrivals.last()?;
-            arrivals.iter().rev().find(|stay| !same_place(stay, last)).copied()
+            let other = arrivals.iter().rev().find(|stay| !same_place(&stay.place.text, &last.place.text)).copied();
+            // "She takes it from the desk": that is where it was.
+            let left = |stay: &&&Stay| stay.place.placement == Placement::From && stay.at <= last.at;
+            match stays.iter().rev().collect::<Vec<_>>().iter().find(left) {
+                Some(left) if other.is_none_or(|other| other.at < left.at) => Some(*left),
+                _ => other,
+            }
         }
         // A thing is where it was put last; a deed is done where it is told most clearly.
         _ if mere || question.tense != Tense::Past => arrivals.last().copied(),
@@ -247,7 +402,7 @@ fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], mere: bool, cue: Optio
     }
 }
 
-fn same_place(a: &Stay, b: &Stay) -> bool {
+pub(super) fn same_place(a: &str, b: &str) -> bool {
     let plain = |text: &str| {
         let words = text.to_lowercase();
         words
@@ -256,11 +411,11 @@ fn same_place(a: &Stay, b: &Stay) -> bool {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
-    plain(&a.place.text) == plain(&b.place.text)
+    plain(a) == plain(b)
 }
 
 fn most_common<'a>(stays: &[&'a Stay]) -> Option<&'a Stay> {
-    let count = |stay: &&&Stay| stays.iter().filter(|other| same_place(stay, other)).count();
+    let count = |stay: &&&Stay| stays.iter().filter(|other| same_place(&stay.place.text, &other.place.text)).count();
     stays.iter().max_by_key(|stay| (count(stay), stay.at)).copied()
 }
 

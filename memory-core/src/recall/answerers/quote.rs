@@ -1,14 +1,17 @@
 //! What was told, in its own words, and how well that answers.
 
 use crate::language::english::closed::PLACING;
+use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
-use crate::language::english::syntax::NounPhrase;
+use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
+use crate::recall::answerers::amounts::{is_of_unit, unit_class};
 use crate::recall::answerers::counts::holds_counted;
 use crate::recall::content::word_likeness;
+use crate::recall::likeness::is_colour;
 use crate::recall::pool::Found;
 use crate::recall::question::Question;
-use crate::recall::reading::Reading;
+use crate::recall::reading::{Reading, arguments, is_person};
 use crate::{Kind, Modality};
 
 /// How well a mere quotation answers the question: a question for a place, a number or a thing of a class wants more.
@@ -17,8 +20,10 @@ pub(in crate::recall) fn quoted(question: &Question<'_>) -> f32 {
         return 0.0;
     }
     match question.ask() {
+        Ask::Thing if asks_colour(question) => 0.0,
         Ask::Description | Ask::Reason | Ask::Action => 0.8,
         Ask::Thing if question.asked.class.is_none() => 0.5,
+        Ask::Person if question.asked.subject_is_asked => 0.0,
         Ask::Thing | Ask::Person | Ask::Owner | Ask::Change => 0.2,
         _ => 0.0,
     }
@@ -29,7 +34,10 @@ pub(in crate::recall) fn may_tell(question: &Question<'_>, reading: &Reading) ->
     if asks_for_a_name(question) {
         return false;
     }
-    let numbers = || !reading.quantities().is_empty() || reading.lemmas.iter().any(|(_, tag)| *tag == Tag::Number);
+    let numbers = || match unit_class(question) {
+        Some(_) => reading.quantities().iter().any(|quantity| is_of_unit(question, quantity, reading)),
+        None => !reading.quantities().is_empty() || reading.lemmas.iter().any(|(_, tag)| *tag == Tag::Number),
+    };
     match question.ask() {
         Ask::Place => {
             let mut adjuncts = reading.clauses().flat_map(|clause| &clause.adjuncts);
@@ -37,8 +45,19 @@ pub(in crate::recall) fn may_tell(question: &Question<'_>, reading: &Reading) ->
         }
         Ask::Amount | Ask::Count | Ask::Times => numbers() && holds_counted(question, reading),
         Ask::Length => numbers() || !reading.times.is_empty(),
+        Ask::Thing if asks_colour(question) => reading.lemmas.iter().any(|(lemma, _)| is_colour(lemma)),
+        // An event in which nobody acts does not say who did it.
+        Ask::Person if question.asked.subject_is_asked => {
+            let acts = |noun: &NounPhrase| noun.kind == NounKind::Name || is_person(noun);
+            reading.clauses().flat_map(arguments).any(acts)
+                || !matches!(reading.event.kind, Kind::State | Kind::Object | Kind::Sound)
+        }
         _ => true,
     }
+}
+
+fn asks_colour(question: &Question<'_>) -> bool {
+    question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "colour" | "color"))
 }
 
 /// What was told, with who told it.
@@ -53,11 +72,17 @@ pub(in crate::recall) fn quote(found: &Found, question: &Question<'_>) -> String
         Some(entity) if event.kind == Kind::Text && event.modality == Modality::Audio => {
             format!("{entity}: {}", closed(&text))
         }
-        Some(entity) if !event.text.contains(entity.as_str()) && event.kind != Kind::Object => {
+        Some(entity) if !names(&event.text, entity) && event.kind != Kind::Object => {
             format!("{entity}: {}", closed(&text))
         }
         _ => closed(&text),
     }
+}
+
+/// Whether a text names an entity already, in whatever order: "the lamp above the desk" is the desk lamp.
+fn names(text: &str, entity: &str) -> bool {
+    let held: Vec<String> = crate::index::words(text).collect();
+    text.contains(entity) || crate::index::words(entity).all(|word| held.contains(&word))
 }
 
 /// A short text whole; of a long one the sentence that holds most of the question.
@@ -95,7 +120,10 @@ pub(in crate::recall) fn list(items: &[String]) -> String {
 /// Whether a name or a number is asked for, which no sentence around it can stand for: "what is he called?", "what's her number?".
 pub(in crate::recall) fn asks_for_a_name(question: &Question<'_>) -> bool {
     let asked = &question.asked;
-    let of_name = |noun: &NounPhrase| matches!(noun.head.as_str(), "name" | "number" | "age" | "address");
+    let identifies =
+        |noun: &NounPhrase| lexicon::is_a_as(&noun.head, "positive identification", PartOfSpeech::Noun).is_some();
+    let of_name =
+        |noun: &NounPhrase| matches!(noun.head.as_str(), "name" | "number" | "age" | "address") || identifies(noun);
     let clause = &asked.clause;
     let named = clause.subject.iter().chain(&clause.objects).chain(&asked.class).any(of_name);
     let called =

@@ -1,16 +1,19 @@
 //! How well an event suits a question, beyond its words and meaning.
 
-use crate::Kind;
 use crate::index::{stem, words};
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Ask;
-use crate::language::english::syntax::NounPhrase;
+use crate::language::english::states::state;
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase, VerbGroup};
+use crate::recall::answerers::parts::parts;
 use crate::recall::answerers::truth::{is_opposed, stance};
 use crate::recall::content::word_likeness;
 use crate::recall::likeness::best_in;
 use crate::recall::pool::Found;
 use crate::recall::question::Question;
-use crate::recall::reading::Reading;
+use crate::recall::reading::{Reading, is_person};
 use crate::recall::telling::is_of_another;
+use crate::{Kind, TimeSpan, Timestamp};
 
 /// What is left of its rank of an event that tells nothing of the time to come that is asked for.
 const OUT_OF_TIME: f32 = 0.6;
@@ -18,8 +21,16 @@ const OUT_OF_TIME: f32 = 0.6;
 const OPPOSED: f32 = 0.7;
 /// What is left where somebody else does it.
 const OF_ANOTHER: f32 = 0.8;
+/// How much more an event counts that holds something of the class that is asked for.
+const OF_CLASS: f32 = 0.2;
+/// The same of what somebody said.
+const OF_CLASS_SAID: f32 = 0.03;
 /// How much more an event counts that tells of a fault where one is asked for.
 const FAULT: f32 = 1.2;
+/// The same of an event that explains the fault.
+const EXPLANATION: f32 = 1.45;
+/// From here the thing that is explained is the one that is asked about.
+const EXPLAINED: f32 = 0.7;
 /// What is left of the rank of a reason that says nothing but what is to be explained.
 const SAID_AGAIN: f32 = 0.3;
 /// What a text loses of its rank that only asks what the question asks.
@@ -49,12 +60,25 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
     let opposed = if is_of_another(question, &found.reading) { opposed * OF_ANOTHER } else { opposed };
     let opposed = opposed * of_a_fault(question, &found.reading);
     let other = conflict(question, &found.reading) * denial(question, &found.reading) * opposed;
-    (found.fitness() + 0.15 * does(question, &found.reading) + 0.35 * ahead(question, &found.reading))
+    (found.fitness()
+        + 0.15 * does(question, &found.reading)
+        + 0.35 * ahead(question, &found.reading)
+        + of_class(question, found))
         * in_time(question, &found.reading)
         * sense
         * speech
         * asks
         * other
+}
+
+/// More where the event holds something of the class that is asked for.
+fn of_class(question: &Question<'_>, found: &Found) -> f32 {
+    let asked = question.ask() == Ask::Thing && question.asked.class.is_some();
+    if !asked || found.reading.only_asks() || parts(question, found).is_empty() {
+        return 0.0;
+    }
+    // What people say names many things; what was noticed names what it is about.
+    if found.reading.event.kind == Kind::Text { OF_CLASS_SAID } else { OF_CLASS }
 }
 
 /// Whether the question is about somebody's asking.
@@ -85,17 +109,43 @@ fn asked_back(question: &Question<'_>, reading: &Reading) -> f32 {
 /// More where both deny what the verb says: "what does she not eat?", less where only one does.
 fn denial(question: &Question<'_>, reading: &Reading) -> f32 {
     let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| verb.negated) else { return 1.0 };
-    let denied = reading
-        .clauses()
-        .filter_map(|clause| clause.verb.as_ref())
-        .any(|told| told.negated && word_likeness(&verb.lemma, &told.lemma) >= 0.6);
+    let denied = reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| {
+        told.negated
+            && (verb.lemma == "manage" || is_taken(verb, told) || word_likeness(&verb.lemma, &told.lemma) >= 0.6)
+    });
     if denied { 1.15 } else { 0.9 }
+}
+
+/// "He cannot have nuts": what somebody has is what they eat or drink.
+fn is_taken(asked: &VerbGroup, told: &VerbGroup) -> bool {
+    lexicon::category(&asked.lemma, PartOfSpeech::Verb) == Some(Category::ConsumptionVerb)
+        && matches!(told.lemma.as_str(), "have" | "take" | "touch")
 }
 
 /// More where "what was wrong with it?" is told.
 fn of_a_fault(question: &Question<'_>, reading: &Reading) -> f32 {
-    let told = faulty(question).and_then(|thing| stance("broken", thing, &question.asked.clause, reading));
-    if told == Some(true) { FAULT } else { 1.0 }
+    let Some(thing) = faulty(question) else { return 1.0 };
+    if explains(reading).is_some() && best_in(thing, reading) >= EXPLAINED {
+        return EXPLANATION;
+    }
+    if stance("broken", thing, &question.asked.clause, reading) == Some(true) { FAULT } else { 1.0 }
+}
+
+/// What somebody says that it was, afterwards: "it was the fuse", "it was only a loose wire", "it just needed oil".
+pub(in crate::recall) fn explains(reading: &Reading) -> Option<&Clause> {
+    let restored = crate::index::words(&reading.event.text).any(|word| word == "again" || word == "back");
+    let only = |clause: &Clause| clause.complements.iter().any(|(word, _)| matches!(word.as_str(), "only" | "just"));
+    reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses).find(|clause| {
+        let Some(verb) = clause.verb.as_ref().filter(|verb| verb.past && !verb.negated) else { return false };
+        // "It works again, a mouse had gnawed through the wire."
+        if verb.perfect && !verb.auxiliary_only && restored {
+            return true;
+        }
+        let it = clause.subject.as_ref().is_some_and(|subject| matches!(subject.head.as_str(), "it" | "that"));
+        let was = verb.lemma == "be" && verb.auxiliary_only && it;
+        let common = clause.objects.first().is_some_and(|object| object.kind == NounKind::Common && !is_person(object));
+        common && (was || only(clause) && matches!(verb.lemma.as_str(), "need" | "want" | "lack"))
+    })
 }
 
 /// The thing of which the question asks what is wrong with it.
@@ -105,7 +155,19 @@ pub(in crate::recall) fn faulty<'a>(question: &'a Question<'_>) -> Option<&'a No
     let wrong = clause.complements.iter().any(|(word, _)| word == "wrong")
         || nouns.any(|noun| matches!(noun.head.as_str(), "matter" | "problem"));
     let adjunct = clause.adjuncts.iter().find(|adjunct| wrong && adjunct.preposition == "with");
-    adjunct.map(|adjunct| &adjunct.noun)
+    // "What made him ill?"
+    let made = clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "make" | "get" | "cause"));
+    let bad = clause.complements.iter().any(|(word, _)| state(word).is_some_and(|(_, good)| !good));
+    let made = clause.objects.first().filter(|_| made && bad && question.asked.subject_is_asked);
+    // "Why was it dead?", "why did it not work?"
+    let why = question.ask() == Ask::Reason
+        && (bad
+            || clause
+                .verb
+                .as_ref()
+                .is_some_and(|verb| verb.negated && state(&verb.lemma).is_some_and(|(_, good)| good)));
+    let why = clause.subject.as_ref().filter(|subject| why && !subject.is_pronoun());
+    adjunct.map(|adjunct| &adjunct.noun).or(made).or(why)
 }
 
 /// How well the event does what the verb of the question says.
@@ -132,7 +194,19 @@ pub(in crate::recall) fn ahead(question: &Question<'_>, reading: &Reading) -> f3
         return 0.0;
     }
     let Some(bound) = question.bound() else { return 0.0 };
-    if reading.times.iter().any(|time| time.span.overlaps(bound) && time.span.end >= reading.event.span.start) {
+    // "At six" is either half of the day.
+    let half = std::time::Duration::from_secs(12 * 3_600);
+    let other = |by: fn(Timestamp, std::time::Duration) -> Timestamp| TimeSpan {
+        start: by(bound.start, half),
+        end: by(bound.end, half),
+    };
+    let hour = bound.end.since(bound.start) <= std::time::Duration::from_secs(3_600);
+    let meant = |span: TimeSpan| {
+        span.overlaps(bound)
+            || hour
+                && (span.overlaps(other(Timestamp::saturating_add)) || span.overlaps(other(Timestamp::saturating_sub)))
+    };
+    if reading.times.iter().any(|time| meant(time.span) && time.span.end >= reading.event.span.start) {
         1.0
     } else {
         0.0

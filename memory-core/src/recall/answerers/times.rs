@@ -10,7 +10,7 @@ use crate::recall::content::word_likeness;
 use crate::recall::likeness::best_in;
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
-use crate::recall::telling::is_of_another;
+use crate::recall::telling::{is_of_another, is_untold};
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// Occurrences that lie within this of the best count as the same thing.
@@ -32,12 +32,17 @@ pub(in crate::recall) fn answer(
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     if question.tense != Tense::Past
+        && !question.asked.habitual
         && question.query.options.iter().all(|option| !option.contains(" to "))
         && let Some(found) = told(pool, pooled)?
     {
         return Ok(Some(found));
     }
     let mut meant = occurrences(pool, pooled)?;
+    let best = meant.iter().max_by(|a, b| a.coverage.whole().total_cmp(&b.coverage.whole()));
+    if let Some(found) = super::began::answer(pool, best)? {
+        return Ok(Some(found));
+    }
     if let (Some(cue), Some((relation, _))) = (cue, question.relation()) {
         meant.retain(|found| match relation.order {
             Order::During => found.span().overlaps(cue.span()),
@@ -52,6 +57,30 @@ pub(in crate::recall) fn answer(
             let mut told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
             told.any(|told| word_likeness(&verb.lemma, &told.lemma) >= SAME_DEED)
         });
+    }
+    // What is told not to have been done was done at no time.
+    let undone = |found: &Found| {
+        let told = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.negated);
+        told.is_some_and(|verb| {
+            let mut alike = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
+            let mut told =
+                alike.by_ref().filter(|told| word_likeness(&verb.lemma, &told.lemma) >= SAME_DEED).peekable();
+            told.peek().is_some() && told.all(|told| told.negated)
+        })
+    };
+    let untold = |found: &Found| is_untold(question, &found.reading);
+    if question.tense == Tense::Past && !meant.is_empty() && (meant.iter().all(undone) || meant.iter().all(untold)) {
+        let text = String::new();
+        let signals = Signals { known: question.content.known(), ..Signals::default() };
+        return Ok(Some(Candidate {
+            layer: Layer::Episodes,
+            text,
+            value: Value::Times(Vec::new()),
+            evidence: meant,
+            signals,
+            confidence: 0.0,
+            reason: "what is asked about was not told".into(),
+        }));
     }
     // What somebody else did is not what is asked for.
     let others = |found: &Found| is_of_another(question, &found.reading);
@@ -151,7 +180,7 @@ fn happened(found: &Found, question: &Question<'_>) -> Option<TimeSpan> {
     };
     let sentences = reading.sentences.iter().map(|sentence| (suits(&sentence.range), sentence));
     let (suited, best) = sentences.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.range.start.cmp(&a.1.range.start)))?;
-    let asks_clock = question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "time" | "hour"));
+    let asks_clock = asks_clock(question);
     let now = Timestamp::from(question.now.timestamp());
     // "It comes at 9:30": a clock time of that day; "in the morning" says less than the moment of telling.
     let is_exact = |time: &ToldTime| time.has_clock && time.span.end.since(time.span.start) <= EXACT;
@@ -163,6 +192,11 @@ fn happened(found: &Found, question: &Question<'_>) -> Option<TimeSpan> {
             && if asks_clock { time.has_clock } else { time.has_date || is_exact(time) }
     });
     told.next().filter(|_| suited > 0.0).map(|time| time.span)
+}
+
+/// Whether a time of the clock is asked for.
+fn asks_clock(question: &Question<'_>) -> bool {
+    question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "time" | "hour"))
 }
 
 /// The events that are what the question speaks of, in order of time.
@@ -223,7 +257,10 @@ fn told_in(question: &Question<'_>, found: &Found) -> Option<std::ops::Range<usi
     let (best, range) = rated.first().copied()?;
     let alone = rated.get(1).is_none_or(|(second, _)| *second < best);
     let tells = reading.times.iter().any(|time| {
-        range.start <= time.range.start && time.range.end <= range.end && !denied(reading, time.range.start)
+        range.start <= time.range.start
+            && time.range.end <= range.end
+            && (time.has_clock || !asks_clock(question))
+            && !denied(reading, time.range.start)
     });
     (alone && tells).then(|| range.clone())
 }
@@ -243,7 +280,7 @@ fn is_left(found: &Found, time: &ToldTime) -> bool {
 }
 
 /// What was told of a time to come: of what is told of one thing the latest holds.
-fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+pub(super) fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let mut all: Vec<Found> = pooled.to_vec();
     if let Some(thing) = question.named.first() {
@@ -277,7 +314,7 @@ fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadErro
         Some("since" | "from") => told_as(Relation::Since),
         _ => None,
     };
-    let asks_clock = question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "time" | "hour"));
+    let asks_clock = asks_clock(question);
     let mut date: Option<ToldTime> = None;
     let mut clock: Option<ToldTime> = None;
     for found in &meant {

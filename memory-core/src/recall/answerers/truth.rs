@@ -1,10 +1,11 @@
 //! Yes or no: from the newest event that says something of the thing, with the reason.
 
 use crate::language::english::closed::PLACING;
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Ask;
-use crate::language::english::states::{Scale, same, state};
-use crate::language::english::syntax::{Clause, NounPhrase};
-use crate::language::english::tag::Tag;
+use crate::language::english::states::{FINE, PAINING, Scale, is_ailment, same, state};
+use crate::language::english::syntax::{Clause, NounPhrase, VerbGroup};
+use crate::language::english::tag::{Tag, Word};
 use crate::language::english::time::Tense;
 use crate::recall::answerers::quote::quote;
 use crate::recall::answerers::times::margin;
@@ -14,11 +15,19 @@ use crate::recall::corrections::TakenBack;
 use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, arguments, can_be_place, is_person};
-use crate::{ReadError, TimeSpan, Timestamp};
+use crate::recall::reading::{Reading, arguments, can_be_place, is_anaphor, is_person};
+use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// Below this another thing is meant.
 const SAME_THING: f32 = 0.55;
+/// A told time up to this length is one of the clock.
+const EXACT: std::time::Duration = std::time::Duration::from_secs(3_600);
+/// So near, in minutes, two times of the clock are one.
+const NEAR_THE_HOUR: i32 = 10;
+/// How long somebody speaks of what they did.
+const TOPIC: std::time::Duration = std::time::Duration::from_secs(1_800);
+/// From here something was done with the thing that is asked about.
+const SAID_OF_IT: f32 = 0.8;
 /// How much of a question an event must hold to say yes to it.
 const SAYS_IT: f32 = 0.55;
 
@@ -47,6 +56,16 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         all.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
         for found in &all {
             let allowed = state(&predicate).is_some_and(|(scale, _)| scale == Scale::Allowed);
+            let follows = || spoken_after_deed(thing, found, &all);
+            if let Some(holds) =
+                of_it(&predicate, &found.reading).filter(|_| !concerns(thing, &found.reading) && follows())
+            {
+                let yes = holds != question.asked.negated_verb();
+                let mut said = said(pool, found, yes, pooled, "what was said of it after something was done to it");
+                said.signals.coverage = said.signals.coverage.max(SAYS_IT);
+                said.signals.thing = SAID_OF_IT;
+                return Ok(Some(said));
+            }
             if !concerns(thing, &found.reading) || allowed && found.coverage.of_content < SAYS_IT {
                 continue;
             }
@@ -59,7 +78,13 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             }
         }
     }
+    if let Some(candidate) = super::apart::answer(pool)? {
+        return Ok(Some(candidate));
+    }
     if let Some(candidate) = whereabouts(pool, pooled)? {
+        return Ok(Some(candidate));
+    }
+    if let Some(candidate) = at_the_time(pool, pooled)? {
         return Ok(Some(candidate));
     }
     if let Some(pair) = denied_since(pool, pooled) {
@@ -99,6 +124,28 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     Ok(Some(said(pool, chosen, yes, pooled, "what was told of it")))
 }
 
+/// Whether somebody says something soon after doing something with a thing: what they call "it" is that.
+fn spoken_after_deed(thing: &NounPhrase, said: &Found, all: &[Found]) -> bool {
+    let event = &said.reading.event;
+    event.kind == Kind::Text
+        && all.iter().any(|deed| {
+            let done = matches!(deed.reading.event.kind, Kind::Action | Kind::Caption);
+            let own = event.entity.is_some() && deed.reading.event.entity == event.entity;
+            let (end, at) = (deed.span().end, said.span().start);
+            done && own && end <= at && at.since(end) <= TOPIC && best_in(thing, &deed.reading) >= SAID_OF_IT
+        })
+}
+
+/// What an event says of a state of what it calls "it".
+fn of_it(predicate: &str, reading: &Reading) -> Option<bool> {
+    let told = reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
+    let of_it: Vec<&Clause> = told.filter(|clause| clause.subject.as_ref().is_some_and(is_anaphor)).collect();
+    of_it.into_iter().rev().find_map(|clause| {
+        let meant = reading.resolve(clause.subject.as_ref()?)?;
+        of_clause(predicate, &meant, clause, reading)
+    })
+}
+
 /// Whether an event speaks of a thing or a person, or of what is theirs: "Ivo's fever".
 pub(super) fn concerns(thing: &NounPhrase, reading: &Reading) -> bool {
     let mut owners = reading.clauses().flat_map(arguments).filter_map(|noun| noun.owner.as_deref());
@@ -133,6 +180,47 @@ fn denied_since<'a>(pool: &'a Pool<'_>, pooled: &[Found]) -> Option<&'a TakenBac
     let others = pooled.iter().filter(corrects).map(|found| found.coverage.of_content).fold(SAYS_IT, f32::max);
     let said = pool.taken_back.iter().filter(|pair| pair.earlier.coverage.of_content >= others);
     said.max_by_key(|pair| (pair.later.span().start, pair.later.id()))
+}
+
+/// "Is the meeting still at ten?": by the time that was told last of what is to come.
+fn at_the_time(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let clause = &question.asked.clause;
+    let verb = clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
+    let takes_place =
+        matches!(verb, "be" | "start" | "begin" | "take" | "come" | "arrive" | "leave" | "open" | "close");
+    let [asked] = question.phrases.as_slice() else { return Ok(None) };
+    let alone =
+        clause.objects.is_empty() && clause.complements.iter().all(|(word, _)| word == "still" || word == "now");
+    let to_come = question.tense != Tense::Past && clause.subject.as_ref().is_some_and(|it| !is_person(it));
+    if !takes_place || !alone || !to_come {
+        return Ok(None);
+    }
+    let Some(told) = super::times::told(pool, pooled)? else { return Ok(None) };
+    let (Value::Times(spans), Some(event)) = (&told.value, told.evidence.first().cloned()) else { return Ok(None) };
+    let Some(span) = spans.first() else { return Ok(None) };
+    let zone = question.now.time_zone();
+    let minute = |at: Timestamp| {
+        let time = at.to_jiff().to_zoned(zone.clone());
+        (i32::from(time.hour()) * 60 + i32::from(time.minute()), time.date())
+    };
+    let middle = |span: TimeSpan| span.start.saturating_add(span.end.since(span.start) / 2);
+    let ((asked_at, asked_on), (told_at, told_on)) = (minute(middle(asked.named)), minute(span.start));
+    let hours = asked.named.end.since(asked.named.start) <= EXACT;
+    if hours && span.end.since(span.start) > EXACT {
+        return Ok(None);
+    }
+    // A time of the clock is meant of any day, and either half of it where none is said.
+    let apart = (asked_at - told_at).rem_euclid(12 * 60);
+    let same = if hours {
+        apart.min(12 * 60 - apart) <= NEAR_THE_HOUR
+    } else {
+        asked_on == told_on || asked.named.overlaps(*span)
+    };
+    let yes = same != question.asked.negated_verb();
+    let mut said = said(pool, &event, yes, pooled, "by the time that was told last");
+    said.text = format!("{}: {}", if yes { "Yes" } else { "No" }, told.text);
+    Ok(Some(said))
 }
 
 /// "Is the ladder in the hall?": by the place where it is.
@@ -187,12 +275,15 @@ fn said(pool: &Pool<'_>, found: &Found, yes: bool, pooled: &[Found], reason: &st
 
 /// Whether a clause does nothing to another thing: "does it run?", "is he running a temperature?", and not "did she run a shop?".
 fn of_states(clause: &Clause) -> bool {
-    clause.objects.iter().all(|object| state(&object.head).is_some())
+    clause.objects.iter().all(|object| state(&object.head).is_some() || is_ailment(&object.head))
 }
 
 /// The state or deed that is asked about: "locked", "work", "in the hallway" is none.
 pub(super) fn predicate(clause: &Clause, question: &Question<'_>) -> Option<String> {
-    let complement = clause.complements.iter().map(|(word, _)| word.as_str()).find(|word| state(word).is_some());
+    // "Is there a new cup?" does not ask whether it is there, and "is it there?" does.
+    let behind = |at: usize| clause.subject.as_ref().is_none_or(|subject| subject.range.start < at);
+    let complements = clause.complements.iter().filter(|(word, range)| word != "there" || behind(range.start));
+    let complement = complements.map(|(word, _)| word.as_str()).find(|word| state(word).is_some());
     let verb = clause.verb.as_ref();
     // "Is he going there?" asks for no state.
     let main = verb.filter(|verb| !verb.auxiliary_only).map(|verb| verb.lemma.as_str()).filter(|verb| *verb != "go");
@@ -200,11 +291,15 @@ pub(super) fn predicate(clause: &Clause, question: &Question<'_>) -> Option<Stri
         .asked
         .words
         .iter()
-        .filter(|word| word.range.start >= clause.range.start && word.range.end <= clause.range.end);
+        .filter(|word| word.range.start >= clause.range.start && word.range.end <= clause.range.end)
+        // "Is the new cup here?" does not ask whether something is new.
+        .filter(|word| !describes(clause, word) && !word.is("there"));
     let mut participle = participle
         .filter(|word| matches!(word.tag, Tag::Verb | Tag::Adjective | Tag::Noun))
         .map(|word| word.text.as_str());
     let object = clause.objects.iter().map(|object| object.head.as_str()).find(|head| state(head).is_some());
+    // "Has he still got a headache?" asks whether he is ill.
+    let object = object.or_else(|| clause.objects.iter().any(|object| is_ailment(&object.head)).then_some("ill"));
     complement
         .or(object)
         .map(str::to_owned)
@@ -222,8 +317,16 @@ pub(super) fn predicate(clause: &Clause, question: &Question<'_>) -> Option<Stri
         })
 }
 
+/// Whether a word stands inside a noun phrase, before its head.
+fn describes(clause: &Clause, word: &Word) -> bool {
+    let nouns = clause.subject.iter().chain(&clause.objects).flat_map(NounPhrase::all);
+    nouns
+        .chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun))
+        .any(|noun| noun.range.start <= word.range.start && word.range.end < noun.range.end && word.lemma != noun.head)
+}
+
 /// What somebody does with a thing that works, or to make it work.
-const DEALS_WITH: &[&str] = &["do", "use", "fix", "repair", "mend", "start", "run", "operate"];
+const DEALS_WITH: &[&str] = &["do", "use", "fix", "repair", "mend", "replace", "start", "run", "operate"];
 
 /// Whether a clause says of its subject that it is over.
 fn ends(clause: &Clause) -> bool {
@@ -298,15 +401,36 @@ fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Rea
     let is_it = |noun: &NounPhrase| reading.resolve(noun).is_some_and(|noun| likeness(thing, &noun, reading) >= 0.5);
     // "The fever is gone": a state may itself be what is told of.
     let of_state = clause.subject.as_ref().is_some_and(|subject| same(predicate, &subject.head) == Some(true));
+    // "My throat is sore": who has it is ill.
+    let of_body = |noun: &NounPhrase| {
+        let part = lexicon::category(&noun.head, PartOfSpeech::Noun) == Some(Category::Body);
+        part && noun.owner.as_deref().is_some_and(is_it)
+    };
     let of_thing = clause.subject.iter().chain(&clause.objects).any(is_it)
+        || clause.subject.as_ref().is_some_and(of_body)
         || clause.adjuncts.iter().any(|adjunct| is_it(&adjunct.noun))
         || clause.subject.is_none();
     if !of_thing && !of_state {
         return None;
     }
+    // "My ear hurts", "my ear is all right again".
+    if let Some((Scale::Well, well)) = state(predicate)
+        && clause.subject.as_ref().is_some_and(of_body)
+        && let Some(verb) = verb.filter(|verb| verb.modal.is_none() && !verb.future)
+    {
+        let pains = PAINING.contains(&verb.lemma.as_str());
+        let is_fine = |word: &str| FINE.contains(&word);
+        let right = || reading.text(&clause.range).to_lowercase().contains("all right");
+        let fine = !pains && (clause.complements.iter().any(|(word, _)| is_fine(word)) || right());
+        if pains || fine {
+            return Some((fine != verb.negated) == well);
+        }
+    }
     if let Some(verb) = verb.filter(|verb| verb.modal.is_some() || verb.future) {
         // "I can't fix it": what nobody can deal with does not work.
-        let useless = verb.modal.as_deref() == Some("can") && verb.negated && DEALS_WITH.contains(&verb.lemma.as_str());
+        let useless = matches!(verb.modal.as_deref(), Some("can" | "could"))
+            && verb.negated
+            && DEALS_WITH.contains(&verb.lemma.as_str());
         return state(predicate).filter(|(scale, _)| useless && *scale == Scale::Working).map(|(_, end)| !end);
     }
     let gone = of_state && (ends(clause) || clause.verb.as_ref().is_some_and(|verb| verb.lemma == "go"));
@@ -316,7 +440,11 @@ fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Rea
     let mut words: Vec<&str> = clause.complements.iter().map(|(word, _)| word.as_str()).collect();
     if let Some(verb) = verb {
         // "They are still missing" is no missing of somebody.
-        words.push(if verb.progressive && verb.lemma == "miss" { "missing" } else { &verb.lemma });
+        words.push(match verb.lemma.as_str() {
+            "miss" if verb.progressive => "missing",
+            "light" if verb.passive => "lit",
+            lemma => lemma,
+        });
         words.extend(verb.particle.as_deref());
     }
     for noun in clause.objects.iter().chain(clause.subject.iter()) {
@@ -327,6 +455,10 @@ fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Rea
     for word in words {
         if let Some(alike) = same(predicate, word) {
             return Some(alike != negated);
+        }
+        // What is lit or runs works; what is off may work as well.
+        if let (Some((Scale::Working, works)), Some((Scale::On, true))) = (state(predicate), state(word)) {
+            return Some(works != negated);
         }
     }
     // "It does not ring", "it runs again": what a thing does tells whether it works.
@@ -345,6 +477,12 @@ fn is_nobody(noun: &NounPhrase) -> bool {
     matches!(noun.head.as_str(), "nobody" | "none" | "nothing") || noun.determiner.as_deref() == Some("no")
 }
 
+/// "He has given up skating", "she quit skating".
+fn gives_up(verb: &VerbGroup) -> bool {
+    let up = verb.lemma == "give" && verb.particle.as_deref() == Some("up");
+    !verb.negated && (up || matches!(verb.lemma.as_str(), "stop" | "quit" | "cease"))
+}
+
 /// Whether an event says that something is not done, or no more.
 fn denies(reading: &Reading, verb: &str, asked: &Clause) -> bool {
     let permits = matches!(verb, "allow" | "permit" | "let");
@@ -361,6 +499,7 @@ fn denies(reading: &Reading, verb: &str, asked: &Clause) -> bool {
                 || not_there
                 || (told.negated && permits && told.modal.is_some())
                 || (told.negated && !told.lemma.is_empty() && (alike || verb == "be" || verb == "have"))
+                || gives_up(told) && reading.lemmas.iter().any(|(lemma, _)| word_likeness(verb, lemma) >= 0.8)
                 || told.particle.as_deref() == Some("off") && matches!(told.lemma.as_str(), "call")
                 || matches!(told.lemma.as_str(), "cancel" | "postpone" | "refuse")
         })

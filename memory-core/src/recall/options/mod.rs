@@ -11,8 +11,8 @@ use super::answerers::amounts::sums;
 use super::answerers::order::ordered_items;
 use super::candidate::{Candidate, Value};
 use super::pool::{Found, Pool};
+use super::quantities::{Quantity, quantities};
 use super::question::Question;
-use super::reading::{Quantity, quantities};
 use crate::ReadError;
 use crate::language::english::question::Ask;
 use crate::language::english::time::{Tense, WholeTime, whole_times_told};
@@ -69,6 +69,9 @@ pub(super) fn weigh(
 ) -> Result<Weighed, ReadError> {
     let question = pool.question;
     let options = &question.query.options;
+    if question.query.ablation.without_details {
+        return by_words(pool, pooled, candidates, options, vectors);
+    }
     // "When is it due?" in the present may mean a day to come or one that is over: the reading that memory bears out.
     let tenses = match question.tense {
         Tense::Present => vec![Tense::Future, Tense::Past],

@@ -11,8 +11,8 @@ use crate::recall::answerers::times::occurrences;
 use crate::recall::candidate::{Candidate, Value};
 use crate::recall::content::Content;
 use crate::recall::pool::{Found, Pool};
+use crate::recall::quantities::quantities;
 use crate::recall::question::{Question, intersection};
-use crate::recall::reading::quantities;
 use crate::{ReadError, TimeSpan};
 
 /// How much earlier than its last move is told a thing may be said to rest.

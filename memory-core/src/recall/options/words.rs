@@ -146,9 +146,14 @@ fn of_events(
     let text = format!("{option} {}", question.timeless);
     let joint = vectors.map(|vectors| &vectors.joint);
     let alone = vectors.map(|vectors| &vectors.alone);
-    let own = pool.search(&text, joint, &question.content, question.bound(), None)?;
-    let of_option = pool.search(option, alone, &question.content, question.bound(), None)?;
-    let own = merged(own.into_iter().take(LOOKED_AT).collect(), of_option.into_iter().take(LOOKED_AT).collect());
+    let own = match question.query.ablation.without_details {
+        true => Vec::new(),
+        false => {
+            let own = pool.search(&text, joint, &question.content, question.bound(), None)?;
+            let of_option = pool.search(option, alone, &question.content, question.bound(), None)?;
+            merged(own.into_iter().take(LOOKED_AT).collect(), of_option.into_iter().take(LOOKED_AT).collect())
+        }
+    };
     let looked = merged(pooled.iter().take(LOOKED_AT).cloned().collect(), own);
     let mut speaks = Speaks::default();
     let mut together = vec![0.0_f32; content.items.len()];

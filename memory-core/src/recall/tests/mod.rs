@@ -6,3 +6,5 @@ mod corrections;
 mod deliberation;
 mod grammar;
 pub(crate) mod home;
+mod reconciling;
+mod together;

@@ -19,8 +19,8 @@ type SensedRow = (u32, Sensed, Vec<i16>);
 
 impl Draft<'_> {
     /// Makes one episode of perceived ones, whose numbers come in order of time. The first one keeps its number, and the others
-    /// lead to it. `false`, and nothing is done, if one of them is not there any more.
-    pub(in crate::store) fn consolidate(&mut self, stay: &[u64]) -> Result<bool> {
+    /// lead to it. `refined`: the vectors of what goes on follow. `false`, and nothing is done, if one of them is not there any more.
+    pub(in crate::store) fn consolidate(&mut self, stay: &[u64], refined: bool) -> Result<bool> {
         let mut bodies = Vec::with_capacity(stay.len());
         for id in stay {
             match self.episode(*id)? {
@@ -54,7 +54,7 @@ impl Draft<'_> {
         for Joined { events, body } in groups {
             let pose = events.first().map(|first| self.pose(*first)).transpose()?.flatten();
             let whole = self.insert_posed(EventBody { episode: kept, ..body }, pose)?;
-            self.put_mean(whole, &events, &sensed)?;
+            self.put_mean(whole, &events, &sensed, refined)?;
             let row = EventRow::Superseded { by: whole, supersedes: None, digest: CONTINUED };
             for event in events {
                 self.hide_event(event, &by_id[&event], &row)?;
@@ -103,14 +103,21 @@ impl Draft<'_> {
     }
 
     /// Gives an event the vectors of the events that it is made of: each space's moving average, in order of time.
-    fn put_mean(&mut self, whole: u64, parts: &[u64], sensed: &BTreeMap<u64, Vec<SensedRow>>) -> Result<()> {
+    fn put_mean(
+        &mut self,
+        whole: u64,
+        parts: &[u64],
+        sensed: &BTreeMap<u64, Vec<SensedRow>>,
+        refined: bool,
+    ) -> Result<()> {
         // With the first vector, which bounds how far the average drifts.
         let mut means: BTreeMap<u32, (Vec<f32>, Vec<f32>)> = BTreeMap::new();
         for (number, _, vector) in parts.iter().filter_map(|part| sensed.get(part)).flatten() {
             let mut vector: Vec<f32> = vector.iter().map(|component| f32::from(*component)).collect();
             normalise(&mut vector);
             match means.get_mut(number) {
-                Some((mean, first)) => follow(mean, first, &vector),
+                Some((mean, first)) if refined => follow(mean, first, &vector),
+                Some(_) => {}
                 None => drop(means.insert(*number, (vector.clone(), vector))),
             }
         }

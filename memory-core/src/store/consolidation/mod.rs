@@ -23,7 +23,7 @@ use super::shared;
 use super::tables::{self, EPISODES, META, ReadTables, SPACES, VECTORS};
 use super::vectors::{open_space, sensed_of};
 use crate::centroid::normalise;
-use crate::episodic::consolidation::{ConsolidationOptions, Sketch, gamma};
+use crate::episodic::consolidation::{ConsolidationOptions, PlaceSpace, Sketch, gamma};
 use crate::ports::LongWork;
 use crate::{ObserveError, Origin, Sensed};
 use places::Places;
@@ -89,7 +89,7 @@ impl Progress {
         let key = (next.source.clone(), next.session.clone());
         match self.stays.get_mut(&key) {
             Some(stay) if stay.sketch.takes_in(&next) => {
-                stay.sketch.extend(&next);
+                stay.sketch.extend(&next, self.options.refined);
                 stay.segments.push(next.episode);
                 stay.last = now;
                 if stay.segments.len() == MOST_AT_ONCE {
@@ -125,6 +125,13 @@ impl Progress {
 impl Store {
     pub(crate) fn set_consolidation(&self, options: ConsolidationOptions) {
         self.consolidation.lock().options = options;
+    }
+
+    pub(crate) fn set_place_spaces(&self, mut spaces: Vec<PlaceSpace>) {
+        spaces.retain(PlaceSpace::is_usable);
+        // Those that are open were compared by another γ.
+        self.consolidation.lock().places = Places::default();
+        self.publish_place_spaces(spaces.into());
     }
 
     /// How many stays and episodes are to be looked at; an estimate that is 0 if there are none.
@@ -164,11 +171,13 @@ impl Store {
         let mut progress = self.consolidation.lock();
         // What is taken here waits no more.
         let done = progress.done();
+        let refined = progress.options.refined;
+        let known = self.place_spaces();
         let places = &mut progress.places;
         let mut writer = self.writer();
         let made = self.transact(&mut writer, true, |draft, _| {
             for stay in &stays {
-                match draft.consolidate(stay) {
+                match draft.consolidate(stay, refined) {
                     Ok(_) => {}
                     // Nothing was changed yet.
                     Err(failure @ Failure::Damaged { .. }) => {
@@ -179,7 +188,7 @@ impl Store {
                     Err(failure) => return Err(failure),
                 }
                 if let Some(kept) = stay.first() {
-                    draft.place_pictures(*kept, places)?;
+                    draft.place_pictures(*kept, &known, places, refined)?;
                 }
             }
             if draft.dirty {
@@ -225,7 +234,7 @@ impl Store {
         };
         progress.looked = Some(looked);
         let now = self.clock.monotonic();
-        let read = Sketches::open(&transaction)?;
+        let read = Sketches::open(&transaction, &self.place_spaces())?;
         let mut came_to_the_end = true;
         for entry in transaction.open_table(EPISODES)?.range(looked.saturating_add(1)..)?.take(LOOKED_AT) {
             let (key, value) = entry?;
@@ -267,7 +276,7 @@ struct Sketches<'t> {
 }
 
 impl<'t> Sketches<'t> {
-    fn open(transaction: &'t ReadTransaction) -> Result<Self> {
+    fn open(transaction: &'t ReadTransaction, known: &[PlaceSpace]) -> Result<Self> {
         let mut spaces = Vec::new();
         for entry in redb::ReadableTable::iter(&transaction.open_table(SPACES)?)? {
             let (key, value) = entry?;
@@ -275,7 +284,7 @@ impl<'t> Sketches<'t> {
             if sensed_of(&space) == Some(Sensed::Picture)
                 && let Some((_, name)) = space.name.split_once(':')
             {
-                spaces.extend(gamma(name).map(|gamma| (key.value(), space.dimensions, gamma)));
+                spaces.extend(gamma(known, name).map(|gamma| (key.value(), space.dimensions, gamma)));
             }
         }
         Ok(Self { tables: ReadTables::open(transaction)?, transaction, spaces })

@@ -10,7 +10,7 @@ use redb::ReadableTable;
 use crate::Origin;
 use crate::Sensed;
 use crate::centroid::{dot, follow, normalise};
-use crate::episodic::consolidation::gamma;
+use crate::episodic::consolidation::{PlaceSpace, gamma};
 use crate::index::signature::{Planes, SignatureOptions, SignatureTable, radius};
 use crate::store::draft::Draft;
 use crate::store::failure::{Result, if_sound};
@@ -67,8 +67,14 @@ impl SpacePlaces {
 
 impl Draft<'_> {
     /// Gives the pictures of an episode the vectors of the places that they show; a place that was never seen is a new one.
-    pub(super) fn place_pictures(&mut self, episode: u64, places: &mut Places) -> Result<()> {
-        self.open_places(places)?;
+    pub(super) fn place_pictures(
+        &mut self,
+        episode: u64,
+        known: &[PlaceSpace],
+        places: &mut Places,
+        refined: bool,
+    ) -> Result<()> {
+        self.open_places(known, places)?;
         for member in tables::members_of(&*self.tables.members, episode)? {
             if if_sound(self.live_event(member))?.is_none_or(|body| body.origin != Origin::Perceived) {
                 continue;
@@ -79,7 +85,7 @@ impl Draft<'_> {
                 };
                 let own = if_sound(shared::stored(*space, member, known.dimensions, &sealed))?;
                 let Some(Stored::Own(vector)) = own else { continue };
-                let (key, place) = match self.place_of(*space, known, &vector)? {
+                let (key, place) = match self.place_of(*space, known, &vector, refined)? {
                     Some(found) => found,
                     None => {
                         let founding = Some(Founding { event: member, vector: vector.clone() });
@@ -96,7 +102,13 @@ impl Draft<'_> {
     }
 
     /// The place that a picture shows, as it is with this picture.
-    fn place_of(&self, space: u32, known: &SpacePlaces, vector: &[i16]) -> Result<Option<(u64, SharedVector)>> {
+    fn place_of(
+        &self,
+        space: u32,
+        known: &SpacePlaces,
+        vector: &[i16],
+        refined: bool,
+    ) -> Result<Option<(u64, SharedVector)>> {
         let picture = unit(vector);
         let mut best: Option<(f32, u64, SharedVector)> = None;
         for key in known.near(vector) {
@@ -112,7 +124,7 @@ impl Draft<'_> {
         }
         Ok(best.map(|(_, key, place)| {
             let mut moved = unit(&place.vector);
-            if let Some(founding) = &place.founding {
+            if refined && let Some(founding) = &place.founding {
                 follow(&mut moved, &unit(&founding.vector), &picture);
             }
             (key, SharedVector { vector: quantize(&moved), ..place })
@@ -120,7 +132,7 @@ impl Draft<'_> {
     }
 
     /// Reads the places of spaces that are not known yet.
-    fn open_places(&self, places: &mut Places) -> Result<()> {
+    fn open_places(&self, spaces: &[PlaceSpace], places: &mut Places) -> Result<()> {
         for number in self.spaces() {
             if places.spaces.contains_key(number) {
                 continue;
@@ -128,7 +140,9 @@ impl Draft<'_> {
             let Some(space) = self.tables.spaces.get(*number)? else { continue };
             let Some(space) = if_sound(open_space(*number, space.value()))? else { continue };
             let name = space.name.split_once(':').map_or("", |(_, name)| name);
-            let Some(gamma) = gamma(name).filter(|_| sensed_of(&space) == Some(Sensed::Picture)) else { continue };
+            let Some(gamma) = gamma(spaces, name).filter(|_| sensed_of(&space) == Some(Sensed::Picture)) else {
+                continue;
+            };
             let mut known = SpacePlaces::new(space.dimensions, gamma);
             for entry in self.tables.vectors.range((*number, shared::FIRST)..=(*number, u64::MAX))? {
                 let (key, value) = entry?;

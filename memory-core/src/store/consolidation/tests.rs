@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use redb::ReadableTable;
 
-use crate::episodic::consolidation::SAME_PLACE;
+use crate::episodic::consolidation::PlaceSpace;
 use crate::ports::{PortError, TextEmbedder};
 use crate::recall::Reader;
 use crate::store::engine::Store;
@@ -28,6 +28,9 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros((FIRST + seconds) * 1_000_000)
 }
 
+/// The space of the pictures.
+const PICTURES: &str = "pictures";
+
 fn open(storage: &MemoryStorage, enabled: bool) -> Store {
     let options = MemoryOptions {
         zone: jiff::tz::TimeZone::UTC,
@@ -37,7 +40,8 @@ fn open(storage: &MemoryStorage, enabled: bool) -> Store {
     };
     let clock = Arc::new(ManualClock::at(at(5 * 3_600)));
     let store = Store::open(Arc::new(storage.clone()), options, clock).unwrap();
-    store.set_consolidation(ConsolidationOptions { enabled, after: Duration::ZERO });
+    store.set_consolidation(ConsolidationOptions { enabled, after: Duration::ZERO, ..ConsolidationOptions::default() });
+    store.set_place_spaces(vec![PlaceSpace { space: PICTURES.into(), gamma: 0.82 }]);
     store
 }
 
@@ -45,7 +49,7 @@ fn open(storage: &MemoryStorage, enabled: bool) -> Store {
 fn picture(place: u8) -> SensedEmbedding {
     let mut vector = vec![0.01_f32; 16];
     vector[usize::from(place)] = 1.0;
-    SensedEmbedding { sensed: Sensed::Picture, space: SAME_PLACE[0].0.into(), vector }
+    SensedEmbedding { sensed: Sensed::Picture, space: PICTURES.into(), vector }
 }
 
 fn event(kind: Kind, text: &str, from: i64, until: i64) -> PerceivedEvent {
@@ -227,13 +231,21 @@ fn who_walks_along_walls_that_look_alike_stays_nowhere() {
 #[test]
 fn what_was_just_seen_is_left_as_it_was_seen() {
     let store = open(&MemoryStorage::new(), true);
-    store.set_consolidation(ConsolidationOptions { enabled: true, after: Duration::from_secs(60) });
+    store.set_consolidation(ConsolidationOptions {
+        enabled: true,
+        after: Duration::from_secs(60),
+        ..ConsolidationOptions::default()
+    });
     for number in 1_785..1_800 {
         perceive(&store, segment(number, 1, &[]));
     }
     consolidate(&store);
     assert_eq!(store.stats().episodes, 15, "the stay may go on");
-    store.set_consolidation(ConsolidationOptions { enabled: true, after: Duration::ZERO });
+    store.set_consolidation(ConsolidationOptions {
+        enabled: true,
+        after: Duration::ZERO,
+        ..ConsolidationOptions::default()
+    });
     consolidate(&store);
     assert_eq!(store.stats().episodes, 1);
 }
@@ -408,7 +420,7 @@ fn looks(store: &Store) -> Vec<Option<Vec<i16>>> {
     let mut of_place: Vec<_> = events.into_iter().filter(|event| event.text == "Room 1.").collect();
     of_place.sort_by_key(|event| event.span.start);
     let ids: Vec<EventId> = of_place.iter().map(|event| event.id).collect();
-    view.sensed_vectors(&ids, Sensed::Picture, SAME_PLACE[0].0)
+    view.sensed_vectors(&ids, Sensed::Picture, PICTURES)
 }
 
 #[test]

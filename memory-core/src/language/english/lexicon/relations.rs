@@ -41,8 +41,17 @@ fn class_synsets(table: &Table, class: &str, part: PartOfSpeech) -> Vec<(u32, us
     for candidate in candidates(class).into_iter().filter(|candidate| candidate.part == part).take(2) {
         let senses: Vec<_> = table.senses_as(candidate.lemma, part).map(|sense| table.sense(sense)).collect();
         let enough = COMMON_SHARE * f32::from(senses.first().map_or(0, |sense| sense.count).max(1));
-        let ranked = senses.iter().enumerate().take(COMMON_CLASS_SENSES);
-        let wanted = ranked.filter(|(rank, sense)| *rank < CLASS_SENSES || f32::from(sense.count) >= enough);
+        let ranked = senses.iter().enumerate();
+        // "Musical instrument" is a full name of what people call an instrument.
+        let full = |synset: u32| {
+            let mut names = table.members(synset).iter().map(|sense| table.lemma(table.lemma_of(*sense)));
+            names.any(|name| name.rsplit_once(' ').is_some_and(|(_, head)| head == table.lemma(candidate.lemma)))
+        };
+        let wanted = ranked.filter(|(rank, sense)| {
+            *rank < CLASS_SENSES
+                || *rank < COMMON_CLASS_SENSES && f32::from(sense.count) >= enough
+                || full(sense.synset)
+        });
         found.extend(wanted.map(|(rank, sense)| (sense.synset, rank)));
     }
     found

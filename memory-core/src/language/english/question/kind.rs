@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::{Ask, Asked, is_request};
-use crate::language::english::closed::{BE, HAVE, MODALS, is_one_of};
+use crate::language::english::closed::{BE, HAVE, MODALS, PREPOSITIONS, is_one_of};
 use crate::language::english::lexicon::{self, PartOfSpeech};
-use crate::language::english::syntax::{Asking, NounPhrase};
+use crate::language::english::syntax::{Asking, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 
 /// Words for how long a report is to be.
@@ -23,6 +23,23 @@ fn report(asked: &Asked) -> Option<Range<usize>> {
     })?;
     let end = wanted.of.as_ref().map_or(wanted.range.end, |of| of.range.start);
     Some(wanted.range.start..end)
+}
+
+/// Whether the asking clause says of something that it is so: "what is new about it?", not "what is that new thing?".
+fn is_like(asked: &Asked, word: &str) -> bool {
+    asked.clause.complements.iter().any(|(complement, _)| complement == word)
+}
+
+/// Whether what is asked for is what the verb is done to: "which room did you clean?", not "which room does he live in?".
+fn asks_object(asked: &Asked) -> bool {
+    let clause = &asked.clause;
+    let asking = clause.asking.as_ref().is_some_and(|asking| asking.preposition.is_none() && asking.noun.is_some());
+    let verb = clause.verb.as_ref().is_some_and(|verb| {
+        let moves = matches!(verb.lemma.as_str(), "go" | "come" | "walk" | "run" | "drive" | "fly" | "move" | "travel");
+        !verb.auxiliary_only && !verb.passive && !moves
+    });
+    let left = clause.complements.iter().any(|(word, _)| is_one_of(word, PREPOSITIONS));
+    asking && verb && clause.subject.is_some() && clause.objects.is_empty() && !left
 }
 
 /// The kind of answer.
@@ -56,7 +73,7 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
     }
     let changes =
         any(&["changed", "different", "changes"]) && !has(&["how", "many", "different"]) && !any(&["values", "by"])
-            || has(&["what", "'s", "new"])
+            || (has(&["'s", "new"]) || has(&["is", "new"]) || has(&["are", "new"])) && is_like(asked, "new")
             || has(&["become", "of"])
             || has(&["became", "of"]);
     if changes
@@ -138,6 +155,7 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
                 | "age" | "percentage" | "level" | "volume" => Ask::Amount,
                 "time" | "date" | "day" | "hour" | "year" | "month" | "weekday" | "evening" | "morning"
                 | "afternoon" | "night" | "o'clock" | "moment" => Ask::Time,
+                "place" | "room" | "location" | "spot" | "where" if asks_object(asked) => Ask::Thing,
                 "place" | "room" | "location" | "spot" | "where" if !noun.is_empty() || verb == "be" => Ask::Place,
                 "person" | "people" | "man" | "woman" | "child" | "family" | "visitor" => Ask::Person,
                 "step" if has(&["come", "next"]) || any(&["next"]) => Ask::Next,
@@ -174,6 +192,13 @@ fn class_of(asked: &mut Asked, asking: &Asking, noun: &str) -> String {
         asked.class = Some(of.clone());
         return of.head.clone();
     }
+    // "What size boots does she need?" asks for the size.
+    if let Some(of) = asking.noun.as_ref()
+        && let Some(measure) = of.modifiers.first().filter(|word| matches!(word.as_str(), "size" | "colour" | "color"))
+    {
+        asked.class = Some(NounPhrase { head: measure.clone(), modifiers: Vec::new(), plural: false, ..of.clone() });
+        return measure.clone();
+    }
     if !noun.is_empty() {
         return noun.to_owned();
     }
@@ -202,7 +227,10 @@ fn class_of(asked: &mut Asked, asking: &Asking, noun: &str) -> String {
     let copula = asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
     if copula && let Some(subject) = &asked.clause.subject {
         let head = subject.head.clone();
-        if !subject.is_pronoun() && asked.clause.complements.is_empty() {
+        // "What is that new thing?", "what is Ivo?": neither names a class.
+        let general = matches!(subject.head.as_str(), "thing" | "matter" | "problem" | "trouble" | "fault")
+            || subject.kind == NounKind::Name;
+        if !subject.is_pronoun() && !general && asked.clause.complements.is_empty() {
             asked.class = Some(subject.clone());
             return head;
         }

@@ -9,6 +9,7 @@ use std::ops::Range;
 use self::alternatives::{alternatives, among_options, quotes};
 use self::cue::{called, cue, spoken_before};
 use self::kind::kind;
+use super::lexicon::{self, PartOfSpeech};
 use super::syntax::{Clause, NounPhrase, Sentence, parse};
 use super::tag::{Tag, Word};
 
@@ -130,7 +131,9 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
     let place = asking_sentence(&sentences, &words);
     let sentence = sentences.get(place).cloned().unwrap_or_default();
     let mut cue = cue(&words, &sentence).or_else(|| spoken_before(&words, &sentences, place));
-    let clause = asking_clause(&sentence, cue.as_ref());
+    let mut clause = asking_clause(&sentence, cue.as_ref());
+    // "What does she do every morning?": how often is no object.
+    clause.objects.retain(|noun| !is_recurring(noun));
     let mut main = sentence.range.clone();
     // What follows the sentence that asks is what it quotes.
     if place + 1 < sentences.len() && !sentence.asks {
@@ -153,6 +156,7 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
     }
     let called = called(&words, &main);
     if let Some(called) = &called {
+        clause.objects.retain(|noun| !called.contains(&noun.range.start));
         if called.start <= main.start {
             main.start = called.end;
         } else {
@@ -178,12 +182,18 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
         words,
         sentences,
     };
-    asked.occurrence = occurrence(&asked.words);
+    asked.occurrence = occurrence(&asked.words).or_else(|| had_been(&asked.clause));
     asked.scale = scale(&asked.words, &asked.main);
     asked.among_options = among_options(&asked);
     asked.alternatives = alternatives(&asked);
     asked.ask = kind(&mut asked);
     asked
+}
+
+/// Whether a phrase says how often: "every morning".
+fn is_recurring(noun: &NounPhrase) -> bool {
+    matches!(noun.determiner.as_deref(), Some("every" | "each"))
+        && lexicon::category(&noun.head, PartOfSpeech::Noun) == Some(lexicon::Category::Time)
 }
 
 /// The sentence that asks: the last one with a question mark that has the form of a question, else one that begins as a
@@ -277,6 +287,13 @@ fn is_habitual(words: &[Word]) -> bool {
         ) || matches!((text(at), text(at + 1)), ("like" | "likes" | "prefer" | "prefers" | "love" | "loves", "to"))
             || matches!((text(at), text(at + 1)), ("time", "of"))
     })
+}
+
+/// "Where had it been?" asks for what was before what is told last.
+fn had_been(clause: &Clause) -> Option<Occurrence> {
+    let where_it_was = clause.asking.as_ref().is_some_and(|asking| asking.word == "where");
+    let verb = clause.verb.as_ref().filter(|verb| verb.perfect && verb.past && verb.lemma == "be")?;
+    (where_it_was && verb.auxiliary_only && clause.complements.is_empty()).then_some(Occurrence::Previous)
 }
 
 fn occurrence(words: &[Word]) -> Option<Occurrence> {

@@ -68,6 +68,15 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
                     && !current.objects.is_empty()
                     && matches!(rest.first(), Some(Phrase::Noun(object))
                         if object.determiner.is_some() || object.kind == NounKind::Number);
+                // "38.5, the fever is back": the number says something by itself.
+                let apart = comma
+                    && current.verb.is_none()
+                    && noun.kind != NounKind::Number
+                    && current.subject.as_ref().is_some_and(|subject| subject.kind == NounKind::Number)
+                    && verb_follows(noun, rest);
+                if apart {
+                    done.push(std::mem::take(&mut current));
+                }
                 if let Some(verb) = current.verb.clone().filter(|_| gapped && !verb_follows(noun, rest)) {
                     done.push(std::mem::take(&mut current));
                     current.link = link.take();
@@ -88,7 +97,11 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
                     current.link = current.link.take().or(link.take());
                     current.subject = Some(noun.clone());
                 } else if current.verb.is_none() {
-                    if let Some(subject) = &mut current.subject {
+                    // "The bulb I could not replace": what is done to something may come first.
+                    let acts = matches!(noun.head.as_str(), "i" | "we" | "he" | "she" | "they");
+                    if noun.kind == NounKind::Pronoun && acts && current.subject.is_some() {
+                        current.objects.extend(current.subject.replace(noun.clone()));
+                    } else if let Some(subject) = &mut current.subject {
                         subject.also.push(noun.clone());
                     }
                 } else {
@@ -109,6 +122,20 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
             }
             Phrase::Complement(word, range) => current.complements.push((word.clone(), range.clone())),
             Phrase::Verb(verb) => {
+                // "Nora, open the door": whom the speaker calls does nothing.
+                let called = comma
+                    && link.is_none()
+                    && is_command(verb)
+                    && current.verb.is_none()
+                    && current.asking.is_none()
+                    && current.adjuncts.is_empty()
+                    && current
+                        .subject
+                        .as_ref()
+                        .is_some_and(|noun| noun.determiner.is_none() && noun.owner.is_none() && noun.also.is_empty());
+                if called {
+                    current = Clause::default();
+                }
                 match &mut current.verb {
                     None => current.verb = Some(verb.clone()),
                     Some(own) if own.auxiliary_only && !verb.auxiliary_only && !verb_breaks(own, verb) => {
@@ -148,6 +175,11 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
     done
 }
 
+/// Whether a verb stands as commands do: in its base form, alone.
+fn is_command(verb: &VerbGroup) -> bool {
+    verb.infinitive && !verb.auxiliary_only && verb.modal.is_none() && !verb.past && !verb.progressive
+}
+
 /// Whether a verb cannot belong to the auxiliary before it: "is to come" can, "has, standing" can not.
 fn verb_breaks(own: &VerbGroup, verb: &VerbGroup) -> bool {
     own.lemma == "do" && verb.progressive
@@ -165,6 +197,7 @@ fn merge(own: &mut VerbGroup, verb: &VerbGroup) {
         own.modal.get_or_insert_with(|| "must".into());
         own.perfect = false;
     }
+    own.modal = own.modal.take().or_else(|| verb.modal.clone());
     own.lemma.clone_from(&verb.lemma);
 }
 

@@ -139,7 +139,12 @@ pub(crate) struct Sentence {
 
 /// The words of a text and its sentences; words inside `times` are passed over.
 pub(crate) fn parse(text: &str, times: &[Range<usize>]) -> (Vec<Word>, Vec<Sentence>) {
-    let words = words(text, times);
+    parse_with(text, times, &[])
+}
+
+/// The same, of a text in which some words, in lower case, are known to be names: "Rose" is no flower where somebody is called so.
+pub(crate) fn parse_with(text: &str, times: &[Range<usize>], names: &[String]) -> (Vec<Word>, Vec<Sentence>) {
+    let words = words(text, times, names);
     let mut sentences = Vec::new();
     let mut from = 0;
     for at in 0..=words.len() {

@@ -162,7 +162,13 @@ impl Chunker<'_> {
         while let Some(word) = self.words.get(self.at) {
             match word.tag {
                 Tag::Not => group.negated = true,
-                Tag::To => group.infinitive = true,
+                Tag::To => {
+                    group.infinitive = true;
+                    // "We have to go": it is a duty; "we had to go" tells what happened.
+                    if last_auxiliary.take() == Some("have") && !group.past {
+                        group.modal.get_or_insert_with(|| "must".into());
+                    }
+                }
                 Tag::Modal => {
                     bare = false;
                     group.future |= matches!(word.text.as_str(), "will" | "shall");

@@ -243,11 +243,12 @@ impl<'a> Parser<'a> {
 }
 
 /// Words that may follow a time told by a number, and that no number counts. Sorted.
-const FOLLOWERS: [&str; 66] = [
+const FOLLOWERS: [&str; 71] = [
     "a",
     "about",
     "after",
     "again",
+    "already",
     "and",
     "are",
     "as",
@@ -272,12 +273,15 @@ const FOLLOWERS: [&str; 66] = [
     "i",
     "if",
     "in",
+    "instead",
     "into",
     "is",
     "it",
     "last",
+    "later",
     "my",
     "next",
+    "now",
     "on",
     "or",
     "our",
@@ -296,6 +300,7 @@ const FOLLOWERS: [&str; 66] = [
     "today",
     "tomorrow",
     "tonight",
+    "too",
     "until",
     "was",
     "we",

@@ -147,17 +147,24 @@ fn is_arranged(words: &[&str]) -> bool {
         "scheduled" | "rescheduled" | "postponed" | "delayed" | "expected" | "appointment" => Some(true),
         _ => None,
     };
-    let Some((place, also_on)) = words.iter().enumerate().find_map(|(place, word)| to(word).map(|on| (place, on)))
-    else {
-        return false;
+    let forward = |place: usize| {
+        let pair = (words[place], words.get(place + 1).copied().unwrap_or_default());
+        matches!(pair, ("brought" | "put" | "pushed", "forward" | "back")).then_some(false)
     };
+    let arranged =
+        words.iter().enumerate().find_map(|(place, word)| Some((place, to(word).or_else(|| forward(place))?)));
+    let Some((place, also_on)) = arranged else { return false };
     if words.iter().any(|word| matches!(*word, "did" | "yesterday" | "ago")) {
         return false;
     }
-    words[place..].windows(2).any(|pair| {
+    let is_ordinal =
+        |word: &str| word.ends_with("th") || matches!(word, "first" | "second" | "third" | "twenty" | "thirty");
+    (place..words.len()).any(|at| {
+        let word = |offset: usize| words.get(at + offset).copied().unwrap_or_default();
         // What was moved on Monday lies behind, what is expected on Monday ahead.
-        let led = matches!(pair[0], "to" | "for" | "until" | "till") || also_on && pair[0] == "on";
-        led && (is_day(pair[1]) || matches!(pair[1], "next" | "tomorrow" | "tonight"))
+        let led = matches!(word(0), "to" | "for" | "until" | "till") || also_on && word(0) == "on";
+        let day = is_day(word(1)) || word(1) == "the" && is_ordinal(word(2));
+        led && (day || matches!(word(1), "next" | "tomorrow" | "tonight"))
     })
 }
 

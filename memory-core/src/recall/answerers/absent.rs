@@ -1,0 +1,89 @@
+//! Who was not there: those who are usually together, without those who were.
+
+use crate::ReadError;
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
+use crate::recall::answerers::quote::list;
+use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::likeness::likeness;
+use crate::recall::pool::{Found, Pool};
+use crate::recall::question::asks_absent;
+use crate::recall::reading::{Reading, is_person};
+
+/// How much of the question a gathering holds.
+const SAYS_IT: f32 = 0.6;
+/// Below this somebody else is meant.
+const SAME: f32 = 0.7;
+
+/// "Who was not at the table on Sunday?", "who was missing at the rehearsal?".
+pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    if !asks_absent(&question.asked) {
+        return Ok(None);
+    }
+    let gathers = |found: &&Found| {
+        found.coverage.of_content >= SAYS_IT && !found.reading.only_asks() && together(&found.reading).len() > 1
+    };
+    let bound = question.bound().or_else(|| question.near().first().map(|(span, _)| *span));
+    let inside = |found: &&Found| bound.is_none_or(|bound| found.span().overlaps(bound));
+    let best = pooled.iter().filter(gathers).filter(inside).max_by(|a, b| {
+        a.coverage.of_content.total_cmp(&b.coverage.of_content).then(a.span().start.cmp(&b.span().start))
+    });
+    let Some(gathering) = best else { return Ok(None) };
+    let there = persons(&gathering.reading, |clause| is_there(clause, &gathering.reading));
+    // Who is told to be elsewhere meanwhile.
+    let mut missing: Vec<String> = persons(&gathering.reading, |clause| !is_there(clause, &gathering.reading));
+    missing.retain(|name| !there.contains(name));
+    let mut evidence = vec![gathering.clone()];
+    if missing.is_empty() {
+        let others =
+            pool.search(&question.timeless, pool.embedding.as_ref(), &question.content, question.hard, None)?;
+        let others = others.iter().filter(gathers).filter(|found| found.id() != gathering.id());
+        for found in others {
+            for name in together(&found.reading) {
+                if !there.contains(&name) && !missing.contains(&name) {
+                    missing.push(name);
+                    evidence.push(found.clone());
+                }
+            }
+        }
+    }
+    if missing.is_empty() {
+        return Ok(None);
+    }
+    let text = list(&missing);
+    Ok(Some(Candidate::computed(
+        Layer::Episodes,
+        text,
+        Value::List(missing),
+        evidence,
+        question.content.known(),
+        "those who are there at other times".into(),
+    )))
+}
+
+/// The persons whom the clauses of an event are about, those that a filter takes.
+fn persons(reading: &Reading, is: impl Fn(&Clause) -> bool) -> Vec<String> {
+    let mut found: Vec<(NounPhrase, String)> = Vec::new();
+    for clause in reading.clauses().filter(|clause| is(clause)) {
+        let subjects = clause.subject.iter().flat_map(NounPhrase::all);
+        for noun in subjects.filter(|noun| is_person(noun) && noun.kind == NounKind::Name) {
+            if !found.iter().any(|(known, _)| likeness(known, noun, reading) >= SAME) {
+                found.push((noun.clone(), reading.phrase_text(noun)));
+            }
+        }
+    }
+    found.into_iter().map(|(_, name)| name).collect()
+}
+
+/// The persons who are together as an event tells it: none if it names only one.
+fn together(reading: &Reading) -> Vec<String> {
+    persons(reading, |clause| is_there(clause, reading))
+}
+
+/// Whether a clause tells who is there: those that name several, and what comes before them. What one does somewhere else is told
+/// behind.
+fn is_there(clause: &Clause, reading: &Reading) -> bool {
+    let several = |clause: &Clause| clause.subject.as_ref().is_some_and(|subject| !subject.also.is_empty());
+    let last = reading.clauses().filter(|clause| several(clause)).map(|clause| clause.range.start).max();
+    last.is_some_and(|last| clause.range.start <= last)
+}

@@ -1,0 +1,186 @@
+//! When a state began, when somebody came back, when what was announced was done: times that no single event names as the question does.
+
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
+use crate::language::english::states::{Scale, state};
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
+use crate::language::english::time::{Tense, moment};
+use crate::recall::answerers::places::capitalised;
+use crate::recall::answerers::truth::{concerns, stance};
+use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::likeness::{best_in, likeness};
+use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::question::ITSELF;
+use crate::recall::reading::{Reading, is_person, name_phrase};
+use crate::recall::telling::telling;
+use crate::{Kind, ReadError, TimeSpan, Timestamp};
+
+/// Events of the thing or the person that are looked at.
+const EVENTS: usize = 300;
+/// Below this somebody else is meant.
+const SAME: f32 = 0.7;
+/// So long before and after its time what was announced may be done.
+const AROUND: std::time::Duration = std::time::Duration::from_secs(2 * 3_600);
+
+/// The time that is asked for, if it takes more than one event to know it.
+pub(super) fn answer(pool: &Pool<'_>, best: Option<&Found>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    if question.tense != Tense::Past || question.asked.cue.is_some() {
+        return Ok(None);
+    }
+    let chosen = match onset(pool)? {
+        Some(found) => Some((found, "what told first that it was so")),
+        None => match returned(pool)? {
+            Some(found) => Some((found, "the first that was known of them afterwards")),
+            None => done(pool, best)?.map(|found| (found, "when what was announced was done")),
+        },
+    };
+    let Some((found, reason)) = chosen else { return Ok(None) };
+    let at = found.span().start;
+    let text = capitalised(&moment(at, &question.now));
+    let value = Value::Times(vec![found.span()]);
+    Ok(Some(Candidate::computed(Layer::Episodes, text, value, vec![found], question.content.known(), reason.into())))
+}
+
+/// The events of a person or a thing, in order of time.
+fn events(pool: &Pool<'_>, thing: &NounPhrase) -> Result<Vec<Found>, ReadError> {
+    let question = pool.question;
+    let mut all = merged(
+        pool.about(thing, question.bound(), true, EVENTS, &question.content)?,
+        pool.mentions(thing, question.bound(), true, EVENTS, &question.content)?,
+    );
+    all.retain(|found| !found.reading.only_asks());
+    all.sort_by_key(|found| (found.span().start, found.id()));
+    Ok(all)
+}
+
+/// "When did she fall ill?", "when did the light come back?": the first event that tells of the state, after the last that denies it.
+fn onset(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
+    let question = pool.question;
+    let clause = &question.asked.clause;
+    let Some(verb) = &clause.verb else { return Ok(None) };
+    let Some(thing) = clause.subject.as_ref().filter(|subject| !subject.is_pronoun()) else { return Ok(None) };
+    let becomes =
+        verb.auxiliary_only || matches!(verb.lemma.as_str(), "get" | "become" | "fall" | "go" | "turn" | "feel");
+    let told = clause.complements.iter().map(|(word, _)| word.as_str()).find(|word| state(word).is_some());
+    // "When was it mended?": when it was first known to work again.
+    let mended = verb.passive && matches!(state(&verb.lemma), Some((Scale::Working, true)));
+    let told = told.or(mended.then_some(verb.lemma.as_str()));
+    let becomes = becomes || mended;
+    if let Some(told) = told.filter(|_| becomes && clause.objects.is_empty()) {
+        let mut held = false;
+        let mut began = None;
+        for found in events(pool, thing)?.into_iter().filter(|found| concerns(thing, &found.reading)) {
+            match stance(told, thing, clause, &found.reading) {
+                Some(true) if !held => {
+                    held = true;
+                    began = Some(found);
+                }
+                Some(true) | None => {}
+                Some(false) => held = false,
+            }
+        }
+        return Ok(began);
+    }
+    let back = verb.particle.as_deref() == Some("back") || clause.complements.iter().any(|(word, _)| word == "back");
+    if !back || is_person(thing) || !matches!(verb.lemma.as_str(), "come" | "be" | "go" | "get") {
+        return Ok(None);
+    }
+    let all = events(pool, thing)?;
+    let again = |found: &&Found| {
+        best_in(thing, &found.reading) >= SAME
+            && crate::index::words(&found.reading.event.text).any(|word| word == "again" || word == "back")
+    };
+    Ok(all.iter().rev().find(again).cloned())
+}
+
+/// "When did he get back from the library?": what tells that he came, else the first that he is known to have done after he went.
+fn returned(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
+    let question = pool.question;
+    let clause = &question.asked.clause;
+    let Some(verb) = clause.verb.as_ref().filter(|verb| comes(&verb.lemma)) else { return Ok(None) };
+    let back = verb.lemma == "return" || verb.particle.iter().map(String::as_str).chain(words(clause)).any(is_home);
+    let Some(person) = clause.subject.as_ref().filter(|subject| back && is_person(subject)) else { return Ok(None) };
+    let all = events(pool, person)?;
+    let from = clause.adjuncts.iter().find(|adjunct| adjunct.preposition.ends_with("from")).map(|from| &from.noun);
+    let goes = |found: &&Found| {
+        clauses_of(person, &found.reading).any(|clause| {
+            let moves = clause.verb.as_ref().is_some_and(|verb| {
+                lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb) && !verb.negated
+            });
+            let mut towards =
+                clause.adjuncts.iter().filter(|adjunct| matches!(adjunct.preposition.as_str(), "to" | "for" | "into"));
+            moves && towards.any(|to| from.is_none_or(|from| likeness(from, &to.noun, &found.reading) >= SAME))
+        })
+    };
+    let Some(left) = all.iter().rev().find(goes) else { return Ok(None) };
+    let later: Vec<&Found> = all.iter().filter(|found| found.span().start > left.span().end).collect();
+    let arrives = |found: &&&Found| {
+        clauses_of(person, &found.reading).any(|clause| {
+            let verb = clause.verb.as_ref().filter(|verb| comes(&verb.lemma) && !verb.negated);
+            verb.is_some_and(|verb| {
+                verb.lemma == "return" || verb.particle.iter().map(String::as_str).chain(words(clause)).any(is_home)
+            })
+        })
+    };
+    let own = |found: &&&Found| {
+        found
+            .reading
+            .event
+            .entity
+            .as_deref()
+            .is_some_and(|entity| likeness(person, &name_phrase(entity), &found.reading) >= SAME)
+    };
+    Ok(later.iter().find(arrives).or_else(|| later.iter().find(own)).map(|found| (*found).clone()))
+}
+
+fn comes(verb: &str) -> bool {
+    matches!(verb, "come" | "get" | "return" | "be" | "arrive")
+}
+
+fn is_home(word: &str) -> bool {
+    matches!(word, "back" | "home" | "in" | "inside")
+}
+
+fn words(clause: &Clause) -> impl Iterator<Item = &str> {
+    clause.complements.iter().map(|(word, _)| word.as_str())
+}
+
+/// The clauses that tell what a person does.
+fn clauses_of<'r>(person: &'r NounPhrase, reading: &'r Reading) -> impl Iterator<Item = &'r Clause> {
+    reading.clauses().filter(move |clause| {
+        let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject));
+        subject.is_some_and(|subject| subject.all().any(|noun| likeness(person, noun, reading) >= SAME))
+    })
+}
+
+/// "When did the vet come?", where only the announcement says so in these words: the first that the one who was announced did about
+/// that time.
+fn done(pool: &Pool<'_>, best: Option<&Found>) -> Result<Option<Found>, ReadError> {
+    let question = pool.question;
+    let announces = |found: &&Found| {
+        let telling = telling(question, &found.reading);
+        let past = telling.iter().filter_map(|clause| clause.verb.as_ref()).any(|verb| verb.past || verb.perfect);
+        found.reading.event.kind == Kind::Text && !past
+    };
+    let Some(announced) = best.filter(announces) else { return Ok(None) };
+    let told_at = announced.span().end;
+    let Some(time) = announced.reading.times.iter().find(|time| time.span.end > told_at) else { return Ok(None) };
+    let around = TimeSpan { start: time.span.start.saturating_sub(AROUND), end: time.span.end.saturating_add(AROUND) };
+    let now = Timestamp::from(question.now.timestamp());
+    // By name, or by the name of who has the role that is asked about, which stands nowhere in the question.
+    let mut persons = question
+        .named
+        .iter()
+        .filter(|noun| noun.kind == NounKind::Name && is_person(noun) || noun.range.is_empty() && noun.head != ITSELF);
+    let Some(person) = persons.next_back() else { return Ok(None) };
+    let acts = |found: &&Found| {
+        let event = &found.reading.event;
+        let own = event
+            .entity
+            .as_deref()
+            .is_some_and(|entity| likeness(person, &name_phrase(entity), &found.reading) >= SAME);
+        let seen = matches!(event.kind, Kind::Action | Kind::Caption);
+        own && seen && found.span().start > told_at && found.span().start <= now && around.contains(found.span().start)
+    };
+    Ok(events(pool, person)?.iter().find(acts).cloned())
+}

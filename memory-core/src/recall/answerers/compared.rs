@@ -1,0 +1,204 @@
+//! Two times compared: "was it warmer at noon or in the evening?", "did she play longer on Monday than on Tuesday?".
+
+use crate::language::english::question::Ask;
+use crate::language::english::time::{length, time_phrases};
+use crate::recall::answerers::places::capitalised;
+use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::content::word_likeness;
+use crate::recall::likeness::best_in;
+use crate::recall::pool::{Found, Pool};
+use crate::recall::quantities::Quantity;
+use crate::recall::question::Question;
+use crate::{Kind, ReadError, TimeSpan};
+
+/// Events of one of the two times that are looked at.
+const EVENTS: usize = 200;
+/// How much of the question an event holds whose length is compared.
+const SAYS_IT: f32 = 0.5;
+/// From here an event tells of the thing whose value is compared.
+const SAME_THING: f32 = 0.6;
+/// A reading lies at most so far from the moment that is named.
+const NEAR: std::time::Duration = std::time::Duration::from_secs(3_600);
+
+/// One of the two times, with its words.
+struct Side {
+    words: String,
+    span: TimeSpan,
+}
+
+/// The time at which something was more, longer or more often, or whether it was so.
+pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let Some(scale) = question.asked.scale.as_ref().filter(|scale| scale.comparative) else { return Ok(None) };
+    if !matches!(question.ask(), Ask::Truth | Ask::Time | Ask::Thing | Ask::Description) {
+        return Ok(None);
+    }
+    let Some((first, second, than)) = sides(question) else { return Ok(None) };
+    let of_side = |side: &Side| match scale.of.as_str() {
+        "long" => lasted(pool, side.span),
+        "often" => counted(pool, side.span),
+        _ => measured(pool, side.span),
+    };
+    let (Some(one), Some(other)) = (of_side(&first)?, of_side(&second)?) else { return Ok(None) };
+    if one.0.total_cmp(&other.0).is_eq() && !than {
+        let text = format!("The same both times ({})", one.1);
+        return Ok(Some(candidate(question, text, Value::Text("same".into()), vec![one.2, other.2])));
+    }
+    let more = if scale.most { one.0 > other.0 } else { one.0 < other.0 };
+    let told = |side: &Side, value: &str| format!("{} {value}", side.words);
+    if than {
+        let text =
+            format!("{}: {}, {}.", if more { "Yes" } else { "No" }, told(&first, &one.1), told(&second, &other.1));
+        return Ok(Some(candidate(question, text, Value::Truth(more), vec![one.2, other.2])));
+    }
+    let ((chosen, own), (rest, others)) =
+        if more { ((&first, &one), (&second, &other)) } else { ((&second, &other), (&first, &one)) };
+    let text = format!("{}: {}, {}.", capitalised(&chosen.words), own.1, told(rest, &others.1));
+    let value = Value::Text(chosen.words.clone());
+    Ok(Some(candidate(question, text, value, vec![own.2.clone(), others.2.clone()])))
+}
+
+fn candidate(question: &Question<'_>, text: String, value: Value, evidence: Vec<Found>) -> Candidate {
+    Candidate::computed(
+        Layer::Episodes,
+        text,
+        value,
+        evidence,
+        question.content.known().max(0.6),
+        "the two compared".into(),
+    )
+}
+
+/// The two times that "or" or "than" joins.
+fn sides(question: &Question<'_>) -> Option<(Side, Side, bool)> {
+    let words = &question.asked.words;
+    let joint = words.iter().rposition(|word| matches!(word.text.as_str(), "or" | "than"))?;
+    let than = words[joint].is("than");
+    let (before, behind) = (words[joint].range.start, words[joint].range.end);
+    let own = |from: usize, to: usize| {
+        let mut inside =
+            question.phrases.iter().filter(move |phrase| from <= phrase.range.start && phrase.range.end <= to);
+        inside.next_back()
+    };
+    let (one, other) = (own(0, before), own(behind, question.text.len()));
+    // "In the morning or at noon on Monday": a part of a day is that of the day that the other one names.
+    let zone = question.now.time_zone();
+    let day = |span: TimeSpan| span.start.to_jiff().to_zoned(zone.clone()).strftime("%-d %B %Y").to_string();
+    let within = |text: &str, date: Option<TimeSpan>| {
+        let text = text.trim().trim_end_matches(['?', ',', '.']);
+        let dated = date.map_or_else(|| text.to_owned(), |date| format!("{text} on {}", day(date)));
+        let found = time_phrases(&dated, &question.now, None, question.tense);
+        let spans: Vec<TimeSpan> = found.iter().map(|phrase| phrase.named).collect();
+        let shortest = spans.into_iter().min_by_key(|span| span.end.since(span.start))?;
+        Some(shortest)
+    };
+    let last_words = |text: &str| {
+        let place = ["in the ", "at ", "on ", "this ", "yesterday", "today"]
+            .iter()
+            .filter_map(|begin| text.rfind(begin))
+            .max()?;
+        text.get(place..).map(str::to_owned)
+    };
+    let dated = |phrase: Option<&crate::language::english::time::TimePhrase>| {
+        phrase.filter(|phrase| phrase.has_date).map(|phrase| phrase.named)
+    };
+    let side = |phrase: Option<&crate::language::english::time::TimePhrase>,
+                text: &str,
+                date: Option<TimeSpan>|
+     -> Option<Side> {
+        match phrase.filter(|phrase| phrase.has_date || date.is_none()) {
+            Some(phrase) => Some(Side { words: question.part(&phrase.range).to_owned(), span: phrase.named }),
+            None => {
+                let words = match phrase {
+                    Some(phrase) => question.part(&phrase.range).to_owned(),
+                    None => last_words(text)?,
+                };
+                Some(Side { span: within(&words, date)?, words })
+            }
+        }
+    };
+    let (before, behind) = (question.text.get(..before)?, question.text.get(behind..)?);
+    let first = side(one, before, dated(other))?;
+    let second = side(other, behind, dated(one))?;
+    (first.span != second.span).then_some((first, second, than))
+}
+
+type Compared = Option<(f64, String, Found)>;
+
+/// How long what is asked about lasted inside a time.
+fn lasted(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
+    let events = matching(pool, span)?;
+    let total: std::time::Duration = events.iter().map(|found| found.span().end.since(found.span().start)).sum();
+    let Some(found) = events.into_iter().find(|found| found.span().end > found.span().start) else { return Ok(None) };
+    Ok(Some((total.as_secs_f64(), length(total), found)))
+}
+
+/// How often what is asked about happened inside a time.
+#[expect(clippy::cast_precision_loss, reason = "a count of events")]
+fn counted(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
+    let events = matching(pool, span)?;
+    let count = events.len();
+    Ok(events.into_iter().next().map(|found| (count as f64, format!("{count} times"), found)))
+}
+
+/// The events inside a time that are what the question speaks of.
+fn matching(pool: &Pool<'_>, span: TimeSpan) -> Result<Vec<Found>, ReadError> {
+    let question = pool.question;
+    let mut all = pool.listing(Some(span), None, Vec::new(), false, EVENTS, &question.content)?;
+    all.retain(|found| !found.reading.only_asks() && found.reading.event.kind != Kind::Text);
+    let most = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
+    all.retain(|found| {
+        found.coverage.of_content >= SAYS_IT.min(most).max(0.3) && found.coverage.of_content >= most - 0.1
+    });
+    Ok(all)
+}
+
+/// The value that was told of the thing nearest to a time.
+fn measured(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
+    let question = pool.question;
+    let Some(thing) = question.asked.clause.subject.as_ref().or(question.named.first()) else { return Ok(None) };
+    let middle = span.start.saturating_add(span.end.since(span.start) / 2);
+    let wide = TimeSpan { start: span.start.saturating_sub(NEAR), end: span.end.saturating_add(NEAR) };
+    let mut rated: Vec<(u8, std::time::Duration, f64, String, Found)> = Vec::new();
+    for found in pool.listing(Some(wide), None, Vec::new(), false, EVENTS, &question.content)? {
+        if found.reading.only_asks() {
+            continue;
+        }
+        let of_thing = best_in(thing, &found.reading) >= SAME_THING;
+        let owner = thing.owner.as_deref().is_some_and(|owner| best_in(owner, &found.reading) >= SAME_THING);
+        for quantity in found.reading.quantities() {
+            let own = measures(&thing.head, &quantity);
+            let rank = match (own, of_thing, owner) {
+                (true, true, _) => 0,
+                (true, _, true) => 1,
+                (true, false, false) => 2,
+                (false, true, _) if quantity.unit == "%" => 3,
+                _ => continue,
+            };
+            let inside = span.contains(found.span().start);
+            let at = found.span().start;
+            let away = if at > middle { at.since(middle) } else { middle.since(at) };
+            let text = found.reading.text(&quantity.range).to_owned();
+            rated.push((rank + if inside { 0 } else { 4 }, away, quantity.value, text, found.clone()));
+        }
+    }
+    rated.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.cmp(&b.1)).then(a.4.id().cmp(&b.4.id())));
+    Ok(rated.into_iter().next().map(|(_, _, value, text, found)| (value, text, found)))
+}
+
+/// Whether a number can be a value of what a word names.
+fn measures(head: &str, quantity: &Quantity) -> bool {
+    let degrees = matches!(quantity.unit.as_str(), "degree" | "°" | "c" | "°c" | "celsius");
+    let plain = quantity.unit.is_empty() || quantity.unit == "now" || quantity.unit == "again";
+    match head {
+        // What a person's temperature is told as has a decimal and no unit.
+        "temperature" | "fever" => {
+            degrees || plain && (34.0..43.0).contains(&quantity.value) && quantity.value.fract() != 0.0
+        }
+        "battery" | "charge" => quantity.unit == "%",
+        _ => {
+            word_likeness(head, &quantity.unit) >= 0.9
+                || quantity.of.split(' ').any(|word| word_likeness(head, word) >= 0.9)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What does not work: every thing of which that was told last.
+
+use crate::Kind;
+use crate::ReadError;
+use crate::language::english::question::Ask;
+use crate::language::english::states::{Scale, state};
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
+use crate::recall::answerers::quote::list;
+use crate::recall::answerers::truth::{predicate, stance};
+use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::likeness::likeness;
+use crate::recall::pool::{Found, Pool};
+use crate::recall::question::Question;
+use crate::recall::reading::is_person;
+
+/// Events that are gone through, the latest.
+const EVENTS: usize = 600;
+/// Most things that an answer lists.
+const LISTED: usize = 6;
+/// From here two phrases mean one thing.
+const SAME_THING: f32 = 0.8;
+
+/// "What is still broken?", "what hasn't been repaired yet?".
+pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    if !asks(question) {
+        return Ok(None);
+    }
+    let kinds = vec![Kind::Text, Kind::State, Kind::Caption, Kind::Entity];
+    let mut events = pool.listing(question.bound(), None, kinds, true, EVENTS, &question.content)?;
+    events.sort_by_key(|found| (found.span().start, found.id()));
+    let mut known: Vec<(NounPhrase, Found)> = Vec::new();
+    let mut broken: Vec<(String, Found)> = Vec::new();
+    // The latest first: what is told of a thing before no longer holds.
+    for found in events.iter().rev().filter(|found| !found.reading.only_asks()) {
+        for clause in found.reading.clauses() {
+            for thing in things(clause) {
+                let Some(thing) = found.reading.resolve(thing).filter(|thing| thing.kind == NounKind::Common) else {
+                    continue;
+                };
+                let told = known.iter().any(|(other, at)| {
+                    likeness(other, &thing, &at.reading).max(likeness(&thing, other, &found.reading)) >= SAME_THING
+                });
+                if told || is_person(&thing) {
+                    continue;
+                }
+                let Some(bad) = stance("broken", &thing, clause, &found.reading) else { continue };
+                if bad {
+                    let told = found.reading.phrase_text(&thing);
+                    let begins =
+                        told.split(' ').next().is_some_and(|first| matches!(first, "The" | "A" | "An" | "My" | "Our"));
+                    let text = if begins { told[..1].to_lowercase() + &told[1..] } else { told };
+                    broken.push((text, found.clone()));
+                }
+                known.push((thing, found.clone()));
+            }
+        }
+    }
+    if broken.is_empty() {
+        return Ok(None);
+    }
+    broken.truncate(LISTED);
+    broken.reverse();
+    let names: Vec<String> = broken.iter().map(|(name, _)| name.clone()).collect();
+    let text = super::places::capitalised(&list(&names));
+    let evidence = broken.into_iter().map(|(_, found)| found).collect();
+    Ok(Some(Candidate::computed(
+        Layer::Episodes,
+        text,
+        Value::List(names),
+        evidence,
+        1.0,
+        "what was told last of each thing".into(),
+    )))
+}
+
+/// Whether a question asks which things do not work, and names none.
+fn asks(question: &Question<'_>) -> bool {
+    let clause = &question.asked.clause;
+    let nothing = question
+        .named
+        .iter()
+        .all(|noun| matches!(noun.head.as_str(), "order" | "house" | "home" | "repair" | "moment"));
+    let open = question.ask() == Ask::Thing && question.asked.subject_is_asked && clause.objects.is_empty();
+    if !open || !nothing {
+        return false;
+    }
+    let texts: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
+    let out_of_order = texts.windows(3).any(|three| three == ["out", "of", "order"]);
+    let told = predicate(clause, question).and_then(|word| state(&word));
+    // "What broke?" asks what happened.
+    let is = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive || verb.negated);
+    let bad =
+        told.is_some_and(|(scale, works)| scale == Scale::Working && works == question.asked.negated_verb()) && is;
+    let needs = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "need")
+        && texts
+            .iter()
+            .any(|text| matches!(*text, "repair" | "repairing" | "fixing" | "mending" | "repaired" | "fixed"));
+    out_of_order || bad || needs
+}
+
+/// What a clause may say works or not: what it is about, if that does nothing to another thing, and what somebody can do nothing about.
+fn things(clause: &Clause) -> impl Iterator<Item = &NounPhrase> {
+    let about = clause.adjuncts.iter().filter(|adjunct| adjunct.preposition == "about").map(|adjunct| &adjunct.noun);
+    let cannot = clause.verb.as_ref().is_some_and(|verb| verb.negated && verb.modal.is_some());
+    let intransitive = clause.objects.is_empty();
+    let dealt = clause.objects.iter().chain(about).filter(move |_| cannot);
+    clause.subject.iter().filter(move |_| intransitive).chain(dealt)
+}

@@ -1,0 +1,81 @@
+//! Who is related to whom, as people call one another: who answers Oda with "…, Mother" is her child.
+
+use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::question::Ask;
+use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::likeness::likeness;
+use crate::recall::pool::{Found, Pool};
+use crate::recall::reading::{Reading, name_phrase};
+use crate::{Kind, ReadError, TimeSpan};
+
+/// Texts of a person that are gone through.
+const TEXTS: usize = 200;
+/// An answer follows within this.
+const ANSWERED: std::time::Duration = std::time::Duration::from_secs(600);
+/// Below this somebody else is meant.
+const SAME: f32 = 0.7;
+
+/// "Who is Oda's son?"
+pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let subject = question.asked.clause.subject.as_ref().or(question.asked.clause.objects.first());
+    let Some(asked) = subject.filter(|_| question.ask() == Ask::Person) else { return Ok(None) };
+    let older = generations(&asked.head);
+    let whose = asked.owner.as_deref().or(asked.of.as_deref()).filter(|whose| !whose.is_pronoun());
+    let (Some(older), Some(whose)) = (older, whose) else { return Ok(None) };
+    let own = |reading: &Reading| {
+        let speaker = reading.event.entity.as_deref().filter(|_| reading.event.kind == Kind::Text);
+        speaker.is_some_and(|speaker| likeness(whose, &name_phrase(speaker), reading) >= SAME)
+    };
+    let mut texts = pool.about(whose, question.hard, true, TEXTS, &question.content)?;
+    texts.retain(|found| own(&found.reading));
+    for said in &texts {
+        let span = said.span();
+        // Who is older is called so by them; who is younger calls them so.
+        let window = match older > 0 {
+            true => TimeSpan { start: span.start.saturating_sub(ANSWERED), end: span.start },
+            false => TimeSpan { start: span.end, end: span.end.saturating_add(ANSWERED) },
+        };
+        let mut beside = pool.listing(Some(window), None, vec![Kind::Text], older > 0, 4, &question.content)?;
+        beside.sort_by_key(|found| (found.span().start, found.id()));
+        let other =
+            |found: &&Found| found.id() != said.id() && !own(&found.reading) && found.reading.event.entity.is_some();
+        let next = match older > 0 {
+            true => beside.iter().rfind(other),
+            false => beside.iter().find(other),
+        };
+        let Some(next) = next else { continue };
+        let calls = if older > 0 { said } else { next };
+        if called(&calls.reading) != Some(older.abs()) {
+            continue;
+        }
+        let Some(name) = next.reading.event.entity.clone() else { continue };
+        let evidence = vec![calls.clone(), if older > 0 { next.clone() } else { said.clone() }];
+        return Ok(Some(Candidate::computed(
+            Layer::Episodes,
+            name.clone(),
+            Value::Text(name),
+            evidence,
+            question.content.known().max(0.6),
+            "by how they call one another".into(),
+        )));
+    }
+    Ok(None)
+}
+
+/// How many generations older the one is whom a text calls by what they are: at its end or its begin, parted by a comma.
+fn called(reading: &Reading) -> Option<i8> {
+    let text = reading.event.text.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let last = text.rsplit_once(',').map(|(_, word)| bare(word)).filter(|word| !word.contains(' '));
+    let first = text.split_once(',').map(|(word, _)| bare(word)).filter(|word| !word.contains(' '));
+    [last, first].into_iter().flatten().find_map(|word| generations(&word).filter(|older| *older > 0))
+}
+
+/// By how many generations somebody is older who is that to somebody: "mother", "granny", "son".
+fn generations(word: &str) -> Option<i8> {
+    const CLASSES: &[(&str, i8)] = &[("grandparent", 2), ("parent", 1), ("grandchild", -2), ("child", -1)];
+    let is_a = |class: &str| lexicon::is_a_as(word, class, PartOfSpeech::Noun).is_some();
+    let grand = || word.strip_prefix("grand").and_then(generations).map(|older| older + older.signum());
+    CLASSES.iter().find(|(class, _)| is_a(class)).map(|(_, older)| *older).or_else(grand)
+}

@@ -1,0 +1,87 @@
+//! The numbers of a text with their units and what they measure.
+
+use std::ops::Range;
+
+use crate::language::english::closed::{is_one_of, number_word};
+use crate::language::english::tag::{Tag, lemma};
+use crate::language::english::token::{TokenKind, tokens};
+
+/// A number with what it measures.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Quantity {
+    pub value: f64,
+    /// The unit or the noun behind the number: "g", "kcal", "books"; may be empty.
+    pub unit: String,
+    /// The noun that the unit measures: "g fat" measures fat.
+    pub of: String,
+    pub range: Range<usize>,
+}
+
+/// The numbers of a text with what stands behind them.
+pub(super) fn quantities(text: &str) -> Vec<Quantity> {
+    let tokens = tokens(text);
+    let mut found = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let value = match token.kind {
+            TokenKind::Number if !token.text.contains(':') => token.text.replace(',', "").parse::<f64>().ok(),
+            TokenKind::Word => number_word(&token.text),
+            _ => None,
+        };
+        // "28g" is one token.
+        let (value, glued) = match value {
+            Some(value) => (value, String::new()),
+            None => {
+                let digits: String = token.text.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+                match digits.parse::<f64>() {
+                    Ok(value) if token.kind == TokenKind::Word && !digits.is_empty() => {
+                        (value, token.text[digits.len()..].to_owned())
+                    }
+                    _ => continue,
+                }
+            }
+        };
+        let word = |at: usize| {
+            tokens.get(at).filter(|token| token.kind == TokenKind::Word || token.text == "%" || token.text == "°")
+        };
+        let mut next = at + 1;
+        let mut end = token.range.end;
+        let mut unit = glued;
+        if unit.is_empty()
+            && let Some(token) = word(next)
+            && !is_one_of(&token.text, &["and", "or", "of", "for", "to", "in", "at", "on", "is", "was", "were", "are"])
+        {
+            unit = token.text.clone();
+            end = token.range.end;
+            next += 1;
+        }
+        if tokens.get(next).is_some_and(|token| token.text == "of") {
+            next += 1;
+        }
+        let mut of = Vec::new();
+        while let Some(token) = word(next)
+            && of.len() < 4
+            && !is_one_of(
+                &token.text,
+                &["and", "or", "for", "to", "in", "at", "on", "is", "was", "were", "are", "with", "from"],
+            )
+        {
+            of.push(lemma(&token.text, Tag::Noun));
+            next += 1;
+        }
+        found.push(Quantity { value, unit: unit_name(&unit), of: of.join(" "), range: token.range.start..end });
+    }
+    found
+}
+
+/// One name for a unit, however it is written.
+fn unit_name(unit: &str) -> String {
+    match unit {
+        "gram" | "grams" | "gr" => "g".into(),
+        "kilogram" | "kilograms" | "kilos" | "kilo" => "kg".into(),
+        "litre" | "litres" | "liter" | "liters" => "l".into(),
+        "millilitre" | "millilitres" => "ml".into(),
+        "percent" => "%".into(),
+        "calorie" | "calories" | "kilocalories" => "kcal".into(),
+        other => lemma(other, Tag::Noun),
+    }
+}

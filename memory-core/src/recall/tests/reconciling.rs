@@ -1,0 +1,93 @@
+//! Candidates that agree, disagree, exclude each other, or are too little, in any order.
+
+use super::contract::MORNING;
+use super::home::home;
+use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::decision::{Decision, decide};
+use crate::recall::question::Question;
+use crate::recall::reader::Reader;
+use crate::{Ablation, Intent, Query, TraceStep};
+
+fn candidate(layer: Layer, text: &str, value: Value, confidence: f32) -> Candidate {
+    let signals = Signals { fits: 1.0, ..Signals::default() };
+    let evidence = Vec::new();
+    Candidate { layer, text: text.into(), value, evidence, signals, confidence, reason: "it was told".into() }
+}
+
+fn text(layer: Layer, text: &str, confidence: f32) -> Candidate {
+    candidate(layer, text, Value::Text(text.into()), confidence)
+}
+
+fn quotation(text_: &str, confidence: f32) -> Candidate {
+    let signals = Signals { fits: 0.1, ..Signals::default() };
+    Candidate { signals, ..text(Layer::CrossModal, text_, confidence) }
+}
+
+fn decided(candidates: Vec<Candidate>, ablation: Ablation) -> (Result<Candidate, String>, Vec<TraceStep>) {
+    let home = home(MORNING);
+    let query = Query { question: "Who walks the dog?".into(), ablation, ..Query::default() };
+    let now = home.clock().now().to_jiff().to_zoned(home.zone().clone());
+    let question = Question::of(&query, now, home.search(), None);
+    let mut trace = Vec::new();
+    let decision = decide(&question, candidates, Intent::Factual, &mut trace);
+    let decision = match decision {
+        Decision::Answered(best) => Ok(best),
+        Decision::None { reason, .. } => Err(reason),
+    };
+    (decision, trace)
+}
+
+fn answered(candidates: Vec<Candidate>) -> Candidate {
+    decided(candidates, Ablation::default()).0.unwrap()
+}
+
+#[test]
+fn the_more_detailed_of_those_that_agree_is_told_with_more_confidence() {
+    let best = answered(vec![text(Layer::Episodes, "Tove", 0.8), text(Layer::Facts, "Tove, every morning", 0.5)]);
+    assert_eq!((best.text.as_str(), best.layer), ("Tove, every morning", Layer::Facts));
+    assert!((best.confidence - 0.9).abs() < 1e-6, "{}", best.confidence);
+}
+
+#[test]
+fn a_quotation_bears_an_answer_out_and_is_not_told_for_it() {
+    let best = answered(vec![quotation("Tove walks the dog to the lake.", 0.9), text(Layer::Facts, "Tove", 0.6)]);
+    assert_eq!(best.text, "Tove");
+    assert!((best.confidence - 0.96).abs() < 1e-6, "{}", best.confidence);
+    let alone = answered(vec![quotation("Jonas feeds the cat.", 0.9), text(Layer::Facts, "Tove", 0.6)]);
+    assert!((alone.confidence - 0.6).abs() < 1e-6, "what says something else changes nothing: {}", alone.confidence);
+}
+
+#[test]
+fn two_that_agree_are_better_supported_than_one_that_does_not() {
+    let candidates = || {
+        vec![text(Layer::Episodes, "Jonas", 0.7), text(Layer::Facts, "Tove", 0.6), text(Layer::CrossModal, "Tove", 0.5)]
+    };
+    let best = answered(candidates());
+    assert_eq!(best.text, "Tove");
+    assert!(best.reason.contains("better supported"), "{}", best.reason);
+    let likeliest = decided(candidates(), Ablation { without_reconciling: true, ..Ablation::default() }).0.unwrap();
+    assert_eq!(likeliest.text, "Jonas");
+}
+
+#[test]
+fn numbers_of_one_thing_exclude_each_other() {
+    let number = |layer, number: f64, confidence| {
+        candidate(layer, &number.to_string(), Value::Number(number, "egg".into()), confidence)
+    };
+    let (decision, trace) =
+        decided(vec![number(Layer::Facts, 4.0, 0.8), number(Layer::Episodes, 6.0, 0.8)], Ablation::default());
+    assert!(decision.unwrap_err().contains("contradicts itself"));
+    assert_eq!(trace.iter().map(|step| step.step.as_str()).collect::<Vec<_>>(), ["contradiction"]);
+    let best = answered(vec![number(Layer::Facts, 4.0, 0.9), number(Layer::Episodes, 6.0, 0.5)]);
+    assert!(best.text == "4" && best.confidence < 0.9 && best.confidence > 0.5, "{best:?}");
+    let same = answered(vec![number(Layer::Facts, 4.0, 0.8), number(Layer::Episodes, 4.0, 0.8)]);
+    assert!((same.confidence - 0.96).abs() < 1e-6);
+}
+
+#[test]
+fn what_is_below_the_bar_is_too_little_even_beside_others() {
+    let (decision, trace) =
+        decided(vec![text(Layer::Episodes, "Jonas", 0.2), text(Layer::Facts, "Tove", 0.1)], Ablation::default());
+    assert!(decision.is_err());
+    assert_eq!(trace.last().map(|step| step.step.as_str()), Some("insufficiency"));
+}

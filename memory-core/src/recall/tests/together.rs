@@ -1,0 +1,211 @@
+//! What no single event tells: what recurs, what two times compared say, who was not there, what does not work, who is whose child.
+
+use super::home::{Row, home};
+use crate::Kind;
+
+const NONE: [String; 0] = [];
+
+#[test]
+fn what_somebody_does_on_most_days_is_a_habit() {
+    let rows: &[Row] = &[
+        ("17T06:30:00", 0, Kind::Caption, Some("Tove"), "Tove does her stretches in the yard."),
+        ("17T18:10:00", 0, Kind::Caption, Some("Tove"), "Tove mends a net in the barn."),
+        ("18T06:40:00", 0, Kind::Caption, Some("Tove"), "Tove does her stretches in the yard."),
+        ("18T09:00:00", 0, Kind::Text, Some("Tove"), "The stove is out."),
+        ("19T06:35:00", 0, Kind::Caption, Some("Tove"), "Tove does her stretches in the yard."),
+        ("19T12:00:00", 0, Kind::Text, Some("Rolf"), "Tove is at the sailmaker, she is late."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses =
+        home.misses(&[("What does Tove do every morning?", "stretches"), ("Where does Tove stretch?", "in the yard")]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn two_times_are_compared() {
+    let rows: &[Row] = &[
+        ("17T16:00:00", 1_800, Kind::Action, Some("Rolf"), "Rolf polishes the tuba."),
+        ("19T16:00:00", 3_000, Kind::Action, Some("Rolf"), "Rolf polishes the tuba."),
+        ("18T09:00:00", 0, Kind::State, Some("robot"), "Battery at 41 %."),
+        ("19T15:00:00", 0, Kind::State, Some("robot"), "Battery at 63 %."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("Did Rolf polish longer on 17 November or on 19 November?", "on 19 November"),
+        ("Did Rolf polish longer on 17 November than on 19 November?", "No"),
+        ("When was your battery lower, on 18 November at 9:00 or on 19 November at 15:00?", "on 18 November"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn who_is_usually_there_and_is_not_named_was_missing() {
+    let rows: &[Row] = &[
+        ("17T19:00:00", 0, Kind::Caption, None, "Rehearsal: Tove, Rolf, Ivo and Oda are on the stage."),
+        ("18T19:00:00", 0, Kind::Caption, None, "Rehearsal: Tove, Rolf and Oda are on the stage."),
+        ("19T19:00:00", 0, Kind::Caption, None, "Rehearsal: Tove and Ivo are on the stage. Oda waits in the car."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("Who was not on the stage on 18 November?", "Ivo"),
+        ("Who was missing at the rehearsal on 18 November?", "Ivo"),
+        ("Who was missing at the rehearsal on 19 November?", "Oda"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn what_does_not_work_is_what_was_told_so_last() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Text, Some("Rolf"), "The winch is jammed."),
+        ("17T10:00:00", 0, Kind::State, Some("pump"), "The pump is broken."),
+        ("18T09:00:00", 0, Kind::Text, Some("Tove"), "The winch works again."),
+        ("18T10:00:00", 0, Kind::Text, Some("Tove"), "I could not do anything about the compass."),
+    ];
+    let misses = home(rows).with_meaning().misses(&[
+        ("What is still out of order?", "pump and the compass"),
+        ("What hasn't been repaired yet?", "pump and the compass"),
+        ("Does the compass work?", "No"),
+        ("Does the winch work?", "Yes"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn who_calls_somebody_mother_is_her_child() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Text, Some("Oda"), "Where did I leave my shawl?"),
+        ("17T09:01:00", 0, Kind::Text, Some("Rolf"), "On the bench, Mother."),
+        ("17T12:00:00", 0, Kind::Text, Some("Ivo"), "It smells of tar."),
+    ];
+    let misses = home(rows).with_meaning().misses(&[("Who is Oda's son?", "Rolf"), ("Who is Rolf's mother?", "Oda")]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn when_a_state_began_and_when_somebody_came_back_is_told_by_what_they_did_then() {
+    let rows: &[Row] = &[
+        ("17T08:00:00", 0, Kind::Text, Some("Ivo"), "My throat is sore."),
+        ("17T10:30:00", 0, Kind::Caption, Some("Tove"), "Tove rows to the lighthouse."),
+        ("17T13:20:00", 0, Kind::Text, Some("Tove"), "The lantern keeper sends his regards."),
+        ("18T07:00:00", 0, Kind::Text, Some("Rolf"), "The plumber, Ms Aune, comes this afternoon for the tap."),
+        (
+            "18T15:10:00",
+            0,
+            Kind::Caption,
+            Some("Ms Aune"),
+            "Ms Aune fits a new washer with a wrench and seals it with a gasket.",
+        ),
+    ];
+    let misses = home(rows).with_meaning().misses(&[
+        ("When did Ivo fall ill?", "17 November 2026 at 08:00"),
+        ("When did Tove come back from the lighthouse?", "17 November 2026 at 13:20"),
+        ("At what time did the plumber come for the tap?", "18 November 2026 at 15:10"),
+        ("What is Ms Aune by profession?", "plumber"),
+        ("Which tools did Ms Aune use?", "wrench"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn the_thing_that_was_called_by_its_name_before_is_meant_by_its_noun() {
+    let rows: &[Row] = &[
+        ("17T08:00:00", 0, Kind::Text, Some("Ivo"), "The red dinghy is in the boathouse."),
+        ("17T08:10:00", 0, Kind::Text, Some("Ivo"), "The green dinghy is on the trailer."),
+        ("18T08:00:00", 0, Kind::Text, Some("Tove"), "I left the green dinghy at the jetty."),
+        ("18T09:00:00", 0, Kind::Text, Some("Tove"), "Rolf says the dinghy is on the beach."),
+    ];
+    let misses = home(rows)
+        .with_meaning()
+        .misses(&[("Where is the green dinghy?", "beach"), ("Where is the red dinghy?", "boathouse")]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn what_nobody_told_of_is_not_answered_by_what_happens_to_be_near() {
+    let rows: &[Row] = &[
+        ("17T08:00:00", 0, Kind::Caption, None, "Ivo is at the jetty."),
+        ("17T09:00:00", 0, Kind::Text, Some("Tove"), "I bought four lemons and a sack of coal."),
+    ];
+    let home = home(rows).with_meaning();
+    for question in ["Where does Ivo live?", "How much did the lemons cost?"] {
+        assert_eq!(home.ask(question).answer, None, "{question}");
+    }
+}
+
+#[test]
+fn it_in_a_reply_is_what_was_spoken_of() {
+    let rows: &[Row] = &[
+        ("17T08:00:00", 0, Kind::Text, Some("Ivo"), "I cannot find the oil can."),
+        ("17T08:02:00", 0, Kind::Text, Some("Tove"), "I put it on the top rung because of the goats."),
+        ("18T08:00:00", 0, Kind::Text, Some("Rolf"), "Who has my gloves?"),
+        ("18T08:01:00", 0, Kind::Text, Some("Tove"), "They are on the bench."),
+    ];
+    let misses = home(rows)
+        .with_meaning()
+        .misses(&[("Where is the oil can?", "top rung"), ("Where are Rolf's gloves?", "on the bench")]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn who_has_pain_is_ill_and_whose_knee_is_all_right_is_not() {
+    let rows: &[Row] = &[("17T08:00:00", 0, Kind::Text, Some("Ivo"), "My tooth hurts terribly.")];
+    assert_eq!(home(rows).with_meaning().misses(&[("Does Ivo have a toothache?", "Yes")]), NONE);
+    let rows: &[Row] = &[
+        ("17T08:00:00", 0, Kind::Text, Some("Ivo"), "My tooth hurts terribly."),
+        ("18T08:00:00", 0, Kind::Text, Some("Ivo"), "My tooth is all right again."),
+    ];
+    assert_eq!(home(rows).with_meaning().misses(&[("Does Ivo still have a toothache?", "No")]), NONE);
+}
+
+#[test]
+fn a_corrected_number_is_the_one_that_holds() {
+    let rows: &[Row] = &[
+        ("17T08:00:00", 0, Kind::Text, Some("Oda"), "I have outgrown my waders, I need size 38."),
+        ("18T08:00:00", 0, Kind::Text, Some("Tove"), "Correction, Oda needs 39, I measured her feet."),
+        (
+            "18T09:00:00",
+            0,
+            Kind::Text,
+            Some("Rolf"),
+            "He says drops for the nose, three times a day. It cost 12 euros.",
+        ),
+        ("18T10:00:00", 0, Kind::Text, Some("Rolf"), "The nose drops cost 9 euros."),
+    ];
+    let misses = home(rows)
+        .with_meaning()
+        .misses(&[("What size waders does Oda need?", "39"), ("How much were the nose drops?", "9 euros")]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn it_after_a_deed_is_what_was_dealt_with() {
+    let rows: &[Row] = &[
+        ("17T08:00:00", 0, Kind::Text, Some("Ivo"), "The bellows are torn, they no longer blow."),
+        ("17T10:00:00", 0, Kind::Caption, Some("Mr Aas"), "Mr Aas glues the bellows with a patch of leather."),
+        ("17T10:20:00", 0, Kind::Text, Some("Mr Aas"), "A seam had come undone. It is fine now."),
+        ("18T07:30:00", 0, Kind::Action, Some("Oda"), "Oda takes her tablets."),
+        ("18T09:00:00", 0, Kind::Text, Some("Tove"), "Oda's tablets are in the tackle box."),
+    ];
+    let misses = home(rows)
+        .with_meaning()
+        .misses(&[("Are the bellows still broken?", "No"), ("Where are Oda's tablets?", "tackle box")]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn the_verb_of_a_question_stands_behind_its_adverb() {
+    let rows: &[Row] = &[
+        ("17T08:00:00", 0, Kind::Text, Some("Tove"), "The watering system drips."),
+        ("18T08:00:00", 0, Kind::Text, Some("Tove"), "The watering system does not drip any more."),
+        ("18T09:00:00", 0, Kind::Text, Some("Rolf"), "The beacon is dead."),
+        ("18T11:00:00", 0, Kind::Text, Some("Rolf"), "The beacon works again, a mouse had gnawed through the wire."),
+        ("18T12:00:00", 0, Kind::Caption, Some("Ivo"), "Ivo lifts the lantern off the hook and puts it on the shelf."),
+    ];
+    let misses = home(rows).with_meaning().misses(&[
+        ("Does the watering system still drip?", "No"),
+        ("Why was the beacon dead?", "mouse"),
+        ("Where had the lantern been?", "hook"),
+    ]);
+    assert_eq!(misses, NONE);
+}
