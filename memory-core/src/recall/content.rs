@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::reading::{Reading, is_content};
 use crate::index::{Search, TermId, term_of};
 use crate::language::english::lexicon::{self, Memo, PartOfSpeech};
-use crate::language::english::syntax::NounPhrase;
+use crate::language::english::syntax::{NounPhrase, VerbGroup};
 use crate::language::english::tag::{Tag, Word};
 
 /// Most words of an event that are compared.
@@ -22,6 +22,8 @@ const VERB: f32 = 0.7;
 const LIGHT_VERB: f32 = 0.3;
 /// Share of its weight that the class of what is asked for keeps.
 const CLASS: f32 = 0.2;
+/// How well a verb with another particle suits.
+const OTHER_PARTICLE: f32 = 0.3;
 /// Weight of a general noun before a name or a known noun that no memory holds: "the ingredient salt", "recipe X".
 const CLASS_NOUN: f32 = 0.15;
 
@@ -37,6 +39,8 @@ pub(super) struct Item {
     pub light: bool,
     /// A name that means the same.
     pub other: Option<String>,
+    /// The verb with its particle: "turn off".
+    pub phrasal: Option<String>,
     /// Its weight where only its being known counts.
     pub own: f32,
 }
@@ -287,6 +291,7 @@ impl Content {
                 documents,
                 light,
                 other: None,
+                phrasal: None,
                 own: weight,
             });
         }
@@ -314,6 +319,17 @@ impl Content {
         for item in self.items.iter_mut().filter(|item| item.lemma == class.head) {
             item.weight *= CLASS;
         }
+    }
+
+    /// Takes a verb and its particle for one word.
+    pub fn join_particle(&mut self, verb: &VerbGroup) {
+        let Some((phrasal, particle)) = verb.phrasal().zip(verb.particle.as_deref()) else { return };
+        let Some(item) = self.items.iter_mut().find(|item| item.tag == Tag::Verb && item.lemma == verb.lemma) else {
+            return;
+        };
+        item.phrasal = Some(phrasal);
+        self.items.retain(|item| item.lemma != particle);
+        self.alike = RefCell::default();
     }
 
     /// Leaves out words that say what kind of answer is wanted, and nothing of what it is about.
@@ -359,6 +375,7 @@ impl Content {
                 documents,
                 light: false,
                 other: None,
+                phrasal: None,
                 own: idf,
             });
             self.alike = RefCell::default();
@@ -422,6 +439,14 @@ impl Content {
                 *best = best.max(*likeness);
             }
         }
+        for (best, item) in held.iter_mut().zip(&self.items) {
+            let Some(phrasal) = &item.phrasal else { continue };
+            let told = reading.verbs.iter().map(|verb| word_likeness(phrasal, verb)).fold(0.0, f32::max);
+            // "Turn on" is not "turn off".
+            let lemma = |verb: &str| verb.split_once(' ').map(|(lemma, _)| lemma.to_owned());
+            let other = reading.verbs.iter().any(|verb| lemma(verb).as_deref() == Some(item.lemma.as_str()));
+            *best = if told == 0.0 && other { *best * OTHER_PARTICLE } else { best.max(told) };
+        }
         let likely = reading.likely();
         if likely < 1.0 {
             held.iter_mut().for_each(|held| *held *= likely);
@@ -473,6 +498,13 @@ pub(super) fn word_likeness(a: &str, b: &str) -> f32 {
     }
     let likeness = lexicon::similarity(a, b);
     if likeness >= ALIKE { likeness } else { 0.0 }
+}
+
+/// How alike two verbs are, with their particles: "switch off" and "turn off", "come back" and "return".
+pub(super) fn verb_likeness(a: &VerbGroup, b: &VerbGroup) -> f32 {
+    let whole = |verb: &VerbGroup| verb.phrasal().unwrap_or_else(|| verb.lemma.clone());
+    let plain = word_likeness(&a.lemma, &b.lemma);
+    if a.particle.is_none() && b.particle.is_none() { plain } else { plain.max(word_likeness(&whole(a), &whole(b))) }
 }
 
 impl Content {

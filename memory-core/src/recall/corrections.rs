@@ -8,13 +8,14 @@ use std::ops::Range;
 use super::content::{Coverage, Item, word_likeness};
 use super::likeness::likeness;
 use super::pool::{Found, Pool};
+use super::quantities::Quantity;
 use super::question::Question;
 use super::reading::{Reading, arguments, is_person};
 use crate::index::{stem, words};
 use crate::language::english::correction::{Correction, may_correct};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{Ask, Occurrence};
-use crate::language::english::syntax::{NounKind, NounPhrase, parse};
+use crate::language::english::syntax::{NounKind, NounPhrase, Sentence, parse};
 use crate::language::english::tag::Tag;
 use crate::{Kind, ReadError};
 
@@ -90,6 +91,31 @@ pub(super) fn taken_back(pool: &Pool<'_>, found: &[Found]) -> Result<Vec<TakenBa
         }
     }
     Ok(pairs)
+}
+
+/// The numbers that a text states. "I said six euros. That was wrong, it is seven": it states seven, and of euros.
+pub(super) fn stated(reading: &Reading) -> Vec<Quantity> {
+    let mut all = reading.quantities();
+    if all.len() < 2 || !may_correct(&reading.event.text) {
+        return all;
+    }
+    let (words, _) = parse(&reading.event.text, &[]);
+    let admits = |sentence: &&Sentence| {
+        Correction::of(&words, std::slice::from_ref(*sentence)).is_some_and(|found| found.admits.is_some())
+    };
+    let Some(from) = reading.sentences.iter().find(admits).map(|sentence| sentence.range.start) else { return all };
+    if !all.iter().any(|quantity| quantity.range.start >= from) {
+        return all;
+    }
+    let before = all.iter().rfind(|quantity| quantity.range.start < from).cloned();
+    all.retain(|quantity| quantity.range.start >= from);
+    if let Some(before) = before {
+        for quantity in all.iter_mut().filter(|quantity| quantity.unit.is_empty()) {
+            quantity.unit.clone_from(&before.unit);
+            quantity.of.clone_from(&before.of);
+        }
+    }
+    all
 }
 
 /// Puts what takes back in the place of what was taken back.

@@ -68,6 +68,9 @@ impl<'a> Question<'a> {
             })
             .collect();
         content.extend(Content::of(&asked.words, &context, 0.4, search));
+        if let Some(verb) = &asked.clause.verb {
+            content.join_particle(verb);
+        }
         let cue =
             asked.cue.as_ref().map(|cue| Content::of(&asked.words, std::slice::from_ref(&cue.range), 1.0, search));
         let cue = cue.filter(|cue| !cue.is_empty());
@@ -198,7 +201,11 @@ pub(super) fn asks_profession(asked: &Asked) -> bool {
         profession(noun) && whose.is_some_and(super::reading::is_person)
     };
     let by = clause.adjuncts.iter().any(|adjunct| adjunct.preposition == "by" && profession(&adjunct.noun));
-    is && clause.subject.as_ref().is_some_and(|subject| by && subject.kind == NounKind::Name || of_name(subject))
+    let lives_on = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "do")
+        && clause.adjuncts.iter().any(|adjunct| adjunct.preposition == "for" && adjunct.noun.head == "living");
+    clause.subject.as_ref().is_some_and(|subject| {
+        lives_on && subject.kind == NounKind::Name || is && (by && subject.kind == NounKind::Name || of_name(subject))
+    })
 }
 
 /// Whether a question asks who was not there: "who was missing at lunch?", "who was not at the table?".

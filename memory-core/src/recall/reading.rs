@@ -23,6 +23,8 @@ pub(super) struct Reading {
     pub lemmas: Vec<(String, Tag)>,
     /// How many of them are of the text itself.
     pub own: usize,
+    /// Its verbs of which a particle is a part, and those that could mean the same as such: "turn off", "return".
+    pub verbs: Vec<String>,
     /// Time phrases of the text that say when something else is or was, as told.
     pub times: Vec<ToldTime>,
 }
@@ -64,6 +66,11 @@ impl Reading {
         // A time phrase has words too: "Monday", "noon".
         lemmas.extend(words.iter().filter(|word| word.tag == Tag::Time).map(|word| (word.text.clone(), Tag::Time)));
         let own = lemmas.len();
+        let groups = sentences.iter().flat_map(|sentence| &sentence.clauses).filter_map(|clause| clause.verb.as_ref());
+        let verbs = groups
+            .filter(|verb| !verb.auxiliary_only)
+            .map(|verb| verb.phrasal().unwrap_or_else(|| verb.lemma.clone()))
+            .collect();
         let mut add = |text: &str| {
             for token in tokens(text).into_iter().filter(|token| token.kind != TokenKind::Mark) {
                 let lemma = lemma(&token.text, Tag::Noun);
@@ -80,7 +87,7 @@ impl Reading {
                 value.for_each_text(&mut add);
             }
         }
-        Self { event, sentences, lemmas, own, times }
+        Self { event, sentences, lemmas, own, verbs, times }
     }
 
     /// How likely it happened at all: what was found by looking again is there only with some probability.
@@ -532,6 +539,6 @@ impl Reading {
             .filter(|word| !crate::index::is_stop_word(word))
             .map(|word| (word, Tag::Noun))
             .collect::<Vec<_>>();
-        Self { own: lemmas.len(), lemmas, sentences: Vec::new(), times: Vec::new(), event }
+        Self { own: lemmas.len(), lemmas, sentences: Vec::new(), times: Vec::new(), verbs: Vec::new(), event }
     }
 }

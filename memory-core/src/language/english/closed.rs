@@ -290,6 +290,22 @@ pub(crate) const PARTICLES: &[&str] = &[
     "aside",
 ];
 
+/// What something is, gives or does to somebody whom it harms.
+pub(crate) const HARMFUL: &[&str] = &[
+    "poison",
+    "poisonous",
+    "allergic",
+    "allergy",
+    "intolerant",
+    "intolerance",
+    "rash",
+    "hives",
+    "harmful",
+    "deadly",
+    "sick",
+    "ill",
+];
+
 /// Verbs of saying.
 pub(crate) const SAYING: &[&str] =
     &["say", "tell", "mention", "explain", "answer", "reply", "announce", "promise", "claim", "suggest", "report"];

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::syntax::Sentence;
+use super::lexicon::{self, Category, PartOfSpeech};
+use super::syntax::{NounPhrase, Sentence};
 use super::tag::{Tag, Word};
 
 /// Words behind "not", "instead of" and "rather than" that are denied.
@@ -80,7 +81,7 @@ impl Correction {
                 let all = 0..sentences.last().map_or(0, |last| last.range.end);
                 found.admits = Some(about.map_or(all, |about| about.range.clone()));
             }
-            found.called_off |= called_off(&words);
+            found.called_off |= called_off(&words) || is_none(sentence, &words);
             found.moved |= moved(&words);
             found.denied.extend(contrasts(sentence, &words));
             for denied in negated(sentence, &words) {
@@ -135,6 +136,18 @@ fn called_off(words: &[&Word]) -> bool {
     let cancels = words.iter().any(|word| word.tag == Tag::Verb && word.lemma == "cancel");
     let called = words.iter().any(|word| word.lemma == "call") && words.iter().any(|word| word.is("off"));
     cancels || called
+}
+
+/// "No rehearsal tonight, I am afraid": what is said, without a verb, not to be.
+fn is_none(sentence: &Sentence, words: &[&Word]) -> bool {
+    let [first, second, ..] = words else { return false };
+    let takes_place = |noun: &NounPhrase| {
+        let category = lexicon::category(&noun.head, PartOfSpeech::Noun);
+        matches!(category, Some(Category::Act | Category::Event | Category::Time | Category::Communication))
+    };
+    let Some(clause) = sentence.clauses.first().filter(|clause| clause.verb.is_none()) else { return false };
+    let subject = clause.subject.as_ref().filter(|noun| noun.range.start <= second.range.start);
+    first.is("no") && second.tag != Tag::Mark && subject.is_some_and(takes_place)
 }
 
 /// "It starts an hour later now", "he is now down for Friday", "at noon instead".

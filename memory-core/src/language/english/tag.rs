@@ -220,6 +220,10 @@ impl Tagger<'_> {
         let token = &self.tokens[at];
         match token.kind {
             TokenKind::Number => return Tag::Number,
+            // "The twins' rabbit": of several.
+            TokenKind::Mark if matches!(token.text.as_str(), "'" | "\u{2019}") && self.owns(at) => {
+                return Tag::Possessive;
+            }
             TokenKind::Mark => return Tag::Mark,
             TokenKind::Word => {}
         }
@@ -353,6 +357,13 @@ impl Tagger<'_> {
             _ if is_one_of(text, ADVERBS) => Tag::Adverb,
             _ => return None,
         })
+    }
+
+    /// Whether an apostrophe makes the word before it the owner of what follows.
+    fn owns(&self, at: usize) -> bool {
+        let attached = self.tokens[at].attached && self.tokens.get(at + 1).is_some_and(|next| !next.attached);
+        let last = self.found.last().filter(|last| attached && last.text.ends_with('s'));
+        last.is_some_and(|last| matches!(last.tag, Tag::Noun | Tag::Name)) && self.can_be_nominal(at + 1)
     }
 
     fn has_verb_now(&self) -> bool {
@@ -602,6 +613,15 @@ impl Tagger<'_> {
         let thing = || lexicon::category(self.text(at), PartOfSpeech::Noun) == Some(lexicon::Category::Artifact);
         let compound =
             direct && before.tag == Tag::Noun && !past && !gerund && !third && self.asks_with_be() && thing();
+        // "Why did Mia water Ben's plants?": what follows is what it is done to.
+        let acts_on = before.tag == Tag::Name
+            && self.tokens[at].kind == TokenKind::Word
+            && !self.tokens[at].capital
+            && !gerund
+            && (self.is_name(at + 1) || self.begins_object(at + 1) && !is_one_of(self.text(at + 1), PREPOSITIONS));
+        if share.verb > 0 && acts_on && self.inverted_do() && self.inverted() {
+            return Tag::Verb;
+        }
         if share.verb > 0
             && self.inverted()
             && !compound

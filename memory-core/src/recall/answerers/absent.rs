@@ -65,8 +65,10 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
 fn persons(reading: &Reading, is: impl Fn(&Clause) -> bool) -> Vec<String> {
     let mut found: Vec<(NounPhrase, String)> = Vec::new();
     for clause in reading.clauses().filter(|clause| is(clause)) {
-        let subjects = clause.subject.iter().flat_map(NounPhrase::all);
-        for noun in subjects.filter(|noun| is_person(noun) && noun.kind == NounKind::Name) {
+        let with =
+            clause.adjuncts.iter().filter(|adjunct| is_together(&adjunct.preposition)).map(|adjunct| &adjunct.noun);
+        let persons = clause.subject.iter().chain(with).flat_map(NounPhrase::all);
+        for noun in persons.filter(|noun| is_person(noun) && noun.kind == NounKind::Name) {
             if !found.iter().any(|(known, _)| likeness(known, noun, reading) >= SAME) {
                 found.push((noun.clone(), reading.phrase_text(noun)));
             }
@@ -83,7 +85,17 @@ fn together(reading: &Reading) -> Vec<String> {
 /// Whether a clause tells who is there: those that name several, and what comes before them. What one does somewhere else is told
 /// behind.
 fn is_there(clause: &Clause, reading: &Reading) -> bool {
-    let several = |clause: &Clause| clause.subject.as_ref().is_some_and(|subject| !subject.also.is_empty());
+    let with = |clause: &Clause| {
+        let mut nouns = clause.adjuncts.iter().filter(|adjunct| is_together(&adjunct.preposition));
+        nouns.any(|adjunct| !adjunct.noun.also.is_empty() && adjunct.noun.all().any(is_person))
+    };
+    let several =
+        |clause: &Clause| clause.subject.as_ref().is_some_and(|subject| !subject.also.is_empty()) || with(clause);
     let last = reading.clauses().filter(|clause| several(clause)).map(|clause| clause.range.start).max();
     last.is_some_and(|last| clause.range.start <= last)
+}
+
+/// "With Ivo and Mia", "serves soup to Ivo and Mia": they are there as well.
+fn is_together(preposition: &str) -> bool {
+    matches!(preposition, "to" | "with" | "for")
 }

@@ -12,6 +12,7 @@ use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
+use crate::recall::corrections::stated;
 use crate::recall::likeness::likeness;
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::quantities::Quantity;
@@ -43,7 +44,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     for found in pooled.iter().filter(|found| found.fitness() >= 0.8 * top) {
         let telling = telling(question, &found.reading);
         for quantity in
-            found.reading.quantities().into_iter().filter(|quantity| is_of_unit(question, quantity, &found.reading))
+            stated(&found.reading).into_iter().filter(|quantity| is_of_unit(question, quantity, &found.reading))
         {
             let mut rank = found.fitness() + measured(question, &quantity);
             if telling
@@ -71,7 +72,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     };
     let corrected = pooled.iter().filter(later).filter_map(|other| {
         // "Size 38" is a size, whatever stands behind the number.
-        let same = other.reading.quantities().into_iter().find(|told| {
+        let same = stated(&other.reading).into_iter().find(|told| {
             !told.unit.is_empty() && told.unit == quantity.unit
                 || kind_before(&other.reading, told)
                     .is_some_and(|kind| Some(kind) == kind_before(&found.reading, &quantity))

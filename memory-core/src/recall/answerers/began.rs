@@ -31,7 +31,10 @@ pub(super) fn answer(pool: &Pool<'_>, best: Option<&Found>) -> Result<Option<Can
         Some(found) => Some((found, "what told first that it was so")),
         None => match returned(pool)? {
             Some(found) => Some((found, "the first that was known of them afterwards")),
-            None => done(pool, best)?.map(|found| (found, "when what was announced was done")),
+            None => match left(pool)? {
+                Some(found) => Some((found, "the last that was seen of them going")),
+                None => done(pool, best)?.map(|found| (found, "when what was announced was done")),
+            },
         },
     };
     let Some((found, reason)) = chosen else { return Ok(None) };
@@ -131,6 +134,37 @@ fn returned(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
             .is_some_and(|entity| likeness(person, &name_phrase(entity), &found.reading) >= SAME)
     };
     Ok(later.iter().find(arrives).or_else(|| later.iter().find(own)).map(|found| (*found).clone()))
+}
+
+/// "When did he leave?": the last that tells that he went, by whatever means.
+fn left(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
+    let question = pool.question;
+    let clause = &question.asked.clause;
+    let asks = clause.verb.as_ref().is_some_and(|verb| {
+        matches!(verb.lemma.as_str(), "leave" | "depart")
+            || verb.lemma == "go" && verb.particle.as_deref() == Some("away")
+    });
+    let Some(person) = clause.subject.as_ref().filter(|subject| asks && is_person(subject)) else { return Ok(None) };
+    if !clause.objects.is_empty() || !clause.adjuncts.is_empty() {
+        return Ok(None);
+    }
+    let all = events(pool, person)?;
+    let goes =
+        |found: &&Found| found.reading.event.kind != Kind::Text && clauses_of(person, &found.reading).any(goes_away);
+    Ok(all.iter().rev().find(goes).cloned())
+}
+
+/// Whether who a clause is about goes away: "drives off", "wheels his bicycle out of the yard", "leaves for the harbour".
+pub(super) fn goes_away(clause: &Clause) -> bool {
+    let Some(verb) = clause.verb.as_ref().filter(|verb| !verb.negated && !verb.auxiliary_only) else { return false };
+    let vehicle = |noun: &NounPhrase| lexicon::is_a_as(&noun.head, "vehicle", PartOfSpeech::Noun).is_some();
+    let carries = !clause.objects.iter().all(vehicle);
+    let moves = matches!(verb.lemma.as_str(), "leave" | "depart" | "set" | "go")
+        || lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb);
+    let away =
+        verb.particle.as_deref().into_iter().chain(words(clause)).any(|word| matches!(word, "off" | "away" | "out"));
+    let out = clause.adjuncts.iter().any(|adjunct| matches!(adjunct.preposition.as_str(), "out of" | "away from"));
+    moves && !carries && (away || out || matches!(verb.lemma.as_str(), "leave" | "depart"))
 }
 
 fn comes(verb: &str) -> bool {

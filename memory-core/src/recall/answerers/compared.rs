@@ -1,8 +1,12 @@
 //! Two times compared: "was it warmer at noon or in the evening?", "did she play longer on Monday than on Tuesday?".
 
-use crate::language::english::question::Ask;
-use crate::language::english::time::{length, time_phrases};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::language::english::question::{Ask, Scale};
+use crate::language::english::time::{length, on_day, time_phrases};
 use crate::recall::answerers::places::capitalised;
+use crate::recall::answerers::quote::list;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::likeness::best_in;
@@ -18,7 +22,7 @@ const SAYS_IT: f32 = 0.5;
 /// From here an event tells of the thing whose value is compared.
 const SAME_THING: f32 = 0.6;
 /// A reading lies at most so far from the moment that is named.
-const NEAR: std::time::Duration = std::time::Duration::from_secs(3_600);
+const NEAR: Duration = Duration::from_secs(3_600);
 
 /// One of the two times, with its words.
 struct Side {
@@ -33,7 +37,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
     if !matches!(question.ask(), Ask::Truth | Ask::Time | Ask::Thing | Ask::Description) {
         return Ok(None);
     }
-    let Some((first, second, than)) = sides(question) else { return Ok(None) };
+    let Some((first, second, than)) = sides(question) else { return by_day(pool, scale) };
     let of_side = |side: &Side| match scale.of.as_str() {
         "long" => lasted(pool, side.span),
         "often" => counted(pool, side.span),
@@ -67,6 +71,40 @@ fn candidate(question: &Question<'_>, text: String, value: Value, evidence: Vec<
         question.content.known().max(0.6),
         "the two compared".into(),
     )
+}
+
+/// "On which day did she play longer?": of the days on which it is told, the one with the most of it.
+fn by_day(pool: &Pool<'_>, scale: &Scale) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let day =
+        question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "day" | "evening" | "night"));
+    if !day || !matches!(scale.of.as_str(), "long" | "often") {
+        return Ok(None);
+    }
+    let zone = question.now.time_zone();
+    let mut days: BTreeMap<jiff::civil::Date, Vec<Found>> = BTreeMap::new();
+    for found in matching(pool, question.bound())? {
+        days.entry(found.span().start.to_jiff().to_zoned(zone.clone()).date()).or_default().push(found);
+    }
+    let lasting =
+        |all: &[Found]| -> Duration { all.iter().map(|found| found.span().end.since(found.span().start)).sum() };
+    let value = |all: &[Found]| if scale.of == "long" { lasting(all) } else { Duration::from_secs(all.len() as u64) };
+    let mut rated: Vec<(Duration, Vec<Found>)> = days.into_values().map(|all| (value(&all), all)).collect();
+    rated.sort_by_key(|(value, _)| if scale.most { u64::MAX - value.as_secs() } else { value.as_secs() });
+    let [(most, _), (next, _), ..] = rated.as_slice() else { return Ok(None) };
+    if most == next || most.max(next).is_zero() {
+        return Ok(None);
+    }
+    let told = |(value, all): &(Duration, Vec<Found>)| {
+        let value = if scale.of == "long" { length(*value) } else { format!("{} times", value.as_secs()) };
+        let day = all.first().map_or(String::new(), |found| on_day(found.span().start, &question.now));
+        format!("{day} {value}")
+    };
+    let all: Vec<String> = rated.iter().take(2).map(told).collect();
+    let day = rated[0].1.first().map_or(String::new(), |found| on_day(found.span().start, &question.now));
+    let text = format!("{}: {}.", capitalised(&day), list(&all));
+    let evidence = rated.into_iter().take(2).filter_map(|(_, all)| all.into_iter().next()).collect();
+    Ok(Some(candidate(question, text, Value::Text(day), evidence)))
 }
 
 /// The two times that "or" or "than" joins.
@@ -127,8 +165,8 @@ type Compared = Option<(f64, String, Found)>;
 
 /// How long what is asked about lasted inside a time.
 fn lasted(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
-    let events = matching(pool, span)?;
-    let total: std::time::Duration = events.iter().map(|found| found.span().end.since(found.span().start)).sum();
+    let events = matching(pool, Some(span))?;
+    let total: Duration = events.iter().map(|found| found.span().end.since(found.span().start)).sum();
     let Some(found) = events.into_iter().find(|found| found.span().end > found.span().start) else { return Ok(None) };
     Ok(Some((total.as_secs_f64(), length(total), found)))
 }
@@ -136,15 +174,15 @@ fn lasted(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
 /// How often what is asked about happened inside a time.
 #[expect(clippy::cast_precision_loss, reason = "a count of events")]
 fn counted(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
-    let events = matching(pool, span)?;
+    let events = matching(pool, Some(span))?;
     let count = events.len();
     Ok(events.into_iter().next().map(|found| (count as f64, format!("{count} times"), found)))
 }
 
-/// The events inside a time that are what the question speaks of.
-fn matching(pool: &Pool<'_>, span: TimeSpan) -> Result<Vec<Found>, ReadError> {
+/// The events inside a time, or the latest, that are what the question speaks of.
+fn matching(pool: &Pool<'_>, span: Option<TimeSpan>) -> Result<Vec<Found>, ReadError> {
     let question = pool.question;
-    let mut all = pool.listing(Some(span), None, Vec::new(), false, EVENTS, &question.content)?;
+    let mut all = pool.listing(span, None, Vec::new(), span.is_none(), EVENTS, &question.content)?;
     all.retain(|found| !found.reading.only_asks() && found.reading.event.kind != Kind::Text);
     let most = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
     all.retain(|found| {
@@ -159,7 +197,7 @@ fn measured(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
     let Some(thing) = question.asked.clause.subject.as_ref().or(question.named.first()) else { return Ok(None) };
     let middle = span.start.saturating_add(span.end.since(span.start) / 2);
     let wide = TimeSpan { start: span.start.saturating_sub(NEAR), end: span.end.saturating_add(NEAR) };
-    let mut rated: Vec<(u8, std::time::Duration, f64, String, Found)> = Vec::new();
+    let mut rated: Vec<(u8, Duration, f64, String, Found)> = Vec::new();
     for found in pool.listing(Some(wide), None, Vec::new(), false, EVENTS, &question.content)? {
         if found.reading.only_asks() {
             continue;

@@ -7,7 +7,7 @@ use crate::language::english::question::Ask;
 use crate::language::english::time::{Tense, moment};
 use crate::recall::answerers::numbers;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::word_likeness;
+use crate::recall::content::{verb_likeness, word_likeness};
 use crate::recall::likeness::best_in;
 use crate::recall::pool::{Found, LISTED, Pool};
 use crate::recall::question::Question;
@@ -32,6 +32,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         && !is_period(&class.head)
         && let Some(found) = numbers::answer(pool, pooled, &class.head)
     {
+        return Ok(Some(found));
+    }
+    if let Some(found) = told_periods(question, pooled) {
         return Ok(Some(found));
     }
     if let Some(found) = told_frequency(question, pooled) {
@@ -85,6 +88,40 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         confidence: 0.0,
         reason: format!("{count} separate events"),
     }))
+}
+
+/// "For three nights", for how many nights somebody stayed.
+fn told_periods(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
+    let class = question.asked.class.as_ref().filter(|class| question.ask() == Ask::Count && is_period(&class.head))?;
+    if question.is_bounded() {
+        return None;
+    }
+    let told = pooled.iter().filter(|found| found.coverage.of_content >= TOLD && !found.reading.only_asks());
+    let (quantity, found) = told
+        .filter(|found| {
+            question.named.iter().all(|thing| best_in(thing, &found.reading) >= ALIKE || thing.head == class.head)
+        })
+        .find_map(|found| {
+            let mut all = found.reading.quantities().into_iter();
+            all.find(|quantity| quantity.unit == class.head).map(|quantity| (quantity, found))
+        })?;
+    let text = found.reading.text(&quantity.range).to_owned();
+    Some(Candidate {
+        layer: Layer::Episodes,
+        text: super::places::capitalised(&text),
+        value: Value::Number(quantity.value, quantity.unit),
+        signals: Signals {
+            coverage: found.coverage.of_content,
+            cosine: found.cosine.unwrap_or(0.0),
+            margin: 1.0,
+            fits: 1.0,
+            thing: 1.0,
+            known: question.content.known(),
+        },
+        evidence: vec![found.clone()],
+        confidence: 0.0,
+        reason: "as many as were told".into(),
+    })
 }
 
 /// "Three times a day", for how often something is done or is to be done.
@@ -177,7 +214,7 @@ pub(in crate::recall) fn matching(pool: &Pool<'_>, pooled: &[Found]) -> Result<V
     if by_name && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only) {
         let near = |found: &Found| {
             let told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
-            told.map(|told| word_likeness(&verb.lemma, &told.lemma)).fold(0.0, f32::max)
+            told.map(|told| verb_likeness(verb, told)).fold(0.0, f32::max)
         };
         let most = events.iter().map(near).fold(0.0, f32::max);
         if most >= 0.6 {

@@ -92,11 +92,18 @@ fn asks(question: &Question<'_>) -> bool {
     let is = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive || verb.negated);
     let bad =
         told.is_some_and(|(scale, works)| scale == Scale::Working && works == question.asked.negated_verb()) && is;
+    // "What has to be repaired?"
+    let due = clause.verb.as_ref().is_some_and(|verb| {
+        verb.passive
+            && !verb.negated
+            && matches!(verb.modal.as_deref(), Some("must" | "should"))
+            && matches!(state(&verb.lemma), Some((Scale::Working, true)))
+    });
     let needs = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "need")
         && texts
             .iter()
             .any(|text| matches!(*text, "repair" | "repairing" | "fixing" | "mending" | "repaired" | "fixed"));
-    out_of_order || bad || needs
+    out_of_order || bad || due || needs
 }
 
 /// What a clause may say works or not: what it is about, if that does nothing to another thing, and what somebody can do nothing about.

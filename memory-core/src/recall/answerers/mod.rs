@@ -9,6 +9,7 @@ pub(super) mod counts;
 pub(super) mod events;
 pub(super) mod facts;
 pub(super) mod habits;
+pub(super) mod harmful;
 pub(super) mod inventory;
 pub(super) mod kin;
 pub(super) mod lasted;
@@ -86,11 +87,12 @@ pub(super) fn propose(
     }
     // What puts several events together knows more than any of them.
     type Together = fn(&Pool<'_>, &[Found]) -> Result<Option<Candidate>, ReadError>;
-    let together: [Together; 4] = [
+    let together: [Together; 5] = [
         |pool, _| order::before_or_after(pool),
         |pool, _| compared::answer(pool),
         absent::answer,
         |pool, _| inventory::answer(pool),
+        |pool, _| harmful::answer(pool),
     ];
     for answer in together {
         if let Some(candidate) = answer(pool, found)? {

@@ -6,8 +6,9 @@ use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
 use crate::recall::answerers::places::capitalised;
+use crate::recall::answerers::quote::asks_for_a_name;
 use crate::recall::answerers::roles::{apposed, asks_who_one_is, equated, in_role, professions, related, role};
-use crate::recall::content::word_likeness;
+use crate::recall::content::{verb_likeness, word_likeness};
 use crate::recall::likeness::{is_colour, likeness};
 use crate::recall::pool::Found;
 use crate::recall::question::{Question, asks_profession};
@@ -139,8 +140,26 @@ fn owners(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     owner.into_iter().collect()
 }
 
+/// Whose name is asked for by what they are to somebody: "what is Ada's mother called?", "the name of the twins' mother".
+fn named_by_role<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
+    let subject = question.asked.clause.subject.as_ref().filter(|_| asks_for_a_name(question))?;
+    let of = subject
+        .of
+        .as_deref()
+        .filter(|_| subject.head == "name")
+        .or(subject.owner.as_deref().filter(|_| subject.head == "name"));
+    let role = of.unwrap_or(subject);
+    let whose = role.owner.as_deref().or(role.of.as_deref());
+    (whose.is_some() && role.kind == NounKind::Common && is_person(role)).then_some(role)
+}
+
 /// Things of the class that the question names; colours of the thing that it names.
 fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
+    // "What is her daughter called?": who is somebody's daughter, by name.
+    if let Some(role) = named_by_role(question) {
+        let nouns = || reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
+        return nouns().find_map(|noun| in_role(role, noun, reading)).into_iter().collect();
+    }
     let Some(class) = &question.asked.class else { return Vec::new() };
     let head = class.head.as_str();
     if matches!(head, "colour" | "color") {
@@ -213,7 +232,7 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)
     {
         let told = reading.clauses().filter(|clause| {
-            clause.verb.as_ref().is_some_and(|told| !told.negated && word_likeness(&verb.lemma, &told.lemma) >= 0.8)
+            clause.verb.as_ref().is_some_and(|told| !told.negated && verb_likeness(verb, told) >= 0.8)
         });
         let objects = told.flat_map(|clause| &clause.objects).filter(|noun| can_be_place(noun) && !is_person(noun));
         found.extend(objects.map(|noun| reading.phrase_text(noun)));
@@ -223,10 +242,7 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         && let Some(entity) = &reading.event.entity
         && matches!(reading.event.kind, Kind::Action | Kind::Object | Kind::State)
         && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)
-        && reading
-            .clauses()
-            .filter_map(|clause| clause.verb.as_ref())
-            .any(|told| word_likeness(&verb.lemma, &told.lemma) >= 0.8)
+        && reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| verb_likeness(verb, told) >= 0.8)
         && !is_person(&crate::recall::reading::name_phrase(entity))
     {
         found.push(entity.clone());

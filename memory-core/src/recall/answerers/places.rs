@@ -84,6 +84,7 @@ pub(in crate::recall) fn answer(
             if verb.as_deref() == Some("charge") && matches!(place.thing.head.as_str(), "dock" | "station" | "charger")
             {
                 of_event.push(Stay { at: found.span().start, place, found: found.clone(), likeness: AT_ITS_DOCK });
+                does = 1.0;
                 continue;
             }
             // Who does something somewhere is there: "she does her exercises on the lawn".
@@ -395,6 +396,14 @@ fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], mere: bool, cue: Optio
                 Some(left) if other.is_none_or(|other| other.at < left.at) => Some(*left),
                 _ => other,
             }
+        }
+        // "Where was it?", asked of what was taken out of somewhere: there.
+        _ if mere
+            && question.tense == Tense::Past
+            && question.asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && !verb.perfect)
+            && stays.last().is_some_and(|stay| stay.place.placement == Placement::From) =>
+        {
+            stays.last()
         }
         // A thing is where it was put last; a deed is done where it is told most clearly.
         _ if mere || question.tense != Tense::Past => arrivals.last().copied(),

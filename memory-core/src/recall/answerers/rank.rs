@@ -7,7 +7,7 @@ use crate::language::english::states::state;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase, VerbGroup};
 use crate::recall::answerers::parts::parts;
 use crate::recall::answerers::truth::{is_opposed, stance};
-use crate::recall::content::word_likeness;
+use crate::recall::content::verb_likeness;
 use crate::recall::likeness::best_in;
 use crate::recall::pool::Found;
 use crate::recall::question::Question;
@@ -110,8 +110,7 @@ fn asked_back(question: &Question<'_>, reading: &Reading) -> f32 {
 fn denial(question: &Question<'_>, reading: &Reading) -> f32 {
     let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| verb.negated) else { return 1.0 };
     let denied = reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| {
-        told.negated
-            && (verb.lemma == "manage" || is_taken(verb, told) || word_likeness(&verb.lemma, &told.lemma) >= 0.6)
+        told.negated && (verb.lemma == "manage" || is_taken(verb, told) || verb_likeness(verb, told) >= 0.6)
     });
     if denied { 1.15 } else { 0.9 }
 }
@@ -184,7 +183,7 @@ fn does(question: &Question<'_>, reading: &Reading) -> f32 {
     reading
         .clauses()
         .filter_map(|clause| clause.verb.as_ref())
-        .map(|told| word_likeness(&verb.lemma, &told.lemma))
+        .map(|told| verb_likeness(verb, told))
         .fold(0.0, f32::max)
 }
 

@@ -6,7 +6,7 @@ use crate::language::english::time::{Relation, Tense, ToldTime, clock_range, exa
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::truth::is_opposed;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::word_likeness;
+use crate::recall::content::verb_likeness;
 use crate::recall::likeness::best_in;
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
@@ -55,7 +55,7 @@ pub(in crate::recall) fn answer(
     if let Some(verb) = verb {
         meant.retain(|found| {
             let mut told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
-            told.any(|told| word_likeness(&verb.lemma, &told.lemma) >= SAME_DEED)
+            told.any(|told| verb_likeness(verb, told) >= SAME_DEED)
         });
     }
     // What is told not to have been done was done at no time.
@@ -63,8 +63,7 @@ pub(in crate::recall) fn answer(
         let told = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.negated);
         told.is_some_and(|verb| {
             let mut alike = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
-            let mut told =
-                alike.by_ref().filter(|told| word_likeness(&verb.lemma, &told.lemma) >= SAME_DEED).peekable();
+            let mut told = alike.by_ref().filter(|told| verb_likeness(verb, told) >= SAME_DEED).peekable();
             told.peek().is_some() && told.all(|told| told.negated)
         })
     };

@@ -7,6 +7,7 @@ use crate::language::english::states::{FINE, PAINING, Scale, is_ailment, same, s
 use crate::language::english::syntax::{Clause, NounPhrase, VerbGroup};
 use crate::language::english::tag::{Tag, Word};
 use crate::language::english::time::Tense;
+use crate::recall::answerers::began::goes_away;
 use crate::recall::answerers::quote::quote;
 use crate::recall::answerers::times::margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
@@ -432,6 +433,14 @@ fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Rea
             && verb.negated
             && DEALS_WITH.contains(&verb.lemma.as_str());
         return state(predicate).filter(|(scale, _)| useless && *scale == Scale::Working).map(|(_, end)| !end);
+    }
+    // Who drives off is here no more.
+    if let Some((Scale::There, here)) = state(predicate)
+        && is_person(thing)
+        && clause.subject.as_ref().is_some_and(|subject| subject.all().any(is_it))
+        && goes_away(clause)
+    {
+        return Some(!here);
     }
     let gone = of_state && (ends(clause) || clause.verb.as_ref().is_some_and(|verb| verb.lemma == "go"));
     let nobody = clause.subject.as_ref().is_some_and(is_nobody);

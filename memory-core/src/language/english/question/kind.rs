@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Ask, Asked, is_request};
 use crate::language::english::closed::{BE, HAVE, MODALS, PREPOSITIONS, is_one_of};
 use crate::language::english::lexicon::{self, PartOfSpeech};
-use crate::language::english::syntax::{Asking, NounKind, NounPhrase};
+use crate::language::english::syntax::{Asking, Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 
 /// Words for how long a report is to be.
@@ -40,6 +40,13 @@ fn asks_object(asked: &Asked) -> bool {
     });
     let left = clause.complements.iter().any(|(word, _)| is_one_of(word, PREPOSITIONS));
     asking && verb && clause.subject.is_some() && clause.objects.is_empty() && !left
+}
+
+/// Whether a clause asks for what was cleaned, which it does not name.
+fn cleans(clause: &Clause) -> bool {
+    let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.passive && clause.objects.is_empty());
+    verb.is_some_and(|verb| lexicon::is_a_as(&verb.lemma, "clean", PartOfSpeech::Verb).is_some())
+        && clause.adjuncts.is_empty()
 }
 
 /// The kind of answer.
@@ -110,6 +117,10 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
         }
         return Ask::Description;
     };
+    // "What does he do for a living?" asks what he is.
+    if asking.word == "what" && has(&["for", "a", "living"]) {
+        return Ask::Thing;
+    }
     let noun = asking.noun.as_ref().map(|noun| noun.head.as_str()).unwrap_or_default();
     let verb = asked.clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
     let verb = verb.as_str();
@@ -123,6 +134,11 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
             Ask::Person
         }
         "whose" => Ask::Owner,
+        // "Where have you swept?" asks for the rooms that were.
+        "where" if cleans(&asked.clause) => {
+            asked.class = Some(NounPhrase { plural: true, ..NounPhrase::common("room") });
+            Ask::Thing
+        }
         "where" | "whereabouts" => Ask::Place,
         "when" => Ask::Time,
         "why" => Ask::Reason,

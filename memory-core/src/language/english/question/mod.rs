@@ -280,11 +280,18 @@ fn is_habitual(words: &[Word]) -> bool {
                 | "routine"
                 | "tend"
                 | "tends"
-        ) || matches!(
-            (text(at), text(at + 1)),
-            ("every" | "each", "day" | "morning" | "evening" | "night" | "week" | "time" | "afternoon")
-                | ("as", "rule")
-        ) || matches!((text(at), text(at + 1)), ("like" | "likes" | "prefer" | "prefers" | "love" | "loves", "to"))
+        ) || matches!((text(at), text(at + 1), text(at + 2)), ("in", "the", "mornings" | "evenings" | "afternoons"))
+            || matches!(
+                (text(at), text(at + 1)),
+                ("at" | "on", "night" | "nights" | "weekends")
+                    if text(at + 1) != "night"
+            )
+            || matches!(
+                (text(at), text(at + 1)),
+                ("every" | "each", "day" | "morning" | "evening" | "night" | "week" | "time" | "afternoon")
+                    | ("as", "rule")
+            )
+            || matches!((text(at), text(at + 1)), ("like" | "likes" | "prefer" | "prefers" | "love" | "loves", "to"))
             || matches!((text(at), text(at + 1)), ("time", "of"))
     })
 }

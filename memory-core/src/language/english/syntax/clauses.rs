@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::phrases::Phrase;
 use super::{Clause, NounKind, NounPhrase, VerbGroup};
-use crate::language::english::closed::{INDEFINITE, is_one_of};
+use crate::language::english::closed::{INDEFINITE, PARTICLES, is_one_of};
 
 /// Whether a verb follows that a noun standing here would be the subject of.
 fn verb_follows(noun: &NounPhrase, rest: &[Phrase]) -> bool {
@@ -172,7 +172,22 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
     if !is_empty(&current) {
         done.push(current);
     }
+    done.iter_mut().for_each(take_particle);
     done
+}
+
+/// "She switched the lamp off": the particle belongs to the verb, wherever it stands.
+fn take_particle(clause: &mut Clause) {
+    let Some(verb) = clause.verb.as_mut().filter(|verb| !verb.auxiliary_only && verb.particle.is_none()) else {
+        return;
+    };
+    for (word, _) in clause.complements.iter().filter(|(word, _)| is_one_of(word, PARTICLES)) {
+        verb.particle = Some(word.clone());
+        if verb.phrasal().is_some() {
+            return;
+        }
+        verb.particle = None;
+    }
 }
 
 /// Whether a verb stands as commands do: in its base form, alone.

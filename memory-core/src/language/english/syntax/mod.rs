@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use self::clauses::clauses;
 use self::phrases::phrases;
+use super::lexicon::{self, PartOfSpeech};
 use super::tag::{Tag, Word, words};
 
 /// A noun phrase: a head with what belongs to it.
@@ -38,6 +39,22 @@ pub(crate) enum NounKind {
 }
 
 impl NounPhrase {
+    /// A common noun that stands nowhere in the text.
+    pub fn common(head: &str) -> Self {
+        Self {
+            range: 0..0,
+            head: head.to_owned(),
+            modifiers: Vec::new(),
+            determiner: None,
+            owner: None,
+            number: None,
+            kind: NounKind::Common,
+            plural: false,
+            of: None,
+            also: Vec::new(),
+        }
+    }
+
     /// Base forms of all its words, its owner and what hangs on it, without pronouns.
     pub fn lemmas(&self) -> Vec<&str> {
         let mut found = Vec::new();
@@ -86,6 +103,14 @@ pub(crate) struct VerbGroup {
     pub infinitive: bool,
     /// Whether there is no main verb yet.
     pub auxiliary_only: bool,
+}
+
+impl VerbGroup {
+    /// A verb with its particle, where together they mean something of their own: "turn off".
+    pub fn phrasal(&self) -> Option<String> {
+        let phrase = format!("{} {}", self.lemma, self.particle.as_deref()?);
+        lexicon::parts_of_speech(&phrase).can_be(PartOfSpeech::Verb).then_some(phrase)
+    }
 }
 
 /// A preposition and what follows it.

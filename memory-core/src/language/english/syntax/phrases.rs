@@ -212,9 +212,12 @@ impl Chunker<'_> {
     fn particle(&mut self, group: &mut VerbGroup) {
         let Some(next) = self.words.get(self.at) else { return };
         // "She picked up the bag", and "she ran up the stairs".
+        let turns = matches!(group.lemma.as_str(), "turn" | "switch") && matches!(next.text.as_str(), "on" | "off");
         let before_object = next.tag == Tag::Preposition
-            && matches!(next.text.as_str(), "up" | "off" | "out" | "down")
-            && lexicon::category(&group.lemma, PartOfSpeech::Verb).is_some_and(|is| is != Category::MotionVerb);
+            && (turns
+                || matches!(next.text.as_str(), "up" | "off" | "out" | "down")
+                    && lexicon::category(&group.lemma, PartOfSpeech::Verb)
+                        .is_some_and(|is| is != Category::MotionVerb));
         if next.tag == Tag::Adverb && is_one_of(&next.text, PARTICLES) || before_object {
             group.particle = Some(next.text.clone());
             self.at += 1;

@@ -13,6 +13,9 @@ use crate::TimeSpan;
 const ROUNDED: i32 = 600;
 const AROUND: i32 = 1_800;
 
+/// Who says what time it is is so far off at most.
+const IT_IS: std::time::Duration = std::time::Duration::from_secs(600);
+
 /// How long "shortly before" lasts.
 const SHORTLY: i32 = 1_200;
 
@@ -107,6 +110,15 @@ impl Parser<'_> {
         if clock.twelve && part.is_none() {
             let other = if at >= DAY / 2 { at - DAY / 2 } else { at + DAY / 2 };
             let wants_ahead = self.looks_ahead();
+            // "It is half past five": somebody says what time it is.
+            let close = |at: i32| {
+                let told = moment_of(self.today(), at, &self.zone);
+                told.max(now).since(told.min(now)) <= IT_IS
+            };
+            let says_the_time = self.mode == Mode::Telling && self.tense == Tense::Present && close(other);
+            if says_the_time {
+                return (self.today(), other);
+            }
             if is_ahead(at) != wants_ahead && is_ahead(other) == wants_ahead {
                 at = other;
             }
@@ -155,8 +167,19 @@ impl Parser<'_> {
         }
         // Nobody makes an appointment at two in the night: 1 to 6 is the afternoon, twelve is noon.
         let evening = self.of_an_evening() && (6 * HOUR..12 * HOUR).contains(&told);
-        let afternoon = (HOUR..7 * HOUR).contains(&told);
+        let early = self.of_an_early_morning() && (4 * HOUR..7 * HOUR).contains(&told);
+        let afternoon = (HOUR..7 * HOUR).contains(&told) && !early;
         if evening || afternoon { told + DAY / 2 } else { told }
+    }
+
+    /// Whether the text speaks of what takes place early in the morning.
+    fn of_an_early_morning(&self) -> bool {
+        self.tokens.iter().any(|token| {
+            matches!(
+                token.text.as_str(),
+                "wake" | "wakes" | "waking" | "woke" | "woken" | "awake" | "early" | "sunrise" | "dawn" | "breakfast"
+            )
+        })
     }
 
     /// Whether the text speaks of what takes place in the evening.

@@ -1,0 +1,111 @@
+//! What somebody must not eat, drink or take: what was told to harm them.
+
+use crate::language::english::closed::HARMFUL;
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
+use crate::language::english::question::Ask;
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
+use crate::recall::answerers::places::capitalised;
+use crate::recall::answerers::quote::quote;
+use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::likeness::likeness;
+use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::question::Question;
+use crate::recall::reading::{Reading, is_person, name_phrase};
+use crate::{Kind, ReadError};
+
+/// Texts of and about a person that are gone through, the latest first.
+const TEXTS: usize = 200;
+/// Below this somebody else is meant.
+const SAME_PERSON: f32 = 0.7;
+/// Below this something else is meant.
+const SAME_THING: f32 = 0.6;
+
+/// "What must Ida not eat?", "may Ida have nuts?".
+pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let Some((person, thing)) = asked(question) else { return Ok(None) };
+    let mut texts = merged(
+        pool.about(person, question.hard, true, TEXTS, &question.content)?,
+        pool.mentions(person, question.hard, true, TEXTS, &question.content)?,
+    );
+    texts.retain(|found| found.reading.event.kind == Kind::Text && !found.reading.only_asks());
+    texts.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
+    let mut told: Vec<(String, Found)> = Vec::new();
+    for found in texts {
+        for harm in found.reading.clauses().filter_map(|clause| harm(clause, person, &found.reading)) {
+            match thing {
+                Some(thing)
+                    if likeness(thing, harm, &found.reading).max(likeness(harm, thing, &found.reading))
+                        < SAME_THING => {}
+                _ => told.push((bare(harm, &found.reading), found.clone())),
+            }
+        }
+    }
+    if told.is_empty() {
+        return Ok(None);
+    }
+    told.dedup_by(|a, b| a.0.eq_ignore_ascii_case(&b.0));
+    let (text, value) = match thing {
+        Some(_) => (format!("No: {}", quote(&told[0].1, question)), Value::Truth(false)),
+        None => {
+            let names: Vec<String> = told.iter().map(|(name, _)| name.clone()).collect();
+            (capitalised(&super::quote::list(&names)), Value::List(names))
+        }
+    };
+    let evidence = told.into_iter().map(|(_, found)| found).collect();
+    let known = question.content.known().max(SAME_PERSON);
+    let reason = "what was told to harm them";
+    Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, known, reason.into())))
+}
+
+/// Of whom it is asked what they must not have, or whether they may have something.
+fn asked<'q>(question: &'q Question<'_>) -> Option<(&'q NounPhrase, Option<&'q NounPhrase>)> {
+    let clause = &question.asked.clause;
+    let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.past && !verb.future)?;
+    let takes = lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::ConsumptionVerb)
+        || matches!(verb.lemma.as_str(), "have" | "take" | "tolerate");
+    let person =
+        clause.subject.as_ref().filter(|subject| takes && subject.kind == NounKind::Name && is_person(subject))?;
+    let may = matches!(verb.modal.as_deref(), Some("can" | "may" | "could" | "must" | "should"));
+    match question.ask() {
+        Ask::Thing | Ask::Action if verb.negated && may => Some((person, None)),
+        Ask::Truth if may && !verb.negated => Some((person, Some(clause.objects.first()?))),
+        _ => None,
+    }
+}
+
+/// What a clause says to harm a person: "nuts are poison for her", "she is allergic to nuts", "she gets a rash from nuts".
+fn harm<'r>(clause: &'r Clause, person: &NounPhrase, reading: &'r Reading) -> Option<&'r NounPhrase> {
+    let verb = clause.verb.as_ref().filter(|verb| !verb.negated && !verb.past)?;
+    let is_harm = |word: &str| HARMFUL.contains(&word);
+    let of_speaker = reading
+        .event
+        .entity
+        .as_deref()
+        .is_some_and(|entity| likeness(person, &name_phrase(entity), reading) >= SAME_PERSON);
+    let is_them = |noun: &NounPhrase| {
+        noun.all().any(|noun| likeness(person, noun, reading) >= SAME_PERSON)
+            || of_speaker && matches!(noun.head.as_str(), "i" | "me")
+            || noun.is_pronoun()
+                && reading.resolve(noun).is_some_and(|noun| likeness(person, &noun, reading) >= SAME_PERSON)
+    };
+    let subject = clause.subject.as_ref()?;
+    let said = clause.complements.iter().any(|(word, _)| is_harm(word)) || is_harm(&verb.lemma);
+    let noun = clause.objects.iter().any(|object| is_harm(&object.head));
+    let adjunct = |prepositions: &[&str]| {
+        let mut all =
+            clause.adjuncts.iter().filter(move |adjunct| prepositions.contains(&adjunct.preposition.as_str()));
+        all.next().map(|adjunct| &adjunct.noun)
+    };
+    if is_them(subject) && (said || noun) {
+        return adjunct(&["to", "from", "of", "against"]);
+    }
+    let for_them = adjunct(&["for", "to"]).is_some_and(is_them) || clause.objects.iter().any(is_them);
+    (for_them && (said || noun) && !subject.is_pronoun()).then_some(subject)
+}
+
+/// A phrase in its own words, small unless it is a name.
+fn bare(noun: &NounPhrase, reading: &Reading) -> String {
+    let text = reading.phrase_text(noun);
+    if noun.kind == NounKind::Name { text } else { text.to_lowercase() }
+}
