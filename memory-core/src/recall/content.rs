@@ -228,6 +228,7 @@ const FRAME: &[&str] = &[
     "instead",
     "mean",
     "let",
+    "suppose",
 ];
 
 /// Endings that make one word of another.
@@ -440,7 +441,12 @@ impl Content {
             }
         }
         for (best, item) in held.iter_mut().zip(&self.items) {
-            let Some(phrasal) = &item.phrasal else { continue };
+            let Some(phrasal) = &item.phrasal else {
+                // "Came back" for "return".
+                let told = reading.verbs.iter().filter(|verb| item.tag == Tag::Verb && verb.contains(' '));
+                *best = told.map(|verb| word_likeness(&item.lemma, verb)).fold(*best, f32::max);
+                continue;
+            };
             let told = reading.verbs.iter().map(|verb| word_likeness(phrasal, verb)).fold(0.0, f32::max);
             // "Turn on" is not "turn off".
             let lemma = |verb: &str| verb.split_once(' ').map(|(lemma, _)| lemma.to_owned());

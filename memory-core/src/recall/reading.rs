@@ -23,7 +23,7 @@ pub(super) struct Reading {
     pub lemmas: Vec<(String, Tag)>,
     /// How many of them are of the text itself.
     pub own: usize,
-    /// Its verbs of which a particle is a part, and those that could mean the same as such: "turn off", "return".
+    /// Its verbs, with their particles where these belong to them: "turn off", "return".
     pub verbs: Vec<String>,
     /// Time phrases of the text that say when something else is or was, as told.
     pub times: Vec<ToldTime>,

@@ -92,5 +92,6 @@ pub(super) fn is_untold(question: &Question<'_>, reading: &Reading) -> bool {
     if seen && told().any(|verb| fields(&verb.lemma).iter().any(|field| asked.contains(field))) {
         return false;
     }
-    reading.lemmas.iter().all(|(lemma, _)| word_likeness(&item.lemma, lemma) < NAMED)
+    let phrasal = item.phrasal.iter().any(|asked| reading.verbs.iter().any(|told| word_likeness(asked, told) >= NAMED));
+    !phrasal && reading.lemmas.iter().all(|(lemma, _)| word_likeness(&item.lemma, lemma) < NAMED)
 }

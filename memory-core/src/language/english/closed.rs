@@ -287,7 +287,7 @@ pub(crate) const ADVERBS: &[&str] = &[
 /// Particles that belong to the verb before them.
 pub(crate) const PARTICLES: &[&str] = &[
     "up", "down", "on", "off", "out", "in", "over", "away", "back", "along", "around", "round", "through", "apart",
-    "aside",
+    "aside", "behind",
 ];
 
 /// What something is, gives or does to somebody whom it harms.

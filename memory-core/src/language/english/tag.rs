@@ -331,7 +331,9 @@ impl Tagger<'_> {
             {
                 Tag::Preposition
             }
-            "down" | "up" | "off" | "out" | "in" | "on" | "back" | "away" | "over" if !self.begins_noun(at + 1) => {
+            "down" | "up" | "off" | "out" | "in" | "on" | "back" | "away" | "over" | "behind"
+                if !self.begins_noun(at + 1) =>
+            {
                 Tag::Adverb
             }
             "because" | "although" | "though" | "while" | "whilst" | "if" | "unless" | "whether" | "once"
@@ -452,6 +454,10 @@ impl Tagger<'_> {
     fn open(&self, at: usize) -> Tag {
         let token = &self.tokens[at];
         let share = self.share(at);
+        // An evening is no deed, whatever evens.
+        if matches!(token.text.as_str(), "evening" | "morning") {
+            return Tag::Noun;
+        }
         let gerund = token.text.len() > 4 && token.text.ends_with("ing");
         let base = lexicon::lemma(&token.text, PartOfSpeech::Verb);
         let inflected = base.as_ref().is_some_and(|base| *base != token.text);

@@ -73,7 +73,8 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         let others =
             clause.objects.iter().flat_map(NounPhrase::all).chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun));
         let chosen: Vec<&NounPhrase> = if subject_asked { acting.collect() } else { others.collect() };
-        for noun in chosen.into_iter().filter(|noun| apposed(noun, reading).is_none()) {
+        let chosen = chosen.into_iter().filter(|noun| apposed(noun, reading).is_none() && !is_called(noun, reading));
+        for noun in chosen {
             if let Some(meant) = reading.resolve(noun).filter(|meant| is_person(meant) && !named(meant)) {
                 add(name_of(noun, &meant, reading));
             }
@@ -94,6 +95,22 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     }
     found.truncate(if question.asked.class.as_ref().is_some_and(|class| class.plural) { LISTED } else { 1 });
     found
+}
+
+/// Whether a text calls somebody by name, who then does nothing by that: "here it is, Mia!".
+fn is_called(noun: &NounPhrase, reading: &Reading) -> bool {
+    let text = &reading.event.text;
+    let before = text.get(..noun.range.start).unwrap_or_default().trim_end();
+    let behind = text.get(noun.range.end..).unwrap_or_default().trim_start();
+    reading.event.kind == Kind::Text
+        && noun.kind == NounKind::Name
+        && noun.also.is_empty()
+        && before.ends_with(',')
+        && (behind.is_empty() || behind.starts_with(['.', '!', '?']))
+        && !reading
+            .clauses()
+            .flat_map(arguments)
+            .any(|other| other.also.iter().any(|also| also.range == noun.range) && other.kind == NounKind::Name)
 }
 
 /// Whether the question is about somebody's talking: who says or asks something does so whatever it is about.

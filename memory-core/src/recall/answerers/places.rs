@@ -157,11 +157,22 @@ pub(in crate::recall) fn answer(
 /// What is done where the question asks: "where does she like to paint?" asks where she paints.
 fn deed(question: &Question<'_>) -> Option<String> {
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)?;
+    // "Where can it be picked up?" asks where it is.
+    if verb.passive && matches!(verb.modal.as_deref(), Some("can" | "could")) {
+        return None;
+    }
     let clauses = question.asked.sentences.iter().flat_map(|sentence| &sentence.clauses);
     let mut behind = clauses.filter(|clause| clause.range.start >= question.asked.clause.range.end);
     let infinitive = behind.next().and_then(|clause| clause.verb.as_ref()).filter(|verb| verb.infinitive);
-    let wants = matches!(verb.lemma.as_str(), "like" | "love" | "prefer" | "tend" | "want" | "use" | "need");
+    let wants = matches!(
+        verb.lemma.as_str(),
+        "like" | "love" | "prefer" | "tend" | "want" | "use" | "need" | "suppose" | "mean"
+    );
     let done = infinitive.filter(|_| wants).unwrap_or(verb);
+    // "Where is the meeting held?" asks where it is.
+    if done.passive && done.lemma == "hold" {
+        return None;
+    }
     Some(done.lemma.clone())
 }
 

@@ -209,3 +209,61 @@ fn the_verb_of_a_question_stands_behind_its_adverb() {
     ]);
     assert_eq!(misses, NONE);
 }
+
+#[test]
+fn a_verb_means_what_it_means_with_its_particle() {
+    let rows: &[Row] = &[
+        ("17T20:00:00", 0, Kind::Caption, Some("Rolf"), "Rolf turns on the lamps in the barn."),
+        ("17T22:00:00", 0, Kind::Caption, Some("Tove"), "Tove turns off the lamps in the barn."),
+        ("18T09:00:00", 0, Kind::Text, Some("Oda"), "Ivo came back at noon."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("Who switched the lamps off?", "Tove"),
+        ("Who switched on the lamps?", "Rolf"),
+        ("Who returned at noon?", "Ivo"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn who_left_by_whatever_means_is_no_longer_here() {
+    let rows: &[Row] = &[
+        ("18T09:10:00", 0, Kind::Caption, Some("Rolf"), "Rolf mends the fence."),
+        ("18T11:20:00", 0, Kind::Caption, Some("Rolf"), "Rolf pushes his bicycle out of the yard."),
+        ("18T12:00:00", 0, Kind::Text, Some("Tove"), "Rolf has forgotten his gloves."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[("When did Rolf leave?", "at 11:20"), ("Is Rolf still here?", "No")]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn what_harms_somebody_is_not_for_them() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Text, Some("Tove"), "Mussels are poison for my son Ivo."),
+        ("17T09:05:00", 0, Kind::Text, Some("Oda"), "I am allergic to sesame."),
+        ("17T12:00:00", 0, Kind::Caption, Some("Ivo"), "Ivo eats a pear."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("What must Ivo not eat?", "Mussels"),
+        ("Can Ivo eat mussels?", "No"),
+        ("Can Oda eat sesame?", "No"),
+        ("What is Tove's son called?", "Ivo"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn a_number_that_is_corrected_in_one_breath_is_the_later_one() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Text, Some("Rolf"), "The sails are 30 euros each."),
+        ("18T09:00:00", 0, Kind::Text, Some("Rolf"), "I said 30 euros for a sail. That was wrong, it is 36."),
+        ("18T10:00:00", 0, Kind::Text, Some("Tove"), "I paid the boatyard for four nights."),
+        ("18T11:00:00", 0, Kind::Text, Some("Oda"), "No band practice tonight, the drummer has a cold."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[("How much is a sail?", "36"), ("How many nights did Tove pay for?", "Four nights")]);
+    assert_eq!(misses, NONE);
+}

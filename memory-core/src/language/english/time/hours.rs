@@ -177,7 +177,7 @@ impl Parser<'_> {
         self.tokens.iter().any(|token| {
             matches!(
                 token.text.as_str(),
-                "wake" | "wakes" | "waking" | "woke" | "woken" | "awake" | "early" | "sunrise" | "dawn" | "breakfast"
+                "wake" | "wakes" | "waking" | "woke" | "woken" | "awake" | "early" | "dawn" | "breakfast"
             )
         })
     }
