@@ -229,6 +229,9 @@ const FRAME: &[&str] = &[
     "mean",
     "let",
     "suppose",
+    "own",
+    "originally",
+    "initially",
 ];
 
 /// Endings that make one word of another.

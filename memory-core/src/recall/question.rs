@@ -212,7 +212,8 @@ pub(super) fn asks_profession(asked: &Asked) -> bool {
 pub(super) fn asks_absent(asked: &Asked) -> bool {
     let clause = &asked.clause;
     let Some(verb) = &clause.verb else { return false };
-    let not_there = verb.negated && verb.lemma == "be" && verb.auxiliary_only && !clause.adjuncts.is_empty();
+    let there = verb.lemma == "be" && verb.auxiliary_only || matches!(verb.lemma.as_str(), "sit" | "attend" | "come");
+    let not_there = verb.negated && there && !clause.adjuncts.is_empty();
     let misses = verb.lemma == "miss" && verb.progressive && !verb.negated;
     let absent = clause.complements.iter().any(|(word, _)| matches!(word.as_str(), "missing" | "absent"));
     asked.ask == Ask::Person && asked.subject_is_asked && (not_there || misses || absent)

@@ -8,7 +8,7 @@ use crate::Kind;
 use crate::index::{stem, words};
 use crate::language::english::closed::SAYING;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::states::{Scale, state};
+use crate::language::english::states::{Scale, same, state};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 
@@ -72,7 +72,20 @@ pub(super) fn is_of_another(question: &Question<'_>, reading: &Reading) -> bool 
 /// was told is when it begins.
 pub(super) fn is_untold(question: &Question<'_>, reading: &Reading) -> bool {
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only);
-    let item = verb.and_then(|verb| question.content.items.iter().find(|item| item.lemma == verb.lemma));
+    let item_of = |lemma: &str| question.content.items.iter().find(|item| item.lemma == lemma);
+    // "When did she fall ill?", "why is he angry?": what somebody becomes or is.
+    let clause = &question.asked.clause;
+    let becomes = clause.verb.as_ref().is_some_and(|verb| {
+        verb.lemma == "be" && verb.auxiliary_only
+            || matches!(verb.lemma.as_str(), "become" | "get" | "fall" | "go" | "feel")
+    });
+    let complement =
+        clause.complements.iter().filter(|_| becomes && clause.objects.is_empty()).find_map(|(word, _)| item_of(word));
+    if let Some(item) = complement.filter(|item| item.documents == 0) {
+        let tells = |lemma: &str| word_likeness(&item.lemma, lemma) >= NAMED || same(&item.lemma, lemma).is_some();
+        return reading.lemmas.iter().all(|(lemma, _)| !tells(lemma));
+    }
+    let item = verb.and_then(|verb| item_of(&verb.lemma));
     // Who asked does not say so, who mended it says that it works, and who lives there is from there.
     let shown = |lemma: &str| {
         SAYING.contains(&lemma)
@@ -92,6 +105,8 @@ pub(super) fn is_untold(question: &Question<'_>, reading: &Reading) -> bool {
     if seen && told().any(|verb| fields(&verb.lemma).iter().any(|field| asked.contains(field))) {
         return false;
     }
-    let phrasal = item.phrasal.iter().any(|asked| reading.verbs.iter().any(|told| word_likeness(asked, told) >= NAMED));
-    !phrasal && reading.lemmas.iter().all(|(lemma, _)| word_likeness(&item.lemma, lemma) < NAMED)
+    let with_particle =
+        |told: &String| item.phrasal.iter().chain([&item.lemma]).any(|asked| word_likeness(asked, told) >= NAMED);
+    !reading.verbs.iter().any(with_particle)
+        && reading.lemmas.iter().all(|(lemma, _)| word_likeness(&item.lemma, lemma) < NAMED)
 }

@@ -306,6 +306,9 @@ pub(crate) const HARMFUL: &[&str] = &[
     "ill",
 ];
 
+/// Units of money that mean something else as well.
+pub(crate) const MONEY: &[&str] = &["pound", "crown", "mark", "quid", "buck", "penny", "pence"];
+
 /// Verbs of saying.
 pub(crate) const SAYING: &[&str] =
     &["say", "tell", "mention", "explain", "answer", "reply", "announce", "promise", "claim", "suggest", "report"];

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::lexicon::{self, Category, PartOfSpeech};
-use super::syntax::{NounPhrase, Sentence};
+use super::syntax::Sentence;
 use super::tag::{Tag, Word};
 
 /// Words behind "not", "instead of" and "rather than" that are denied.
@@ -81,7 +81,7 @@ impl Correction {
                 let all = 0..sentences.last().map_or(0, |last| last.range.end);
                 found.admits = Some(about.map_or(all, |about| about.range.clone()));
             }
-            found.called_off |= called_off(&words) || is_none(sentence, &words);
+            found.called_off |= called_off(&words) || is_none(&words);
             found.moved |= moved(&words);
             found.denied.extend(contrasts(sentence, &words));
             for denied in negated(sentence, &words) {
@@ -139,15 +139,16 @@ fn called_off(words: &[&Word]) -> bool {
 }
 
 /// "No rehearsal tonight, I am afraid": what is said, without a verb, not to be.
-fn is_none(sentence: &Sentence, words: &[&Word]) -> bool {
+fn is_none(words: &[&Word]) -> bool {
     let [first, second, ..] = words else { return false };
-    let takes_place = |noun: &NounPhrase| {
-        let category = lexicon::category(&noun.head, PartOfSpeech::Noun);
+    let takes_place = |noun: &str| {
+        let category = lexicon::category(noun, PartOfSpeech::Noun);
         matches!(category, Some(Category::Act | Category::Event | Category::Time | Category::Communication))
     };
-    let Some(clause) = sentence.clauses.first().filter(|clause| clause.verb.is_none()) else { return false };
-    let subject = clause.subject.as_ref().filter(|noun| noun.range.start <= second.range.start);
-    first.is("no") && second.tag != Tag::Mark && subject.is_some_and(takes_place)
+    let phrase = || words.iter().skip(1).take_while(|word| word.tag != Tag::Mark && word.tag != Tag::Time);
+    let verbless = phrase().all(|word| !matches!(word.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal));
+    let head = phrase().filter(|word| matches!(word.tag, Tag::Noun | Tag::Name)).last();
+    first.is("no") && second.tag != Tag::Mark && verbless && head.is_some_and(|head| takes_place(&head.lemma))
 }
 
 /// "It starts an hour later now", "he is now down for Friday", "at noon instead".
@@ -288,6 +289,8 @@ mod tests {
 
     #[test]
     fn what_is_called_off_or_moved_is_told_apart() {
+        assert!(of("No regatta today, everybody: the lake is frozen.").is_some_and(|found| found.called_off));
+        assert!(of("No milk left.").is_none_or(|found| !found.called_off));
         assert!(of("They have called the regatta off.").is_some_and(|found| found.called_off));
         assert!(of("They are cancelling the regatta.").is_some_and(|found| found.called_off));
         assert!(of("They are postponing the regatta.").is_some_and(|found| found.moved));

@@ -121,22 +121,27 @@ pub(crate) fn words(text: &str, times: &[Range<usize>], names: &[String]) -> Vec
         tokens: &tokens,
         shares: &shares,
         names,
+        times,
         found: Vec::with_capacity(tokens.len()),
         shouted,
         has_verb: false,
     };
     for (at, token) in tokens.iter().enumerate() {
-        let timed = times.iter().any(|time| time.start <= token.range.start && token.range.end <= time.end);
-        let tag = if timed { Tag::Time } else { tagger.tag(at) };
+        let tag = if is_within(token, times) { Tag::Time } else { tagger.tag(at) };
         tagger.accept(at, tag);
     }
     tagger.found
+}
+
+fn is_within(token: &Token, times: &[Range<usize>]) -> bool {
+    times.iter().any(|time| time.start <= token.range.start && token.range.end <= time.end)
 }
 
 struct Tagger<'a> {
     tokens: &'a [Token],
     shares: &'a [Shares],
     names: &'a [String],
+    times: &'a [Range<usize>],
     found: Vec<Word>,
     shouted: bool,
     /// Whether the clause under way has a verb already.
@@ -260,6 +265,13 @@ impl Tagger<'_> {
                     Tag::Preposition
                 }
             }
+            // "You had better rest": nobody is better.
+            "better"
+                if self.found.last().is_some_and(|last| matches!(last.text.as_str(), "had" | "would"))
+                    && self.share(at + 1).verb > 0 =>
+            {
+                Tag::Modal
+            }
             "her" if !next_nominal => Tag::Pronoun,
             "that" | "this" | "these" | "those" | "all" | "both" | "each" | "some" | "any" | "many" | "few"
             | "much" | "most" | "more" | "other" | "such" | "half" | "either" | "neither" | "several"
@@ -331,6 +343,8 @@ impl Tagger<'_> {
             {
                 Tag::Preposition
             }
+            // "It was put on Thursday."
+            "on" | "in" if self.is_timed(at + 1) => Tag::Preposition,
             "down" | "up" | "off" | "out" | "in" | "on" | "back" | "away" | "over" | "behind"
                 if !self.begins_noun(at + 1) =>
             {
@@ -359,6 +373,11 @@ impl Tagger<'_> {
             _ if is_one_of(text, ADVERBS) => Tag::Adverb,
             _ => return None,
         })
+    }
+
+    /// Whether a time phrase that was read before stands here.
+    fn is_timed(&self, at: usize) -> bool {
+        self.tokens.get(at).is_some_and(|token| is_within(token, self.times))
     }
 
     /// Whether an apostrophe makes the word before it the owner of what follows.

@@ -1,16 +1,21 @@
 //! Who was not there: those who are usually together, without those who were.
 
-use crate::ReadError;
+use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
+use crate::language::english::tag::Tag;
 use crate::recall::answerers::quote::list;
 use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::content::word_likeness;
 use crate::recall::likeness::likeness;
-use crate::recall::pool::{Found, Pool};
-use crate::recall::question::asks_absent;
-use crate::recall::reading::{Reading, is_person};
+use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::question::{Question, asks_absent};
+use crate::recall::reading::{Reading, is_person, name_phrase};
+use crate::{Kind, ReadError};
 
 /// How much of the question a gathering holds.
 const SAYS_IT: f32 = 0.6;
+/// Events that are gone through for a meal.
+const LISTED: usize = 300;
 /// Below this somebody else is meant.
 const SAME: f32 = 0.7;
 
@@ -20,12 +25,22 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     if !asks_absent(&question.asked) {
         return Ok(None);
     }
-    let gathers = |found: &&Found| {
-        found.coverage.of_content >= SAYS_IT && !found.reading.only_asks() && together(&found.reading).len() > 1
-    };
+    // "Who did not sit at the table this evening?": any meal of that time.
     let bound = question.bound().or_else(|| question.near().first().map(|(span, _)| *span));
+    let meal = |found: &Found| bound.is_some() && asks_meal(question) && tells_meal(&found.reading);
+    let gathers = |found: &&Found| {
+        let meant = found.coverage.of_content >= SAYS_IT || meal(found);
+        meant && !found.reading.only_asks() && together(&found.reading).len() > 1
+    };
     let inside = |found: &&Found| bound.is_none_or(|bound| found.span().overlaps(bound));
-    let best = pooled.iter().filter(gathers).filter(inside).max_by(|a, b| {
+    let listed = match (bound, asks_meal(question)) {
+        (Some(bound), true) => {
+            pool.listing(Some(bound), None, vec![Kind::Caption, Kind::Text], true, LISTED, &question.content)?
+        }
+        _ => Vec::new(),
+    };
+    let all = merged(pooled.to_vec(), listed);
+    let best = all.iter().filter(gathers).filter(inside).max_by(|a, b| {
         a.coverage.of_content.total_cmp(&b.coverage.of_content).then(a.span().start.cmp(&b.span().start))
     });
     let Some(gathering) = best else { return Ok(None) };
@@ -37,6 +52,13 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     if missing.is_empty() {
         let others =
             pool.search(&question.timeless, pool.embedding.as_ref(), &question.content, question.hard, None)?;
+        let others = match asks_meal(question) {
+            true => merged(
+                others,
+                pool.listing(None, None, vec![Kind::Caption, Kind::Text], true, LISTED, &question.content)?,
+            ),
+            false => others,
+        };
         let others = others.iter().filter(gathers).filter(|found| found.id() != gathering.id());
         for found in others {
             for name in together(&found.reading) {
@@ -56,9 +78,45 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         text,
         Value::List(missing),
         evidence,
-        question.content.known(),
+        // What people do at a meal is seldom told in the words of the question.
+        question.content.known().max(SAYS_IT),
         "those who are there at other times".into(),
     )))
+}
+
+/// "Was Ida at dinner?": yes if she is named among those who were there.
+pub(super) fn attended(pool: &Pool<'_>, pooled: &[Found]) -> Option<(bool, Found)> {
+    let question = pool.question;
+    let clause = &question.asked.clause;
+    let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
+    let person =
+        clause.subject.as_ref().filter(|subject| is && subject.kind == NounKind::Name && is_person(subject))?;
+    let meal = clause.adjuncts.iter().find(|adjunct| adjunct.preposition == "at" && is_meal(&adjunct.noun.head))?;
+    let bound = question.bound().or_else(|| question.near().first().map(|(span, _)| *span));
+    let gathering = pooled
+        .iter()
+        .filter(|found| !found.reading.only_asks() && bound.is_none_or(|bound| found.span().overlaps(bound)))
+        .filter(|found| found.reading.lemmas.iter().any(|(lemma, _)| word_likeness(&meal.noun.head, lemma) >= SAME))
+        .filter(|found| together(&found.reading).len() > 1)
+        .max_by_key(|found| (found.span().start, found.id()))?;
+    let named = together(&gathering.reading)
+        .iter()
+        .any(|name| likeness(person, &name_phrase(name), &gathering.reading) >= SAME);
+    Some((named, gathering.clone()))
+}
+
+/// Whether a question is about a meal, or about the table at which it is eaten.
+fn asks_meal(question: &Question<'_>) -> bool {
+    question.named.iter().any(|noun| noun.head == "table" || is_meal(&noun.head))
+}
+
+fn is_meal(word: &str) -> bool {
+    lexicon::is_a_as(word, "meal", PartOfSpeech::Noun).is_some()
+}
+
+/// Whether an event tells of a meal by its first words: "Lunch: …".
+fn tells_meal(reading: &Reading) -> bool {
+    reading.lemmas.first().is_some_and(|(lemma, tag)| *tag == Tag::Noun && is_meal(lemma))
 }
 
 /// The persons whom the clauses of an event are about, those that a filter takes.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::language::english::closed::MONEY;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::{Clause, NounPhrase};
@@ -134,7 +135,9 @@ pub(in crate::recall) fn is_of_unit(question: &Question<'_>, quantity: &Quantity
     let Some(class) = unit_class(question) else { return true };
     let before = reading.event.text.get(..quantity.range.start).unwrap_or_default().trim_end();
     let signed = class == "monetary_unit" && before.ends_with(['$', '€', '£']);
+    let money = class == "monetary_unit" && MONEY.contains(&lemma(&quantity.unit, Tag::Noun).as_str());
     signed
+        || money
         || lexicon::is_a_as(&quantity.unit, class, PartOfSpeech::Noun).is_some()
         || lexicon::is_a_as(&quantity.of, class, PartOfSpeech::Noun).is_some()
 }

@@ -1,12 +1,14 @@
 //! When a state began, when somebody came back, when what was announced was done: times that no single event names as the question does.
 
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
+use crate::language::english::question::Occurrence;
 use crate::language::english::states::{Scale, state};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::language::english::time::{Tense, moment};
+use crate::language::english::time::{Relation, Tense, moment, on_day};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::truth::{concerns, stance};
 use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::content::verb_likeness;
 use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::ITSELF;
@@ -18,14 +20,19 @@ use crate::{Kind, ReadError, TimeSpan, Timestamp};
 const EVENTS: usize = 300;
 /// Below this somebody else is meant.
 const SAME: f32 = 0.7;
+/// How much of a question a text holds that answers it.
+const SAYS_IT: f32 = 0.5;
 /// So long before and after its time what was announced may be done.
 const AROUND: std::time::Duration = std::time::Duration::from_secs(2 * 3_600);
 
 /// The time that is asked for, if it takes more than one event to know it.
-pub(super) fn answer(pool: &Pool<'_>, best: Option<&Found>) -> Result<Option<Candidate>, ReadError> {
+pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found], best: Option<&Found>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     if question.tense != Tense::Past || question.asked.cue.is_some() {
         return Ok(None);
+    }
+    if let Some(candidate) = not_since(pool, pooled) {
+        return Ok(Some(candidate));
     }
     let chosen = match onset(pool)? {
         Some(found) => Some((found, "what told first that it was so")),
@@ -42,6 +49,38 @@ pub(super) fn answer(pool: &Pool<'_>, best: Option<&Found>) -> Result<Option<Can
     let text = capitalised(&moment(at, &question.now));
     let value = Value::Times(vec![found.span()]);
     Ok(Some(Candidate::computed(Layer::Episodes, text, value, vec![found], question.content.known(), reason.into())))
+}
+
+/// "It has not been oiled since June", for when it was oiled last.
+fn not_since(pool: &Pool<'_>, pooled: &[Found]) -> Option<Candidate> {
+    let question = pool.question;
+    if question.asked.occurrence != Some(Occurrence::Last) {
+        return None;
+    }
+    let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)?;
+    let told = pooled.iter().filter(|found| found.coverage.of_content >= SAYS_IT && !found.reading.only_asks());
+    let (time, found) = told.max_by_key(|found| (found.span().start, found.id())).and_then(|found| {
+        let denied = found.reading.clauses().find(|clause| {
+            clause.verb.as_ref().is_some_and(|told| told.negated && told.perfect && verb_likeness(verb, told) >= SAME)
+        })?;
+        let since = found
+            .reading
+            .times
+            .iter()
+            .find(|time| time.relation == Relation::Since && time.range.start >= denied.range.start)?;
+        Some((since.span, found))
+    })?;
+    let zone = question.now.time_zone();
+    let day = time.start.to_jiff().to_zoned(zone.clone());
+    let text = capitalised(&on_day(day.timestamp().into(), &question.now));
+    Some(Candidate::computed(
+        Layer::Episodes,
+        text,
+        Value::Times(vec![time]),
+        vec![found.clone()],
+        question.content.known(),
+        "not since then, as was told".into(),
+    ))
 }
 
 /// The events of a person or a thing, in order of time.
@@ -82,6 +121,23 @@ fn onset(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
                 Some(false) => held = false,
             }
         }
+        // What a workman was seen doing to it after it was told to be broken.
+        if began.is_none() && mended {
+            let all = events(pool, thing)?;
+            let broken = all.iter().filter(|found| {
+                stance("broken", thing, clause, &found.reading) == Some(true) || complains(thing, &found.reading)
+            });
+            let Some(last) = broken.map(|found| found.span().end).max() else { return Ok(None) };
+            let dealt = |found: &&Found| {
+                let seen =
+                    matches!(found.reading.event.kind, Kind::Action | Kind::Caption) && found.span().start > last;
+                seen && found.reading.clauses().any(|clause| {
+                    clause.verb.as_ref().is_some_and(|verb| !verb.negated)
+                        && clause.objects.iter().any(|object| likeness(thing, object, &found.reading) >= SAME)
+                })
+            };
+            return Ok(all.iter().find(dealt).cloned());
+        }
         return Ok(began);
     }
     let back = verb.particle.as_deref() == Some("back") || clause.complements.iter().any(|(word, _)| word == "back");
@@ -94,6 +150,18 @@ fn onset(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
             && crate::index::words(&found.reading.event.text).any(|word| word == "again" || word == "back")
     };
     Ok(all.iter().rev().find(again).cloned())
+}
+
+/// Whether somebody says of a thing that it makes a noise.
+fn complains(thing: &NounPhrase, reading: &Reading) -> bool {
+    reading.event.kind == Kind::Text
+        && reading.clauses().any(|clause| {
+            let own = clause.subject.as_ref().is_some_and(|subject| likeness(thing, subject, reading) >= SAME);
+            own && clause
+                .objects
+                .iter()
+                .any(|object| lexicon::is_a_as(&object.head, "sound", PartOfSpeech::Noun).is_some())
+        })
 }
 
 /// "When did he get back from the library?": what tells that he came, else the first that he is known to have done after he went.

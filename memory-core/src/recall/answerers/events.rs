@@ -195,7 +195,8 @@ fn is_ordered(question: &Question<'_>, reading: &Reading) -> bool {
     };
     let told = reading.event.kind == Kind::Text && reading.event.entity.as_deref() != Some(ITSELF);
     let asked = question.asked.clause.verb.as_ref().is_some_and(|verb| {
-        verb.passive && matches!(verb.lemma.as_str(), "ask" | "tell" | "order" | "remind" | "instruct")
+        let of_it = || question.asked.clause.objects.iter().any(|object| object.head == "you");
+        (verb.passive || of_it()) && matches!(verb.lemma.as_str(), "ask" | "tell" | "order" | "remind" | "instruct")
     });
     let near = question.near();
     let in_time =

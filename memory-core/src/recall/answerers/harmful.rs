@@ -1,6 +1,6 @@
 //! What somebody must not eat, drink or take: what was told to harm them.
 
-use crate::language::english::closed::HARMFUL;
+use crate::language::english::closed::{HARMFUL, INDEFINITE, is_one_of};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
@@ -19,6 +19,9 @@ const TEXTS: usize = 200;
 const SAME_PERSON: f32 = 0.7;
 /// Below this something else is meant.
 const SAME_THING: f32 = 0.6;
+
+/// Verbs of what a body can do with food.
+const TOLERATING: &[&str] = &["tolerate", "stand", "digest", "stomach", "bear", "eat", "drink"];
 
 /// "What must Ida not eat?", "may Ida have nuts?".
 pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
@@ -63,10 +66,13 @@ fn asked<'q>(question: &'q Question<'_>) -> Option<(&'q NounPhrase, Option<&'q N
     let clause = &question.asked.clause;
     let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.past && !verb.future)?;
     let takes = lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::ConsumptionVerb)
-        || matches!(verb.lemma.as_str(), "have" | "take" | "tolerate");
+        || TOLERATING.contains(&verb.lemma.as_str())
+        || matches!(verb.lemma.as_str(), "have" | "take");
     let person =
         clause.subject.as_ref().filter(|subject| takes && subject.kind == NounKind::Name && is_person(subject))?;
-    let may = matches!(verb.modal.as_deref(), Some("can" | "may" | "could" | "must" | "should"));
+    // What somebody does not eat at all, and not what they are not eating now.
+    let may = matches!(verb.modal.as_deref(), Some("can" | "may" | "could" | "must" | "should"))
+        || verb.modal.is_none() && !verb.progressive && !verb.perfect && !question.is_bounded();
     match question.ask() {
         Ask::Thing | Ask::Action if verb.negated && may => Some((person, None)),
         Ask::Truth if may && !verb.negated => Some((person, Some(clause.objects.first()?))),
@@ -76,7 +82,7 @@ fn asked<'q>(question: &'q Question<'_>) -> Option<(&'q NounPhrase, Option<&'q N
 
 /// What a clause says to harm a person: "nuts are poison for her", "she is allergic to nuts", "she gets a rash from nuts".
 fn harm<'r>(clause: &'r Clause, person: &NounPhrase, reading: &'r Reading) -> Option<&'r NounPhrase> {
-    let verb = clause.verb.as_ref().filter(|verb| !verb.negated && !verb.past)?;
+    let verb = clause.verb.as_ref().filter(|verb| !verb.past)?;
     let is_harm = |word: &str| HARMFUL.contains(&word);
     let of_speaker = reading
         .event
@@ -97,6 +103,17 @@ fn harm<'r>(clause: &'r Clause, person: &NounPhrase, reading: &'r Reading) -> Op
             clause.adjuncts.iter().filter(move |adjunct| prepositions.contains(&adjunct.preposition.as_str()));
         all.next().map(|adjunct| &adjunct.noun)
     };
+    // "Milk does not agree with her", "she cannot stand milk".
+    if verb.negated {
+        let agrees = verb.lemma == "agree" && adjunct(&["with"]).is_some_and(is_them);
+        let stands = is_them(subject) && TOLERATING.contains(&verb.lemma.as_str());
+        // "She cannot have anything with milk."
+        let object = clause.objects.first().filter(|_| stands);
+        let whole =
+            object.filter(|object| is_one_of(&object.head, INDEFINITE)).and_then(|_| adjunct(&["with", "of", "in"]));
+        let named = object.filter(|object| !object.is_pronoun() && !is_one_of(&object.head, INDEFINITE));
+        return agrees.then_some(subject).or(whole).or(named);
+    }
     if is_them(subject) && (said || noun) {
         return adjunct(&["to", "from", "of", "against"]);
     }

@@ -23,6 +23,9 @@ const SAME_THING: f32 = 0.8;
 /// "What is still broken?", "what hasn't been repaired yet?".
 pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
+    if let Some(state) = asks_persons(question) {
+        return persons(pool, &state);
+    }
     if !asks(question) {
         return Ok(None);
     }
@@ -72,6 +75,56 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
         1.0,
         "what was told last of each thing".into(),
     )))
+}
+
+/// "Who is ill?": every person of whom that was told last.
+fn persons(pool: &Pool<'_>, wanted: &str) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let kinds = vec![Kind::Text, Kind::State, Kind::Caption];
+    let mut events = pool.listing(question.bound(), None, kinds, true, EVENTS, &question.content)?;
+    events.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
+    let mut known: Vec<(NounPhrase, bool, Found)> = Vec::new();
+    for found in events.iter().filter(|found| !found.reading.only_asks()) {
+        let subjects = found.reading.clauses().filter_map(|clause| clause.subject.as_ref()).flat_map(NounPhrase::all);
+        for noun in subjects {
+            let owner = noun.owner.as_deref().unwrap_or(noun);
+            let Some(person) = found.reading.resolve(owner).filter(|it| it.kind == NounKind::Name && is_person(it))
+            else {
+                continue;
+            };
+            if known.iter().any(|(other, ..)| likeness(other, &person, &found.reading) >= SAME_THING) {
+                continue;
+            }
+            if let Some(holds) = stance(wanted, &person, &question.asked.clause, &found.reading) {
+                known.push((person, holds, found.clone()));
+            }
+        }
+    }
+    if known.is_empty() {
+        return Ok(None);
+    }
+    let held: Vec<&(NounPhrase, bool, Found)> = known.iter().filter(|(_, holds, _)| *holds).collect();
+    let name = |person: &NounPhrase| super::places::capitalised(&person.lemmas().join(" "));
+    let names: Vec<String> = held.iter().map(|(person, ..)| name(person)).collect();
+    let text = if names.is_empty() { "Nobody".to_owned() } else { list(&names) };
+    let evidence = match held.is_empty() {
+        true => known.into_iter().map(|(.., found)| found).take(LISTED).collect(),
+        false => held.into_iter().map(|(.., found)| found.clone()).collect(),
+    };
+    let reason = "what was told last of each person";
+    Ok(Some(Candidate::computed(Layer::Episodes, text, Value::List(names), evidence, 1.0, reason.into())))
+}
+
+/// The state of persons for which a question asks, and for nothing else: "who is ill?", "who is still asleep?".
+fn asks_persons(question: &Question<'_>) -> Option<String> {
+    let clause = &question.asked.clause;
+    let is = clause
+        .verb
+        .as_ref()
+        .is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only && !verb.negated && !verb.past);
+    let bare = clause.objects.is_empty() && clause.adjuncts.is_empty() && question.named.is_empty();
+    let wanted = predicate(clause, question).filter(|_| is && bare && question.ask() == Ask::Person)?;
+    state(&wanted).filter(|(scale, _)| matches!(scale, Scale::Well | Scale::Awake)).map(|_| wanted)
 }
 
 /// Whether a question asks which things do not work, and names none.

@@ -12,7 +12,7 @@ use crate::recall::content::{verb_likeness, word_likeness};
 use crate::recall::likeness::{is_colour, likeness};
 use crate::recall::pool::Found;
 use crate::recall::question::{Question, asks_profession};
-use crate::recall::reading::{Reading, arguments, can_be_place, is_person};
+use crate::recall::reading::{Reading, arguments, can_be_place, is_person, name_phrase};
 use crate::recall::telling::telling;
 
 /// From here a name is that of the one who is asked about.
@@ -35,9 +35,18 @@ pub(in crate::recall) fn parts(question: &Question<'_>, found: &Found) -> Vec<St
 /// Persons who act in the event, those that the question names left out.
 fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     let related = |asked: &NounPhrase| asked.owner.clone().or_else(|| asked.of.clone());
+    // "Was it Mia or Ben who …?": one of the two is the answer.
+    let alternatives = &question.asked.alternatives;
+    let offered =
+        |noun: &NounPhrase| alternatives.len() > 1 && alternatives.iter().any(|range| range.start == noun.range.start);
     let named = |noun: &NounPhrase| {
         let whose: Vec<NounPhrase> = question.named.iter().filter_map(related).map(|noun| *noun).collect();
-        question.named.iter().chain(&whose).any(|asked| likeness(asked, noun, reading) >= 0.7)
+        question
+            .named
+            .iter()
+            .filter(|asked| !offered(asked))
+            .chain(&whose)
+            .any(|asked| likeness(asked, noun, reading) >= 0.7)
     };
     let mut found: Vec<String> = Vec::new();
     let mut add = |name: String| {
@@ -49,6 +58,8 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     if let Some(name) = asks_who_one_is(question) {
         reading.clauses().flat_map(arguments).filter_map(|noun| role(name, noun, reading)).for_each(&mut add);
         reading.clauses().filter_map(|clause| equated(name, clause, reading)).for_each(&mut add);
+        let told = if found.is_empty() { professions(question, reading) } else { Vec::new() };
+        found.extend(told);
         return found;
     }
     if let Some(asked) = question.asked.clause.subject.as_ref().filter(|subject| is_person(subject))
@@ -88,10 +99,15 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         // Who tells of what is no person does nothing by that.
         .filter(|_| reading.event.kind != Kind::Text || of_talk(question) || !is_of_thing(reading));
     if let Some(entity) = entity {
-        let phrase = crate::recall::reading::name_phrase(entity);
+        let phrase = name_phrase(entity);
         if !named(&phrase) && found.is_empty() {
             found.push(entity.to_owned());
         }
+    }
+    if alternatives.len() > 1 {
+        let all: Vec<&NounPhrase> = question.named.iter().filter(|noun| offered(noun)).collect();
+        found
+            .retain(|name| all.is_empty() || all.iter().any(|noun| likeness(noun, &name_phrase(name), reading) >= 0.7));
     }
     found.truncate(if question.asked.class.as_ref().is_some_and(|class| class.plural) { LISTED } else { 1 });
     found
@@ -260,7 +276,7 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         && matches!(reading.event.kind, Kind::Action | Kind::Object | Kind::State)
         && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)
         && reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| verb_likeness(verb, told) >= 0.8)
-        && !is_person(&crate::recall::reading::name_phrase(entity))
+        && !is_person(&name_phrase(entity))
     {
         found.push(entity.clone());
     }

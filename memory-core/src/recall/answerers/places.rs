@@ -1,7 +1,7 @@
 //! Where something is, was, or was before: the latest place that an event tells of it.
 
 use crate::language::english::question::{Occurrence, Order};
-use crate::language::english::syntax::NounPhrase;
+use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
@@ -121,6 +121,20 @@ pub(in crate::recall) fn answer(
         stays.extend(of_event);
     }
     stays.extend(replies(pool, &asked_about)?);
+    // "Where did Mia take the dog?": where somebody else had it is not asked.
+    if let Some(who) = question.asked.clause.subject.as_ref().filter(|who| who.kind == NounKind::Name && is_person(who))
+        && verb.as_deref().is_some_and(|verb| matches!(verb, "take" | "bring" | "carry" | "drive"))
+        && question.tense == Tense::Past
+        && question.asked.clause.objects.iter().any(|object| !object.is_pronoun())
+    {
+        let by_them = |stay: &Stay| {
+            actor(&stay.place, &stay.found.reading)
+                .is_some_and(|actor| likeness(who, &actor, &stay.found.reading) >= DONE)
+        };
+        if stays.iter().any(by_them) {
+            stays.retain(by_them);
+        }
+    }
     let best = stays.iter().map(|stay| stay.likeness).fold(0.0, f32::max);
     stays.retain(|stay| stay.likeness >= best - 0.12);
     stays.sort_by_key(|stay| (stay.at, stay.found.id(), stay.place.at));

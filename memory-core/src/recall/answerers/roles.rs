@@ -77,13 +77,25 @@ pub(super) fn equated(name: &NounPhrase, clause: &Clause, reading: &Reading) -> 
     let called = verb.passive && matches!(verb.lemma.as_str(), "call" | "name");
     let is = called || verb.lemma == "be" && verb.auxiliary_only;
     let (subject, object) = (clause.subject.as_ref()?, clause.objects.first().filter(|_| is)?);
-    let meant = |noun: &NounPhrase| noun.kind == NounKind::Name && likeness(name, noun, reading) >= SPEAKER;
+    let is = |noun: &NounPhrase| noun.kind == NounKind::Name && likeness(name, noun, reading) >= SPEAKER;
+    // "Ida is here. She is my aunt."
+    let meant = |noun: &NounPhrase| match noun.head.as_str() {
+        "he" | "she" => reading.resolve(noun).is_some_and(|noun| is(&noun)),
+        _ => is(noun),
+    };
     let role = match (meant(subject), meant(object)) {
         (true, false) => object,
         (false, true) => subject,
         _ => return None,
     };
-    (role.kind == NounKind::Common && (called || is_person(role))).then(|| reading.phrase_text(role))
+    (role.kind == NounKind::Common && (called || is_person(role))).then(|| {
+        let owner =
+            role.owner.as_deref().filter(|owner| owner.is_pronoun() && matches!(owner.head.as_str(), "my" | "i"));
+        match (owner, &reading.event.entity) {
+            (Some(_), Some(speaker)) => format!("{speaker}'s {}", role.head),
+            _ => reading.phrase_text(role),
+        }
+    })
 }
 
 /// The name of who is something to somebody: "my daughter Lena" for "Ivo's daughter", where Ivo says it.

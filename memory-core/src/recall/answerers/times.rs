@@ -19,6 +19,8 @@ const AS_GOOD: f32 = 0.06;
 const OF_SCORE: f32 = 0.4;
 /// A told time up to this length is one of the clock, and none of a part of a day.
 const EXACT: std::time::Duration = std::time::Duration::from_secs(3_600);
+/// How much of a question an event holds that tells from when it was moved.
+const SAYS_IT: f32 = 0.5;
 /// From here two verbs may tell of the same deed.
 const SAME_DEED: f32 = 0.5;
 /// Most occurrences that an answer lists.
@@ -38,9 +40,12 @@ pub(in crate::recall) fn answer(
     {
         return Ok(Some(found));
     }
+    if let Some(found) = formerly(question, pooled) {
+        return Ok(Some(found));
+    }
     let mut meant = occurrences(pool, pooled)?;
     let best = meant.iter().max_by(|a, b| a.coverage.whole().total_cmp(&b.coverage.whole()));
-    if let Some(found) = super::began::answer(pool, best)? {
+    if let Some(found) = super::began::answer(pool, pooled, best)? {
         return Ok(Some(found));
     }
     if let (Some(cue), Some((relation, _))) = (cue, question.relation()) {
@@ -148,6 +153,39 @@ pub(in crate::recall) fn answer(
         confidence: 0.0,
         reason: "the time of what happened".into(),
     }))
+}
+
+/// "When was it to be at first?", where it was moved "from Friday to Saturday" or is "on Saturday instead of Friday": on Friday.
+fn formerly(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
+    if question.asked.occurrence != Some(Occurrence::First) || question.tense != Tense::Past {
+        return None;
+    }
+    let replaced = |found: &Found, time: &ToldTime| {
+        let before = found.reading.event.text.get(..time.range.start).unwrap_or_default().trim_end();
+        ["instead of", "rather than", "instead of on"].iter().any(|words| before.ends_with(words))
+    };
+    let told =
+        pooled.iter().filter(|found| found.reading.event.kind == Kind::Text && found.coverage.of_content >= SAYS_IT);
+    let (time, found) = told.max_by(|a, b| a.fitness().total_cmp(&b.fitness())).and_then(|found| {
+        let mut times = found.reading.times.iter();
+        times.find(|time| is_left(found, time) || replaced(found, time)).map(|time| (time.span, found))
+    })?;
+    Some(Candidate {
+        layer: Layer::Episodes,
+        text: capitalised(&period(time, &question.now)),
+        value: Value::Times(vec![time]),
+        signals: Signals {
+            coverage: found.coverage.of_content,
+            cosine: found.cosine.unwrap_or(0.0),
+            margin: 1.0,
+            fits: 1.0,
+            thing: question.named.first().map_or(0.5, |thing| best_in(thing, &found.reading)),
+            known: question.content.known(),
+        },
+        evidence: vec![found.clone()],
+        confidence: 0.0,
+        reason: "the time from which it was moved".into(),
+    })
 }
 
 /// A time with its day where that is not today's, with seconds where the occurrence is short.

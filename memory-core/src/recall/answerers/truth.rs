@@ -82,6 +82,13 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     if let Some(candidate) = super::apart::answer(pool)? {
         return Ok(Some(candidate));
     }
+    if let Some((there, gathering)) = super::absent::attended(pool, pooled) {
+        let yes = there != question.asked.negated_verb();
+        let mut said = said(pool, &gathering, yes, pooled, "by those who are named as there");
+        said.signals.coverage = said.signals.coverage.max(SAYS_IT);
+        said.signals.thing = 1.0;
+        return Ok(Some(said));
+    }
     if let Some(candidate) = whereabouts(pool, pooled)? {
         return Ok(Some(candidate));
     }
@@ -441,6 +448,20 @@ fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Rea
         && goes_away(clause)
     {
         return Some(!here);
+    }
+    // What is called off is not on.
+    let takes_place = || {
+        let category = lexicon::category(&thing.head, PartOfSpeech::Noun);
+        matches!(
+            category,
+            Some(Category::Act | Category::Event | Category::Time | Category::Communication | Category::Group)
+        )
+    };
+    if let (Some((Scale::On, on)), Some(verb)) = (state(predicate), verb)
+        && takes_place()
+    {
+        let off = verb.lemma == "cancel" || verb.lemma == "call" && verb.particle.as_deref() == Some("off");
+        return off.then_some(on == verb.negated);
     }
     let gone = of_state && (ends(clause) || clause.verb.as_ref().is_some_and(|verb| verb.lemma == "go"));
     let nobody = clause.subject.as_ref().is_some_and(is_nobody);

@@ -86,6 +86,10 @@ pub(super) fn alternatives(asked: &Asked) -> Vec<Range<usize>> {
     while start < or && subject(start) {
         start += 1;
     }
+    // "Was it Jonas or Leena who sang?": what the one did is no part of a name.
+    let relative =
+        (or + 1..end.min(words.len())).find(|at| matches!(words[*at].text.as_str(), "who" | "that" | "which"));
+    let end = relative.unwrap_or(end);
     // A preposition at the begin belongs to the question: "on Monday or Tuesday" keeps it, "between" does not.
     pieces(words, start, end)
 }

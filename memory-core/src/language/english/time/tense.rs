@@ -149,7 +149,10 @@ fn is_arranged(words: &[&str]) -> bool {
     };
     let forward = |place: usize| {
         let pair = (words[place], words.get(place + 1).copied().unwrap_or_default());
-        matches!(pair, ("brought" | "put" | "pushed", "forward" | "back")).then_some(false)
+        let put = pair.0 == "put"
+            && matches!(pair.1, "on" | "down")
+            && words[..place].iter().any(|word| matches!(*word, "been" | "was" | "is"));
+        matches!(pair, ("brought" | "put" | "pushed", "forward" | "back")).then_some(false).or(put.then_some(true))
     };
     let arranged =
         words.iter().enumerate().find_map(|(place, word)| Some((place, to(word).or_else(|| forward(place))?)));
