@@ -1,5 +1,6 @@
 //! The clauses of an event that tell what a question asks: "I had bread, and Ivo had soup" tells in its second one who had soup.
 
+use super::answerers::truth::stance;
 use super::content::{Item, word_likeness};
 use super::likeness::likeness;
 use super::question::Question;
@@ -84,6 +85,11 @@ pub(super) fn is_untold(question: &Question<'_>, reading: &Reading) -> bool {
     if let Some(item) = complement.filter(|item| item.documents == 0) {
         let tells = |lemma: &str| word_likeness(&item.lemma, lemma) >= NAMED || same(&item.lemma, lemma).is_some();
         return reading.lemmas.iter().all(|(lemma, _)| !tells(lemma));
+    }
+    // Who misses a thing has not found it.
+    if verb.is_some_and(|verb| matches!(verb.lemma.as_str(), "find" | "discover")) {
+        let missing = |thing: &NounPhrase| stance("there", thing, clause, reading) == Some(false);
+        return clause.objects.iter().any(missing);
     }
     let item = verb.and_then(|verb| item_of(&verb.lemma));
     // Who asked does not say so, who mended it says that it works, and who lives there is from there.

@@ -89,19 +89,23 @@ pub(super) fn attended(pool: &Pool<'_>, pooled: &[Found]) -> Option<(bool, Found
     let question = pool.question;
     let clause = &question.asked.clause;
     let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
-    let person =
-        clause.subject.as_ref().filter(|subject| is && subject.kind == NounKind::Name && is_person(subject))?;
-    let meal = clause.adjuncts.iter().find(|adjunct| adjunct.preposition == "at" && is_meal(&adjunct.noun.head))?;
+    let eats = clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "have" | "eat"));
+    let person = clause.subject.as_ref().filter(|subject| subject.kind == NounKind::Name && is_person(subject))?;
+    let at = clause.adjuncts.iter().filter(|adjunct| is && adjunct.preposition == "at").map(|adjunct| &adjunct.noun);
+    let meal = at.chain(clause.objects.iter().filter(|_| eats)).find(|noun| is_meal(&noun.head))?;
     let bound = question.bound().or_else(|| question.near().first().map(|(span, _)| *span));
     let gathering = pooled
         .iter()
         .filter(|found| !found.reading.only_asks() && bound.is_none_or(|bound| found.span().overlaps(bound)))
-        .filter(|found| found.reading.lemmas.iter().any(|(lemma, _)| word_likeness(&meal.noun.head, lemma) >= SAME))
+        .filter(|found| found.reading.lemmas.iter().any(|(lemma, _)| word_likeness(&meal.head, lemma) >= SAME))
         .filter(|found| together(&found.reading).len() > 1)
         .max_by_key(|found| (found.span().start, found.id()))?;
-    let named = together(&gathering.reading)
-        .iter()
-        .any(|name| likeness(person, &name_phrase(name), &gathering.reading) >= SAME);
+    let is_them = |name: &String| likeness(person, &name_phrase(name), &gathering.reading) >= SAME;
+    let whole = crate::index::words(&question.part(&person.range)).collect::<Vec<_>>();
+    let elsewhere = persons(&gathering.reading, |clause| !is_there(clause, &gathering.reading));
+    // Of two with one family name the one who is named in full is meant.
+    let away = elsewhere.iter().any(|name| crate::index::words(name).collect::<Vec<_>>() == whole);
+    let named = !away && together(&gathering.reading).iter().any(is_them);
     Some((named, gathering.clone()))
 }
 

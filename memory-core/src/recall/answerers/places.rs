@@ -123,7 +123,7 @@ pub(in crate::recall) fn answer(
     stays.extend(replies(pool, &asked_about)?);
     // "Where did Mia take the dog?": where somebody else had it is not asked.
     if let Some(who) = question.asked.clause.subject.as_ref().filter(|who| who.kind == NounKind::Name && is_person(who))
-        && verb.as_deref().is_some_and(|verb| matches!(verb, "take" | "bring" | "carry" | "drive"))
+        && verb.as_deref().is_some_and(|verb| matches!(verb, "take" | "bring" | "carry" | "drive" | "have"))
         && question.tense == Tense::Past
         && question.asked.clause.objects.iter().any(|object| !object.is_pronoun())
     {

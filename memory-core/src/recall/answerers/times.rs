@@ -58,7 +58,12 @@ pub(in crate::recall) fn answer(
     // What is still to come has not been told by what somebody did before.
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && question.tense != Tense::Past);
     if let Some(verb) = verb {
+        // "When may she go back?": what she was seen doing before says nothing of it.
+        let allowed = matches!(verb.modal.as_deref(), Some("may" | "can" | "must" | "should"));
         meant.retain(|found| {
+            if allowed && matches!(found.reading.event.kind, Kind::Caption | Kind::Action) {
+                return false;
+            }
             let mut told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
             told.any(|told| verb_likeness(verb, told) >= SAME_DEED)
         });

@@ -370,7 +370,12 @@ pub(super) fn is_opposed(question: &Question<'_>, reading: &Reading) -> bool {
 }
 
 /// What an event says of a state of a thing: that it holds, that it does not, or nothing.
-pub(super) fn stance(predicate: &str, thing: &NounPhrase, asked: &Clause, reading: &Reading) -> Option<bool> {
+pub(in crate::recall) fn stance(
+    predicate: &str,
+    thing: &NounPhrase,
+    asked: &Clause,
+    reading: &Reading,
+) -> Option<bool> {
     let mut found: Option<bool> = None;
     for sentence in reading.sentences.iter().filter(|sentence| !sentence.asks) {
         for clause in sentence.clauses.iter().filter(|clause| !is_elsewhere(asked, clause, reading)) {

@@ -165,6 +165,15 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
             }
         },
         _ => {
+            // "What did it cost?" asks how much.
+            if asking.word == "what"
+                && noun.is_empty()
+                && asked.clause.objects.is_empty()
+                && asked.clause.subject.is_some()
+                && matches!(verb, "cost" | "charge" | "weigh")
+            {
+                return Ask::Amount;
+            }
             let class = class_of(asked, &asking, noun);
             match class.as_str() {
                 "quantity" | "amount" | "weight" | "size" | "temperature" | "price" | "cost" | "length" | "height"
