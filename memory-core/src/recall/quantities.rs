@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::language::english::closed::{is_one_of, number_word};
+use crate::language::english::closed::{is_one_of, joined_number, number_word};
 use crate::language::english::tag::{Tag, lemma};
 use crate::language::english::token::{TokenKind, tokens};
 
@@ -22,6 +22,7 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
     let tokens = tokens(text);
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
+        let start = token.range.start;
         let value = match token.kind {
             TokenKind::Number if !token.text.contains(':') => token.text.replace(',', "").parse::<f64>().ok(),
             TokenKind::Word => number_word(&token.text),
@@ -40,6 +41,19 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
                 }
             }
         };
+        // "Two hundred" is one number.
+        let spoken = |at: usize| {
+            tokens.get(at).filter(|token| token.kind == TokenKind::Word).and_then(|token| number_word(&token.text))
+        };
+        if at > 0 && token.kind == TokenKind::Word && spoken(at).is_some() && joins(spoken(at - 1), spoken(at)) {
+            continue;
+        }
+        let (mut value, mut at, mut token) = (value, at, token);
+        while joins(Some(value).filter(|_| glued.is_empty()), spoken(at + 1)) {
+            value = joined_number(value, spoken(at + 1).unwrap_or(value));
+            at += 1;
+            token = &tokens[at];
+        }
         let word = |at: usize| {
             tokens.get(at).filter(|token| token.kind == TokenKind::Word || token.text == "%" || token.text == "°")
         };
@@ -68,9 +82,14 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
             of.push(lemma(&token.text, Tag::Noun));
             next += 1;
         }
-        found.push(Quantity { value, unit: unit_name(&unit), of: of.join(" "), range: token.range.start..end });
+        found.push(Quantity { value, unit: unit_name(&unit), of: of.join(" "), range: start..end });
     }
     found
+}
+
+/// Whether two number words in a row are one number.
+fn joins(first: Option<f64>, second: Option<f64>) -> bool {
+    first.zip(second).is_some_and(|(first, second)| (joined_number(first, second) - second).abs() > 0.0)
 }
 
 /// One name for a unit, however it is written.

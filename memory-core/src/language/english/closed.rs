@@ -358,10 +358,20 @@ pub(crate) fn number_word(word: &str) -> Option<f64> {
             "thrice" | "triple" => 3,
             "dozen" => 12,
             "hundred" => 100,
+            "thousand" => 1_000,
             _ => unit(word).or_else(|| ten(word))?,
         },
     };
     u32::try_from(whole).ok().map(f64::from)
+}
+
+/// Two numbers in a row as one: "two hundred" is 200, "a hundred twenty" is 120.
+pub(crate) fn joined_number(first: f64, second: f64) -> f64 {
+    match second {
+        100.0 | 1_000.0 if first < second => first * second,
+        _ if first >= 100.0 && second < first => first + second,
+        _ => second,
+    }
 }
 
 /// Words that ask what is different.

@@ -18,7 +18,7 @@ use crate::recall::likeness::likeness;
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::quantities::Quantity;
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, arguments};
+use crate::recall::reading::{Reading, arguments, is_person};
 use crate::recall::telling::telling;
 use crate::{Kind, ReadError};
 
@@ -30,6 +30,8 @@ const NEARLY: f32 = 0.75;
 const AGE: f32 = 0.5;
 /// How much more an amount suits in the clause that tells what is asked.
 const TELLING: f32 = 0.1;
+/// Texts of and about a person that are gone through for their age.
+const TEXTS: usize = 200;
 /// How much of what is asked an event holds that suits well.
 const SUITS: f32 = 0.7;
 
@@ -38,6 +40,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let question = pool.question;
     if question.ask() == Ask::Length {
         return lasting(pool, pooled);
+    }
+    if let Some(found) = aged(pool)? {
+        return Ok(Some(found));
     }
     let mut best: Option<(f32, Quantity, &Found)> = None;
     let latest = question.tense != crate::language::english::time::Tense::Past;
@@ -98,6 +103,30 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         evidence,
         confidence: 0.0,
         reason: "an amount that was told".into(),
+    }))
+}
+
+/// "I am nine": how old somebody said that they are, or somebody else said of them, the latest.
+fn aged(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let clause = &question.asked.clause;
+    let asks = clause.asking.as_ref().is_some_and(|asking| asking.degree.as_deref() == Some("old"));
+    let Some(whose) = clause.subject.as_ref().filter(|whose| asks && is_person(whose)) else { return Ok(None) };
+    let mut texts = merged(
+        pool.about(whose, question.hard, true, TEXTS, &question.content)?,
+        pool.mentions(whose, question.hard, true, TEXTS, &question.content)?,
+    );
+    texts.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
+    let told = texts.into_iter().filter(|found| !found.reading.only_asks()).find_map(|found| {
+        let all = found.reading.quantities().into_iter();
+        let age = all.into_iter().find(|quantity| is_age(question, quantity, &found.reading))?;
+        Some((age, found))
+    });
+    Ok(told.map(|(age, found)| {
+        let text = capitalised(found.reading.text(&age.range));
+        let value = Value::Number(age.value, age.unit);
+        let known = question.content.known().max(SUITS);
+        Candidate::computed(Layer::Episodes, text, value, vec![found], known, "an age that was told".into())
     }))
 }
 

@@ -118,7 +118,8 @@ fn harm<'r>(clause: &'r Clause, person: &NounPhrase, reading: &'r Reading) -> Op
         return adjunct(&["to", "from", "of", "against"]);
     }
     let for_them = adjunct(&["for", "to"]).is_some_and(is_them) || clause.objects.iter().any(is_them);
-    (for_them && (said || noun) && !subject.is_pronoun()).then_some(subject)
+    let bad = clause.complements.iter().any(|(word, _)| word == "bad");
+    (for_them && (said || noun || bad) && !subject.is_pronoun()).then_some(subject)
 }
 
 /// A phrase in its own words, small unless it is a name.

@@ -17,6 +17,7 @@ use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::Question;
 use crate::recall::reading::{Reading, arguments, can_be_place, is_anaphor, is_person};
+use crate::recall::telling::is_of_another;
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// Below this another thing is meant.
@@ -111,7 +112,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         let mut told = found.reading.lemmas.iter();
         state.as_ref().is_none_or(|state| told.any(|(lemma, _)| same(state, lemma).is_some()))
     };
-    let mut ranked: Vec<&Found> = pooled.iter().filter(|found| !found.reading.only_asks() && names(found)).collect();
+    let tells = |found: &&Found| !found.reading.only_asks() && names(found) && !is_of_another(question, &found.reading);
+    let mut ranked: Vec<&Found> = pooled.iter().filter(tells).collect();
     ranked.sort_by(|a, b| b.fitness().total_cmp(&a.fitness()).then(b.span().start.cmp(&a.span().start)));
     let Some(best) = ranked.first() else { return Ok(None) };
     if best.coverage.of_content < SAYS_IT {
@@ -126,7 +128,11 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     else {
         return Ok(None);
     };
-    let denied = denies(&newest.reading, &verb, clause);
+    let latest = ranked.iter().filter(|found| found.coverage.of_content >= SAYS_IT - 0.1);
+    let latest = latest.max_by_key(|found| (found.span().start, found.id()));
+    let without = latest.filter(|found| is_without(&found.reading, &verb, clause));
+    let newest = without.unwrap_or(newest);
+    let denied = without.is_some() || denies(&newest.reading, &verb, clause);
     let chosen = if denied { newest } else { best };
     let yes = denied == question.asked.negated_verb();
     Ok(Some(said(pool, chosen, yes, pooled, "what was told of it")))
@@ -519,6 +525,16 @@ fn gives_up(verb: &VerbGroup) -> bool {
 }
 
 /// Whether an event says that something is not done, or no more.
+/// "No lesson tomorrow", for "is there a lesson tomorrow?".
+fn is_without(reading: &Reading, verb: &str, asked: &Clause) -> bool {
+    let meant = |noun: &NounPhrase| {
+        asked.subject.iter().chain(&asked.objects).any(|thing| likeness(thing, noun, reading) >= SAME_THING)
+    };
+    let told = reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
+    matches!(verb, "be" | "have")
+        && told.flat_map(arguments).any(|noun| noun.determiner.as_deref() == Some("no") && meant(noun))
+}
+
 fn denies(reading: &Reading, verb: &str, asked: &Clause) -> bool {
     let permits = matches!(verb, "allow" | "permit" | "let");
     reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses).any(|clause| {

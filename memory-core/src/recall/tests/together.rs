@@ -330,3 +330,24 @@ fn of_two_persons_that_a_question_offers_one_is_the_answer() {
     ]);
     assert_eq!(misses, NONE);
 }
+
+#[test]
+fn what_is_told_without_a_verb_or_of_somebody_else_is_no_yes() {
+    let rows: &[Row] = &[
+        ("18T09:00:00", 0, Kind::Text, Some("Oda"), "No rehearsal tomorrow, the barn is locked."),
+        ("18T10:00:00", 0, Kind::Text, Some("Tove"), "Rolf has a cold, I had to light the stove myself."),
+        ("18T11:00:00", 0, Kind::Text, Some("Rolf"), "We need two hundred nails for the roof."),
+        ("18T12:00:00", 0, Kind::Text, Some("Ivo"), "My name is Ivo. I am fourteen."),
+        ("18T12:30:00", 0, Kind::Text, Some("Tove"), "Milk is bad for Rolf."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("Is there a rehearsal tomorrow?", "No"),
+        ("How many nails do we need?", "200"),
+        ("How old is Ivo?", "ourteen"),
+        ("Does Rolf drink milk?", "No"),
+    ]);
+    assert_eq!(misses, NONE);
+    let said = home.ask("Did Rolf light the stove?");
+    assert!(!said.answer.is_some_and(|answer| answer.starts_with("Yes")));
+}

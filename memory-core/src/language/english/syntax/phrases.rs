@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Adjunct, Asking, NounKind, NounPhrase, VerbGroup};
-use crate::language::english::closed::{PARTICLES, is_one_of, number_word};
+use crate::language::english::closed::{PARTICLES, is_one_of, joined_number, number_word};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::tag::{Tag, Word};
 
@@ -311,7 +311,10 @@ impl Chunker<'_> {
         let mut number = None;
         for part in &self.words[first..head] {
             match part.tag {
-                Tag::Number => number = value(&part.text),
+                Tag::Number => {
+                    let next = value(&part.text);
+                    number = number.zip(next).map(|(first, next)| joined_number(first, next)).or(next);
+                }
                 _ => modifiers.push(part.lemma.clone()),
             }
         }
