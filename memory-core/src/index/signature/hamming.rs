@@ -9,6 +9,10 @@ pub fn cosine_of_distance(distance: usize, bits: usize) -> f32 {
     (PI * distance.min(bits) as f32 / bits.max(1) as f32).cos()
 }
 
+/// How much wider a ball is than its angle, as a share of the signature: of what is as near as its cosine, 0.98 to 0.99 lie inside
+/// (docs/benchmarks.md).
+pub const BALL_MARGIN: f32 = 0.03;
+
 /// Radius of the Hamming ball that holds the embeddings of at least this cosine: r = (θ₀/π + ε)·bits, with ε in favour of
 /// recall (HIPPOCAMPUS, Appendix F). Of the embeddings of just that cosine about half lie inside for ε = 0.
 #[expect(clippy::cast_precision_loss, reason = "at most 1,024 bits")]

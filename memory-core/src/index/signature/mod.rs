@@ -11,7 +11,7 @@ mod scan;
 mod table;
 
 pub(in crate::index) use estimate::{Coarse, Estimator};
-pub use hamming::{cosine_of_distance, radius};
+pub use hamming::{BALL_MARGIN, cosine_of_distance, radius};
 pub(in crate::index) use planes::split_mix;
 pub use planes::{Planes, quantise};
 pub use table::SignatureTable;
