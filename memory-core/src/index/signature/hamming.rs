@@ -4,8 +4,12 @@ use std::f32::consts::PI;
 
 /// The cosine that two embeddings are expected to have whose signatures of `bits` bits differ in `distance` of them:
 /// cos(π·distance/bits). Its standard error is about 0.06 at 512 bits.
+///
+/// The inverse of [`radius`], by which tests compare estimates; a question is compared by its [`Estimator`](super::Estimator), which is
+/// more exact.
+#[cfg(test)]
 #[expect(clippy::cast_precision_loss, reason = "at most 1,024 bits")]
-pub fn cosine_of_distance(distance: usize, bits: usize) -> f32 {
+pub(in crate::index) fn cosine_of_distance(distance: usize, bits: usize) -> f32 {
     (PI * distance.min(bits) as f32 / bits.max(1) as f32).cos()
 }
 
