@@ -153,8 +153,8 @@ def search(
     order: str | None,
     near: Circle | None,
     limit: int | None,
-    similar_to: str | None,
-    likeness: float | None,
+    similar_to: str | None = None,
+    likeness: float | None = None,
 ) -> Call[SearchResult]:
     fields = without_nones(
         {

@@ -247,7 +247,8 @@ class Memory:
         `who:Anna`, `kind:action`, `since:2h`, `until:2026-11-20`. Every part must be there.
 
         :param order: without it, the newest first.
-        :param similar_to: only what is like this event (`ev-42`) or episode (`ep-12`), the most alike first; a query narrows it.
+        :param similar_to: only what is like this event (`ev-42`) or episode (`ep-12`), the most alike first; without
+            `order`. A query beside it narrows that down.
         :param likeness: the least cosine that counts as alike, 0.5 without it.
         :param near: only what happened in this circle on a map: a `Near`, or x, y and radius in metres.
         :param limit: events at most; all of them are counted.
