@@ -10,7 +10,13 @@
 //! dropped (`/proc/sys/vm/drop_caches`, as root) and once again at once. Beside that, of the 96 events that a search finds: their rows
 //! by `Memory::event`, and their texts from the content matrix alone; and what is like the first of them (`similar_to`).
 
-#![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a program that prints figures")]
+#![allow(
+    missing_docs,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::cast_precision_loss,
+    reason = "a program that prints figures"
+)]
 
 #[allow(dead_code, reason = "only the file of vectors is used")]
 mod offline;

@@ -35,10 +35,10 @@ impl TextEmbedder for Dials {
 }
 
 /// Dials at these angles, an hour apart, with their events and episodes.
-fn dials(angles: &[i32]) -> (Bench, Vec<(EventId, EpisodeId)>) {
+fn dials(angles: &[i16]) -> (Bench, Vec<(EventId, EpisodeId)>) {
     let bench = Bench::new();
     bench.memory.set_text_embedder(Some(Arc::new(Dials)));
-    let told = |(n, angle): (i64, &i32)| {
+    let told = |(n, angle): (i64, &i16)| {
         let (episode, _, events) = accepted(bench.tell(told_at(&format!("the dial reads {angle}"), -3600 * n)));
         (events[0], episode)
     };
@@ -122,10 +122,10 @@ fn an_episode_is_like_another_by_all_its_events() {
 
 #[test]
 fn nearly_everything_that_an_exact_comparison_finds_is_found() {
-    let angles: Vec<i32> = (0..300).map(|n| n * 97 % 360).collect();
+    let angles: Vec<i16> = (0..300).map(|n| n * 97 % 360).collect();
     let (bench, ids) = dials(&angles);
     let exact =
-        |cosine: f32| angles[1..].iter().filter(|angle| (**angle as f32).to_radians().cos() >= cosine - 1e-4).count();
+        |cosine: f32| angles[1..].iter().filter(|angle| f32::from(**angle).to_radians().cos() >= cosine - 1e-4).count();
     for cosine in [0.3, 0.5, 0.7, 0.9] {
         let page =
             bench.memory.search_words(&WordQuery { limit: 300, ..like(Example::Event(ids[0].0), cosine) }).unwrap();
