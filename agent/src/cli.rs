@@ -233,11 +233,17 @@ Small words such as \"the\" count nowhere. Write -- before a query that begins w
 #[derive(Debug, Clone, Args)]
 pub struct SearchArgs {
     /// What to find; see below.
-    #[arg(required = true, value_name = "QUERY")]
+    #[arg(required_unless_present = "like", value_name = "QUERY")]
     pub query: Vec<String>,
     /// Show the best matches first instead of the newest.
     #[arg(long)]
     pub best: bool,
+    /// Show what is like this event or episode, such as ev-42 or ep-12, the most alike first. A query beside it narrows that down.
+    #[arg(long, value_name = "ID", conflicts_with = "best")]
+    pub like: Option<String>,
+    /// How like it an event must be: a cosine above 0 and at most 1. Default: 0.5.
+    #[arg(long, value_name = "COSINE", requires = "like")]
+    pub likeness: Option<f64>,
     /// Only events within a radius of a point, in metres on the map FRAME (`map` if it is left out).
     #[arg(long, value_name = "X,Y,RADIUS[,FRAME]", value_parser = near, allow_hyphen_values = true)]
     pub near: Option<Near>,

@@ -641,11 +641,12 @@ impl Memory {
         self.store.export(visit)
     }
 
-    /// Searches events for words, phrases and nearby words. Texts around the hits come from the index; who, where from and with which
-    /// recording are read from the store.
+    /// Searches events for words, phrases and nearby words, and for what is like an event or an episode. Texts around the hits come
+    /// from the index; who, where from and with which recording are read from the store.
     ///
     /// # Errors
-    /// [`WordSearchError::Query`] if the index keeps no word of what must be found, [`WordSearchError::Read`] if the store cannot be
+    /// [`WordSearchError::Query`] if the index keeps no word of what must be found, [`WordSearchError::UnknownExample`] and
+    /// [`WordSearchError::NoEmbedding`] if nothing can be compared with the example, [`WordSearchError::Read`] if the store cannot be
     /// read.
     pub fn search_words(&self, query: &WordQuery) -> Result<WordPage, WordSearchError> {
         self.store.reading(|view| view.search_words(query))

@@ -92,6 +92,15 @@ fn every_tool_answers_with_the_time_and_a_short_result() -> Result<()> {
         failed && unclosed["error"]["message"].as_str().is_some_and(|text| text.contains("not closed")),
         "{unclosed}"
     );
+    for (arguments, advice) in [
+        (json!({"similar_to": best["event"]}), "has no embedding"),
+        (json!({"similar_to": "ev-99999", "query": "mug"}), "there is no ev-99999"),
+        (json!({"limit": 3}), "give words in `query`"),
+    ] {
+        let (failed, refused) = client.call("search_memory", arguments)?;
+        let said = refused["error"]["message"].as_str().is_some_and(|text| text.contains(advice));
+        assert!(failed && said, "{refused}");
+    }
     let episodes = client.result("list_episodes", json!({"entity": "Anna", "limit": 1}))?;
     assert_eq!(episodes["episodes"][0]["id"], best["episode"], "{episodes}");
     let episode = client.result("get_episode", json!({"episode": best["episode"]}))?;

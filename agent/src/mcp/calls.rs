@@ -77,17 +77,27 @@ fn question(named: &str, arguments: &Arguments<'_>) -> Result<Value, DoorError> 
 
 /// Events that hold the words. Where none does, the nearest by meaning: a model may not know the words that were used.
 async fn search(door: &Door, arguments: &Arguments<'_>) -> Result<Value, DoorError> {
+    let similar_to = arguments.text("similar_to");
     let mut query = arguments.text("query").unwrap_or_default().to_owned();
+    if query.is_empty() && similar_to.is_none() {
+        return Err(DoorError::bad("give words in `query`, or the id of an event or an episode in `similar_to`"));
+    }
     for name in ["since", "until"] {
         if let Some(at) = arguments.time(name)?.as_str() {
             query.push_str(&format!(" {name}:\"{at}\""));
         }
     }
     let order = if arguments.flag("best") { "relevance" } else { "newest" };
-    let near = arguments.value("near");
-    let body = json!({ "query": query, "order": order, "near": near, "limit": arguments.count("limit") });
+    let mut body =
+        json!({ "near": arguments.value("near"), "limit": arguments.count("limit"), "similar_to": similar_to });
+    if !query.is_empty() {
+        body["query"] = query.into();
+    }
+    if similar_to.is_none() {
+        body["order"] = order.into();
+    }
     let found = door.command("search", body).await?;
-    if found["count"] != 0 {
+    if found["count"] != 0 || similar_to.is_some() {
         return Ok(digest::found(&found));
     }
     let mut short = digest::found(&found);

@@ -87,11 +87,16 @@ pub const TOOLS: [ToolSpec; 12] = [
         about: "Find remembered events that hold all of some words, in any of their forms, newest first, and count them. \
                 Also \"red mug\" for words side by side, -sink without a word, mug near/5 sink, who:Anna, kind:action. \
                 Where no event holds them all, `words` says how common each is, and `nearest_in_meaning` what comes close. \
-                Use `ask` for a question.",
+                With `similar_to`, what is like an event or an episode, the most alike first. Use `ask` for a question.",
         effect: Effect::Reads,
         parameters: &[
-            Parameter::must("query", Holds::Text, "The words, few and telling: blue mug, not a sentence."),
+            Parameter::may("query", Holds::Text, "The words, few and telling: blue mug, not a sentence."),
             Parameter::may("best", Holds::Flag, "Best matches first instead of the newest."),
+            Parameter::may(
+                "similar_to",
+                Holds::Text,
+                "Id of an event or an episode, such as ev-42 or ep-12; then without `best`.",
+            ),
             SINCE,
             UNTIL,
             NEAR,

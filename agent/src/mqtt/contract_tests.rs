@@ -216,6 +216,7 @@ fn the_page_gives_the_shape_of_episodes_events_and_counts() {
 fn the_page_describes_every_part_of_a_search_and_every_field_of_its_reply() {
     use memory_core::word_search::{
         FIELDS, MAX_NEAR, MAX_PARTS, MAX_QUERY_CHARS, Snippet, WordCount, WordFound, WordOrder, WordPage, WordPlan,
+        WordQuery,
     };
     let parts: Vec<&str> =
         table_behind("### `cmd/search`", "| part | matches events |").iter().flat_map(|row| quoted(row[0])).collect();
@@ -257,10 +258,11 @@ fn the_page_describes_every_part_of_a_search_and_every_field_of_its_reply() {
         found: vec![WordFound { event, snippet: Snippet::default(), score: 1.0 }],
         words: vec![WordCount { word: "mug".into(), events: 1 }],
         ignored: Vec::new(),
-        plan: WordPlan::Rank,
+        plan: Some(WordPlan::Rank),
     };
     let zone = jiff::tz::TimeZone::UTC;
-    let reply = super::search::render(&page, WordOrder::Relevance, &zone, &crate::media::MediaLinks::default());
+    let query = WordQuery { order: WordOrder::Relevance, ..WordQuery::default() };
+    let reply = super::search::render(&page, &query, &zone, &crate::media::MediaLinks::default());
     let rows = table_behind("### `cmd/search`", "| field of the reply |");
     let known: BTreeSet<&str> = rows.iter().flatten().flat_map(|cell| quoted(cell)).collect();
     let named = |name: &str| known.iter().any(|known| *known == name || known.contains(&format!("\"{name}\"")));

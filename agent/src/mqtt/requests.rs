@@ -306,9 +306,8 @@ pub(super) async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Re
         Name::Picture => picture::run(context, fields).await,
         Name::Search => {
             let query = search::read(fields, &context.moment())?;
-            let order = query.order;
-            let page = context.service.search_words(query).await.map_err(failed)?;
-            Ok(search::render(&page, order, &context.zone, &context.media))
+            let page = context.service.search_words(query.clone()).await.map_err(failed)?;
+            Ok(search::render(&page, &query, &context.zone, &context.media))
         }
         Name::Pause | Name::Resume => set_recording(context, name == Name::Pause).await,
         Name::Recording => set_recording(context, commands::read_recording(fields)?).await,

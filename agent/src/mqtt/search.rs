@@ -1,7 +1,7 @@
-//! `cmd/search`: words, phrases and nearby words, with the words around each hit.
+//! `cmd/search`: words, phrases and nearby words, with the words around each hit, and what is like an event or an episode.
 
 use jiff::tz::TimeZone;
-use memory_core::word_search::{WordFound, WordOrder, WordPage, WordQuery};
+use memory_core::word_search::{AlikeTo, USUAL_LIKENESS, WordFound, WordOrder, WordPage, WordPlan, WordQuery};
 use serde_json::{Value, json};
 
 use super::ask::rounded;
@@ -17,33 +17,69 @@ const MOST: u64 = 100;
 
 /// Reads the request.
 pub fn read(fields: Fields<'_>, moment: &Moment) -> Result<WordQuery, Refusal> {
-    let text = fields.text("query")?.ok_or_else(|| Refusal::bad("`query` is missing, for instance \"blue mug\""))?;
+    let similar_to = read_similar_to(fields)?;
     let order = match fields.text("order")? {
+        Some(_) if similar_to.is_some() => {
+            return Err(Refusal::bad("leave out `order` beside `similar_to`: the most alike come first"));
+        }
         None | Some("newest") => WordOrder::Newest,
         Some("relevance") => WordOrder::Relevance,
         Some(_) => return Err(Refusal::bad("`order` is \"newest\" or \"relevance\"")),
     };
     let limit = fields.count("limit")?.unwrap_or(USUAL).min(MOST);
-    let query = WordQuery::parse(text, &mut |text| when::parse(text, moment.now, &moment.zone));
-    let query = query.map_err(|error| Refusal::bad(format!("`query`: {error}")))?;
+    let query = match fields.text("query")? {
+        Some(text) => WordQuery::parse(text, &mut |text| when::parse(text, moment.now, &moment.zone))
+            .map_err(|error| Refusal::bad(format!("`query`: {error}")))?,
+        None if similar_to.is_some() => WordQuery::default(),
+        None => {
+            let message = "`query` is missing, for instance \"blue mug\"; or name an event in `similar_to`";
+            return Err(Refusal::bad(message));
+        }
+    };
     let near = pose::near(fields)?;
-    Ok(WordQuery { order, near, limit: usize::try_from(limit).unwrap_or(0), ..query })
+    Ok(WordQuery { order, near, similar_to, limit: usize::try_from(limit).unwrap_or(0), ..query })
+}
+
+fn read_similar_to(fields: Fields<'_>) -> Result<Option<AlikeTo>, Refusal> {
+    let cosine = fields.number("likeness")?;
+    let Some(id) = fields.text("similar_to")? else {
+        let message = "`likeness` says how like `similar_to` an event must be; name an event or an episode there";
+        return if cosine.is_some() { Err(Refusal::bad(message)) } else { Ok(None) };
+    };
+    let example = id.parse().map_err(|error| Refusal::bad(format!("`similar_to`: {error}")))?;
+    let cosine = cosine.unwrap_or(USUAL_LIKENESS.into());
+    if !(cosine > 0.0 && cosine <= 1.0) {
+        return Err(Refusal::bad(format!("`likeness` is {cosine}; it takes more than 0 and at most 1")));
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "a share")]
+    let cosine = cosine as f32;
+    Ok(Some(AlikeTo { example, cosine }))
+}
+
+/// The order that a reply is in.
+fn order(query: &WordQuery) -> &'static str {
+    match (query.similar_to, query.order) {
+        (Some(_), _) => "likeness",
+        (None, WordOrder::Newest) => "newest",
+        (None, WordOrder::Relevance) => "relevance",
+    }
 }
 
 /// The reply.
-pub fn render(page: &WordPage, order: WordOrder, zone: &TimeZone, media: &MediaLinks) -> Value {
+pub fn render(page: &WordPage, query: &WordQuery, zone: &TimeZone, media: &MediaLinks) -> Value {
+    let order = order(query);
     let words: Vec<Value> = page.words.iter().map(|word| json!({ "word": word.word, "events": word.events })).collect();
     json!({
         "count": page.total,
-        "order": if order == WordOrder::Newest { "newest" } else { "relevance" },
-        "found": page.found.iter().map(|found| result(found, order, zone, media)).collect::<Vec<Value>>(),
+        "order": order,
+        "found": page.found.iter().map(|found| result(found, order != "newest", zone, media)).collect::<Vec<Value>>(),
         "words": words,
         "ignored": page.ignored,
-        "plan": page.plan.name(),
+        "plan": page.plan.map_or("ball", WordPlan::name),
     })
 }
 
-fn result(found: &WordFound, order: WordOrder, zone: &TimeZone, media: &MediaLinks) -> Value {
+fn result(found: &WordFound, scored: bool, zone: &TimeZone, media: &MediaLinks) -> Value {
     let event = &found.event;
     let marks: Vec<[usize; 2]> = found.snippet.marks.iter().map(|mark| [mark.start, mark.end]).collect();
     let mut body = json!({
@@ -58,7 +94,7 @@ fn result(found: &WordFound, order: WordOrder, zone: &TimeZone, media: &MediaLin
         "marks": marks,
         "media": media.link(event.media.as_deref(), event.stream).map(|link| link.uri),
     });
-    if order == WordOrder::Relevance {
+    if scored {
         body["score"] = rounded(found.score).into();
     }
     body
@@ -66,7 +102,8 @@ fn result(found: &WordFound, order: WordOrder, zone: &TimeZone, media: &MediaLin
 
 #[cfg(test)]
 mod tests {
-    use memory_core::Timestamp;
+    use memory_core::word_search::Example;
+    use memory_core::{EpisodeId, EventId, Timestamp};
 
     use super::*;
 
@@ -88,6 +125,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_like_an_event_needs_no_words_and_may_have_some() {
+        let alone = request(&json!({"similar_to": "ev-42"})).unwrap();
+        assert_eq!(alone.similar_to, Some(AlikeTo { example: Example::Event(EventId(42)), cosine: USUAL_LIKENESS }));
+        assert_eq!((order(&alone), alone.asks_for_words_or_fields()), ("likeness", false));
+        let narrowed = request(&json!({"similar_to": "ep-7", "likeness": 0.75, "query": "mug kind:action"})).unwrap();
+        assert_eq!(narrowed.similar_to, Some(AlikeTo { example: Example::Episode(EpisodeId(7)), cosine: 0.75 }));
+        assert_eq!((narrowed.parts.len(), narrowed.kinds.len()), (1, 1));
+    }
+
+    #[test]
     fn a_bad_request_says_what_to_do() {
         for (body, expected) in [
             (json!({}), "`query` is missing"),
@@ -96,6 +143,15 @@ mod tests {
             (json!({"query": "\"red mug"}), "is not closed"),
             (json!({"query": "-mug"}), "add a word to find"),
             (json!({"query": "since:soon mug"}), "`query`: since: `soon` is not a time"),
+            (json!({"similar_to": 12}), "`similar_to` must be a text"),
+            (
+                json!({"similar_to": "12"}),
+                "`similar_to`: \"12\" is no id of an event or an episode; write ev-42 or ep-12",
+            ),
+            (json!({"similar_to": "ev-1", "order": "newest"}), "leave out `order`"),
+            (json!({"similar_to": "ev-1", "likeness": 0}), "`likeness` is 0; it takes more than 0 and at most 1"),
+            (json!({"query": "mug", "likeness": 0.5}), "name an event or an episode there"),
+            (json!({"similar_to": "ev-1", "query": "-mug"}), "add a word to find"),
             (json!({"query": "x".repeat(100_000)}), "the query has 100000 characters"),
         ] {
             let refusal = request(&body).unwrap_err();

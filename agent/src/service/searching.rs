@@ -1,14 +1,14 @@
-//! Searches for words, on the recall pool as questions are.
+//! Searches for words and for what is alike, on the recall pool as questions are.
 
 use memory_core::word_search::{WordPage, WordQuery, WordSearchError};
 
 use super::{AskFailure, MemoryService};
 
 impl MemoryService {
-    /// Finds events by their words.
+    /// Finds events by their words, or by what they are like.
     ///
     /// # Errors
-    /// See [`AskFailure`]; `Invalid` if the index keeps no word of what must be found.
+    /// See [`AskFailure`]; `Invalid` if the index keeps no word of what must be found, or the example cannot be compared.
     pub async fn search_words(&self, query: WordQuery) -> Result<WordPage, AskFailure> {
         let _question = self.shared.questions.begin();
         self.read(self.shared.default_budget, move |memory| {

@@ -35,7 +35,7 @@ use super::signature::{Planes, SignatureOptions, SignatureTable};
 use super::terms::TermStream;
 use super::vocabulary::Vocabulary;
 
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
 const HEAD: &str = "IXHD";
 const VOCABULARY: &str = "IXVO";
 const NAMES: &str = "IXNM";

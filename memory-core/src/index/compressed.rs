@@ -112,7 +112,7 @@ pub(super) struct Lengths {
 /// What the parts of an index take in memory, in bytes. Shared by the writer and all snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IndexBytes {
-    /// The texts.
+    /// The texts, and the writer's table of their words.
     pub content: usize,
     /// The term stream.
     pub terms: usize,
@@ -172,7 +172,7 @@ impl CompressedIndex {
     pub fn bytes(&self) -> IndexBytes {
         let state = &self.state;
         IndexBytes {
-            content: self.content.snapshot().bytes(),
+            content: self.content.snapshot().bytes() + self.content.writer_bytes(),
             terms: self.terms.snapshot().matrix().bytes(),
             postings: state.postings.bytes(),
             signatures: state.signatures.bytes(),

@@ -213,6 +213,15 @@ impl Hit {
     }
 }
 
+/// An event whose signature lies in a Hamming ball.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BallHit {
+    /// The event.
+    pub id: EventId,
+    /// Its episode.
+    pub episode: EpisodeId,
+}
+
 /// How common a term is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermStatistics {
@@ -266,6 +275,14 @@ pub trait Search: Send + Sync {
     }
     /// The visible events that hold a word of every group, in order of time, the latest first if so asked.
     fn holding(&self, query: &Holding) -> Vec<EventId>;
+
+    /// The visible events whose signatures lie in the Hamming ball of `cosine` round a vector of the space in use (HIPPOCAMPUS,
+    /// Appendix F), nearest first: nearly all that are as like as that, and some that are less. Only the index itself has
+    /// signatures; a search that wraps another has none.
+    fn in_ball(&self, vector: &[i16], cosine: f32) -> Vec<BallHit> {
+        let (_, _) = (vector, cosine);
+        Vec::new()
+    }
 
     /// Every text of a visible event that is findable, as it was given; its own and those of its attributes, one a line.
     fn text(&self, id: EventId) -> Option<String>;

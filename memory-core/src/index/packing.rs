@@ -77,40 +77,52 @@ fn low_bits(number: u64) -> u16 {
     number as u16
 }
 
-/// A fixed number of numbers, each as far above the smallest as its bits say.
+/// A fixed number of numbers, each as far above a line as its bits say. The line is level, or it rises by the same at every place: ids,
+/// times and places in a stream grow with the documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Column {
     base: i64,
+    /// How much the line rises in 2^16 places.
+    slope: i64,
     width: u8,
     words: Box<[u64]>,
+}
+
+/// How far a line has risen at `place`. It may wrap, as long as it does so in the same way when numbers are packed and read.
+fn risen(slope: i64, place: usize) -> i64 {
+    slope.wrapping_mul(i64::try_from(place).unwrap_or(i64::MAX)) >> 16
+}
+
+/// The slope from the first to the last number; 0 if it is out of range.
+fn slope_of(values: &[i64]) -> i64 {
+    let (Some(first), Some(last)) = (values.first(), values.last()) else { return 0 };
+    let steps = i128::try_from(values.len() - 1).unwrap_or(0).max(1);
+    i64::try_from(((i128::from(*last) - i128::from(*first)) << 16) / steps).unwrap_or(0)
 }
 
 impl Column {
     /// Packs numbers.
     pub fn pack(values: &[i64]) -> Self {
-        let base = values.iter().copied().min().unwrap_or(0);
-        let above = |value: i64| value.wrapping_sub(base).cast_unsigned();
-        let width = width_of(values.iter().map(|value| above(*value)).max().unwrap_or(0));
+        let level = Line::of(values, 0);
+        let rising = Line::of(values, slope_of(values));
+        let line = if rising.width < level.width { rising } else { level };
         let mut writer = BitWriter::default();
-        if width > 0 {
-            values.iter().for_each(|value| writer.push(above(*value), width));
+        if line.width > 0 {
+            values.iter().zip(0..).for_each(|(value, place)| writer.push(line.above(*value, place), line.width));
         }
-        Self { base, width, words: if width > 0 { writer.finish() } else { Box::default() } }
+        let words = if line.width > 0 { writer.finish() } else { Box::default() };
+        Self { base: line.base, slope: line.slope, width: line.width, words }
     }
 
-    /// The number at `place`; the smallest if `place` is beyond the end.
+    /// The number at `place`; one of the line if `place` is beyond the end.
     pub fn get(&self, place: usize) -> i64 {
-        self.base.wrapping_add_unsigned(read(&self.words, place * usize::from(self.width), self.width))
+        let above = read(&self.words, place * usize::from(self.width), self.width);
+        self.base.wrapping_add(risen(self.slope, place)).wrapping_add_unsigned(above)
     }
 
-    /// The smallest number.
-    pub fn least(&self) -> i64 {
-        self.base
-    }
-
-    /// Whether all numbers are the smallest.
-    pub fn is_constant(&self) -> bool {
-        self.width == 0
+    /// The number that all are, if they are one.
+    pub fn constant(&self) -> Option<i64> {
+        (self.width == 0 && self.slope == 0).then_some(self.base)
     }
 
     /// Bytes that it takes.
@@ -118,9 +130,10 @@ impl Column {
         size_of::<Self>() + self.words.len() * 8
     }
 
-    /// Appends it to `out`: base, width, words.
+    /// Appends it to `out`: base, slope, width, words.
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.base.to_le_bytes());
+        out.extend_from_slice(&self.slope.to_le_bytes());
         out.push(self.width);
         self.words.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     }
@@ -128,12 +141,35 @@ impl Column {
     /// Reads a column of `count` numbers off the front of `bytes`; `None` if it is none.
     pub fn decode(bytes: &mut &[u8], count: usize) -> Option<Self> {
         let base = i64::from_le_bytes(*take(bytes)?);
+        let slope = i64::from_le_bytes(*take(bytes)?);
         let [width] = *take(bytes)?;
         if width > 64 {
             return None;
         }
         let words = if width == 0 { 0 } else { (count * usize::from(width)).div_ceil(64) + 1 };
-        Some(Self { base, width, words: words_of(bytes, words)? })
+        Some(Self { base, slope, width, words: words_of(bytes, words)? })
+    }
+}
+
+/// A line, and the bits that the farthest number above it needs.
+struct Line {
+    base: i64,
+    slope: i64,
+    width: u8,
+}
+
+impl Line {
+    /// The highest line of a slope with no number below it.
+    fn of(values: &[i64], slope: i64) -> Self {
+        let level = |(value, place): (&i64, usize)| value.wrapping_sub(risen(slope, place));
+        let base = values.iter().zip(0..).map(level).min().unwrap_or(0);
+        let line = Self { base, slope, width: 0 };
+        let most = values.iter().zip(0..).map(|(value, place)| line.above(*value, place)).max().unwrap_or(0);
+        Self { width: width_of(most), ..line }
+    }
+
+    fn above(&self, value: i64, place: usize) -> u64 {
+        value.wrapping_sub(risen(self.slope, place)).wrapping_sub(self.base).cast_unsigned()
     }
 }
 
@@ -227,8 +263,28 @@ mod tests {
     #[test]
     fn equal_numbers_take_no_bits() {
         let column = Column::pack(&[1_700_000_000; 1024]);
-        assert!(column.is_constant());
+        assert_eq!(column.constant(), Some(1_700_000_000));
         assert_eq!(column.bytes(), size_of::<Column>());
-        assert_eq!(column.get(1023), column.least());
+        assert_eq!(column.get(1023), 1_700_000_000);
+    }
+
+    #[test]
+    fn numbers_that_grow_take_the_bits_of_what_they_differ_from_a_line() {
+        let evenly: Vec<i64> = (0..1024).map(|place| 5_000_000_000 + 15_000_000 * place).collect();
+        let column = Column::pack(&evenly);
+        assert_eq!((column.bytes(), column.constant()), (size_of::<Column>(), None));
+        assert!((0..1024).all(|place| column.get(place) == evenly[place]));
+        let about: Vec<i64> = (0..1024).map(|place| 20 * place + place * 7 % 13).collect();
+        let column = Column::pack(&about);
+        assert!(column.width <= 5, "{} bits where the whole range has 15", column.width);
+        assert!((0..1024).all(|place| column.get(place) == about[place]));
+    }
+
+    #[test]
+    fn numbers_at_the_ends_of_their_range_are_kept() {
+        for values in [[i64::MIN, 0, i64::MAX], [i64::MAX, 0, i64::MIN], [i64::MAX, i64::MAX - 1, i64::MIN]] {
+            let column = Column::pack(&values);
+            assert_eq!([0, 1, 2].map(|place| column.get(place)), values);
+        }
     }
 }

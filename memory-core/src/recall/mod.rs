@@ -41,6 +41,7 @@ use std::time::Duration;
 
 pub use ablation::Ablation;
 pub use deliberation::{Deliberation, Proposal, VerdictError};
+pub(crate) use nearest::cosine;
 pub use reader::Reader;
 pub use symbolic::serve;
 

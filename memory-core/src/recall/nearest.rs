@@ -24,7 +24,7 @@ pub(super) fn search(reader: &dyn Reader, query: SearchQuery) -> Vec<Hit> {
 }
 
 /// `None` if they have no common length, or one has no direction.
-pub(super) fn cosine<T: Copy + Into<f32>>(question: &[f32], vector: &[T]) -> Option<f32> {
+pub(crate) fn cosine<T: Copy + Into<f32>>(question: &[f32], vector: &[T]) -> Option<f32> {
     if question.len() != vector.len() {
         return None;
     }

@@ -50,6 +50,7 @@
 //!   nobody can know whether the commit is durable: it is not acknowledged, and what the tables say holds.
 
 mod admit;
+mod alike;
 mod backend;
 mod backup;
 mod changes;

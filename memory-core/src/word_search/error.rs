@@ -1,5 +1,6 @@
 //! Why a query for words cannot be answered.
 
+use super::Example;
 use super::parse::{FIELDS, MAX_NEAR, MAX_PARTS, MAX_QUERY_CHARS};
 use crate::ReadError;
 
@@ -76,7 +77,25 @@ pub enum WordSearchError {
     /// The query cannot be answered.
     #[error(transparent)]
     Query(#[from] WordQueryError),
+    /// The event or the episode that others should be like is not there.
+    #[error("there is no {0}, or it was forgotten; take the id from a search, a list or the evidence of an answer")]
+    UnknownExample(Example),
+    /// It has no embedding.
+    #[error("{example} has no embedding, so nothing can be compared with it: {}", without_vector(*.installed))]
+    NoEmbedding {
+        /// What others should be like.
+        example: Example,
+        /// Whether there is a model that will make one.
+        installed: bool,
+    },
     /// The store could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+}
+
+fn without_vector(installed: bool) -> &'static str {
+    match installed {
+        true => "it is made in the background; try again when no embeddings are pending",
+        false => "no model for text embedding is in use; `engram models` shows how to install one",
+    }
 }

@@ -1,4 +1,4 @@
-//! Search for words: a small query language, its results, and the words around each hit.
+//! Search for words and for what is like an event: a small query language, its results, and the words around each hit.
 //!
 //! A query holds words (as the index stems them), `"phrases"`, `-excluded` words and phrases, `near/5` between two words or
 //! phrases, and the fields `who:`, `kind:`, `since:` and `until:`. An event is found if it holds everything that is asked for and
@@ -8,11 +8,13 @@
 //! [`WordQuery::parse`] reads a query; [`Search::find`](crate::index::Search::find) answers it from the index alone.
 
 mod error;
+mod example;
 mod parse;
 
 use std::ops::Range;
 
 pub use error::{WordQueryError, WordSearchError};
+pub use example::{AlikeTo, Example, USUAL_LIKENESS};
 pub use parse::{FIELDS, MAX_NEAR, MAX_PARTS, MAX_QUERY_CHARS};
 
 use crate::{EpisodeId, Event, EventId, Kind, Near, TimeSpan};
@@ -30,6 +32,8 @@ pub struct WordQuery {
     pub entity: Option<String>,
     /// Only events with a pose in this circle.
     pub near: Option<Near>,
+    /// Only events that are like this one, the most alike first whatever the order is.
+    pub similar_to: Option<AlikeTo>,
     /// Which events come first.
     pub order: WordOrder,
     /// How many events are returned at most; all of them are counted.
@@ -127,6 +131,13 @@ pub struct Snippet {
     pub marks: Vec<Range<usize>>,
 }
 
+impl WordQuery {
+    /// Whether something is asked for besides likeness and a circle.
+    pub fn asks_for_words_or_fields(&self) -> bool {
+        !self.parts.is_empty() || self.span.is_some() || !self.kinds.is_empty() || self.entity.is_some()
+    }
+}
+
 impl Snippet {
     /// The text with every mark between `open` and `close`.
     pub fn marked(&self, open: &str, close: &str) -> String {
@@ -147,7 +158,8 @@ impl Snippet {
 /// What a search for words found, with the events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WordPage {
-    /// How many events match.
+    /// How many events match; of what is like an event, at most the 1,000 nearest are counted, and of what is like an episode,
+    /// episodes are.
     pub total: usize,
     /// The first of them; fewer where events were forgotten meanwhile.
     pub found: Vec<WordFound>,
@@ -155,8 +167,8 @@ pub struct WordPage {
     pub words: Vec<WordCount>,
     /// Parts that were left out because the index keeps none of their words.
     pub ignored: Vec<String>,
-    /// How they were found.
-    pub plan: WordPlan,
+    /// How the words were found; `None` where none were asked for, but only what is like an event.
+    pub plan: Option<WordPlan>,
 }
 
 /// One event that was found.
@@ -166,7 +178,8 @@ pub struct WordFound {
     pub event: Event,
     /// The words around the hit.
     pub snippet: Snippet,
-    /// BM25 of the words as a share of the most that they can give, 0 to 1; 0 in order of time.
+    /// BM25 of the words as a share of the most that they can give, 0 to 1; how like the example it is, if there is one: the cosine,
+    /// and with an episode the mean over its events; 0 in order of time.
     pub score: f32,
 }
 

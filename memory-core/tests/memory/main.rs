@@ -6,6 +6,7 @@
 mod support;
 mod way;
 
+mod alike;
 mod asking;
 mod backup;
 mod compaction;

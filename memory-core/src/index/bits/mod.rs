@@ -1,4 +1,4 @@
-//! Append-only bits with rank and select, and the storage they share with the wavelet matrix.
+//! Append-only bits with select, and the storage they share with the wavelet matrix.
 //!
 //! One writer appends; a reader holds a clone of the pointers and the length that it may see. Everything below that length
 //! was written before the clone was made and never changes, so readers copy nothing, lock nothing and wait for nobody:

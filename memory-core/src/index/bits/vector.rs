@@ -1,4 +1,4 @@
-//! The append-only bit vector.
+//! The append-only bit vector with select: what ends where.
 
 use super::samples::Samples;
 use super::{BLOCK_WORDS, Block, Chunks, select_in_word};
@@ -8,8 +8,8 @@ const BLOCK_BITS: usize = (BLOCK_WORDS - 1) * 64;
 
 /// An append-only bit vector; [`Self::snapshot`] gives readers a state of it.
 ///
-/// Word 0 of each block counts the ones before it: 6.7 % more than the bits. Append is O(1) amortised, rank looks at one
-/// block, select searches the blocks between two samples.
+/// Word 0 of each block counts the ones before it: 6.7 % more than the bits. Append is O(1) amortised, select
+/// searches the blocks between two samples.
 #[derive(Debug, Default)]
 pub struct BitVector {
     state: BitView,
@@ -20,7 +20,6 @@ pub struct BitVector {
 pub struct BitView {
     blocks: Chunks<Block, 64>,
     ones_at: Samples,
-    zeros_at: Samples,
     len: usize,
     ones: usize,
 }
@@ -51,8 +50,6 @@ impl BitVector {
         if bit {
             state.ones_at.note(state.ones, block);
             state.ones += 1;
-        } else {
-            state.zeros_at.note(state.len - state.ones, block);
         }
         state.len += 1;
     }
@@ -77,88 +74,31 @@ impl Extend<bool> for BitVector {
 }
 
 impl BitView {
-    /// How many bits.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// How many ones.
     pub fn ones(&self) -> usize {
         self.ones
-    }
-
-    /// How many zeros.
-    pub fn zeros(&self) -> usize {
-        self.len - self.ones
-    }
-
-    /// The bit at `position`, if there is one.
-    pub fn get(&self, position: usize) -> Option<bool> {
-        (position < self.len).then(|| {
-            let place = position % BLOCK_BITS;
-            self.blocks.get(position / BLOCK_BITS).word(1 + place / 64) >> (place % 64) & 1 == 1
-        })
-    }
-
-    /// How many ones lie before `position`; all of them beyond the end.
-    pub fn rank1(&self, position: usize) -> usize {
-        if position >= self.len {
-            return self.ones;
-        }
-        let block = self.blocks.get(position / BLOCK_BITS);
-        let place = position % BLOCK_BITS;
-        let mut ones = block.word(0) as usize;
-        for word in 1..=place / 64 {
-            ones += block.word(word).count_ones() as usize;
-        }
-        ones + (block.word(1 + place / 64) & ((1 << (place % 64)) - 1)).count_ones() as usize
-    }
-
-    /// How many zeros lie before `position`; all of them beyond the end.
-    pub fn rank0(&self, position: usize) -> usize {
-        position.min(self.len) - self.rank1(position)
     }
 
     /// Where the `k`-th one (from 0) is, if there are so many.
     pub fn select1(&self, k: usize) -> Option<usize> {
         (k < self.ones).then(|| {
             let (first, last) = self.ones_at.between(k, self.ones, self.last_block());
-            self.select_between(first, last, k, |block| self.blocks.get(block).word(0) as usize, |word| word)
-        })
-    }
-
-    /// Where the `k`-th zero (from 0) is, if there are so many.
-    pub fn select0(&self, k: usize) -> Option<usize> {
-        (k < self.zeros()).then(|| {
-            let (first, last) = self.zeros_at.between(k, self.zeros(), self.last_block());
-            let before = |block: usize| block * BLOCK_BITS - self.blocks.get(block).word(0) as usize;
-            self.select_between(first, last, k, before, |word| !word)
+            self.select_between(first, last, k)
         })
     }
 
     /// Bytes that the vector takes.
     pub fn bytes(&self) -> usize {
-        self.blocks.bytes() + self.ones_at.bytes() + self.zeros_at.bytes()
+        self.blocks.bytes() + self.ones_at.bytes()
     }
 
     fn last_block(&self) -> usize {
         (self.len - 1) / BLOCK_BITS
     }
 
-    /// The `k`-th of the bits that `wanted` turns into ones, known to lie in the blocks `first` to `last`.
-    fn select_between(
-        &self,
-        mut first: usize,
-        mut last: usize,
-        k: usize,
-        before: impl Fn(usize) -> usize,
-        wanted: impl Fn(u64) -> u64,
-    ) -> usize {
+    /// The `k`-th one, known to lie in the blocks `first` to `last`.
+    fn select_between(&self, mut first: usize, mut last: usize, k: usize) -> usize {
+        let before = |block: usize| self.blocks.get(block).word(0) as usize;
         while first < last {
             let middle = first + (last - first).div_ceil(2);
             if before(middle) <= k {
@@ -170,7 +110,7 @@ impl BitView {
         let block = self.blocks.get(first);
         let mut rest = k - before(first);
         for index in 1..BLOCK_WORDS {
-            let word = wanted(block.word(index));
+            let word = block.word(index);
             let count = word.count_ones() as usize;
             if rest < count {
                 let rest = u32::try_from(rest).expect("a word has 64 bits");

@@ -119,7 +119,7 @@ fn what_follows_an_index_is_an_error() {
 }
 
 fn fixture() -> std::path::PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/index-2.sections")
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/index-3.sections")
 }
 
 /// One of everything but a full segment; short signatures, so that the file is small, of which every word has its place.
@@ -130,7 +130,7 @@ fn index_of_fixture() -> CompressedIndex {
 
 /// A test that fails here says that a new version of the format is needed.
 #[test]
-fn an_index_of_version_2_is_read_and_written_again_byte_for_byte() {
+fn an_index_of_version_3_is_read_and_written_again_byte_for_byte() {
     let stored = std::fs::read(fixture()).unwrap();
     let back = CompressedIndex::read_snapshot_bytes(index_of_fixture().options, &stored).unwrap();
     assert!(bytes_of(&back) == stored, "the bytes are other ones");
@@ -151,7 +151,7 @@ fn an_index_of_another_version_is_refused_with_the_one_that_is_read() {
     bytes[12] -= 1;
     reseal(&mut bytes);
     let refused = read(&bytes).err().map(|error| error.to_string()).unwrap_or_default();
-    assert!(refused.contains("format 1 is not known, only 2"), "{refused}");
+    assert!(refused.contains("format 2 is not known, only 3"), "{refused}");
 }
 
 #[test]

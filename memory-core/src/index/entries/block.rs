@@ -42,6 +42,8 @@ pub(in crate::index) struct Packed {
     /// The entity's number and 1; 0 if there is none.
     entities: Column,
     terms_at: Column,
+    /// Earliest begin of a span.
+    begin: Timestamp,
     /// Latest end of a span.
     end: Timestamp,
     /// Latest begin of a capture session.
@@ -154,6 +156,7 @@ impl Packed {
             sources: column(&|entry| entry.source.into()),
             entities: column(&|entry| entry.entity.map_or(0, |entity| i64::from(entity) + 1)),
             terms_at: column(&|entry| entry.terms_at.cast_signed()),
+            begin: entries.iter().map(|entry| entry.span.start).min().unwrap_or(Timestamp::from_micros(i64::MAX)),
             end: entries.iter().map(|entry| entry.span.end).max().unwrap_or(Timestamp::from_micros(i64::MIN)),
             session_start: entries.iter().filter_map(|entry| entry.session_start).max(),
         }
@@ -193,7 +196,7 @@ impl Packed {
 
     /// Everything lies between these.
     pub fn bounds(&self) -> (Timestamp, Timestamp) {
-        (Timestamp::from_micros(self.starts.least()), self.end)
+        (self.begin, self.end)
     }
 
     /// The latest begin of a capture session.
@@ -203,7 +206,7 @@ impl Packed {
 
     /// The source of all its documents, if it is one.
     pub fn only_source(&self) -> Option<u32> {
-        self.sources.is_constant().then(|| narrow(self.sources.least()))
+        self.sources.constant().map(narrow)
     }
 
     fn columns(&self) -> [&Column; 9] {
@@ -242,6 +245,7 @@ impl Packed {
             sources: next()?,
             entities: next()?,
             terms_at: next()?,
+            begin: Timestamp::from_micros(i64::MAX),
             end: Timestamp::from_micros(i64::MIN),
             session_start: None,
         };
@@ -253,7 +257,7 @@ impl Packed {
                 return None;
             }
             let span = packed.span(place);
-            packed.end = packed.end.max(span.end);
+            (packed.begin, packed.end) = (packed.begin.min(span.start), packed.end.max(span.end));
             packed.session_start = packed.session_start.max(packed.session_start_at(place, span.start));
         }
         Some(packed)

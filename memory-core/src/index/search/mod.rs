@@ -25,9 +25,10 @@ use super::compressed::{IndexOptions, IndexState};
 use super::content::ContentView;
 use super::entries::Lines;
 use super::fusion;
+use super::signature::{BALL_MARGIN, radius};
 use super::terms::Terms;
 use super::token_signatures::TokenSignatureView;
-use super::{Hit, Holding, Search, SearchQuery, TermStatistics};
+use super::{BallHit, Hit, Holding, Search, SearchQuery, TermStatistics};
 use crate::word_search::{Snippet, WordMatches, WordPlan, WordQuery, WordQueryError};
 use crate::{EpisodeId, EventId, TimeSpan};
 
@@ -102,6 +103,18 @@ impl Search for Snapshot {
 
     fn holding(&self, query: &Holding) -> Vec<EventId> {
         holding::holding(self, query)
+    }
+
+    fn in_ball(&self, vector: &[i16], cosine: f32) -> Vec<BallHit> {
+        let state = &self.state;
+        let signature = state.planes.as_ref().and_then(|planes| planes.signature(vector));
+        let Some(signature) = signature else { return Vec::new() };
+        let ball = radius(cosine, BALL_MARGIN, self.options.signature.bits());
+        let nearest = state.signatures.nearest(&signature, state.entries.len() as usize, ball);
+        let visible = nearest.into_iter().filter(|(ordinal, _)| !state.hidden.contains(*ordinal));
+        visible
+            .map(|(ordinal, _)| BallHit { id: state.entries.id(ordinal), episode: state.entries.get(ordinal).episode })
+            .collect()
     }
 
     fn text(&self, id: EventId) -> Option<String> {

@@ -4,10 +4,18 @@ use std::f32::consts::PI;
 
 /// The cosine that two embeddings are expected to have whose signatures of `bits` bits differ in `distance` of them:
 /// cos(π·distance/bits). Its standard error is about 0.06 at 512 bits.
+///
+/// The inverse of [`radius`], by which tests compare estimates; a question is compared by its [`Estimator`](super::Estimator), which is
+/// more exact.
+#[cfg(test)]
 #[expect(clippy::cast_precision_loss, reason = "at most 1,024 bits")]
-pub fn cosine_of_distance(distance: usize, bits: usize) -> f32 {
+pub(in crate::index) fn cosine_of_distance(distance: usize, bits: usize) -> f32 {
     (PI * distance.min(bits) as f32 / bits.max(1) as f32).cos()
 }
+
+/// How much wider a ball is than its angle, as a share of the signature: of what is as near as its cosine, 0.98 to 0.99 lie inside
+/// (docs/benchmarks.md).
+pub const BALL_MARGIN: f32 = 0.03;
 
 /// Radius of the Hamming ball that holds the embeddings of at least this cosine: r = (θ₀/π + ε)·bits, with ε in favour of
 /// recall (HIPPOCAMPUS, Appendix F). Of the embeddings of just that cosine about half lie inside for ε = 0.

@@ -11,7 +11,9 @@ mod scan;
 mod table;
 
 pub(in crate::index) use estimate::{Coarse, Estimator};
-pub use hamming::{cosine_of_distance, radius};
+#[cfg(test)]
+pub(in crate::index) use hamming::cosine_of_distance;
+pub use hamming::{BALL_MARGIN, radius};
 pub(in crate::index) use planes::split_mix;
 pub use planes::{Planes, quantise};
 pub use table::SignatureTable;

@@ -11,15 +11,13 @@ use crate::Origin;
 use crate::Sensed;
 use crate::centroid::{dot, follow, normalise};
 use crate::episodic::consolidation::{PlaceSpace, gamma};
-use crate::index::signature::{Planes, SignatureOptions, SignatureTable, radius};
+use crate::index::signature::{BALL_MARGIN, Planes, SignatureOptions, SignatureTable, radius};
 use crate::store::draft::Draft;
 use crate::store::failure::{Result, if_sound};
 use crate::store::shared::{self, Founding, SharedVector, Stored};
 use crate::store::tables;
 use crate::store::vectors::{open_space, quantize, sensed_of};
 
-/// How much wider the ball is than the angle of γ, as a share of the signature: three times the deviation of a distance.
-const MARGIN: f32 = 0.03;
 /// Places that are compared exactly.
 const COMPARED: usize = 8;
 
@@ -59,7 +57,7 @@ impl SpacePlaces {
     /// The keys of the places that may be as like as γ, the likeliest first.
     fn near(&self, vector: &[i16]) -> Vec<u64> {
         let Some(signature) = self.planes.signature(vector) else { return Vec::new() };
-        let ball = radius(self.gamma, MARGIN, self.planes.options().bits());
+        let ball = radius(self.gamma, BALL_MARGIN, self.planes.options().bits());
         let nearest = self.signatures.nearest(&signature, COMPARED, ball);
         nearest.into_iter().filter_map(|(ordinal, _)| self.keys.get(ordinal as usize).copied()).collect()
     }

@@ -148,8 +148,24 @@ def patience(deadline: float | timedelta | None, timeout: float) -> float:
 # Looking into the memory.
 
 
-def search(query: str, order: str | None, near: Circle | None, limit: int | None) -> Call[SearchResult]:
-    fields = without_nones({"query": query, "order": order, "near": write_circle(near), "limit": limit})
+def search(
+    query: str | None,
+    order: str | None,
+    near: Circle | None,
+    limit: int | None,
+    similar_to: str | None = None,
+    likeness: float | None = None,
+) -> Call[SearchResult]:
+    fields = without_nones(
+        {
+            "query": query,
+            "order": order,
+            "near": write_circle(near),
+            "limit": limit,
+            "similar_to": similar_to,
+            "likeness": likeness,
+        }
+    )
     return Call("cmd/search", fields, lambda reply: decode(SearchResult, reply))
 
 

@@ -224,9 +224,11 @@ class AsyncMemory:
 
     async def search(
         self,
-        query: str,
+        query: str | None = None,
         *,
         order: Literal["newest", "relevance"] | None = None,
+        similar_to: str | None = None,
+        likeness: float | None = None,
         near: Circle | None = None,
         limit: int | None = None,
         timeout: float | None = None,
@@ -235,11 +237,14 @@ class AsyncMemory:
         `who:Anna`, `kind:action`, `since:2h`, `until:2026-11-20`. Every part must be there.
 
         :param order: without it, the newest first.
+        :param similar_to: only what is like this event (`ev-42`) or episode (`ep-12`), the most alike first; without
+            `order`. A query beside it narrows that down.
+        :param likeness: the least cosine that counts as alike, 0.5 without it.
         :param near: only what happened in this circle on a map: a `Near`, or x, y and radius in metres.
         :param limit: events at most; all of them are counted.
         :raises BadRequest: if the query cannot be answered; the text says what to change.
         """
-        return await self._run(calls.search(query, order, near, limit), timeout)
+        return await self._run(calls.search(query, order, near, limit, similar_to, likeness), timeout)
 
     async def episodes(
         self,

@@ -239,7 +239,7 @@ class Found(display.Line):
     marks: tuple[tuple[int, ...], ...] = ()
     entity: str | None = None
     source: str = ""
-    #: From 0 to 1, in order of relevance.
+    #: From 0 to 1, in order of relevance or likeness.
     score: float = 0.0
     #: Where it can be looked at, if it was recorded and the recording is still there.
     media: str | None = None
@@ -281,7 +281,7 @@ class SearchResult(display.Lines):
     #: What was left out because it holds only small words, such as "the".
     ignored: tuple[str, ...] = ()
     order: str = ""
-    #: How the agent found them: `rank` or `postings`.
+    #: How the agent found them: `rank` or `postings`; `ball` by likeness alone.
     plan: str = ""
     #: All fields as Engram sent them.
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)

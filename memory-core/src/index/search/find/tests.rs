@@ -150,9 +150,8 @@ fn query() -> impl Strategy<Value = WordQuery> {
             span,
             kinds: kinds.into_iter().collect(),
             entity: entity.map(str::to_owned),
-            near: None,
-            order: WordOrder::Newest,
             limit,
+            ..WordQuery::default()
         },
     )
 }
