@@ -12,11 +12,14 @@ use drivers::archive::{
     Archive, ArchiveLimits, ClipError, FrameOptions, Recorder, Recording, Stretch, pictures, sound,
 };
 use drivers::capture::{SourceHandle, SourceKind, SourceSpec};
-use drivers::encoders::{Detection, Encoder, EncoderError, Encoders, Filled, Picture};
+use drivers::encoders::{
+    Detection, Encoder, EncoderError, Encoders, Face, Filled, Picture, ReadText, SpeechRecogniser, SpokenWord,
+    WrittenLine,
+};
 use drivers::looking::{Labels, Looking, Recordings};
 use drivers::perception::Pace;
 use media::{AUDIO, DEADLINE, VIDEO, chunks};
-use memory_core::reasoning::{LookError, LookOrder, Tool, Tools};
+use memory_core::reasoning::{LookError, LookOrder, SightingKind, Tool, Tools};
 use memory_core::{StreamSpan, SystemClock};
 use parking_lot::Mutex;
 
@@ -228,6 +231,7 @@ fn order(tool: Tool, cancelled: &(dyn Fn() -> bool + Sync)) -> LookOrder<'_> {
         media: "file:///a.mkv",
         stream: StreamSpan { start: ms(4000), end: ms(9000) },
         pictures: 10,
+        asked: &[],
         ceiling_bytes: 64 << 20,
         budget: DEADLINE,
         cancelled,
@@ -238,8 +242,8 @@ fn order(tool: Tool, cancelled: &(dyn Fn() -> bool + Sync)) -> LookOrder<'_> {
 fn a_look_names_what_it_sees_from_the_first_to_the_last_moment() {
     let folder = tempfile::tempdir().unwrap();
     let (looking, lamps) = looking(Some(lighter(folder.path(), "a.mkv", 10, 250)));
-    assert_eq!(looking.vocabulary(Tool::IntervalLocaliser).len(), 1, "no scene classifier, no scenes");
-    assert!(looking.vocabulary(Tool::ClipExplorer).is_empty());
+    assert_eq!(looking.reach(Tool::IntervalLocaliser).labels.len(), 1, "no scene classifier, no scenes");
+    assert!(looking.reach(Tool::ClipExplorer).labels.is_empty());
     let look = looking.look(&order(Tool::IntervalLocaliser, &|| false)).unwrap();
     assert_eq!((look.pictures, look.missing), (10, Duration::ZERO));
     let lamp = &look.sightings[0];
@@ -275,4 +279,142 @@ fn a_recording_that_is_gone_and_an_asker_who_gives_up_are_told_apart() {
     let cancelled = || lamps.0.lock().len() >= 2;
     assert_eq!(given_up.look(&order(Tool::IntervalLocaliser, &cancelled)), Err(LookError::Cancelled));
     assert!(lamps.0.lock().len() <= 3, "at the next picture");
+}
+
+/// Hears two sentences a second and three seconds behind the begin of a stretch, and counts the samples that it was given.
+struct Words(Mutex<Vec<usize>>);
+
+impl Encoder<[f32], Vec<SpokenWord>> for Words {
+    fn model(&self) -> &str {
+        "words"
+    }
+
+    fn encode(&self, samples: &[f32]) -> Result<Vec<SpokenWord>, EncoderError> {
+        self.0.lock().push(samples.len());
+        let word = |text: &str, start, end| SpokenWord {
+            text: text.to_owned(),
+            start: ms(start),
+            end: ms(end),
+            confidence: 0.75,
+        };
+        Ok(vec![word("Before.", 500, 900), word("Mind", 3000, 3400), word("the step.", 3400, 4000)])
+    }
+}
+
+impl SpeechRecogniser for Words {}
+
+fn listening(path: Option<PathBuf>) -> (Looking, Arc<Words>) {
+    let words = Arc::new(Words(Mutex::default()));
+    let filled = Filled { speech_recognition: Some(Arc::clone(&words) as _), ..Filled::default() };
+    (Looking::new(Encoders::ready(filled), Labels::default(), Arc::new(OneFile(path)), Pace::default()), words)
+}
+
+#[test]
+fn what_is_said_in_an_interval_is_written_down_with_its_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let (listening, words) = listening(Some(lighter(folder.path(), "a.mkv", 12, 250)));
+    let reach = listening.reach(Tool::Transcriber);
+    assert!(reach.speech && reach.missing.is_empty() && !listening.reach(Tool::ClipExplorer).speech);
+    let look = listening.look(&order(Tool::Transcriber, &|| false)).unwrap();
+    // Two seconds before and behind the interval are heard too, so that no sentence is halved.
+    assert!(words.0.lock().iter().all(|samples| samples.abs_diff(9 * 16_000) < 4000), "{:?}", words.0.lock());
+    let said: Vec<_> = look.sightings.iter().map(|seen| (seen.kind, seen.text.as_str(), seen.score)).collect();
+    assert_eq!(
+        said,
+        [(SightingKind::Speech, "Mind the step.", 0.75)],
+        "what was said before the interval is not its own"
+    );
+    let stream = look.sightings[0].stream;
+    assert!(stream.start.abs_diff(ms(5000)) <= ms(200) && stream.end.abs_diff(ms(6000)) <= ms(200), "{stream:?}");
+    assert!(look.bytes > 0 && look.degraded.is_empty(), "{look:?}");
+}
+
+#[test]
+fn a_recogniser_that_is_absent_is_named_and_a_film_without_sound_says_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = lighter(folder.path(), "a.mkv", 10, 250);
+    let (deaf, _) = looking(Some(path));
+    let reach = deaf.reach(Tool::Transcriber);
+    assert!(!reach.speech);
+    let look = deaf.look(&order(Tool::Transcriber, &|| false)).unwrap();
+    assert!(look.sightings.is_empty());
+    assert_eq!(look.degraded, ["speech recognition: no model"]);
+    let silent = folder.path().join("silent.mkv");
+    media::make(&format!(
+        "videotestsrc num-buffers=250 ! {VIDEO} ! matroskamux ! \
+         filesink location={}",
+        silent.display()
+    ));
+    let (listening, words) = listening(Some(silent));
+    let look = listening.look(&order(Tool::Transcriber, &|| false)).unwrap();
+    assert!(look.sightings.is_empty() && look.degraded.is_empty() && words.0.lock().is_empty(), "{look:?}");
+}
+
+#[test]
+fn an_asker_who_gives_up_ends_the_writing_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let (listening, words) = listening(Some(lighter(folder.path(), "a.mkv", 10, 250)));
+    assert_eq!(listening.look(&order(Tool::Transcriber, &|| true)), Err(LookError::Cancelled));
+    assert!(words.0.lock().is_empty());
+    let (gone, _) = self::listening(None);
+    assert_eq!(gone.look(&order(Tool::Transcriber, &|| false)), Err(LookError::Gone));
+}
+
+/// A face in the upper half of every picture, a line of writing in its middle, and what it says.
+struct Sign;
+
+impl Encoder<Picture<'_>, Vec<Face>> for Sign {
+    fn model(&self) -> &str {
+        "faces"
+    }
+
+    fn encode(&self, _: &Picture<'_>) -> Result<Vec<Face>, EncoderError> {
+        Ok(vec![Face { score: 0.9, bounds: [0.4, 0.1, 0.5, 0.3], landmarks: [[10.0, 10.0]; 5] }])
+    }
+}
+
+impl Encoder<Picture<'_>, Vec<WrittenLine>> for Sign {
+    fn model(&self) -> &str {
+        "lines"
+    }
+
+    fn encode(&self, _: &Picture<'_>) -> Result<Vec<WrittenLine>, EncoderError> {
+        Ok(vec![WrittenLine { score: 0.9, bounds: [0.2, 0.4, 0.8, 0.6] }])
+    }
+}
+
+impl Encoder<Picture<'_>, ReadText> for Sign {
+    fn model(&self) -> &str {
+        "reader"
+    }
+
+    fn encode(&self, _: &Picture<'_>) -> Result<ReadText, EncoderError> {
+        Ok(ReadText { text: "Wet  Paint".to_owned(), confidence: 0.8 })
+    }
+}
+
+#[test]
+fn faces_and_writing_are_looked_for_where_the_question_asks_for_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = lighter(folder.path(), "a.mkv", 10, 25);
+    let sign = Arc::new(Sign);
+    let filled = Filled {
+        faces: Some(Arc::clone(&sign) as _),
+        text_detection: Some(Arc::clone(&sign) as _),
+        text_recognition: Some(sign),
+        ..Filled::default()
+    };
+    let labels = Labels::default();
+    let looking = Looking::new(Encoders::ready(filled), labels, Arc::new(OneFile(Some(path))), Pace::default());
+    let reach = looking.reach(Tool::SceneSnapper);
+    assert!(reach.faces && reach.writing && !looking.reach(Tool::IntervalLocaliser).writing);
+    let unasked = looking.look(&LookOrder { pictures: 3, ..order(Tool::SceneSnapper, &|| false) }).unwrap();
+    assert!(unasked.sightings.is_empty(), "{unasked:?}");
+    let asked = [SightingKind::Face, SightingKind::Writing];
+    let order = LookOrder { pictures: 3, asked: &asked, ..order(Tool::SceneSnapper, &|| false) };
+    let look = looking.look(&order).unwrap();
+    let seen: Vec<_> = look.sightings.iter().map(|seen| (seen.kind, seen.label.as_str(), seen.text.as_str())).collect();
+    assert!(seen.contains(&(SightingKind::Writing, "Wet Paint", "The writing \"Wet Paint\" is in view.")), "{seen:?}");
+    let faces: Vec<_> = look.sightings.iter().filter(|seen| seen.kind == SightingKind::Face).collect();
+    assert!(faces.len() == 1 && faces[0].text.contains("face"), "followed over the pictures: {seen:?}");
 }

@@ -6,22 +6,21 @@
 //! clip_explorer: sees dev 0.50 of 16
 
 use super::Fit;
-use crate::Kind;
-use crate::reasoning::Tool;
+use crate::reasoning::{SightingKind, Tool};
 
 /// The fit of a tool and a kind of event.
-pub(super) fn fit(tool: Tool, kind: Kind) -> Fit {
+pub(super) fn fit(tool: Tool, kind: SightingKind) -> Fit {
     match (tool, kind) {
         // 101 rows, 9 right
-        (Tool::ClipExplorer, Kind::Sound) => Fit { offset: -3.026, score: 1.433, share: 0.402 },
+        (Tool::ClipExplorer, SightingKind::Sound) => Fit { offset: -3.026, score: 1.433, share: 0.402 },
         // 1003 rows, 64 right
-        (Tool::IntervalLocaliser, Kind::Caption) => Fit { offset: -2.867, score: 1.583, share: 0.000 },
+        (Tool::IntervalLocaliser, SightingKind::Scene) => Fit { offset: -2.867, score: 1.583, share: 0.000 },
         // 172 rows, 32 right
-        (Tool::IntervalLocaliser, Kind::Object) => Fit { offset: -3.907, score: 2.390, share: 1.723 },
+        (Tool::IntervalLocaliser, SightingKind::Object) => Fit { offset: -3.907, score: 2.390, share: 1.723 },
         // 2018 rows, 87 right
-        (Tool::SceneSnapper, Kind::Caption) => Fit { offset: -3.559, score: 3.204, share: 0.000 },
+        (Tool::SceneSnapper, SightingKind::Scene) => Fit { offset: -3.559, score: 3.204, share: 0.000 },
         // 218 rows, 33 right
-        (Tool::SceneSnapper, Kind::Object) => Fit { offset: -4.823, score: 3.086, share: 1.829 },
+        (Tool::SceneSnapper, SightingKind::Object) => Fit { offset: -4.823, score: 3.086, share: 1.829 },
         // Nothing was measured: as likely as not to be wrong.
         _ => Fit { offset: -2.0, score: 1.0, share: 0.0 },
     }
@@ -33,15 +32,16 @@ pub(super) fn recall(tool: Tool) -> f32 {
         Tool::IntervalLocaliser => 0.593,
         Tool::SceneSnapper => 0.611,
         Tool::ClipExplorer => 0.500,
+        Tool::Transcriber => 0.500,
     }
 }
 
 /// How often a thing that an encoder has a name for is in ten seconds, whatever thing it is.
-pub(super) fn base_rate(kind: Kind) -> f32 {
+pub(super) fn base_rate(kind: SightingKind) -> f32 {
     match kind {
-        Kind::Object => 0.025,
-        Kind::Sound => 0.0024881,
-        Kind::Caption => 0.011063,
+        SightingKind::Object => 0.025,
+        SightingKind::Sound => 0.0024881,
+        SightingKind::Scene => 0.011063,
         _ => 0.01,
     }
 }
