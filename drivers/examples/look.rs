@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         for tool in Tool::ALL {
             let order = LookOrder {
                 tool,
+                question: "",
                 media: "",
                 stream,
                 pictures: tool.pictures(stream.end - stream.start),

@@ -13,8 +13,8 @@ use drivers::archive::{
 };
 use drivers::capture::{SourceHandle, SourceKind, SourceSpec};
 use drivers::encoders::{
-    Detection, Encoder, EncoderError, Encoders, Face, Filled, Picture, ReadText, SpeechRecogniser, SpokenWord,
-    WrittenLine,
+    ClipViewer, Detection, Encoder, EncoderError, Encoders, Face, Filled, NumberedPictures, Picture, ReadText,
+    SpeechRecogniser, SpokenWord, ViewedClip, WrittenLine,
 };
 use drivers::looking::{Labels, Looking, Recordings};
 use drivers::perception::Pace;
@@ -228,6 +228,7 @@ fn looking(path: Option<PathBuf>) -> (Looking, Arc<Lamps>) {
 fn order(tool: Tool, cancelled: &(dyn Fn() -> bool + Sync)) -> LookOrder<'_> {
     LookOrder {
         tool,
+        question: "Where is the lamp?",
         media: "file:///a.mkv",
         stream: StreamSpan { start: ms(4000), end: ms(9000) },
         pictures: 10,
@@ -417,4 +418,117 @@ fn faces_and_writing_are_looked_for_where_the_question_asks_for_them() {
     assert!(seen.contains(&(SightingKind::Writing, "Wet Paint", "The writing \"Wet Paint\" is in view.")), "{seen:?}");
     let faces: Vec<_> = look.sightings.iter().filter(|seen| seen.kind == SightingKind::Face).collect();
     assert!(faces.len() == 1 && faces[0].text.contains("face"), "followed over the pictures: {seen:?}");
+}
+
+/// Sees what is asked for in the pictures with these numbers, and keeps what it was shown.
+struct Viewer(Vec<usize>, Mutex<Vec<(String, NumberedPictures)>>);
+
+impl ClipViewer for Viewer {
+    fn view(&self, question: &str, pictures: &NumberedPictures, _: Duration) -> Result<ViewedClip, String> {
+        self.1.lock().push((question.to_owned(), pictures.clone()));
+        if self.0.contains(&99) {
+            return Err("llm.vision: no reply within 1 s".to_owned());
+        }
+        let text = if self.0.is_empty() { String::new() } else { "A lamp is lit on the desk.".to_owned() };
+        Ok(ViewedClip { numbers: self.0.clone(), text, confidence: 0.7 })
+    }
+}
+
+fn viewing(path: PathBuf, numbers: &[usize]) -> (Looking, Arc<Viewer>) {
+    let viewer = Arc::new(Viewer(numbers.to_vec(), Mutex::default()));
+    let tools = Looking::new(
+        Encoders::ready(Filled::default()),
+        Labels::default(),
+        Arc::new(OneFile(Some(path))),
+        Pace::default(),
+    );
+    (tools.with_viewer(Some(Arc::clone(&viewer) as _)), viewer)
+}
+
+#[test]
+fn a_vision_model_sees_numbered_pictures_and_what_it_names_has_their_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = lighter(folder.path(), "a.mkv", 10, 25);
+    let (tools, viewer) = viewing(path.clone(), &[8, 9]);
+    assert!(tools.reach(Tool::ClipAnalyser).question && !looking(None).0.reach(Tool::ClipAnalyser).question);
+    let order = LookOrder { pictures: 12, ..order(Tool::ClipAnalyser, &|| false) };
+    let look = tools.look(&order).unwrap();
+    let (question, shown) = viewer.1.lock().remove(0);
+    assert_eq!((question.as_str(), shown.count, shown.grids.len()), ("Where is the lamp?", 12, 2));
+    assert!(shown.grids.iter().all(|grid| grid.starts_with(&[0xff, 0xd8])), "JPEG files");
+    let seen = &look.sightings[0];
+    assert_eq!(
+        (seen.kind, seen.text.as_str(), seen.score),
+        (SightingKind::Description, "A lamp is lit on the desk.", 0.7)
+    );
+    // Of twelve pictures of 4 s to 9 s the eighth and the ninth lie between 6.9 s and 7.8 s.
+    assert!(seen.stream.start.abs_diff(ms(6917)) <= ms(60) && seen.stream.end.abs_diff(ms(7750)) <= ms(60), "{seen:?}");
+    let (nothing, _) = viewing(path.clone(), &[]);
+    assert!(nothing.look(&order).unwrap().sightings.is_empty());
+    let (silent, _) = viewing(path.clone(), &[99]);
+    let look = silent.look(&order).unwrap();
+    assert_eq!((look.sightings.len(), look.degraded), (0, vec!["llm.vision: no reply within 1 s".to_owned()]));
+    let (small, viewer) = viewing(path, &[1]);
+    small.look(&LookOrder { ceiling_bytes: 1 << 20, ..order }).unwrap();
+    assert_eq!(viewer.1.lock()[0].1.count, 6, "one grid where little memory is allowed");
+}
+
+/// Records the test source until it has so many chunks, and returns the recording.
+fn recorded(archive: &Arc<Archive>, folder: &Path, source: &str, count: usize) -> Recording {
+    let recorder = Recorder::start(Arc::clone(archive), source).unwrap();
+    let record = media::Record::default();
+    let consumer = media::Recorder { record: record.clone(), interval: ms(100) };
+    let spec = SourceSpec::new(source, SourceKind::Test);
+    let handle =
+        SourceHandle::start_with(spec, Box::new(consumer), Arc::new(SystemClock::new()), false, Some(recorder))
+            .unwrap();
+    let begin = Instant::now();
+    while chunks(folder, source).len() < count {
+        assert!(begin.elapsed() < DEADLINE);
+        std::thread::park_timeout(ms(20));
+    }
+    handle.stop();
+    Recording { source: source.to_owned(), session: record.begins()[0].1 }
+}
+
+/// What an archive has of one recording.
+struct OfArchive(Arc<Archive>, Recording);
+
+impl Recordings for OfArchive {
+    fn stretches(&self, _: &str, stream: StreamSpan) -> Vec<Stretch> {
+        let found = self.0.showing(&self.1, stream).into_iter().map(|chunk| Stretch {
+            begin: chunk.name.begin,
+            from: stream.start.max(chunk.name.begin),
+            to: stream.end.min(chunk.end),
+            path: chunk.path,
+        });
+        found.filter(|stretch| stretch.from < stretch.to).collect()
+    }
+}
+
+#[test]
+fn what_the_budget_deleted_is_gone_and_what_it_left_is_still_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = |budget_bytes| ArchiveLimits { budget_bytes, keep_free_bytes: 0, chunk: ms(1000) };
+    let archive = Arc::new(Archive::open(folder.path(), limits(1 << 30)).unwrap());
+    let recording = recorded(&archive, folder.path(), "cam", 6);
+    let sizes: Vec<u64> =
+        chunks(folder.path(), "cam").iter().map(|path| std::fs::metadata(path).unwrap().len()).collect();
+    // Another start with less room; its next chunk makes the oldest go.
+    let budget = sizes.iter().sum::<u64>() * 2 / 3;
+    let archive = Arc::new(Archive::open(folder.path(), limits(budget)).unwrap());
+    recorded(&archive, folder.path(), "other", 1);
+    let left = chunks(folder.path(), "cam").len();
+    assert!((1..sizes.len()).contains(&left), "{left} of {} chunks", sizes.len());
+    let lamps = Arc::new(Lamps(Mutex::default()));
+    let filled = Filled { objects: Some(lamps as _), ..Filled::default() };
+    let recordings = Arc::new(OfArchive(archive, recording));
+    let tools = Looking::new(Encoders::ready(filled), Labels::default(), recordings, Pace::default());
+    let look = |start: u64, end: u64| {
+        let stream = StreamSpan { start: ms(start), end: ms(end) };
+        tools.look(&LookOrder { stream, ..order(Tool::IntervalLocaliser, &|| false) })
+    };
+    assert_eq!(look(0, 400), Err(LookError::Gone), "the oldest chunk is deleted");
+    let whole = look(0, 5000).unwrap();
+    assert!(whole.missing >= ms(900) && whole.pictures > 0, "{whole:?}");
 }

@@ -6,10 +6,13 @@
 //! | scene snapper | few, full resolution, whole and in tiles | objects, scene classes; faces and writing where the question asks for them |
 //! | clip explorer | the sound | sound events |
 //! | transcriber | the sound | voice activity, speech recognition |
+//! | clip analyser | 6 to 18, short edge 256, in grids of 3 x 2 with their numbers | a vision model behind an endpoint, if one is configured |
 //!
 //! One picture is in memory at a time. Between pictures the tools rest as the machine's heat and the live senses want it.
 
+mod analyser;
 mod closely;
+mod grid;
 mod speech;
 mod tiles;
 
@@ -20,7 +23,7 @@ use memory_core::reasoning::{Look, LookError, LookOrder, Reach, SightingKind, To
 use memory_core::{Modality, StreamSpan};
 
 use crate::archive::{ClipError, FrameOptions, Stretch, pictures, sound};
-use crate::encoders::{BANDS, Detection, Encoders, Filled, HOP, LogMel, PATCH, PATCH_HOP, Picture, RATE};
+use crate::encoders::{BANDS, ClipViewer, Detection, Encoders, Filled, HOP, LogMel, PATCH, PATCH_HOP, Picture, RATE};
 use crate::models::{Availability, InstalledModels, Role};
 use crate::perception::Pace;
 use crate::perception::again::{Again, merged};
@@ -65,12 +68,19 @@ pub struct Looking {
     labels: Labels,
     recordings: Arc<dyn Recordings>,
     pace: Pace,
+    viewer: Option<Arc<dyn ClipViewer>>,
 }
 
 impl Looking {
     /// Tools that follow `pace`.
     pub fn new(encoders: Encoders, labels: Labels, recordings: Arc<dyn Recordings>, pace: Pace) -> Self {
-        Self { encoders, labels, recordings, pace }
+        Self { encoders, labels, recordings, pace, viewer: None }
+    }
+
+    /// With a vision model for the clip analyser.
+    #[must_use]
+    pub fn with_viewer(self, viewer: Option<Arc<dyn ClipViewer>>) -> Self {
+        Self { viewer, ..self }
     }
 
     fn see(
@@ -272,6 +282,7 @@ impl Tools for Looking {
                 let names = filled.sound_events.iter().flat_map(|model| model.labels());
                 reach.labels.extend(names.map(|name| (Modality::Audio, name.to_string())));
             }
+            Tool::ClipAnalyser => reach.question = self.viewer.is_some(),
             Tool::Transcriber => {
                 reach.speech = filled.speech_recognition.is_some();
                 reach.missing = missing(SightingKind::Speech, &[Role::SpeechRecognition]);
@@ -296,6 +307,7 @@ impl Tools for Looking {
                 self.see(order, &stretches, &filled, &mut look, &mut again)?;
             }
             Tool::Transcriber => self.transcribe(order, &filled, &mut look)?,
+            Tool::ClipAnalyser => self.analyse(order, &stretches, &mut look)?,
         }
         if (order.cancelled)() {
             return Err(LookError::Cancelled);

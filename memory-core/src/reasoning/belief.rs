@@ -30,13 +30,14 @@ struct WordSighting {
 impl ToolReach {
     fn of(wanted: &Wanted, reach: &Reach) -> Self {
         let named = |lemma: &str| reach.labels.iter().any(|(sense, label)| means(label, *sense, lemma) >= MEANS);
+        let told = f32::from(u8::from(reach.question && wanted.said < 1.0 && !wanted.heard));
         let words =
             f32::from(u8::from(reach.writing && wanted.written)).max(if reach.speech { wanted.said } else { 0.0 });
-        let term = |lemma: &str| if named(lemma) { 1.0 } else { words };
+        let term = |lemma: &str| if named(lemma) { 1.0 } else { words.max(told) };
         let person = f32::from(u8::from(reach.faces && wanted.person));
         Self {
             terms: wanted.terms.iter().map(|term_| term(&term_.lemma)).collect(),
-            beside: words.max(person) * BESIDE,
+            beside: words.max(person).max(told) * BESIDE,
         }
     }
 }
@@ -79,6 +80,8 @@ impl Belief {
     /// The terms that a sighting means, each with how surely.
     pub fn meant(&self, sighting: &Sighting) -> Vec<(usize, f32)> {
         let likeness = |lemma: &str| match sighting.kind {
+            // It was told the question, and says what shows what is asked for.
+            SightingKind::Description => 1.0,
             SightingKind::Speech | SightingKind::Writing => f32::from(u8::from(has_word(&sighting.label, lemma))),
             SightingKind::Face => means("person", Modality::Visual, lemma),
             SightingKind::Object | SightingKind::Scene | SightingKind::Sound => {
@@ -95,6 +98,7 @@ impl Belief {
             SightingKind::Speech => self.wanted.said >= 1.0,
             SightingKind::Writing => self.wanted.written,
             SightingKind::Face => self.wanted.person,
+            SightingKind::Description => true,
             SightingKind::Object | SightingKind::Scene | SightingKind::Sound => false,
         }
     }

@@ -72,6 +72,8 @@ impl KnownEvents {
     fn has(&self, sighting: &Sighting) -> bool {
         match sighting.kind {
             SightingKind::Speech => return self.has_words(sighting.stream),
+            // It answers this question, whatever memory has.
+            SightingKind::Description => return false,
             // Whose face it is, only the vector tells.
             SightingKind::Face => {
                 let faces = self.0.iter().filter(|event| event.kind == Kind::Entity && overlap(event, sighting.stream));
@@ -141,6 +143,7 @@ pub(super) fn event(
         SightingKind::Writing => {
             attributes.insert("writing".to_owned(), text(label));
         }
+        SightingKind::Description => {}
         SightingKind::Speech => {
             attributes.insert("recognised".to_owned(), Value::Bool(true));
         }

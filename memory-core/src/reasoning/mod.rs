@@ -363,6 +363,7 @@ impl Loop<'_> {
         let asked: Vec<SightingKind> = costly.into_iter().filter(|kind| belief.asks_for(*kind)).collect();
         let order = LookOrder {
             tool,
+            question: &self.query.question,
             media: &interval.media,
             stream: interval.stream,
             pictures: tool.pictures(interval.length()),

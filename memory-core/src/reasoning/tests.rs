@@ -44,8 +44,9 @@ struct Truth {
     /// Only this tool sees it; all if none.
     only: Option<Tool>,
     gone: bool,
-    /// A recogniser of speech is there.
+    /// A recogniser of speech is there, and a vision model.
     listens: bool,
+    views: bool,
     calls: Mutex<Vec<(Tool, StreamSpan, usize)>>,
 }
 
@@ -59,6 +60,7 @@ impl Tools for Truth {
                 Reach { missing: vec![missing], ..Reach::default() }
             }
             Tool::Transcriber => Reach { speech: true, ..Reach::default() },
+            Tool::ClipAnalyser => Reach { question: self.views, ..Reach::default() },
             _ => Reach { labels: seen.to_vec(), ..Reach::default() },
         }
     }
@@ -74,6 +76,7 @@ impl Tools for Truth {
                 && self.only.is_none_or(|only| only == order.tool)
                 && match seen.kind {
                     SightingKind::Speech => order.tool == Tool::Transcriber,
+                    SightingKind::Description => order.tool == Tool::ClipAnalyser,
                     SightingKind::Sound => order.tool == Tool::ClipExplorer,
                     _ => matches!(order.tool, Tool::IntervalLocaliser | Tool::SceneSnapper),
                 }
@@ -311,6 +314,20 @@ fn without_a_recogniser_what_was_said_is_not_looked_for_and_the_answer_says_why(
     assert_eq!(degraded.iter().filter(|line| *line == "speech recognition: no model").count(), 1, "{degraded:?}");
     let seen = ask_with(&home, "Which animal was in the garden?", &[], &tools, &ReasoningOptions::default());
     assert!(seen.answer.degraded.iter().all(|line| !line.starts_with("speech")), "{:?}", seen.answer.degraded);
+}
+
+#[test]
+fn a_vision_model_answers_what_no_encoder_has_a_word_for() {
+    let text = "A sundial stands beside the fountain.";
+    let seen = Sighting { kind: SightingKind::Description, ..sighting(text, text, 0.9, seconds(11, 14)) };
+    let tools = Truth { there: vec![seen], views: true, ..Truth::default() };
+    let Reasoned { answer, found, .. } = ask("Where was the sundial?", &tools);
+    assert!(answer.answer.as_deref().is_some_and(|text| text.contains("fountain")), "{answer:?}");
+    assert_eq!((answer.route, found[0].kind, found[0].stream), (Route::Agentic, Kind::Caption, Some(seconds(11, 14))));
+    assert_eq!(found[0].attributes.get(LOOKED), Some(&Value::Text("clip_analyser".into())));
+    let tools = Truth { views: true, ..Truth::default() };
+    let nothing = ask("Where was the sundial?", &tools);
+    assert!(nothing.found.is_empty() && nothing.steps > 0, "it looked and saw nothing");
 }
 
 #[test]

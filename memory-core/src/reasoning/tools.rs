@@ -18,11 +18,14 @@ pub enum Tool {
     ClipExplorer,
     /// The words that are said in an interval, by a recogniser that may take longer than live allows.
     Transcriber,
+    /// What a vision model that is told the question makes of pictures of the interval.
+    ClipAnalyser,
 }
 
 impl Tool {
     /// All variants.
-    pub const ALL: [Self; 4] = [Self::IntervalLocaliser, Self::SceneSnapper, Self::ClipExplorer, Self::Transcriber];
+    pub const ALL: [Self; 5] =
+        [Self::IntervalLocaliser, Self::SceneSnapper, Self::ClipExplorer, Self::Transcriber, Self::ClipAnalyser];
 
     /// The name in traces and messages.
     pub const fn name(self) -> &'static str {
@@ -31,13 +34,14 @@ impl Tool {
             Self::SceneSnapper => "scene_snapper",
             Self::ClipExplorer => "clip_explorer",
             Self::Transcriber => "transcriber",
+            Self::ClipAnalyser => "clip_analyser",
         }
     }
 
     /// How many pictures it takes of an interval.
     ///
-    /// The localiser takes 30 to 150 (VideoARM's `N_1`), two a second in between. The explorer takes a fixed number (`N_2`), and the
-    /// transcriber none.
+    /// The localiser takes 30 to 150 (VideoARM's `N_1`), two a second in between. The explorer takes a fixed number (`N_2`), the
+    /// transcriber none, and the analyser one to three grids of six.
     #[must_use]
     pub fn pictures(self, length: Duration) -> usize {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small number")]
@@ -48,6 +52,7 @@ impl Tool {
             Self::SceneSnapper => by_length(0.5, 3, 10),
             Self::ClipExplorer => 4,
             Self::Transcriber => 0,
+            Self::ClipAnalyser => by_length(0.6, 6, 18).next_multiple_of(6),
         }
     }
 }
@@ -57,6 +62,8 @@ impl Tool {
 pub struct LookOrder<'a> {
     /// The tool.
     pub tool: Tool,
+    /// The question.
+    pub question: &'a str,
     /// Address of the recording, as events name it.
     pub media: &'a str,
     /// The interval, in stream time.
@@ -89,6 +96,8 @@ pub enum SightingKind {
     Writing,
     /// A person's face.
     Face,
+    /// What a vision model says that pictures show of what the question asks.
+    Description,
 }
 
 impl SightingKind {
@@ -97,7 +106,7 @@ impl SightingKind {
     pub const fn event_kind(self) -> Kind {
         match self {
             Self::Object => Kind::Object,
-            Self::Scene | Self::Writing => Kind::Caption,
+            Self::Scene | Self::Writing | Self::Description => Kind::Caption,
             Self::Sound => Kind::Sound,
             Self::Speech => Kind::Text,
             Self::Face => Kind::Entity,
@@ -108,7 +117,7 @@ impl SightingKind {
     #[must_use]
     pub const fn modality(self) -> Modality {
         match self {
-            Self::Object | Self::Scene | Self::Writing | Self::Face => Modality::Visual,
+            Self::Object | Self::Scene | Self::Writing | Self::Face | Self::Description => Modality::Visual,
             Self::Sound | Self::Speech => Modality::Audio,
         }
     }
@@ -148,6 +157,8 @@ pub struct Reach {
     pub writing: bool,
     /// Whether it finds faces.
     pub faces: bool,
+    /// Whether it understands the question itself.
+    pub question: bool,
     /// Encoder roles that cannot be used, as `role: reason`, each with what it would find.
     pub missing: Vec<(SightingKind, String)>,
 }

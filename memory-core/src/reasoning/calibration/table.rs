@@ -33,6 +33,8 @@ pub(super) fn recall(tool: Tool) -> f32 {
         Tool::SceneSnapper => 0.611,
         Tool::ClipExplorer => 0.500,
         Tool::Transcriber => 0.500,
+        // Nothing was measured.
+        Tool::ClipAnalyser => 0.500,
     }
 }
 
