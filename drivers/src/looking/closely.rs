@@ -35,8 +35,11 @@ pub(super) fn look(
     }
 }
 
-/// The whole picture and its tiles, each with its bounds.
-fn parts(picture: &Picture<'_>) -> Vec<([f32; 4], (u32, u32), Vec<u8>)> {
+/// A tile: its bounds in the picture, its width and height, and its pixels.
+type Part = ([f32; 4], (u32, u32), Vec<u8>);
+
+/// The tiles of a picture that is larger than what the encoders see in full.
+fn parts(picture: &Picture<'_>) -> Vec<Part> {
     if picture.width.max(picture.height) <= SEEN_WHOLE {
         return Vec::new();
     }

@@ -6,8 +6,7 @@ use memory_core::reasoning::{
     Look, LookError, LookOrder, Reach, ReasoningOptions, Sighting, SightingKind, StepNews, Tool, Tools, Watch,
 };
 use memory_core::{
-    EpisodeId, EventId, FactFilter, ForgetRequest, Kind, Modality, Observation, Outcome, Query, Route, StreamSpan,
-    TimeSpan,
+    EpisodeId, EventId, FactFilter, ForgetRequest, Modality, Observation, Outcome, Query, Route, StreamSpan, TimeSpan,
 };
 
 use crate::support::{Bench, accepted, at, rejected, segment};
