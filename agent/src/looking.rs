@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use drivers::archive::{Recording, Stretch};
-use drivers::encoders::Encoders;
+use drivers::encoders::{ClipViewer, Encoders};
 use drivers::looking::{Labels, Looking, Recordings};
 use drivers::perception::Pace;
 use memory_core::StreamSpan;
@@ -38,8 +38,14 @@ impl Recordings for media::Recordings {
     }
 }
 
-/// The loop with the tools of this machine; `None` where it is switched off.
-pub fn looker(config: &Config, encoders: &Encoders, recordings: &media::Recordings, pace: &Pace) -> Option<Looker> {
+/// The loop with the tools of this machine, and a vision model if there is one; `None` where it is switched off.
+pub fn looker(
+    config: &Config,
+    encoders: &Encoders,
+    recordings: &media::Recordings,
+    pace: &Pace,
+    viewer: Option<Arc<dyn ClipViewer>>,
+) -> Option<Looker> {
     if !config.reasoning.enabled {
         return None;
     }
@@ -50,6 +56,7 @@ pub fn looker(config: &Config, encoders: &Encoders, recordings: &media::Recordin
             return None;
         }
     };
-    let looking = Looking::new(encoders.clone(), labels, Arc::new(recordings.clone()), pace.clone());
+    let looking =
+        Looking::new(encoders.clone(), labels, Arc::new(recordings.clone()), pace.clone()).with_viewer(viewer);
     Some(Looker::new(Arc::new(looking), config.reasoning.options(), config.reasoning.write_back))
 }

@@ -9,7 +9,9 @@ use std::time::Duration;
 use agent::service::{Looker, MemoryService, ServiceOptions, ServiceThreads};
 use engram_tests::eventually;
 use memory_core::ports::PerceptionSink;
-use memory_core::reasoning::{Effort, Look, LookError, LookOrder, ReasoningOptions, Sighting, Tool, Tools};
+use memory_core::reasoning::{
+    Effort, Look, LookError, LookOrder, Reach, ReasoningOptions, Sighting, SightingKind, Tool, Tools,
+};
 use memory_core::store::MemoryStorage;
 use memory_core::{
     Boundary, Clock, Kind, Memory, MemoryOptions, Modality, Perceived, PerceivedEvent, Query, Route, StreamSpan,
@@ -26,9 +28,10 @@ struct Bicycles {
 }
 
 impl Tools for Bicycles {
-    fn vocabulary(&self, tool: Tool) -> Vec<(Modality, String)> {
-        let seen = (tool != Tool::ClipExplorer).then(|| (Modality::Visual, "bicycle".to_owned()));
-        seen.into_iter().collect()
+    fn reach(&self, tool: Tool) -> Reach {
+        let sees = matches!(tool, Tool::IntervalLocaliser | Tool::SceneSnapper);
+        let seen = sees.then(|| (Modality::Visual, "bicycle".to_owned()));
+        Reach { labels: seen.into_iter().collect(), ..Reach::default() }
     }
 
     fn look(&self, order: &LookOrder<'_>) -> Result<Look, LookError> {
@@ -40,8 +43,7 @@ impl Tools for Bicycles {
             return Err(LookError::Cancelled);
         }
         let bicycle = Sighting {
-            kind: Kind::Object,
-            modality: Modality::Visual,
+            kind: SightingKind::Object,
             label: "bicycle".to_owned(),
             text: "A blue bicycle is in view.".to_owned(),
             score: 0.95,
@@ -49,6 +51,7 @@ impl Tools for Bicycles {
             count: 1,
             colours: vec!["blue".to_owned()],
             stream: order.stream,
+            vector: None,
         };
         Ok(Look { sightings: vec![bicycle], pictures: order.pictures, ..Look::default() })
     }

@@ -16,7 +16,7 @@ use drivers::looking::{Labels, Looking, Recordings};
 use drivers::models::{Catalogue, InstalledModels};
 use drivers::perception::Pace;
 use memory_core::StreamSpan;
-use memory_core::reasoning::{LookOrder, Tool, Tools};
+use memory_core::reasoning::{LookOrder, SightingKind, Tool, Tools};
 
 struct File(PathBuf);
 
@@ -47,9 +47,11 @@ fn main() -> ExitCode {
         for tool in Tool::ALL {
             let order = LookOrder {
                 tool,
+                question: "",
                 media: "",
                 stream,
                 pictures: tool.pictures(stream.end - stream.start),
+                asked: &[SightingKind::Face, SightingKind::Writing],
                 ceiling_bytes: 64 << 20,
                 budget: Duration::from_secs(600),
                 cancelled: &|| false,

@@ -12,11 +12,14 @@ use drivers::archive::{
     Archive, ArchiveLimits, ClipError, FrameOptions, Recorder, Recording, Stretch, pictures, sound,
 };
 use drivers::capture::{SourceHandle, SourceKind, SourceSpec};
-use drivers::encoders::{Detection, Encoder, EncoderError, Encoders, Filled, Picture};
+use drivers::encoders::{
+    ClipViewer, Detection, Encoder, EncoderError, Encoders, Face, Filled, NumberedPictures, Picture, ReadText,
+    SpeechRecogniser, SpokenWord, ViewedClip, WrittenLine,
+};
 use drivers::looking::{Labels, Looking, Recordings};
 use drivers::perception::Pace;
 use media::{AUDIO, DEADLINE, VIDEO, chunks};
-use memory_core::reasoning::{LookError, LookOrder, Tool, Tools};
+use memory_core::reasoning::{LookError, LookOrder, SightingKind, Tool, Tools};
 use memory_core::{StreamSpan, SystemClock};
 use parking_lot::Mutex;
 
@@ -225,9 +228,11 @@ fn looking(path: Option<PathBuf>) -> (Looking, Arc<Lamps>) {
 fn order(tool: Tool, cancelled: &(dyn Fn() -> bool + Sync)) -> LookOrder<'_> {
     LookOrder {
         tool,
+        question: "Where is the lamp?",
         media: "file:///a.mkv",
         stream: StreamSpan { start: ms(4000), end: ms(9000) },
         pictures: 10,
+        asked: &[],
         ceiling_bytes: 64 << 20,
         budget: DEADLINE,
         cancelled,
@@ -238,8 +243,8 @@ fn order(tool: Tool, cancelled: &(dyn Fn() -> bool + Sync)) -> LookOrder<'_> {
 fn a_look_names_what_it_sees_from_the_first_to_the_last_moment() {
     let folder = tempfile::tempdir().unwrap();
     let (looking, lamps) = looking(Some(lighter(folder.path(), "a.mkv", 10, 250)));
-    assert_eq!(looking.vocabulary(Tool::IntervalLocaliser).len(), 1, "no scene classifier, no scenes");
-    assert!(looking.vocabulary(Tool::ClipExplorer).is_empty());
+    assert_eq!(looking.reach(Tool::IntervalLocaliser).labels.len(), 1, "no scene classifier, no scenes");
+    assert!(looking.reach(Tool::ClipExplorer).labels.is_empty());
     let look = looking.look(&order(Tool::IntervalLocaliser, &|| false)).unwrap();
     assert_eq!((look.pictures, look.missing), (10, Duration::ZERO));
     let lamp = &look.sightings[0];
@@ -275,4 +280,255 @@ fn a_recording_that_is_gone_and_an_asker_who_gives_up_are_told_apart() {
     let cancelled = || lamps.0.lock().len() >= 2;
     assert_eq!(given_up.look(&order(Tool::IntervalLocaliser, &cancelled)), Err(LookError::Cancelled));
     assert!(lamps.0.lock().len() <= 3, "at the next picture");
+}
+
+/// Hears two sentences a second and three seconds behind the begin of a stretch, and counts the samples that it was given.
+struct Words(Mutex<Vec<usize>>);
+
+impl Encoder<[f32], Vec<SpokenWord>> for Words {
+    fn model(&self) -> &str {
+        "words"
+    }
+
+    fn encode(&self, samples: &[f32]) -> Result<Vec<SpokenWord>, EncoderError> {
+        self.0.lock().push(samples.len());
+        let word = |text: &str, start, end| SpokenWord {
+            text: text.to_owned(),
+            start: ms(start),
+            end: ms(end),
+            confidence: 0.75,
+        };
+        Ok(vec![word("Before.", 500, 900), word("Mind", 3000, 3400), word("the step.", 3400, 4000)])
+    }
+}
+
+impl SpeechRecogniser for Words {}
+
+fn listening(path: Option<PathBuf>) -> (Looking, Arc<Words>) {
+    let words = Arc::new(Words(Mutex::default()));
+    let filled = Filled { speech_recognition: Some(Arc::clone(&words) as _), ..Filled::default() };
+    (Looking::new(Encoders::ready(filled), Labels::default(), Arc::new(OneFile(path)), Pace::default()), words)
+}
+
+#[test]
+fn what_is_said_in_an_interval_is_written_down_with_its_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let (listening, words) = listening(Some(lighter(folder.path(), "a.mkv", 12, 250)));
+    let reach = listening.reach(Tool::Transcriber);
+    assert!(reach.speech && reach.missing.is_empty() && !listening.reach(Tool::ClipExplorer).speech);
+    let look = listening.look(&order(Tool::Transcriber, &|| false)).unwrap();
+    // Two seconds before and behind the interval are heard too, so that no sentence is halved.
+    assert!(words.0.lock().iter().all(|samples| samples.abs_diff(9 * 16_000) < 4000), "{:?}", words.0.lock());
+    let said: Vec<_> = look.sightings.iter().map(|seen| (seen.kind, seen.text.as_str(), seen.score)).collect();
+    assert_eq!(
+        said,
+        [(SightingKind::Speech, "Mind the step.", 0.75)],
+        "what was said before the interval is not its own"
+    );
+    let stream = look.sightings[0].stream;
+    assert!(stream.start.abs_diff(ms(5000)) <= ms(200) && stream.end.abs_diff(ms(6000)) <= ms(200), "{stream:?}");
+    assert!(look.bytes > 0 && look.degraded.is_empty(), "{look:?}");
+}
+
+#[test]
+fn a_recogniser_that_is_absent_is_named_and_a_film_without_sound_says_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = lighter(folder.path(), "a.mkv", 10, 250);
+    let (deaf, _) = looking(Some(path));
+    let reach = deaf.reach(Tool::Transcriber);
+    assert!(!reach.speech);
+    let look = deaf.look(&order(Tool::Transcriber, &|| false)).unwrap();
+    assert!(look.sightings.is_empty());
+    assert_eq!(look.degraded, ["speech recognition: no model"]);
+    let silent = folder.path().join("silent.mkv");
+    media::make(&format!(
+        "videotestsrc num-buffers=250 ! {VIDEO} ! matroskamux ! \
+         filesink location={}",
+        silent.display()
+    ));
+    let (listening, words) = listening(Some(silent));
+    let look = listening.look(&order(Tool::Transcriber, &|| false)).unwrap();
+    assert!(look.sightings.is_empty() && look.degraded.is_empty() && words.0.lock().is_empty(), "{look:?}");
+}
+
+#[test]
+fn an_asker_who_gives_up_ends_the_writing_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let (listening, words) = listening(Some(lighter(folder.path(), "a.mkv", 10, 250)));
+    assert_eq!(listening.look(&order(Tool::Transcriber, &|| true)), Err(LookError::Cancelled));
+    assert!(words.0.lock().is_empty());
+    let (gone, _) = self::listening(None);
+    assert_eq!(gone.look(&order(Tool::Transcriber, &|| false)), Err(LookError::Gone));
+}
+
+/// A face in the upper half of every picture, a line of writing in its middle, and what it says.
+struct Sign;
+
+impl Encoder<Picture<'_>, Vec<Face>> for Sign {
+    fn model(&self) -> &str {
+        "faces"
+    }
+
+    fn encode(&self, _: &Picture<'_>) -> Result<Vec<Face>, EncoderError> {
+        Ok(vec![Face { score: 0.9, bounds: [0.4, 0.1, 0.5, 0.3], landmarks: [[10.0, 10.0]; 5] }])
+    }
+}
+
+impl Encoder<Picture<'_>, Vec<WrittenLine>> for Sign {
+    fn model(&self) -> &str {
+        "lines"
+    }
+
+    fn encode(&self, _: &Picture<'_>) -> Result<Vec<WrittenLine>, EncoderError> {
+        Ok(vec![WrittenLine { score: 0.9, bounds: [0.2, 0.4, 0.8, 0.6] }])
+    }
+}
+
+impl Encoder<Picture<'_>, ReadText> for Sign {
+    fn model(&self) -> &str {
+        "reader"
+    }
+
+    fn encode(&self, _: &Picture<'_>) -> Result<ReadText, EncoderError> {
+        Ok(ReadText { text: "Wet  Paint".to_owned(), confidence: 0.8 })
+    }
+}
+
+#[test]
+fn faces_and_writing_are_looked_for_where_the_question_asks_for_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = lighter(folder.path(), "a.mkv", 10, 25);
+    let sign = Arc::new(Sign);
+    let filled = Filled {
+        faces: Some(Arc::clone(&sign) as _),
+        text_detection: Some(Arc::clone(&sign) as _),
+        text_recognition: Some(sign),
+        ..Filled::default()
+    };
+    let labels = Labels::default();
+    let looking = Looking::new(Encoders::ready(filled), labels, Arc::new(OneFile(Some(path))), Pace::default());
+    let reach = looking.reach(Tool::SceneSnapper);
+    assert!(reach.faces && reach.writing && !looking.reach(Tool::IntervalLocaliser).writing);
+    let unasked = looking.look(&LookOrder { pictures: 3, ..order(Tool::SceneSnapper, &|| false) }).unwrap();
+    assert!(unasked.sightings.is_empty(), "{unasked:?}");
+    let asked = [SightingKind::Face, SightingKind::Writing];
+    let order = LookOrder { pictures: 3, asked: &asked, ..order(Tool::SceneSnapper, &|| false) };
+    let look = looking.look(&order).unwrap();
+    let seen: Vec<_> = look.sightings.iter().map(|seen| (seen.kind, seen.label.as_str(), seen.text.as_str())).collect();
+    assert!(seen.contains(&(SightingKind::Writing, "Wet Paint", "The writing \"Wet Paint\" is in view.")), "{seen:?}");
+    let faces: Vec<_> = look.sightings.iter().filter(|seen| seen.kind == SightingKind::Face).collect();
+    assert!(faces.len() == 1 && faces[0].text.contains("face"), "followed over the pictures: {seen:?}");
+}
+
+/// Sees what is asked for in the pictures with these numbers, and keeps what it was shown.
+struct Viewer(Vec<usize>, Mutex<Vec<(String, NumberedPictures)>>);
+
+impl ClipViewer for Viewer {
+    fn view(&self, question: &str, pictures: &NumberedPictures, _: Duration) -> Result<ViewedClip, String> {
+        self.1.lock().push((question.to_owned(), pictures.clone()));
+        if self.0.contains(&99) {
+            return Err("llm.vision: no reply within 1 s".to_owned());
+        }
+        let text = if self.0.is_empty() { String::new() } else { "A lamp is lit on the desk.".to_owned() };
+        Ok(ViewedClip { numbers: self.0.clone(), text, confidence: 0.7 })
+    }
+}
+
+fn viewing(path: PathBuf, numbers: &[usize]) -> (Looking, Arc<Viewer>) {
+    let viewer = Arc::new(Viewer(numbers.to_vec(), Mutex::default()));
+    let tools = Looking::new(
+        Encoders::ready(Filled::default()),
+        Labels::default(),
+        Arc::new(OneFile(Some(path))),
+        Pace::default(),
+    );
+    (tools.with_viewer(Some(Arc::clone(&viewer) as _)), viewer)
+}
+
+#[test]
+fn a_vision_model_sees_numbered_pictures_and_what_it_names_has_their_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = lighter(folder.path(), "a.mkv", 10, 25);
+    let (tools, viewer) = viewing(path.clone(), &[8, 9]);
+    assert!(tools.reach(Tool::ClipAnalyser).question && !looking(None).0.reach(Tool::ClipAnalyser).question);
+    let order = LookOrder { pictures: 12, ..order(Tool::ClipAnalyser, &|| false) };
+    let look = tools.look(&order).unwrap();
+    let (question, shown) = viewer.1.lock().remove(0);
+    assert_eq!((question.as_str(), shown.count, shown.grids.len()), ("Where is the lamp?", 12, 2));
+    assert!(shown.grids.iter().all(|grid| grid.starts_with(&[0xff, 0xd8])), "JPEG files");
+    let seen = &look.sightings[0];
+    assert_eq!(
+        (seen.kind, seen.text.as_str(), seen.score),
+        (SightingKind::Description, "A lamp is lit on the desk.", 0.7)
+    );
+    // Of twelve pictures of 4 s to 9 s the eighth and the ninth lie between 6.9 s and 7.8 s.
+    assert!(seen.stream.start.abs_diff(ms(6917)) <= ms(60) && seen.stream.end.abs_diff(ms(7750)) <= ms(60), "{seen:?}");
+    let (nothing, _) = viewing(path.clone(), &[]);
+    assert!(nothing.look(&order).unwrap().sightings.is_empty());
+    let (silent, _) = viewing(path.clone(), &[99]);
+    let look = silent.look(&order).unwrap();
+    assert_eq!((look.sightings.len(), look.degraded), (0, vec!["llm.vision: no reply within 1 s".to_owned()]));
+    let (small, viewer) = viewing(path, &[1]);
+    small.look(&LookOrder { ceiling_bytes: 1 << 20, ..order }).unwrap();
+    assert_eq!(viewer.1.lock()[0].1.count, 6, "one grid where little memory is allowed");
+}
+
+/// Records the test source until it has so many chunks, and returns the recording.
+fn recorded(archive: &Arc<Archive>, folder: &Path, source: &str, count: usize) -> Recording {
+    let recorder = Recorder::start(Arc::clone(archive), source).unwrap();
+    let record = media::Record::default();
+    let consumer = media::Recorder { record: record.clone(), interval: ms(100) };
+    let spec = SourceSpec::new(source, SourceKind::Test);
+    let handle =
+        SourceHandle::start_with(spec, Box::new(consumer), Arc::new(SystemClock::new()), false, Some(recorder))
+            .unwrap();
+    let begin = Instant::now();
+    while chunks(folder, source).len() < count {
+        assert!(begin.elapsed() < DEADLINE);
+        std::thread::park_timeout(ms(20));
+    }
+    handle.stop();
+    Recording { source: source.to_owned(), session: record.begins()[0].1 }
+}
+
+/// What an archive has of one recording.
+struct OfArchive(Arc<Archive>, Recording);
+
+impl Recordings for OfArchive {
+    fn stretches(&self, _: &str, stream: StreamSpan) -> Vec<Stretch> {
+        let found = self.0.showing(&self.1, stream).into_iter().map(|chunk| Stretch {
+            begin: chunk.name.begin,
+            from: stream.start.max(chunk.name.begin),
+            to: stream.end.min(chunk.end),
+            path: chunk.path,
+        });
+        found.filter(|stretch| stretch.from < stretch.to).collect()
+    }
+}
+
+#[test]
+fn what_the_budget_deleted_is_gone_and_what_it_left_is_still_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = |budget_bytes| ArchiveLimits { budget_bytes, keep_free_bytes: 0, chunk: ms(1000) };
+    let archive = Arc::new(Archive::open(folder.path(), limits(1 << 30)).unwrap());
+    let recording = recorded(&archive, folder.path(), "cam", 6);
+    let sizes: Vec<u64> =
+        chunks(folder.path(), "cam").iter().map(|path| std::fs::metadata(path).unwrap().len()).collect();
+    // Another start with less room; its next chunk makes the oldest go.
+    let budget = sizes.iter().sum::<u64>() * 2 / 3;
+    let archive = Arc::new(Archive::open(folder.path(), limits(budget)).unwrap());
+    recorded(&archive, folder.path(), "other", 1);
+    let left = chunks(folder.path(), "cam").len();
+    assert!((1..sizes.len()).contains(&left), "{left} of {} chunks", sizes.len());
+    let lamps = Arc::new(Lamps(Mutex::default()));
+    let filled = Filled { objects: Some(lamps as _), ..Filled::default() };
+    let recordings = Arc::new(OfArchive(archive, recording));
+    let tools = Looking::new(Encoders::ready(filled), Labels::default(), recordings, Pace::default());
+    let look = |start: u64, end: u64| {
+        let stream = StreamSpan { start: ms(start), end: ms(end) };
+        tools.look(&LookOrder { stream, ..order(Tool::IntervalLocaliser, &|| false) })
+    };
+    assert_eq!(look(0, 400), Err(LookError::Gone), "the oldest chunk is deleted");
+    let whole = look(0, 5000).unwrap();
+    assert!(whole.missing >= ms(900) && whole.pictures > 0, "{whole:?}");
 }

@@ -122,6 +122,46 @@ fn a_vision_model_fills_the_role_of_captions_and_what_it_says_is_found() -> Resu
 }
 
 #[test]
+fn a_vision_model_sees_the_recording_where_a_thorough_question_looks_again() -> Result<()> {
+    let clip = media::talk()?;
+    let model = LanguageModel::start(|_, request| {
+        let said = match request.purpose() {
+            "looking" => {
+                json!({"pictures": [1, 2], "seen": "A sundial stands beside the fountain.", "confidence": 0.95})
+            }
+            _ => json!({"caption": "A plain wall."}),
+        };
+        Play::Say(said.to_string())
+    })?;
+    let mut stage = Stage::with("looker", |builder| {
+        builder.file("film", &clip).set("llm.vision.url", model.url()).set("llm.vision.model", "stand-in-vl")
+    })?;
+    stage.agent.health(&stage.client, 5 * SOON, |report| report["sources"]["film"]["state"] == "ended")?;
+    let looks = || model.requests().into_iter().filter(|request| request.purpose() == "looking").collect::<Vec<_>>();
+    let question = "Where was the sundial?";
+    let known = stage.ask(question)?;
+    assert!(known["answer"].is_null() && looks().is_empty(), "nobody asked to look: {known}");
+    let thorough = json!({"question": question, "effort": "thorough", "trace": true});
+    let answer = stage.client.ask_with(stage.agent.robot(), thorough.clone())?;
+    assert!(answer["answer"].as_str().is_some_and(|text| text.contains("fountain")), "{answer}");
+    assert_eq!(answer["route"], "agentic", "{answer}");
+    let best = &answer["evidence"][0];
+    assert_eq!(
+        (&best["attributes"]["looked"], &best["attributes"]["derived"]),
+        (&json!("clip_analyser"), &json!(true))
+    );
+    assert!(best["stream_start_s"].is_number() && best["media"].is_string(), "it points to the recording: {best}");
+    let sent = looks();
+    let picture = sent[0].body["messages"][1]["content"][1]["image_url"]["url"].as_str().unwrap_or_default();
+    assert!(picture.starts_with("data:image/jpeg;base64,/9j/"), "{}", &picture[..picture.len().min(60)]);
+    assert_eq!(sent[0].data()["question"], question);
+    let again = stage.client.ask_with(stage.agent.robot(), thorough)?;
+    assert_eq!(looks().len(), sent.len(), "the second asking is answered from memory: {again}");
+    assert_eq!(again["answer"], answer["answer"]);
+    stage.agent.stop()
+}
+
+#[test]
 fn a_run_is_recorded_and_replayed_without_the_model() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let transcript = folder.path().join("run.jsonl").display().to_string();

@@ -33,6 +33,8 @@ pub enum Purpose {
     Procedures,
     /// Says in a sentence what a picture shows.
     Captions,
+    /// Looks for what a question asks in pictures of a recording.
+    Looking,
 }
 
 impl Purpose {
@@ -44,6 +46,7 @@ impl Purpose {
             Self::Gists => "gists",
             Self::Procedures => "procedures",
             Self::Captions => "captions",
+            Self::Looking => "looking",
         }
     }
 }
@@ -99,7 +102,7 @@ type Suiting = &'static [(Purpose, bool)];
 const OF_CHAT: Suiting =
     &[(Purpose::Answers, true), (Purpose::Gists, true), (Purpose::Procedures, true), (Purpose::Facts, false)];
 /// The same for `[llm.vision]`.
-const OF_VISION: Suiting = &[(Purpose::Captions, true)];
+const OF_VISION: Suiting = &[(Purpose::Captions, true), (Purpose::Looking, true)];
 
 impl LlmConfig {
     /// The endpoints by the name of their section, with what suits them.

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use drivers::encoders::Captioner;
+use drivers::encoders::{Captioner, ClipViewer};
 use jiff::tz::TimeZone;
 use memory_core::{EventId, Memory};
 use tokio::runtime::Handle;
 
 use super::Board;
 use crate::config::{Config, Directories, Purpose};
-use crate::llm::{AnswerJudge, Background, FactReader, LanguageModels, LineChooser, PatternJudge, VisionCaptioner};
+use crate::llm::{
+    AnswerJudge, Background, FactReader, LanguageModels, LineChooser, PatternJudge, VisionCaptioner, VisionViewer,
+};
 use crate::service::MemoryService;
 
 /// The models of a running daemon.
@@ -18,6 +20,8 @@ pub struct RunningModels {
     facts: Option<Arc<FactReader>>,
     /// Describes pictures, where a vision model is there.
     pub captioner: Option<Arc<dyn Captioner>>,
+    /// Looks at pictures for questions, where a vision model is there.
+    pub viewer: Option<Arc<dyn ClipViewer>>,
 }
 
 impl RunningModels {
@@ -75,5 +79,7 @@ pub fn start(
     let disabled = config.models.disabled.iter().any(|role| role == "captions");
     let captioner = background(Purpose::Captions).filter(|_| !disabled);
     let captioner = captioner.map(|background| Arc::new(VisionCaptioner::new(background)) as Arc<dyn Captioner>);
-    RunningModels { models, facts, captioner }
+    let viewer = background(Purpose::Looking);
+    let viewer = viewer.map(|background| Arc::new(VisionViewer::new(background)) as Arc<dyn ClipViewer>);
+    RunningModels { models, facts, captioner, viewer }
 }

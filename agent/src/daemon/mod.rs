@@ -238,6 +238,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         watchdog,
         pace,
         captioner: language_models.captioner.clone(),
+        viewer: language_models.viewer.clone(),
     };
     let perceiving = Perceiving::start(config, parts)?;
     reloader.serve_sources(perceiving.clone());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use drivers::archive::Archive;
-use drivers::encoders::{Captioner, Encoders};
+use drivers::encoders::{Captioner, ClipViewer, Encoders};
 use drivers::perception::Pace;
 use memory_core::Clock;
 use parking_lot::{Condvar, Mutex};
@@ -50,6 +50,8 @@ pub struct Parts {
     pub pace: Pace,
     /// Describes pictures, where a vision model is there.
     pub captioner: Option<Arc<dyn Captioner>>,
+    /// Looks at pictures of recordings for questions.
+    pub viewer: Option<Arc<dyn ClipViewer>>,
 }
 
 /// Everything that perceives. Clones share it.
@@ -108,12 +110,13 @@ impl Perceiving {
     /// # Errors
     /// If the model manifest cannot be used, or no thread can be made.
     pub fn start(config: &Config, parts: Parts) -> Result<Self, Failure> {
-        let Parts { service, recording, board, clock, archive, places, recordings, watchdog, pace, captioner } = parts;
+        let Parts { service, recording, board, clock, archive, places, recordings, watchdog, pace, captioner, viewer } =
+            parts;
         let encoders = encoders::load(&config.models, None)?;
         if let Some(captioner) = captioner {
             encoders.set_captioner(captioner);
         }
-        if let Some(looker) = crate::looking::looker(config, &encoders, &recordings, &pace) {
+        if let Some(looker) = crate::looking::looker(config, &encoders, &recordings, &pace, viewer) {
             service.set_looker(looker);
         }
         let awaited = config.sources.values().filter(|source| source.enabled).count();

@@ -1,4 +1,4 @@
-//! Tasks that nobody waits for, asked from the threads that do them.
+//! Tasks asked from the threads that do them, most of which nobody waits for.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,6 +45,20 @@ impl Background {
             }
             Err(LlmError::Yielded)
         })
+    }
+
+    /// Asks once within a time and blocks; call from no thread of the runtime.
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask).
+    pub fn ask_within<T>(
+        &self,
+        task: &Task,
+        within: Duration,
+        urgency: Urgency,
+        check: impl Fn(&str) -> Result<T, &'static str>,
+    ) -> Result<T, LlmError> {
+        self.handle.block_on(self.endpoint.ask(task, within, urgency, check))
     }
 
     /// The error as the memory's ports tell it.

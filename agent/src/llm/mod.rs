@@ -23,6 +23,7 @@ mod procedures;
 mod prompt;
 mod transcript;
 mod usage;
+mod viewing;
 mod wire;
 
 use std::collections::BTreeMap;
@@ -45,6 +46,7 @@ pub use self::known_facts::forget_known_facts;
 pub use self::procedures::PatternJudge;
 use self::transcript::{Recorder, Replay};
 use self::usage::UsageFile;
+pub use self::viewing::VisionViewer;
 use crate::config::{EndpointConfig, LlmConfig, Purpose};
 pub use crate::health::LanguageModelHealth;
 

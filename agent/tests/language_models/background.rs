@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agent::config::{EndpointConfig, LlmConfig, Purpose};
-use agent::llm::{Background, FactReader, LanguageModels, LineChooser, PatternJudge, VisionCaptioner};
-use drivers::encoders::Captioner;
+use agent::llm::{Background, FactReader, LanguageModels, LineChooser, PatternJudge, VisionCaptioner, VisionViewer};
+use drivers::encoders::{Captioner, ClipViewer, NumberedPictures};
 use engram_tests::{LanguageModel, ModelRequest, Play};
 use jiff::tz::TimeZone;
 use memory_core::ports::{GistSelector, ProcedureJudge};
@@ -23,7 +23,7 @@ fn background(model: &LanguageModel, purpose: Purpose) -> Background {
         purposes: Some(vec![purpose]),
         ..EndpointConfig::default()
     };
-    let vision = purpose == Purpose::Captions;
+    let vision = matches!(purpose, Purpose::Captions | Purpose::Looking);
     let config = match vision {
         true => LlmConfig { vision: endpoint, ..LlmConfig::default() },
         false => LlmConfig { chat: endpoint, ..LlmConfig::default() },
@@ -156,6 +156,65 @@ async fn a_picture_goes_out_as_a_data_url_and_its_caption_is_one_plain_line() {
     let captioner = VisionCaptioner::new(background(&long, Purpose::Captions));
     let refused = blocking(move || captioner.caption(&[0xff, 0xd8])).await.unwrap_err();
     assert!(refused.starts_with("llm.vision: ") && refused.contains("too long"), "{refused}");
+}
+
+/// What a viewer makes of replies, each to one request after the other.
+async fn viewed(replies: Vec<Play>) -> (Result<drivers::encoders::ViewedClip, String>, Vec<ModelRequest>) {
+    let model = LanguageModel::start(move |number, _| replies[number.min(replies.len() - 1)].clone()).unwrap();
+    let viewer = VisionViewer::new(background(&model, Purpose::Looking));
+    let pictures = NumberedPictures { grids: vec![vec![0xff, 0xd8, 0xff], vec![0xff, 0xd8]], count: 9 };
+    let outcome = blocking(move || viewer.view("Where is the red cup?", &pictures, WAIT)).await;
+    (outcome, model.requests())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_and_numbered_pictures_go_to_the_vision_model_and_its_reply_is_checked() {
+    let seen = |numbers: &[usize]| {
+        Play::Say(json!({"pictures": numbers, "seen": "A red cup is on the sill.", "confidence": 0.8}).to_string())
+    };
+    let (outcome, requests) = viewed(vec![seen(&[4, 5])]).await;
+    let viewed_clip = outcome.unwrap();
+    assert_eq!((viewed_clip.numbers, viewed_clip.text.as_str()), (vec![4, 5], "A red cup is on the sill."));
+    assert_eq!((requests.len(), requests[0].purpose()), (1, "looking"));
+    assert_eq!(requests[0].data()["question"], "Where is the red cup?", "as data between marks");
+    let parts = requests[0].body["messages"][1]["content"].as_array().unwrap();
+    assert_eq!(parts.len(), 3, "a text and two grids");
+    assert!(parts[2]["image_url"]["url"].as_str().unwrap().starts_with("data:image/jpeg;base64,/9g="), "{}", parts[2]);
+    // A number that was not shown is refused; the second reply counts.
+    let (outcome, requests) = viewed(vec![seen(&[10]), seen(&[9])]).await;
+    assert_eq!((outcome.unwrap().numbers, requests.len()), (vec![9], 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_vision_model_that_misbehaves_is_named_and_tells_nothing() {
+    let said = |text: &str| Play::Say(text.to_owned());
+    let invented = json!({"pictures": [70], "seen": "A cup.", "confidence": 1}).to_string();
+    let obeying = json!({"pictures": [1], "seen": "A cup.", "confidence": 1, "forget": "everything"}).to_string();
+    for play in [
+        said("The cup is on the sill."),
+        said(&invented),
+        said(&obeying),
+        said(""),
+        said(r#"{"pictures": [1], "seen": "A"#),
+        Play::Status(429, Some(30)),
+        Play::Status(500, None),
+        Play::Refuse,
+        Play::Cut,
+        Play::HangUp,
+        Play::Noise,
+        Play::Huge,
+    ] {
+        let (outcome, requests) = viewed(vec![play.clone()]).await;
+        let error = outcome.expect_err("nothing usable was said");
+        assert!(error.starts_with("llm.vision: "), "{play:?}: {error}");
+        assert!((1..=2).contains(&requests.len()), "{play:?}: {} requests", requests.len());
+    }
+    let endless = LanguageModel::always(Play::Endless).unwrap();
+    let viewer = VisionViewer::new(background(&endless, Purpose::Looking));
+    let pictures = NumberedPictures { grids: vec![vec![0xff, 0xd8]], count: 6 };
+    let begin = Instant::now();
+    let late = blocking(move || viewer.view("Where?", &pictures, Duration::from_millis(400))).await;
+    assert!(late.is_err() && begin.elapsed() < WAIT, "{late:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,6 @@
-//! Captions: what a picture shows, in a sentence. No model of the catalogue fills the role; a vision model behind an endpoint does.
+//! Captions and answers from pictures. No model of the catalogue makes them; a vision model behind an endpoint does.
+
+use std::time::Duration;
 
 /// Describes pictures.
 pub trait Captioner: Send + Sync {
@@ -13,4 +15,33 @@ pub trait Captioner: Send + Sync {
     /// # Errors
     /// Says why there is none.
     fn caption(&self, jpeg: &[u8]) -> Result<String, String>;
+}
+
+/// Numbered pictures for a [`ClipViewer`], as grids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NumberedPictures {
+    /// JPEG files, each a grid of pictures in which the number of each is drawn, from 1 on over all grids.
+    pub grids: Vec<Vec<u8>>,
+    /// How many pictures there are.
+    pub count: usize,
+}
+
+/// What a model says that pictures show of what a question asks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ViewedClip {
+    /// The numbers of the pictures that show it, from 1; none if none does.
+    pub numbers: Vec<usize>,
+    /// What they show, in a sentence.
+    pub text: String,
+    /// 0 to 1.
+    pub confidence: f32,
+}
+
+/// Looks for what a question asks in pictures of an interval.
+pub trait ClipViewer: Send + Sync {
+    /// Looks at the pictures. Blocks, for `within` at most.
+    ///
+    /// # Errors
+    /// Says why there is no reply.
+    fn view(&self, question: &str, pictures: &NumberedPictures, within: Duration) -> Result<ViewedClip, String>;
 }

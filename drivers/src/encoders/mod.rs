@@ -35,7 +35,7 @@ mod writing;
 
 pub use acceleration::{Accelerator, Road};
 pub use backend::{Backend, BackendError, Graph, GraphTensors, Tensor, TensorView};
-pub use captions::Captioner;
+pub use captions::{Captioner, ClipViewer, NumberedPictures, ViewedClip};
 pub use encoder::{Encoder, EncoderError};
 pub(crate) use faces::{ALIGNED, aligned};
 pub use faces::{Face, FaceDetector, YuNet};

@@ -3,29 +3,34 @@
 //! | tool | pictures | encoders |
 //! |---|---|---|
 //! | interval localiser | 30 to 150, short edge 256 | objects, scene classes |
-//! | scene snapper | few, full resolution, whole and in tiles | objects, scene classes |
-//! | clip explorer | few, short edge 512, with the sound | sound events, objects |
+//! | scene snapper | few, full resolution, whole and in tiles | objects, scene classes; faces and writing where the question asks for them |
+//! | clip explorer | the sound | sound events |
+//! | transcriber | the sound | voice activity, speech recognition |
+//! | clip analyser | 6 to 18, short edge 256, in grids of 3 x 2 with their numbers | a vision model behind an endpoint, if one is configured |
 //!
 //! One picture is in memory at a time. Between pictures the tools rest as the machine's heat and the live senses want it.
 
+mod analyser;
+mod closely;
+mod grid;
+mod speech;
 mod tiles;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use memory_core::reasoning::{Look, LookError, LookOrder, Tool, Tools};
+use memory_core::reasoning::{Look, LookError, LookOrder, Reach, SightingKind, Tool, Tools};
 use memory_core::{Modality, StreamSpan};
 
 use crate::archive::{ClipError, FrameOptions, Stretch, pictures, sound};
-use crate::encoders::{BANDS, Encoders, Filled, HOP, LogMel, PATCH, PATCH_HOP, Picture, RATE};
+use crate::encoders::{BANDS, ClipViewer, Detection, Encoders, Filled, HOP, LogMel, PATCH, PATCH_HOP, Picture, RATE};
 use crate::models::{Availability, InstalledModels, Role};
 use crate::perception::Pace;
 use crate::perception::again::{Again, merged};
 use tiles::{TILES, tile};
 
-/// Short edge of the localiser's pictures, and of the explorer's.
+/// Short edge of the localiser's pictures.
 const SMALL: u32 = 256;
-const MIDDLE: u32 = 512;
 
 /// Finds the files of recordings.
 pub trait Recordings: Send + Sync {
@@ -63,12 +68,19 @@ pub struct Looking {
     labels: Labels,
     recordings: Arc<dyn Recordings>,
     pace: Pace,
+    viewer: Option<Arc<dyn ClipViewer>>,
 }
 
 impl Looking {
     /// Tools that follow `pace`.
     pub fn new(encoders: Encoders, labels: Labels, recordings: Arc<dyn Recordings>, pace: Pace) -> Self {
-        Self { encoders, labels, recordings, pace }
+        Self { encoders, labels, recordings, pace, viewer: None }
+    }
+
+    /// With a vision model for the clip analyser.
+    #[must_use]
+    pub fn with_viewer(self, viewer: Option<Arc<dyn ClipViewer>>) -> Self {
+        Self { viewer, ..self }
     }
 
     fn see(
@@ -81,8 +93,7 @@ impl Looking {
     ) -> Result<(), LookError> {
         let short_edge = match order.tool {
             Tool::IntervalLocaliser => Some(SMALL),
-            Tool::ClipExplorer => Some(MIDDLE),
-            Tool::SceneSnapper => None,
+            _ => None,
         };
         let deadline = Instant::now() + order.budget;
         let options = FrameOptions {
@@ -96,6 +107,9 @@ impl Looking {
             let begin = Instant::now();
             again.picture(at);
             perceive(at, picture, filled, in_tiles, again, look);
+            if in_tiles {
+                closely::look(at, picture, filled, order.asked, again, look);
+            }
             self.rest(begin.elapsed(), deadline);
         });
         match decoded {
@@ -183,12 +197,7 @@ fn moments(stream: StreamSpan, count: usize) -> Vec<Duration> {
 
 /// Runs the encoders of pictures on one.
 fn perceive(at: Duration, picture: &Picture<'_>, filled: &Filled, in_tiles: bool, again: &mut Again, look: &mut Look) {
-    let mut failed = |role: Role, error: String| {
-        let line = format!("{role}: {error}");
-        if !look.degraded.contains(&line) {
-            look.degraded.push(line);
-        }
-    };
+    let mut failed = |role: Role, error: String| fail(look, role, &error);
     if let Some(objects) = &filled.objects {
         let mut all = Vec::new();
         match objects.encode(picture) {
@@ -199,7 +208,11 @@ fn perceive(at: Duration, picture: &Picture<'_>, filled: &Filled, in_tiles: bool
             for bounds in TILES {
                 let Some((part, rgb)) = tile(picture, bounds) else { continue };
                 match objects.encode(&Picture { width: part.0, height: part.1, rgb: &rgb }) {
-                    Ok(found) => all.extend(found.into_iter().map(|found| tiles::outside(found, bounds))),
+                    Ok(found) => all.extend(
+                        found
+                            .into_iter()
+                            .map(|found| Detection { bounds: tiles::outside(found.bounds, bounds), ..found }),
+                    ),
                     Err(error) => failed(Role::Objects, error.to_string()),
                 }
             }
@@ -223,6 +236,13 @@ fn perceive(at: Duration, picture: &Picture<'_>, filled: &Filled, in_tiles: bool
     }
 }
 
+fn fail(look: &mut Look, role: Role, error: &str) {
+    let line = format!("{role}: {error}");
+    if !look.degraded.contains(&line) {
+        look.degraded.push(line);
+    }
+}
+
 fn refused(error: ClipError) -> LookError {
     match error {
         ClipError::Nothing => LookError::Gone,
@@ -231,19 +251,44 @@ fn refused(error: ClipError) -> LookError {
 }
 
 impl Tools for Looking {
-    fn vocabulary(&self, tool: Tool) -> Vec<(Modality, String)> {
+    fn reach(&self, tool: Tool) -> Reach {
         let filled = self.encoders.filled();
-        let mut labels: Vec<(Modality, String)> = Vec::new();
-        let seen = |names: &[String], there: bool| -> Vec<(Modality, String)> {
-            names.iter().filter(|_| there).map(|name| (Modality::Visual, name.clone())).collect()
+        let mut reach = Reach::default();
+        let mut see = || {
+            for (names, there) in [
+                (&self.labels.objects, filled.objects.is_some()),
+                (&self.labels.scenes, filled.scene_classes.is_some()),
+            ] {
+                reach.labels.extend(names.iter().filter(|_| there).map(|name| (Modality::Visual, name.clone())));
+            }
         };
-        if tool != Tool::ClipExplorer {
-            labels.extend(seen(&self.labels.objects, filled.objects.is_some()));
-            labels.extend(seen(&self.labels.scenes, filled.scene_classes.is_some()));
-        } else if let Some(model) = &filled.sound_events {
-            labels.extend(model.labels().iter().map(|name| (Modality::Audio, name.to_string())));
+        let missing = |kind: SightingKind, roles: &[Role]| {
+            let absent = self.encoders.absent_roles();
+            let named = |role: &Role| absent.iter().find(|absent| absent.role == role.name());
+            let lines =
+                roles.iter().filter_map(named).map(|absent| (kind, format!("{}: {}", absent.role, absent.reason)));
+            lines.collect::<Vec<_>>()
+        };
+        match tool {
+            Tool::IntervalLocaliser => see(),
+            Tool::SceneSnapper => {
+                see();
+                reach.writing = filled.text_detection.is_some() && filled.text_recognition.is_some();
+                reach.faces = filled.faces.is_some();
+                reach.missing = missing(SightingKind::Writing, &[Role::TextDetection, Role::TextRecognition]);
+                reach.missing.extend(missing(SightingKind::Face, &[Role::Faces, Role::FaceEmbedding]));
+            }
+            Tool::ClipExplorer => {
+                let names = filled.sound_events.iter().flat_map(|model| model.labels());
+                reach.labels.extend(names.map(|name| (Modality::Audio, name.to_string())));
+            }
+            Tool::ClipAnalyser => reach.question = self.viewer.is_some(),
+            Tool::Transcriber => {
+                reach.speech = filled.speech_recognition.is_some();
+                reach.missing = missing(SightingKind::Speech, &[Role::SpeechRecognition]);
+            }
         }
-        labels
+        reach
     }
 
     fn look(&self, order: &LookOrder<'_>) -> Result<Look, LookError> {
@@ -261,11 +306,14 @@ impl Tools for Looking {
             Tool::IntervalLocaliser | Tool::SceneSnapper => {
                 self.see(order, &stretches, &filled, &mut look, &mut again)?;
             }
+            Tool::Transcriber => self.transcribe(order, &filled, &mut look)?,
+            Tool::ClipAnalyser => self.analyse(order, &stretches, &mut look)?,
         }
         if (order.cancelled)() {
             return Err(LookError::Cancelled);
         }
-        look.sightings = again.sightings();
+        let face_space = filled.face_embedding.as_ref().map(|encoder| encoder.space());
+        look.sightings.extend(again.sightings(face_space));
         Ok(look)
     }
 }

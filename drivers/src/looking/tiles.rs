@@ -1,6 +1,6 @@
 //! Overlapping tiles of a picture: what is small in the whole is large in one of them.
 
-use crate::encoders::{Detection, Picture, cut_out};
+use crate::encoders::{Picture, cut_out};
 
 /// Left, top, right and bottom edge of each tile: three across and two down, each overlapping its neighbours.
 pub(super) const TILES: [[f32; 4]; 6] = [
@@ -17,23 +17,19 @@ pub(super) fn tile(picture: &Picture<'_>, bounds: [f32; 4]) -> Option<((u32, u32
     cut_out(picture, bounds).map(|(width, height, rgb)| ((width, height), rgb))
 }
 
-/// A detection in a tile, as one of the whole picture.
-pub(super) fn outside(found: Detection, [left, top, right, bottom]: [f32; 4]) -> Detection {
+/// Bounds in a tile, as bounds in the whole picture.
+pub(super) fn outside([x0, y0, x1, y1]: [f32; 4], [left, top, right, bottom]: [f32; 4]) -> [f32; 4] {
     let (width, height) = (right - left, bottom - top);
-    let [x0, y0, x1, y1] = found.bounds;
-    Detection { bounds: [left + x0 * width, top + y0 * height, left + x1 * width, top + y1 * height], ..found }
+    [left + x0 * width, top + y0 * height, left + x1 * width, top + y1 * height]
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     #[test]
     fn a_box_of_a_tile_is_where_it_is_in_the_picture() {
-        let found = Detection { label: Arc::from("cup"), score: 0.7, bounds: [0.0, 0.5, 0.5, 1.0] };
-        let bounds = outside(found, [0.5, 0.0, 1.0, 0.6]).bounds;
+        let bounds = outside([0.0, 0.5, 0.5, 1.0], [0.5, 0.0, 1.0, 0.6]);
         assert!(bounds.iter().zip([0.5, 0.3, 0.75, 0.6]).all(|(a, b)| (a - b).abs() < 1e-6), "{bounds:?}");
     }
 

@@ -6,15 +6,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::reasoning::Sighting;
-use memory_core::{Kind, Modality, StreamSpan};
+use memory_core::reasoning::{Sighting, SightingKind};
+use memory_core::segment::Segment;
+use memory_core::{Boundary, Sensed, SensedEmbedding, StreamSpan};
 
 use super::colours::Palette;
 use super::scenes::Scene;
 use super::sentence;
 use super::sounds::said;
-use super::tracks::{InView, PERSON, body, middle};
-use crate::encoders::{Detection, Picture, SceneClasses, overlap};
+use super::tracks::{FACE, InView, ObjectLog, PERSON, SeenFace, body, middle};
+use super::writing::{in_view, legible};
+use crate::encoders::{Detection, Face, Picture, ReadText, SceneClasses, overlap};
 
 /// Boxes of a tile and of the whole picture that overlap more than this are one thing.
 const SAME: f32 = 0.5;
@@ -39,7 +41,9 @@ struct Named {
 /// Everything that was named so far.
 #[derive(Default)]
 pub(crate) struct Again {
-    named: BTreeMap<(Kind, Arc<str>), Named>,
+    named: BTreeMap<(SightingKind, Arc<str>), Named>,
+    /// Faces, followed over the pictures as live.
+    faces: ObjectLog,
     pictures: Vec<Duration>,
     patches: usize,
 }
@@ -59,7 +63,7 @@ impl Again {
         for detection in detections {
             let [upper, lower] =
                 if &*detection.label == PERSON { body(detection.bounds) } else { [middle(detection.bounds), [0.0; 4]] };
-            let named = self.entry(Kind::Object, &detection.label, at);
+            let named = self.entry(SightingKind::Object, &detection.label, at);
             if detection.score > named.score {
                 let [left, top, right, bottom] = detection.bounds;
                 named.score = detection.score;
@@ -75,7 +79,7 @@ impl Again {
     /// Takes what a whole picture, or a tile of it, looks like.
     pub fn scene(&mut self, at: Duration, classes: &SceneClasses) {
         for (label, score) in classes.groups.iter().chain(&classes.classes) {
-            let named = self.entry(Kind::Caption, label, at);
+            let named = self.entry(SightingKind::Scene, label, at);
             named.score = named.score.max(*score);
         }
     }
@@ -85,13 +89,13 @@ impl Again {
         self.patches += 1;
         for (class, score) in scores.iter().enumerate().filter(|(_, score)| **score >= FAINT) {
             let (Some(label), Some(text)) = (labels.get(class), said(labels, class)) else { continue };
-            let named = self.entry(Kind::Sound, label, middle);
+            let named = self.entry(SightingKind::Sound, label, middle);
             named.score = named.score.max(*score);
             named.text = Some(text);
         }
     }
 
-    fn entry(&mut self, kind: Kind, label: &Arc<str>, at: Duration) -> &mut Named {
+    fn entry(&mut self, kind: SightingKind, label: &Arc<str>, at: Duration) -> &mut Named {
         let named = self.named.entry((kind, Arc::clone(label))).or_insert_with(|| Named {
             score: 0.0,
             times: Vec::new(),
@@ -107,35 +111,81 @@ impl Again {
         named
     }
 
-    /// What was named, surest first.
-    pub fn sightings(self) -> Vec<Sighting> {
-        let Self { named, mut pictures, patches } = self;
+    /// Takes a line of writing.
+    pub fn writing(&mut self, at: Duration, read: ReadText) {
+        let Some(ReadText { text, confidence }) = legible(read) else { return };
+        let label: Arc<str> = Arc::from(text.to_lowercase());
+        let named = self.entry(SightingKind::Writing, &label, at);
+        if confidence > named.score {
+            // As the surest reading has it.
+            (named.score, named.text) = (confidence, Some(text));
+        }
+    }
+
+    /// Takes the faces of a picture, each with its vector if an encoder made one.
+    pub fn faces(&mut self, at: Duration, picture: &Picture<'_>, faces: Vec<(Face, Option<Vec<f32>>)>) {
+        let seen = faces.into_iter().map(|(face, vector)| SeenFace { face, vector }).collect();
+        self.faces.push(at, picture, &[], seen);
+    }
+
+    /// The faces that were followed. `space` is that of their vectors.
+    fn followed(faces: &mut ObjectLog, pictures: &[Duration], space: Option<&str>) -> Vec<Sighting> {
+        let (Some(first), Some(last)) = (pictures.first(), pictures.last()) else { return Vec::new() };
+        let segment = Segment { start: *first, end: *last + Duration::from_micros(1), boundary: Boundary::End };
+        let sighting = |view: InView| Sighting {
+            kind: SightingKind::Face,
+            label: FACE.to_owned(),
+            text: sentence::in_view(&view),
+            score: view.confidence,
+            share: 1.0,
+            count: u32::try_from(view.count).unwrap_or(u32::MAX),
+            colours: Vec::new(),
+            stream: StreamSpan { start: view.start, end: view.end },
+            vector: view.face_vector.clone().zip(space).map(|(vector, space)| SensedEmbedding {
+                sensed: Sensed::Face,
+                space: space.to_owned(),
+                vector,
+            }),
+        };
+        faces.take(&segment).into_iter().map(sighting).collect()
+    }
+
+    /// What was named, surest first. `face_space` is that of the vectors of faces.
+    pub fn sightings(self, face_space: Option<&str>) -> Vec<Sighting> {
+        let Self { named, mut faces, mut pictures, patches } = self;
         pictures.sort_unstable();
         let mut sightings: Vec<Sighting> = named
             .into_iter()
             .filter_map(|((kind, label), named)| {
-                let of = if kind == Kind::Sound { patches } else { pictures.len() };
+                let of = if kind == SightingKind::Sound { patches } else { pictures.len() };
                 let share = named.times.len() as f32 / of.max(1) as f32;
                 let first = *named.times.first()?;
                 let last = *named.times.last()?;
                 let stream = match kind {
-                    Kind::Sound => StreamSpan { start: first.saturating_sub(HALF_PATCH), end: last + HALF_PATCH },
+                    SightingKind::Sound => {
+                        StreamSpan { start: first.saturating_sub(HALF_PATCH), end: last + HALF_PATCH }
+                    }
                     _ => around(first, last, &pictures),
                 };
                 let (text, colours) = told(kind, &label, &named)?;
+                let label = match (kind, &named.text) {
+                    (SightingKind::Writing, Some(written)) => written.clone(),
+                    _ => label.to_string(),
+                };
                 Some(Sighting {
                     kind,
-                    modality: if kind == Kind::Sound { Modality::Audio } else { Modality::Visual },
-                    label: label.to_string(),
+                    label,
                     text,
                     score: named.score.clamp(0.0, 1.0),
                     share: share.min(1.0),
                     count: named.count,
                     colours,
                     stream,
+                    vector: None,
                 })
             })
             .collect();
+        sightings.extend(Self::followed(&mut faces, &pictures, face_space));
         sightings.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.label.cmp(&b.label)));
         sightings
     }
@@ -152,10 +202,11 @@ fn around(first: Duration, last: Duration, pictures: &[Duration]) -> StreamSpan 
 }
 
 /// The sentence, and the colours.
-fn told(kind: Kind, label: &Arc<str>, named: &Named) -> Option<(String, Vec<String>)> {
+fn told(kind: SightingKind, label: &Arc<str>, named: &Named) -> Option<(String, Vec<String>)> {
     match kind {
-        Kind::Sound => Some((named.text.clone()?, Vec::new())),
-        Kind::Object => {
+        SightingKind::Writing => Some((in_view(named.text.as_deref()?), Vec::new())),
+        SightingKind::Sound => Some((named.text.clone()?, Vec::new())),
+        SightingKind::Object => {
             let view = InView {
                 label: Arc::clone(label),
                 count: usize::try_from(named.count).unwrap_or(1),

@@ -152,7 +152,7 @@ fn scene_event(
 }
 
 fn writing_event(anchor: WallAnchor, written: Written) -> PerceivedEvent {
-    let text = format!("The writing \"{}\" is in view.", written.text);
+    let text = super::writing::in_view(&written.text);
     let mut event = anchor.event(Kind::Caption, Modality::Visual, text, written.start, written.end);
     event.attributes.insert("writing".to_owned(), Value::Text(written.text));
     event.confidence = written.confidence.clamp(0.0, 1.0);

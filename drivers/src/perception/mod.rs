@@ -22,7 +22,7 @@ mod signal;
 mod sounds;
 mod tracks;
 mod voices;
-mod words;
+pub(crate) mod words;
 mod writing;
 
 pub use pace::Pace;

@@ -159,7 +159,7 @@ fn write_down(segment: &mut Perceived, written: Vec<Written>) {
 }
 
 /// Words up to the end of a sentence.
-fn sentences(words: &[SpokenWord]) -> impl Iterator<Item = &[SpokenWord]> {
+pub(crate) fn sentences(words: &[SpokenWord]) -> impl Iterator<Item = &[SpokenWord]> {
     words.split_inclusive(|word| word.text.ends_with(['.', '!', '?', '…']))
 }
 

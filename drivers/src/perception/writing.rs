@@ -32,14 +32,11 @@ pub(super) struct Written {
 
 impl WritingLog {
     pub fn push(&mut self, at: Duration, read: ReadText) {
-        let text = read.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        if text.chars().filter(|letter| letter.is_alphanumeric()).count() < MIN_CHARACTERS || read.confidence < SURE {
-            return;
-        }
+        let Some(read) = legible(read) else { return };
         if self.lines.len() >= LINES {
             self.lines.pop_front();
         }
-        self.lines.push_back((at, ReadText { text, ..read }));
+        self.lines.push_back((at, read));
     }
 
     /// What was read in `segment`, in order of time; its lines, and any before it, are forgotten.
@@ -55,6 +52,18 @@ impl WritingLog {
         found.sort_by(|a, b| (a.start, a.end).cmp(&(b.start, b.end)).then(a.text.cmp(&b.text)));
         found
     }
+}
+
+/// What was read, with single spaces; `None` if it is hardly legible.
+pub(super) fn legible(read: ReadText) -> Option<ReadText> {
+    let text = read.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let letters = text.chars().filter(|letter| letter.is_alphanumeric()).count();
+    (letters >= MIN_CHARACTERS && read.confidence >= SURE).then_some(ReadText { text, ..read })
+}
+
+/// The sentence about a line of writing.
+pub(super) fn in_view(text: &str) -> String {
+    format!("The writing \"{text}\" is in view.")
 }
 
 #[cfg(test)]

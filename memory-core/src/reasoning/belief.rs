@@ -1,10 +1,10 @@
 //! Which interval holds the answer, as what was seen in each says: Bayes' rule over the intervals.
 
 use crate::Modality;
-use crate::recall::looking::{Wanted, means};
+use crate::recall::looking::{Wanted, has_word, means};
 
 use super::interval::Interval;
-use super::tools::Tool;
+use super::tools::{Reach, Sighting, SightingKind, Tool};
 
 /// A label means a word if it does so at least this surely.
 const MEANS: f32 = 0.6;
@@ -13,6 +13,8 @@ const BASE_RATE: f32 = 0.2;
 const BASE_COUNT: f32 = 2.0;
 /// The least and the most that a rate can be.
 const RATES: (f32, f32) = (0.02, 0.9);
+/// What words and faces may tell beside what the question names.
+const BESIDE: f32 = 0.5;
 /// What the sound of a thing tells a question that does not ask for sounds: it need not be in the picture.
 const ONLY_HEARD: f32 = 0.3;
 
@@ -25,6 +27,21 @@ struct WordSighting {
     recall: f32,
 }
 
+impl ToolReach {
+    fn of(wanted: &Wanted, reach: &Reach) -> Self {
+        let named = |lemma: &str| reach.labels.iter().any(|(sense, label)| means(label, *sense, lemma) >= MEANS);
+        let told = f32::from(u8::from(reach.question && wanted.said < 1.0 && !wanted.heard));
+        let words =
+            f32::from(u8::from(reach.writing && wanted.written)).max(if reach.speech { wanted.said } else { 0.0 });
+        let term = |lemma: &str| if named(lemma) { 1.0 } else { words.max(told) };
+        let person = f32::from(u8::from(reach.faces && wanted.person));
+        Self {
+            terms: wanted.terms.iter().map(|term_| term(&term_.lemma)).collect(),
+            beside: words.max(person).max(told) * BESIDE,
+        }
+    }
+}
+
 /// What was found of the words of a question, by interval.
 pub(super) struct Belief {
     wanted: Wanted,
@@ -32,32 +49,58 @@ pub(super) struct Belief {
     seen: Vec<Vec<Option<WordSighting>>>,
     /// Before anything was seen.
     prior: Vec<f32>,
-    /// By tool and term, whether the tool has a label for it.
-    reach: Vec<(Tool, Vec<bool>)>,
+    /// By tool.
+    reach: Vec<(Tool, ToolReach)>,
+    /// By interval, the share of its speech of which memory has no words.
+    wordless: Vec<f32>,
+}
+
+/// What a tool can do for a question.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct ToolReach {
+    /// By term, how likely the tool finds it where it is: 1 where it has a label for it.
+    terms: Vec<f32>,
+    /// How likely it finds what the question asks for beside its terms: words that are said or written, a person.
+    beside: f32,
 }
 
 impl Belief {
-    pub fn new(wanted: Wanted, intervals: &[Interval], vocabularies: &[(Tool, Vec<(Modality, String)>)]) -> Self {
-        let reach = vocabularies
-            .iter()
-            .map(|(tool, labels)| {
-                let reaches = |lemma: &str| labels.iter().any(|(sense, label)| means(label, *sense, lemma) >= MEANS);
-                (*tool, wanted.terms.iter().map(|term| reaches(&term.lemma)).collect())
-            })
-            .collect();
+    /// `wordless` is by interval the share of its speech of which memory has no words.
+    pub fn new(wanted: Wanted, intervals: &[Interval], wordless: Vec<f32>, tools: &[(Tool, Reach)]) -> Self {
+        let reach = tools.iter().map(|(tool, reach)| (*tool, ToolReach::of(&wanted, reach))).collect();
         Self {
             prior: intervals.iter().map(|interval| interval.probability).collect(),
             seen: vec![vec![None; wanted.terms.len()]; intervals.len()],
             wanted,
             reach,
+            wordless,
         }
     }
 
-    /// The terms that a label means, each with how surely.
-    pub fn meant(&self, label: &str, sense: Modality) -> Vec<(usize, f32)> {
-        let likeness = |lemma: &str| means(label, sense, lemma);
+    /// The terms that a sighting means, each with how surely.
+    pub fn meant(&self, sighting: &Sighting) -> Vec<(usize, f32)> {
+        let likeness = |lemma: &str| match sighting.kind {
+            // It was told the question, and says what shows what is asked for.
+            SightingKind::Description => 1.0,
+            SightingKind::Speech | SightingKind::Writing => f32::from(u8::from(has_word(&sighting.label, lemma))),
+            SightingKind::Face => means("person", Modality::Visual, lemma),
+            SightingKind::Object | SightingKind::Scene | SightingKind::Sound => {
+                means(&sighting.label, sighting.kind.modality(), lemma)
+            }
+        };
         let terms = self.wanted.terms.iter().enumerate();
         terms.map(|(place, term)| (place, likeness(&term.lemma))).filter(|(_, likeness)| *likeness >= MEANS).collect()
+    }
+
+    /// Whether the question asks for sightings of a kind whatever they name.
+    pub fn asks_for(&self, kind: SightingKind) -> bool {
+        match kind {
+            SightingKind::Speech => self.wanted.said >= 1.0,
+            SightingKind::Writing => self.wanted.written,
+            SightingKind::Face => self.wanted.person,
+            SightingKind::Description => true,
+            SightingKind::Object | SightingKind::Scene | SightingKind::Sound => false,
+        }
     }
 
     /// How likely a thing that a label means is in an interval, before anything looked there: of the options one is.
@@ -71,19 +114,19 @@ impl Belief {
         meant.iter().map(|(place, likeness)| of(*place) * likeness).fold(0.0, f32::max)
     }
 
-    /// Whether any tool has a label for any word of the question.
+    /// Whether any tool may find any word of the question, or what it asks for.
     pub fn can_see_anything(&self) -> bool {
-        self.reach.iter().any(|(_, terms)| terms.iter().any(|reached| *reached))
+        self.reach.iter().any(|(_, reach)| reach.beside > 0.0 || reach.terms.iter().any(|reached| *reached > 0.0))
     }
 
-    fn reaches(&self, tool: Tool) -> &[bool] {
-        self.reach.iter().find(|(known, _)| *known == tool).map_or(&[], |(_, reach)| reach)
+    fn reaches(&self, tool: Tool) -> Option<&ToolReach> {
+        self.reach.iter().find(|(known, _)| *known == tool).map(|(_, reach)| reach)
     }
 
     /// How much of what the question names a tool can still add in an interval, 0 to 1: the weight of the words that it can see and
     /// that are neither seen nor likely missing.
     pub fn open(&self, interval: usize, tool: Tool) -> f32 {
-        let reach = self.reaches(tool);
+        let Some(reach) = self.reaches(tool) else { return 0.0 };
         let open = |place: usize| {
             self.seen[interval][place].map_or(1.0, |seen| (1.0 - seen.probability) * (1.0 - seen.recall))
         };
@@ -92,20 +135,24 @@ impl Belief {
             .terms
             .iter()
             .enumerate()
-            .filter(|(place, _)| reach.get(*place).copied().unwrap_or(false))
-            .map(|(place, term)| term.weight * open(place))
+            .map(|(place, term)| term.weight * open(place) * reach.terms.get(place).copied().unwrap_or(0.0))
             .sum();
-        let heard = if tool == Tool::ClipExplorer && !self.wanted.heard { ONLY_HEARD } else { 1.0 };
-        (sum * heard).min(1.0)
+        let share = match tool {
+            Tool::ClipExplorer if !self.wanted.heard => ONLY_HEARD,
+            // What memory has in words already need not be written down again.
+            Tool::Transcriber => self.wordless.get(interval).copied().unwrap_or(1.0),
+            _ => 1.0,
+        };
+        (sum.max(reach.beside) * share).min(1.0)
     }
 
     /// Notes what a tool with this recall found in an interval: term and probability.
     pub fn note(&mut self, interval: usize, tool: Tool, recall: f32, found: &[(usize, f32)]) {
-        let reach = self.reaches(tool).to_vec();
+        let reach: Vec<f32> = self.reaches(tool).map(|reach| reach.terms.clone()).unwrap_or_default();
         for (place, seen) in self.seen[interval].iter_mut().enumerate() {
             let own = found.iter().filter(|(term, _)| *term == place).map(|(_, probability)| *probability);
             let best = own.fold(None, |best: Option<f32>, own| Some(best.map_or(own, |best| best.max(own))));
-            if best.is_some() || reach.get(place).copied().unwrap_or(false) {
+            if best.is_some() || reach.get(place).copied().unwrap_or(0.0) >= 1.0 {
                 let seen = seen.get_or_insert_default();
                 seen.probability = seen.probability.max(best.unwrap_or(0.0));
                 seen.recall = seen.recall.max(recall);

@@ -1,14 +1,16 @@
 //! What a tool named as events: derived, with the probability that it is there, and pointing to its second of the recording.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::index::{Document, SearchQuery};
 use crate::recall::Reader;
+use crate::recall::looking::tells_of_speech;
 use crate::{Attributes, Event, EventId, Kind, Origin, ReadError, StreamSpan, Value};
 
 use super::beside::FIRST;
 use super::interval::Interval;
-use super::tools::{Sighting, Tool};
+use super::tools::{Sighting, SightingKind, Tool};
 
 /// Attribute of a derived event: the tool that found it.
 pub(crate) const LOOKED: &str = "looked";
@@ -18,6 +20,10 @@ pub(crate) const LOOKED_FOR: &str = "looked_for";
 const MIN_PROBABILITY: f32 = 0.1;
 /// ... and where it does not.
 const LEAST_OTHER: f32 = 0.5;
+/// The share of wordless speech where memory has words and nothing tells of speech beside them, ...
+const ALL_WORDS: f32 = 0.1;
+/// ... and where nothing tells of speech at all.
+const NO_SPEECH: f32 = 0.3;
 /// Events of an interval that are read.
 const READ: usize = 200;
 
@@ -36,14 +42,55 @@ impl KnownEvents {
         Ok(Self(events))
     }
 
+    /// The share of the interval's speech of which memory has no words, 0 to 1.
+    pub fn wordless(&self) -> f32 {
+        let sum = |has: &dyn Fn(&Event) -> bool| -> f32 {
+            let spans = self.0.iter().filter(|event| event.origin == Origin::Perceived && has(event));
+            spans.filter_map(|event| event.stream).map(|own| own.end.saturating_sub(own.start).as_secs_f32()).sum()
+        };
+        let without = sum(&|event| event.kind == Kind::Sound && tells_of_speech(&event.text));
+        let with = sum(&|event| event.kind == Kind::Text);
+        match (without > 0.0, with > 0.0) {
+            (true, _) => without / (without + with),
+            (false, true) => ALL_WORDS,
+            // Nothing listened for speech, or nobody spoke.
+            (false, false) => NO_SPEECH,
+        }
+    }
+
+    /// Whether memory has the words of most of a stretch of speech.
+    fn has_words(&self, stream: StreamSpan) -> bool {
+        let own = self.0.iter().filter(|event| event.kind == Kind::Text && event.origin == Origin::Perceived);
+        let shared: Duration = own
+            .filter_map(|event| event.stream)
+            .map(|own| own.end.min(stream.end).saturating_sub(own.start.max(stream.start)))
+            .sum();
+        shared * 2 > stream.end.saturating_sub(stream.start)
+    }
+
     /// Whether memory has this already, at about this time.
     fn has(&self, sighting: &Sighting) -> bool {
+        match sighting.kind {
+            SightingKind::Speech => return self.has_words(sighting.stream),
+            // It answers this question, whatever memory has.
+            SightingKind::Description => return false,
+            // Whose face it is, only the vector tells.
+            SightingKind::Face => {
+                let faces = self.0.iter().filter(|event| event.kind == Kind::Entity && overlap(event, sighting.stream));
+                return faces.count() >= usize::try_from(sighting.count).unwrap_or(usize::MAX);
+            }
+            _ => {}
+        }
         let words = |text: &str| {
             let word = |letter: char| if letter.is_alphanumeric() { letter.to_ascii_lowercase() } else { ' ' };
             format!(" {} ", text.chars().map(word).collect::<String>().trim())
         };
-        let name = words(sighting.label.split([',', '(']).next().unwrap_or_default());
-        self.0.iter().filter(|event| event.kind == sighting.kind && overlap(event, sighting.stream)).any(|event| {
+        let name = match sighting.kind {
+            SightingKind::Writing => words(&sighting.label),
+            _ => words(sighting.label.split([',', '(']).next().unwrap_or_default()),
+        };
+        let kind = sighting.kind.event_kind();
+        self.0.iter().filter(|event| event.kind == kind && overlap(event, sighting.stream)).any(|event| {
             let held = words(&Document::of(event).text).contains(&name);
             held && (sighting.colours.is_empty() || event.attributes.contains_key("colours"))
         })
@@ -82,16 +129,23 @@ pub(super) fn event(
     let mut attributes = Attributes::new();
     let label = sighting.label.as_str();
     match sighting.kind {
-        Kind::Object => {
+        SightingKind::Object | SightingKind::Face => {
             attributes.insert("objects".to_owned(), Value::List(vec![text(label)]));
             let count = BTreeMap::from([(label.to_owned(), Value::Integer(i64::from(sighting.count)))]);
             attributes.insert("counts".to_owned(), Value::Map(count));
         }
-        Kind::Sound => {
+        SightingKind::Sound => {
             attributes.insert("sound".to_owned(), text(label));
         }
-        _ => {
+        SightingKind::Scene => {
             attributes.insert("scene".to_owned(), text(label));
+        }
+        SightingKind::Writing => {
+            attributes.insert("writing".to_owned(), text(label));
+        }
+        SightingKind::Description => {}
+        SightingKind::Speech => {
+            attributes.insert("recognised".to_owned(), Value::Bool(true));
         }
     }
     if !sighting.colours.is_empty() {
@@ -108,8 +162,8 @@ pub(super) fn event(
         episode: beside.episode,
         origin: Origin::Perceived,
         sender_id: None,
-        kind: sighting.kind,
-        modality: sighting.modality,
+        kind: sighting.kind.event_kind(),
+        modality: sighting.kind.modality(),
         text: sighting.text.clone(),
         span: crate::TimeSpan { start: interval.wall(stream.start), end: interval.wall(stream.end) },
         stream: Some(stream),

@@ -23,11 +23,12 @@ mod tests;
 mod tiers;
 mod tools;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(crate) use finding::{LOOKED, LOOKED_FOR};
 pub use options::{Effort, ReasoningOptions};
-pub use tools::{Look, LookError, LookOrder, Sighting, Tool, Tools};
+pub use tools::{Look, LookError, LookOrder, Reach, Sighting, SightingKind, Tool, Tools};
 
 use self::belief::Belief;
 use self::beside::Beside;
@@ -35,7 +36,10 @@ use self::finding::KnownEvents;
 use self::interval::{Interval, intervals};
 use self::tiers::{ResultMemory, SensoryMemory, StepResult, WorkingMemory};
 use crate::recall::{self, Reader};
-use crate::{Answer, Clock, Event, Looked, PerceivedEvent, Query, QueryError, Route, StreamSpan, TimeSpan, TraceStep};
+use crate::{
+    Answer, Clock, Event, Looked, PerceivedEvent, Query, QueryError, Route, SensedEmbedding, StreamSpan, TimeSpan,
+    TraceStep,
+};
 
 /// Events of the memory's own answer from which intervals are taken.
 const EVIDENCE: usize = 24;
@@ -124,6 +128,8 @@ pub struct Reasoned {
     pub answer: Answer,
     /// What was found and is not in the store; each with the episode that it belongs to.
     pub found: Vec<Event>,
+    /// The vectors of faces among it, by its place in `found`.
+    pub faces: BTreeMap<usize, SensedEmbedding>,
     /// Steps that were made.
     pub steps: usize,
     /// Why it ended.
@@ -134,7 +140,7 @@ impl Reasoned {
     /// What was found, to be remembered.
     #[must_use]
     pub fn findings(&self) -> Vec<Looked> {
-        let looked = |event: &Event| Looked {
+        let looked = |(place, event): (usize, &Event)| Looked {
             episode: event.episode,
             event: PerceivedEvent {
                 kind: event.kind,
@@ -146,11 +152,11 @@ impl Reasoned {
                 entity: None,
                 attributes: event.attributes.clone(),
                 confidence: event.confidence,
-                embeddings: Vec::new(),
+                embeddings: self.faces.get(&place).cloned().into_iter().collect(),
                 pose: event.pose.clone(),
             },
         };
-        self.found.iter().map(looked).collect()
+        self.found.iter().enumerate().map(looked).collect()
     }
 }
 
@@ -208,15 +214,27 @@ pub(crate) fn reason(
         working: WorkingMemory::default(),
         found: Vec::new(),
         vectors: Vec::new(),
+        faces: BTreeMap::new(),
         degraded: Vec::new(),
     };
-    let vocabularies: Vec<_> = Tool::ALL.into_iter().map(|tool| (tool, tools.vocabulary(tool))).collect();
-    let belief = Belief::new(wanted.clone(), &places, &vocabularies);
-    if !wanted.can_be_perceived || places.is_empty() || !belief.can_see_anything() {
+    let reach: Vec<(Tool, Reach)> = Tool::ALL.into_iter().map(|tool| (tool, tools.reach(tool))).collect();
+    let wordless = match reach.iter().any(|(_, reach)| reach.speech) && wanted.said > 0.0 {
+        true => views.read(|reader| wordless(&places, reader))?,
+        false => Vec::new(),
+    };
+    let belief = Belief::new(wanted.clone(), &places, wordless, &reach);
+    let looks = wanted.can_be_perceived && !places.is_empty();
+    if looks {
+        let missing = reach.iter().flat_map(|(_, reach)| &reach.missing).filter(|(kind, _)| belief.asks_for(*kind));
+        state.degraded.extend(missing.map(|(_, line)| line.clone()));
+    }
+    if !looks || !belief.can_see_anything() {
         let why = if !wanted.can_be_perceived {
             "the question asks for nothing that a picture or a sound shows"
         } else if places.is_empty() {
             "no recording shows the time that it asks about"
+        } else if wanted.said >= 1.0 {
+            "no encoder writes down what is said"
         } else {
             "no encoder has a word for anything that it names"
         };
@@ -241,6 +259,8 @@ struct Loop<'a> {
     found: Vec<Event>,
     /// φ of them.
     vectors: Vec<Option<Vec<i16>>>,
+    /// Vectors of faces, by their place in `found`.
+    faces: BTreeMap<usize, SensedEmbedding>,
     degraded: Vec<String>,
 }
 
@@ -310,7 +330,8 @@ impl Loop<'_> {
     fn is_found(&self, answer: &Answer, number: usize) -> bool {
         let sure =
             |item: &crate::Evidence| self.found.iter().any(|event| event.id == item.event && event.confidence >= SURE);
-        let closer = self.results.has(number, Tool::SceneSnapper) || self.results.has(number, Tool::ClipExplorer);
+        let closer = |tool| tool != Tool::IntervalLocaliser && self.results.has(number, tool);
+        let closer = Tool::ALL.into_iter().any(closer);
         answer.answer.is_some() && closer && answer.evidence.first().is_some_and(sure)
     }
 
@@ -337,17 +358,21 @@ impl Loop<'_> {
         views: &impl Views,
     ) -> Result<(String, bool), QueryError> {
         let watch = self.watch;
+        let belief = self.belief.as_mut().expect("the loop runs with one");
+        let costly = [SightingKind::Writing, SightingKind::Face];
+        let asked: Vec<SightingKind> = costly.into_iter().filter(|kind| belief.asks_for(*kind)).collect();
         let order = LookOrder {
             tool,
+            question: &self.query.question,
             media: &interval.media,
             stream: interval.stream,
             pictures: tool.pictures(interval.length()),
+            asked: &asked,
             ceiling_bytes: self.sensory.ceiling_bytes,
             budget: self.end.saturating_sub(self.clock.monotonic()),
             cancelled: &|| watch.cancelled(),
         };
         let looked = self.tools.look(&order);
-        let belief = self.belief.as_mut().expect("the loop runs with one");
         let look = match looked {
             Ok(look) => look,
             Err(error) => {
@@ -367,7 +392,8 @@ impl Loop<'_> {
         let mut names: Vec<String> = Vec::new();
         let before = self.found.len();
         for sighting in &look.sightings {
-            let meant = belief.meant(&sighting.label, sighting.modality);
+            let meant = belief.meant(sighting);
+            let wanted = !meant.is_empty() || belief.asks_for(sighting.kind);
             let probability = match meant.is_empty() {
                 true => calibration::probability(tool, sighting),
                 false => calibration::asked_for(tool, sighting, belief.prior(&meant, interval)),
@@ -377,15 +403,16 @@ impl Loop<'_> {
                 names.push(format!("{} {probability:.2}", sighting.label));
             }
             // A scene tells which interval it is; as evidence it is wrong too often (docs/benchmarks.md).
-            if sighting.kind == crate::Kind::Caption {
+            if sighting.kind == SightingKind::Scene {
                 continue;
             }
             let place = (tool, self.query.question.as_str(), self.found.len());
-            let event = finding::event(sighting, probability, !meant.is_empty(), place, interval, &known);
+            let event = finding::event(sighting, probability, wanted, place, interval, &known);
             let is_new = |event: &Event| !self.found.iter().any(|other| same_thing(other, event));
             if let Some(event) = event.filter(is_new)
                 && self.found.len() < MOST_FOUND
             {
+                self.faces.extend(sighting.vector.clone().map(|vector| (self.found.len(), vector)));
                 self.found.push(event);
             }
         }
@@ -400,7 +427,11 @@ impl Loop<'_> {
         self.vectors.extend(vectors);
         let new = self.found.len() - before;
         let seen = if names.is_empty() { "nothing that the question names".to_owned() } else { names.join(", ") };
-        Ok((format!("{} pictures: {seen}; {new} new", look.pictures), new > 0))
+        let looked = match tool {
+            Tool::Transcriber => format!("{} sentences", look.sightings.len()),
+            _ => format!("{} pictures", look.pictures),
+        };
+        Ok((format!("{looked}: {seen}; {new} new"), new > 0))
     }
 
     fn finished(mut self, mut answer: Answer, stopped: Stopped, begin: Duration) -> Reasoned {
@@ -422,8 +453,13 @@ impl Loop<'_> {
             }
         }
         answer.elapsed.total = self.clock.monotonic().saturating_sub(begin);
-        Reasoned { answer, found: self.found, steps, stopped }
+        Reasoned { answer, found: self.found, faces: self.faces, steps, stopped }
     }
+}
+
+/// By interval, the share of its speech of which memory has no words.
+fn wordless(places: &[Interval], reader: &dyn Reader) -> Result<Vec<f32>, QueryError> {
+    places.iter().map(|interval| Ok(KnownEvents::of(interval, reader)?.wordless())).collect()
 }
 
 /// Whether two findings are one thing that two tools saw.

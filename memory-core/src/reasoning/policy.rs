@@ -11,6 +11,10 @@ const LEAST_GAIN: f32 = 0.002;
 /// What a picture costs, in pictures of the localiser: full resolution with its tiles, and pictures with sound.
 const SNAPPER: f32 = 8.0;
 const EXPLORER: f32 = 4.0;
+/// What a picture costs that goes to a vision model.
+const ANALYSER: f32 = 10.0;
+/// What a second of speech costs to write down, in pictures of the localiser.
+const LISTENING: f32 = 2.0;
 /// Pictures that count as one unit of cost.
 const UNIT: f32 = 60.0;
 
@@ -45,10 +49,12 @@ pub(super) fn choose(intervals: &[Interval], belief: &Belief, results: &ResultMe
 #[expect(clippy::cast_precision_loss, reason = "at most 150 pictures")]
 fn cost(tool: Tool, interval: &Interval) -> f32 {
     let pictures = tool.pictures(interval.length()) as f32;
-    let each = match tool {
-        Tool::IntervalLocaliser => 1.0,
-        Tool::SceneSnapper => SNAPPER,
-        Tool::ClipExplorer => EXPLORER,
+    let all = match tool {
+        Tool::IntervalLocaliser => pictures,
+        Tool::SceneSnapper => pictures * SNAPPER,
+        Tool::ClipExplorer => pictures * EXPLORER,
+        Tool::ClipAnalyser => pictures * ANALYSER,
+        Tool::Transcriber => interval.length().as_secs_f32() * LISTENING,
     };
-    (pictures * each / UNIT).max(0.25)
+    (all / UNIT).max(0.25)
 }

@@ -25,8 +25,7 @@ fn seconds(from: u64, to: u64) -> StreamSpan {
 
 fn sighting(label: &str, text: &str, score: f32, stream: StreamSpan) -> Sighting {
     Sighting {
-        kind: Kind::Object,
-        modality: Modality::Visual,
+        kind: SightingKind::Object,
         label: label.to_owned(),
         text: text.to_owned(),
         score,
@@ -34,6 +33,7 @@ fn sighting(label: &str, text: &str, score: f32, stream: StreamSpan) -> Sighting
         count: 1,
         colours: Vec::new(),
         stream,
+        vector: None,
     }
 }
 
@@ -44,14 +44,24 @@ struct Truth {
     /// Only this tool sees it; all if none.
     only: Option<Tool>,
     gone: bool,
+    /// A recogniser of speech is there, and a vision model.
+    listens: bool,
+    views: bool,
     calls: Mutex<Vec<(Tool, StreamSpan, usize)>>,
 }
 
 impl Tools for Truth {
-    fn vocabulary(&self, tool: Tool) -> Vec<(Modality, String)> {
+    fn reach(&self, tool: Tool) -> Reach {
+        let seen = ["dog", "cat", "cup", "bicycle", "person"].map(|name| (Modality::Visual, name.to_owned()));
         match tool {
-            Tool::ClipExplorer => vec![(Modality::Audio, "Bark".to_owned())],
-            _ => ["dog", "cat", "cup", "bicycle", "person"].map(|name| (Modality::Visual, name.to_owned())).to_vec(),
+            Tool::ClipExplorer => Reach { labels: vec![(Modality::Audio, "Bark".to_owned())], ..Reach::default() },
+            Tool::Transcriber if !self.listens => {
+                let missing = (SightingKind::Speech, "speech recognition: no model".to_owned());
+                Reach { missing: vec![missing], ..Reach::default() }
+            }
+            Tool::Transcriber => Reach { speech: true, ..Reach::default() },
+            Tool::ClipAnalyser => Reach { question: self.views, ..Reach::default() },
+            _ => Reach { labels: seen.to_vec(), ..Reach::default() },
         }
     }
 
@@ -64,7 +74,12 @@ impl Tools for Truth {
             seen.stream.start < order.stream.end
                 && order.stream.start < seen.stream.end
                 && self.only.is_none_or(|only| only == order.tool)
-                && (order.tool == Tool::ClipExplorer) == (seen.modality == Modality::Audio)
+                && match seen.kind {
+                    SightingKind::Speech => order.tool == Tool::Transcriber,
+                    SightingKind::Description => order.tool == Tool::ClipAnalyser,
+                    SightingKind::Sound => order.tool == Tool::ClipExplorer,
+                    _ => matches!(order.tool, Tool::IntervalLocaliser | Tool::SceneSnapper),
+                }
         };
         let sightings = self.there.iter().filter(inside).cloned().collect();
         Ok(Look { sightings, pictures: order.pictures, bytes: 1000, ..Look::default() })
@@ -237,6 +252,82 @@ fn what_no_picture_tells_is_not_looked_for() {
     let tools = dog_in_the_garden();
     let unknown = ask("Where was the sundial?", &tools);
     assert_eq!(unknown.stopped, Stopped::NothingToSee, "no encoder knows a sundial");
+}
+
+fn speech(text: &str, stream: StreamSpan) -> Sighting {
+    Sighting { kind: SightingKind::Speech, share: 1.0, ..sighting(text, text, 0.95, stream) }
+}
+
+/// A morning on which somebody speaks in the garden and in the cellar; nothing wrote down what.
+fn spoken_morning(rows: &[Row]) -> Home {
+    let mut all = MORNING.to_vec();
+    all.extend([
+        ("20T08:00:12", 5, Kind::Sound, None, "Someone is speaking."),
+        ("20T08:01:02", 5, Kind::Sound, None, "Someone is speaking."),
+    ]);
+    all.extend(rows);
+    let mut home = home(&all);
+    for event in &mut home.events {
+        event.media = Some(MEDIA.to_owned());
+    }
+    home
+}
+
+#[test]
+fn what_was_said_is_written_down_where_somebody_spoke() {
+    let said = speech("The ladder is behind the shed.", seconds(62, 66));
+    let tools = Truth { there: vec![said], listens: true, ..Truth::default() };
+    let home = spoken_morning(&[]);
+    let reasoned = ask_with(&home, "What was said about the ladder?", &[], &tools, &ReasoningOptions::default());
+    let Reasoned { answer, found, .. } = reasoned;
+    assert_eq!(answer.route, Route::Agentic, "{answer:?}");
+    assert!(answer.answer.as_deref().is_some_and(|text| text.contains("behind the shed")), "{answer:?}");
+    let (event, calls) = (&found[0], tools.calls.into_inner().unwrap());
+    assert_eq!((event.kind, event.modality, event.stream), (Kind::Text, Modality::Audio, Some(seconds(62, 66))));
+    for attribute in ["derived", "recognised"] {
+        assert_eq!(event.attributes.get(attribute), Some(&Value::Bool(true)), "{attribute}");
+    }
+    assert!(calls.iter().all(|(tool, ..)| *tool == Tool::Transcriber), "no picture tells it: {calls:?}");
+    let before = calls
+        .iter()
+        .position(|(_, stream, _)| stream.start <= seconds(62, 66).start && stream.end > seconds(62, 66).start);
+    assert!(before.is_some_and(|place| place < 2), "speech without words comes first: {calls:?}");
+}
+
+#[test]
+fn words_that_memory_has_are_not_written_down_again() {
+    let said = speech("The ladder is behind the shed.", seconds(62, 66));
+    let tools = Truth { there: vec![said], listens: true, ..Truth::default() };
+    let known = [("20T08:01:02", 4, Kind::Text, None, "The letter is behind the shed.")];
+    let home = spoken_morning(&known);
+    let found = ask_with(&home, "What was said about the ladder?", &[], &tools, &ReasoningOptions::default()).found;
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn without_a_recogniser_what_was_said_is_not_looked_for_and_the_answer_says_why() {
+    let tools = Truth::default();
+    let home = spoken_morning(&[]);
+    let reasoned = ask_with(&home, "What was said about the ladder?", &[], &tools, &ReasoningOptions::default());
+    assert_eq!((reasoned.stopped, reasoned.steps), (Stopped::NothingToSee, 0));
+    let degraded = &reasoned.answer.degraded;
+    assert_eq!(degraded.iter().filter(|line| *line == "speech recognition: no model").count(), 1, "{degraded:?}");
+    let seen = ask_with(&home, "Which animal was in the garden?", &[], &tools, &ReasoningOptions::default());
+    assert!(seen.answer.degraded.iter().all(|line| !line.starts_with("speech")), "{:?}", seen.answer.degraded);
+}
+
+#[test]
+fn a_vision_model_answers_what_no_encoder_has_a_word_for() {
+    let text = "A sundial stands beside the fountain.";
+    let seen = Sighting { kind: SightingKind::Description, ..sighting(text, text, 0.9, seconds(11, 14)) };
+    let tools = Truth { there: vec![seen], views: true, ..Truth::default() };
+    let Reasoned { answer, found, .. } = ask("Where was the sundial?", &tools);
+    assert!(answer.answer.as_deref().is_some_and(|text| text.contains("fountain")), "{answer:?}");
+    assert_eq!((answer.route, found[0].kind, found[0].stream), (Route::Agentic, Kind::Caption, Some(seconds(11, 14))));
+    assert_eq!(found[0].attributes.get(LOOKED), Some(&Value::Text("clip_analyser".into())));
+    let tools = Truth { views: true, ..Truth::default() };
+    let nothing = ask("Where was the sundial?", &tools);
+    assert!(nothing.found.is_empty() && nothing.steps > 0, "it looked and saw nothing");
 }
 
 #[test]

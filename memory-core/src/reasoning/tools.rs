@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::{Kind, Modality, StreamSpan};
+use crate::{Kind, Modality, SensedEmbedding, StreamSpan};
 
 /// A way of looking at a recording again (VideoARM 3.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -16,11 +16,16 @@ pub enum Tool {
     SceneSnapper,
     /// The sound of an interval, with some pictures.
     ClipExplorer,
+    /// The words that are said in an interval, by a recogniser that may take longer than live allows.
+    Transcriber,
+    /// What a vision model that is told the question makes of pictures of the interval.
+    ClipAnalyser,
 }
 
 impl Tool {
     /// All variants.
-    pub const ALL: [Self; 3] = [Self::IntervalLocaliser, Self::SceneSnapper, Self::ClipExplorer];
+    pub const ALL: [Self; 5] =
+        [Self::IntervalLocaliser, Self::SceneSnapper, Self::ClipExplorer, Self::Transcriber, Self::ClipAnalyser];
 
     /// The name in traces and messages.
     pub const fn name(self) -> &'static str {
@@ -28,12 +33,15 @@ impl Tool {
             Self::IntervalLocaliser => "interval_localiser",
             Self::SceneSnapper => "scene_snapper",
             Self::ClipExplorer => "clip_explorer",
+            Self::Transcriber => "transcriber",
+            Self::ClipAnalyser => "clip_analyser",
         }
     }
 
     /// How many pictures it takes of an interval.
     ///
-    /// The localiser takes 30 to 150 (VideoARM's `N_1`), two a second in between. The explorer takes a fixed number (`N_2`).
+    /// The localiser takes 30 to 150 (VideoARM's `N_1`), two a second in between. The explorer takes a fixed number (`N_2`), the
+    /// transcriber none, and the analyser one to three grids of six.
     #[must_use]
     pub fn pictures(self, length: Duration) -> usize {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small number")]
@@ -43,6 +51,8 @@ impl Tool {
             Self::IntervalLocaliser => by_length(2.0, 30, 150),
             Self::SceneSnapper => by_length(0.5, 3, 10),
             Self::ClipExplorer => 4,
+            Self::Transcriber => 0,
+            Self::ClipAnalyser => by_length(0.6, 6, 18).next_multiple_of(6),
         }
     }
 }
@@ -52,12 +62,16 @@ impl Tool {
 pub struct LookOrder<'a> {
     /// The tool.
     pub tool: Tool,
+    /// The question.
+    pub question: &'a str,
     /// Address of the recording, as events name it.
     pub media: &'a str,
     /// The interval, in stream time.
     pub stream: StreamSpan,
     /// How many pictures to take.
     pub pictures: usize,
+    /// What the question asks for beside the things that it names: words that are written, faces. It is costly to look for.
+    pub asked: &'a [SightingKind],
     /// Maximum number of bytes of pictures and sound in memory at once.
     pub ceiling_bytes: usize,
     /// Time that is left for it.
@@ -66,14 +80,55 @@ pub struct LookOrder<'a> {
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
+/// What a sighting is one of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SightingKind {
+    /// A thing, by the object detector.
+    Object,
+    /// What a picture looks like, by the scene classifier.
+    Scene,
+    /// A sound that is no speech.
+    Sound,
+    /// A sentence that was said.
+    Speech,
+    /// A line of writing.
+    Writing,
+    /// A person's face.
+    Face,
+    /// What a vision model says that pictures show of what the question asks.
+    Description,
+}
+
+impl SightingKind {
+    /// The kind of the event that it makes.
+    #[must_use]
+    pub const fn event_kind(self) -> Kind {
+        match self {
+            Self::Object => Kind::Object,
+            Self::Scene | Self::Writing | Self::Description => Kind::Caption,
+            Self::Sound => Kind::Sound,
+            Self::Speech => Kind::Text,
+            Self::Face => Kind::Entity,
+        }
+    }
+
+    /// The sense.
+    #[must_use]
+    pub const fn modality(self) -> Modality {
+        match self {
+            Self::Object | Self::Scene | Self::Writing | Self::Face | Self::Description => Modality::Visual,
+            Self::Sound | Self::Speech => Modality::Audio,
+        }
+    }
+}
+
 /// One thing that a tool found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sighting {
-    /// Kind of the event that it makes.
-    pub kind: Kind,
-    /// The sense.
-    pub modality: Modality,
-    /// The encoder's label: "cup", "Thunder", "seashore, coast".
+    /// What it is one of.
+    pub kind: SightingKind,
+    /// The encoder's label: "cup", "Thunder", "seashore, coast". Of speech and writing, the words.
     pub label: String,
     /// A sentence, without "maybe".
     pub text: String,
@@ -87,6 +142,25 @@ pub struct Sighting {
     pub colours: Vec<String>,
     /// From the first to the last moment in which it was found.
     pub stream: StreamSpan,
+    /// The vector of a face, if an encoder made one.
+    pub vector: Option<SensedEmbedding>,
+}
+
+/// What a tool can find now.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Reach {
+    /// The labels of its encoders, with the sense of each.
+    pub labels: Vec<(Modality, String)>,
+    /// Whether it finds any word that is said.
+    pub speech: bool,
+    /// Whether it finds any word that is written.
+    pub writing: bool,
+    /// Whether it finds faces.
+    pub faces: bool,
+    /// Whether it understands the question itself.
+    pub question: bool,
+    /// Encoder roles that cannot be used, as `role: reason`, each with what it would find.
+    pub missing: Vec<(SightingKind, String)>,
 }
 
 /// What a tool found.
@@ -121,8 +195,8 @@ pub enum LookError {
 
 /// Looks at recordings. Calls block; they come from one thread at a time.
 pub trait Tools: Send + Sync {
-    /// Returns the labels that a tool can find now, with the sense of each; empty if its encoders are missing.
-    fn vocabulary(&self, tool: Tool) -> Vec<(Modality, String)>;
+    /// Returns what a tool can find now; nothing if its encoders are missing.
+    fn reach(&self, tool: Tool) -> Reach;
 
     /// Looks at an interval.
     ///

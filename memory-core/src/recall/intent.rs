@@ -3,7 +3,7 @@
 
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{Ask, Asked};
-use crate::language::english::syntax::NounKind;
+use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::recall::reading::is_person;
 use crate::{Intent, Modality, QuestionModality};
@@ -79,6 +79,12 @@ pub(super) fn senses(asked: &Asked) -> (Option<Modality>, Option<bool>) {
         _ => None,
     };
     (sense, speech)
+}
+
+/// Whether it asks for something that is written: "which word was on the sign?"
+pub(super) fn asks_for_writing(asked: &Asked) -> bool {
+    let word = |class: &NounPhrase| class.head == "word" || WRITTEN.contains(&class.head.as_str());
+    writes(asked) || asked.class.as_ref().is_some_and(word)
 }
 
 /// Whether something that is written says what is asked for: "what did the label say?"

@@ -2,6 +2,8 @@
 
 use super::Reader;
 use super::content::word_likeness;
+use super::intent::asks_for_writing;
+use super::missing::asks_for_person;
 use super::question::Question;
 use crate::language::english::lexicon::label_is_a;
 use crate::language::english::lexicon::sound_is_a;
@@ -9,6 +11,9 @@ use crate::language::english::question::Ask;
 use crate::language::english::syntax::parse;
 use crate::language::english::tag::Tag;
 use crate::{Intent, Modality, Query, TimeSpan};
+
+/// How likely somebody says what a question asks for that does not ask for speech.
+const MAY_BE_SAID: f32 = 0.2;
 
 /// A word of the question or of an option.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +31,13 @@ pub(crate) struct Wanted {
     pub terms: Vec<Term>,
     /// Whether it asks for sounds.
     pub heard: bool,
-    /// Whether looking can answer it at all: how something is done, and what was said, no picture tells.
+    /// How likely what was said tells the answer: 1 where the question asks for it.
+    pub said: f32,
+    /// Whether it asks for something that is written.
+    pub written: bool,
+    /// Whether it asks for a person.
+    pub person: bool,
+    /// Whether looking can answer it at all: how something is done, nothing perceived tells.
     pub can_be_perceived: bool,
     /// The bounds of its time words and of the request.
     pub bound: Option<TimeSpan>,
@@ -57,11 +68,34 @@ pub(crate) fn wanted(query: &Query, reader: &dyn Reader, hard: Option<TimeSpan>)
         }
     }
     let can_be_perceived = question.intent == Intent::Factual
-        && question.speech != Some(true)
         && !question.asked.habitual
         && !matches!(question.ask(), Ask::Way | Ask::Next | Ask::Summary | Ask::Reason | Ask::Owner);
     let heard = question.sense == Some(Modality::Audio) || question.speech == Some(false);
-    Wanted { terms, heard, can_be_perceived, bound: question.bound() }
+    let said = match (question.speech, question.sense) {
+        (Some(true), _) => 1.0,
+        (None, None | Some(Modality::Audio)) => MAY_BE_SAID,
+        _ => 0.0,
+    };
+    Wanted {
+        terms,
+        heard,
+        said,
+        written: asks_for_writing(&question.asked),
+        person: asks_for_person(&question),
+        can_be_perceived,
+        bound: question.bound(),
+    }
+}
+
+/// Whether a text that was heard or read has a word.
+pub(crate) fn has_word(text: &str, lemma: &str) -> bool {
+    let (words, _) = parse(text, &[]);
+    words.iter().any(|word| word.lemma == lemma)
+}
+
+/// Whether an event tells that somebody speaks, without the words.
+pub(crate) fn tells_of_speech(text: &str) -> bool {
+    has_word(text, "speak")
 }
 
 /// How surely a thing with this label of an encoder is what a word means, 0 to 1.

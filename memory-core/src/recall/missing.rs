@@ -47,6 +47,6 @@ fn concerns(question: &Question<'_>, role: &str, modality: Modality) -> bool {
     sense && part
 }
 
-fn asks_for_person(question: &Question<'_>) -> bool {
+pub(super) fn asks_for_person(question: &Question<'_>) -> bool {
     matches!(question.ask(), Ask::Person | Ask::Owner) || question.named.iter().any(is_person)
 }

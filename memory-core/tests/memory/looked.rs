@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use memory_core::reasoning::{Look, LookError, LookOrder, ReasoningOptions, Sighting, StepNews, Tool, Tools, Watch};
+use memory_core::reasoning::{
+    Look, LookError, LookOrder, Reach, ReasoningOptions, Sighting, SightingKind, StepNews, Tool, Tools, Watch,
+};
 use memory_core::{
-    EpisodeId, EventId, FactFilter, ForgetRequest, Kind, Modality, Observation, Outcome, Query, Route, StreamSpan,
-    TimeSpan,
+    EpisodeId, EventId, FactFilter, ForgetRequest, Modality, Observation, Outcome, Query, Route, StreamSpan, TimeSpan,
 };
 
 use crate::support::{Bench, accepted, at, rejected, segment};
@@ -14,17 +15,17 @@ use crate::support::{Bench, accepted, at, rejected, segment};
 struct Bicycle;
 
 impl Tools for Bicycle {
-    fn vocabulary(&self, tool: Tool) -> Vec<(Modality, String)> {
-        let seen = (tool != Tool::ClipExplorer).then(|| (Modality::Visual, "bicycle".to_owned()));
-        seen.into_iter().collect()
+    fn reach(&self, tool: Tool) -> Reach {
+        let sees = matches!(tool, Tool::IntervalLocaliser | Tool::SceneSnapper);
+        let seen = sees.then(|| (Modality::Visual, "bicycle".to_owned()));
+        Reach { labels: seen.into_iter().collect(), ..Reach::default() }
     }
 
     fn look(&self, order: &LookOrder<'_>) -> Result<Look, LookError> {
         let stream = StreamSpan { start: Duration::from_secs(21), end: Duration::from_secs(26) };
         let inside = stream.start < order.stream.end && order.stream.start < stream.end;
         let bicycle = Sighting {
-            kind: Kind::Object,
-            modality: Modality::Visual,
+            kind: SightingKind::Object,
             label: "bicycle".to_owned(),
             text: "A blue bicycle is in view on the left.".to_owned(),
             score: 0.95,
@@ -32,6 +33,7 @@ impl Tools for Bicycle {
             count: 1,
             colours: vec!["blue".to_owned()],
             stream,
+            vector: None,
         };
         Ok(Look { sightings: inside.then_some(bicycle).into_iter().collect(), pictures: 30, ..Look::default() })
     }

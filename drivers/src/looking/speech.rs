@@ -1,0 +1,178 @@
+//! The words that are said in an interval: voice activity finds the speech, the recogniser writes it down.
+//!
+//! Live, a segment waits for its words a moment only, or the role may have had no model yet. Here the recogniser hears whole stretches
+//! of speech, however long they go on over the borders of segments.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use memory_core::StreamSpan;
+use memory_core::reasoning::{Look, LookError, LookOrder, Sighting, SightingKind};
+
+use super::{Looking, fail, refused};
+use crate::archive::{ClipError, FrameOptions, sound};
+use crate::encoders::{Filled, RATE, SpeechDetector, SpokenWord, VoiceActivity};
+use crate::models::Role;
+use crate::perception::words::sentences;
+
+/// Sound around the interval, and around a stretch of speech, that is listened to as well: the first and last sounds of words are
+/// faint, and a sentence may begin before the interval.
+const BEYOND: Duration = Duration::from_secs(2);
+const AROUND: Duration = Duration::from_millis(400);
+/// Pauses shorter than this do not divide a stretch, ...
+const PAUSE: Duration = Duration::from_secs(1);
+/// ... if it does not become longer than a recogniser hears at once.
+const LONGEST: Duration = Duration::from_secs(28);
+/// A block that begins this much earlier or later than the one before ended does not belong to it.
+const TOLERANCE: Duration = Duration::from_millis(40);
+
+/// Sound without a gap.
+struct Run {
+    begin: Duration,
+    samples: Vec<f32>,
+}
+
+impl Run {
+    fn end(&self) -> Duration {
+        self.begin + length(self.samples.len())
+    }
+
+    fn between(&self, start: Duration, end: Duration) -> &[f32] {
+        let place = |at: Duration| {
+            let samples = at.saturating_sub(self.begin).as_secs_f64() * f64::from(RATE);
+            (samples.round() as usize).min(self.samples.len())
+        };
+        &self.samples[place(start)..place(end.max(start))]
+    }
+}
+
+impl Looking {
+    /// Writes down what is said in the interval of an order.
+    pub(super) fn transcribe(&self, order: &LookOrder<'_>, filled: &Filled, look: &mut Look) -> Result<(), LookError> {
+        let Some(recogniser) = &filled.speech_recognition else {
+            fail(look, Role::SpeechRecognition, "no model");
+            return Ok(());
+        };
+        let deadline = Instant::now() + order.budget;
+        let wide = StreamSpan { start: order.stream.start.saturating_sub(BEYOND), end: order.stream.end + BEYOND };
+        let runs = self.runs(order, wide, deadline, look)?;
+        for run in &runs {
+            let stretches = match &filled.voice_activity {
+                Some(model) => speech(run, model, look),
+                None => vec![StreamSpan { start: run.begin, end: run.end() }],
+            };
+            for stretch in stretches {
+                if (order.cancelled)() {
+                    return Err(LookError::Cancelled);
+                }
+                if Instant::now() >= deadline {
+                    return Ok(());
+                }
+                let inside = stretch.start < order.stream.end && order.stream.start < stretch.end;
+                let samples = run.between(stretch.start, stretch.end);
+                if !inside || samples.is_empty() {
+                    continue;
+                }
+                let begin = Instant::now();
+                match recogniser.encode(samples) {
+                    Ok(words) => look.sightings.extend(
+                        sentences(&words)
+                            .filter_map(|words| said(words, stretch.start))
+                            // A sentence belongs to the interval that has most of it.
+                            .filter(|said| {
+                                let middle = (said.stream.start + said.stream.end) / 2;
+                                (order.stream.start..order.stream.end).contains(&middle)
+                            }),
+                    ),
+                    Err(error) => fail(look, Role::SpeechRecognition, &error.to_string()),
+                }
+                self.rest(begin.elapsed(), deadline);
+            }
+        }
+        Ok(())
+    }
+
+    /// The sound of an interval, in runs without a gap, as far as the ceiling allows.
+    fn runs(
+        &self,
+        order: &LookOrder<'_>,
+        wide: StreamSpan,
+        deadline: Instant,
+        look: &mut Look,
+    ) -> Result<Vec<Run>, LookError> {
+        let stretches = self.recordings.stretches(order.media, wide);
+        let options = FrameOptions {
+            short_edge: None,
+            ceiling_bytes: order.ceiling_bytes,
+            deadline,
+            cancelled: &|| (order.cancelled)(),
+        };
+        let most = order.ceiling_bytes / size_of::<f32>();
+        let (mut runs, mut held): (Vec<Run>, usize) = (Vec::new(), 0);
+        let decoded = sound(&stretches, options, |at, samples| {
+            let samples = &samples[..samples.len().min(most - held)];
+            held += samples.len();
+            match runs.last_mut().filter(|run| run.end().abs_diff(at) <= TOLERANCE) {
+                Some(run) => run.samples.extend_from_slice(samples),
+                None => runs.push(Run { begin: at, samples: samples.to_vec() }),
+            }
+        });
+        look.bytes = look.bytes.max(held * size_of::<f32>());
+        match decoded {
+            // Without sound nobody is heard.
+            Ok(_) | Err(ClipError::Nothing) => Ok(runs),
+            Err(error) => Err(refused(error)),
+        }
+    }
+}
+
+/// The stretches of speech in a run, each with a little of what is around it.
+fn speech(run: &Run, model: &Arc<dyn VoiceActivity>, look: &mut Look) -> Vec<StreamSpan> {
+    let mut detector = SpeechDetector::new(Arc::clone(model));
+    if let Err(error) = detector.push(run.begin, &run.samples) {
+        fail(look, Role::VoiceActivity, &error.to_string());
+        return vec![StreamSpan { start: run.begin, end: run.end() }];
+    }
+    detector.finish();
+    let mut joined: Vec<StreamSpan> = Vec::new();
+    for interval in detector.take_until(Duration::MAX) {
+        match joined.last_mut() {
+            Some(last)
+                if interval.start.saturating_sub(last.end) < PAUSE
+                    && interval.end.saturating_sub(last.start) < LONGEST =>
+            {
+                last.end = interval.end;
+            }
+            _ => joined.push(StreamSpan { start: interval.start, end: interval.end }),
+        }
+    }
+    let widened = joined.iter().enumerate().map(|(place, span)| {
+        // Half of a pause belongs to either side.
+        let before = place.checked_sub(1).map_or(run.begin, |before| (joined[before].end + span.start) / 2);
+        let after = joined.get(place + 1).map_or(run.end(), |after| (span.end + after.start) / 2);
+        StreamSpan { start: span.start.saturating_sub(AROUND).max(before), end: (span.end + AROUND).min(after) }
+    });
+    widened.collect()
+}
+
+/// A sentence with its time; `None` if it has no words.
+fn said(words: &[SpokenWord], begin: Duration) -> Option<Sighting> {
+    let (first, last) = (words.first()?, words.last()?);
+    let text = words.iter().map(|word| word.text.trim()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    let score = words.iter().map(|word| word.confidence).sum::<f32>() / words.len() as f32;
+    (!text.is_empty()).then(|| Sighting {
+        kind: SightingKind::Speech,
+        label: text.clone(),
+        text,
+        score: score.clamp(0.0, 1.0),
+        share: 1.0,
+        count: 1,
+        colours: Vec::new(),
+        stream: StreamSpan { start: begin + first.start, end: begin + last.end.max(first.start) },
+        vector: None,
+    })
+}
+
+fn length(samples: usize) -> Duration {
+    Duration::from_secs_f64(samples as f64 / f64::from(RATE))
+}
