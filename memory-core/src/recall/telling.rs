@@ -1,7 +1,7 @@
 //! The clauses of an event that tell what a question asks: "I had bread, and Ivo had soup" tells in its second one who had soup.
 
 use super::answerers::truth::stance;
-use super::content::{Item, word_likeness};
+use super::content::{Item, verb_likeness, word_likeness};
 use super::likeness::likeness;
 use super::question::Question;
 use super::reading::{Reading, arguments, is_elliptic, is_person};
@@ -67,6 +67,24 @@ pub(super) fn is_of_another(question: &Question<'_>, reading: &Reading) -> bool 
         return somebody.iter().all(is_other);
     }
     !named && is_person(actor) && somebody.iter().any(is_other)
+}
+
+/// Whether what the question asks of somebody was done by somebody else: "Ben is ill, I had to light it myself", for "did Ben light it?".
+pub(super) fn is_done_by_another(question: &Question<'_>, reading: &Reading) -> bool {
+    let clause = &question.asked.clause;
+    let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.passive);
+    let actor = clause.subject.as_ref().filter(|subject| subject.kind == NounKind::Name && is_person(subject));
+    let (Some(verb), Some(actor)) = (verb, actor) else { return false };
+    let same_deed = |told: &&Clause| told.verb.as_ref().is_some_and(|told| verb_likeness(verb, told) >= SAME);
+    let doers: Vec<NounPhrase> = reading
+        .clauses()
+        .filter(same_deed)
+        .filter_map(|told| told.subject.as_ref())
+        .filter_map(|subject| reading.resolve(subject))
+        .filter(|doer| is_person(doer) && doer.kind == NounKind::Name)
+        .collect();
+    let is_other = |doer: &NounPhrase| doer.all().all(|one| likeness(actor, one, reading) < SAME);
+    !doers.is_empty() && doers.iter().all(is_other)
 }
 
 /// Whether an event tells nothing of the deed that a question takes for granted, and no memory does: "who won the race?", where all that

@@ -82,6 +82,9 @@ const BEFORE_INFINITIVE: &[&str] = &[
     "fail", "love", "like", "prefer", "intend", "continue", "need", "have", "able", "ought", "suppose", "use",
 ];
 
+/// From this share of its uses, in 255ths, a word behind a name that an auxiliary asks about is its verb.
+const OFTEN_A_VERB: u8 = 60;
+
 /// How often a word is of which open class, as the lexicon knows it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Shares {
@@ -644,7 +647,16 @@ impl Tagger<'_> {
             && !self.tokens[at].capital
             && !gerund
             && (self.is_name(at + 1) || self.begins_object(at + 1) && !is_one_of(self.text(at + 1), PREPOSITIONS));
-        if share.verb > 0 && acts_on && self.inverted_do() && self.inverted() {
+        // "Does Mia drink milk?", and not "did the Lind dog bark?".
+        let bare = !self
+            .found
+            .iter()
+            .rev()
+            .skip_while(|word| word.tag == Tag::Name)
+            .take(1)
+            .any(|word| matches!(word.tag, Tag::Determiner | Tag::Owner | Tag::Adjective));
+        let drinks = before.tag == Tag::Name && direct && bare && !gerund && !third && share.verb >= OFTEN_A_VERB;
+        if share.verb > 0 && (acts_on || drinks) && self.inverted_do() && self.inverted() {
             return Tag::Verb;
         }
         if share.verb > 0

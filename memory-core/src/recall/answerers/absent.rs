@@ -101,7 +101,7 @@ pub(super) fn attended(pool: &Pool<'_>, pooled: &[Found]) -> Option<(bool, Found
         .filter(|found| together(&found.reading).len() > 1)
         .max_by_key(|found| (found.span().start, found.id()))?;
     let is_them = |name: &String| likeness(person, &name_phrase(name), &gathering.reading) >= SAME;
-    let whole = crate::index::words(&question.part(&person.range)).collect::<Vec<_>>();
+    let whole = crate::index::words(question.part(&person.range)).collect::<Vec<_>>();
     let elsewhere = persons(&gathering.reading, |clause| !is_there(clause, &gathering.reading));
     // Of two with one family name the one who is named in full is meant.
     let away = elsewhere.iter().any(|name| crate::index::words(name).collect::<Vec<_>>() == whole);

@@ -184,7 +184,7 @@ fn is_age(question: &Question<'_>, quantity: &Quantity, reading: &Reading) -> bo
     let asks = clause.asking.as_ref().is_some_and(|asking| asking.degree.as_deref() == Some("old"));
     let Some(whose) = clause.subject.as_ref().filter(|_| asks) else { return false };
     let is = |told: &Clause| {
-        told.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && !verb.negated)
+        told.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "be" | "turn" | "become") && !verb.negated)
             && told.objects.iter().any(|object| object.range.start == quantity.range.start)
             && told
                 .subject

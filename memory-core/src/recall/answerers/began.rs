@@ -12,7 +12,7 @@ use crate::recall::content::verb_likeness;
 use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::ITSELF;
-use crate::recall::reading::{Reading, is_person, name_phrase};
+use crate::recall::reading::{Reading, can_be_place, is_person, name_phrase};
 use crate::recall::telling::telling;
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
@@ -231,8 +231,13 @@ pub(super) fn goes_away(clause: &Clause) -> bool {
         || lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb);
     let away =
         verb.particle.as_deref().into_iter().chain(words(clause)).any(|word| matches!(word, "off" | "away" | "out"));
-    let out = clause.adjuncts.iter().any(|adjunct| matches!(adjunct.preposition.as_str(), "out of" | "away from"));
-    moves && !carries && (away || out || matches!(verb.lemma.as_str(), "leave" | "depart"))
+    // "She arrives, out of breath."
+    let comes = matches!(verb.lemma.as_str(), "arrive" | "come" | "return" | "enter");
+    let out = clause
+        .adjuncts
+        .iter()
+        .any(|adjunct| matches!(adjunct.preposition.as_str(), "out of" | "away from") && can_be_place(&adjunct.noun));
+    moves && !comes && !carries && (away || out || matches!(verb.lemma.as_str(), "leave" | "depart"))
 }
 
 fn comes(verb: &str) -> bool {

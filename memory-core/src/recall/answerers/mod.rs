@@ -24,6 +24,7 @@ pub(super) mod quote;
 pub(super) mod rank;
 pub(super) mod roles;
 pub(super) mod signal;
+pub(super) mod stopped;
 pub(super) mod summary;
 pub(super) mod times;
 pub(super) mod truth;
@@ -87,12 +88,13 @@ pub(super) fn propose(
     }
     // What puts several events together knows more than any of them.
     type Together = fn(&Pool<'_>, &[Found]) -> Result<Option<Candidate>, ReadError>;
-    let together: [Together; 5] = [
+    let together: [Together; 6] = [
         |pool, _| order::before_or_after(pool),
         |pool, _| compared::answer(pool),
         absent::answer,
         |pool, _| inventory::answer(pool),
         |pool, _| harmful::answer(pool),
+        stopped::answer,
     ];
     for answer in together {
         if let Some(candidate) = answer(pool, found)? {

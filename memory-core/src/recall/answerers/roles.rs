@@ -80,7 +80,7 @@ pub(super) fn equated(name: &NounPhrase, clause: &Clause, reading: &Reading) -> 
     let is = |noun: &NounPhrase| noun.kind == NounKind::Name && likeness(name, noun, reading) >= SPEAKER;
     // "Ida is here. She is my aunt."
     let meant = |noun: &NounPhrase| match noun.head.as_str() {
-        "he" | "she" => reading.resolve(noun).is_some_and(|noun| is(&noun)),
+        "i" | "he" | "she" => reading.resolve(noun).is_some_and(|noun| is(&noun)),
         _ => is(noun),
     };
     let role = match (meant(subject), meant(object)) {

@@ -17,7 +17,7 @@ use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::Question;
 use crate::recall::reading::{Reading, arguments, can_be_place, is_anaphor, is_person};
-use crate::recall::telling::is_of_another;
+use crate::recall::telling::{is_done_by_another, is_of_another};
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// Below this another thing is meant.
@@ -112,7 +112,12 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         let mut told = found.reading.lemmas.iter();
         state.as_ref().is_none_or(|state| told.any(|(lemma, _)| same(state, lemma).is_some()))
     };
-    let tells = |found: &&Found| !found.reading.only_asks() && names(found) && !is_of_another(question, &found.reading);
+    let tells = |found: &&Found| {
+        !found.reading.only_asks()
+            && names(found)
+            && !is_of_another(question, &found.reading)
+            && !is_done_by_another(question, &found.reading)
+    };
     let mut ranked: Vec<&Found> = pooled.iter().filter(tells).collect();
     ranked.sort_by(|a, b| b.fitness().total_cmp(&a.fitness()).then(b.span().start.cmp(&a.span().start)));
     let Some(best) = ranked.first() else { return Ok(None) };

@@ -351,3 +351,22 @@ fn what_is_told_without_a_verb_or_of_somebody_else_is_no_yes() {
     let said = home.ask("Did Rolf light the stove?");
     assert!(!said.answer.is_some_and(|answer| answer.starts_with("Yes")));
 }
+
+#[test]
+fn the_robot_stopped_for_what_it_told_of_itself_meanwhile() {
+    let rows: &[Row] = &[
+        ("18T09:00:00", 1_500, Kind::Action, Some("robot"), "I sweep the barn."),
+        ("18T09:10:00", 0, Kind::State, Some("robot"), "My brush is tangled in a rope."),
+        ("18T11:00:00", 0, Kind::State, Some("robot"), "I am at my station."),
+        ("18T12:00:00", 0, Kind::Caption, Some("Rolf"), "Rolf arrives, out of breath."),
+        ("18T12:10:00", 0, Kind::Text, Some("Ivo"), "I am the new sailmaker. My sister Berit turns thirty on Friday."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("Why did you stop sweeping?", "tangled"),
+        ("When did Rolf arrive?", "at 12:00"),
+        ("Who is Ivo?", "sailmaker"),
+        ("How old will Berit be?", "hirty"),
+    ]);
+    assert_eq!(misses, NONE);
+}
