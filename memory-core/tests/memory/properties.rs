@@ -62,7 +62,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         12 => tell,
         4 => perceive,
         1 => (0..3_usize).prop_map(Step::ForgetEntity),
-        1 => (0..300_i64, 0..40_i64).prop_map(|(start, length)| Step::ForgetSpan(start, start + length)),
+        // The clock stands at 0. What was forgotten up to now is cut out of segments that come later, which has tests of its own.
+        1 => (1..300_i64, 0..40_i64).prop_map(|(start, length)| Step::ForgetSpan(start, start + length)),
         1 => (1..12_u64).prop_map(Step::ForgetEpisode),
         1 => Just(Step::Kill),
     ];
