@@ -84,7 +84,9 @@ pub(super) fn is_done_by_another(question: &Question<'_>, reading: &Reading) -> 
         .filter(|doer| is_person(doer) && doer.kind == NounKind::Name)
         .collect();
     let is_other = |doer: &NounPhrase| doer.all().all(|one| likeness(actor, one, reading) < SAME);
-    !doers.is_empty() && doers.iter().all(is_other)
+    // Who is called by a role in the question has another name in the text: only a text that names both tells them apart.
+    let named = reading.lemmas[..reading.own.min(reading.lemmas.len())].iter().any(|(lemma, _)| *lemma == actor.head);
+    named && !doers.is_empty() && doers.iter().all(is_other)
 }
 
 /// Whether an event tells nothing of the deed that a question takes for granted, and no memory does: "who won the race?", where all that
