@@ -1,0 +1,265 @@
+//! Words of the open classes: nouns, verbs, adjectives and adverbs, by how often the lexicon finds each and by what stands around.
+
+use super::{OFTEN_A_VERB, Shares, Tag, Tagger, UNMARKED_PASTS, Word};
+use crate::language::english::closed::{
+    ADVERBS, BE, DETERMINERS, DO, HAVE, MODALS, OWNERS, PREPOSITIONS, PRONOUNS, is_one_of,
+};
+use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::token::TokenKind;
+
+impl Tagger<'_> {
+    pub(super) fn open(&self, at: usize) -> Tag {
+        let token = &self.tokens[at];
+        let share = self.share(at);
+        // An evening is no deed, whatever evens.
+        if matches!(token.text.as_str(), "evening" | "morning") {
+            return Tag::Noun;
+        }
+        let gerund = token.text.len() > 4 && token.text.ends_with("ing");
+        let base = lexicon::lemma(&token.text, PartOfSpeech::Verb);
+        let inflected = base.as_ref().is_some_and(|base| *base != token.text);
+        let third = inflected && token.text.ends_with('s');
+        let past = inflected && !third && !gerund;
+        // "The dryer has stopped": what dries is meant, and not what is more dry.
+        let agent = share.noun > 0 && token.text.ends_with("er");
+        let nominal = |tagger: &Self| {
+            if agent {
+                Tag::Noun
+            } else if share.adjective > 0
+                && (share.adjective >= share.noun || share.noun == 0)
+                && tagger.can_be_nominal(at + 1)
+            {
+                Tag::Adjective
+            } else if share.noun > 0 {
+                if share.adjective > share.noun { Tag::Adjective } else { Tag::Noun }
+            } else if share.adjective > 0 || (past || gerund) && tagger.can_be_nominal(at + 1) {
+                Tag::Adjective
+            } else if share.is_unknown() {
+                Tag::Noun
+            } else if share.verb > 0 {
+                Tag::Verb
+            } else {
+                Tag::Adverb
+            }
+        };
+        if share.is_unknown() {
+            return match token.text.as_str() {
+                text if text.ends_with("ly") && text.len() > 4 => Tag::Adverb,
+                text if text.ends_with("ing") && text.len() > 5 => Tag::Verb,
+                text if text.ends_with("ed") && text.len() > 4 && !self.has_verb => Tag::Verb,
+                _ => Tag::Noun,
+            };
+        }
+        if gerund && self.is_subject(at) {
+            return Tag::Noun;
+        }
+        let Some(before) = self.before() else { return self.at_begin(at, share, inflected) };
+        // "When was it lower?": no verb follows a form of "be" in its base form.
+        let is_like = matches!(token.text.as_str(), "lower" | "better" | "further") && self.asks_with_be();
+        match before.tag {
+            Tag::Noun | Tag::Name | Tag::Pronoun if is_like => Tag::Adjective,
+            // "To take care of the cat."
+            Tag::Verb if before.lemma == "take" && share.noun > 0 && self.text(at + 1) == "of" => Tag::Noun,
+            Tag::To | Tag::Modal if share.verb > 0 => Tag::Verb,
+            Tag::Determiner | Tag::Owner | Tag::Possessive | Tag::Number | Tag::Adjective => nominal(self),
+            Tag::Preposition if gerund && share.verb > 0 && (share.noun == 0 || self.begins_object(at + 1)) => {
+                Tag::Verb
+            }
+            Tag::Preposition => nominal(self),
+            // "Which tools did": a noun, where an auxiliary or a verb follows.
+            Tag::Wh
+                if matches!(before.text.as_str(), "what" | "which" | "whose")
+                    && share.noun > 0
+                    && (!(third || past) || self.is_auxiliary(at + 1) || third && share.noun >= share.verb) =>
+            {
+                if self.is_auxiliary(at + 1) { Tag::Noun } else { nominal(self) }
+            }
+            Tag::Wh if share.verb > 0 && (third || past || share.verb > share.noun.max(share.adjective)) => Tag::Verb,
+            Tag::Auxiliary if share.verb > 0 && (past || gerund && share.adjective <= share.verb) => Tag::Verb,
+            Tag::Auxiliary if is_one_of(&before.text, DO) && share.verb > 0 => Tag::Verb,
+            Tag::Auxiliary => self.by_share(share),
+            Tag::Pronoun | Tag::Noun | Tag::Name => self.after_noun(at, before, share, (third, past, gerund)),
+            Tag::Mark | Tag::Conjunction => {
+                // "What did the nails and hinges cost?": of a subject that is not yet whole.
+                let subject = before.tag == Tag::Conjunction && third && share.noun > 0 && self.inverted();
+                if share.verb > 0 && (third || past) && share.verb >= share.adjective && !subject {
+                    Tag::Verb
+                } else if subject {
+                    Tag::Noun
+                } else {
+                    self.at_begin(at, share, inflected)
+                }
+            }
+            _ => self.by_share(share),
+        }
+    }
+
+    /// Whether a gerund is what something is said or asked of: "smoking is forbidden", "is smoking allowed?".
+    pub(super) fn is_subject(&self, at: usize) -> bool {
+        let next = self.text(at + 1);
+        let is_past = |base: &str| base != next && !next.ends_with('s') && !next.ends_with("ing");
+        match self.found.as_slice() {
+            [] => self.is_auxiliary(at + 1),
+            [first] => first.lemma == "be" && lexicon::lemma(next, PartOfSpeech::Verb).is_some_and(is_past),
+            _ => false,
+        }
+    }
+
+    pub(super) fn by_share(&self, share: Shares) -> Tag {
+        let most = share.noun.max(share.verb).max(share.adjective).max(share.adverb);
+        if share.adjective == most {
+            Tag::Adjective
+        } else if share.noun == most {
+            Tag::Noun
+        } else if share.adverb == most {
+            Tag::Adverb
+        } else {
+            Tag::Verb
+        }
+    }
+
+    /// At the begin of a sentence or clause: a command ("Add oil"), or a noun.
+    pub(super) fn at_begin(&self, at: usize, share: Shares, inflected: bool) -> Tag {
+        let next = self.text(at + 1);
+        let object = is_one_of(next, DETERMINERS) || is_one_of(next, OWNERS) || is_one_of(next, PRONOUNS);
+        let next_share = self.share(at + 1);
+        if share.verb > 0 && !inflected && (object || share.verb >= share.noun && next_share.verb <= next_share.noun) {
+            return Tag::Verb;
+        }
+        if share.verb > 0 && inflected && share.noun == 0 && share.adjective == 0 {
+            return Tag::Verb;
+        }
+        self.by_share(Shares { verb: if inflected { share.verb } else { share.verb / 2 }, ..share })
+    }
+
+    pub(super) fn after_noun(
+        &self,
+        at: usize,
+        before: &Word,
+        share: Shares,
+        (third, past, gerund): (bool, bool, bool),
+    ) -> Tag {
+        let pronoun = before.tag == Tag::Pronoun;
+        let next_nominal = self.can_be_nominal(at + 1) && !is_one_of(self.text(at + 1), ADVERBS);
+        let plural_subject = pronoun
+            || before.text != before.lemma && before.tag == Tag::Noun
+            || self.found.iter().rev().take(4).any(|word| word.is("and"));
+        let direct = self.found.last().is_some_and(|last| last.range == before.range);
+        // "How many fishing boats did you see?"
+        let asked = self.found.first().is_some_and(|word| word.tag == Tag::Wh) && self.is_auxiliary(at + 1);
+        // "How much were the nose drops?": after a form of "be" stands no such form of a verb.
+        if third && share.noun > 0 && before.tag == Tag::Noun && (asked || self.asks_with_be()) {
+            return Tag::Noun;
+        }
+        if share.verb > 0 && !self.has_verb {
+            if third
+                && !(before.tag == Tag::Noun
+                    && u16::from(share.noun) > 2 * u16::from(share.verb)
+                    && next_nominal
+                    && !pronoun)
+            {
+                return Tag::Verb;
+            }
+            if past && share.verb >= share.adjective.min(share.verb) {
+                return Tag::Verb;
+            }
+            // "Jonas put the box": a past that looks like its base form, with an object behind it.
+            let unmarked = is_one_of(self.text(at), UNMARKED_PASTS);
+            let acts = before.tag == Tag::Name || pronoun;
+            if unmarked && (acts && self.begins_object(at + 1) || is_one_of(self.text(at + 1), DETERMINERS)) {
+                return Tag::Verb;
+            }
+            if !gerund
+                && plural_subject
+                && !third
+                && (pronoun || share.verb >= share.noun || self.begins_object(at + 1))
+            {
+                return Tag::Verb;
+            }
+        }
+        // After an auxiliary that stands before its subject: "Did Ben leave", "is Ben leaving", "is the door locked".
+        // "Where is the key of the tool shed?": a thing is named, and nothing is shed.
+        let thing = || lexicon::category(self.text(at), PartOfSpeech::Noun) == Some(lexicon::Category::Artifact);
+        let compound =
+            direct && before.tag == Tag::Noun && !past && !gerund && !third && self.asks_with_be() && thing();
+        // "Why did Mia water Ben's plants?": what follows is what it is done to.
+        let acts_on = before.tag == Tag::Name
+            && self.tokens[at].kind == TokenKind::Word
+            && !self.tokens[at].capital
+            && !gerund
+            && (self.is_name(at + 1) || self.begins_object(at + 1) && !is_one_of(self.text(at + 1), PREPOSITIONS));
+        // "Does Mia drink milk?", and not "did the Lind dog bark?".
+        let bare = !self
+            .found
+            .iter()
+            .rev()
+            .skip_while(|word| word.tag == Tag::Name)
+            .take(1)
+            .any(|word| matches!(word.tag, Tag::Determiner | Tag::Owner | Tag::Adjective));
+        let drinks = before.tag == Tag::Name && direct && bare && !gerund && !third && share.verb >= OFTEN_A_VERB;
+        if share.verb > 0 && (acts_on || drinks) && self.inverted_do() && self.inverted() {
+            return Tag::Verb;
+        }
+        if share.verb > 0
+            && self.inverted()
+            && !compound
+            && (gerund
+                || past
+                || share.verb > share.noun
+                || pronoun
+                || !next_nominal && self.inverted_do() && !self.verb_behind(at))
+            && !(third && self.is_auxiliary(at + 1))
+        {
+            return Tag::Verb;
+        }
+        if gerund && share.verb > 0 && !direct {
+            return Tag::Verb;
+        }
+        if share.noun > 0 && !pronoun && share.noun >= share.adverb {
+            return if share.adjective > share.noun { Tag::Adjective } else { Tag::Noun };
+        }
+        if share.verb > 0 && (past || gerund || third) && share.adjective <= share.verb {
+            return Tag::Verb;
+        }
+        self.by_share(share)
+    }
+
+    pub(super) fn is_auxiliary(&self, at: usize) -> bool {
+        let text = self.text(at);
+        is_one_of(text, BE) || is_one_of(text, HAVE) || is_one_of(text, DO) || is_one_of(text, MODALS)
+    }
+
+    /// Whether the clause began with an auxiliary or a modal and its subject, without a main verb so far.
+    pub(super) fn inverted(&self) -> bool {
+        for word in self.found.iter().rev() {
+            match word.tag {
+                Tag::Auxiliary | Tag::Modal => return true,
+                // "Did the nails and screws rust?"
+                Tag::Conjunction if word.is("and") || word.is("or") => {}
+                Tag::Mark | Tag::Verb | Tag::Conjunction => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Whether a base form stands behind adverbs, which is then the verb: "does the washing machine still leak?".
+    pub(super) fn verb_behind(&self, at: usize) -> bool {
+        let next = (at + 1..self.tokens.len()).find(|next| !is_one_of(self.text(*next), ADVERBS));
+        next.is_some_and(|next| {
+            let base =
+                lexicon::lemma(self.text(next), PartOfSpeech::Verb).is_some_and(|lemma| lemma == self.text(next));
+            self.tokens[next].kind == TokenKind::Word && !self.is_closed(next) && base && self.share(next).verb > 0
+        })
+    }
+
+    pub(super) fn asks_with_be(&self) -> bool {
+        let auxiliary = self.found.iter().rev().find(|word| matches!(word.tag, Tag::Auxiliary | Tag::Modal));
+        self.inverted() && auxiliary.is_some_and(|word| word.lemma == "be")
+    }
+
+    pub(super) fn inverted_do(&self) -> bool {
+        let auxiliary = self.found.iter().rev().find(|word| matches!(word.tag, Tag::Auxiliary | Tag::Modal));
+        auxiliary.is_some_and(|word| is_one_of(&word.text, DO) || word.tag == Tag::Modal) && !self.starts_clause()
+    }
+}
