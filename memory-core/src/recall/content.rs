@@ -186,6 +186,7 @@ const FRAME: &[&str] = &[
     "separate",
     "list",
     "give",
+    "briefly",
     "summarise",
     "summarize",
     "day",
@@ -445,8 +446,9 @@ impl Content {
         }
         for (best, item) in held.iter_mut().zip(&self.items) {
             let Some(phrasal) = &item.phrasal else {
-                // "Came back" for "return".
-                let told = reading.verbs.iter().filter(|verb| item.tag == Tag::Verb && verb.contains(' '));
+                // "Came back" for "return"; "came from the shop with it" for "buy".
+                let other = |verb: &String| verb.contains(' ') || verb == "buy";
+                let told = reading.verbs.iter().filter(|verb| item.tag == Tag::Verb && other(verb));
                 *best = told.map(|verb| word_likeness(&item.lemma, verb)).fold(*best, f32::max);
                 continue;
             };
@@ -569,7 +571,8 @@ impl Content {
         if let Some(item) = self.items.iter_mut().find(|item| {
             roles.contains(&item.lemma.as_str())
                 && item.other.is_none()
-                && super::reading::is_person(&super::reading::name_phrase(&item.lemma))
+                && (super::reading::is_person(&super::reading::name_phrase(&item.lemma))
+                    || super::reading::can_be_animal(&item.lemma))
         }) {
             item.other = Some(name.to_owned());
             item.documents = item.documents.max(search.terms(name).first().map_or(0, |term| term.documents));

@@ -279,6 +279,7 @@ fn takes_back(question: &Question<'_>, correction: &Correction, later: &Told<'_>
         return true;
     }
     if let Some(part) = &correction.admits
+        && tells_asked(question, new, old)
         && speaks_of(&Said { part: Some(part), denied: &[] }, false)
     {
         return true;
@@ -298,6 +299,15 @@ fn takes_back(question: &Question<'_>, correction: &Correction, later: &Told<'_>
         let said = Said { part: Some(&denial.sentence), denied: &denial.words };
         own && asserts(old, &denial.words) && same_topic(question, earlier, later, &said, false)
     })
+}
+
+/// Whether a later statement tells anew what the question asks for and the earlier one tells: a number, a time.
+fn tells_asked(question: &Question<'_>, later: &Reading, earlier: &Reading) -> bool {
+    match question.ask() {
+        Ask::Count | Ask::Amount => earlier.quantities().is_empty() || !later.quantities().is_empty(),
+        Ask::Time => earlier.times.is_empty() || !later.times.is_empty(),
+        _ => true,
+    }
 }
 
 /// Whether a correction tells another number with the same verb: "she needs 39", after "I need size 38".

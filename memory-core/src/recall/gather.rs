@@ -7,7 +7,7 @@ use super::content::Content;
 use super::pool::{Found, Pool, merged};
 use super::question::{Question, intersection};
 use crate::language::english::question::{Ask, Cue, Occurrence, Order};
-use crate::language::english::syntax::NounPhrase;
+use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::{Kind, Modality, ReadError, TimeSpan, TraceStep};
 
 /// How far a cue reaches on both sides when something happened meanwhile (HippoMM 4.3, δ).
@@ -52,12 +52,13 @@ pub(super) struct Gathered {
     pub cue_coverage: f32,
 }
 
-/// The names of persons whom the question calls by what they are: "the plumber" is who was told to be one.
+/// The names of persons and animals that the question calls by what they are: "the plumber" is who was told to be one.
 pub(super) fn aliases(reader: &dyn super::Reader, question: &Question<'_>) -> Result<Vec<String>, ReadError> {
     use crate::language::english::syntax::{NounKind, NounPhrase};
     let mut names: Vec<String> = Vec::new();
     for noun in question.named.iter().flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref())) {
-        let role = super::reading::is_person(noun) && noun.modifiers.is_empty() && !noun.is_pronoun();
+        let animal = noun.kind == NounKind::Common && super::reading::can_be_animal(&noun.head);
+        let role = (super::reading::is_person(noun) || animal) && noun.modifiers.is_empty() && !noun.is_pronoun();
         if !role {
             continue;
         }
@@ -266,7 +267,8 @@ fn by_topic(found: &mut [Found], content: &Content) {
         let event = &one.reading.event;
         let (Some(speaker), at) = (&event.entity, event.span.start) else { continue };
         let pronoun = |noun: &NounPhrase| matches!(noun.head.as_str(), "it" | "that" | "they");
-        if !one.reading.clauses().filter_map(|clause| clause.subject.as_ref()).any(pronoun) {
+        let spoken_of = |clause: &Clause| clause.subject.iter().chain(&clause.objects).any(pronoun);
+        if !one.reading.clauses().any(spoken_of) {
             continue;
         }
         let deed = pool.iter().filter(|other| {

@@ -1,8 +1,9 @@
 //! The events that a question may be about: found by words and meaning, by the things it names, and by time.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Reader;
 use super::content::{Content, Coverage};
@@ -21,6 +22,14 @@ const SEARCHED: usize = 64;
 const LONGEST_NAME: usize = 8;
 /// Candidates whose grammar is read.
 const READ: usize = 40;
+/// Whom somebody speaks of is spoken of for so long.
+const SPOKEN_OF: Duration = Duration::from_secs(1_800);
+/// A reply comes within this.
+const REPLIED: Duration = Duration::from_secs(300);
+/// Events that are looked at for a name, the latest.
+const BEFORE: usize = 8;
+/// Most texts of one question for which it is looked who is meant.
+const ANTECEDENTS: usize = 48;
 /// Events of a named thing that are gone through at most.
 pub(super) const LISTED: usize = 2_000;
 
@@ -67,11 +76,20 @@ pub(super) struct Pool<'a> {
     /// What a later statement corrects; it is read no more.
     pub taken_back: Vec<TakenBack>,
     readings: RefCell<HashMap<EventId, Arc<Reading>>>,
+    /// Texts for which it was looked who "he" or "she" is.
+    antecedents: Cell<usize>,
 }
 
 impl<'a> Pool<'a> {
     pub fn new(reader: &'a dyn Reader, question: &'a Question<'a>, embedding: Option<Vec<f32>>) -> Self {
-        Self { reader, question, embedding, taken_back: Vec::new(), readings: RefCell::default() }
+        Self {
+            reader,
+            question,
+            embedding,
+            taken_back: Vec::new(),
+            readings: RefCell::default(),
+            antecedents: Cell::new(0),
+        }
     }
 
     /// Events by words and meaning inside a span, best first.
@@ -100,8 +118,38 @@ impl<'a> Pool<'a> {
 
     /// The grammar of an event, read once for a question.
     pub fn reading(&self, event: Event) -> Arc<Reading> {
-        let mut readings = self.readings.borrow_mut();
-        Arc::clone(readings.entry(event.id).or_insert_with(|| Arc::new(Reading::of(event, self.reader.zone()))))
+        let id = event.id;
+        if let Some(known) = self.readings.borrow().get(&id) {
+            return Arc::clone(known);
+        }
+        let reading = Reading::of(event, self.reader.zone());
+        let spoken_of = if reading.lacks_antecedent() { self.spoken_of_before(&reading.event) } else { None };
+        let reading = Arc::new(match spoken_of {
+            Some(person) => reading.with_antecedent(person),
+            None => reading,
+        });
+        self.readings.borrow_mut().insert(id, Arc::clone(&reading));
+        reading
+    }
+
+    /// Of whom somebody spoke shortly before, or with whom they did something: "Ivo lands on Monday. … He sleeps on the sofa."
+    fn spoken_of_before(&self, said: &Event) -> Option<NounPhrase> {
+        if self.antecedents.get() >= ANTECEDENTS {
+            return None;
+        }
+        self.antecedents.set(self.antecedents.get() + 1);
+        let span = TimeSpan { start: said.span.start.saturating_sub(SPOKEN_OF), end: said.span.start };
+        let query = SearchQuery { span: Some(span), latest: true, limit: BEFORE, ..SearchQuery::default() };
+        // What cannot be read names nobody; who needs it says so.
+        let hits = self.reader.search().search(&query).into_iter().filter(|hit| hit.id != said.id);
+        let mut before = hits
+            .filter_map(|hit| self.reader.event(hit.id).ok().flatten())
+            .filter(|event| (event.span.start, event.id) < (said.span.start, said.id));
+        before.find_map(|event| {
+            let own = event.entity == said.entity;
+            let asked = event.kind == Kind::Text && said.span.start.since(event.span.end) <= REPLIED;
+            (own || asked).then(|| Reading::of(event, self.reader.zone()).person_named()).flatten()
+        })
     }
 
     fn is_taken_back(&self, id: EventId) -> bool {

@@ -27,6 +27,8 @@ pub(super) struct Reading {
     pub verbs: Vec<String>,
     /// Time phrases of the text that say when something else is or was, as told.
     pub times: Vec<ToldTime>,
+    /// Whom "he" or "she" means where the text names nobody: who was spoken of before.
+    pub antecedent: Option<NounPhrase>,
 }
 
 /// From this share of its uses, in 255ths, a noun means something else as well.
@@ -67,10 +69,13 @@ impl Reading {
         lemmas.extend(words.iter().filter(|word| word.tag == Tag::Time).map(|word| (word.text.clone(), Tag::Time)));
         let own = lemmas.len();
         let groups = sentences.iter().flat_map(|sentence| &sentence.clauses).filter_map(|clause| clause.verb.as_ref());
-        let verbs = groups
+        let mut verbs: Vec<String> = groups
             .filter(|verb| !verb.auxiliary_only)
             .map(|verb| verb.phrasal().unwrap_or_else(|| verb.lemma.clone()))
             .collect();
+        verbs.extend(
+            sentences.iter().flat_map(|sentence| &sentence.clauses).any(brings_from_shop).then(|| "buy".into()),
+        );
         let mut add = |text: &str| {
             for token in tokens(text).into_iter().filter(|token| token.kind != TokenKind::Mark) {
                 let lemma = lemma(&token.text, Tag::Noun);
@@ -87,7 +92,7 @@ impl Reading {
                 value.for_each_text(&mut add);
             }
         }
-        Self { event, sentences, lemmas, own, verbs, times }
+        Self { event, sentences, lemmas, own, verbs, times, antecedent: None }
     }
 
     /// How likely it happened at all: what was found by looking again is there only with some probability.
@@ -114,6 +119,40 @@ impl Reading {
         self.event.entity.as_deref().map(name_phrase)
     }
 
+    /// Whether somebody speaks of "him" or "her" and names nobody.
+    pub fn lacks_antecedent(&self) -> bool {
+        let mut nouns = self.clauses().flat_map(|clause| clause.subject.iter().chain(&clause.objects));
+        self.event.kind == Kind::Text
+            && self.event.entity.is_some()
+            && nouns.any(|noun| {
+                matches!(noun.head.as_str(), "he" | "she" | "him" | "her")
+                    && noun.is_pronoun()
+                    && self.resolve(noun).is_none()
+            })
+    }
+
+    /// The one person besides who speaks or acts whom an event names, by name.
+    pub fn person_named(&self) -> Option<NounPhrase> {
+        let own = self.entity_phrase();
+        let other = |noun: &&NounPhrase| {
+            noun.kind == NounKind::Name
+                && is_person(noun)
+                && own.as_ref().is_none_or(|own| own.head != noun.head && !own.modifiers.contains(&noun.head))
+        };
+        let mut named = self.clauses().flat_map(arguments).flat_map(NounPhrase::all).filter(other);
+        let first = named.next()?;
+        named.all(|noun| noun.head == first.head).then(|| name_phrase(&capital(&first.head)))
+    }
+
+    /// The same with who "he" or "she" is.
+    pub fn with_antecedent(mut self, person: NounPhrase) -> Self {
+        if !self.lemmas.iter().any(|(known, _)| *known == person.head) {
+            self.lemmas.push((person.head.clone(), Tag::Name));
+        }
+        self.antecedent = Some(person);
+        self
+    }
+
     /// What a noun phrase of a clause means: itself, or what its pronoun stands for.
     pub fn resolve(&self, noun: &NounPhrase) -> Option<NounPhrase> {
         if !noun.is_pronoun() {
@@ -130,6 +169,7 @@ impl Reading {
                 .before(noun.range.start)
                 .into_iter()
                 .rev()
+                .filter(|known| !self.is_predicate(known))
                 // "Ben missed his coach, he comes later": who has a coach is meant, and not the coach.
                 .find(|known| {
                     let owner = known.owner.as_ref().map(|owner| owner.head.as_str());
@@ -137,6 +177,7 @@ impl Reading {
                         && !owner.is_some_and(|owner| matches!(owner, "he" | "his" | "him" | "she" | "her"))
                 })
                 .cloned()
+                .or_else(|| self.antecedent.clone())
                 .or_else(|| self.entity_phrase().filter(|_| self.event.kind != Kind::Text)),
             "somebody" | "someone" | "nobody" | "everybody" | "everyone" => Some(noun.clone()),
             "it" | "its" | "itself" | "this" | "that" => self.thing_before(noun.range.start, false),
@@ -159,6 +200,17 @@ impl Reading {
             .collect();
         found.sort_by_key(|noun| noun.range.start);
         found
+    }
+
+    /// Whether a noun phrase only says what a pronoun is: "he is my friend, he plays" does not call the friend "he" anew.
+    fn is_predicate(&self, noun: &NounPhrase) -> bool {
+        self.clauses().any(|clause| {
+            let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
+            let he = |subject: &NounPhrase| matches!(subject.head.as_str(), "he" | "she" | "i" | "you");
+            is && noun.kind == NounKind::Common
+                && clause.subject.as_ref().is_some_and(he)
+                && clause.objects.iter().any(|object| object.range == noun.range)
+        })
     }
 
     fn thing_before(&self, at: usize, plural: bool) -> Option<NounPhrase> {
@@ -220,9 +272,23 @@ impl Reading {
             things.extend(subject.clone());
         }
         let mut placed = false;
+        // "Knock over the lamp" places nothing.
+        let is_part = |range: &Range<usize>| {
+            let verb = clause.verb.as_ref().filter(|verb| range.start <= verb.range.end + 1);
+            verb.is_some_and(|verb| {
+                let phrase = format!("{} over", verb.lemma);
+                self.text(range).starts_with("over ")
+                    && lexicon::parts_of_speech(&phrase).can_be(PartOfSpeech::Verb)
+                    && !matches!(verb.lemma.as_str(), "go" | "come" | "hang")
+            })
+        };
         let run = place_runs(clause);
-        for (placement, range, noun) in run {
-            if is_person(noun) && !matches!(noun.kind, NounKind::Common) {
+        for (placement, range, noun) in run.into_iter().filter(|(_, range, _)| !is_part(range)) {
+            // "At Mia's": where she lives.
+            let behind = self.event.text.get(noun.range.end..).unwrap_or_default();
+            let home = ["'s", "’s"].iter().find(|mark| behind.starts_with(**mark));
+            let range = range.start..range.end.max(noun.range.end + home.map_or(0, |mark| mark.len()));
+            if is_person(noun) && !matches!(noun.kind, NounKind::Common) && home.is_none() {
                 continue;
             }
             if !can_be_place(noun) {
@@ -377,7 +443,9 @@ pub(super) fn can_be_place(noun: &NounPhrase) -> bool {
     };
     noun.kind != NounKind::Pronoun
         && noun.kind != NounKind::Number
-        && (!matches!(category, Some(Category::Quantity)) || also())
+        // "Through hard times" is nowhere.
+        && noun.head != "time"
+        && (!matches!(category, Some(Category::Quantity | Category::Animal | Category::State)) || also())
         && !matches!(
             category,
             Some(Category::Time | Category::Feeling | Category::Motive | Category::Attribute | Category::Cognition)
@@ -414,15 +482,19 @@ fn is_ordinal(word: &str) -> bool {
 /// Whether a noun phrase names a person or an animal that acts.
 pub(super) fn is_person(noun: &NounPhrase) -> bool {
     match noun.kind {
-        // Many a name is a word besides: Rose, Pia, Iris, Grace, Dawn.
+        // Many a name is a word besides: Rose, Pia, Iris, Grace, Dawn, John, Bill.
         NounKind::Name => lexicon::category(&noun.head, PartOfSpeech::Noun).is_none_or(|category| {
             matches!(category, Category::Person | Category::Animal)
                 || noun.determiner.is_none()
                     && matches!(
                         category,
-                        Category::Body
+                        Category::Act
+                            | Category::Artifact
+                            | Category::Body
                             | Category::Feeling
+                            | Category::NaturalObject
                             | Category::Plant
+                            | Category::Possession
                             | Category::Phenomenon
                             | Category::Substance
                             | Category::State
@@ -447,6 +519,17 @@ pub(super) fn is_person(noun: &NounPhrase) -> bool {
         NounKind::Common => matches!(lexicon::category(&noun.head, PartOfSpeech::Noun), Some(Category::Person)),
         NounKind::Number => false,
     }
+}
+
+/// Whether a word often means an animal.
+pub(super) fn can_be_animal(word: &str) -> bool {
+    let mut all = lexicon::categories(word, PartOfSpeech::Noun).into_iter();
+    all.any(|(category, share)| category == Category::Animal && share >= ALSO)
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A name as a noun phrase.
@@ -499,6 +582,17 @@ pub(super) fn is_content(word: &Word) -> bool {
             && matches!(word.text.as_str(), "outside" | "inside" | "under" | "behind" | "without")
 }
 
+/// Whether somebody comes from a shop with something, who will have bought it.
+fn brings_from_shop(clause: &Clause) -> bool {
+    let verb = clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
+    let shop = |noun: &NounPhrase| {
+        noun.head == "market" || lexicon::is_a_as(&noun.head, "mercantile_establishment", PartOfSpeech::Noun).is_some()
+    };
+    let from = clause.adjuncts.iter().any(|adjunct| adjunct.preposition.ends_with("from") && shop(&adjunct.noun));
+    let with = clause.adjuncts.iter().any(|adjunct| adjunct.preposition == "with");
+    from && (matches!(verb, "come" | "return") && with || matches!(verb, "bring" | "get") && !clause.objects.is_empty())
+}
+
 /// The words of an event's entity that are written as a name.
 fn names_of(event: &Event) -> Vec<String> {
     let words = event.entity.iter().flat_map(|entity| entity.split_whitespace());
@@ -539,6 +633,14 @@ impl Reading {
             .filter(|word| !crate::index::is_stop_word(word))
             .map(|word| (word, Tag::Noun))
             .collect::<Vec<_>>();
-        Self { own: lemmas.len(), lemmas, sentences: Vec::new(), times: Vec::new(), verbs: Vec::new(), event }
+        Self {
+            own: lemmas.len(),
+            lemmas,
+            sentences: Vec::new(),
+            times: Vec::new(),
+            verbs: Vec::new(),
+            event,
+            antecedent: None,
+        }
     }
 }

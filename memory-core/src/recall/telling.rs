@@ -9,6 +9,7 @@ use crate::Kind;
 use crate::index::{stem, words};
 use crate::language::english::closed::SAYING;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
+use crate::language::english::question::Ask;
 use crate::language::english::states::{Scale, same, state};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
@@ -118,7 +119,11 @@ pub(super) fn is_untold(question: &Question<'_>, reading: &Reading) -> bool {
             || matches!(lemma, "ask" | "wonder" | "live" | "reside")
             || state(lemma).is_some_and(|(scale, good)| good || scale != Scale::Working)
     };
-    let wanted = |item: &&Item| item.documents == 0 && !item.light && item.tag == Tag::Verb && !shown(&item.lemma);
+    // "Why did she give it up?": giving is told of much.
+    let whole = |item: &Item| question.ask() == Ask::Reason && item.phrasal.is_some();
+    let wanted = |item: &&Item| {
+        (item.documents == 0 && !item.light || whole(item)) && item.tag == Tag::Verb && !shown(&item.lemma)
+    };
     let Some(item) = item.filter(wanted) else { return false };
     // What was seen to be done to it may be the same in another word: "pull out", "remove".
     let seen = matches!(reading.event.kind, Kind::Action | Kind::Caption);
@@ -133,6 +138,10 @@ pub(super) fn is_untold(question: &Question<'_>, reading: &Reading) -> bool {
     }
     let with_particle =
         |told: &String| item.phrasal.iter().chain([&item.lemma]).any(|asked| word_likeness(asked, told) >= NAMED);
+    if whole(item) {
+        let same = |told: &String| item.phrasal.as_ref().is_some_and(|asked| word_likeness(asked, told) >= NAMED);
+        return !reading.verbs.iter().any(same);
+    }
     !reading.verbs.iter().any(with_particle)
         && reading.lemmas.iter().all(|(lemma, _)| word_likeness(&item.lemma, lemma) < NAMED)
 }

@@ -50,6 +50,8 @@ const STATES: &[(Scale, &[&str], &[&str])] = &[
             "cracked",
             "damage",
             "damaged",
+            "puncture",
+            "punctured",
             "burn",
             "burnt",
             "unusable",

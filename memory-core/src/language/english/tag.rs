@@ -73,7 +73,7 @@ impl Word {
 }
 
 /// Verbs whose past looks like their base form.
-const UNMARKED_PASTS: &[&str] = &[
+pub(super) const UNMARKED_PASTS: &[&str] = &[
     "put", "set", "cut", "shut", "hit", "let", "read", "hurt", "cost", "spread", "split", "burst", "bet", "quit",
     "shed", "cast",
 ];

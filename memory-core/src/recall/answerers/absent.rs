@@ -91,7 +91,14 @@ pub(super) fn attended(pool: &Pool<'_>, pooled: &[Found]) -> Option<(bool, Found
     let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
     let eats = clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "have" | "eat"));
     let person = clause.subject.as_ref().filter(|subject| subject.kind == NounKind::Name && is_person(subject))?;
-    let at = clause.adjuncts.iter().filter(|adjunct| is && adjunct.preposition == "at").map(|adjunct| &adjunct.noun);
+    let joins = clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "take" | "join" | "participate"));
+    let at = clause
+        .adjuncts
+        .iter()
+        .filter(|adjunct| {
+            is && adjunct.preposition == "at" || joins && matches!(adjunct.preposition.as_str(), "in" | "at")
+        })
+        .map(|adjunct| &adjunct.noun);
     let meal = at.chain(clause.objects.iter().filter(|_| eats)).find(|noun| is_meal(&noun.head))?;
     let bound = question.bound().or_else(|| question.near().first().map(|(span, _)| *span));
     let gathering = pooled

@@ -91,6 +91,13 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     evidence.extend(pooled.iter().filter(|other| other.id() != found.id()).cloned());
     let text = found.reading.text(&quantity.range).to_owned();
     let mut signals = signals(question, found, pooled);
+    // Who "weighs nine kilos" is so heavy.
+    let degree = question.asked.clause.asking.as_ref().and_then(|asking| asking.degree.as_deref());
+    let weighs = found.reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|verb| verb.lemma == "weigh");
+    if degree == Some("heavy") && weighs && signals.thing >= SUITS {
+        signals.coverage = 1.0;
+        signals.known = 1.0;
+    }
     // That somebody "is twelve" says how old they are.
     if is_age(question, &quantity, &found.reading) {
         signals.coverage = 1.0;
@@ -146,6 +153,9 @@ const MEASURED_IN: &[(&[&str], &str)] =
 pub(in crate::recall) fn unit_class(question: &Question<'_>) -> Option<&'static str> {
     let verb = question.asked.clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
     let price = question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "price" | "cost"));
+    // "How heavy is it?" asks what it weighs.
+    let degree = question.asked.clause.asking.as_ref().and_then(|asking| asking.degree.as_deref());
+    let verb = if degree == Some("heavy") { "weigh" } else { verb };
     let class = MEASURED_IN.iter().find(|(verbs, _)| verbs.contains(&verb)).map(|(_, unit)| *unit);
     // "How much were the lemons?"
     let asking = question.asked.clause.asking.as_ref();
@@ -161,7 +171,15 @@ pub(in crate::recall) fn is_of_unit(question: &Question<'_>, quantity: &Quantity
         return is_age(question, quantity, reading)
             || lexicon::is_a_as(&quantity.unit, "time_unit", PartOfSpeech::Noun).is_some();
     }
-    let Some(class) = unit_class(question) else { return true };
+    unit_class(question).is_none_or(|class| is_of_class(class, quantity, reading))
+}
+
+/// Whether a number is one of money, for a price, or of a unit of mass, for a weight.
+pub(super) fn is_in_unit(of: &str, quantity: &Quantity, reading: &Reading) -> bool {
+    is_of_class(if of == "weight" { "mass_unit" } else { "monetary_unit" }, quantity, reading)
+}
+
+fn is_of_class(class: &str, quantity: &Quantity, reading: &Reading) -> bool {
     let before = reading.event.text.get(..quantity.range.start).unwrap_or_default().trim_end();
     let signed = class == "monetary_unit" && before.ends_with(['$', '€', '£']);
     let money = class == "monetary_unit" && MONEY.contains(&lemma(&quantity.unit, Tag::Noun).as_str());
@@ -277,7 +295,7 @@ fn bare(time: &str) -> &str {
 }
 
 /// How long something lasted: what was told of it, or the span of the event that is meant.
-fn lasting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+pub(super) fn lasting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     if let Some(told) = told_length(question, pooled) {
         return Ok(Some(told));

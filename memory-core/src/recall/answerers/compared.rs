@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use crate::language::english::question::{Ask, Scale};
 use crate::language::english::time::{length, on_day, time_phrases};
+use crate::recall::answerers::amounts::is_in_unit;
+use crate::recall::answerers::order::main_noun;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::list;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
+use crate::recall::corrections::stated;
 use crate::recall::likeness::best_in;
 use crate::recall::pool::{Found, Pool};
 use crate::recall::quantities::Quantity;
@@ -34,6 +37,9 @@ struct Side {
 pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(scale) = question.asked.scale.as_ref().filter(|scale| scale.comparative) else { return Ok(None) };
+    if matches!(scale.of.as_str(), "price" | "weight") {
+        return of_things(pool, scale);
+    }
     if !matches!(question.ask(), Ask::Truth | Ask::Time | Ask::Thing | Ask::Description) {
         return Ok(None);
     }
@@ -43,7 +49,15 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
         "often" => counted(pool, side.span),
         _ => measured(pool, side.span),
     };
-    let (Some(one), Some(other)) = (of_side(&first)?, of_side(&second)?) else { return Ok(None) };
+    let (Some(one), Some(other)) = (of_side(&first)?, of_side(&second)?) else {
+        // Neither yes nor no answers which of two times it was.
+        let untold = question.ask() == Ask::Truth && !than;
+        let none = || Candidate {
+            signals: Signals::default(),
+            ..candidate(question, String::new(), Value::List(Vec::new()), Vec::new())
+        };
+        return Ok(untold.then(none));
+    };
     if one.0.total_cmp(&other.0).is_eq() && !than {
         let text = format!("The same both times ({})", one.1);
         return Ok(Some(candidate(question, text, Value::Text("same".into()), vec![one.2, other.2])));
@@ -71,6 +85,35 @@ fn candidate(question: &Question<'_>, text: String, value: Value, evidence: Vec<
         question.content.known().max(0.6),
         "the two compared".into(),
     )
+}
+
+/// "Which was cheaper, the lamp or the clock?": by what was told last of the price or the weight of each.
+fn of_things(pool: &Pool<'_>, scale: &Scale) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let [.., first, second] = question.asked.alternatives.as_slice() else { return Ok(None) };
+    let told = |range: &std::ops::Range<usize>| -> Result<Option<(f64, String, String, Found)>, ReadError> {
+        let Some(mut noun) = main_noun(question.part(range)) else { return Ok(None) };
+        let name = question.part(range).trim().to_owned();
+        noun.range = noun.range.start + range.start..noun.range.end + range.start;
+        let mut events = pool.mentions(&noun, question.hard, true, EVENTS, &question.content)?;
+        events.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
+        // "Nine euros for a brush, can you believe it?" tells the price all the same.
+        let amounts = events.into_iter().find_map(|found| {
+            let mut all = stated(&found.reading).into_iter();
+            let quantity = all.find(|quantity| is_in_unit(&scale.of, quantity, &found.reading))?;
+            let text = found.reading.text(&quantity.range).to_owned();
+            Some((quantity.value, text, found))
+        });
+        Ok(amounts.map(|(value, text, found)| (value, text, name, found)))
+    };
+    let (Some(one), Some(other)) = (told(first)?, told(second)?) else { return Ok(None) };
+    if one.0.total_cmp(&other.0).is_eq() {
+        let text = format!("Both the same ({})", one.1);
+        return Ok(Some(candidate(question, text, Value::Text("same".into()), vec![one.3, other.3])));
+    }
+    let (chosen, rest) = if scale.most == (one.0 > other.0) { (one, other) } else { (other, one) };
+    let text = format!("{}: {}, {} {}.", capitalised(&chosen.2), chosen.1, rest.2, rest.1);
+    Ok(Some(candidate(question, text, Value::Text(chosen.2), vec![chosen.3, rest.3])))
 }
 
 /// "On which day did she play longer?": of the days on which it is told, the one with the most of it.
@@ -205,7 +248,7 @@ fn measured(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
         let of_thing = best_in(thing, &found.reading) >= SAME_THING;
         let owner = thing.owner.as_deref().is_some_and(|owner| best_in(owner, &found.reading) >= SAME_THING);
         for quantity in found.reading.quantities() {
-            let own = measures(&thing.head, &quantity);
+            let own = measures(&thing.head, &quantity) || of_thing && is_value(&thing.head, &found, &quantity);
             let rank = match (own, of_thing, owner) {
                 (true, true, _) => 0,
                 (true, _, true) => 1,
@@ -222,6 +265,14 @@ fn measured(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
     }
     rated.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.cmp(&b.1)).then(a.4.id().cmp(&b.4.id())));
     Ok(rated.into_iter().next().map(|(_, _, value, text, found)| (value, text, found)))
+}
+
+/// Whether a number stands right behind what it is the value of: "blood sugar: 6.1", "the pressure is 2.1".
+fn is_value(head: &str, found: &Found, quantity: &Quantity) -> bool {
+    let before = found.reading.event.text.get(..quantity.range.start).unwrap_or_default();
+    let before = before.trim_end().trim_end_matches(':').trim_end();
+    let mut words = before.rsplit(' ').skip_while(|word| matches!(*word, "is" | "was" | "of" | "at" | "now" | "by"));
+    words.next().is_some_and(|word| word_likeness(head, &word.to_lowercase()) >= 0.9)
 }
 
 /// Whether a number can be a value of what a word names.

@@ -11,7 +11,7 @@ use crate::recall::content::{verb_likeness, word_likeness};
 use crate::recall::likeness::best_in;
 use crate::recall::pool::{Found, LISTED, Pool};
 use crate::recall::question::Question;
-use crate::recall::reading::Reading;
+use crate::recall::reading::{Reading, arguments};
 use crate::{ReadError, TimeSpan, Timestamp, Value as Attribute};
 
 /// Events of no session closer than this are one occurrence where they tell the same.
@@ -41,7 +41,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         return Ok(Some(found));
     }
     let events = matching(pool, pooled)?;
-    if events.iter().all(|found| !holds_counted(question, &found.reading)) {
+    if events.iter().all(|found| !holds_counted(question, &found.reading))
+        || events.iter().all(|found| is_of_several(question, &found.reading))
+    {
         return Ok(None);
     }
     let Some(first) = events.first().cloned() else { return Ok(None) };
@@ -130,15 +132,7 @@ fn told_frequency(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate
         return None;
     }
     let mut told = pooled.iter().filter(|found| found.coverage.of_content >= TOLD && !found.reading.only_asks());
-    let (text, found) = told.find_map(|found| {
-        let text = &found.reading.event.text;
-        let times = found.reading.quantities().into_iter().find(|quantity| quantity.unit == "time")?;
-        let mut behind = text.get(times.range.end..)?.split_whitespace();
-        let (each, unit) = (behind.next()?, behind.next()?.trim_matches(|c: char| !c.is_alphabetic()));
-        let period = lexicon::is_a_as(unit, "time_period", PartOfSpeech::Noun).is_some() || unit == "day";
-        (matches!(each, "a" | "each" | "every" | "per") && period)
-            .then(|| (format!("{} {each} {unit}", &text[times.range]), found))
-    })?;
+    let (text, found) = told.find_map(|found| frequency_in(&found.reading.event.text).map(|text| (text, found)))?;
     Some(Candidate {
         layer: Layer::Episodes,
         text: super::places::capitalised(&text),
@@ -154,6 +148,44 @@ fn told_frequency(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate
         evidence: vec![found.clone()],
         confidence: 0.0,
         reason: "as often as was told".into(),
+    })
+}
+
+/// "Three times a day", "once or twice a year", "every Tuesday": the first such words of a text.
+fn frequency_in(text: &str) -> Option<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let bare = |at: usize| -> String {
+        words.get(at).map_or("", |word| word.trim_matches(|c: char| !c.is_alphanumeric())).to_lowercase()
+    };
+    let is_period = |word: &str| {
+        ["time_period", "day_of_the_week", "time_unit"]
+            .iter()
+            .any(|class| lexicon::is_a_as(word, class, PartOfSpeech::Noun).is_some())
+            || word == "day"
+    };
+    (0..words.len()).find_map(|each| {
+        let unit = (1..=2).find(|behind| is_period(&bare(each + behind)))?;
+        let end = each + unit;
+        let mut start = each;
+        match bare(each).as_str() {
+            "a" | "an" | "per" => {
+                if unit != 1 || each == 0 || !matches!(bare(each - 1).as_str(), "once" | "twice" | "times") {
+                    return None;
+                }
+                // "Once or twice", "a few times", "three to four times".
+                let counts = |word: &str| {
+                    matches!(word, "once" | "twice" | "times" | "or" | "to" | "a" | "few" | "several" | "couple" | "of")
+                        || crate::language::english::closed::number_word(word).is_some()
+                        || word.parse::<f64>().is_ok()
+                };
+                while start > 0 && counts(&bare(start - 1)) {
+                    start -= 1;
+                }
+            }
+            "every" => {}
+            _ => return None,
+        }
+        Some(words[start..=end].join(" ").trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned())
     })
 }
 
@@ -177,6 +209,14 @@ pub(super) fn holds_counted(question: &Question<'_>, reading: &Reading) -> bool 
         word_likeness(&item.lemma, lemma) >= ALIKE || lexicon::is_a_as(lemma, &item.lemma, PartOfSpeech::Noun).is_some()
     };
     item.documents > 0 || reading.lemmas.iter().any(|(lemma, _)| is_one(lemma))
+}
+
+/// Whether an event speaks of several of what is counted without saying how many: "she puts the passports away".
+fn is_of_several(question: &Question<'_>, reading: &Reading) -> bool {
+    let Some(class) = question.asked.class.as_ref().filter(|_| question.ask() == Ask::Count) else { return false };
+    let own = reading.clauses().flat_map(arguments).filter(|noun| word_likeness(&class.head, &noun.head) >= ALIKE);
+    let mut own = own.peekable();
+    own.peek().is_some() && own.all(|noun| noun.plural && noun.number.is_none())
 }
 
 /// The events that are counted: of the named thing, and of what the verb says where events of it say different things.
@@ -267,12 +307,20 @@ fn day(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
     at.to_jiff().to_zoned(zone.clone()).date().to_string()
 }
 
+/// Whether units of time are counted, which are no events: "how many weeks passed?".
+pub(super) fn is_length(question: &Question<'_>) -> bool {
+    question.asked.class.as_ref().is_some_and(|class| {
+        !is_period(&class.head) && lexicon::is_a_as(&class.head, "time_unit", PartOfSpeech::Noun).is_some()
+    })
+}
+
 fn is_period(head: &str) -> bool {
     matches!(head, "day" | "evening" | "morning" | "night" | "afternoon" | "weekday")
 }
 
 pub(super) fn times_in_words(count: usize) -> String {
     match count {
+        0 => "Never".into(),
         1 => "Once".into(),
         2 => "Twice".into(),
         count => format!("{count} times"),

@@ -143,12 +143,22 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     }
     evidence.extend(rest.into_iter().cloned());
     let thing = question.named.iter().map(|thing| best_in(thing, &first.reading)).fold(0.0, f32::max);
+    // What is of the class is what the class says, in another word: a viola is an instrument.
+    let of_the_class = match &question.asked.class {
+        Some(class) if question.ask() == Ask::Thing && fits >= 1.0 && !computed => {
+            let mut held = question.content.held(&first.reading);
+            let items = question.content.items.iter().zip(&mut held);
+            items.filter(|(item, _)| item.lemma == class.head).for_each(|(_, held)| *held = 1.0);
+            question.content.covered_by(&held)
+        }
+        _ => 0.0,
+    };
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text,
         value,
         signals: Signals {
-            coverage: if computed { 1.0 } else { timely(question, first) },
+            coverage: if computed { 1.0 } else { timely(question, first).max(of_the_class) },
             cosine: first.cosine.unwrap_or(0.0),
             // Where a question names nothing and nothing places it, an event stands out by chance alone.
             margin: if question.content.is_empty() && first.placed == 0.0 { 0.0 } else { margin(pooled) },
@@ -160,7 +170,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             } else {
                 thing
             },
-            known: question.content.known(),
+            known: question.content.known().max(of_the_class),
         },
         evidence,
         confidence: 0.0,

@@ -46,7 +46,10 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
         };
         let Some(next) = next else { continue };
         let calls = if older > 0 { said } else { next };
-        if called(&calls.reading) != Some(older.abs()) {
+        let Some((word, generations)) = called(&calls.reading) else { continue };
+        // A grandfather is nobody's grandmother.
+        let same = older < 0 || is_same(&word, &asked.head) || is_same(&asked.head, &word);
+        if generations != older.abs() || !same {
             continue;
         }
         let Some(name) = next.reading.event.entity.clone() else { continue };
@@ -63,13 +66,21 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
     Ok(None)
 }
 
-/// How many generations older the one is whom a text calls by what they are: at its end or its begin, parted by a comma.
-fn called(reading: &Reading) -> Option<i8> {
+/// The word by which a text calls somebody older, at its end or its begin, parted by a comma, and by how many generations.
+fn called(reading: &Reading) -> Option<(String, i8)> {
     let text = reading.event.text.trim_end_matches(|c: char| !c.is_alphanumeric());
     let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     let last = text.rsplit_once(',').map(|(_, word)| bare(word)).filter(|word| !word.contains(' '));
     let first = text.split_once(',').map(|(word, _)| bare(word)).filter(|word| !word.contains(' '));
-    [last, first].into_iter().flatten().find_map(|word| generations(&word).filter(|older| *older > 0))
+    let words = [last, first].into_iter().flatten();
+    words.filter_map(|word| generations(&word).map(|older| (word, older))).find(|(_, older)| *older > 0)
+}
+
+/// Whether who is called by one word is what another one says: "grandpa", "grandfather".
+fn is_same(called: &str, asked: &str) -> bool {
+    let grand = || called.strip_prefix("grand").zip(asked.strip_prefix("grand"));
+    lexicon::is_a_as(called, asked, PartOfSpeech::Noun).is_some()
+        || grand().is_some_and(|(called, asked)| lexicon::is_a_as(called, asked, PartOfSpeech::Noun).is_some())
 }
 
 /// By how many generations somebody is older who is that to somebody: "mother", "granny", "son".

@@ -122,6 +122,8 @@ pub(super) fn propose(
     let specific = match question.ask() {
         Ask::Place => places::answer(pool, found, cue)?,
         Ask::Time => times::answer(pool, found, cue)?,
+        // "How many weeks did it take?" asks how long.
+        Ask::Count if counts::is_length(question) => amounts::lasting(pool, found)?,
         Ask::Count | Ask::Times => counts::answer(pool, found)?,
         Ask::Amount | Ask::Length => amounts::answer(pool, found)?,
         Ask::Truth => truth::answer(pool, found)?,
@@ -135,7 +137,7 @@ pub(super) fn propose(
     let specific = signal::answer(pool)?.or(specific).or(of_class);
     // A place that was told since is newer than what was learnt.
     if let (Ask::Place, Some(place)) = (question.ask(), &specific)
-        && question.tense != Tense::Past
+        && (question.tense != Tense::Past || question.is_bounded())
         && place.signals.fits >= 1.0
         && place.signals.thing >= SURELY
     {

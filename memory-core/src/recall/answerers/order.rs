@@ -3,9 +3,10 @@
 use crate::language::english::question::{Ask, Occurrence, Order};
 use crate::language::english::syntax::{NounPhrase, parse};
 use crate::language::english::time::{Tense, moment};
+use crate::recall::answerers::counts::times_in_words;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::{Content, word_likeness};
+use crate::recall::content::{Content, Item, word_likeness};
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
 use crate::recall::reading::Reading;
@@ -13,6 +14,8 @@ use crate::{ReadError, TimeSpan};
 
 /// How much an event holds of one half of a question that it tells.
 const TOLD: f32 = 0.5;
+/// How much of what is counted an event holds at least.
+const SAYS_IT: f32 = 0.6;
 
 /// Of the alternatives that a question names, the first or the last.
 pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
@@ -324,19 +327,14 @@ fn more_often(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     for range in &question.asked.alternatives {
         let Some(noun) = main_noun(question.part(range)) else { continue };
         let noun = moved(&noun, range.start);
-        let others: Vec<&str> = question
-            .content
-            .items
-            .iter()
-            .filter(|item| {
-                !question
+        let of_both = |item: &Item| {
+            !item.light
+                && !question
                     .asked
                     .alternatives
                     .iter()
                     .any(|range| question.part(range).to_lowercase().contains(&item.lemma))
-            })
-            .map(|item| item.lemma.as_str())
-            .collect();
+        };
         let events = crate::recall::pool::merged(
             pool.about(&noun, question.bound(), false, 500, &question.content)?,
             pool.mentions(&noun, question.bound(), false, 500, &question.content)?,
@@ -344,11 +342,11 @@ fn more_often(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
         let fits: Vec<Found> = events
             .into_iter()
             .filter(|found| {
-                let held = others
-                    .iter()
-                    .filter(|word| found.reading.lemmas.iter().any(|(lemma, _)| word_likeness(word, lemma) >= 0.6))
-                    .count();
-                2 * held >= others.len().max(1)
+                let held = question.content.held(&found.reading);
+                let both = question.content.items.iter().zip(held).filter(|(item, _)| of_both(item));
+                let (all, held) =
+                    both.fold((0.0, 0.0), |(all, sum), (item, held)| (all + item.weight, sum + item.weight * held));
+                held >= SAYS_IT * all
             })
             .collect();
         let mut sessions: Vec<String> = Vec::new();
@@ -369,13 +367,18 @@ fn more_often(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     counted.sort_by_key(
         |(count, ..)| if more { std::cmp::Reverse(*count) } else { std::cmp::Reverse(usize::MAX - *count) },
     );
-    let [(first, name, evidence), (second, ..), ..] = counted.as_slice() else { return Ok(None) };
-    if first == second {
+    let [(first, name, evidence), (second, other, _), ..] = counted.as_slice() else { return Ok(None) };
+    if *first == 0 {
         return Ok(None);
     }
+    let (first_times, second_times) = (times_in_words(*first).to_lowercase(), times_in_words(*second).to_lowercase());
+    let text = match first == second {
+        true => format!("Both equally often ({first_times}): {} and {other}", capitalised(name)),
+        false => format!("{} ({first_times}, {other} {second_times})", capitalised(name)),
+    };
     Ok(Some(Candidate {
         layer: Layer::Episodes,
-        text: format!("{} ({first} times, {second} times)", capitalised(name)),
+        text,
         value: Value::Text(name.clone()),
         signals: Signals {
             coverage: 0.9,

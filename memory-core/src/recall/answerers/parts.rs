@@ -7,6 +7,7 @@ use crate::language::english::question::Ask;
 use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::asks_for_a_name;
+use crate::recall::answerers::rank::asked_back;
 use crate::recall::answerers::roles::{apposed, asks_who_one_is, equated, in_role, professions, related, role};
 use crate::recall::content::{verb_likeness, word_likeness};
 use crate::recall::likeness::{is_colour, likeness};
@@ -55,6 +56,10 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         }
     };
     let subject_asked = question.asked.subject_is_asked;
+    // Who only asks somebody to do it has not done it.
+    if subject_asked && !of_talk(question) && asked_back(question, reading) >= 1.0 {
+        return found;
+    }
     if let Some(name) = asks_who_one_is(question) {
         reading.clauses().flat_map(arguments).filter_map(|noun| role(name, noun, reading)).for_each(&mut add);
         reading.clauses().filter_map(|clause| equated(name, clause, reading)).for_each(&mut add);
@@ -148,6 +153,9 @@ fn name_of(noun: &NounPhrase, meant: &NounPhrase, reading: &Reading) -> String {
     match noun.head.as_str() {
         _ if !noun.is_pronoun() => reading.phrase_text(noun),
         "nobody" | "somebody" | "someone" | "everybody" | "everyone" => capitalised(&noun.head),
+        _ if reading.antecedent.as_ref().is_some_and(|other| meant.range.is_empty() && other.head == meant.head) => {
+            capitalised(&meant.head)
+        }
         // What a pronoun means without words of its own is who speaks.
         _ if meant.range.is_empty() || meant.is_pronoun() => reading.event.entity.clone().unwrap_or_default(),
         _ => reading.phrase_text(meant),

@@ -1,5 +1,6 @@
 //! Where something is, was, or was before: the latest place that an event tells of it.
 
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::{Occurrence, Order};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
@@ -8,7 +9,7 @@ use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
-use crate::recall::question::Question;
+use crate::recall::question::{ITSELF, Question};
 use crate::recall::reading::{Place, Placement, Reading, arguments, is_anaphor, is_person};
 use crate::recall::telling::telling;
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
@@ -94,6 +95,14 @@ pub(in crate::recall) fn answer(
             {
                 value = value.max(likeness(&thing, &actor, &found.reading));
             }
+            // And its dock is where it charges.
+            let dock = matches!(thing.head.as_str(), "dock" | "station" | "charger") && place.thing.head == ITSELF;
+            if dock
+                && found.reading.event.entity.as_deref() == Some(ITSELF)
+                && done_in("charge", &place, &found.reading) >= DONE
+            {
+                value = value.max(AT_ITS_DOCK);
+            }
             if value < SAME_THING {
                 continue;
             }
@@ -133,6 +142,21 @@ pub(in crate::recall) fn answer(
         };
         if stays.iter().any(by_them) {
             stays.retain(by_them);
+        }
+    }
+    // "Where does she go on Mondays?": where she is otherwise is not where she goes.
+    if question.asked.habitual && verb.as_deref() == Some("go") {
+        let goes = |stay: &Stay| {
+            let clause = stay.found.reading.clauses().find(|clause| clause.range.start == stay.place.at);
+            clause
+                .and_then(|clause| clause.verb.as_ref())
+                .is_some_and(|told| lexicon::category(&told.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb))
+                && ["to ", "into ", "out to ", "off to "]
+                    .iter()
+                    .any(|towards| stay.place.text.to_lowercase().starts_with(towards))
+        };
+        if stays.iter().any(goes) {
+            stays.retain(goes);
         }
     }
     let best = stays.iter().map(|stay| stay.likeness).fold(0.0, f32::max);

@@ -15,6 +15,10 @@ use crate::recall::reading::{Reading, is_person};
 use crate::recall::telling::is_of_another;
 use crate::{Kind, TimeSpan, Timestamp};
 
+/// How much more an event counts that tells what a deed was done to.
+const WITH_OBJECT: f32 = 0.3;
+/// From here two verbs tell of one deed.
+const SAME_DEED: f32 = 0.8;
 /// What is left of its rank of an event that tells nothing of the time to come that is asked for.
 const OUT_OF_TIME: f32 = 0.6;
 /// What is left of its rank of an event that says the opposite of what the question takes for granted.
@@ -63,6 +67,7 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
     (found.fitness()
         + 0.15 * does(question, &found.reading)
         + 0.35 * ahead(question, &found.reading)
+        + WITH_OBJECT * with_object(question, &found.reading)
         + of_class(question, found))
         * in_time(question, &found.reading)
         * sense
@@ -87,7 +92,7 @@ fn of_asking(question: &Question<'_>) -> bool {
 }
 
 /// The share of what suits the question that the speaker asks instead of telling, 0 to 1.
-fn asked_back(question: &Question<'_>, reading: &Reading) -> f32 {
+pub(super) fn asked_back(question: &Question<'_>, reading: &Reading) -> f32 {
     if reading.only_asks() {
         return 1.0;
     }
@@ -167,6 +172,21 @@ pub(in crate::recall) fn faulty<'a>(question: &'a Question<'_>) -> Option<&'a No
                 .is_some_and(|verb| verb.negated && state(&verb.lemma).is_some_and(|(_, good)| good)));
     let why = clause.subject.as_ref().filter(|subject| why && !subject.is_pronoun());
     adjunct.map(|adjunct| &adjunct.noun).or(made).or(why)
+}
+
+/// Whether the event says what the deed was done to, where that is asked: "what did you sweep?" is not answered by "I have swept".
+fn with_object(question: &Question<'_>, reading: &Reading) -> f32 {
+    let clause = &question.asked.clause;
+    let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.passive && verb.lemma != "do");
+    let open = question.ask() == Ask::Thing
+        && question.asked.class.is_none()
+        && clause.subject.is_some()
+        && clause.objects.is_empty();
+    let Some(verb) = verb.filter(|_| open) else { return 0.0 };
+    let tells = |told: &Clause| {
+        !told.objects.is_empty() && told.verb.as_ref().is_some_and(|told| verb_likeness(verb, told) >= SAME_DEED)
+    };
+    if reading.clauses().any(tells) { 1.0 } else { 0.0 }
 }
 
 /// How well the event does what the verb of the question says.

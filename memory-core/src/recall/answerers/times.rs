@@ -33,7 +33,8 @@ pub(in crate::recall) fn answer(
     cue: Option<&Found>,
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    if question.tense != Tense::Past
+    let asking = question.asked.clause.asking.as_ref().and_then(|asking| asking.preposition.as_deref());
+    if (question.tense != Tense::Past || matches!(asking, Some("until" | "till")))
         && !question.asked.habitual
         && question.query.options.iter().all(|option| !option.contains(" to "))
         && let Some(found) = told(pool, pooled)?
@@ -77,6 +78,16 @@ pub(in crate::recall) fn answer(
             told.peek().is_some() && told.all(|told| told.negated)
         })
     };
+    // Nor was what was told to come later still.
+    let now = Timestamp::from(question.now.timestamp());
+    let to_come = |found: &Found| {
+        let times = &found.reading.times;
+        question.tense == Tense::Past
+            && found.reading.event.kind == Kind::Text
+            && happened(found, question).is_none()
+            && times.iter().any(|time| time.relation == Relation::At && time.span.start > now)
+    };
+    meant.retain(|found| !to_come(found));
     let untold = |found: &Found| is_untold(question, &found.reading);
     if question.tense == Tense::Past && !meant.is_empty() && (meant.iter().all(undone) || meant.iter().all(untold)) {
         let text = String::new();
@@ -173,7 +184,13 @@ fn formerly(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
         pooled.iter().filter(|found| found.reading.event.kind == Kind::Text && found.coverage.of_content >= SAYS_IT);
     let (time, found) = told.max_by(|a, b| a.fitness().total_cmp(&b.fitness())).and_then(|found| {
         let mut times = found.reading.times.iter();
-        times.find(|time| is_left(found, time) || replaced(found, time)).map(|time| (time.span, found))
+        // "He cannot come on Monday, he comes on Friday."
+        let called_off = |time: &ToldTime| {
+            denied(&found.reading, time.range.start)
+                && found.reading.times.iter().any(|other| other.range.start > time.range.start)
+        };
+        let left = |time: &&ToldTime| is_left(found, time) || replaced(found, time) || called_off(time);
+        times.find(left).map(|time| (time.span, found))
     })?;
     Some(Candidate {
         layer: Layer::Episodes,

@@ -6,18 +6,18 @@ use crate::language::english::question::Ask;
 use crate::language::english::states::{FINE, PAINING, Scale, is_ailment, same, state};
 use crate::language::english::syntax::{Clause, NounPhrase, VerbGroup};
 use crate::language::english::tag::{Tag, Word};
-use crate::language::english::time::Tense;
+use crate::language::english::time::{Tense, ToldTime};
 use crate::recall::answerers::began::goes_away;
 use crate::recall::answerers::quote::quote;
 use crate::recall::answerers::times::margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::word_likeness;
+use crate::recall::content::{verb_likeness, word_likeness};
 use crate::recall::corrections::TakenBack;
 use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::Question;
 use crate::recall::reading::{Reading, arguments, can_be_place, is_anaphor, is_person};
-use crate::recall::telling::{is_done_by_another, is_of_another};
+use crate::recall::telling::{is_done_by_another, is_of_another, is_untold};
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// Below this another thing is meant.
@@ -42,11 +42,15 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         .clause
         .subject
         .clone()
-        .filter(|subject| !subject.is_pronoun())
-        .or_else(|| question.named.first().cloned());
-    if let (Some(thing), Some(predicate)) =
-        (&thing, predicate(&question.asked.clause, question).filter(|_| of_states(&question.asked.clause)))
-    {
+        .filter(|subject| !subject.is_pronoun() && subject.head != "one")
+        .or_else(|| question.named.iter().find(|noun| noun.head != "one").cloned());
+    let asked = &question.asked.clause;
+    let of_state = || predicate(asked, question).filter(|_| of_states(asked) || uses(asked));
+    let stated = match returned(asked) {
+        Some(thing) => Some((thing.clone(), "back".to_owned())),
+        None => thing.clone().zip(of_state()),
+    };
+    if let Some((thing, predicate)) = &stated {
         let bound = holding_at(question);
         let listed = merged(
             pool.about(thing, bound, true, 80, &question.content)?,
@@ -57,10 +61,10 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         all.retain(|found| bound.is_none_or(|bound| found.span().start <= bound.end));
         all.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
         for found in &all {
-            let allowed = state(&predicate).is_some_and(|(scale, _)| scale == Scale::Allowed);
+            let allowed = state(predicate).is_some_and(|(scale, _)| scale == Scale::Allowed);
             let follows = || spoken_after_deed(thing, found, &all);
             if let Some(holds) =
-                of_it(&predicate, &found.reading).filter(|_| !concerns(thing, &found.reading) && follows())
+                of_it(predicate, &found.reading).filter(|_| !concerns(thing, &found.reading) && follows())
             {
                 let yes = holds != question.asked.negated_verb();
                 let mut said = said(pool, found, yes, pooled, "what was said of it after something was done to it");
@@ -71,10 +75,10 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             if !concerns(thing, &found.reading) || allowed && found.coverage.of_content < SAYS_IT {
                 continue;
             }
-            if let Some(holds) = stance(&predicate, thing, &question.asked.clause, &found.reading) {
+            if let Some(holds) = stance(predicate, thing, &question.asked.clause, &found.reading) {
                 let yes = holds != question.asked.negated_verb();
                 let mut said = said(pool, found, yes, pooled, "the newest that was told of its state");
-                said.signals.coverage = said.signals.coverage.max(told_of_state(question, &predicate, &found.reading));
+                said.signals.coverage = said.signals.coverage.max(told_of_state(question, predicate, &found.reading));
                 said.signals.known = said.signals.known.max(said.signals.coverage);
                 return Ok(Some(said));
             }
@@ -86,6 +90,12 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     if let Some((there, gathering)) = super::absent::attended(pool, pooled) {
         let yes = there != question.asked.negated_verb();
         let mut said = said(pool, &gathering, yes, pooled, "by those who are named as there");
+        said.signals.coverage = said.signals.coverage.max(SAYS_IT);
+        said.signals.thing = 1.0;
+        return Ok(Some(said));
+    }
+    if let Some(alone) = left_out(question, pooled) {
+        let mut said = said(pool, alone, question.asked.negated_verb(), pooled, "one of the two was left out");
         said.signals.coverage = said.signals.coverage.max(SAYS_IT);
         said.signals.thing = 1.0;
         return Ok(Some(said));
@@ -115,6 +125,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let tells = |found: &&Found| {
         !found.reading.only_asks()
             && names(found)
+            && !(question.tense == Tense::Past && only_plans(question, &found.reading))
+            && !is_untold(question, &found.reading)
             && !is_of_another(question, &found.reading)
             && !is_done_by_another(question, &found.reading)
     };
@@ -141,6 +153,38 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let chosen = if denied { newest } else { best };
     let yes = denied == question.asked.negated_verb();
     Ok(Some(said(pool, chosen, yes, pooled, "what was told of it")))
+}
+
+/// The event in which one does without the other what the question takes both to do: "Ida goes sailing without Bo", for "did Bo go
+/// sailing with Ida?".
+fn left_out<'p>(question: &Question<'_>, pooled: &'p [Found]) -> Option<&'p Found> {
+    let clause = &question.asked.clause;
+    let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)?;
+    let subject = clause.subject.as_ref().filter(|subject| !subject.is_pronoun())?;
+    // "Did he go | jogging with her?" is two clauses.
+    let clauses = question.asked.sentences.iter().flat_map(|sentence| &sentence.clauses);
+    let mut adjuncts = clauses.flat_map(|clause| &clause.adjuncts);
+    let with = adjuncts.find(|adjunct| adjunct.preposition == "with").map(|adjunct| &adjunct.noun)?;
+    let bound = question.bound();
+    let alone = |found: &&Found| {
+        let reading = &found.reading;
+        let is = |asked: &NounPhrase, told: &NounPhrase| likeness(asked, told, reading) >= SAME_THING;
+        let deed = |told: &Clause| told.verb.as_ref().is_some_and(|told| verb_likeness(verb, told) >= SAME_THING);
+        let doers =
+            || reading.clauses().filter_map(|told| told.subject.as_ref()).filter_map(|doer| reading.resolve(doer));
+        let mut without = reading
+            .clauses()
+            .flat_map(|told| &told.adjuncts)
+            .filter(|adjunct| adjunct.preposition == "without")
+            .map(|adjunct| &adjunct.noun);
+        bound.is_none_or(|bound| found.span().overlaps(bound))
+            && reading.clauses().any(deed)
+            && without.any(|noun| {
+                let other = if is(subject, noun) { Some(with) } else { is(with, noun).then_some(subject) };
+                other.is_some_and(|other| doers().any(|doer| is(other, &doer)))
+            })
+    };
+    pooled.iter().filter(alone).max_by_key(|found| (found.span().start, found.id()))
 }
 
 /// Whether somebody says something soon after doing something with a thing: what they call "it" is that.
@@ -292,6 +336,19 @@ fn said(pool: &Pool<'_>, found: &Found, yes: bool, pooled: &[Found], reason: &st
     }
 }
 
+/// Whether it is asked for something's use: "can one use it?".
+fn uses(clause: &Clause) -> bool {
+    clause.verb.as_ref().is_some_and(|verb| verb.lemma == "use" && verb.modal.is_some())
+}
+
+/// What is asked to have been given back: "has he returned the saw yet?" asks whether it is back.
+fn returned(clause: &Clause) -> Option<&NounPhrase> {
+    let verb = clause.verb.as_ref().filter(|verb| !verb.negated)?;
+    let back = verb.lemma == "return"
+        || verb.particle.as_deref() == Some("back") && matches!(verb.lemma.as_str(), "bring" | "give" | "hand");
+    clause.objects.first().filter(|object| back && !object.is_pronoun() && !is_person(object))
+}
+
 /// Whether a clause does nothing to another thing: "does it run?", "is he running a temperature?", and not "did she run a shop?".
 fn of_states(clause: &Clause) -> bool {
     clause.objects.iter().all(|object| state(&object.head).is_some() || is_ailment(&object.head))
@@ -312,15 +369,22 @@ pub(super) fn predicate(clause: &Clause, question: &Question<'_>) -> Option<Stri
         .iter()
         .filter(|word| word.range.start >= clause.range.start && word.range.end <= clause.range.end)
         // "Is the new cup here?" does not ask whether something is new.
-        .filter(|word| !describes(clause, word) && !word.is("there"));
+        // "Did she go sailing?" does not ask whether she is gone.
+        .filter(|word| !describes(clause, word) && !word.is("there"))
+        .filter(|word| {
+            word.lemma != "go" || word.is("gone") || clause.adjuncts.iter().any(|it| it.preposition == "to")
+        });
     let mut participle = participle
         .filter(|word| matches!(word.tag, Tag::Verb | Tag::Adjective | Tag::Noun))
         .map(|word| word.text.as_str());
     let object = clause.objects.iter().map(|object| object.head.as_str()).find(|head| state(head).is_some());
     // "Has he still got a headache?" asks whether he is ill.
     let object = object.or_else(|| clause.objects.iter().any(|object| is_ailment(&object.head)).then_some("ill"));
+    // "Is it all right?"
+    let right = || clause.complements.iter().any(|(word, _)| word == "right" || word == "alright");
     complement
         .or(object)
+        .or_else(|| right().then_some("ok"))
         .map(str::to_owned)
         .or_else(|| main.filter(|verb| state(verb).is_some()).map(str::to_owned))
         .or_else(|| participle.find(|word| state(word).is_some()).map(str::to_owned))
@@ -344,6 +408,7 @@ fn describes(clause: &Clause, word: &Word) -> bool {
         .any(|noun| noun.range.start <= word.range.start && word.range.end < noun.range.end && word.lemma != noun.head)
 }
 
+const LIKING: &[&str] = &["like", "love", "enjoy", "want", "fancy"];
 /// What somebody does with a thing that works, or to make it work.
 const DEALS_WITH: &[&str] = &["do", "use", "fix", "repair", "mend", "replace", "start", "run", "operate"];
 
@@ -424,7 +489,13 @@ fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Rea
     let verb = clause.verb.as_ref();
     let is_it = |noun: &NounPhrase| reading.resolve(noun).is_some_and(|noun| likeness(thing, &noun, reading) >= 0.5);
     // "The fever is gone": a state may itself be what is told of.
-    let of_state = clause.subject.as_ref().is_some_and(|subject| same(predicate, &subject.head) == Some(true));
+    let ails = |noun: &NounPhrase| {
+        is_ailment(&noun.head)
+            && state(predicate).is_some_and(|(scale, _)| scale == Scale::Well)
+            && noun.owner.as_deref().is_none_or(is_it)
+    };
+    let of_state =
+        clause.subject.as_ref().is_some_and(|subject| same(predicate, &subject.head) == Some(true) || ails(subject));
     // "My throat is sore": who has it is ill.
     let of_body = |noun: &NounPhrase| {
         let part = lexicon::category(&noun.head, PartOfSpeech::Noun) == Some(Category::Body);
@@ -463,7 +534,7 @@ fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Rea
         && clause.subject.as_ref().is_some_and(|subject| subject.all().any(is_it))
         && goes_away(clause)
     {
-        return Some(!here);
+        return (!is_to_come(clause, reading)).then_some(!here);
     }
     // What is called off is not on.
     let takes_place = || {
@@ -498,13 +569,24 @@ fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Rea
         words.push(&noun.head);
     }
     words.extend(clause.adjuncts.iter().map(|adjunct| adjunct.noun.head.as_str()));
+    // "In service again", "out of order".
+    words.extend(clause.adjuncts.iter().filter_map(|adjunct| {
+        let use_of = matches!(adjunct.noun.head.as_str(), "service" | "order" | "operation" | "use" | "action");
+        let out = reading.text(&clause.range).contains("out of ");
+        (use_of && adjunct.noun.modifiers.is_empty()).then_some(if out { "broken" } else { "work" })
+    }));
     for word in words {
+        let word = if is_ailment(word) && state(word).is_none() { "ill" } else { word };
         if let Some(alike) = same(predicate, word) {
             return Some(alike != negated);
         }
         // What is lit or runs works; what is off may work as well.
         if let (Some((Scale::Working, works)), Some((Scale::On, true))) = (state(predicate), state(word)) {
             return Some(works != negated);
+        }
+        // A flat tyre or torch does not do.
+        if let (Some((Scale::Working, works)), Some((Scale::Charged, false))) = (state(predicate), state(word)) {
+            return Some(works == negated);
         }
     }
     // "It does not ring", "it runs again": what a thing does tells whether it works.
@@ -517,6 +599,32 @@ fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Rea
     let acts =
         verb.is_some_and(|verb| !verb.auxiliary_only && !verb.past && clause.objects.is_empty() && !verb.passive);
     (about && acts).then_some(end != negated)
+}
+
+/// Whether all that a text says of the deed that is asked about is when it is to be, which is not the time of the question.
+fn only_plans(question: &Question<'_>, reading: &Reading) -> bool {
+    let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only);
+    let Some(verb) = verb.filter(|_| reading.event.kind == Kind::Text) else { return false };
+    let same = |clause: &&Clause| clause.verb.as_ref().is_some_and(|told| verb_likeness(verb, told) >= SAME_THING);
+    let mut deeds = reading.clauses().filter(same).peekable();
+    let bound = question.bound();
+    let elsewhere = |clause: &Clause| {
+        let inside = |time: &&ToldTime| is_inside(clause, time);
+        let mut times = reading.times.iter().filter(inside);
+        times.all(|time| bound.is_none_or(|bound| !time.span.overlaps(bound)))
+    };
+    deeds.peek().is_some() && deeds.all(|clause| is_to_come(clause, reading) && elsewhere(clause))
+}
+
+/// Whether a time stands in a clause, or right behind it.
+fn is_inside(clause: &Clause, time: &ToldTime) -> bool {
+    clause.range.start <= time.range.start && time.range.start <= clause.range.end + 1
+}
+
+/// Whether a clause names a time after its telling: "I move out on Sunday".
+fn is_to_come(clause: &Clause, reading: &Reading) -> bool {
+    let inside = |time: &&ToldTime| is_inside(clause, time);
+    reading.times.iter().filter(inside).any(|time| time.span.start > reading.event.span.end)
 }
 
 fn is_nobody(noun: &NounPhrase) -> bool {
@@ -551,7 +659,16 @@ fn denies(reading: &Reading, verb: &str, asked: &Clause) -> bool {
                 && clause.adjuncts.iter().any(|told| {
                     asked.adjuncts.iter().any(|asked| likeness(&asked.noun, &told.noun, reading) >= SAME_THING)
                 });
+            // Who does not eat it does not like it.
+            let taste = LIKING.contains(&verb)
+                && told.negated
+                && lexicon::category(&told.lemma, PartOfSpeech::Verb) == Some(Category::ConsumptionVerb)
+                && clause
+                    .objects
+                    .iter()
+                    .any(|told| asked.objects.iter().any(|asked| likeness(asked, told, reading) >= SAME_THING));
             (alike && clause.subject.as_ref().is_some_and(is_nobody))
+                || taste
                 || not_there
                 || (told.negated && permits && told.modal.is_some())
                 || (told.negated && !told.lemma.is_empty() && (alike || verb == "be" || verb == "have"))

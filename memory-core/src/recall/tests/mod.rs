@@ -7,4 +7,5 @@ mod deliberation;
 mod grammar;
 pub(crate) mod home;
 mod reconciling;
+mod speakers;
 mod together;

@@ -126,7 +126,7 @@ pub(super) fn spoken_before(words: &[Word], sentences: &[Sentence], place: usize
         || has(&["meanwhile"])
         || has(&["that", "point"]);
     // "What was going on?" asks for nothing but the time of the statement.
-    let then = then || has(&["going", "on"]) || has(&["happening"]);
+    let then = then || has(&["going", "on"]) || has(&["went", "on"]) || has(&["happening"]);
     let next = has(&["next"]) || has(&["afterwards"]) || has(&["after", "that"]);
     // Before the asking clause of the same sentence, behind a colon or a comma.
     let asks = inside.iter().position(|word| word.tag == Tag::Wh)?;

@@ -60,10 +60,11 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
         || has(&["sum", "up"])
         || has(&["in", "short"])
         || has(&["in", "brief"])
+        || any(&["briefly"]) && any(&["tell", "say", "describe", "how"])
         || asked.report.is_some()
         || has(&["did", "i", "miss"])
         || has(&["have", "i", "missed"])
-        || has(&["going", "on"]) && asked.clause.asking.is_some() && asked.cue.is_none()
+        || (has(&["going", "on"]) || has(&["went", "on"])) && asked.clause.asking.is_some() && asked.cue.is_none()
         || has(&["up", "to"]) && has(&["been"]) && asked.clause.asking.is_some()
     {
         return Ask::Summary;

@@ -332,6 +332,8 @@ fn scale(words: &[Word], main: &Range<usize>) -> Option<Scale> {
         words.iter().enumerate().filter(|(_, word)| word.range.start >= main.start && word.range.end <= main.end)
     {
         let next = || words.get(at + 1).map_or(String::new(), |word| word.lemma.clone());
+        // "Which of them cost more?"
+        let behind = || at.checked_sub(1).and_then(|before| words.get(before)).map(|word| word.lemma.as_str());
         let plain = |most, comparative, of: &str| Some(Scale { most, of: of.into(), comparative });
         match word.text.as_str() {
             "most" | "highest" | "greatest" | "largest" | "biggest"
@@ -351,6 +353,16 @@ fn scale(words: &[Word], main: &Range<usize>) -> Option<Scale> {
                 return plain(true, true, "");
             }
             "lower" | "smaller" | "emptier" | "colder" | "cooler" => return plain(false, true, ""),
+            "cheaper" => return plain(false, true, "price"),
+            "dearer" | "pricier" => return plain(true, true, "price"),
+            "heavier" => return plain(true, true, "weight"),
+            "lighter" => return plain(false, true, "weight"),
+            "more" | "less" if text(at + 1) == "expensive" || matches!(behind(), Some("cost")) => {
+                return plain(word.text == "more", true, "price");
+            }
+            "more" | "less" if matches!(behind(), Some("weigh")) => {
+                return plain(word.text == "more", true, "weight");
+            }
             "more" | "fewer" | "less" if text(at + 1) == "often" || text(at + 1) == "times" => {
                 return plain(word.text == "more", true, "often");
             }

@@ -131,12 +131,24 @@ impl Tagger<'_> {
                         matches!(last.tag, Tag::Pronoun | Tag::Noun | Tag::Name | Tag::To | Tag::Modal | Tag::Auxiliary)
                     })
                     && !self.has_verb_now();
+                // "I do not like it."
+                let like = like || text == "like" && self.is_denied_deed();
                 if like { Tag::Verb } else { Tag::Preposition }
             }
             _ if is_one_of(text, PRONOUNS) && !matches!(text, "there" | "here" | "none") => Tag::Pronoun,
             _ if is_one_of(text, ADVERBS) => Tag::Adverb,
             _ => return None,
         })
+    }
+
+    /// Whether "do not", "never" or the like stands right before.
+    fn is_denied_deed(&self) -> bool {
+        let mut before = self.found.iter().rev().skip_while(|word| word.tag == Tag::Adverb);
+        let denied = before.next().is_some_and(|word| word.tag == Tag::Not);
+        denied
+            && before.next().is_some_and(|word| {
+                is_one_of(&word.text, DO) || matches!(word.tag, Tag::Modal | Tag::Pronoun | Tag::Name)
+            })
     }
 
     /// Whether a time phrase that was read before stands here.

@@ -156,6 +156,8 @@ impl Tagger<'_> {
                 && !(before.tag == Tag::Noun
                     && u16::from(share.noun) > 2 * u16::from(share.verb)
                     && next_nominal
+                    // "The messenger hands Amara a letter."
+                    && !self.is_name(at + 1)
                     && !pronoun)
             {
                 return Tag::Verb;

@@ -4,6 +4,8 @@ use super::Tense;
 use super::calendar::{Unit, month, weekday};
 use super::numbers::{number, ordinal};
 use super::tokens::{Token, tokens};
+use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::tag::UNMARKED_PASTS;
 
 /// Returns the tense of a sentence or a question: of the first verb that tells one.
 ///
@@ -80,6 +82,7 @@ impl Clause<'_> {
             ("in", ..) if is_distance(&self.words[self.place..]) => Some(Verb::Plan),
             (what, ..) if is_plan_in_third_person(what) => plan_if(self.timed),
             (what, ..) if is_past_form(what) && !self.is_passive() => past,
+            ("i" | "we" | "you" | "they", what, _) if is_base_form(what) => plan_if(self.timed),
             _ => None,
         }
     }
@@ -117,6 +120,11 @@ impl Clause<'_> {
     fn has_participle(&self) -> bool {
         self.words.iter().skip(self.place + 1).take(5).any(|word| is_past_form(word) || is_participle(word))
     }
+}
+
+/// Whether a word is a verb's base form, and not its past as well: "I leave on Friday", and not "I put it there on Friday".
+fn is_base_form(word: &str) -> bool {
+    lexicon::lemma(word, PartOfSpeech::Verb) == Some(word) && !UNMARKED_PASTS.contains(&word)
 }
 
 /// Whether some words hold a time for which something may be planned: "on Tuesday", "at ten", "in two days", "tonight".
