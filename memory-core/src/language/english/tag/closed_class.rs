@@ -15,6 +15,10 @@ impl Tagger<'_> {
             "not" | "never" => Tag::Not,
             // "They no longer sing": the verb is denied.
             "no" if self.text(at + 1) == "longer" => Tag::Not,
+            // "Can one use it?"
+            "one" if self.found.last().is_some_and(|last| last.tag == Tag::Modal) && self.share(at + 1).verb > 0 => {
+                Tag::Pronoun
+            }
             "'s" => self.possessive(at),
             "to" => {
                 let verb = self.share(at + 1).verb;
