@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::health::SourceHealth;
 use crate::media::{MediaLinks, Places};
-use crate::mqtt::commands::{event_body, page};
+use crate::mqtt::episodes::{event_body, page};
 use crate::output::{Output, progress};
 use crate::senses::{Source, encoders, note_played};
 use crate::service::{EpisodeEvent, MemoryService, ServiceOptions};

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::client::{Broker, End, EndKind};
-use super::commands::Name;
+use super::commands::CommandName;
 use super::fields::Moment;
 use super::forgetting::Forgetting;
 use super::homeassistant::HomeAssistant;
@@ -165,7 +165,7 @@ impl Context {
     ///
     /// # Errors
     /// `busy`: too many requests a second, or the program takes more memory than it may and the command would take more.
-    pub fn admit_command(&self, name: Name) -> Result<(), Refusal> {
+    pub fn admit_command(&self, name: CommandName) -> Result<(), Refusal> {
         if !self.admit() {
             return Err(Refusal::new(
                 Code::Busy,

@@ -11,8 +11,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::MqttError;
+use super::backoff::Backoff;
 use super::beat::{self, Beat};
-use super::client::{Backoff, End, EndKind, Gone, Link, LinkOptions, Publication, Reliability, Sender};
+use super::client::{End, EndKind, Gone, Link, LinkOptions, Publication, Reliability, Sender};
 use super::context::{CONNECTION_ASK, CONNECTION_IN, Context, RIGHTS_ASK, RIGHTS_IN, STORAGE};
 use super::dispute::{self, Dispute, Due};
 use super::ingest::{self, Ended, Ingest};

@@ -18,9 +18,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::ask::read_request;
 use super::client::{Acknowledgement, Message, Receive};
-use super::commands::{self, Name};
+use super::commands::{self, CommandName};
 use super::context::{Context, STORAGE};
 use super::fields::Fields;
+use super::forget;
 use super::forgetting::{self, Side};
 use super::observe::{Items, Report, read_observations};
 use super::reply::{Code, Refusal, Route};
@@ -162,7 +163,7 @@ impl Ingest {
             // What a broker has stored comes again with every subscription; it was heard when it was said.
             _ if message.retained => (Route::default(), Work::Done, Duration::ZERO),
             Some(Inbound::Observe) => self.begin_observe(&message).await,
-            Some(Inbound::Command(name)) if name == Name::Forget.as_str() => self.begin_forget(&message).await,
+            Some(Inbound::Command(name)) if name == CommandName::Forget.as_str() => self.begin_forget(&message).await,
             _ => {
                 // Left over from a subscription that an earlier configuration made.
                 tracing::debug!(topic = message.topic, "a message that nobody wants");
@@ -201,9 +202,9 @@ impl Ingest {
         let context = &self.context;
         context.counters.commands.increment();
         let mut request = read_request(message, &context.router(), context.config.limits.ask_bytes, |payload| {
-            let fields = commands::fields(Name::Forget.as_str(), payload)?;
-            Name::Forget.check_allowed_to(&context.config, &context.proofs, &fields)?;
-            commands::read_forget(Fields(&fields), &context.moment())
+            let fields = commands::fields(CommandName::Forget.as_str(), payload)?;
+            CommandName::Forget.check_allowed_to(&context.config, &context.proofs, &fields)?;
+            forget::read_forget(Fields(&fields), &context.moment())
         })
         .only_if_answerable();
         match request.body {

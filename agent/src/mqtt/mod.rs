@@ -6,6 +6,7 @@
 //! are not answered hours later. Neither event loop waits for the memory.
 
 pub(crate) mod ask;
+mod backoff;
 mod beat;
 pub(crate) mod client;
 pub(crate) mod commands;
@@ -16,7 +17,9 @@ mod counters;
 mod dispute;
 mod door;
 pub(crate) mod entities;
+pub(crate) mod episodes;
 pub(crate) mod fields;
+pub(crate) mod forget;
 mod forgetting;
 #[cfg(test)]
 mod fuzz_tests;
@@ -174,7 +177,7 @@ pub struct FrontDoor {
 
 /// Names of all commands.
 pub fn command_names() -> impl Iterator<Item = &'static str> {
-    commands::Name::ALL.into_iter().map(commands::Name::as_str)
+    commands::CommandName::ALL.into_iter().map(commands::CommandName::as_str)
 }
 
 /// Serves until `shutdown`, then leaves cleanly: takes nothing new, finishes what it has, says `stopped`. `online` turns

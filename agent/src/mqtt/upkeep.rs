@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use memory_core::{CheckReport, MaintenanceError, Memory, SaveIndex, Timestamp};
 use serde_json::{Value, json};
 
-use super::commands::Name;
+use super::commands::CommandName;
 use super::context::Context;
 use super::fields::Fields;
 use super::reply::{Code, Refusal};
@@ -32,7 +32,7 @@ pub enum LongCommand {
 ///
 /// # Errors
 /// `bad_request`, with what to change.
-pub fn read(context: &Context, name: Name, fields: Fields<'_>) -> Result<LongCommand, Refusal> {
+pub fn read(context: &Context, name: CommandName, fields: Fields<'_>) -> Result<LongCommand, Refusal> {
     let path = |name: &str| confined(&context.backups, name).map_err(|error| Refusal::bad(error.to_string()));
     let default = |kind: &str| {
         let at: String =
@@ -40,12 +40,14 @@ pub fn read(context: &Context, name: Name, fields: Fields<'_>) -> Result<LongCom
         path(&[upkeep::OWN, &at, kind].concat())
     };
     Ok(match name {
-        Name::Backup => LongCommand::Backup {
+        CommandName::Backup => LongCommand::Backup {
             file: fields.text("file")?.map_or_else(|| default(".backup"), path)?,
             replace: fields.flag("replace")?,
         },
-        Name::Export => LongCommand::Export { dir: fields.text("dir")?.map_or_else(|| default("-export"), path)? },
-        Name::Restore => {
+        CommandName::Export => {
+            LongCommand::Export { dir: fields.text("dir")?.map_or_else(|| default("-export"), path)? }
+        }
+        CommandName::Restore => {
             let missing = || Refusal::bad("`file` is missing, for instance \"engram-20261120.backup\"");
             let file = path(fields.text("file")?.ok_or_else(missing)?)?;
             if !file.is_file() {
@@ -53,8 +55,8 @@ pub fn read(context: &Context, name: Name, fields: Fields<'_>) -> Result<LongCom
             }
             LongCommand::Restore { file }
         }
-        Name::Check => LongCommand::Check,
-        Name::Snapshot => LongCommand::Snapshot,
+        CommandName::Check => LongCommand::Check,
+        CommandName::Snapshot => LongCommand::Snapshot,
         _ => LongCommand::Compact,
     })
 }
