@@ -109,7 +109,7 @@ fn open(dir: &Path, cache_mib: usize) -> Result<Memory, Failure> {
         cache_bytes: cache_mib << 20,
         index: IndexOptions::default(),
     };
-    Ok(Memory::open(Arc::new(DirStorage::new(dir)), options, Arc::new(SystemClock::new()))?)
+    Ok(Memory::open_in(Arc::new(DirStorage::new(dir)), options, Arc::new(SystemClock::new()))?)
 }
 
 fn write(dir: &Path, known: Known, entries: u64) -> Result<(), Failure> {

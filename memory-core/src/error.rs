@@ -41,6 +41,13 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    /// Returns whether another process has the memory open.
+    pub fn is_in_use(&self) -> bool {
+        matches!(self, Self::InUse { .. })
+    }
+}
+
 /// Why nothing of a batch was committed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -51,6 +58,13 @@ pub enum ObserveError {
     /// Any other failure of the store. Nothing was committed; the same batch can be tried again.
     #[error("the store failed: {0}; if the disk fails or became read-only, mend that, then it continues by itself")]
     Store(String),
+}
+
+impl ObserveError {
+    /// Returns whether the disk is full or the limit is reached, so that the same batch can succeed once there is space.
+    pub fn is_storage_full(&self) -> bool {
+        matches!(self, Self::StorageFull(_))
+    }
 }
 
 /// Why something could not be read.
@@ -73,6 +87,13 @@ pub enum ReadError {
     /// The time limit was reached.
     #[error("the list took longer than {} ms; narrow the request, or allow more time", .0.as_millis())]
     Deadline(std::time::Duration),
+}
+
+impl ReadError {
+    /// Returns whether the time limit was reached.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self, Self::Deadline(_))
+    }
 }
 
 /// Why nothing was forgotten.
@@ -112,6 +133,27 @@ pub enum MaintenanceError {
     /// The store failed.
     #[error("the store failed: {0}")]
     Store(String),
+}
+
+impl MaintenanceError {
+    /// Returns whether another compaction, backup or restore is running, so that it can be tried again.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::Busy)
+    }
+
+    /// Returns whether there is no space for the copy.
+    pub fn is_storage_full(&self) -> bool {
+        match self {
+            Self::Full(_) => true,
+            Self::Write(error) => error.kind() == std::io::ErrorKind::StorageFull,
+            _ => false,
+        }
+    }
+
+    /// Returns whether the backup is damaged, incomplete or not one.
+    pub fn is_unusable_backup(&self) -> bool {
+        matches!(self, Self::Unusable(_))
+    }
 }
 
 impl From<OpenError> for MaintenanceError {

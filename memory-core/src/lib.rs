@@ -5,6 +5,32 @@
 //! no model runtime. What it needs from outside are the traits in [`ports`], so the whole memory is tested without a camera,
 //! a model or a broker.
 //!
+//! # Example
+//!
+//! ```
+//! use memory_core::{Memory, Observation, Query, Told};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = std::env::temp_dir().join(format!("engram-doc-front-{}", std::process::id()));
+//! let memory = Memory::open(&folder)?;
+//! memory.observe(vec![
+//!     Observation::Told(Told::new("diary", "Anna: I put the blue mug on the shelf.")),
+//!     Observation::Told(Told::new("diary", "Ben waters the plants on the balcony.")),
+//! ])?;
+//! let answer = memory.ask(&Query::new("Where is the blue mug?"))?;
+//! assert_eq!(answer.answer.as_deref(), Some("On the shelf"));
+//! assert!(answer.evidence[0].text.contains("on the shelf"));
+//! # drop(memory);
+//! # drop(std::fs::remove_dir_all(folder));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `examples/diary.rs` is a whole program. [`Memory::builder`] opens a memory with options; [`ports`] names what can be
+//! added from outside, such as a text embedding model.
+//!
+//! # Modules
+//!
 //! An observation passes the modules in this order: `segment` → `store` → `episodic` → `index` → `recall`. In the background,
 //! [`learning`] computes persons ([`episodic::anchors`]), facts ([`semantic`]) and procedures ([`logic`]) from the stored
 //! events. `docs/glossary.md` explains the words.
@@ -48,9 +74,9 @@ pub use event::{
     Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, Kind, Modality, Origin, Place, PlaceKnownBy,
 };
 pub use memory::{
-    BackupReply, CheckReport, CompactReply, EpisodeFilter, EpisodePage, EventPage, Exported, FactFilter, ForgetPreview,
-    ForgetReply, ForgetRequest, ForgottenRecording, GistFilter, IndexSaved, Memory, MemoryOptions, Outcome, Page,
-    PendingWork, SaveIndex, Stats,
+    BackupReply, CheckReport, CompactReply, EpisodeFilter, EpisodeListPage, EpisodePage, EventPage, Exported,
+    FactFilter, ForgetPreview, ForgetReply, ForgetRequest, ForgottenRecording, GistFilter, IndexSaved, Memory,
+    MemoryBuilder, MemoryOptions, ObserveOutcome, PendingWork, SaveIndex, Stats,
 };
 pub use observation::{Boundary, Looked, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told};
 pub use pose::{Covariance, MAX_COORDINATE, MAX_FRAME_BYTES, Near, Pose, PoseError, PoseOf, RawPose};

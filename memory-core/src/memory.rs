@@ -1,5 +1,6 @@
 //! The façade: one writer, many readers.
 
+mod builder;
 mod counts;
 mod forgetting;
 mod lists;
@@ -7,6 +8,7 @@ mod observing;
 mod upkeep;
 
 use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
@@ -24,13 +26,16 @@ use crate::{
     Near, Observation, ObserveError, OpenError, Place, Pose, ProcedureError, ProcedureNews, ProcedureReply,
     ProcedureRequest, Query, QueryError, ReadError,
 };
+pub use builder::MemoryBuilder;
 pub use counts::{PendingWork, Stats};
 pub use forgetting::{ForgetPreview, ForgetReply, ForgetRequest, ForgottenRecording};
-pub use lists::{EpisodeFilter, EpisodePage, EventPage, FactFilter, GistFilter, Page};
-pub use observing::Outcome;
+pub use lists::{EpisodeFilter, EpisodeListPage, EpisodePage, EventPage, FactFilter, GistFilter};
+pub use observing::ObserveOutcome;
 pub use upkeep::{BackupReply, CheckReport, CompactReply, Exported, IndexSaved, SaveIndex};
 
 /// Options for opening a memory.
+///
+/// By default: the system's time zone, no limit but the disk, a page cache of 64 MiB, and an English index.
 #[derive(Clone)]
 pub struct MemoryOptions {
     /// Time zone for people's time words ("this morning") and for written times.
@@ -43,6 +48,17 @@ pub struct MemoryOptions {
     pub index: IndexOptions,
 }
 
+impl Default for MemoryOptions {
+    fn default() -> Self {
+        Self {
+            zone: jiff::tz::TimeZone::system(),
+            max_bytes: None,
+            cache_bytes: 64 << 20,
+            index: IndexOptions::default(),
+        }
+    }
+}
+
 /// The memory. Cheap to clone; clones share it.
 #[derive(Clone)]
 pub struct Memory {
@@ -50,11 +66,25 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Opens the memory in `storage`, making it if there is none, and recovers from whatever ended the last run.
+    /// Opens the memory in a directory with default options, making it if there is none, and recovers from whatever ended the
+    /// last run. [`Memory::builder`] takes options.
     ///
     /// # Errors
     /// See [`OpenError`].
-    pub fn open(
+    pub fn open(dir: impl Into<PathBuf>) -> Result<Self, OpenError> {
+        Self::builder().open(dir)
+    }
+
+    /// Returns a builder, for a memory with other options or another clock.
+    pub fn builder() -> MemoryBuilder {
+        MemoryBuilder::default()
+    }
+
+    /// Opens the memory in any storage, with all options: for tests, and for storage that is no directory.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open_in(
         storage: Arc<dyn crate::store::Storage>,
         options: MemoryOptions,
         clock: Arc<dyn Clock>,
@@ -67,7 +97,7 @@ impl Memory {
     ///
     /// # Errors
     /// If the store cannot write; then nothing of the batch was committed.
-    pub fn observe(&self, batch: Vec<Observation>) -> Result<Vec<Outcome>, ObserveError> {
+    pub fn observe(&self, batch: Vec<Observation>) -> Result<Vec<ObserveOutcome>, ObserveError> {
         self.store.observe(batch)
     }
 
@@ -384,7 +414,7 @@ impl Memory {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn episodes(&self, filter: &EpisodeFilter) -> Result<Page, ReadError> {
+    pub fn episodes(&self, filter: &EpisodeFilter) -> Result<EpisodeListPage, ReadError> {
         self.store.reading(|view| Ok(view.list_episodes(filter)?))
     }
 

@@ -54,6 +54,13 @@ pub struct Told {
     pub redelivered: bool,
 }
 
+impl Told {
+    /// A text that `source` tells now, with nothing else known of it.
+    pub fn new(source: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { source: source.into(), text: text.into(), ..Self::default() }
+    }
+}
+
 /// What ended a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Boundary {

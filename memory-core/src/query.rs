@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Attributes, EpisodeId, EventId, Kind, Modality, Near, Pose, StreamSpan, TimeSpan, Timestamp};
 
 /// A question to the memory.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     /// The question in plain words. Not empty.
     pub question: String,
@@ -23,7 +23,7 @@ pub struct Query {
     pub robot: Option<Pose>,
     /// The time that "now" means in the question; the clock if absent.
     pub now: Option<Timestamp>,
-    /// Maximum number of evidence items; 5 if zero.
+    /// Maximum number of evidence items, at least 1; 5 by default.
     pub top_k: usize,
     /// Time limit of the answer, counted from the call of `Memory::ask`.
     pub budget: Option<Duration>,
@@ -35,6 +35,36 @@ pub struct Query {
     pub tag: Option<String>,
     /// Parts of recall that a measurement leaves out; none otherwise.
     pub ablation: crate::Ablation,
+}
+
+impl Default for Query {
+    fn default() -> Self {
+        Self {
+            question: String::new(),
+            options: Vec::new(),
+            since: None,
+            until: None,
+            near: None,
+            robot: None,
+            now: None,
+            top_k: Self::USUAL_EVIDENCE,
+            budget: None,
+            trace: false,
+            effort: crate::reasoning::Effort::default(),
+            tag: None,
+            ablation: crate::Ablation::default(),
+        }
+    }
+}
+
+impl Query {
+    /// Evidence items of a query that does not say how many.
+    pub const USUAL_EVIDENCE: usize = 5;
+
+    /// An open question about everything, with five items of evidence and no time limit.
+    pub fn new(question: impl Into<String>) -> Self {
+        Self { question: question.into(), ..Self::default() }
+    }
 }
 
 /// Why a question got no answer.

@@ -85,7 +85,7 @@ async fn drive(args: &PosesBenchArgs) -> Result<Cost, Failure> {
         cache_bytes: 16 << 20,
         index: Default::default(),
     };
-    let memory = Memory::open(Arc::new(MemoryStorage::new()), options, Arc::<ManualClock>::clone(&clock))
+    let memory = Memory::open_in(Arc::new(MemoryStorage::new()), options, Arc::<ManualClock>::clone(&clock))
         .or_exit(Exit::Store)?;
     let rooms = (0_u32..).zip(ROOMS).map(|(place, name)| {
         let (x, y) = on_circle(f64::from(place) / 8.0);

@@ -123,7 +123,7 @@ fn read(
                 place: place.clone(),
                 near: near.clone(),
                 cursor: cursor.as_deref().map(episode_id).transpose()?,
-                limit: *limit,
+                limit: Some(*limit),
                 budget: None,
             };
             Some(page(&memory.episodes(&filter).or_exit(Exit::Store)?, zone, links))
@@ -137,13 +137,13 @@ fn read(
         }
         InspectCommand::Entities { limit } => Some(entities::entities(memory, *limit, zone).or_exit(Exit::Store)?),
         InspectCommand::Facts { subject, past, limit } => {
-            let filter = FactFilter { subject: subject.clone(), past: *past, limit: *limit, budget: None };
+            let filter = FactFilter { subject: subject.clone(), past: *past, limit: Some(*limit), budget: None };
             Some(List::Facts(filter).of(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
         }
         InspectCommand::Gists { level, since, until, limit } => {
             let level = Level::ALL.into_iter().find(|one| one.name() == level.as_str()).unwrap_or(Level::Hour);
             let span = span(since.as_deref(), until.as_deref(), now, zone)?;
-            let filter = GistFilter { level, span, limit: *limit, budget: None };
+            let filter = GistFilter { level, span, limit: Some(*limit), budget: None };
             Some(List::Gists(filter).of(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
         }
         InspectCommand::Places { limit } => Some(places::list(memory, *limit, zone).or_exit(Exit::Store)?),

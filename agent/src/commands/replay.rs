@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use drivers::capture::SourceState;
 use drivers::encoders::Encoders;
 use indicatif::ProgressBar;
-use memory_core::{Clock, EpisodeId, EpisodeSummary, Memory, Page, Query, SystemClock, Timestamp};
+use memory_core::{Clock, EpisodeId, EpisodeListPage, EpisodeSummary, Memory, Query, SystemClock, Timestamp};
 use serde_json::{Value as Json, json};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::TryRecvError;
@@ -282,7 +282,8 @@ impl Report<'_> {
             summaries.push(EpisodeSummary { summary: texts.join("; "), episode, pose });
         }
         let hidden = summaries.len().saturating_sub(EPISODES);
-        let episodes = page(&Page { episodes: summaries.split_off(hidden), next: None }, zone, &MediaLinks::default());
+        let episodes =
+            page(&EpisodeListPage { episodes: summaries.split_off(hidden), next: None }, zone, &MediaLinks::default());
         Ok(New { episodes, events, event_count, degraded })
     }
 }

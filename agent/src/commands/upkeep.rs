@@ -235,8 +235,8 @@ fn failure(error: UpkeepError) -> Failure {
     let exit = match &error {
         UpkeepError::Name(_) => Exit::Usage,
         UpkeepError::NoRoom { .. } => Exit::Store,
-        UpkeepError::Memory(memory_core::MaintenanceError::Unusable(_))
-        | UpkeepError::Line { .. }
+        UpkeepError::Memory(error) if error.is_unusable_backup() => Exit::Source,
+        UpkeepError::Line { .. }
         | UpkeepError::Io { .. }
         | UpkeepError::NotWritten { .. }
         | UpkeepError::NotReadable(_) => Exit::Source,

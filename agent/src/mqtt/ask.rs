@@ -103,13 +103,18 @@ fn query(
         now: fields.point("now", moment)?,
         near: pose::near(fields)?,
         robot: None,
-        top_k: usize::try_from(fields.count("top_k")?.unwrap_or(0).min(MAX_TOP_K)).unwrap_or(0),
+        top_k: top_k(fields)?,
         budget: Some(budget(fields.count("deadline_ms")?, message.expiry, limits, effort)),
         trace: fields.flag("trace")?,
         effort,
         tag: fields.value("request_id").and_then(|id| id.as_str().map(str::to_owned).or_else(|| Some(id.to_string()))),
         ablation: memory_core::Ablation::default(),
     })
+}
+
+fn top_k(fields: Fields<'_>) -> Result<usize, Refusal> {
+    let count = fields.count("top_k")?.filter(|count| *count > 0).map(|count| count.min(MAX_TOP_K));
+    Ok(count.and_then(|count| usize::try_from(count).ok()).unwrap_or(Query::USUAL_EVIDENCE))
 }
 
 fn effort(name: Option<&str>) -> Result<Effort, Refusal> {

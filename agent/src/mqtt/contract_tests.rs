@@ -193,7 +193,7 @@ fn the_page_gives_the_shape_of_episodes_events_and_counts() {
     let at = Timestamp::parse("2026-11-20T07:00:00Z").unwrap();
     let clock = std::sync::Arc::new(memory_core::ManualClock::at(at));
     let memory =
-        memory_core::Memory::open(std::sync::Arc::new(memory_core::store::MemoryStorage::new()), options, clock)
+        memory_core::Memory::open_in(std::sync::Arc::new(memory_core::store::MemoryStorage::new()), options, clock)
             .unwrap();
     let told = memory_core::Told { text: "The lamp is on.".to_owned(), ..Default::default() };
     memory.observe(vec![memory_core::Observation::Told(told)]).unwrap();

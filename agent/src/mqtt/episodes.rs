@@ -2,8 +2,8 @@
 
 use jiff::tz::TimeZone;
 use memory_core::{
-    Episode, EpisodeFilter, EpisodeId, EpisodePage, EpisodeSummary, Event, EventId, EventPage, Page, TimeSpan,
-    Timestamp,
+    Episode, EpisodeFilter, EpisodeId, EpisodeListPage, EpisodePage, EpisodeSummary, Event, EventId, EventPage,
+    TimeSpan, Timestamp,
 };
 use serde_json::{Map, Value, json};
 
@@ -25,20 +25,20 @@ pub fn read_list(fields: Fields<'_>, moment: &Moment) -> Result<EpisodeFilter, R
             until.unwrap_or(Timestamp::from_micros(i64::MAX)),
         )
     });
-    let limit = fields.count("limit")?.unwrap_or(0).min(MAX_PAGE);
+    let limit = fields.count("limit")?.filter(|limit| *limit > 0).map(|limit| limit.min(MAX_PAGE));
     Ok(EpisodeFilter {
         span,
         entity: fields.text("entity")?.map(str::to_owned),
         place: fields.text("place")?.map(str::to_owned),
         near: pose::near(fields)?,
         cursor: fields.value("cursor").map(|value| episode_id("cursor", value)).transpose()?,
-        limit: usize::try_from(limit).unwrap_or(0),
+        limit: limit.and_then(|limit| usize::try_from(limit).ok()),
         budget: None,
     })
 }
 
 /// The answer to `list`.
-pub fn page(page: &Page, zone: &TimeZone, media: &MediaLinks) -> Value {
+pub fn page(page: &EpisodeListPage, zone: &TimeZone, media: &MediaLinks) -> Value {
     let episodes: Vec<Value> = page
         .episodes
         .iter()

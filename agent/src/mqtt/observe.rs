@@ -1,6 +1,6 @@
 //! Parses observations, and builds the replies to them.
 
-use memory_core::{Attributes, Kind, Outcome, Told};
+use memory_core::{Attributes, Kind, ObserveOutcome, Told};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -164,9 +164,9 @@ impl Items {
         let mut report = Report { seq: Some(committed.seq), ..Report::default() };
         for ((index, id), outcome) in self.origin.into_iter().zip(&committed.outcomes) {
             match outcome {
-                Outcome::Accepted { .. } | Outcome::Corrected { .. } => report.accepted += 1,
-                Outcome::Duplicate { .. } => report.duplicates += 1,
-                Outcome::Rejected { message } => self.rejected.push(Rejected {
+                ObserveOutcome::Accepted { .. } | ObserveOutcome::Corrected { .. } => report.accepted += 1,
+                ObserveOutcome::Duplicate { .. } => report.duplicates += 1,
+                ObserveOutcome::Rejected { message } => self.rejected.push(Rejected {
                     index,
                     id: id.map(Value::String),
                     error: Refusal::bad(message.clone()),
@@ -247,9 +247,9 @@ mod tests {
             read(&json!([{"text": ""}, {"id": "late", "text": "b"}, {"text": "c"}, {"text": "d"}])).body.unwrap();
         let committed = Committed {
             outcomes: vec![
-                Outcome::Rejected { message: "`at` lies more than 24 h in the future".to_owned() },
-                Outcome::Accepted { episode: EpisodeId(1), opened: true, events: vec![EventId(1)] },
-                Outcome::Duplicate { of: EventId(1) },
+                ObserveOutcome::Rejected { message: "`at` lies more than 24 h in the future".to_owned() },
+                ObserveOutcome::Accepted { episode: EpisodeId(1), opened: true, events: vec![EventId(1)] },
+                ObserveOutcome::Duplicate { of: Some(EventId(1)) },
             ],
             seq: 12,
         };

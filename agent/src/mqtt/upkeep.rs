@@ -154,14 +154,13 @@ pub fn compacted(done: &memory_core::CompactReply) -> Value {
 
 fn refusal(error: &UpkeepError) -> Refusal {
     let code = match error {
-        UpkeepError::Memory(MaintenanceError::Busy) => Code::Busy,
-        UpkeepError::Memory(MaintenanceError::Write(error)) if error.kind() == std::io::ErrorKind::StorageFull => {
-            Code::StorageFull
-        }
+        UpkeepError::Memory(error) if error.is_busy() => Code::Busy,
+        UpkeepError::Memory(error) if error.is_storage_full() => Code::StorageFull,
+        UpkeepError::Memory(error) if error.is_unusable_backup() => Code::BadRequest,
         // A directory that is new, or a file system without a free inode.
         UpkeepError::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => Code::StorageFull,
-        UpkeepError::Memory(MaintenanceError::Full(_)) | UpkeepError::NoRoom { .. } => Code::StorageFull,
-        UpkeepError::Memory(MaintenanceError::Unusable(_)) | UpkeepError::Name(_) => Code::BadRequest,
+        UpkeepError::NoRoom { .. } => Code::StorageFull,
+        UpkeepError::Name(_) => Code::BadRequest,
         _ => Code::Internal,
     };
     Refusal::new(code, error.to_string())

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::{
-    Answer, Clock, EpisodeFilter, EpisodeId, EpisodePage, Event, EventId, EventPage, ForgetError, ForgetPreview,
-    ForgetRequest, Memory, Page, ProcedureError, ProcedureReply, ProcedureRequest, Query, ReadError,
+    Answer, Clock, EpisodeFilter, EpisodeId, EpisodeListPage, EpisodePage, Event, EventId, EventPage, ForgetError,
+    ForgetPreview, ForgetRequest, Memory, ProcedureError, ProcedureReply, ProcedureRequest, Query, ReadError,
 };
 
 use super::{AskFailure, MemoryService};
@@ -69,7 +69,7 @@ impl MemoryService {
     ///
     /// # Errors
     /// See [`AskFailure`].
-    pub async fn episodes(&self, filter: EpisodeFilter) -> Result<Page, AskFailure> {
+    pub async fn episodes(&self, filter: EpisodeFilter) -> Result<EpisodeListPage, AskFailure> {
         let list =
             move |memory: &Memory, left| memory.episodes(&EpisodeFilter { budget: Some(left), ..filter.clone() });
         self.list(self.shared.default_budget, list).await
@@ -94,7 +94,7 @@ impl MemoryService {
         self.read(left, move |memory| {
             let left = deadline.saturating_sub(clock.monotonic());
             work(memory, left).map_err(|error| match error {
-                ReadError::Deadline(_) => AskFailure::Deadline(budget),
+                late if late.is_timeout() => AskFailure::Deadline(budget),
                 other => AskFailure::Read(other),
             })
         })

@@ -2,7 +2,7 @@
 
 use memory_core::ports::{PerceptionSink, PortError};
 use memory_core::{
-    ForgetReply, ForgetRequest, NamingError, NamingRequest, Observation, Outcome, Perceived, Person, Timestamp,
+    ForgetReply, ForgetRequest, NamingError, NamingRequest, Observation, ObserveOutcome, Perceived, Person, Timestamp,
 };
 use tokio::sync::oneshot;
 
@@ -13,7 +13,7 @@ use super::{AskFailure, ForgetFailure, MemoryService, ObserveFailure};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Committed {
     /// One per observation, in order.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<ObserveOutcome>,
     /// Number of the last commit.
     pub seq: u64,
 }
@@ -96,7 +96,7 @@ impl PerceptionSink for MemoryService {
         }
         let committed = promise.blocking_recv().unwrap_or(Err(ObserveFailure::Closed)).map_err(failed)?;
         match committed.outcomes.into_iter().next() {
-            Some(Outcome::Rejected { message }) => Err(PortError { role: "memory", message }),
+            Some(ObserveOutcome::Rejected { message }) => Err(PortError { role: "memory", message }),
             _ => Ok(self.shared.clock.now()),
         }
     }

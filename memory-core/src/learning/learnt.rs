@@ -380,7 +380,7 @@ impl Learnt {
     /// [`Late`] if there is none.
     pub(crate) fn list_facts(&self, filter: &FactFilter, late: &dyn Fn() -> bool) -> Result<Vec<Fact>, Late> {
         let subject = filter.subject.as_deref().and_then(Noun::named);
-        let limit = if filter.limit == 0 { USUAL_FACTS } else { filter.limit };
+        let limit = filter.limit.unwrap_or(USUAL_FACTS);
         let mut facts = Vec::new();
         let mut seen = 0_usize;
         // Whether there is room for more.

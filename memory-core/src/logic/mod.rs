@@ -36,7 +36,7 @@ mod maintenance_tests;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Action, Outcome, normalise};
+pub use action::{Action, ActionOutcome, normalise};
 pub use alignment::{Alignment, assign};
 pub use beta::Beta;
 pub use chain::Absorption;

@@ -18,8 +18,8 @@ pub struct EpisodeFilter {
     pub near: Option<Near>,
     /// Continue after this page's `next`.
     pub cursor: Option<EpisodeId>,
-    /// Maximum number of episodes; 50 if zero.
-    pub limit: usize,
+    /// Maximum number of episodes; 50 by default.
+    pub limit: Option<usize>,
     /// How long it may take; [`ReadError::Deadline`] where that is too short.
     pub budget: Option<Duration>,
 }
@@ -31,8 +31,8 @@ pub struct FactFilter {
     pub subject: Option<String>,
     /// Also those that no longer hold.
     pub past: bool,
-    /// Maximum number of facts; 100 if zero.
-    pub limit: usize,
+    /// Maximum number of facts; 100 by default.
+    pub limit: Option<usize>,
     /// How long it may take; [`ReadError::Deadline`] where that is too short.
     pub budget: Option<Duration>,
 }
@@ -44,15 +44,15 @@ pub struct GistFilter {
     pub level: Level,
     /// Only what happened in this span.
     pub span: Option<TimeSpan>,
-    /// Maximum number of gists; 24 if zero.
-    pub limit: usize,
+    /// Maximum number of gists; 24 by default.
+    pub limit: Option<usize>,
     /// How long it may take; [`ReadError::Deadline`] where that is too short.
     pub budget: Option<Duration>,
 }
 
 /// One page of a list, newest first.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Page {
+pub struct EpisodeListPage {
     /// The episodes.
     pub episodes: Vec<EpisodeSummary>,
     /// The cursor of the next page, if there is one.

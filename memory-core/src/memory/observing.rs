@@ -4,7 +4,7 @@ use crate::{EpisodeId, EventId};
 
 /// The outcome of one observation of a batch.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum ObserveOutcome {
     /// Committed: durable and findable by words, entity and time.
     Accepted {
         /// The episode it joined or opened.
@@ -16,8 +16,8 @@ pub enum Outcome {
     },
     /// A duplicate: the same content is stored already.
     Duplicate {
-        /// The stored event; for a segment its first one, or `EventId(0)`, which no event has, if it has none.
-        of: EventId,
+        /// The stored event, for a segment its first one; `None` if the segment has none.
+        of: Option<EventId>,
     },
     /// A correction: the same key with other content. The new event supersedes the old one.
     Corrected {

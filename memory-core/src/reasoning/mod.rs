@@ -437,7 +437,7 @@ impl Loop<'_> {
     fn finished(mut self, mut answer: Answer, stopped: Stopped, begin: Duration) -> Reasoned {
         let steps = self.results.steps.len();
         self.working.note("looking", format!("{steps} steps; {}", stopped.name()));
-        let limit = if self.query.top_k == 0 { recall::USUAL_EVIDENCE } else { self.query.top_k };
+        let limit = self.query.top_k.max(1);
         answer.evidence.truncate(limit);
         if steps > 0 && answer.answer.is_some() {
             answer.route = Route::Agentic;

@@ -63,8 +63,6 @@ const LONGEST_OPTION: usize = 1024;
 const MOST_OPTIONS: usize = 32;
 /// Most items of evidence.
 const MOST_EVIDENCE: usize = 1_000;
-/// Items of evidence where the question does not say.
-pub(crate) const USUAL_EVIDENCE: usize = 5;
 
 /// Answers a question from one consistent state.
 ///
@@ -104,7 +102,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     let mut degraded = Vec::new();
     let embeddings = embed(&question, reader, &mut degraded);
     let classified = stopwatch.check()?;
-    let limit = if query.top_k == 0 { USUAL_EVIDENCE } else { query.top_k.min(MOST_EVIDENCE) };
+    let limit = query.top_k.clamp(1, MOST_EVIDENCE);
     let mut trace = vec![step(
         "question",
         format!(

@@ -8,7 +8,7 @@ use super::engine::Store;
 use super::memory_storage::MemoryStorage;
 use super::tables::{EPISODES, EVENTS};
 use crate::{
-    EventId, ForgetRequest, ManualClock, MemoryOptions, Observation, Outcome, Query, TimeSpan, Timestamp, Told,
+    EventId, ForgetRequest, ManualClock, MemoryOptions, Observation, ObserveOutcome, Query, TimeSpan, Timestamp, Told,
 };
 
 fn at(seconds: i64) -> Timestamp {
@@ -67,14 +67,20 @@ fn what_a_damaged_episode_makes_impossible_is_refused_and_the_rest_of_the_batch_
     let outcomes = store.observe(batch()).unwrap();
     assert!(matches!(
         &outcomes[..],
-        [Outcome::Accepted { .. }, Outcome::Rejected { message }, Outcome::Accepted { .. }]
+        [ObserveOutcome::Accepted { .. }, ObserveOutcome::Rejected { message }, ObserveOutcome::Accepted { .. }]
             if message.contains("damaged") && message.contains("engram check")
     ));
     drop(store);
     let store = open(&storage);
     let outcomes = store.observe(batch()).unwrap();
-    assert!(matches!(&outcomes[..], [Outcome::Duplicate { .. }, Outcome::Rejected { .. }, Outcome::Duplicate { .. }]));
-    assert!(matches!(&store.observe(vec![told("z", "a third one", 30)]).unwrap()[..], [Outcome::Accepted { .. }]));
+    assert!(matches!(
+        &outcomes[..],
+        [ObserveOutcome::Duplicate { .. }, ObserveOutcome::Rejected { .. }, ObserveOutcome::Duplicate { .. }]
+    ));
+    assert!(matches!(
+        &store.observe(vec![told("z", "a third one", 30)]).unwrap()[..],
+        [ObserveOutcome::Accepted { .. }]
+    ));
 }
 
 #[test]
@@ -113,7 +119,7 @@ fn a_damaged_event_is_forgotten_by_span_and_by_episode() {
         let reply = store.forget(&request).unwrap();
         assert_eq!((reply.episodes, reply.events), (1, 2), "{request:?}");
         assert_eq!(store.check().unwrap().problems, Vec::<String>::new());
-        assert!(matches!(&store.observe(vec![told("b", "again", 20)]).unwrap()[..], [Outcome::Rejected { .. }]));
+        assert!(matches!(&store.observe(vec![told("b", "again", 20)]).unwrap()[..], [ObserveOutcome::Rejected { .. }]));
         store.compact().unwrap();
         assert!(!storage.image().contains(b"red mug"));
     }

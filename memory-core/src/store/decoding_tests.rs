@@ -156,7 +156,7 @@ mod check {
 
     use crate::store::tables::{self, EPISODES, EVENTS, IDENTITY, MEMBERS, META, VECTORS};
     use crate::store::{FILE_NAME, MemoryStorage, Storage};
-    use crate::{ForgetRequest, ManualClock, Memory, MemoryOptions, Observation, OpenError, Outcome, Told};
+    use crate::{ForgetRequest, ManualClock, Memory, MemoryOptions, Observation, ObserveOutcome, OpenError, Told};
 
     fn options() -> MemoryOptions {
         MemoryOptions {
@@ -168,7 +168,7 @@ mod check {
     }
 
     fn open(storage: &MemoryStorage) -> Result<Memory, OpenError> {
-        Memory::open(Arc::new(storage.clone()), options(), Arc::new(ManualClock::default()))
+        Memory::open_in(Arc::new(storage.clone()), options(), Arc::new(ManualClock::default()))
     }
 
     fn store() -> MemoryStorage {
@@ -272,8 +272,11 @@ mod check {
             })
         };
         let outcomes = memory.observe(vec![told("the second words", "the second words"), told("new", "new")]).unwrap();
-        assert!(matches!(&outcomes[0], Outcome::Rejected { message } if message.contains("damaged")), "{outcomes:?}");
-        assert!(matches!(outcomes[1], Outcome::Accepted { .. }), "{outcomes:?}");
+        assert!(
+            matches!(&outcomes[0], ObserveOutcome::Rejected { message } if message.contains("damaged")),
+            "{outcomes:?}"
+        );
+        assert!(matches!(outcomes[1], ObserveOutcome::Accepted { .. }), "{outcomes:?}");
         let instant = crate::Timestamp::from_micros(5);
         let reply = memory.forget(&ForgetRequest::Span(crate::TimeSpan::new(instant, instant))).unwrap();
         assert_eq!(reply.events, 4, "the damaged one too");

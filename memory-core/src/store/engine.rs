@@ -30,8 +30,8 @@ use crate::learning::{LearningOptions, News};
 use crate::ports::{FactExtractor, GistSelector, LongWork, ProcedureJudge, Progress, TextEmbedder};
 use crate::{
     AbsentRole, Clock, EventId, ForgetError, ForgetPreview, ForgetReply, ForgetRequest, ForgottenRecording,
-    MaintenanceError, MemoryOptions, Observation, ObserveError, OpenError, Outcome, PendingWork, ReadError, Stats,
-    TimeSpan, Timestamp,
+    MaintenanceError, MemoryOptions, Observation, ObserveError, ObserveOutcome, OpenError, PendingWork, ReadError,
+    Stats, TimeSpan, Timestamp,
 };
 
 /// Events that the preview of a request to forget shows.
@@ -203,7 +203,7 @@ impl Store {
         stats
     }
 
-    pub(crate) fn observe(&self, batch: Vec<Observation>) -> Result<Vec<Outcome>, ObserveError> {
+    pub(crate) fn observe(&self, batch: Vec<Observation>) -> Result<Vec<ObserveOutcome>, ObserveError> {
         let mut writer = self.writer.lock();
         writer.journal.expire(self.clock.monotonic());
         self.check_ceiling()?;
@@ -215,7 +215,7 @@ impl Store {
             let outcomes = self.transact(&mut writer, prepared, |draft, writer| {
                 let observe = |(number, observation): (usize, &Observation)| {
                     if let Some(message) = refused.get(&number) {
-                        return Ok(Outcome::Rejected { message: message.clone() });
+                        return Ok(ObserveOutcome::Rejected { message: message.clone() });
                     }
                     failed = Some(number);
                     match observation.clone() {

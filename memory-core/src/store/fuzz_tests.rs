@@ -36,7 +36,7 @@ fn options() -> MemoryOptions {
 }
 
 fn open(storage: &MemoryStorage) -> Result<Memory, crate::OpenError> {
-    Memory::open(Arc::new(storage.clone()), options(), Arc::new(ManualClock::at(at(9_000))))
+    Memory::open_in(Arc::new(storage.clone()), options(), Arc::new(ManualClock::at(at(9_000))))
 }
 
 /// A memory with rows in every table, and a saved index.

@@ -5,12 +5,12 @@ use super::draft::Draft;
 use super::failure::{Result, if_sound};
 use super::records::EventBody;
 use super::tables;
-use crate::{EpisodeId, EventId, Looked, Outcome, TimeSpan};
+use crate::{EpisodeId, EventId, Looked, ObserveOutcome, TimeSpan};
 
 impl Draft<'_> {
     /// Takes a derived event, unless its episode or its time was forgotten meanwhile.
-    pub(crate) fn take_looked(&mut self, looked: Looked) -> Result<Outcome> {
-        let refused = |message: &str| Ok(Outcome::Rejected { message: message.to_owned() });
+    pub(crate) fn take_looked(&mut self, looked: Looked) -> Result<ObserveOutcome> {
+        let refused = |message: &str| Ok(ObserveOutcome::Rejected { message: message.to_owned() });
         let Looked { episode, event } = looked;
         let live = if_sound(tables::live_episode(&*self.tables.episodes, episode.0))?.flatten();
         let Some((id, source)) = live.map(|(id, body)| (id, body.source)) else {
@@ -21,18 +21,18 @@ impl Draft<'_> {
         }
         let (found, vectors) = match admit::perceived(event, &source, self.now) {
             Ok(found) => found,
-            Err(message) => return Ok(Outcome::Rejected { message }),
+            Err(message) => return Ok(ObserveOutcome::Rejected { message }),
         };
         for member in tables::members_of(&*self.tables.members, id)? {
             let Some(known) = if_sound(self.live_event(member))? else { continue };
             if known.text == found.text && known.start <= found.end && found.start <= known.end {
                 self.changes.duplicates += 1;
-                return Ok(Outcome::Duplicate { of: EventId(member) });
+                return Ok(ObserveOutcome::Duplicate { of: Some(EventId(member)) });
             }
         }
         let event = self.insert_event(EventBody { episode: id, ..found })?;
         self.put_vectors(event, &vectors)?;
         self.head.observations = self.head.observations.saturating_add(1);
-        Ok(Outcome::Accepted { episode: EpisodeId(id), opened: false, events: vec![EventId(event)] })
+        Ok(ObserveOutcome::Accepted { episode: EpisodeId(id), opened: false, events: vec![EventId(event)] })
     }
 }

@@ -11,13 +11,13 @@ use super::forgotten_spans::Left;
 use super::poses;
 use super::records::{EpisodeBody, EpisodeRow, EventBody, forgotten_key, joined, stream_micros};
 use super::tables;
-use crate::{EpisodeId, EventId, Origin, Outcome, Perceived};
+use crate::{EpisodeId, EventId, ObserveOutcome, Origin, Perceived};
 
 impl Draft<'_> {
     /// Takes a closed segment. It opens an episode, or becomes one that was told while it was still open.
-    pub(crate) fn perceive(&mut self, segment: Perceived) -> Result<Outcome> {
+    pub(crate) fn perceive(&mut self, segment: Perceived) -> Result<ObserveOutcome> {
         if let Err(message) = admit::segment(&segment) {
-            return Ok(Outcome::Rejected { message });
+            return Ok(ObserveOutcome::Rejected { message });
         }
         let stream = stream_micros(segment.stream);
         let key = joined(
@@ -28,12 +28,12 @@ impl Draft<'_> {
         if let Some(known) = known {
             self.changes.duplicates += 1;
             let first = tables::members_of(&*self.tables.members, known)?.first().copied().unwrap_or(0);
-            return Ok(Outcome::Duplicate { of: EventId(first) });
+            return Ok(ObserveOutcome::Duplicate { of: Some(EventId(first)) });
         }
         // Forgotten segments stay forgotten.
         if self.tables.segments.get(forgotten_key(&key).as_slice())?.is_some() {
             self.changes.duplicates += 1;
-            return Ok(Outcome::Duplicate { of: EventId(0) });
+            return Ok(ObserveOutcome::Duplicate { of: None });
         }
         let segment = match self.cut(segment)? {
             Left::All(segment) => segment,
@@ -45,7 +45,7 @@ impl Draft<'_> {
                 self.purge(&[recording])?;
                 self.forget_segment(&key)?;
                 self.changes.duplicates += 1;
-                return Ok(Outcome::Duplicate { of: EventId(0) });
+                return Ok(ObserveOutcome::Duplicate { of: None });
             }
         };
         let mut bodies = Vec::with_capacity(segment.events.len());
@@ -53,11 +53,11 @@ impl Draft<'_> {
         for mut event in segment.events {
             let pose = match poses::admit(None, event.pose.take()) {
                 Ok(pose) => pose,
-                Err(error) => return Ok(Outcome::Rejected { message: error.to_string() }),
+                Err(error) => return Ok(ObserveOutcome::Rejected { message: error.to_string() }),
             };
             match admit::perceived(event, &source, self.now) {
                 Ok(body) => bodies.push((body, pose)),
-                Err(message) => return Ok(Outcome::Rejected { message }),
+                Err(message) => return Ok(ObserveOutcome::Rejected { message }),
             }
         }
 
@@ -86,7 +86,7 @@ impl Draft<'_> {
             self.put_vectors(event, &vectors)?;
             events.push(EventId(event));
         }
-        Ok(Outcome::Accepted { episode: EpisodeId(id), opened, events })
+        Ok(ObserveOutcome::Accepted { episode: EpisodeId(id), opened, events })
     }
 
     /// Opens the segment's episode and takes in what was told in its span.

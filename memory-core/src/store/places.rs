@@ -72,7 +72,7 @@ impl View {
         }
         // People say the same few places over and over.
         let mut names: BTreeMap<String, Option<String>> = BTreeMap::new();
-        for fact in self.list_facts(&FactFilter { past: true, limit: FACTS, ..FactFilter::default() })? {
+        for fact in self.list_facts(&FactFilter { past: true, limit: Some(FACTS), ..FactFilter::default() })? {
             let place = if fact.kind == FactKind::Place { Some(&fact.value) } else { fact.place.as_ref() };
             let Some(place) = place else { continue };
             if let Some(name) = names.entry(place.clone()).or_insert_with(|| spoken_place(place)) {

@@ -9,7 +9,9 @@ use super::engine::Store;
 use super::memory_storage::MemoryStorage;
 use crate::learning::Row;
 use crate::ports::{PortError, TextEmbedder};
-use crate::{EpisodeId, ForgetRequest, Kind, ManualClock, MemoryOptions, Observation, Outcome, Timestamp, Told, Value};
+use crate::{
+    EpisodeId, ForgetRequest, Kind, ManualClock, MemoryOptions, Observation, ObserveOutcome, Timestamp, Told, Value,
+};
 
 /// Counts letters.
 struct Letters;
@@ -69,7 +71,7 @@ fn action(id: u64, text: &str, seconds: i64, session: Option<&str>, goal: Option
     told
 }
 
-fn tell(store: &Store, told: Told) -> Outcome {
+fn tell(store: &Store, told: Told) -> ObserveOutcome {
     store.observe(vec![Observation::Told(told)]).unwrap().remove(0)
 }
 
@@ -223,7 +225,8 @@ fn no_copy_holds_what_was_forgotten_before_it_was_made() {
     kitchen(&store);
     tell(&store, action(99, "hide the diamonds", 9_000, Some("sat"), Some("make tea")));
     learn(&store);
-    let Outcome::Accepted { episode, .. } = tell(&store, action(100, "lock the safe", 40_000, Some("x"), Some("y")))
+    let ObserveOutcome::Accepted { episode, .. } =
+        tell(&store, action(100, "lock the safe", 40_000, Some("x"), Some("y")))
     else {
         panic!("it was not accepted")
     };

@@ -10,23 +10,23 @@ use super::poses::{self, PoseRow, said};
 use super::records::{Digest, EpisodeBody, EventBody, EventRow, forgotten_key, joined};
 use super::tables;
 use crate::episodic::{self, StreamKey};
-use crate::{EpisodeId, EventId, Origin, Outcome, Timestamp, Told};
+use crate::{EpisodeId, EventId, ObserveOutcome, Origin, Timestamp, Told};
 
 /// Most corrections of one observation through which a late redelivery is followed.
 const MAX_CHAIN: usize = 32;
 
 impl Draft<'_> {
     /// Takes a told observation.
-    pub(crate) fn tell(&mut self, told: Told, journal: &Journal) -> Result<Outcome> {
+    pub(crate) fn tell(&mut self, told: Told, journal: &Journal) -> Result<ObserveOutcome> {
         let redelivered = told.redelivered;
         let (pose, robot_pose) = (told.pose.clone(), told.robot_pose.clone());
         let body = match admit::told(told, self.moment) {
             Ok(body) => body,
-            Err(message) => return Ok(Outcome::Rejected { message }),
+            Err(message) => return Ok(ObserveOutcome::Rejected { message }),
         };
         let pose = match poses::admit(pose, robot_pose) {
             Ok(pose) => pose,
-            Err(error) => return Ok(Outcome::Rejected { message: error.to_string() }),
+            Err(error) => return Ok(ObserveOutcome::Rejected { message: error.to_string() }),
         };
         let identity = body.identity();
         if let Some(key) = &identity {
@@ -46,7 +46,7 @@ impl Draft<'_> {
             }
         {
             self.changes.duplicates += 1;
-            return Ok(Outcome::Duplicate { of });
+            return Ok(ObserveOutcome::Duplicate { of: Some(of) });
         }
 
         let (episode, opened) = self.place(&body)?;
@@ -58,7 +58,7 @@ impl Draft<'_> {
         if let Some(digest) = digest {
             self.changes.unkeyed.insert(digest, EventId(id));
         }
-        Ok(Outcome::Accepted { episode: EpisodeId(episode), opened, events: vec![EventId(id)] })
+        Ok(ObserveOutcome::Accepted { episode: EpisodeId(episode), opened, events: vec![EventId(id)] })
     }
 
     /// Takes an observation whose key is there already.
@@ -69,24 +69,24 @@ impl Draft<'_> {
         pose: Option<PoseRow>,
         key: &[u8],
         redelivered: bool,
-    ) -> Result<Outcome> {
+    ) -> Result<ObserveOutcome> {
         let old = match if_sound(tables::event_row(&*self.tables.events, known))? {
             Some(Some(EventRow::Live(old))) => old,
             Some(Some(EventRow::Forgotten { .. })) => return Ok(was_forgotten()),
             Some(Some(EventRow::Superseded { .. }) | None) | None => {
                 let message = "the stored observation with this `source`, `id` and `at` is damaged; run `engram check`, \
                                and tell it with another `id`";
-                return Ok(Outcome::Rejected { message: message.into() });
+                return Ok(ObserveOutcome::Rejected { message: message.into() });
             }
         };
         let old_pose = self.pose(known)?;
         if old.content() == body.content() && said(old_pose.as_ref()) == said(pose.as_ref()) {
             self.changes.duplicates += 1;
-            return Ok(Outcome::Duplicate { of: EventId(known) });
+            return Ok(ObserveOutcome::Duplicate { of: Some(EventId(known)) });
         }
         if redelivered && let Some(of) = self.corrected_before(&old, &body.digest(said(pose.as_ref()).as_ref()))? {
             self.changes.duplicates += 1;
-            return Ok(Outcome::Duplicate { of });
+            return Ok(ObserveOutcome::Duplicate { of: Some(of) });
         }
 
         // The same key means the same moment, so the old event's episode is the right one.
@@ -101,7 +101,7 @@ impl Draft<'_> {
         self.settle()?;
         self.tables.identity.insert(key, by)?;
         self.head.observations = self.head.observations.saturating_add(1);
-        Ok(Outcome::Corrected { superseded: EventId(known), by: EventId(by), episode: EpisodeId(episode) })
+        Ok(ObserveOutcome::Corrected { superseded: EventId(known), by: EventId(by), episode: EpisodeId(episode) })
     }
 
     /// The forgotten event with this content, if it was forgotten in the last minutes: until then its sender may not know that it was
@@ -199,8 +199,8 @@ impl Draft<'_> {
 }
 
 /// A sender that repeats its history must not bring back what a person had forgotten.
-fn was_forgotten() -> Outcome {
+fn was_forgotten() -> ObserveOutcome {
     let message = "the observation with this `source`, `id` and `at` was forgotten on request and stays forgotten; tell \
                    it with another `id` if it is to be remembered again";
-    Outcome::Rejected { message: message.into() }
+    ObserveOutcome::Rejected { message: message.into() }
 }

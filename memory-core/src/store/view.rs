@@ -19,8 +19,8 @@ use crate::ports::TextEmbedder;
 use crate::recall::Reader;
 use crate::semantic::Fact;
 use crate::{
-    AbsentRole, Attributes, Clock, Entity, Episode, EpisodeFilter, EpisodeId, EpisodePage, EpisodeSummary, Event,
-    EventId, EventPage, FactFilter, Near, Page, ReadError, Sensed, TimeSpan, Timestamp, Value,
+    AbsentRole, Attributes, Clock, Entity, Episode, EpisodeFilter, EpisodeId, EpisodeListPage, EpisodePage,
+    EpisodeSummary, Event, EventId, EventPage, FactFilter, Near, ReadError, Sensed, TimeSpan, Timestamp, Value,
 };
 
 /// Episodes of a page where the filter says nothing.
@@ -140,11 +140,11 @@ impl View {
     }
 
     /// A page of episodes, newest first.
-    pub(crate) fn list_episodes(&self, filter: &EpisodeFilter) -> Result<Page> {
-        let limit = if filter.limit == 0 { DEFAULT_PAGE } else { filter.limit.min(MAX_PAGE) };
+    pub(crate) fn list_episodes(&self, filter: &EpisodeFilter) -> Result<EpisodeListPage> {
+        let limit = filter.limit.unwrap_or(DEFAULT_PAGE).clamp(1, MAX_PAGE);
         let before = filter.cursor.map_or(u64::MAX, |cursor| cursor.0);
         let begin = self.clock.monotonic();
-        let mut page = Page { episodes: Vec::new(), next: None };
+        let mut page = EpisodeListPage { episodes: Vec::new(), next: None };
         let mut seen = 0_usize;
         let mut visit = |id: u64| -> Result<bool> {
             seen += 1;

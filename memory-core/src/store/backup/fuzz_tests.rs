@@ -26,7 +26,7 @@ fn open() -> Memory {
         index: Default::default(),
     };
     let clock = Arc::new(ManualClock::at(at(90_000)));
-    Memory::open(Arc::new(MemoryStorage::new()), options, clock).unwrap()
+    Memory::open_in(Arc::new(MemoryStorage::new()), options, clock).unwrap()
 }
 
 fn told(id: &str, kind: Kind, text: &str, seconds: i64) -> Observation {
@@ -149,11 +149,11 @@ fn envelope_of(row: &StoredRow) -> Option<(RecordType, Vec<u8>)> {
 fn use_store(memory: &Memory) {
     let ids: Vec<EventId> =
         memory.events(None, 50).map(|events| events.iter().map(|event| event.id).collect()).unwrap_or_default();
-    drop(memory.episodes(&EpisodeFilter { limit: 50, ..EpisodeFilter::default() }));
+    drop(memory.episodes(&EpisodeFilter { limit: Some(50), ..EpisodeFilter::default() }));
     drop((memory.entities(50), memory.places(), memory.persons(), memory.recordings_to_remove()));
     drop((
         memory.facts(&FactFilter::default()),
-        memory.gists(&GistFilter { level: Level::Hour, span: None, limit: 50, budget: None }),
+        memory.gists(&GistFilter { level: Level::Hour, span: None, limit: Some(50), budget: None }),
     ));
     for question in
         ["Where is the kettle?", "Who was there on 20 November 2026?", "What happens after the water boils?"]

@@ -17,7 +17,7 @@ use crate::store::tables::VECTORS;
 use crate::store::vectors::quantize;
 use crate::{
     Boundary, ConsolidationOptions, EpisodeFilter, EpisodeId, EventId, ForgetRequest, Kind, ManualClock, MemoryOptions,
-    Modality, Observation, Origin, Outcome, Perceived, PerceivedEvent, Pose, PoseOf, Sensed, SensedEmbedding,
+    Modality, Observation, ObserveOutcome, Origin, Perceived, PerceivedEvent, Pose, PoseOf, Sensed, SensedEmbedding,
     StreamSpan, TimeSpan, Timestamp, Told,
 };
 
@@ -90,7 +90,7 @@ fn segment(number: i64, place: u8, things: &[&str]) -> Perceived {
     }
 }
 
-fn perceive(store: &Store, segment: Perceived) -> Outcome {
+fn perceive(store: &Store, segment: Perceived) -> ObserveOutcome {
     store.observe(vec![Observation::Perceived(segment)]).unwrap().remove(0)
 }
 
@@ -131,7 +131,7 @@ fn coverage(store: &Store) -> BTreeMap<String, Vec<(i64, i64)>> {
 }
 
 fn episodes(store: &Store) -> Vec<(i64, i64)> {
-    let page = store.view().unwrap().list_episodes(&EpisodeFilter { limit: 1000, ..EpisodeFilter::default() });
+    let page = store.view().unwrap().list_episodes(&EpisodeFilter { limit: Some(1000), ..EpisodeFilter::default() });
     let seconds = |at: Timestamp| at.as_micros() / 1_000_000 - FIRST;
     let mut spans: Vec<(i64, i64)> = page
         .unwrap()
@@ -269,7 +269,7 @@ fn a_minute_of_a_stay_is_forgotten_and_no_more() {
     // Neither what was forgotten nor what is there comes again with a repetition.
     for number in [3, 20, 21, 40] {
         let outcome = perceive(&store, segment(number, 1, &["A cup is in view.", "A chair is in view."]));
-        assert!(matches!(outcome, Outcome::Duplicate { .. }), "{number}: {outcome:?}");
+        assert!(matches!(outcome, ObserveOutcome::Duplicate { .. }), "{number}: {outcome:?}");
     }
     drop(store);
     let store = open(&storage, true);

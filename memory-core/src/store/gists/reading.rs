@@ -86,7 +86,7 @@ impl View {
 
     /// Gists, the newest first.
     pub(crate) fn list_gists(&self, filter: &GistFilter) -> Result<Vec<Gist>, ReadError> {
-        let limit = if filter.limit == 0 { PAGE.0 } else { filter.limit.min(PAGE.1) };
+        let limit = filter.limit.unwrap_or(PAGE.0).clamp(1, PAGE.1);
         let wanted = filter.span.unwrap_or(span(i64::MIN, i64::MAX));
         let begin = self.clock.monotonic();
         let mut gists: Vec<Gist> = Vec::new();

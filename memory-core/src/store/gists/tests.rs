@@ -10,7 +10,7 @@ use crate::store::engine::Store;
 use crate::store::memory_storage::MemoryStorage;
 use crate::store::tables::GISTS;
 use crate::{
-    ForgetRequest, GistFilter, Kind, ManualClock, MemoryOptions, Observation, Outcome, TimeSpan, Timestamp, Told,
+    ForgetRequest, GistFilter, Kind, ManualClock, MemoryOptions, Observation, ObserveOutcome, TimeSpan, Timestamp, Told,
 };
 
 /// Midnight of the first day, and the last moment that is told of: three days later.
@@ -48,7 +48,7 @@ fn caption(id: &str, text: &str, seconds: i64) -> Told {
     }
 }
 
-fn tell(store: &Store, told: Told) -> Outcome {
+fn tell(store: &Store, told: Told) -> ObserveOutcome {
     store.observe(vec![Observation::Told(told)]).unwrap().remove(0)
 }
 
@@ -104,7 +104,7 @@ fn household(store: &Store) {
 }
 
 fn day_summaries(store: &Store) -> Vec<String> {
-    let filter = GistFilter { level: Level::Day, span: None, limit: 0, budget: None };
+    let filter = GistFilter { level: Level::Day, span: None, limit: None, budget: None };
     store.reading(|view| view.list_gists(&filter)).unwrap().into_iter().map(|gist| gist.summary).collect()
 }
 
@@ -219,7 +219,7 @@ fn an_hour_that_is_not_over_has_a_summary_and_no_row() {
     tell(&store, caption("now", "Anna reads", now));
     make(&store);
     assert_eq!(made(&store), (0, 0));
-    let filter = GistFilter { level: Level::Hour, span: None, limit: 0, budget: None };
+    let filter = GistFilter { level: Level::Hour, span: None, limit: None, budget: None };
     let gists = store.reading(|view| view.list_gists(&filter)).unwrap();
     assert_eq!(gists.len(), 1);
     assert_eq!(gists[0].summary, "Anna reads.");
@@ -229,7 +229,7 @@ fn an_hour_that_is_not_over_has_a_summary_and_no_row() {
 #[test]
 fn minutes_are_listed_newest_first_and_an_empty_memory_has_none() {
     let store = open(&MemoryStorage::new());
-    let filter = |limit| GistFilter { level: Level::Minute, span: None, limit, budget: None };
+    let filter = |limit| GistFilter { level: Level::Minute, span: None, limit: Some(limit), budget: None };
     assert_eq!(store.reading(|view| view.list_gists(&filter(0))).unwrap(), []);
     household(&store);
     make(&store);
