@@ -72,7 +72,7 @@ pub fn run(args: &ReplayArgs, global: &GlobalArgs, output: Output) -> Result<Exi
     new.collect();
 
     let answers = questions(args, &memory, &zone)?;
-    let report = Report { played, new: new.ids, memory: &memory, answers, args };
+    let report = ReplayReport { played, new: new.ids, memory: &memory, answers, args };
     report.print(output, clock.now(), &zone)?;
     match failed {
         Some(reason) => Err(Failure::new(Exit::Source, reason)),
@@ -188,7 +188,7 @@ fn questions(args: &ReplayArgs, memory: &Memory, zone: &jiff::tz::TimeZone) -> R
     args.questions.iter().map(ask).collect()
 }
 
-struct Report<'a> {
+struct ReplayReport<'a> {
     played: Vec<Played>,
     new: BTreeSet<EpisodeId>,
     memory: &'a Memory,
@@ -204,7 +204,7 @@ struct New {
     degraded: BTreeSet<String>,
 }
 
-impl Report<'_> {
+impl ReplayReport<'_> {
     fn print(&self, output: Output, now: Timestamp, zone: &jiff::tz::TimeZone) -> Result<(), Failure> {
         let stats = self.memory.stats();
         let new = self.look(zone)?;

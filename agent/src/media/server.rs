@@ -49,10 +49,10 @@ pub(crate) fn read_token(section: &str, token: Option<&str>, file: Option<&FileP
 /// The server, listening.
 pub struct MediaServer {
     listener: TcpListener,
-    served: Arc<Served>,
+    served: Arc<ServedFile>,
 }
 
-struct Served {
+struct ServedFile {
     archive: Arc<Archive>,
     token: String,
 }
@@ -68,7 +68,7 @@ impl MediaServer {
         let listener = TcpListener::bind(listen).await.map_err(|error| {
             format!("cannot listen on {listen}: {error}; set `recording.server.listen` to another port")
         })?;
-        Ok(Self { listener, served: Arc::new(Served { archive, token }) })
+        Ok(Self { listener, served: Arc::new(ServedFile { archive, token }) })
     }
 
     /// Where it listens.
@@ -87,7 +87,7 @@ impl MediaServer {
 }
 
 async fn chunk(
-    State(served): State<Arc<Served>>,
+    State(served): State<Arc<ServedFile>>,
     Path((source, chunk)): Path<(String, String)>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,

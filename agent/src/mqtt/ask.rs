@@ -24,13 +24,18 @@ const MAX_OPTIONS: usize = 100;
 
 /// A request and where its answer goes.
 #[derive(Debug)]
-pub struct Request<T> {
+pub struct AddressedRequest<T> {
     pub route: Route,
     pub body: Result<T, Refusal>,
 }
 
 /// Reads the payload of `…/ask`.
-pub fn read_question(message: &Message, router: &Router<'_>, limits: &MqttLimits, moment: &Moment) -> Request<Query> {
+pub fn read_question(
+    message: &Message,
+    router: &Router<'_>,
+    limits: &MqttLimits,
+    moment: &Moment,
+) -> AddressedRequest<Query> {
     read_request(message, router, limits.ask_bytes, |payload| match payload {
         Payload::Text(question) => query(Fields(&serde_json::Map::new()), Some(question), message, limits, moment),
         Payload::Json(Value::Object(map)) => query(Fields(map), None, message, limits, moment),
@@ -45,22 +50,22 @@ pub fn read_request<T>(
     router: &Router<'_>,
     ceiling: usize,
     body: impl FnOnce(&Payload) -> Result<T, Refusal>,
-) -> Request<T> {
+) -> AddressedRequest<T> {
     let size = message.payload.len();
     if size > ceiling {
         let refusal = Refusal::new(Code::TooLarge, format!("the payload has {size} bytes, and {ceiling} is the most"));
-        return Request { route: router.route_unread(message), body: Err(refusal) };
+        return AddressedRequest { route: router.route_unread(message), body: Err(refusal) };
     }
     match read_payload(&message.payload) {
-        Err(refusal) => Request { route: router.route(message, None), body: Err(refusal) },
+        Err(refusal) => AddressedRequest { route: router.route(message, None), body: Err(refusal) },
         Ok(payload) => {
             let fields = if let Payload::Json(Value::Object(map)) = &payload { Some(Fields(map)) } else { None };
-            Request { route: router.route(message, fields), body: body(&payload) }
+            AddressedRequest { route: router.route(message, fields), body: body(&payload) }
         }
     }
 }
 
-impl<T> Request<T> {
+impl<T> AddressedRequest<T> {
     /// A request whose way back is not allowed is not served.
     pub fn only_if_answerable(mut self) -> Self {
         if let Some(refused) = self.route.refused.take() {
@@ -277,7 +282,7 @@ mod tests {
     use super::super::topics::{ReplyPolicy, Topics};
     use super::*;
 
-    fn read(payload: impl Into<bytes::Bytes>) -> Request<Query> {
+    fn read(payload: impl Into<bytes::Bytes>) -> AddressedRequest<Query> {
         read_message(&message(payload))
     }
 
@@ -286,7 +291,7 @@ mod tests {
         Moment { now: Timestamp::parse("2026-11-22T12:00:00+01:00").unwrap(), zone }
     }
 
-    fn read_message(message: &Message) -> Request<Query> {
+    fn read_message(message: &Message) -> AddressedRequest<Query> {
         let topics = Topics::new("engram", "kitchen").unwrap();
         let policy = ReplyPolicy::new("engram", None);
         read_question(message, &Router { topics: &topics, policy: &policy }, &MqttLimits::default(), &moment())

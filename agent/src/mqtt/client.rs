@@ -116,7 +116,7 @@ pub struct Gone;
 
 /// Why a connection ended or could not be made; the text says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct End {
+pub struct ConnectionEnd {
     pub kind: EndKind,
     pub message: String,
 }
@@ -141,7 +141,7 @@ pub enum EndKind {
 pub struct Link {
     sender: Sender,
     session_present: bool,
-    pump: AbortOnDropHandle<End>,
+    pump: AbortOnDropHandle<ConnectionEnd>,
 }
 
 /// Publishes and subscribes on one connection. Cheap to clone.
@@ -162,7 +162,7 @@ impl Link {
     }
 
     /// Waits for the end of the connection.
-    pub async fn end(&mut self) -> End {
+    pub async fn end(&mut self) -> ConnectionEnd {
         ended((&mut self.pump).await)
     }
 
@@ -170,7 +170,7 @@ impl Link {
     ///
     /// # Errors
     /// How the connection ended.
-    pub async fn during<T>(&mut self, work: impl Future<Output = T>) -> Result<T, End> {
+    pub async fn during<T>(&mut self, work: impl Future<Output = T>) -> Result<T, ConnectionEnd> {
         tokio::select! {
             biased;
             done = work => Ok(done),

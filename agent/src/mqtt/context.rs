@@ -11,7 +11,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::client::{Broker, End, EndKind};
+use super::client::{Broker, ConnectionEnd, EndKind};
 use super::commands::CommandName;
 use super::fields::Moment;
 use super::forgetting::Forgetting;
@@ -189,7 +189,7 @@ impl Context {
     }
 
     /// Makes the end of a connection known: counted, shown in `health`, and logged when it is news.
-    pub fn report(&self, part: &'static str, end: &End) {
+    pub fn report(&self, part: &'static str, end: &ConnectionEnd) {
         self.counters.connection_failures.increment();
         let message = match end.kind {
             EndKind::TakenOver => format!(

@@ -230,7 +230,7 @@ async fn command_named(context: &Context, name: &str, message: &Message) {
     let empty = message.payload.iter().all(u8::is_ascii_whitespace);
     let request = if empty {
         // Buttons of a dashboard send nothing.
-        super::ask::Request { route: context.router().route(message, None), body: Ok(serde_json::Map::new()) }
+        super::ask::AddressedRequest { route: context.router().route(message, None), body: Ok(serde_json::Map::new()) }
     } else {
         read_request(message, &context.router(), ceiling, |payload: &Payload| commands::fields(name, payload))
     };

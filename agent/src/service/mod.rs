@@ -51,7 +51,7 @@ use questions::Questions;
 pub use robot_path::{Dropped, PoseOptions, RobotPath};
 pub use threads::ServiceThreads;
 use writer::Writer;
-pub use writing::{Committed, Reply};
+pub use writing::{Committed, WriterReply};
 
 /// The memory behind its queues. Cheap to clone; clones share it.
 #[derive(Clone)]

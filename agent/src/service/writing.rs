@@ -19,7 +19,7 @@ pub struct Committed {
 }
 
 /// A promise of the writer.
-pub type Reply<T> = oneshot::Receiver<T>;
+pub type WriterReply<T> = oneshot::Receiver<T>;
 
 impl MemoryService {
     /// Commits a batch; waits for space in the queue and for the commit.
@@ -32,7 +32,7 @@ impl MemoryService {
 
     /// Puts a batch in the writer's queue, waiting for space there but not for the commit. Batches are committed in the
     /// order in which these calls return.
-    pub async fn enqueue_observe(&self, mut batch: Vec<Observation>) -> Reply<Result<Committed, ObserveFailure>> {
+    pub async fn enqueue_observe(&self, mut batch: Vec<Observation>) -> WriterReply<Result<Committed, ObserveFailure>> {
         let now = self.shared.clock.now();
         batch.iter_mut().for_each(|observation| self.shared.robot_path.attach(observation, now));
         let (reply, promise) = oneshot::channel();
@@ -54,7 +54,7 @@ impl MemoryService {
     }
 
     /// Puts a request to forget in the writer's queue, in its order among the batches.
-    pub async fn enqueue_forget(&self, request: ForgetRequest) -> Reply<Result<ForgetReply, ForgetFailure>> {
+    pub async fn enqueue_forget(&self, request: ForgetRequest) -> WriterReply<Result<ForgetReply, ForgetFailure>> {
         let (reply, promise) = oneshot::channel();
         if let Err(WriteJob::Forget { reply, .. }) =
             self.shared.writer.queue.push(WriteJob::Forget { request, reply }).await

@@ -38,7 +38,7 @@ pub(super) enum Lived {
 }
 
 #[derive(Default)]
-struct Picture {
+struct LivePicture {
     width: u32,
     height: u32,
     rgb: Vec<u8>,
@@ -46,7 +46,7 @@ struct Picture {
 
 /// The two queues of a live source. Their slots are kept from session to session.
 pub(super) struct Queues {
-    pictures: SlotQueue<Picture, PICTURES>,
+    pictures: SlotQueue<LivePicture, PICTURES>,
     sounds: SlotQueue<Vec<f32>, SOUNDS>,
     /// Nanoseconds between wanted pictures.
     interval: AtomicU64,
@@ -93,7 +93,7 @@ pub(super) fn record(
     if let Some(sink) = &audio {
         take_sound(sink, shared, queues);
     }
-    let mut session = Session {
+    let mut session = LiveSession {
         spec,
         shared,
         queues,
@@ -228,7 +228,7 @@ fn now(element: &gst::Element) -> Option<gst::ClockTime> {
     element.clock()?.time().checked_sub(element.base_time()?)
 }
 
-struct Session<'a, 'b> {
+struct LiveSession<'a, 'b> {
     spec: &'a SourceSpec,
     shared: &'a Arc<SourceShared>,
     queues: &'a Queues,
@@ -242,7 +242,7 @@ struct Session<'a, 'b> {
     connecting: Connecting,
 }
 
-impl Session<'_, '_> {
+impl LiveSession<'_, '_> {
     fn run(&mut self, pipeline: &gst::Pipeline) -> Result<Lived, CaptureError> {
         let bus = pipeline.bus();
         // Not the clock of a sound card: that one stands still with its device, and runs away from the wall clock by seconds

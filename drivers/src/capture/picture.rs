@@ -7,11 +7,11 @@ use gstreamer_video as gst_video;
 #[derive(Default)]
 pub(crate) struct PictureConverter {
     max_width: u32,
-    open: Option<Open>,
+    open: Option<OpenConverter>,
     packed: Vec<u8>,
 }
 
-struct Open {
+struct OpenConverter {
     caps: gst::Caps,
     input: gst_video::VideoInfo,
     output: gst_video::VideoInfo,
@@ -28,9 +28,9 @@ impl PictureConverter {
     pub(crate) fn convert(&mut self, sample: &gst::SampleRef) -> Option<(u32, u32, &[u8])> {
         let (caps, buffer) = (sample.caps()?, sample.buffer()?);
         if self.open.as_ref().is_none_or(|open| open.caps.as_ref() != caps) {
-            self.open = Open::new(caps, self.max_width);
+            self.open = OpenConverter::new(caps, self.max_width);
         }
-        let Open { input, output, converter, buffer: target, .. } = self.open.as_mut()?;
+        let OpenConverter { input, output, converter, buffer: target, .. } = self.open.as_mut()?;
         {
             let source = gst_video::VideoFrameRef::from_buffer_ref_readable(buffer, input).ok()?;
             let mut target = gst_video::VideoFrameRef::from_buffer_ref_writable(target.get_mut()?, output).ok()?;
@@ -42,7 +42,7 @@ impl PictureConverter {
     }
 }
 
-impl Open {
+impl OpenConverter {
     fn new(caps: &gst::CapsRef, max_width: u32) -> Option<Self> {
         let input = gst_video::VideoInfo::from_caps(caps).ok()?;
         let (width, height) = fitted(input.width(), input.height(), input.par(), max_width);

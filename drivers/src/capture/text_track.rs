@@ -39,7 +39,7 @@ struct Progress {
 }
 
 #[derive(Default)]
-struct Track {
+struct TextStream {
     progress: Mutex<Progress>,
     changed: Condvar,
     has_text: AtomicBool,
@@ -48,7 +48,7 @@ struct Track {
 /// Reads the first subtitle stream of a file.
 pub(super) struct TextTrack {
     pipeline: gst::Pipeline,
-    track: Arc<Track>,
+    track: Arc<TextStream>,
 }
 
 impl TextTrack {
@@ -62,7 +62,7 @@ impl TextTrack {
         source.set_property("location", path);
         chain(pipeline.upcast_ref(), &[&source, &decode]).map_err(|error| broke(&error))?;
 
-        let track = Arc::new(Track::default());
+        let track = Arc::new(TextStream::default());
         decode.connect("autoplug-continue", false, |values| {
             let left_packed = super::file::demuxed(values).is_some_and(|media| super::file::is_audio_or_video(&media));
             Some((!left_packed).to_value())
@@ -126,7 +126,7 @@ impl Drop for TextTrack {
     }
 }
 
-fn attach(pipeline: &gst::Pipeline, pad: &gst::Pad, track: &Arc<Track>) -> Result<(), Box<dyn std::error::Error>> {
+fn attach(pipeline: &gst::Pipeline, pad: &gst::Pad, track: &Arc<TextStream>) -> Result<(), Box<dyn std::error::Error>> {
     let caps = pad.current_caps().unwrap_or_else(|| pad.query_caps(None));
     let is_text = caps.structure(0).is_some_and(|structure| structure.name() == "text/x-raw");
     let sink = if is_text && !track.has_text.swap(true, Ordering::SeqCst) {
@@ -185,7 +185,7 @@ fn attach(pipeline: &gst::Pipeline, pad: &gst::Pad, track: &Arc<Track>) -> Resul
     Ok(())
 }
 
-impl Track {
+impl TextStream {
     fn reached(&self, at: Duration) {
         let mut progress = self.progress.lock();
         if at > progress.reached {

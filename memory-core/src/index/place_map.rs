@@ -30,7 +30,7 @@ pub struct MappedPlace {
 
 /// How often a place was named in a cell, and where on average.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Named {
+struct NamedCell {
     count: u64,
     x: f64,
     y: f64,
@@ -39,7 +39,7 @@ struct Named {
 /// Where one place was named on one map.
 #[derive(Default)]
 struct Spots {
-    all: Named,
+    all: NamedCell,
     /// Of each cell.
     middles: Vec<(f64, f64)>,
 }
@@ -48,7 +48,7 @@ struct Spots {
 #[derive(Debug, Clone, Default)]
 pub struct PlaceMap {
     /// Frame, row, column and folded name of a place, and the rename after which it was named so (0: none).
-    cells: Shared<BTreeMap<Cell, Named>>,
+    cells: Shared<BTreeMap<Cell, NamedCell>>,
     /// Folded names, and the names as they were first told.
     names: Shared<BTreeMap<String, String>>,
     /// What the names stand for now.
@@ -164,7 +164,7 @@ impl PlaceMap {
     }
 }
 
-impl Named {
+impl NamedCell {
     #[expect(clippy::cast_precision_loss, reason = "a count of events")]
     fn middle(&self) -> (f64, f64) {
         let count = self.count.max(1) as f64;

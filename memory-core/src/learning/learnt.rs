@@ -73,7 +73,7 @@ impl Withdrawal {
 #[derive(Clone, Default)]
 pub struct Learnt {
     options: LearningOptions,
-    head: Head,
+    head: LearntHead,
     facts: Facts,
     anchors: Anchors,
     procedures: Shared<Procedures>,
@@ -92,7 +92,7 @@ pub struct Learnt {
 
 /// The row of [`LearntPart::Head`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-struct Head {
+struct LearntHead {
     /// The last event that was learnt from.
     cursor: EventId,
     /// Whether something was withdrawn whose traces only a new fold removes.
@@ -103,7 +103,7 @@ struct Head {
     margin: Margin,
 }
 
-/// The first version of [`Head`].
+/// The first version of [`LearntHead`].
 #[derive(Serialize, Deserialize)]
 struct Head1 {
     cursor: EventId,
@@ -113,7 +113,7 @@ struct Head1 {
     margin: Margin,
 }
 
-impl From<Head1> for Head {
+impl From<Head1> for LearntHead {
     fn from(Head1 { cursor, stale, next_naming, context, margin }: Head1) -> Self {
         Self { cursor, stale, next_naming, context: context.up_to(cursor), margin }
     }
@@ -417,7 +417,7 @@ impl Learnt {
     }
 
     fn head_row(&self) -> Row {
-        let head = Head { margin: self.anchors.margin(), ..self.head.clone() };
+        let head = LearntHead { margin: self.anchors.margin(), ..self.head.clone() };
         Row::new(LearntPart::Head, &(), Some(&head))
     }
 
@@ -471,7 +471,7 @@ impl Learnt {
     /// The head as its first version was stored.
     #[cfg(test)]
     pub(crate) fn head_1(&self) -> Vec<u8> {
-        let Head { cursor, stale, next_naming, context, .. } = self.head.clone();
+        let LearntHead { cursor, stale, next_naming, context, .. } = self.head.clone();
         let margin = self.anchors.margin();
         super::rows::encode(&Head1 { cursor, stale, next_naming, context: context.into(), margin })
     }

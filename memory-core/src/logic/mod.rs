@@ -49,7 +49,7 @@ pub use memory::{Phi, Procedures};
 pub use options::LogicOptions;
 pub use prefix_span::{Mining, Output, Pattern, Patterns};
 pub use procedure::{Procedure, ProcedureId, Variant};
-pub use prototype::{Index, Prototype};
+pub use prototype::{Prototype, PrototypeIndex};
 pub use rows::{RowError, RowKey};
 pub use run::Run;
 pub use step::{Step, StepAttributes, StepId};

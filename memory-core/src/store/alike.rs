@@ -18,7 +18,7 @@ const MOST_VECTORS: usize = 16;
 const ROUNDING: f32 = 1e-4;
 
 /// What is compared, and what is not found because it is the example itself.
-struct Query {
+struct LikenessQuery {
     vectors: Vec<Vec<i16>>,
     own: HashSet<EventId>,
 }
@@ -72,7 +72,7 @@ impl View {
         Ok(alike)
     }
 
-    fn vectors_of(&self, example: Example) -> Result<Query, WordSearchError> {
+    fn vectors_of(&self, example: Example) -> Result<LikenessQuery, WordSearchError> {
         let unknown = || WordSearchError::UnknownExample(example);
         let events = match example {
             Example::Event(id) => {
@@ -94,6 +94,6 @@ impl View {
             let installed = self.published.embedder.is_some();
             return Err(WordSearchError::NoEmbedding { example, installed });
         }
-        Ok(Query { vectors, own: events.into_iter().collect() })
+        Ok(LikenessQuery { vectors, own: events.into_iter().collect() })
     }
 }

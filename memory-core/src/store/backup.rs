@@ -18,7 +18,7 @@ use redb::{ReadableDatabase, ReadableTable, ReadableTableMetadata, TableHandle};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::container::{ContainerReader, ContainerWriter, Kind, invalid};
+use super::container::{ContainerReader, ContainerWriter, FileKind, invalid};
 use super::copy::{self, Filling, TABLES};
 use super::engine::Store;
 use super::envelope;
@@ -34,7 +34,7 @@ use crate::{BackupReply, MaintenanceError, SaveIndex};
 #[cfg(test)]
 mod fuzz_tests;
 
-pub(super) const BACKUP: Kind = Kind { magic: b"ENGRBKUP", version: 1, name: "backup" };
+pub(super) const BACKUP: FileKind = FileKind { magic: b"ENGRBKUP", version: 1, name: "backup" };
 
 const TABLE: u8 = 1;
 const ROW: u8 = 2;
@@ -48,7 +48,7 @@ const MAX_PART: usize = 64 << 20;
 
 /// What a backup says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Header {
+struct BackupHeader {
     format: u32,
     instance: String,
     /// When it was made, microseconds since 1970.
@@ -69,7 +69,7 @@ impl Store {
         head.hidden = head.hidden.saturating_sub(live.hidden_left_out);
         head.stale_bytes = 0;
         head.forgotten_since = None;
-        let header = Header {
+        let header = BackupHeader {
             format: tables::FORMAT,
             instance: self.instance.clone(),
             at: self.clock.now().as_micros(),
@@ -176,20 +176,20 @@ fn build(
     let (mut count, mut skipped) = (0, false);
     loop {
         match rows.next().map_err(unusable)? {
-            Record::Table(name) => {
+            BackupRecord::Table(name) => {
                 let table =
                     copy::table(&name).map_err(|_| MaintenanceError::Unusable(format!("it has a table `{name}`")))?;
                 filling.begin(table)?;
                 // They are of the machine, not of the memory.
                 skipped = name == SETTINGS.name();
             }
-            Record::Row(..) if skipped => count += 1,
-            Record::Row(key, value) => {
+            BackupRecord::Row(..) if skipped => count += 1,
+            BackupRecord::Row(key, value) => {
                 count += 1;
                 filling.put(&key, &value)?;
             }
-            Record::End(told) if told == count => break,
-            Record::End(told) => {
+            BackupRecord::End(told) if told == count => break,
+            BackupRecord::End(told) => {
                 return Err(MaintenanceError::Unusable(format!("it has {count} rows instead of {told}")));
             }
         }
@@ -230,9 +230,9 @@ fn build(
 }
 
 /// Reads the header of a backup; the rows follow.
-fn begin_reading(input: &mut dyn Read) -> Result<(Header, RowReader<'_>), MaintenanceError> {
+fn begin_reading(input: &mut dyn Read) -> Result<(BackupHeader, RowReader<'_>), MaintenanceError> {
     let (header, container) = ContainerReader::begin(BACKUP, input).map_err(unusable)?;
-    let header: Header =
+    let header: BackupHeader =
         envelope::decode(&header).map_err(|detail| MaintenanceError::Unusable(format!("its header: {detail}")))?;
     if !READABLE.contains(&header.format) {
         let message = format!("it was made of format {}, and this engram reads {READABLE:?}", header.format);
@@ -246,12 +246,12 @@ pub(crate) fn verify(input: &mut dyn Read) -> Result<BackupReply, MaintenanceErr
     let mut count = 0;
     loop {
         match rows.next().map_err(unusable)? {
-            Record::Table(name) => {
+            BackupRecord::Table(name) => {
                 copy::table(&name).map_err(|_| MaintenanceError::Unusable(format!("it has a table `{name}`")))?;
             }
-            Record::Row(..) => count += 1,
-            Record::End(told) if told == count => break,
-            Record::End(told) => {
+            BackupRecord::Row(..) => count += 1,
+            BackupRecord::End(told) if told == count => break,
+            BackupRecord::End(told) => {
                 return Err(MaintenanceError::Unusable(format!("it has {count} rows instead of {told}")));
             }
         }
@@ -311,7 +311,7 @@ impl RowWriter<'_> {
     }
 }
 
-enum Record {
+enum BackupRecord {
     Table(String),
     Row(Vec<u8>, Vec<u8>),
     End(u64),
@@ -323,7 +323,7 @@ struct RowReader<'r> {
 }
 
 impl RowReader<'_> {
-    fn next(&mut self) -> io::Result<Record> {
+    fn next(&mut self) -> io::Result<BackupRecord> {
         let mut tag = [0];
         self.container.read_exact(&mut tag)?;
         if tag[0] == END {
@@ -333,7 +333,7 @@ impl RowReader<'_> {
             if self.hash.clone().finalize()[..] != told {
                 return Err(invalid("the backup is damaged: its SHA-256 does not fit".into()));
             }
-            return Ok(Record::End(u64::from_le_bytes(rows)));
+            return Ok(BackupRecord::End(u64::from_le_bytes(rows)));
         }
         self.hash.update(tag);
         match tag[0] {
@@ -341,14 +341,16 @@ impl RowReader<'_> {
                 let mut length = [0; 2];
                 self.read(&mut length)?;
                 let name = self.part(u16::from_le_bytes(length).into())?;
-                String::from_utf8(name).map(Record::Table).map_err(|_| invalid("a table's name is no text".into()))
+                String::from_utf8(name)
+                    .map(BackupRecord::Table)
+                    .map_err(|_| invalid("a table's name is no text".into()))
             }
             ROW => {
                 let (mut key, mut value) = ([0; 4], [0; 4]);
                 self.read(&mut key)?;
                 self.read(&mut value)?;
                 let key = self.part(u32::from_le_bytes(key) as usize)?;
-                Ok(Record::Row(key, self.part(u32::from_le_bytes(value) as usize)?))
+                Ok(BackupRecord::Row(key, self.part(u32::from_le_bytes(value) as usize)?))
             }
             other => Err(invalid(format!("the backup is damaged: {other} is no kind of record"))),
         }

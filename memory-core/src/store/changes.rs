@@ -17,17 +17,17 @@ use crate::learning::spread_bytes;
 /// Events that one row tells of, so that it stays far below the longest payload.
 const EVENTS_OF_ROW: usize = 16_384;
 
-type Table<'t> = Noted<'t, u64, &'static [u8]>;
+type ChangeTable<'t> = Noted<'t, u64, &'static [u8]>;
 
 /// Appends a row and says its number; the first one is 1.
-pub(crate) fn push(table: &mut Table<'_>, change: &Change) -> Result<u64> {
+pub(crate) fn push(table: &mut ChangeTable<'_>, change: &Change) -> Result<u64> {
     let number = table.last()?.map_or(1, |(key, _)| key.value() + 1);
     table.insert(number, tables::seal_numbered(CHANGE, number, change).as_slice())?;
     Ok(number)
 }
 
 /// Notes what a transaction does to events that a saved index may hold.
-pub(crate) fn note(table: &mut Table<'_>, changes: &Changes) -> Result<()> {
+pub(crate) fn note(table: &mut ChangeTable<'_>, changes: &Changes) -> Result<()> {
     let hidden: Vec<(u64, u64)> =
         changes.hidden.iter().map(|event| event.0).zip(changes.hidden_entities.iter().copied()).collect();
     let moved: Vec<(u64, u64)> = changes.moved.iter().map(|(event, episode)| (event.0, episode.0)).collect();
@@ -41,7 +41,7 @@ pub(crate) fn note(table: &mut Table<'_>, changes: &Changes) -> Result<()> {
 }
 
 /// Removes the rows before `first`, which no saved index needs any more.
-pub(crate) fn prune(table: &mut Table<'_>, first: u64) -> Result<()> {
+pub(crate) fn prune(table: &mut ChangeTable<'_>, first: u64) -> Result<()> {
     table.remove_range(0..first)?;
     Ok(())
 }

@@ -22,13 +22,13 @@ use crate::{CheckReport, EventId, Origin};
 const MAX_PROBLEMS: usize = 200;
 
 /// One part of the check.
-type Part<'t> = fn(&mut Check<'t>) -> Result<()>;
+type CheckPart<'t> = fn(&mut Check<'t>) -> Result<()>;
 
 /// Reads everything and says what is wrong.
 pub(crate) fn check<'t>(transaction: &'t ReadTransaction) -> Result<CheckReport> {
     let mut check = Check { transaction, report: CheckReport::default(), untold: 0, live: Live::default() };
     // Pages that contradict each other make redb panic; what it was reading is what is damaged.
-    let parts: [(&str, Part<'t>); 10] = [
+    let parts: [(&str, CheckPart<'t>); 10] = [
         ("events", Check::events),
         ("episodes", Check::episodes),
         ("the tables that lead to events", Check::references),

@@ -39,7 +39,7 @@ const MAX_ROUNDS: usize = 12;
 /// Noted keys above which compaction gives way to what is being written.
 const MAX_NOTED: usize = 4_000_000;
 
-type Noted = BTreeMap<String, BTreeSet<Vec<u8>>>;
+type NotedKeys = BTreeMap<String, BTreeSet<Vec<u8>>>;
 
 impl Store {
     pub(crate) fn stop_compaction(&self) {
@@ -145,7 +145,7 @@ impl Store {
     }
 
     /// What was noted, and a snapshot that has all of it: nothing may be committed in between.
-    fn take_noted(&self, changed: &ChangedKeys) -> Result<(Noted, ReadTransaction)> {
+    fn take_noted(&self, changed: &ChangedKeys) -> Result<(NotedKeys, ReadTransaction)> {
         let _writer = self.writer.lock();
         Ok((changed.take(), self.database.read()?))
     }
@@ -236,7 +236,7 @@ fn copy_rows(
 }
 
 /// Brings rows to where they are in the snapshot, durably.
-fn follow(made: &redb::Database, noted: &Noted, snapshot: &ReadTransaction, head: Option<&Head>) -> Result<()> {
+fn follow(made: &redb::Database, noted: &NotedKeys, snapshot: &ReadTransaction, head: Option<&Head>) -> Result<()> {
     let mut transaction = made.begin_write()?;
     transaction.set_quick_repair(true);
     for (table, keys) in noted {

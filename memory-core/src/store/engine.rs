@@ -72,7 +72,7 @@ pub(crate) struct Store {
     /// No compaction goes on.
     pub(super) stopping: AtomicBool,
     /// How far consolidation has come.
-    pub(super) consolidation: Mutex<super::consolidation::Progress>,
+    pub(super) consolidation: Mutex<super::consolidation::ConsolidationProgress>,
     /// Held while the index is saved.
     pub(super) saving: Mutex<SavingState>,
 }

@@ -23,7 +23,7 @@ impl Store {
     ) -> Result<(), MaintenanceError> {
         let _alone = self.alone()?;
         let snapshot = self.database.read()?;
-        let reader = Reader::new(&snapshot)?;
+        let reader = ExportReader::new(&snapshot)?;
         let mut segments = BTreeSet::new();
         let events = snapshot.open_table(EVENTS).map_err(Failure::from)?;
         for entry in events.range::<u64>(..).map_err(Failure::from)? {
@@ -52,13 +52,13 @@ impl Store {
     }
 }
 
-struct Reader {
+struct ExportReader {
     tables: ReadTables,
     /// Spaces of the senses.
     spaces: BTreeMap<u32, Space>,
 }
 
-impl Reader {
+impl ExportReader {
     fn new(snapshot: &ReadTransaction) -> Result<Self> {
         let mut spaces = BTreeMap::new();
         for entry in snapshot.open_table(SPACES)?.range::<u32>(..)? {

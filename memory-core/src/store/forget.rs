@@ -7,7 +7,7 @@ use redb::ReadableTable;
 use super::draft::Draft;
 use super::engine::Store;
 use super::failure::{Result, if_sound};
-use super::forget_search::{Found, Meant, Name, has_pronoun};
+use super::forget_search::{ForgetMatches, Meant, Name, has_pronoun};
 use super::journal::Journal;
 use super::records::{EpisodeBody, EpisodeRow, EventBody, EventRow, PURGE, Purge, fold, forgotten_key};
 use super::tables::{self, ENTITY};
@@ -19,8 +19,8 @@ const MOST_IN_DOUBT: usize = 100;
 
 impl Store {
     /// Looks for what `request` means, before the writer's lock is taken: it takes as long as reading every event.
-    pub(super) fn look_for(&self, request: &ForgetRequest) -> Result<Found> {
-        let mut found = Found::default();
+    pub(super) fn look_for(&self, request: &ForgetRequest) -> Result<ForgetMatches> {
+        let mut found = ForgetMatches::default();
         let view = self.view()?;
         if let Some(meant) = meant(request, view.learnt()) {
             found.look_through(&view.tables.events, &meant)?;
@@ -46,7 +46,12 @@ impl Draft<'_> {
     ///
     /// An entity is also forgotten under its other names, where it was recognised by face or voice, and wherever a text or an
     /// attribute names it.
-    pub(crate) fn forget(&mut self, request: &ForgetRequest, learnt: &Learnt, mut found: Found) -> Result<ForgetReply> {
+    pub(crate) fn forget(
+        &mut self,
+        request: &ForgetRequest,
+        learnt: &Learnt,
+        mut found: ForgetMatches,
+    ) -> Result<ForgetReply> {
         let mut episodes = BTreeSet::new();
         if let Some(meant) = meant(request, learnt) {
             found.look_through(&*self.tables.events, &meant)?;

@@ -30,7 +30,7 @@ pub(crate) struct Name {
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct ForgetMatches {
     /// Events that are meant.
     pub events: BTreeSet<u64>,
     /// Events that hold a longer word that begins with the name.
@@ -43,7 +43,7 @@ pub(crate) struct Found {
 
 /// How an event stands to a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Naming {
+enum NameMatch {
     No,
     Perhaps,
     Yes,
@@ -56,25 +56,25 @@ impl Name {
     }
 
     /// Whether a text names it: its words in a row, the last one perhaps with the `s` of a possessive.
-    fn in_text(&self, text: &str) -> Naming {
+    fn in_text(&self, text: &str) -> NameMatch {
         let text = text.to_lowercase();
         // Most texts do not hold the letters.
         if !text.contains(self.words.first().unwrap_or(&self.folded)) {
-            return Naming::No;
+            return NameMatch::No;
         }
         let Some((last, first)) = self.words.split_last() else {
-            return if text.contains(&self.folded) { Naming::Yes } else { Naming::No };
+            return if text.contains(&self.folded) { NameMatch::Yes } else { NameMatch::No };
         };
         let own: Vec<String> = words(&text).collect();
-        let mut best = Naming::No;
+        let mut best = NameMatch::No;
         for row in own.windows(self.words.len()) {
             let (end, begin) = row.split_last().expect("a name has words");
             if begin != first {
                 continue;
             }
             match end.strip_prefix(last.as_str()) {
-                Some("" | "s") => return Naming::Yes,
-                Some(_) => best = Naming::Perhaps,
+                Some("" | "s") => return NameMatch::Yes,
+                Some(_) => best = NameMatch::Perhaps,
                 None => {}
             }
         }
@@ -82,13 +82,13 @@ impl Name {
     }
 
     /// Whether an event names it in any field. A source is a program, and is meant only if it has just that name.
-    fn in_event(&self, body: &EventBody) -> Result<Naming> {
+    fn in_event(&self, body: &EventBody) -> Result<NameMatch> {
         if fold(&body.source) == self.folded {
-            return Ok(Naming::Yes);
+            return Ok(NameMatch::Yes);
         }
         let fields = [Some(&body.text), body.entity.as_ref(), body.sender_id.as_ref()];
-        let mut found = fields.into_iter().flatten().map(|text| self.in_text(text)).max().unwrap_or(Naming::No);
-        if found < Naming::Yes && body.attributes.is_some() {
+        let mut found = fields.into_iter().flatten().map(|text| self.in_text(text)).max().unwrap_or(NameMatch::No);
+        if found < NameMatch::Yes && body.attributes.is_some() {
             let attributes = decode_attributes(body.attributes.as_deref())
                 .map_err(|detail| Failure::damaged(EVENT.table, body.episode, detail))?;
             for (key, value) in &attributes {
@@ -100,7 +100,7 @@ impl Name {
     }
 }
 
-impl Found {
+impl ForgetMatches {
     /// Looks through the visible events after the last one.
     pub fn look_through(&mut self, events: &impl ReadableTable<u64, &'static [u8]>, meant: &Meant) -> Result<()> {
         for entry in events.range(self.last.saturating_add(1)..)? {
@@ -109,18 +109,18 @@ impl Found {
             self.last = id;
             let row = if_sound(tables::open_numbered(EVENT, id, value.value()))?;
             let naming = match (row, meant) {
-                (Some(EventRow::Live(body)), Meant::Span(span)) if body.span().overlaps(*span) => Some(Naming::Yes),
+                (Some(EventRow::Live(body)), Meant::Span(span)) if body.span().overlaps(*span) => Some(NameMatch::Yes),
                 (Some(EventRow::Live(body)), Meant::Names(names)) => {
                     let each = names.iter().map(|name| name.in_event(&body)).collect::<Result<Vec<_>>>();
-                    if_sound(each)?.map(|each| each.into_iter().max().unwrap_or(Naming::No))
+                    if_sound(each)?.map(|each| each.into_iter().max().unwrap_or(NameMatch::No))
                 }
-                (Some(_), _) => Some(Naming::No),
+                (Some(_), _) => Some(NameMatch::No),
                 (None, _) => None,
             };
             match naming {
-                Some(Naming::Yes) => self.events.insert(id),
-                Some(Naming::Perhaps) => self.doubtful.insert(id),
-                Some(Naming::No) => continue,
+                Some(NameMatch::Yes) => self.events.insert(id),
+                Some(NameMatch::Perhaps) => self.doubtful.insert(id),
+                Some(NameMatch::No) => continue,
                 None => self.damaged.insert(id),
             };
         }
@@ -154,14 +154,16 @@ mod tests {
     fn a_name_is_found_as_words_and_a_longer_word_is_in_doubt() {
         let anna = Name::new(" Anna ");
         for text in ["Anna is here", "that is ANNA's", "ask anna-lena", "Annas Tasse", "(anna)"] {
-            assert!(anna.in_text(text) == Naming::Yes, "{text}");
+            assert!(anna.in_text(text) == NameMatch::Yes, "{text}");
         }
-        assert!(anna.in_text("Annabelle is here") == Naming::Perhaps);
+        assert!(anna.in_text("Annabelle is here") == NameMatch::Perhaps);
         for text in ["Hanna is here", "an nap", "banana"] {
-            assert!(anna.in_text(text) == Naming::No, "{text}");
+            assert!(anna.in_text(text) == NameMatch::No, "{text}");
         }
         let two = Name::new("Anna Schmidt");
-        assert!(two.in_text("I met anna schmidt") == Naming::Yes && two.in_text("Anna and Schmidt") == Naming::No);
-        assert!(Name::new("★").in_text("a ★ is seen") == Naming::Yes);
+        assert!(
+            two.in_text("I met anna schmidt") == NameMatch::Yes && two.in_text("Anna and Schmidt") == NameMatch::No
+        );
+        assert!(Name::new("★").in_text("a ★ is seen") == NameMatch::Yes);
     }
 }

@@ -38,11 +38,11 @@ pub struct MemoryStorage {
     shared: Arc<SharedFiles>,
 }
 
-type Bytes = Arc<RwLock<Vec<u8>>>;
+type SharedBytes = Arc<RwLock<Vec<u8>>>;
 
 #[derive(Debug, Default)]
 struct SharedFiles {
-    files: Mutex<BTreeMap<String, Bytes>>,
+    files: Mutex<BTreeMap<String, SharedBytes>>,
     locked: Arc<AtomicBool>,
 }
 
@@ -64,7 +64,7 @@ impl MemoryStorage {
         Image { files: files.iter().map(|(name, bytes)| (name.clone(), bytes.read().clone())).collect() }
     }
 
-    fn file(&self, name: &str) -> io::Result<Bytes> {
+    fn file(&self, name: &str) -> io::Result<SharedBytes> {
         self.shared.files.lock().get(name).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
@@ -109,7 +109,7 @@ impl Storage for MemoryStorage {
     }
 
     fn create(&self, name: &str) -> io::Result<Box<dyn Blob>> {
-        let bytes = Bytes::default();
+        let bytes = SharedBytes::default();
         self.shared.files.lock().insert(name.to_owned(), Arc::clone(&bytes));
         Ok(Box::new(MemoryFile { bytes }))
     }
@@ -136,7 +136,7 @@ impl Storage for MemoryStorage {
 
 #[derive(Debug)]
 struct MemoryFile {
-    bytes: Bytes,
+    bytes: SharedBytes,
 }
 
 impl StorageBackend for MemoryFile {

@@ -239,7 +239,7 @@ pub(crate) struct Purge {
 
 /// What makes two told observations of one key the same.
 #[derive(Debug, PartialEq, Serialize)]
-pub(crate) struct Content<'a> {
+pub(crate) struct ToldContent<'a> {
     kind: Kind,
     until: Option<i64>,
     entity: Option<&'a str>,
@@ -249,8 +249,8 @@ pub(crate) struct Content<'a> {
 }
 
 impl EventBody {
-    pub(crate) fn content(&self) -> Content<'_> {
-        Content {
+    pub(crate) fn content(&self) -> ToldContent<'_> {
+        ToldContent {
             kind: self.kind,
             until: (self.end != self.start).then_some(self.end),
             entity: self.entity.as_deref(),

@@ -9,7 +9,7 @@ use super::event_set::EventSet;
 use super::failure::Result;
 use super::journal::Journal;
 use super::records::{CHANGE, Change, fold};
-use super::saved_index::{Header, Loaded, Recent, SavedIndexPlace, Unfit};
+use super::saved_index::{Loaded, RecentTold, SavedIndexPlace, SnapshotHeader, Unfit};
 use super::tables::{self, CHANGES, ReadTables};
 use super::vectors::IndexedSpace;
 use super::writer::Writer;
@@ -23,7 +23,7 @@ pub(super) fn resume(
     place: &SavedIndexPlace<'_>,
     options: IndexOptions,
 ) -> Result<Result<Writer, Unfit>> {
-    let is_ours = |header: &Header| {
+    let is_ours = |header: &SnapshotHeader| {
         let row = saved_row(transaction, header.number);
         row.is_ok_and(|row| row == Some(Change::Saved { token: header.token }))
     };
@@ -120,7 +120,7 @@ impl Writer {
     }
 
     /// Takes in what was told in the minutes before the index was saved, `at` by the wall clock.
-    fn recover_recent(&mut self, recent: &[Recent], at: Timestamp, clock: &dyn Clock) {
+    fn recover_recent(&mut self, recent: &[RecentTold], at: Timestamp, clock: &dyn Clock) {
         let now = clock.now();
         let young = recent.iter().filter(|(_, event, age)| {
             self.live.contains(event.0)

@@ -47,7 +47,7 @@ const MAX_HEAD: u64 = 16 << 10;
 
 /// What the file says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Header {
+pub(crate) struct SnapshotHeader {
     pub instance: String,
     pub generation: u64,
     /// Number of its row in `changes`.
@@ -64,21 +64,21 @@ pub(crate) struct Header {
 }
 
 /// Digest, event and age of a told observation that only its content identifies.
-pub(crate) type Recent = (Digest, EventId, Duration);
+pub(crate) type RecentTold = (Digest, EventId, Duration);
 
 /// What is to be written: one state of the writer.
 pub(crate) struct Saving {
-    pub header: Header,
+    pub header: SnapshotHeader,
     pub entities: BTreeMap<String, u64>,
-    pub recent: Vec<Recent>,
+    pub recent: Vec<RecentTold>,
     pub search: Arc<dyn Search>,
 }
 
 /// What was read.
 pub(crate) struct Loaded {
-    pub header: Header,
+    pub header: SnapshotHeader,
     pub entities: BTreeMap<String, u64>,
-    pub recent: Vec<Recent>,
+    pub recent: Vec<RecentTold>,
     pub index: CompressedIndex,
 }
 
@@ -163,7 +163,11 @@ pub(crate) enum Unfit {
 impl SavedIndexPlace<'_> {
     /// Reads the index of this generation. `is_ours` says whether the store knows it by its number and token; it is
     /// asked before the long part is decoded.
-    pub(crate) fn load(&self, options: IndexOptions, is_ours: impl FnOnce(&Header) -> bool) -> Result<Loaded, Unfit> {
+    pub(crate) fn load(
+        &self,
+        options: IndexOptions,
+        is_ours: impl FnOnce(&SnapshotHeader) -> bool,
+    ) -> Result<Loaded, Unfit> {
         let name = file_name(self.generation);
         let mut reader = self.storage.reader(&name).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Unfit::Missing,
@@ -186,7 +190,7 @@ impl SavedIndexPlace<'_> {
     }
 }
 
-fn read_header(input: &mut &[u8]) -> Result<Header, SectionError> {
+fn read_header(input: &mut &[u8]) -> Result<SnapshotHeader, SectionError> {
     let bytes = read_section(input, HEAD, MAX_HEAD)?;
     let Some((version, bytes)) = bytes.split_first_chunk() else {
         return Err(SectionError::content(HEAD, "it is empty"));
@@ -209,7 +213,7 @@ fn read_entities(input: &mut &[u8]) -> Result<BTreeMap<String, u64>, SectionErro
     Ok(entities)
 }
 
-fn read_recent(input: &mut &[u8]) -> Result<Vec<Recent>, SectionError> {
+fn read_recent(input: &mut &[u8]) -> Result<Vec<RecentTold>, SectionError> {
     let most = input.len() as u64;
     let bytes = read_section(input, JOURNAL, most)?;
     let (entries, rest) = bytes.as_chunks::<JOURNAL_ENTRY>();

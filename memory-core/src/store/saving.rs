@@ -8,7 +8,7 @@ use super::engine::Store;
 use super::failure::{Failure, Result};
 use super::generation::Generation;
 use super::records::Change;
-use super::saved_index::{self, Header, Saving};
+use super::saved_index::{self, Saving, SnapshotHeader};
 use super::tables::WriteTables;
 use super::writer::Writer;
 use crate::ports::LongWork;
@@ -111,7 +111,7 @@ impl Store {
         };
         let space = writer.indexed_space.as_ref().map(|indexed| (indexed.space.clone(), indexed.number));
         Ok(Saving {
-            header: Header {
+            header: SnapshotHeader {
                 instance: self.instance.clone(),
                 generation: generation.0,
                 number,

@@ -35,7 +35,7 @@ const OF_WORDS: u8 = 0;
 const OF_A_PLACE: u8 = 1;
 const FORGOTTEN: u8 = 2;
 
-type Table<'t> = Noted<'t, (u32, u64), &'static [u8]>;
+type SharedTable<'t> = Noted<'t, (u32, u64), &'static [u8]>;
 
 /// A row of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -196,7 +196,7 @@ pub(super) fn next_key(table: &impl ReadableTable<(u32, u64), &'static [u8]>, sp
 }
 
 /// Gives an event a shared vector, which counts it, in the place of what it had.
-pub(super) fn share(table: &mut Table<'_>, space: u32, event: u64, key: u64, shared: SharedVector) -> Result<()> {
+pub(super) fn share(table: &mut SharedTable<'_>, space: u32, event: u64, key: u64, shared: SharedVector) -> Result<()> {
     let shared = SharedVector { count: shared.count.saturating_add(1), ..shared };
     table.insert((space, key), shared.seal(space, key).as_slice())?;
     table.insert((space, event), seal_reference(space, event, key).as_slice())?;
@@ -204,7 +204,7 @@ pub(super) fn share(table: &mut Table<'_>, space: u32, event: u64, key: u64, sha
 }
 
 /// Takes an event from those that have a shared vector; how many bytes went. A damaged one goes at once: nobody can have it.
-pub(super) fn release(table: &mut Table<'_>, space: u32, event: u64, key: u64, why: Release) -> Result<usize> {
+pub(super) fn release(table: &mut SharedTable<'_>, space: u32, event: u64, key: u64, why: Release) -> Result<usize> {
     let Some(sealed) = table.get((space, key))?.map(|row| row.value().to_vec()) else { return Ok(0) };
     let mut left = 0;
     if let Some(mut shared) = if_sound(SharedVector::of_any_space(space, key, &sealed))? {
@@ -271,7 +271,13 @@ fn known_shared(
 
 impl Lately {
     /// Writes the vector of an event: as a shared one if another event has the same.
-    pub(super) fn put(&mut self, table: &mut Table<'_>, space: u32, event: EventId, vector: &[i16]) -> Result<()> {
+    pub(super) fn put(
+        &mut self,
+        table: &mut SharedTable<'_>,
+        space: u32,
+        event: EventId,
+        vector: &[i16],
+    ) -> Result<()> {
         let dimensions = u32::try_from(vector.len()).unwrap_or(u32::MAX);
         if self.space != space || self.known.len() >= MOST_KNOWN {
             (self.space, self.known) = (space, known_shared(&**table, space, dimensions)?);

@@ -284,14 +284,14 @@ impl View {
 
     /// Entities by how many events name them.
     pub(crate) fn list_entities(&self, limit: usize) -> Result<Vec<Entity>> {
-        struct Found {
+        struct FoundEntity {
             folded: String,
             first: u64,
             events: u64,
             start: i64,
             end: i64,
         }
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<FoundEntity> = Vec::new();
         for entry in self.tables.facets.range((ENTITY, "", 0)..(ENTITY + 1, "", 0))? {
             let (key, value) = entry?;
             let (_, name, event) = key.value();
@@ -302,7 +302,7 @@ impl View {
                     entity.start = entity.start.min(start);
                     entity.end = entity.end.max(end);
                 }
-                None => found.push(Found { folded: name.to_owned(), first: event, events: 1, start, end }),
+                None => found.push(FoundEntity { folded: name.to_owned(), first: event, events: 1, start, end }),
             }
         }
         // Rows come in order of names, and the sort is stable: ties stay in that order.

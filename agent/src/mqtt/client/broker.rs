@@ -12,7 +12,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::super::{MqttError, tls};
 use super::event_loop::{Accepted, EventPump, ended};
 use super::session::{IN_FLIGHT, NothingUnderWay};
-use super::{End, EndKind, Link, LinkOptions, Receive, Sender};
+use super::{ConnectionEnd, EndKind, Link, LinkOptions, Receive, Sender};
 use crate::config::mqtt::MqttConfig;
 
 /// How long the broker may take to accept a connection.
@@ -66,16 +66,16 @@ impl Broker {
     /// Opens a connection and waits until the broker has accepted it. From then on `receiver` gets every message.
     ///
     /// # Errors
-    /// See [`End`].
-    pub async fn connect(&self, options: LinkOptions, receiver: impl Receive) -> Result<Link, End> {
+    /// See [`ConnectionEnd`].
+    pub async fn connect(&self, options: LinkOptions, receiver: impl Receive) -> Result<Link, ConnectionEnd> {
         let requests = REQUESTS + options.acknowledgements;
         let heartbeat = options.watched.as_ref().map(|(watchdog, name)| watchdog.heartbeat(name));
-        let options = self.options(options).map_err(|message| End { kind: EndKind::Refused, message })?;
+        let options = self.options(options).map_err(|message| ConnectionEnd { kind: EndKind::Refused, message })?;
         let manual = options.ack_mode() == AckMode::Manual;
         let (client, events) = AsyncClient::builder(options)
             .capacity(requests)
             .try_build()
-            .map_err(|error| End { kind: EndKind::Refused, message: error.to_string() })?;
+            .map_err(|error| ConnectionEnd { kind: EndKind::Refused, message: error.to_string() })?;
         let (accepted, acceptance) = oneshot::channel();
         let pump = EventPump {
             events,

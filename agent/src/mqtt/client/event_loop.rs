@@ -9,7 +9,7 @@ use rumqttc::{
 use tokio::sync::oneshot;
 
 use super::super::trouble;
-use super::{Acknowledgement, End, EndKind, Message, Receive};
+use super::{Acknowledgement, ConnectionEnd, EndKind, Message, Receive};
 
 pub(super) struct Accepted {
     pub(super) session_present: bool,
@@ -25,7 +25,7 @@ pub(super) struct EventPump {
 }
 
 impl EventPump {
-    pub(super) async fn run(mut self, mut receiver: impl Receive) -> End {
+    pub(super) async fn run(mut self, mut receiver: impl Receive) -> ConnectionEnd {
         loop {
             match self.events.poll().await {
                 Ok(Event::Incoming(Packet::ConnAck(connack))) => {
@@ -64,7 +64,7 @@ impl EventPump {
         })
     }
 
-    fn describe(&self, error: &ConnectionError) -> End {
+    fn describe(&self, error: &ConnectionError) -> ConnectionEnd {
         let place = &self.place;
         let connecting = self.accepted.is_some();
         let (kind, message) = match error {
@@ -99,7 +99,7 @@ impl EventPump {
             ),
             _ => (EndKind::Lost, format!("the connection to the broker at {place} broke: {error}")),
         };
-        End { kind, message }
+        ConnectionEnd { kind, message }
     }
 }
 
@@ -116,6 +116,9 @@ fn refusal(code: ConnectReturnCode, place: &str) -> String {
     }
 }
 
-pub(super) fn ended(pump: Result<End, tokio::task::JoinError>) -> End {
-    pump.unwrap_or_else(|error| End { kind: EndKind::Lost, message: format!("the event loop stopped: {error}") })
+pub(super) fn ended(pump: Result<ConnectionEnd, tokio::task::JoinError>) -> ConnectionEnd {
+    pump.unwrap_or_else(|error| ConnectionEnd {
+        kind: EndKind::Lost,
+        message: format!("the event loop stopped: {error}"),
+    })
 }

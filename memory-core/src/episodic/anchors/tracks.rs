@@ -18,7 +18,7 @@ const MEETINGS: u32 = 3;
 
 /// A track, or a told name, and when it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Recent {
+pub(crate) struct RecentTrack {
     pub event: EventId,
     start: i64,
     end: i64,
@@ -34,7 +34,7 @@ pub(crate) enum What {
     Name(String, Sensed),
 }
 
-impl Recent {
+impl RecentTrack {
     fn overlaps(&self, event: &Event) -> bool {
         self.start <= event.span.end.as_micros() && event.span.start.as_micros() <= self.end
     }
@@ -130,7 +130,7 @@ impl Anchors {
         if self.recent.len() == RECENT {
             self.recent.remove(0);
         }
-        self.recent.push(Recent { event: event.id, start, end, source: event.source.clone(), what });
+        self.recent.push(RecentTrack { event: event.id, start, end, source: event.source.clone(), what });
     }
 
     /// Counts a face that is in view while a voice is heard, and links or parts them.

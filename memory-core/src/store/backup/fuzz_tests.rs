@@ -113,9 +113,9 @@ fn rows_of(file: &[u8]) -> (Vec<u8>, Vec<StoredRow>) {
     let (mut rows, mut table) = (Vec::new(), String::new());
     loop {
         match reader.next().unwrap() {
-            Record::Table(name) => table = name,
-            Record::Row(key, value) => rows.push(StoredRow { table: table.clone(), key, value }),
-            Record::End(_) => break,
+            BackupRecord::Table(name) => table = name,
+            BackupRecord::Row(key, value) => rows.push(StoredRow { table: table.clone(), key, value }),
+            BackupRecord::End(_) => break,
         }
     }
     (postcard::to_stdvec(&header).unwrap(), rows)

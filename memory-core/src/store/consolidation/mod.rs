@@ -26,7 +26,7 @@ use crate::centroid::normalise;
 use crate::episodic::consolidation::{ConsolidationOptions, PlaceSpace, Sketch, gamma};
 use crate::ports::LongWork;
 use crate::{ObserveError, Origin, Sensed};
-use places::Places;
+use places::PlacesBySpace;
 
 /// The number of the last episode up to which everything is done.
 const DONE: RecordType = RecordType { table: "meta", tag: 12, version: 1 };
@@ -42,7 +42,7 @@ const AHEAD: i64 = 60_000_000;
 const MOST_AT_ONCE: usize = 32;
 
 /// A stay that may go on, and the segments of it that are to become one.
-struct Stay {
+struct OpenStay {
     sketch: Sketch,
     segments: Vec<u64>,
     /// Monotonic time of the last look that went on with it.
@@ -51,18 +51,18 @@ struct Stay {
 
 /// What was looked through since the start.
 #[derive(Default)]
-pub(super) struct Progress {
+pub(super) struct ConsolidationProgress {
     options: ConsolidationOptions,
     /// The last episode that was looked at; `None` before the first look.
     looked: Option<u64>,
     /// By source and session.
-    stays: BTreeMap<(String, String), Stay>,
+    stays: BTreeMap<(String, String), OpenStay>,
     /// Segments that are to become one episode, and stays of one segment, whose place is to be found.
     ready: VecDeque<Vec<u64>>,
-    places: Places,
+    places: PlacesBySpace,
 }
 
-impl Progress {
+impl ConsolidationProgress {
     /// The number up to which nothing waits.
     fn done(&self) -> u64 {
         let waiting = self.stays.values().flat_map(|stay| &stay.segments).chain(self.ready.iter().flatten());
@@ -99,20 +99,20 @@ impl Progress {
             }
             _ => {
                 let segments = vec![next.episode];
-                let before = self.stays.insert(key, Stay { sketch: next, segments, last: now });
+                let before = self.stays.insert(key, OpenStay { sketch: next, segments, last: now });
                 self.ready.extend(before.map(|stay| stay.segments));
             }
         }
     }
 
     /// Whether nothing has gone on with a stay for as long as a segment must be old.
-    fn is_over(&self, stay: &Stay, now: Duration) -> bool {
+    fn is_over(&self, stay: &OpenStay, now: Duration) -> bool {
         now.saturating_sub(stay.last) >= self.options.after
     }
 
     /// Ends the stays that are over.
     fn end_stays(&mut self, now: Duration) {
-        let is_over = |stay: &Stay| self.is_over(stay, now);
+        let is_over = |stay: &OpenStay| self.is_over(stay, now);
         let over: Vec<(String, String)> =
             self.stays.iter().filter(|(_, stay)| is_over(stay)).map(|(key, _)| key.clone()).collect();
         for key in over {
@@ -130,7 +130,7 @@ impl Store {
     pub(crate) fn set_place_spaces(&self, mut spaces: Vec<PlaceSpace>) {
         spaces.retain(PlaceSpace::is_usable);
         // Those that are open were compared by another γ.
-        self.consolidation.lock().places = Places::default();
+        self.consolidation.lock().places = PlacesBySpace::default();
         self.publish_place_spaces(spaces.into());
     }
 
@@ -200,7 +200,7 @@ impl Store {
         drop(writer);
         if let Err(failure) = made {
             // Tried again; nothing is lost meanwhile.
-            progress.places = Places::default();
+            progress.places = PlacesBySpace::default();
             stays.into_iter().rev().for_each(|stay| progress.ready.push_front(stay));
             return Err(failure.into());
         }
@@ -208,7 +208,7 @@ impl Store {
     }
 
     /// Whether there is an episode to be looked at.
-    fn next_is_old_enough(&self, looked: u64, progress: &Progress) -> Result<bool> {
+    fn next_is_old_enough(&self, looked: u64, progress: &ConsolidationProgress) -> Result<bool> {
         let transaction = self.database.read()?;
         let mut next = transaction.open_table(EPISODES)?.range(looked.saturating_add(1)..)?;
         let Some(entry) = next.next() else { return Ok(false) };

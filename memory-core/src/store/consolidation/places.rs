@@ -23,7 +23,7 @@ const COMPARED: usize = 8;
 
 /// The places of the spaces in which places can be told apart. What the table says decides; this finds it.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct PlacesBySpace {
     spaces: BTreeMap<u32, SpacePlaces>,
 }
 
@@ -69,7 +69,7 @@ impl Draft<'_> {
         &mut self,
         episode: u64,
         known: &[PlaceSpace],
-        places: &mut Places,
+        places: &mut PlacesBySpace,
         refined: bool,
     ) -> Result<()> {
         self.open_places(known, places)?;
@@ -130,7 +130,7 @@ impl Draft<'_> {
     }
 
     /// Reads the places of spaces that are not known yet.
-    fn open_places(&self, spaces: &[PlaceSpace], places: &mut Places) -> Result<()> {
+    fn open_places(&self, spaces: &[PlaceSpace], places: &mut PlacesBySpace) -> Result<()> {
         for number in self.spaces() {
             if places.spaces.contains_key(number) {
                 continue;
