@@ -39,11 +39,13 @@
 
 mod centroid;
 mod clock;
+mod engine;
 mod error;
 mod event;
 pub mod index;
 mod language;
 pub mod learning;
+pub mod limits;
 pub mod logic;
 mod memory;
 mod observation;

@@ -11,6 +11,7 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::engine::Engine;
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
 use crate::episodic::consolidation::{ConsolidationOptions, PlaceSpace};
 use crate::episodic::gist::{Gist, GistNews};
@@ -19,7 +20,6 @@ use crate::learning::LearningOptions;
 use crate::ports::{FactExtractor, GistSelector, ProcedureJudge, Progress, TextEmbedder};
 use crate::reasoning::{Reasoned, ReasoningOptions, Tools, Views, Watch, reason};
 use crate::semantic::Fact;
-use crate::store::Store;
 use crate::word_search::{WordPage, WordQuery, WordSearchError};
 use crate::{
     AbsentRole, Answer, Clock, Entity, Episode, EpisodeId, Event, EventId, ForgetError, MaintenanceError, NamingError,
@@ -62,7 +62,7 @@ impl Default for MemoryOptions {
 /// The memory. Cheap to clone; clones share it.
 #[derive(Clone)]
 pub struct Memory {
-    store: Arc<Store>,
+    store: Arc<Engine>,
 }
 
 impl Memory {
@@ -89,7 +89,7 @@ impl Memory {
         options: MemoryOptions,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, OpenError> {
-        Ok(Self { store: Arc::new(Store::open(storage, options, clock)?) })
+        Ok(Self { store: Arc::new(Engine::open(storage, options, clock)?) })
     }
 
     /// Commits a batch as one durable transaction and returns what became of each item, in order. When it returns, the
@@ -369,7 +369,7 @@ impl Memory {
     /// # Errors
     /// [`MaintenanceError::Unusable`] if it is not a complete backup, [`MaintenanceError::Read`] if it cannot be read.
     pub fn verify_backup(input: &mut dyn Read) -> Result<BackupReply, MaintenanceError> {
-        crate::store::verify_backup(input)
+        crate::engine::verify_backup(input)
     }
 
     /// Replaces this memory with a backup, once all of it is read, verified and synced. Until then questions are answered from
@@ -515,7 +515,7 @@ impl Memory {
 }
 
 /// Each reading of the loop is one of the store's.
-struct StoreViews<'a>(&'a crate::store::Store);
+struct StoreViews<'a>(&'a crate::engine::Engine);
 
 impl Views for StoreViews<'_> {
     fn read<T>(&self, read: impl Fn(&dyn crate::recall::Reader) -> Result<T, QueryError>) -> Result<T, QueryError> {

@@ -164,7 +164,7 @@ pub struct SensedEmbedding {
     pub sensed: Sensed,
     /// Name of the space, unique per model and preprocessing. Vectors of different spaces are never compared.
     pub space: String,
-    /// At most [`MAX_DIMENSIONS`](crate::store::MAX_DIMENSIONS) finite components, not all of them 0; stored with unit L2
+    /// At most [`MAX_DIMENSIONS`](crate::limits::MAX_DIMENSIONS) finite components, not all of them 0; stored with unit L2
     /// norm.
     pub vector: Vec<f32>,
 }

@@ -3,31 +3,23 @@
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
+use memory_core::limits::MAX_OPTIONS;
 use memory_core::reasoning::Effort;
 use memory_core::{Answer, Evidence, Query};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::addressed::{AddressedRequest, read_request};
 use super::client::Message;
 use super::fields::{Fields, Moment};
 use super::pose;
-use super::reply::{Code, Payload, Refusal, Route, Router, read_payload};
+use super::reply::{Code, Payload, Refusal, Route, Router};
 use crate::config::mqtt::MqttLimits;
 use crate::media::MediaLinks;
 use crate::service::AskFailure;
 
 /// Most items of evidence that an answer carries.
 const MAX_TOP_K: u64 = 100;
-
-/// Most options of a multiple choice.
-const MAX_OPTIONS: usize = 100;
-
-/// A request and where its answer goes.
-#[derive(Debug)]
-pub struct AddressedRequest<T> {
-    pub route: Route,
-    pub body: Result<T, Refusal>,
-}
 
 /// Reads the payload of `…/ask`.
 pub fn read_question(
@@ -42,37 +34,6 @@ pub fn read_question(
         Payload::Json(_) => Err(Refusal::bad("expected an object with `question`, or the question itself")),
     })
     .only_if_answerable()
-}
-
-/// Reads a payload of at most `ceiling` bytes and finds its way back, whatever is wrong with it.
-pub fn read_request<T>(
-    message: &Message,
-    router: &Router<'_>,
-    ceiling: usize,
-    body: impl FnOnce(&Payload) -> Result<T, Refusal>,
-) -> AddressedRequest<T> {
-    let size = message.payload.len();
-    if size > ceiling {
-        let refusal = Refusal::new(Code::TooLarge, format!("the payload has {size} bytes, and {ceiling} is the most"));
-        return AddressedRequest { route: router.route_unread(message), body: Err(refusal) };
-    }
-    match read_payload(&message.payload) {
-        Err(refusal) => AddressedRequest { route: router.route(message, None), body: Err(refusal) },
-        Ok(payload) => {
-            let fields = if let Payload::Json(Value::Object(map)) = &payload { Some(Fields(map)) } else { None };
-            AddressedRequest { route: router.route(message, fields), body: body(&payload) }
-        }
-    }
-}
-
-impl<T> AddressedRequest<T> {
-    /// A request whose way back is not allowed is not served.
-    pub fn only_if_answerable(mut self) -> Self {
-        if let Some(refused) = self.route.refused.take() {
-            self.body = Err(refused);
-        }
-        self
-    }
 }
 
 fn query(
@@ -341,6 +302,7 @@ mod tests {
         for (body, field) in [
             (json!({"question": 3}), "`question`"),
             (json!({"question": "x", "options": "a"}), "`options`"),
+            (json!({"question": "x", "options": vec!["a"; MAX_OPTIONS + 1]}), "32 is the most"),
             (json!({"question": "x", "top_k": -1}), "`top_k`"),
             (json!({"question": "x", "since": "yesterday"}), "`since`"),
             (json!({"question": "x", "deadline_ms": 1.5}), "`deadline_ms`"),

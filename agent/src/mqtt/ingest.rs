@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::ask::read_request;
+use super::addressed::read_request;
 use super::client::{Acknowledgement, Message, Receive};
 use super::commands::{self, CommandName};
 use super::context::{Context, STORAGE};

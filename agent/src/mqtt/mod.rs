@@ -5,6 +5,7 @@
 //! questions and the other commands and carries everything that Engram publishes. It starts clean, so that old questions
 //! are not answered hours later. Neither event loop waits for the memory.
 
+mod addressed;
 pub(crate) mod ask;
 mod backoff;
 mod beat;

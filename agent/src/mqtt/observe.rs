@@ -4,7 +4,7 @@ use memory_core::{Attributes, Kind, ObserveOutcome, Told};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::ask::{AddressedRequest, read_request};
+use super::addressed::{AddressedRequest, read_request};
 use super::client::Message;
 use super::fields::{Fields, kind, wrong};
 use super::pose;

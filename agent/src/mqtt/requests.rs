@@ -7,7 +7,8 @@ use memory_core::{Pose, Query, Timestamp};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::ask::{read_question, read_request, refusal, render};
+use super::addressed::{AddressedRequest, read_request};
+use super::ask::{read_question, refusal, render};
 use super::client::Message;
 use super::commands::{self, CommandName};
 use super::context::{Context, POSE};
@@ -230,7 +231,7 @@ async fn command_named(context: &Context, name: &str, message: &Message) {
     let empty = message.payload.iter().all(u8::is_ascii_whitespace);
     let request = if empty {
         // Buttons of a dashboard send nothing.
-        super::ask::AddressedRequest { route: context.router().route(message, None), body: Ok(serde_json::Map::new()) }
+        AddressedRequest { route: context.router().route(message, None), body: Ok(serde_json::Map::new()) }
     } else {
         read_request(message, &context.router(), ceiling, |payload: &Payload| commands::fields(name, payload))
     };

@@ -1,8 +1,8 @@
 //! No learned row exceeds the size limit of the store, whatever is told.
 
 use super::{Learnt, Lesson};
+use crate::engine::MAX_LEARNT_ROW;
 use crate::episodic::anchors::NamingRequest;
-use crate::store::MAX_LEARNT_ROW;
 use crate::{Attributes, EpisodeId, Event, EventId, Kind, Origin, TimeSpan, Timestamp, Value};
 
 /// As long as the door lets texts be.

@@ -17,7 +17,6 @@ use super::backend::{Backend, DiskTrouble};
 use super::failure::{Failure, Result};
 use super::generation::{self, Generation};
 use super::noted::Noted;
-use super::saved_index::SavedIndexPlace;
 use super::storage::Storage;
 use super::tables;
 use crate::OpenError;
@@ -165,11 +164,6 @@ impl Database {
     /// The present generation.
     pub(crate) fn generation(&self) -> Generation {
         self.open.read().generation
-    }
-
-    /// Where the index of the present generation is saved.
-    pub(crate) fn saved_index<'s>(&'s self, instance: &'s str) -> SavedIndexPlace<'s> {
-        SavedIndexPlace { storage: self.storage(), generation: self.generation(), instance }
     }
 
     /// The present generation's file, for messages.

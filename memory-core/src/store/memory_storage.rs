@@ -70,7 +70,7 @@ impl MemoryStorage {
 }
 
 /// Lets the next one in when it goes.
-pub(super) struct Unlock(pub Arc<AtomicBool>);
+pub(crate) struct Unlock(pub Arc<AtomicBool>);
 
 impl Drop for Unlock {
     fn drop(&mut self) {
@@ -181,14 +181,14 @@ impl Blob for MemoryFile {
 }
 
 /// Copies `out.len()` bytes from `offset`.
-pub(super) fn read_at(bytes: &[u8], offset: u64, out: &mut [u8]) -> io::Result<()> {
+pub(crate) fn read_at(bytes: &[u8], offset: u64, out: &mut [u8]) -> io::Result<()> {
     let range = range_of(offset, out.len(), bytes.len())?;
     out.copy_from_slice(&bytes[range]);
     Ok(())
 }
 
 /// Overwrites `data.len()` bytes at `offset`.
-pub(super) fn write_at(bytes: &mut [u8], offset: u64, data: &[u8]) -> io::Result<()> {
+pub(crate) fn write_at(bytes: &mut [u8], offset: u64, data: &[u8]) -> io::Result<()> {
     let range = range_of(offset, data.len(), bytes.len())?;
     bytes[range].copy_from_slice(data);
     Ok(())

@@ -6,6 +6,7 @@ use super::anchor::{Anchor, AnchorId, track_number};
 use super::naming::{Naming, NamingRequest, Target, ToldName};
 use super::{AnchorRow, Anchors, EntityChange};
 use crate::learning::SensedVector;
+use crate::limits::MAX_PERSON_NAME_BYTES;
 use crate::{EventId, Sensed, TimeSpan, Timestamp};
 
 /// Somebody who is recognised by face or voice.
@@ -29,8 +30,6 @@ pub struct Person {
 
 /// Events that are kept to find an anchor again by.
 const WITNESSES: usize = 8;
-/// Longest name.
-const MAX_NAME_BYTES: usize = 256;
 
 /// Names are compared without case and without the blanks around them.
 pub(crate) fn fold(name: &str) -> String {
@@ -382,8 +381,8 @@ impl Anchors {
 
 fn checked_name(name: &str) -> Result<String, String> {
     let name = name.trim();
-    if name.is_empty() || name.len() > MAX_NAME_BYTES {
-        return Err(format!("the name has {} bytes; it takes 1 to {MAX_NAME_BYTES}", name.len()));
+    if name.is_empty() || name.len() > MAX_PERSON_NAME_BYTES {
+        return Err(format!("the name has {} bytes; it takes 1 to {MAX_PERSON_NAME_BYTES}", name.len()));
     }
     match name.chars().find(|&c| matches!(c, '+' | '#' | '/') || c.is_control()) {
         Some(c) => {
