@@ -37,14 +37,17 @@
 
 #![warn(missing_docs)]
 
+mod anchor_id;
 mod centroid;
 mod clock;
 mod engine;
 mod error;
 mod event;
+mod gist_line;
 pub mod index;
 mod language;
 pub mod learning;
+mod lesson;
 pub mod limits;
 pub mod logic;
 mod memory;
@@ -57,17 +60,20 @@ pub mod reasoning;
 pub mod recall;
 pub mod segment;
 pub mod semantic;
+mod sharded;
 mod shared;
 pub mod store;
 mod time;
 mod value;
 pub mod word_search;
+mod words;
 
 /// Episodic memory: how events are grouped in episodes.
 pub mod episodic;
 
+pub use anchor_id::AnchorId;
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use episodic::anchors::{AnchorId, EntityChange, EntityNews, NamingRequest, Person};
+pub use episodic::anchors::{EntityChange, EntityNews, NamingRequest, Person};
 pub use episodic::consolidation::{ConsolidationOptions, PlaceSpace};
 pub use episodic::gist::{Gist, GistNews, Level, Line, Topic};
 pub use episodic::{VISIT_SOURCE, VisitTracker};

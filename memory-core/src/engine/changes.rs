@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use redb::{ReadTransaction, ReadableTable};
 
 use super::draft::Changes;
-use crate::learning::spread_bytes;
+use crate::sharded::spread_bytes;
 use crate::store::failure::{Failure, Result};
 use crate::store::noted::Noted;
 use crate::store::records::{CHANGE, Change, fold};

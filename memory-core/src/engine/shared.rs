@@ -22,7 +22,7 @@ use redb::ReadableTable;
 
 use super::vectors::{components, seal_vector, vector_key};
 use crate::EventId;
-use crate::learning::spread_bytes;
+use crate::sharded::spread_bytes;
 use crate::store::envelope;
 use crate::store::failure::{Failure, Result, if_sound};
 use crate::store::noted::Noted;

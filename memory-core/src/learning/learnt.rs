@@ -7,14 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::LearningOptions;
 use super::rows::{LearntPart, REPLACING, Row, decode};
-use crate::episodic::anchors::{
-    AnchorId, AnchorRow, Anchors, EntityNews, Margin, Naming, NamingRequest, Person, ToldName, fold,
-};
+use crate::episodic::anchors::{AnchorRow, Anchors, EntityNews, Margin, Naming, NamingRequest, Person, ToldName, fold};
+use crate::lesson::{Lesson, SensedVector};
 use crate::logic::{LogicOptions, Phi, Procedures, RowKey, actions_of};
-use crate::ports::{ProcedureJudge, Statement};
+use crate::ports::ProcedureJudge;
 use crate::semantic::{self, Context, Context1, Fact, FactKind, Facts, Noun, Topic, TopicKey};
 use crate::shared::Shared;
-use crate::{Event, EventId, FactFilter, ProcedureNews, Sensed};
+use crate::{AnchorId, EventId, FactFilter, ProcedureNews};
 
 /// Facts of a list that names no limit.
 const USUAL_FACTS: usize = 100;
@@ -29,24 +28,6 @@ const TOPICS_A_LOOK: usize = 256;
 /// There was no time to list everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Late;
-
-/// A vector of the senses, as it is stored: 1.0 is 32,767.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SensedVector {
-    pub sensed: Sensed,
-    /// The space's name, with the sense before it.
-    pub space: String,
-    pub vector: Vec<i16>,
-}
-
-/// One event to learn from.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Lesson {
-    pub event: Event,
-    pub vectors: Vec<SensedVector>,
-    /// What a language model reads out of it, where there is one.
-    pub statements: Vec<Statement>,
-}
 
 /// What is not to be known any more.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::ProcedureId;
-use crate::learning::{Sharded, spread_bytes};
+use crate::sharded::{Sharded, spread_bytes};
 
 /// Steps by their normalised text. Derived from the procedures, never stored.
 #[derive(Debug, Clone, PartialEq, Default)]

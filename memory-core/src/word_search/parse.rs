@@ -1,7 +1,7 @@
 //! Reads a query.
 
 use super::{WordPart, WordPattern, WordQuery, WordQueryError};
-use crate::index::words;
+use crate::words::words;
 use crate::{Kind, TimeSpan, Timestamp};
 
 /// Characters of a query at most.

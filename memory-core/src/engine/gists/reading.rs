@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{DAY, DUE_HOUR, GistRow, HOUR, HOUR_MICROS, opened, span};
 use crate::engine::view::View;
-use crate::episodic::gist::{Gist, Level, Line, MOST_EVENTS, SUMMARY_WORDS, joined, kept};
+use crate::episodic::gist::{Gist, Level, Line, MOST_EVENTS, SUMMARY_WORDS, joined, kept, summary};
 use crate::index::SearchQuery;
-use crate::language::english::summary::summary;
 use crate::store::failure::{Result, if_sound};
 use crate::{GistFilter, ReadError, TimeSpan, Timestamp};
 

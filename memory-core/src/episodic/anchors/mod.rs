@@ -25,9 +25,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::learning::{Lesson, SensedVector, Sharded};
-use crate::{EventId, Sensed};
-pub use anchor::AnchorId;
+use crate::lesson::{Lesson, SensedVector};
+use crate::sharded::Sharded;
+use crate::{AnchorId, EventId, Sensed};
 use anchor::{Anchor, product, track_number};
 pub use naming::NamingRequest;
 pub(crate) use naming::{Naming, ToldName};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::anchor::AnchorId;
 use super::person::fold;
+use crate::AnchorId;
 use crate::EventId;
 
 /// What a person tells about an entity.

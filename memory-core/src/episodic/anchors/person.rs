@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::anchor::{Anchor, AnchorId, track_number};
+use super::anchor::{Anchor, track_number};
 use super::naming::{Naming, NamingRequest, Target, ToldName};
 use super::{AnchorRow, Anchors, EntityChange};
-use crate::learning::SensedVector;
+use crate::AnchorId;
+use crate::lesson::SensedVector;
 use crate::limits::MAX_PERSON_NAME_BYTES;
 use crate::{EventId, Sensed, TimeSpan, Timestamp};
 

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::anchor::{Anchor, AnchorId, track_number};
+use super::anchor::{Anchor, track_number};
 use super::{Anchors, EntityChange};
-use crate::learning::Lesson;
+use crate::AnchorId;
+use crate::lesson::Lesson;
 use crate::{Event, EventId, Kind, Origin, Sensed};
 
 /// Tracks that are remembered for comparing their times.
