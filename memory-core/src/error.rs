@@ -1,5 +1,6 @@
 //! Errors, one enum per kind of operation.
 
+use std::io;
 use std::path::PathBuf;
 
 /// Why a memory could not be opened.
@@ -159,7 +160,7 @@ impl MaintenanceError {
 impl From<OpenError> for MaintenanceError {
     fn from(error: OpenError) -> Self {
         match error {
-            OpenError::Io { source, .. } if crate::store::is_full(&source) => Self::Full(source.to_string()),
+            OpenError::Io { source, .. } if is_full(&source) => Self::Full(source.to_string()),
             other => Self::Store(other.to_string()),
         }
     }
@@ -184,4 +185,9 @@ pub enum NamingError {
     /// Writing failed; nothing was changed.
     #[error(transparent)]
     Write(#[from] ObserveError),
+}
+
+/// Whether the system says that there is no space left.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }

@@ -37,6 +37,7 @@
 
 #![warn(missing_docs)]
 
+mod ablation;
 mod anchor_id;
 mod centroid;
 mod clock;
@@ -51,13 +52,14 @@ mod lesson;
 pub mod limits;
 pub mod logic;
 mod memory;
+mod memory_options;
 mod observation;
 pub mod ports;
 mod pose;
-mod procedure;
 mod query;
 pub mod reasoning;
 pub mod recall;
+mod requests;
 pub mod segment;
 pub mod semantic;
 mod sharded;
@@ -71,6 +73,7 @@ mod words;
 /// Episodic memory: how events are grouped in episodes.
 pub mod episodic;
 
+pub use ablation::Ablation;
 pub use anchor_id::AnchorId;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use episodic::anchors::{EntityChange, EntityNews, NamingRequest, Person};
@@ -81,20 +84,21 @@ pub use error::{ForgetError, MaintenanceError, NamingError, ObserveError, OpenEr
 pub use event::{
     Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, Kind, Modality, Origin, Place, PlaceKnownBy,
 };
-pub use memory::{
-    BackupReply, CheckReport, CompactReply, EpisodeFilter, EpisodeListPage, EpisodePage, EventPage, Exported,
-    FactFilter, ForgetPreview, ForgetReply, ForgetRequest, ForgottenRecording, GistFilter, IndexSaved, Memory,
-    MemoryBuilder, MemoryOptions, ObserveOutcome, PendingWork, SaveIndex, Stats,
-};
-pub use observation::{Boundary, Looked, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told};
-pub use pose::{Covariance, MAX_COORDINATE, MAX_FRAME_BYTES, Near, Pose, PoseError, PoseOf, RawPose};
-pub use procedure::{
+pub use logic::requests::{
     Alternatives, EdgeDetail, LikelyStep, OtherThing, PictureFormat, ProcedureChange, ProcedureDetail, ProcedureError,
     ProcedureNews, ProcedureReply, ProcedureRequest, ProcedureSummary, Remark, SessionEvidence, StepDetail, Way, Ways,
     WhichProcedure,
 };
+pub use memory::{Memory, MemoryBuilder};
+pub use memory_options::MemoryOptions;
+pub use observation::{Boundary, Looked, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told};
+pub use pose::{Covariance, MAX_COORDINATE, MAX_FRAME_BYTES, Near, Pose, PoseError, PoseOf, RawPose};
 pub use query::{AbsentRole, Answer, Elapsed, Evidence, Intent, Query, QueryError, QuestionModality, Route, TraceStep};
-pub use recall::Ablation;
+pub use requests::{
+    BackupReply, CheckReport, CompactReply, EpisodeFilter, EpisodeListPage, EpisodePage, EventPage, Exported,
+    FactFilter, ForgetPreview, ForgetReply, ForgetRequest, ForgottenRecording, GistFilter, IndexSaved, ObserveOutcome,
+    PendingWork, SaveIndex, Stats,
+};
 pub use semantic::{Fact, FactKind};
 pub use time::{StreamSpan, TimeSpan, Timestamp, TimestampError};
 pub use value::{Attributes, Value};

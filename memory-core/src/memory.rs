@@ -1,11 +1,6 @@
 //! The façade: one writer, many readers.
 
 mod builder;
-mod counts;
-mod forgetting;
-mod lists;
-mod observing;
-mod upkeep;
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -15,49 +10,22 @@ use crate::engine::Engine;
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
 use crate::episodic::consolidation::{ConsolidationOptions, PlaceSpace};
 use crate::episodic::gist::{Gist, GistNews};
-use crate::index::IndexOptions;
 use crate::learning::LearningOptions;
 use crate::ports::{FactExtractor, GistSelector, ProcedureJudge, Progress, TextEmbedder};
 use crate::reasoning::{Reasoned, ReasoningOptions, Tools, Views, Watch, reason};
+use crate::requests::{
+    BackupReply, CheckReport, CompactReply, EpisodeFilter, EpisodeListPage, EpisodePage, EventPage, Exported,
+    FactFilter, ForgetPreview, ForgetReply, ForgetRequest, ForgottenRecording, GistFilter, IndexSaved, ObserveOutcome,
+    PendingWork, SaveIndex, Stats,
+};
 use crate::semantic::Fact;
 use crate::word_search::{WordPage, WordQuery, WordSearchError};
 use crate::{
-    AbsentRole, Answer, Clock, Entity, Episode, EpisodeId, Event, EventId, ForgetError, MaintenanceError, NamingError,
-    Near, Observation, ObserveError, OpenError, Place, Pose, ProcedureError, ProcedureNews, ProcedureReply,
-    ProcedureRequest, Query, QueryError, ReadError,
+    AbsentRole, Answer, Clock, Entity, Episode, EpisodeId, Event, EventId, ForgetError, MaintenanceError,
+    MemoryOptions, NamingError, Near, Observation, ObserveError, OpenError, Place, Pose, ProcedureError, ProcedureNews,
+    ProcedureReply, ProcedureRequest, Query, QueryError, ReadError,
 };
 pub use builder::MemoryBuilder;
-pub use counts::{PendingWork, Stats};
-pub use forgetting::{ForgetPreview, ForgetReply, ForgetRequest, ForgottenRecording};
-pub use lists::{EpisodeFilter, EpisodeListPage, EpisodePage, EventPage, FactFilter, GistFilter};
-pub use observing::ObserveOutcome;
-pub use upkeep::{BackupReply, CheckReport, CompactReply, Exported, IndexSaved, SaveIndex};
-
-/// Options for opening a memory.
-///
-/// By default: the system's time zone, no limit but the disk, a page cache of 64 MiB, and an English index.
-#[derive(Clone)]
-pub struct MemoryOptions {
-    /// Time zone for people's time words ("this morning") and for written times.
-    pub zone: jiff::tz::TimeZone,
-    /// Maximum size of the store on disk, bytes; at the limit `observe` returns `StorageFull`. `None`: no limit but the disk.
-    pub max_bytes: Option<u64>,
-    /// Page cache of the store, bytes.
-    pub cache_bytes: usize,
-    /// Options of the index. If the saved index has other options, it is built again from the store when the memory is opened.
-    pub index: IndexOptions,
-}
-
-impl Default for MemoryOptions {
-    fn default() -> Self {
-        Self {
-            zone: jiff::tz::TimeZone::system(),
-            max_bytes: None,
-            cache_bytes: 64 << 20,
-            index: IndexOptions::default(),
-        }
-    }
-}
 
 /// The memory. Cheap to clone; clones share it.
 #[derive(Clone)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Attributes, EpisodeId, EventId, Kind, Modality, Near, Pose, StreamSpan, TimeSpan, Timestamp};
+use crate::{Ablation, Attributes, EpisodeId, EventId, Kind, Modality, Near, Pose, StreamSpan, TimeSpan, Timestamp};
 
 /// A question to the memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,11 +30,11 @@ pub struct Query {
     /// Whether the answer contains the steps that led to it.
     pub trace: bool,
     /// How much work the answer is worth. `Memory::ask` never looks at recordings; `Memory::reason` does.
-    pub effort: crate::reasoning::Effort,
+    pub effort: Effort,
     /// The asker's own id of the question; progress is told under it.
     pub tag: Option<String>,
     /// Parts of recall that a measurement leaves out; none otherwise.
-    pub ablation: crate::Ablation,
+    pub ablation: Ablation,
 }
 
 impl Default for Query {
@@ -50,9 +50,9 @@ impl Default for Query {
             top_k: Self::USUAL_EVIDENCE,
             budget: None,
             trace: false,
-            effort: crate::reasoning::Effort::default(),
+            effort: Effort::default(),
             tag: None,
-            ablation: crate::Ablation::default(),
+            ablation: Ablation::default(),
         }
     }
 }
@@ -65,6 +65,18 @@ impl Query {
     pub fn new(question: impl Into<String>) -> Self {
         Self { question: question.into(), ..Self::default() }
     }
+}
+
+/// How much work a question is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Effort {
+    /// The memory alone.
+    Fast,
+    /// The recordings too, if the memory's answer is less likely than the trigger.
+    #[default]
+    Normal,
+    /// The recordings in any case where they can add something.
+    Thorough,
 }
 
 /// Why a question got no answer.

@@ -168,7 +168,7 @@ impl Engine {
 }
 
 fn saving_failed(error: std::io::Error) -> MaintenanceError {
-    let full = crate::store::failure::is_full(&error);
+    let full = crate::error::is_full(&error);
     let message = format!("the index cannot be saved: {error}");
     if full { MaintenanceError::Full(message) } else { MaintenanceError::Store(message) }
 }

@@ -24,6 +24,7 @@ mod prefix_span;
 mod procedure;
 mod prototype;
 pub mod query;
+pub(crate) mod requests;
 mod rows;
 mod run;
 mod sessions;

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Memory, MemoryOptions};
+use super::Memory;
 use crate::index::IndexOptions;
 use crate::store::DirStorage;
-use crate::{Clock, OpenError, SystemClock};
+use crate::{Clock, MemoryOptions, OpenError, SystemClock};
 
 /// Opens a memory with options; what is not set has the default of [`MemoryOptions`].
 ///

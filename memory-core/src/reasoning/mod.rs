@@ -26,8 +26,8 @@ mod tools;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub(crate) use finding::{LOOKED, LOOKED_FOR};
-pub use options::{Effort, ReasoningOptions};
+pub use crate::query::Effort;
+pub use options::ReasoningOptions;
 pub use tools::{Look, LookError, LookOrder, Reach, Sighting, SightingKind, Tool, Tools};
 
 use self::belief::Belief;

@@ -7,7 +7,6 @@
 //! The question is parsed once. Every layer that may know the answer proposes candidates; they meet in fusion on one
 //! scale. Options are hypotheses that the same evidence supports or contradicts. No language model is inside.
 
-mod ablation;
 mod answerers;
 mod calibration;
 mod candidate;
@@ -39,7 +38,7 @@ mod visits;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use ablation::Ablation;
+pub use crate::ablation::Ablation;
 pub use deliberation::{Deliberation, Proposal, VerdictError};
 pub(crate) use nearest::cosine;
 pub use reader::Reader;

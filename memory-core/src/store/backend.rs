@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use redb::{BackendError, StorageBackend};
 
-use super::failure::is_full;
+use crate::error::is_full;
 
 /// Length of redb's magic number, which it writes last when it makes a file.
 const MAGIC_BYTES: usize = 9;

@@ -27,5 +27,4 @@ pub(crate) mod tables;
 pub use memory_storage::{Image, MemoryStorage};
 pub use storage::{Blob, DirStorage, FILE_NAME, Storage};
 
-pub(crate) use failure::is_full;
 pub(crate) use records::{EpisodeBody, EventBody, decode_attributes, encode_attributes};
