@@ -11,7 +11,7 @@ use memory_core::Timestamp;
 use super::library::Archive;
 use super::name::ChunkName;
 use super::writer::ChunkWriter;
-use crate::capture::holes::Holes;
+use crate::pipeline::Holes;
 
 /// Samples that may wait for the disk: some seconds. What comes when they are full is dropped and counted.
 const QUEUE: usize = 512;

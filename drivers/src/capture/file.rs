@@ -19,16 +19,14 @@ use memory_core::Timestamp;
 use parking_lot::Mutex;
 
 use super::delivery::Delivery;
-use super::error::CaptureError;
-use super::pipelines::Running;
 use super::spec::{FileSource, SourceSpec, Subtitles};
 use super::status::SourceShared;
 use super::subtitles::{self, Cue};
 use super::text_track::TextTrack;
+use crate::pipeline::CaptureError;
+use crate::pipeline::Running;
 use bus::BusReader;
 use pipeline::{FoundStreams, build, demuxer_stopped};
-pub(crate) use pipeline::{demuxed, is_audio_or_video};
-pub(crate) use player::read_samples;
 use player::{CueSource, FileStream, Player};
 
 /// How one playing of a file ended.

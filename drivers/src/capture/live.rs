@@ -10,15 +10,16 @@ use gstreamer_app as gst_app;
 use memory_core::Timestamp;
 
 use super::delivery::{Delivery, FrameGate};
-use super::error::CaptureError;
-use super::file::read_samples;
-use super::holes::{HOLE, Holes};
-use super::picture::PictureConverter;
-use super::pipelines::{LivePipeline, Running, build, described};
+use super::pipelines::{LivePipeline, build, described};
 use super::slots::SlotQueue;
 use super::spec::{SourceKind, SourceSpec};
 use super::status::{Loss, SourceShared};
 use crate::archive::Recorder;
+use crate::pipeline::CaptureError;
+use crate::pipeline::PictureConverter;
+use crate::pipeline::Running;
+use crate::pipeline::read_samples;
+use crate::pipeline::{HOLE, Holes};
 
 /// Pictures that may wait: most of a second at the highest rate anybody wants.
 const PICTURES: usize = 8;

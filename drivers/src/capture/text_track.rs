@@ -14,9 +14,9 @@ use gstreamer::prelude::*;
 use gstreamer_app as gst_app;
 use parking_lot::{Condvar, Mutex};
 
-use super::elements::{chain, make};
-use super::error::CaptureError;
 use super::subtitles::{Cue, plain};
+use crate::pipeline::CaptureError;
+use crate::pipeline::{chain, make};
 
 /// A container may store a subtitle this much behind the pictures that it goes with.
 const MARGIN: Duration = Duration::from_secs(5);
@@ -64,7 +64,8 @@ impl TextTrack {
 
         let track = Arc::new(TextStream::default());
         decode.connect("autoplug-continue", false, |values| {
-            let left_packed = super::file::demuxed(values).is_some_and(|media| super::file::is_audio_or_video(&media));
+            let left_packed =
+                crate::pipeline::demuxed(values).is_some_and(|media| crate::pipeline::is_audio_or_video(&media));
             Some((!left_packed).to_value())
         });
         let (weak, sink_track) = (pipeline.downgrade(), Arc::clone(&track));
@@ -122,7 +123,7 @@ impl Drop for TextTrack {
     fn drop(&mut self) {
         self.track.progress.lock().stopping = true;
         self.track.changed.notify_all();
-        super::pipelines::shut_down(&self.pipeline);
+        crate::pipeline::shut_down(&self.pipeline);
     }
 }
 

@@ -71,7 +71,7 @@ pub fn plugins_report() -> Result<Vec<ElementReport>, CaptureError> {
 }
 
 /// The Debian package that has an element.
-pub(super) fn package_of(element: &str) -> Option<&'static str> {
+pub(crate) fn package_of(element: &str) -> Option<&'static str> {
     ELEMENTS.iter().find(|(name, ..)| *name == element).map(|(_, package, _)| *package)
 }
 

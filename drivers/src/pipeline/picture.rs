@@ -60,7 +60,7 @@ impl OpenConverter {
 }
 
 /// The size at which a picture is looked at: square pixels, at most `max_width` wide, even numbers.
-pub(super) fn fitted(width: u32, height: u32, par: gst::Fraction, max_width: u32) -> (u32, u32) {
+pub(crate) fn fitted(width: u32, height: u32, par: gst::Fraction, max_width: u32) -> (u32, u32) {
     let par = if par.numer() > 0 && par.denom() > 0 { f64::from(par.numer()) / f64::from(par.denom()) } else { 1.0 };
     let display = f64::from(width) * par;
     let scale = (f64::from(max_width) / display).min(1.0);
@@ -69,7 +69,7 @@ pub(super) fn fitted(width: u32, height: u32, par: gst::Fraction, max_width: u32
 }
 
 /// Copies rows without the padding between them; `None` if `bytes` is too short.
-pub(super) fn pack(bytes: &[u8], width: u32, height: u32, stride: usize, packed: &mut Vec<u8>) -> Option<()> {
+pub(crate) fn pack(bytes: &[u8], width: u32, height: u32, stride: usize, packed: &mut Vec<u8>) -> Option<()> {
     let row = width as usize * 3;
     packed.clear();
     for y in 0..height as usize {

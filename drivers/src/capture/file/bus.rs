@@ -7,8 +7,8 @@ use gstreamer as gst;
 use gstreamer::prelude::*;
 use memory_core::Timestamp;
 
-use super::super::error::CaptureError;
 use super::super::status::{Loss, SourceShared};
+use crate::pipeline::CaptureError;
 
 /// What the pipeline says on its bus.
 pub(super) struct BusReader<'a> {

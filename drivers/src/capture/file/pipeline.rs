@@ -9,11 +9,13 @@ use gstreamer_app as gst_app;
 use parking_lot::Mutex;
 
 use super::super::board_memory;
-use super::super::elements::{chain, make, set_if_present};
-use super::super::error::CaptureError;
-use super::super::pipelines::{attach, audio_sink, media_of, video_sink};
+use super::super::pipelines::{audio_sink, video_sink};
 use super::super::spec::{FileSource, SourceSpec};
 use super::super::status::SourceShared;
+use crate::pipeline::CaptureError;
+use crate::pipeline::{attach, media_of};
+use crate::pipeline::{chain, make, set_if_present};
+use crate::pipeline::{demuxed, is_audio_or_video};
 
 /// What the pipeline turned out to hold.
 #[derive(Default)]
@@ -24,23 +26,6 @@ pub(super) struct FoundStreams {
     pub(super) complete: bool,
     /// Per stream, video first: a gap that the container announced ends here.
     pub(super) gap_until: [Duration; 2],
-}
-
-/// Whether packets of this kind are sound or pictures.
-pub(crate) fn is_audio_or_video(media: &str) -> bool {
-    ["video/", "audio/", "image/"].iter().any(|prefix| media.starts_with(prefix))
-}
-
-/// Whether a pad that `decodebin` asks about comes straight from a demuxer, and what it carries.
-pub(crate) fn demuxed(values: &[gst::glib::Value]) -> Option<String> {
-    let pad = values.get(1)?.get::<gst::Pad>().ok()?;
-    let caps = values.get(2)?.get::<gst::Caps>().ok()?;
-    let inner = pad.downcast_ref::<gst::GhostPad>().and_then(|ghost| ghost.target()).unwrap_or(pad);
-    let class = inner.parent_element()?.factory()?.metadata("klass")?.to_owned();
-    if !class.contains("Demux") {
-        return None;
-    }
-    caps.structure(0).map(|structure| structure.name().to_string())
 }
 
 pub(super) fn build(

@@ -11,8 +11,6 @@ use memory_core::Timestamp;
 use parking_lot::Mutex;
 
 use super::super::delivery::{Delivery, FrameGate};
-use super::super::error::CaptureError;
-use super::super::picture::PictureConverter;
 use super::super::spec::{FileSource, SourceSpec, Speed};
 use super::super::status::{Loss, SourceShared, SourceState};
 use super::super::subtitles::Cue;
@@ -20,6 +18,9 @@ use super::super::text_track::TextTrack;
 use super::bus::BusReader;
 use super::pipeline::FoundStreams;
 use super::{Played, STALL, hung};
+use crate::pipeline::CaptureError;
+use crate::pipeline::PictureConverter;
+use crate::pipeline::read_samples;
 
 /// With one stream waiting for the other for so long, the other is taken to have a hole.
 const STARVED: Duration = Duration::from_secs(3);
@@ -262,12 +263,4 @@ impl Player<'_, '_> {
             _ => Ok(Played::Finished { start, length }),
         }
     }
-}
-
-/// Copies the samples out; `false` if the buffer cannot be read.
-pub(crate) fn read_samples(sample: &gst::SampleRef, samples: &mut Vec<f32>) -> bool {
-    let Some(map) = sample.buffer().and_then(|buffer| buffer.map_readable().ok()) else { return false };
-    samples.clear();
-    samples.extend(map.chunks_exact(4).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])));
-    true
 }
