@@ -33,7 +33,7 @@ pub fn robot(config: &Config) -> Result<String, Failure> {
         return Ok(robot.clone());
     }
     let host = gethostname::gethostname().to_string_lossy().into_owned();
-    crate::mqtt::topics::check_name(&host).map_err(|fault| {
+    crate::topics::check_name(&host).map_err(|fault| {
         Failure::new(Exit::Config, format!("the host name {host:?} {fault}; set `robot` in the configuration"))
     })?;
     Ok(host)

@@ -2,7 +2,7 @@
 
 use memory_core::{Near, Pose, RawPose};
 
-use crate::mqtt::pose::DEFAULT_FRAME;
+use crate::json::pose::DEFAULT_FRAME;
 
 pub(super) fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {

@@ -11,7 +11,7 @@ use super::{answer_text, block_on, requester};
 use crate::cli::{AskArgs, GlobalArgs};
 use crate::config::Config;
 use crate::exit::{Exit, Failure};
-use crate::mqtt::pose::near_body;
+use crate::json::pose::near_body;
 use crate::output::{Output, progress};
 use crate::{opening, when};
 

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::PosesBenchArgs;
 use crate::exit::{Exit, Failure, OrExit};
-use crate::mqtt::pose::read_robot_pose;
+use crate::json::pose::read_robot_pose;
 use crate::output::Output;
 use crate::service::{MemoryService, ServiceOptions};
 

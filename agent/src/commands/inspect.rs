@@ -167,7 +167,7 @@ fn by_mqtt(
             let (since, until) = (time(since)?, time(until)?);
             let body = json!({
                 "since": since, "until": until, "entity": entity, "place": place, "limit": limit, "cursor": cursor,
-                "near": crate::mqtt::pose::near_body(near.as_ref()),
+                "near": crate::json::pose::near_body(near.as_ref()),
             });
             ("list", body)
         }
@@ -181,7 +181,7 @@ fn by_mqtt(
         }
         InspectCommand::Events { after, near, limit } => {
             let cursor = after.map(|after| EventId(after).to_string());
-            let near = crate::mqtt::pose::near_body(near.as_ref());
+            let near = crate::json::pose::near_body(near.as_ref());
             ("list", json!({ "of": "events", "cursor": cursor, "near": near, "limit": limit }))
         }
         InspectCommand::Places { limit } => ("list", json!({ "of": "places", "limit": limit })),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use drivers::capture::{CameraFormat, FileSource, SourceKind, SourceSpec, Speed, Subtitles};
 use memory_core::Timestamp;
 
-use crate::config::{self, SourceConfig};
+use super::SourceConfig;
 
 /// The prefixes that a source can have.
 const KINDS: [&str; 11] =
@@ -79,7 +79,7 @@ fn kind(source: &SourceConfig) -> Result<SourceKind, String> {
         }
         _ if std::path::Path::new(uri).is_file() => SourceKind::File(file(uri, source)?),
         _ => {
-            let near = config::closest(kind, KINDS.iter().map(|known| known.trim_end_matches([':', '/'])));
+            let near = super::closest(kind, KINDS.iter().map(|known| known.trim_end_matches([':', '/'])));
             let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             // What follows may hold a password.
             let shown = if rest.is_empty() { kind.to_owned() } else { format!("{kind}:…") };
@@ -95,8 +95,8 @@ fn file(path: &str, source: &SourceConfig) -> Result<FileSource, String> {
     Ok(FileSource {
         path: PathBuf::from(path),
         speed: match source.speed {
-            config::Speed::Real => Speed::Real,
-            config::Speed::Max => Speed::Max,
+            super::Speed::Real => Speed::Real,
+            super::Speed::Max => Speed::Max,
         },
         subtitles: Subtitles::from(source.subtitles.as_str()),
         start_at,

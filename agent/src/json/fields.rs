@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use memory_core::Timestamp;
 use serde_json::{Map, Value};
 
-use super::reply::Refusal;
+use super::refusal::Refusal;
 use crate::when;
 
 /// The fields of one object.

@@ -4,7 +4,7 @@ use memory_core::{Near, Pose, PoseError, PoseOf, RawPose, Timestamp};
 use serde_json::{Value, json};
 
 use super::fields::{Fields, kind, wrong};
-use super::reply::Refusal;
+use super::refusal::Refusal;
 
 /// Most numbers of a covariance: six by six.
 const MAX_COVARIANCE: usize = 36;

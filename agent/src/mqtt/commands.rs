@@ -1,87 +1,14 @@
-//! The names of the MQTT commands, and who may use them.
+//! Who may use which MQTT command.
 
 use serde_json::{Map, Value};
 
 use super::fields::Fields;
 use super::reply::{Code, Payload, Refusal};
+pub use crate::command_name::CommandName;
 use crate::config::mqtt::MqttConfig;
 use crate::operator::{self, Proofs};
 
-/// A command that can be published to `cmd/NAME`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::enum_variant_names, reason = "`name_entity` is the contract's word")]
-pub enum CommandName {
-    Backup,
-    Check,
-    Compact,
-    Export,
-    Forget,
-    ForgetPreview,
-    Get,
-    Instance,
-    List,
-    NameEntity,
-    NamePlace,
-    Pause,
-    Picture,
-    Procedure,
-    Recording,
-    Reload,
-    Restore,
-    Resume,
-    Search,
-    Snapshot,
-}
-
 impl CommandName {
-    pub const ALL: [Self; 20] = [
-        Self::Backup,
-        Self::Check,
-        Self::Compact,
-        Self::Export,
-        Self::Forget,
-        Self::ForgetPreview,
-        Self::Get,
-        Self::Instance,
-        Self::List,
-        Self::NameEntity,
-        Self::NamePlace,
-        Self::Pause,
-        Self::Picture,
-        Self::Procedure,
-        Self::Recording,
-        Self::Reload,
-        Self::Restore,
-        Self::Resume,
-        Self::Search,
-        Self::Snapshot,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Backup => "backup",
-            Self::Check => "check",
-            Self::Compact => "compact",
-            Self::Export => "export",
-            Self::Forget => "forget",
-            Self::ForgetPreview => "forget_preview",
-            Self::Get => "get",
-            Self::Instance => "instance",
-            Self::List => "list",
-            Self::NameEntity => "name_entity",
-            Self::NamePlace => "name_place",
-            Self::Pause => "pause",
-            Self::Picture => "picture",
-            Self::Procedure => "procedure",
-            Self::Recording => "recording",
-            Self::Reload => "reload",
-            Self::Restore => "restore",
-            Self::Resume => "resume",
-            Self::Search => "search",
-            Self::Snapshot => "snapshot",
-        }
-    }
-
     /// # Errors
     /// If there is no such command; the message names those that exist.
     pub fn parse(name: &str) -> Result<Self, Refusal> {
@@ -90,42 +17,6 @@ impl CommandName {
             let name: String = name.chars().take(64).collect();
             Refusal::bad(format!("there is no command `{name}`; the commands are {}", known.join(", ")))
         })
-    }
-
-    /// Whether the command first replies that it has begun.
-    pub const fn is_long(self) -> bool {
-        matches!(self, Self::Backup | Self::Check | Self::Compact | Self::Export | Self::Restore | Self::Snapshot)
-    }
-
-    /// Whether the command holds much in memory for a while: pages of events, pictures, an index beside the one in use.
-    pub const fn takes_memory(self) -> bool {
-        matches!(
-            self,
-            Self::Check
-                | Self::Compact
-                | Self::Export
-                | Self::Get
-                | Self::List
-                | Self::Picture
-                | Self::Search
-                | Self::Snapshot
-        )
-    }
-
-    /// Whether the command destroys, renames, pauses, fills the disk or shows what a camera saw, and so needs authentication.
-    const fn is_guarded(self) -> bool {
-        matches!(
-            self,
-            Self::Backup
-                | Self::Export
-                | Self::Forget
-                | Self::NameEntity
-                | Self::Pause
-                | Self::Picture
-                | Self::Recording
-                | Self::Restore
-                | Self::Resume
-        )
     }
 
     /// As [`CommandName::check_allowed`], for a command that may come from the operator's own command line.

@@ -11,8 +11,8 @@ use tokio::sync::Notify;
 use super::{Finding, Report, poses};
 use crate::config::Config;
 use crate::mqtt::client::{Broker, Delivery, EndKind, Link, LinkOptions, Publication, Reliability};
-use crate::mqtt::topics::{Outbound, Topics};
 use crate::opening;
+use crate::topics::{Outbound, Topics};
 
 /// How long the broker may take to bring a message back.
 const ROUND_TRIP: Duration = Duration::from_secs(5);

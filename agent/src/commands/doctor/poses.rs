@@ -6,7 +6,7 @@ use memory_core::Timestamp;
 use parking_lot::Mutex;
 
 use super::Finding;
-use crate::mqtt::pose::read_robot_pose;
+use crate::json::pose::read_robot_pose;
 use crate::service::{Dropped, PoseOptions, RobotPath};
 
 /// How long poses are listened to.
