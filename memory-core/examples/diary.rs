@@ -9,7 +9,7 @@
 //! ```text
 //! Anna brought the ladder back to the shed.
 //! Where is the ladder?
-//!   In the shed (0.91)
+//!   In the shed (0.99)
 //!   2026-11-20T08:02:11+01:00  Anna brought the ladder back to the shed.
 //! ```
 
@@ -61,9 +61,9 @@ fn write(memory: &Memory, entry: &str) -> Result<()> {
 fn show(answer: &Answer) {
     match &answer.answer {
         Some(text) => println!("  {text} ({:.2})", answer.confidence),
-        None => println!("  I do not know; the nearest entries are:"),
+        None => println!("  I do not know; the nearest entry is:"),
     }
-    for evidence in answer.evidence.iter().take(3) {
+    for evidence in answer.evidence.iter().take(1) {
         println!("  {}  {}", evidence.span.start.format(&jiff::tz::TimeZone::system()), evidence.text);
     }
 }

@@ -31,9 +31,20 @@
 //!
 //! # Modules
 //!
-//! An observation passes the modules in this order: `segment` → `store` → `episodic` → `index` → `recall`. In the background,
-//! [`learning`] computes persons ([`episodic::anchors`]), facts ([`semantic`]) and procedures ([`logic`]) from the stored
-//! events. `docs/glossary.md` explains the words.
+//! A module uses only modules of the lines below its own:
+//!
+//! ```text
+//! memory                          the façade
+//! engine      reasoning           one writer, many readers, the work behind the commit; looking again at recordings
+//! recall                          from a question to an answer
+//! learning                        persons, facts and procedures from stored events, in the background
+//! episodic                        episodes, gists, persons, visits
+//! semantic    logic               facts; procedures
+//! segment  language  index  store boundaries of a stream; English; search; files, tables and records
+//! event, observation, query, …    data
+//! ```
+//!
+//! `docs/glossary.md` explains the words.
 
 #![warn(missing_docs)]
 

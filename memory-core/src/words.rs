@@ -1,5 +1,10 @@
 //! The words of a text, before any stemming.
 
+/// A name as it is compared: without case and without the blanks around it.
+pub(crate) fn fold_name(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
 /// The words of a text, lower case, in order: runs of letters and digits; an apostrophe ends one.
 #[derive(Debug, Clone)]
 pub struct Words<'a> {

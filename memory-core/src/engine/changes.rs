@@ -11,8 +11,9 @@ use super::draft::Changes;
 use crate::sharded::spread_bytes;
 use crate::store::failure::{Failure, Result};
 use crate::store::noted::Noted;
-use crate::store::records::{CHANGE, Change, fold};
+use crate::store::records::{CHANGE, Change};
 use crate::store::tables::{self, CHANGES};
+use crate::words::fold_name;
 
 /// Events that one row tells of, so that it stays far below the longest payload.
 const EVENTS_OF_ROW: usize = 16_384;
@@ -66,7 +67,7 @@ pub(crate) fn since(transaction: &ReadTransaction, number: u64) -> Result<Vec<Ch
 
 /// What stands in a row for the name of an entity: 0 for none.
 pub(crate) fn entity_hash(entity: Option<&str>) -> u64 {
-    entity.map_or(0, |name| hash_of(&fold(name)))
+    entity.map_or(0, |name| hash_of(&fold_name(name)))
 }
 
 /// Takes one event of the entity with this hash from the counts.

@@ -13,9 +13,10 @@ use super::told_places;
 use super::vectors;
 use crate::store::failure::Result;
 use crate::store::records::{
-    CHANGE, Change, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, FORGOTTEN_KEY, fold,
+    CHANGE, Change, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, FORGOTTEN_KEY,
 };
 use crate::store::tables::{self, ENTITY, PLACE, ReadTables};
+use crate::words::fold_name;
 use crate::{CheckReport, EventId, Origin};
 
 /// Most problems that are told one by one.
@@ -177,7 +178,7 @@ impl Check<'_> {
             let member = read.members.get((body.episode, id))?.is_some();
             self.expect(member, || format!("record ({}, {id}) of members: missing", body.episode));
             let value = (body.episode, body.start, body.end);
-            let entity = body.entity.as_deref().map(|name| (ENTITY, fold(name)));
+            let entity = body.entity.as_deref().map(|name| (ENTITY, fold_name(name)));
             for (facet, name) in entity.into_iter().chain(body.place().map(|name| (PLACE, name))) {
                 expected_facets += 1;
                 let found = read.facets.get((facet, name.as_str(), id))?.map(|value| value.value());

@@ -11,13 +11,15 @@ use super::shared::{self, Release};
 use super::vectors;
 use super::wall::Moment;
 use crate::index::{Document, Rename};
+use crate::learning::{Learnt, Withdrawal};
 use crate::semantic::is_read;
 use crate::store::envelope;
 use crate::store::failure::{Failure, Result, if_sound};
 use crate::store::records::{
-    BEHIND, CONTINUED, Digest, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Head, fold,
+    BEHIND, CONTINUED, Digest, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, Head,
 };
 use crate::store::tables::{self, ENTITY, PLACE, WriteTables};
+use crate::words::fold_name;
 use crate::{EpisodeId, EventId, Origin, Timestamp};
 
 /// What a committed transaction changes in memory.
@@ -79,6 +81,24 @@ pub(crate) struct Draft<'t> {
     /// Begins of the hours in which an event came or went, and whether one went whose time is not known.
     pub(super) hours: BTreeSet<i64>,
     pub(super) unknown_hours: bool,
+}
+
+/// What a transaction came to before it is committed.
+pub(crate) enum Drafted<T> {
+    /// The tables changed: they are to be committed.
+    Changed {
+        value: T,
+        head: Head,
+        changes: Changes,
+        /// What remains learnt, where something was withdrawn.
+        learnt: Option<(Learnt, Withdrawal)>,
+    },
+    /// Nothing is to be committed.
+    Unchanged {
+        /// `None` if it could not be done yet.
+        value: Option<T>,
+        duplicates: u64,
+    },
 }
 
 impl<'t> Draft<'t> {
@@ -181,7 +201,7 @@ impl<'t> Draft<'t> {
         let episode = self.episode_of_event(body.episode)?.clone();
         self.changes.appended.push(Document::of(&body.clone().into_event(id, Some(&episode))?));
         if let Some(entity) = &body.entity {
-            *self.changes.entities.entry(fold(entity)).or_default() += 1;
+            *self.changes.entities.entry(fold_name(entity)).or_default() += 1;
         }
         self.tables.put_event(id, &EventRow::Live(body))?;
         Ok(id)
@@ -215,7 +235,7 @@ impl<'t> Draft<'t> {
             self.changes.note_first(Some(body.source.clone()), EventId(id));
         }
         if let Some(entity) = &body.entity {
-            *self.changes.entities.entry(fold(entity)).or_default() -= 1;
+            *self.changes.entities.entry(fold_name(entity)).or_default() -= 1;
         }
         self.leave(body)
     }
@@ -290,7 +310,7 @@ impl<'t> Draft<'t> {
         self.tables.members.insert((body.episode, id), ())?;
         let value = (body.episode, body.start, body.end);
         if let Some(entity) = &body.entity {
-            self.tables.facets.insert((ENTITY, fold(entity).as_str(), id), value)?;
+            self.tables.facets.insert((ENTITY, fold_name(entity).as_str(), id), value)?;
         }
         if let Some(place) = body.place() {
             self.tables.facets.insert((PLACE, place.as_str(), id), value)?;
@@ -304,7 +324,7 @@ impl<'t> Draft<'t> {
     fn unlink(&mut self, id: u64, body: &EventBody) -> Result<()> {
         self.tables.members.remove((body.episode, id))?;
         if let Some(entity) = &body.entity {
-            self.tables.facets.remove((ENTITY, fold(entity).as_str(), id))?;
+            self.tables.facets.remove((ENTITY, fold_name(entity).as_str(), id))?;
         }
         if let Some(place) = body.place() {
             self.tables.facets.remove((PLACE, place.as_str(), id))?;

@@ -10,8 +10,9 @@ use super::handle::Engine;
 use crate::learning::Learnt;
 use crate::store::failure::{Result, if_sound};
 use crate::store::journal::Journal;
-use crate::store::records::{EpisodeBody, EpisodeRow, EventBody, EventRow, PURGE, Purge, fold, forgotten_key};
+use crate::store::records::{EpisodeBody, EpisodeRow, EventBody, EventRow, PURGE, Purge, forgotten_key};
 use crate::store::tables::{self, ENTITY};
+use crate::words::fold_name;
 use crate::{ForgetReply, ForgetRequest, ForgottenRecording, Origin, TimeSpan, Timestamp};
 
 /// Most events in doubt that are named; all are counted.
@@ -264,7 +265,7 @@ impl Draft<'_> {
     }
 
     fn events_of_entity(&self, name: &str) -> Result<BTreeSet<u64>> {
-        let name = fold(name);
+        let name = fold_name(name);
         let rows = self.tables.facets.range((ENTITY, name.as_str(), 0)..=(ENTITY, name.as_str(), u64::MAX))?;
         rows.map(|entry| Ok(entry?.0.value().2)).collect()
     }

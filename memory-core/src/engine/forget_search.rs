@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use redb::ReadableTable;
 
 use crate::store::failure::{Failure, Result, if_sound};
-use crate::store::records::{EVENT, EventBody, EventRow, decode_attributes, fold};
+use crate::store::records::{EVENT, EventBody, EventRow, decode_attributes};
 use crate::store::tables;
+use crate::words::fold_name;
 use crate::{EventId, TimeSpan};
 
 /// Words that may mean somebody whose name was said before.
@@ -51,7 +52,7 @@ enum NameMatch {
 
 impl Name {
     pub fn new(name: &str) -> Self {
-        let folded = fold(name);
+        let folded = fold_name(name);
         Self { words: words(&folded).collect(), folded }
     }
 
@@ -83,7 +84,7 @@ impl Name {
 
     /// Whether an event names it in any field. A source is a program, and is meant only if it has just that name.
     fn in_event(&self, body: &EventBody) -> Result<NameMatch> {
-        if fold(&body.source) == self.folded {
+        if fold_name(&body.source) == self.folded {
             return Ok(NameMatch::Yes);
         }
         let fields = [Some(&body.text), body.entity.as_ref(), body.sender_id.as_ref()];

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, MutexGuard};
 
-use super::draft::Draft;
+use super::draft::{Draft, Drafted};
 use super::forget;
 use super::learned;
 use super::published::Published;
@@ -297,17 +297,17 @@ impl Engine {
             let mut draft = Draft::new(WriteTables::open(&transaction)?, self.wall.moment())?;
             let value = work(&mut draft, writer)?;
             if !draft.dirty {
-                return Ok((Some(value), Err(draft.changes.duplicates)));
+                return Ok(Drafted::Unchanged { value: Some(value), duplicates: draft.changes.duplicates });
             }
             if !must && draft.withdraws() && !writer.learnt.is_prepared() {
-                return Ok((None, Err(0)));
+                return Ok(Drafted::Unchanged { value: None, duplicates: 0 });
             }
             let learnt = draft.withdraw(&writer.learnt, *self.learning_options.lock())?;
             let (head, changes) = draft.finish()?;
-            Ok((Some(value), Ok((head, changes, learnt))))
+            Ok(Drafted::Changed { value, head, changes, learnt })
         };
         let value = match drafted() {
-            Ok((value, Ok((head, changes, learnt)))) => {
+            Ok(Drafted::Changed { value, head, changes, learnt }) => {
                 transaction.commit().map_err(|error| self.failed(writer, error.into()))?;
                 if let Some((mut learnt, withdrawal)) = learnt {
                     // What became of procedures is told when they were folded anew.
@@ -316,9 +316,9 @@ impl Engine {
                     writer.withdrawals.push(withdrawal);
                 }
                 writer.apply(head, changes, self.clock.monotonic());
-                value
+                Some(value)
             }
-            Ok((value, Err(duplicates))) => {
+            Ok(Drafted::Unchanged { value, duplicates }) => {
                 transaction.abort().map_err(|error| self.failed(writer, error.into()))?;
                 writer.note_duplicates(duplicates);
                 value

@@ -7,8 +7,8 @@ use super::view::View;
 use crate::language::english::space::spoken_place;
 use crate::recall::robot_stays::{stays_at, visits};
 use crate::store::failure::{Result, if_sound};
-use crate::store::records::fold;
 use crate::store::tables::PLACE;
+use crate::words::fold_name;
 use crate::{FactFilter, FactKind, Place, PlaceKnownBy, Pose, PoseOf, ReadError, TimeSpan, Timestamp};
 
 /// Facts that are gone through.
@@ -63,7 +63,7 @@ impl View {
         let mut spoken: BTreeMap<String, (String, u64, TimeSpan)> = BTreeMap::new();
         let mut tell = |name: &str, times: u64, span: TimeSpan| {
             let name = map.current(name, span.start);
-            let known = spoken.entry(fold(name)).or_insert_with(|| (name.to_owned(), 0, span));
+            let known = spoken.entry(fold_name(name)).or_insert_with(|| (name.to_owned(), 0, span));
             known.1 += times;
             known.2 = TimeSpan { start: known.2.start.min(span.start), end: known.2.end.max(span.end) };
         };
@@ -106,7 +106,7 @@ impl View {
             let (_, name, event) = key.value();
             let (_, start, end) = value.value();
             let current = map.current(name, Timestamp::from_micros(start));
-            let folded = fold(current);
+            let folded = fold_name(current);
             if folded != name {
                 renamed.entry(folded.clone()).or_insert_with(|| current.to_owned());
             }

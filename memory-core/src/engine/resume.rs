@@ -12,8 +12,9 @@ use crate::index::{Document, IndexOptions};
 use crate::store::event_set::EventSet;
 use crate::store::failure::Result;
 use crate::store::journal::Journal;
-use crate::store::records::{CHANGE, Change, fold};
+use crate::store::records::{CHANGE, Change};
 use crate::store::tables::{self, CHANGES, ReadTables};
+use crate::words::fold_name;
 use crate::{Clock, EpisodeId, EventId, Timestamp};
 
 /// A writer with the saved index and all that came after it; [`Unfit`] says why that index is of no use.
@@ -54,7 +55,7 @@ pub(super) fn resume(
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     let mut count = |document: &Document| {
         if let Some(entity) = &document.entity {
-            *counts.entry(fold(entity)).or_default() += 1;
+            *counts.entry(fold_name(entity)).or_default() += 1;
         }
     };
     writer.recover_events(&ReadTables::open(transaction)?, clock, header.last_event, &mut count)?;

@@ -16,8 +16,9 @@ use crate::ports::TextEmbedder;
 use crate::recall::Reader;
 use crate::semantic::Fact;
 use crate::store::failure::{Failure, Result, if_sound};
-use crate::store::records::{EVENT, EpisodeBody, EventRow, fold};
+use crate::store::records::{EVENT, EpisodeBody, EventRow};
 use crate::store::tables::{self, ENTITY, PLACE, ReadTables};
+use crate::words::fold_name;
 use crate::{
     AbsentRole, Attributes, Clock, Entity, Episode, EpisodeFilter, EpisodeId, EpisodeListPage, EpisodePage,
     EpisodeSummary, Event, EventId, EventPage, FactFilter, Near, ReadError, Sensed, TimeSpan, Timestamp, Value,
@@ -240,7 +241,7 @@ impl View {
     /// Episodes with the entity, the place and the circle that the filter names, ascending; `None` if it names nothing.
     fn candidates(&self, filter: &EpisodeFilter) -> Result<Option<Vec<u64>>> {
         let facet = |facet: u8, name: &str| -> Result<Vec<u64>> {
-            let name = fold(name);
+            let name = fold_name(name);
             let rows = self.tables.facets.range((facet, name.as_str(), 0)..=(facet, name.as_str(), u64::MAX))?;
             let mut episodes = rows.map(|entry| Ok(entry?.1.value().0)).collect::<Result<Vec<u64>>>()?;
             episodes.sort_unstable();

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::place_names::{PlaceNames, Rename, fold};
+use super::place_names::{PlaceNames, Rename};
 use crate::shared::Shared;
+use crate::words::fold_name;
 use crate::{EventId, Timestamp};
 
 /// Edge of a cell, metres.
@@ -60,7 +61,7 @@ type Cell = (String, i32, i32, String, u64);
 impl PlaceMap {
     /// A place was named somewhere by an event.
     pub fn add(&mut self, event: EventId, name: &str, frame: &str, x: f64, y: f64) {
-        let folded = fold(name);
+        let folded = fold_name(name);
         let epoch = self.renamed.epoch(&folded, event);
         if !self.names.contains_key(&folded) {
             self.names.change().insert(folded.clone(), name.trim().to_owned());
@@ -73,7 +74,7 @@ impl PlaceMap {
 
     /// What an event added is taken back.
     pub fn remove(&mut self, event: EventId, name: &str, frame: &str, x: f64, y: f64) {
-        let folded = fold(name);
+        let folded = fold_name(name);
         let key = |epoch: u64| (frame.to_owned(), cell(y), cell(x), folded.clone(), epoch);
         let cells = self.cells.change();
         let exact = key(self.renamed.epoch(&folded, event));
@@ -141,7 +142,7 @@ impl PlaceMap {
         let mut shown: BTreeMap<String, &str> = BTreeMap::new();
         for ((frame, .., name, epoch), named) in self.cells.iter() {
             let own = self.shown(name, *epoch);
-            let folded = fold(own);
+            let folded = fold_name(own);
             shown.entry(folded.clone()).or_insert(own);
             let Spots { all, middles } = found.entry((folded, frame)).or_default();
             all.count += named.count;

@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::LearningOptions;
 use super::rows::{LearntPart, REPLACING, Row, decode};
-use crate::episodic::anchors::{AnchorRow, Anchors, EntityNews, Margin, Naming, NamingRequest, Person, ToldName, fold};
+use crate::episodic::anchors::{AnchorRow, Anchors, EntityNews, Margin, Naming, NamingRequest, Person, ToldName};
 use crate::lesson::{Lesson, SensedVector};
 use crate::logic::{LogicOptions, Phi, Procedures, RowKey, actions_of};
 use crate::ports::ProcedureJudge;
 use crate::semantic::{self, Context, Context1, Fact, FactKind, Facts, Noun, Topic, TopicKey};
 use crate::shared::Shared;
+use crate::words::fold_name;
 use crate::{AnchorId, EventId, FactFilter, ProcedureNews};
 
 /// Facts of a list that names no limit.
@@ -279,7 +280,7 @@ impl Learnt {
     pub(crate) fn withdraw(&mut self, withdrawal: &Withdrawal) {
         let cursor = self.head.cursor;
         let hidden: Vec<EventId> = withdrawal.events.iter().copied().filter(|event| *event <= cursor).collect();
-        let names: Vec<String> = withdrawal.names.iter().map(|name| fold(name)).collect();
+        let names: Vec<String> = withdrawal.names.iter().map(|name| fold_name(name)).collect();
         if hidden.is_empty() && names.is_empty() {
             return;
         }

@@ -32,7 +32,6 @@ use anchor::{Anchor, product, track_number};
 pub use naming::NamingRequest;
 pub(crate) use naming::{Naming, ToldName};
 pub use person::Person;
-pub(crate) use person::fold;
 pub(crate) use tracks::RecentTrack;
 use tracks::What;
 
