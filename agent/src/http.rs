@@ -42,7 +42,7 @@ impl Default for HttpLimits {
 
 /// Serves until `shutdown`.
 pub async fn serve(listener: TcpListener, router: axum::Router, limits: HttpLimits, shutdown: CancellationToken) {
-    let places = Arc::new(Places { limits, taken: Mutex::new(BTreeMap::new()) });
+    let places = Arc::new(Connections { limits, taken: Mutex::new(BTreeMap::new()) });
     let connections = TaskTracker::new();
     loop {
         let accepted = tokio::select! {
@@ -94,18 +94,18 @@ async fn connection(
 }
 
 /// Who is connected.
-struct Places {
+struct Connections {
     limits: HttpLimits,
     taken: Mutex<BTreeMap<IpAddr, usize>>,
 }
 
 /// One connection's; free again when it is dropped.
 struct ConnectionPermit {
-    places: Arc<Places>,
+    places: Arc<Connections>,
     address: IpAddr,
 }
 
-impl Places {
+impl Connections {
     fn take(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionPermit> {
         let mut taken = self.taken.lock();
         let all: usize = taken.values().sum();

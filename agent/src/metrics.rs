@@ -71,21 +71,21 @@ async fn metrics(State(exposed): State<Exposed>) -> impl IntoResponse {
 /// If the encoder fails.
 pub fn exposition(report: HealthReport, work: ServiceCounters) -> Result<String, fmt::Error> {
     let mut registry = Registry::with_prefix("engram");
-    registry.register_collector(Box::new(Reading { report, work }));
+    registry.register_collector(Box::new(MetricsReading { report, work }));
     let mut text = String::new();
     prometheus_client::encoding::text::encode(&mut text, &registry)?;
     Ok(text)
 }
 
 #[derive(Debug)]
-struct Reading {
+struct MetricsReading {
     report: HealthReport,
     work: ServiceCounters,
 }
 
 type Labels = Vec<(&'static str, String)>;
 
-impl Collector for Reading {
+impl Collector for MetricsReading {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let (report, work) = (&self.report, &self.work);
         let none = Labels::new;

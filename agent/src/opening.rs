@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use memory_core::store::DirStorage;
-use memory_core::{Clock, Memory, MemoryOptions};
+use memory_core::{Clock, Memory};
 
 use crate::ceilings::Ceilings;
 use crate::config::{Config, Directories};
@@ -33,7 +33,7 @@ pub fn robot(config: &Config) -> Result<String, Failure> {
         return Ok(robot.clone());
     }
     let host = gethostname::gethostname().to_string_lossy().into_owned();
-    crate::mqtt::topics::check_name(&host).map_err(|fault| {
+    crate::topics::check_name(&host).map_err(|fault| {
         Failure::new(Exit::Config, format!("the host name {host:?} {fault}; set `robot` in the configuration"))
     })?;
     Ok(host)
@@ -46,13 +46,14 @@ pub fn robot(config: &Config) -> Result<String, Failure> {
 pub fn memory(config: &Config, clock: Arc<dyn Clock>) -> Result<Memory, Failure> {
     let directory = Directories::of(config).memory;
     let index = config.memory.index.options();
-    let options = MemoryOptions {
-        zone: zone(config)?,
-        max_bytes: config.memory.max_mib.map(|mib| mib << 20),
-        cache_bytes: usize::try_from(Ceilings::of_this_machine(&config.memory).cache_mib << 20).unwrap_or(usize::MAX),
-        index: index.map_err(|error| Failure::new(Exit::Config, format!("memory.index.signature_bits: {error}")))?,
-    };
-    let memory = Memory::open(Arc::new(DirStorage::new(directory)), options, clock)
+    let cache_mib = Ceilings::of_this_machine(&config.memory).cache_mib;
+    let memory = Memory::builder()
+        .zone(zone(config)?)
+        .max_bytes(config.memory.max_mib.map(|mib| mib << 20))
+        .cache_bytes(usize::try_from(cache_mib << 20).unwrap_or(usize::MAX))
+        .index(index.map_err(|error| Failure::new(Exit::Config, format!("memory.index.signature_bits: {error}")))?)
+        .clock(clock)
+        .open(directory)
         .map_err(|error| Failure { exit: Exit::Store, error: error.into() })?;
     memory.set_place_spaces(encoders::place_spaces(&config.models));
     memory.set_consolidation(config.memory.consolidation.options());

@@ -65,7 +65,7 @@ fn start(tools: &Arc<Bicycles>, write_back: bool) -> (MemoryService, ServiceThre
         index: Default::default(),
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let memory = Memory::open(Arc::new(MemoryStorage::new()), options, Arc::clone(&clock)).expect("an empty memory");
+    let memory = Memory::open_in(Arc::new(MemoryStorage::new()), options, Arc::clone(&clock)).expect("an empty memory");
     let (service, threads) = MemoryService::start(memory, ServiceOptions::default(), clock).expect("threads");
     service.set_looker(Looker::new(Arc::clone(tools) as _, ReasoningOptions::default(), write_back));
     (service, threads)

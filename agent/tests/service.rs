@@ -11,7 +11,7 @@ use memory_core::ports::{PerceptionSink, PortError, TextEmbedder};
 use memory_core::store::fault::FaultStorage;
 use memory_core::store::{MemoryStorage, Storage};
 use memory_core::{
-    Boundary, Clock, ForgetRequest, ManualClock, Memory, MemoryOptions, Observation, Outcome, Perceived, Query,
+    Boundary, Clock, ForgetRequest, ManualClock, Memory, MemoryOptions, Observation, ObserveOutcome, Perceived, Query,
     SaveIndex, StreamSpan, SystemClock, Timestamp, Told,
 };
 
@@ -32,7 +32,7 @@ fn start_at(
         cache_bytes: 8 << 20,
         index: Default::default(),
     };
-    let memory = Memory::open(storage, memory_options, Arc::clone(&clock)).expect("the storage is sound");
+    let memory = Memory::open_in(storage, memory_options, Arc::clone(&clock)).expect("the storage is sound");
     MemoryService::start(memory, options, clock).expect("the system has threads")
 }
 
@@ -93,7 +93,7 @@ async fn batches_that_wait_share_a_transaction_and_each_hears_of_its_own() {
     for (size, reply) in replies {
         let committed = reply.await.unwrap().unwrap();
         assert_eq!(committed.outcomes.len(), size);
-        assert!(committed.outcomes.iter().all(|outcome| matches!(outcome, Outcome::Accepted { .. })));
+        assert!(committed.outcomes.iter().all(|outcome| matches!(outcome, ObserveOutcome::Accepted { .. })));
     }
     assert_eq!(service.memory().stats().observations, 60);
     assert!(service.counters().commits < 10, "{:?}", service.counters());

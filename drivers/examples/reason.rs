@@ -68,7 +68,7 @@ fn main() -> Result<(), Failure> {
         cache_bytes: 64 << 20,
         index: Default::default(),
     };
-    let memory = Memory::open(Arc::new(DirStorage::new(Path::new(store))), options, Arc::clone(&wall) as _)?;
+    let memory = Memory::open_in(Arc::new(DirStorage::new(Path::new(store))), options, Arc::clone(&wall) as _)?;
     memory.set_text_embedder(encoders.text_embedder());
     memory.set_picture_texts(encoders.picture_texts());
     memory.set_place_spaces(places);
@@ -127,7 +127,7 @@ fn read(ask: &Value, trace: bool) -> Option<Query> {
         since: time("since"),
         until: time("until"),
         now: time("now"),
-        top_k: ask["top_k"].as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or_default(),
+        top_k: ask["top_k"].as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or(Query::USUAL_EVIDENCE),
         trace,
         ..Query::default()
     })

@@ -75,7 +75,7 @@ fn open(directory: &Path) -> Result<Memory, Box<dyn std::error::Error>> {
         cache_bytes: 1 << 22,
         index: Default::default(),
     };
-    let memory = Memory::open(Arc::new(DirStorage::new(directory)), options, Arc::new(SystemClock::new()))?;
+    let memory = Memory::open_in(Arc::new(DirStorage::new(directory)), options, Arc::new(SystemClock::new()))?;
     memory.set_text_embedder(Some(Arc::new(Made)));
     Ok(memory)
 }

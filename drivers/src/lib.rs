@@ -8,3 +8,4 @@ pub mod encoders;
 pub mod looking;
 pub mod models;
 pub mod perception;
+mod pipeline;

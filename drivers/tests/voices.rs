@@ -99,7 +99,7 @@ fn persons(encoders: &Encoders, recordings: &[&[f32]]) -> Vec<Person> {
         cache_bytes: 1 << 20,
         index: Default::default(),
     };
-    let memory = Memory::open(Arc::new(MemoryStorage::new()), options, Arc::new(ManualClock::at(at))).unwrap();
+    let memory = Memory::open_in(Arc::new(MemoryStorage::new()), options, Arc::new(ManualClock::at(at))).unwrap();
     let catalogue = Catalogue::load(None).unwrap();
     let same = f64::from(catalogue.model(Role::VoiceEmbedding).unwrap().parameter("same").unwrap());
     let usual = LearningOptions::default();

@@ -53,7 +53,7 @@ fn main() -> Result<(), Failure> {
         cache_bytes: 64 << 20,
         index: Default::default(),
     };
-    let memory = Memory::open(storage, options, Arc::clone(&clock) as _)?;
+    let memory = Memory::open_in(storage, options, Arc::clone(&clock) as _)?;
     let enabled = arguments.iter().any(|argument| argument == "--consolidate");
     let without = after("--without");
     let refined = without != Some(&"ema".to_owned());
@@ -165,7 +165,7 @@ fn ask(memory: &Memory, question: &Value, ablation: Ablation, trace: bool) -> Re
         since: time(question, "since")?,
         until: time(question, "until")?,
         now: time(question, "now")?,
-        top_k: question["top_k"].as_u64().map(usize::try_from).transpose()?.unwrap_or_default(),
+        top_k: question["top_k"].as_u64().map(usize::try_from).transpose()?.unwrap_or(Query::USUAL_EVIDENCE),
         budget: None,
         trace,
         ablation,

@@ -27,7 +27,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use memory_core::index::measure::{Told as Source, Workload};
+use memory_core::index::measure::{SourceText, Workload};
 use memory_core::index::{CompressedIndex, Index, IndexOptions, SearchQuery};
 use memory_core::ports::{PortError, TextEmbedder};
 use memory_core::store::DirStorage;
@@ -87,7 +87,7 @@ fn known(vectors: &VectorFile) -> Result<Known, Failure> {
             let entity = said["entity"].as_str().map(str::to_owned);
             let passage = entity.as_ref().map_or_else(|| text.clone(), |entity| format!("{entity}: {text}"));
             let vector = vectors.embed(&[passage.as_str()])?.pop().filter(|vector| vector.iter().any(|x| *x != 0.0));
-            told.extend(vector.map(|vector| Source { text, entity, vector: Some(vector) }));
+            told.extend(vector.map(|vector| SourceText { text, entity, vector: Some(vector) }));
         }
         let file: serde_json::Value =
             serde_json::from_str(&std::fs::read_to_string(folder.path().join("questions.json"))?)?;
@@ -95,7 +95,7 @@ fn known(vectors: &VectorFile) -> Result<Known, Failure> {
             let text = question["question"].as_str().unwrap_or_default().to_owned();
             let Some(vector) = vectors.embed(&[text.as_str()])?.pop() else { continue };
             questions.insert(text.clone(), vector.clone());
-            asked.push(Source { text, entity: None, vector: Some(vector) });
+            asked.push(SourceText { text, entity: None, vector: Some(vector) });
         }
     }
     let workload = Workload::new(told, asked).ok_or("no texts with vectors")?;
@@ -109,7 +109,7 @@ fn open(dir: &Path, cache_mib: usize) -> Result<Memory, Failure> {
         cache_bytes: cache_mib << 20,
         index: IndexOptions::default(),
     };
-    Ok(Memory::open(Arc::new(DirStorage::new(dir)), options, Arc::new(SystemClock::new()))?)
+    Ok(Memory::open_in(Arc::new(DirStorage::new(dir)), options, Arc::new(SystemClock::new()))?)
 }
 
 fn write(dir: &Path, known: Known, entries: u64) -> Result<(), Failure> {

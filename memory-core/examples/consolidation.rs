@@ -38,7 +38,7 @@ fn main() -> Result<()> {
             index: Default::default(),
         };
         let clock = Arc::new(ManualClock::at(end));
-        let memory = Memory::open(Arc::new(DirStorage::new(folder.path())), options, clock)?;
+        let memory = Memory::open_in(Arc::new(DirStorage::new(folder.path())), options, clock)?;
         memory.set_place_spaces(vec![PlaceSpace { space: "mobilenet-v1/avgpool/l2".into(), gamma: 0.82 }]);
         memory.set_consolidation(ConsolidationOptions {
             enabled,

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use memory_core::store::DirStorage;
 use memory_core::{
-    ForgetRequest, Kind, Memory, MemoryOptions, Observation, Outcome, SystemClock, Timestamp, Told, Value,
+    ForgetRequest, Kind, Memory, MemoryOptions, Observation, ObserveOutcome, SystemClock, Timestamp, Told, Value,
 };
 
 const BATCH: u64 = 512;
@@ -46,7 +46,7 @@ fn measure(dir: &std::path::Path, actions: u64, events: u64, rounds: u64) -> Res
         cache_bytes: 64 << 20,
         index: Default::default(),
     };
-    let memory = Memory::open(Arc::new(DirStorage::new(dir)), options, Arc::new(SystemClock::new()))?;
+    let memory = Memory::open_in(Arc::new(DirStorage::new(dir)), options, Arc::new(SystemClock::new()))?;
     let begin = Instant::now();
     let all: Vec<u64> = (0..events).collect();
     for batch in all.chunks(usize::try_from(BATCH)?) {
@@ -115,7 +115,7 @@ fn correct(
         let begin = Instant::now();
         let outcome = memory.observe(vec![Observation::Told(action(number, "try"))])?.remove(0);
         corrected.push(begin.elapsed());
-        let Outcome::Corrected { episode, .. } = outcome else { return Err("it was no correction".into()) };
+        let ObserveOutcome::Corrected { episode, .. } = outcome else { return Err("it was no correction".into()) };
         let begin = Instant::now();
         memory.forget(&ForgetRequest::Episodes(vec![episode]))?;
         forgotten.push(begin.elapsed());

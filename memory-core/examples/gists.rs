@@ -36,7 +36,7 @@ fn main() -> Result<()> {
         cache_bytes: 64 << 20,
         index: Default::default(),
     };
-    let memory = Memory::open(Arc::new(DirStorage::new(folder.path())), options, Arc::clone(&clock) as _)?;
+    let memory = Memory::open_in(Arc::new(DirStorage::new(folder.path())), options, Arc::clone(&clock) as _)?;
     let begin = Instant::now();
     for first in (0..events).step_by(BATCH) {
         memory.observe((first..(first + BATCH).min(events)).map(|number| caption(number, an_hour)).collect())?;

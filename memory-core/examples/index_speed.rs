@@ -14,7 +14,7 @@ use std::path::Path;
 
 use std::time::Duration;
 
-use memory_core::index::measure::{Plan, Told, Workload, measure, picture};
+use memory_core::index::measure::{Plan, SourceText, Workload, measure, picture};
 use memory_core::ports::TextEmbedder;
 use memory_core::{Clock, SystemClock, Timestamp};
 use offline::{VectorFile, shared};
@@ -37,13 +37,13 @@ fn workload(vectors: Option<&VectorFile>) -> Result<Workload, Failure> {
             let text = said["text"].as_str().unwrap_or_default().to_owned();
             let entity = said["entity"].as_str().map(str::to_owned);
             let passage = entity.as_ref().map_or_else(|| text.clone(), |entity| format!("{entity}: {text}"));
-            told.push(Told { vector: vector(&passage)?, text, entity });
+            told.push(SourceText { vector: vector(&passage)?, text, entity });
         }
         let asked: serde_json::Value =
             serde_json::from_str(&std::fs::read_to_string(folder.path().join("questions.json"))?)?;
         for question in asked["questions"].as_array().into_iter().flatten() {
             let text = question["question"].as_str().unwrap_or_default().to_owned();
-            questions.push(Told { vector: vector(&text)?, text, entity: None });
+            questions.push(SourceText { vector: vector(&text)?, text, entity: None });
         }
     }
     if vectors.is_some() {

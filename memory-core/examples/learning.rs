@@ -124,7 +124,7 @@ fn open(folder: &std::path::Path) -> Result<Memory> {
         cache_bytes: 16 << 20,
         index: Default::default(),
     };
-    Ok(Memory::open(Arc::new(DirStorage::new(folder)), options, Arc::new(SystemClock::new()))?)
+    Ok(Memory::open_in(Arc::new(DirStorage::new(folder)), options, Arc::new(SystemClock::new()))?)
 }
 
 /// A thing of its own at one of a few places.

@@ -74,7 +74,7 @@ fn main() -> Result<()> {
         cache_bytes: 64 << 20,
         index: Default::default(),
     };
-    let memory = Memory::open(Arc::new(DirStorage::new(folder.path())), options(), Arc::clone(&clock) as _)?;
+    let memory = Memory::open_in(Arc::new(DirStorage::new(folder.path())), options(), Arc::clone(&clock) as _)?;
     let one = Instant::now();
     for first in (0..events).step_by(2_048) {
         memory.observe((first..(first + 2_048).min(events)).map(told).collect())?;
@@ -83,11 +83,11 @@ fn main() -> Result<()> {
     memory.save_index(SaveIndex::Now)?;
     drop(memory);
     let one = Instant::now();
-    let memory = Memory::open(Arc::new(DirStorage::new(folder.path())), options(), clock)?;
+    let memory = Memory::open_in(Arc::new(DirStorage::new(folder.path())), options(), clock)?;
     println!("opened with its saved index in {:.2?}", one.elapsed());
     for radius in [0.5, 1.0, 2.0, 5.0] {
         let near = || Some(circle(radius));
-        let list = EpisodeFilter { near: near(), limit: 50, ..EpisodeFilter::default() };
+        let list = EpisodeFilter { near: near(), limit: Some(50), ..EpisodeFilter::default() };
         let (found, listed) = best(|| memory.episodes(&list).map_or(0, |page| page.episodes.len()));
         let query = Query { question: "Where was the mug last seen?".into(), near: near(), ..Query::default() };
         let (_, asked) = best(|| memory.ask(&query).is_ok());
@@ -96,7 +96,7 @@ fn main() -> Result<()> {
             "near {radius} m: {found} episodes in {listed:.2?}, 50 events in {events:.2?}, a question in {asked:.2?}"
         );
     }
-    let all = EpisodeFilter { limit: 50, ..EpisodeFilter::default() };
+    let all = EpisodeFilter { limit: Some(50), ..EpisodeFilter::default() };
     println!("the latest 50 episodes without `near`: {:.2?}", best(|| memory.episodes(&all).is_ok()).1);
     let query = Query { question: "Where was the mug last seen?".into(), ..Query::default() };
     println!("the question without `near`: {:.2?}", best(|| memory.ask(&query).is_ok()).1);

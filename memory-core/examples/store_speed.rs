@@ -26,7 +26,7 @@ use memory_core::{Memory, MemoryOptions, Observation, Query, SaveIndex, SystemCl
 const BATCH: u64 = 64;
 const DIMENSIONS: usize = 384;
 
-type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+type ObserveOutcome<T = ()> = Result<T, Box<dyn Error>>;
 
 /// Vectors as long as MiniLM's, made from nothing: only their size matters here.
 struct Noise;
@@ -53,7 +53,7 @@ impl TextEmbedder for Noise {
     }
 }
 
-fn main() -> Outcome {
+fn main() -> ObserveOutcome {
     let mut args = std::env::args().skip(1);
     let first = args.next().unwrap_or_else(|| "100000".into());
     let dir = args.next().map_or_else(
@@ -102,18 +102,18 @@ fn observation(n: u64) -> Observation {
     })
 }
 
-fn open(dir: &Path) -> Outcome<Memory> {
+fn open(dir: &Path) -> ObserveOutcome<Memory> {
     let options = MemoryOptions {
         zone: jiff::tz::TimeZone::UTC,
         max_bytes: None,
         cache_bytes: 64 << 20,
         index: Default::default(),
     };
-    Ok(Memory::open(Arc::new(DirStorage::new(dir)), options, Arc::new(SystemClock::new()))?)
+    Ok(Memory::open_in(Arc::new(DirStorage::new(dir)), options, Arc::new(SystemClock::new()))?)
 }
 
 /// Brings the memory to so many episodes, saves its index, writes one in 32 more and goes on until it is killed.
-fn write(dir: &Path, episodes: u64) -> Outcome {
+fn write(dir: &Path, episodes: u64) -> ObserveOutcome {
     let memory = open(dir)?;
     memory.set_text_embedder(Some(Arc::new(Noise)));
     let mut n = memory.stats().last_event;
@@ -154,7 +154,7 @@ fn tell_rate(what: &str, count: u64, since: Instant) {
 }
 
 /// Opens the memory and asks it something.
-fn opened(dir: &Path, what: &str) -> Outcome {
+fn opened(dir: &Path, what: &str) -> ObserveOutcome {
     let (begin, work) = (Instant::now(), processor_seconds());
     let memory = open(dir)?;
     let opened = begin.elapsed();
@@ -187,7 +187,7 @@ fn processor_seconds() -> f64 {
     ticks.sum::<f64>() / 100.0
 }
 
-fn measure(dir: &Path, episodes: u64) -> Outcome {
+fn measure(dir: &Path, episodes: u64) -> ObserveOutcome {
     let program = std::env::current_exe()?;
     let run = |command: &str, argument: &str| {
         let mut process = Command::new(&program);

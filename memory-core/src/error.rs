@@ -1,5 +1,6 @@
 //! Errors, one enum per kind of operation.
 
+use std::io;
 use std::path::PathBuf;
 
 /// Why a memory could not be opened.
@@ -41,6 +42,13 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    /// Returns whether another process has the memory open.
+    pub fn is_in_use(&self) -> bool {
+        matches!(self, Self::InUse { .. })
+    }
+}
+
 /// Why nothing of a batch was committed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -51,6 +59,13 @@ pub enum ObserveError {
     /// Any other failure of the store. Nothing was committed; the same batch can be tried again.
     #[error("the store failed: {0}; if the disk fails or became read-only, mend that, then it continues by itself")]
     Store(String),
+}
+
+impl ObserveError {
+    /// Returns whether the disk is full or the limit is reached, so that the same batch can succeed once there is space.
+    pub fn is_storage_full(&self) -> bool {
+        matches!(self, Self::StorageFull(_))
+    }
 }
 
 /// Why something could not be read.
@@ -73,6 +88,13 @@ pub enum ReadError {
     /// The time limit was reached.
     #[error("the list took longer than {} ms; narrow the request, or allow more time", .0.as_millis())]
     Deadline(std::time::Duration),
+}
+
+impl ReadError {
+    /// Returns whether the time limit was reached.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self, Self::Deadline(_))
+    }
 }
 
 /// Why nothing was forgotten.
@@ -114,10 +136,31 @@ pub enum MaintenanceError {
     Store(String),
 }
 
+impl MaintenanceError {
+    /// Returns whether another compaction, backup or restore is running, so that it can be tried again.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::Busy)
+    }
+
+    /// Returns whether there is no space for the copy.
+    pub fn is_storage_full(&self) -> bool {
+        match self {
+            Self::Full(_) => true,
+            Self::Write(error) => error.kind() == std::io::ErrorKind::StorageFull,
+            _ => false,
+        }
+    }
+
+    /// Returns whether the backup is damaged, incomplete or not one.
+    pub fn is_unusable_backup(&self) -> bool {
+        matches!(self, Self::Unusable(_))
+    }
+}
+
 impl From<OpenError> for MaintenanceError {
     fn from(error: OpenError) -> Self {
         match error {
-            OpenError::Io { source, .. } if crate::store::is_full(&source) => Self::Full(source.to_string()),
+            OpenError::Io { source, .. } if is_full(&source) => Self::Full(source.to_string()),
             other => Self::Store(other.to_string()),
         }
     }
@@ -142,4 +185,9 @@ pub enum NamingError {
     /// Writing failed; nothing was changed.
     #[error(transparent)]
     Write(#[from] ObserveError),
+}
+
+/// Whether the system says that there is no space left.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }

@@ -7,6 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Attributes, Pose, StreamSpan, TimeSpan, Timestamp};
 
+/// Attribute of a derived event: the tool that found it.
+pub(crate) const LOOKED: &str = "looked";
+/// Attribute of a derived event: the question that it was found for.
+pub(crate) const LOOKED_FOR: &str = "looked_for";
+
 /// The commit number of an atomic event: ids grow in the order of commits and are never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -153,12 +158,12 @@ impl Event {
     /// Whether it was found by looking at a recording again: derived, and there with the probability that is its confidence.
     #[must_use]
     pub fn is_looked(&self) -> bool {
-        self.origin == Origin::Perceived && self.attributes.contains_key(crate::reasoning::LOOKED)
+        self.origin == Origin::Perceived && self.attributes.contains_key(LOOKED)
     }
 
     /// Whether an attribute says something of what happened, so that the event is found by its words.
     pub(crate) fn tells(&self, attribute: &str) -> bool {
-        let of_looking = attribute == crate::reasoning::LOOKED || attribute == crate::reasoning::LOOKED_FOR;
+        let of_looking = attribute == LOOKED || attribute == LOOKED_FOR;
         // A session only groups, and a question says nothing of what was there.
         attribute != "session" && !(of_looking && self.origin == Origin::Perceived)
     }

@@ -1,337 +1,63 @@
 //! The façade: one writer, many readers.
 
-use std::io::{Read, Write};
-use std::sync::Arc;
-use std::time::Duration;
+mod builder;
 
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::engine::Engine;
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
 use crate::episodic::consolidation::{ConsolidationOptions, PlaceSpace};
-use crate::episodic::gist::{Gist, GistNews, Level};
-use crate::index::IndexOptions;
+use crate::episodic::gist::{Gist, GistNews};
 use crate::learning::LearningOptions;
 use crate::ports::{FactExtractor, GistSelector, ProcedureJudge, Progress, TextEmbedder};
 use crate::reasoning::{Reasoned, ReasoningOptions, Tools, Views, Watch, reason};
+use crate::requests::{
+    BackupReply, CheckReport, CompactReply, EpisodeFilter, EpisodeListPage, EpisodePage, EventPage, Exported,
+    FactFilter, ForgetPreview, ForgetReply, ForgetRequest, ForgottenRecording, GistFilter, IndexSaved, ObserveOutcome,
+    PendingWork, SaveIndex, Stats,
+};
 use crate::semantic::Fact;
-use crate::store::Store;
 use crate::word_search::{WordPage, WordQuery, WordSearchError};
 use crate::{
-    AbsentRole, Answer, Clock, Entity, Episode, EpisodeId, EpisodeSummary, Event, EventId, ForgetError,
-    MaintenanceError, NamingError, Near, Observation, ObserveError, OpenError, Place, Pose, ProcedureError,
-    ProcedureNews, ProcedureReply, ProcedureRequest, Query, QueryError, ReadError, TimeSpan, Timestamp,
+    AbsentRole, Answer, Clock, Entity, Episode, EpisodeId, Event, EventId, ForgetError, MaintenanceError,
+    MemoryOptions, NamingError, Near, Observation, ObserveError, OpenError, Place, Pose, ProcedureError, ProcedureNews,
+    ProcedureReply, ProcedureRequest, Query, QueryError, ReadError,
 };
-
-/// Options for opening a memory.
-#[derive(Clone)]
-pub struct MemoryOptions {
-    /// Time zone for people's time words ("this morning") and for written times.
-    pub zone: jiff::tz::TimeZone,
-    /// Maximum size of the store on disk, bytes; at the limit `observe` returns `StorageFull`. `None`: no limit but the disk.
-    pub max_bytes: Option<u64>,
-    /// Page cache of the store, bytes.
-    pub cache_bytes: usize,
-    /// Options of the index. If the saved index has other options, it is built again from the store when the memory is opened.
-    pub index: IndexOptions,
-}
-
-/// The outcome of one observation of a batch.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    /// Committed: durable and findable by words, entity and time.
-    Accepted {
-        /// The episode it joined or opened.
-        episode: EpisodeId,
-        /// Whether it opened that episode.
-        opened: bool,
-        /// Its events: one for a told observation.
-        events: Vec<EventId>,
-    },
-    /// A duplicate: the same content is stored already.
-    Duplicate {
-        /// The stored event; for a segment its first one, or `EventId(0)`, which no event has, if it has none.
-        of: EventId,
-    },
-    /// A correction: the same key with other content. The new event supersedes the old one.
-    Corrected {
-        /// The event that was superseded.
-        superseded: EventId,
-        /// The event that took its place.
-        by: EventId,
-        /// Its episode.
-        episode: EpisodeId,
-    },
-    /// Rejected: nothing was committed.
-    Rejected {
-        /// The reason, and what to change.
-        message: String,
-    },
-}
-
-/// The backlog of background work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct PendingWork {
-    /// Events that have no embedding in the current space yet.
-    pub embeddings: u64,
-    /// Events that learning has not read yet.
-    pub lessons: u64,
-    /// Whether everything is being learned again, because something was forgotten or corrected.
-    pub relearning: bool,
-}
-
-impl PendingWork {
-    /// Returns whether learning has work to do.
-    pub fn has_lessons(self) -> bool {
-        self.lessons > 0 || self.relearning
-    }
-}
-
-/// Counts, for `health` and `inspect stats`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Stats {
-    /// Told observations and perceived segments accepted since the store was made.
-    pub observations: u64,
-    /// Visible atomic events.
-    pub events: u64,
-    /// Visible episodes.
-    pub episodes: u64,
-    /// Distinct entity names of visible events.
-    pub entities: u64,
-    /// Events hidden by `forget` or superseded, not yet compacted away.
-    pub hidden: u64,
-    /// Number of the last commit.
-    pub seq: u64,
-    /// Events that have no embedding yet.
-    pub pending_embeddings: u64,
-    /// Events that learning has not read yet.
-    pub pending_lessons: u64,
-    /// Whether everything is learnt anew, because something was forgotten or corrected.
-    pub relearning: bool,
-    /// Number of topics: attributes of persons and things with their claims.
-    pub facts: u64,
-    /// Duplicates dropped since the start.
-    pub duplicates: u64,
-    /// Bytes of the store on disk.
-    pub disk_bytes: u64,
-    /// Records that did not decode when the memory was opened, and are omitted; `check` names them.
-    pub damaged: u64,
-    /// Bytes of records that were hidden since the last compaction, and that the next one frees.
-    pub stale_bytes: u64,
-    /// When the first event was forgotten since the last compaction: until the next one, its words may be in freed pages of
-    /// the store's file.
-    pub forgotten_since: Option<Timestamp>,
-    /// Number of the last event, visible or not.
-    pub last_event: u64,
-    /// The earliest time that it can be, if the clock shows an earlier one. Times of observations are then not checked.
-    pub clock_behind: Option<Timestamp>,
-}
-
-/// Which episodes to list.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct EpisodeFilter {
-    /// Only those that overlap this span (an open end is `Timestamp::from_micros(i64::MIN|MAX)`).
-    pub span: Option<TimeSpan>,
-    /// Only those with an event about this entity; case is ignored.
-    pub entity: Option<String>,
-    /// Only those with an event at this place (attribute `place`).
-    pub place: Option<String>,
-    /// Only those with an event in this circle.
-    pub near: Option<crate::Near>,
-    /// Continue after this page's `next`.
-    pub cursor: Option<EpisodeId>,
-    /// Maximum number of episodes; 50 if zero.
-    pub limit: usize,
-    /// How long it may take; [`ReadError::Deadline`] where that is too short.
-    pub budget: Option<Duration>,
-}
-
-/// Which facts to list.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FactFilter {
-    /// Only those about this person or thing; case and articles are ignored.
-    pub subject: Option<String>,
-    /// Also those that no longer hold.
-    pub past: bool,
-    /// Maximum number of facts; 100 if zero.
-    pub limit: usize,
-    /// How long it may take; [`ReadError::Deadline`] where that is too short.
-    pub budget: Option<Duration>,
-}
-
-/// Which gists to list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GistFilter {
-    /// How long their stretches are.
-    pub level: Level,
-    /// Only what happened in this span.
-    pub span: Option<TimeSpan>,
-    /// Maximum number of gists; 24 if zero.
-    pub limit: usize,
-    /// How long it may take; [`ReadError::Deadline`] where that is too short.
-    pub budget: Option<Duration>,
-}
-
-/// One page of a list, newest first.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Page {
-    /// The episodes.
-    pub episodes: Vec<EpisodeSummary>,
-    /// The cursor of the next page, if there is one.
-    pub next: Option<EpisodeId>,
-}
-
-/// Which events of an episode to read. At least one is read if the episode has one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EventPage {
-    /// Only events after this one.
-    pub after: Option<EventId>,
-    /// Maximum number of events.
-    pub limit: usize,
-    /// Maximum bytes of texts and attributes.
-    pub bytes: usize,
-}
-
-/// An episode with some of its events.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EpisodePage {
-    /// The episode, with the ids of all its events.
-    pub episode: Episode,
-    /// The events of the page, in order of commit.
-    pub events: Vec<Event>,
-    /// The cursor of the next page, if there is one: its events come after this one.
-    pub next: Option<EventId>,
-}
-
-/// What to forget.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ForgetRequest {
-    /// Whole episodes.
-    Episodes(Vec<EpisodeId>),
-    /// Every event that names this entity in any field, under any of its names, or shows it; case is ignored.
-    Entity(String),
-    /// Every event that overlaps the span.
-    Span(TimeSpan),
-}
-
-/// The result of forgetting.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ForgetReply {
-    /// Episodes with nothing left.
-    pub episodes: u64,
-    /// Hidden events.
-    pub events: u64,
-    /// Recordings that show it and must be deleted. The memory lists them until [`Memory::recordings_removed`].
-    pub recordings: Vec<ForgottenRecording>,
-    /// Events that are still visible and may be about the entity: they say "she" where something that named her was hidden,
-    /// or contain a longer word that begins with the name, or cannot be read.
-    pub doubtful: u64,
-    /// The first hundred of these events.
-    pub in_doubt: Vec<EventId>,
-}
-
-/// What a request would forget.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ForgetPreview {
-    /// The result that it would return.
-    pub reply: ForgetReply,
-    /// The first events that it would hide.
-    pub events: Vec<Event>,
-}
-
-/// A part of a recording that shows forgotten events.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ForgottenRecording {
-    /// The source of the recording; every source if absent.
-    pub source: Option<String>,
-    /// The time span.
-    pub span: TimeSpan,
-    /// The address in the segment.
-    pub media: Option<String>,
-}
-
-/// The result of a compaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CompactReply {
-    /// Bytes of the store on disk before.
-    pub bytes_before: u64,
-    /// Bytes of the store on disk after.
-    pub bytes_after: u64,
-    /// Rows that were copied.
-    pub rows: u64,
-    /// How long it took.
-    pub took: Duration,
-    /// How long commits were blocked.
-    pub blocked: Duration,
-}
-
-/// When to save the index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SaveIndex {
-    /// At once.
-    Now,
-    /// If enough of it is new, and the last save is some minutes ago.
-    IfDue,
-    /// If enough of it is new to be worth saving before the program ends.
-    AtEnd,
-}
-
-/// The result of saving the index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct IndexSaved {
-    /// Length of the file.
-    pub bytes: u64,
-    /// Visible events in it.
-    pub events: u64,
-    /// How long it took.
-    pub took: Duration,
-}
-
-/// The content of a backup.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct BackupReply {
-    /// Rows of the store.
-    pub rows: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Visible events.
-    pub events: u64,
-    /// Number of the last commit.
-    pub seq: u64,
-}
-
-/// One exported item, in a form that can be observed again.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Exported {
-    /// The told or perceived observation.
-    pub observation: Observation,
-    /// Its events.
-    pub events: Vec<EventId>,
-}
-
-/// What `check` found.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CheckReport {
-    /// Records read.
-    pub records: u64,
-    /// What is wrong, one line each; empty for a sound store.
-    pub problems: Vec<String>,
-}
+pub use builder::MemoryBuilder;
 
 /// The memory. Cheap to clone; clones share it.
 #[derive(Clone)]
 pub struct Memory {
-    store: Arc<Store>,
+    store: Arc<Engine>,
 }
 
 impl Memory {
-    /// Opens the memory in `storage`, making it if there is none, and recovers from whatever ended the last run.
+    /// Opens the memory in a directory with default options, making it if there is none, and recovers from whatever ended the
+    /// last run. [`Memory::builder`] takes options.
     ///
     /// # Errors
     /// See [`OpenError`].
-    pub fn open(
+    pub fn open(dir: impl Into<PathBuf>) -> Result<Self, OpenError> {
+        Self::builder().open(dir)
+    }
+
+    /// Returns a builder, for a memory with other options or another clock.
+    pub fn builder() -> MemoryBuilder {
+        MemoryBuilder::default()
+    }
+
+    /// Opens the memory in any storage, with all options: for tests, and for storage that is no directory.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open_in(
         storage: Arc<dyn crate::store::Storage>,
         options: MemoryOptions,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, OpenError> {
-        Ok(Self { store: Arc::new(Store::open(storage, options, clock)?) })
+        Ok(Self { store: Arc::new(Engine::open(storage, options, clock)?) })
     }
 
     /// Commits a batch as one durable transaction and returns what became of each item, in order. When it returns, the
@@ -339,7 +65,7 @@ impl Memory {
     ///
     /// # Errors
     /// If the store cannot write; then nothing of the batch was committed.
-    pub fn observe(&self, batch: Vec<Observation>) -> Result<Vec<Outcome>, ObserveError> {
+    pub fn observe(&self, batch: Vec<Observation>) -> Result<Vec<ObserveOutcome>, ObserveError> {
         self.store.observe(batch)
     }
 
@@ -611,7 +337,7 @@ impl Memory {
     /// # Errors
     /// [`MaintenanceError::Unusable`] if it is not a complete backup, [`MaintenanceError::Read`] if it cannot be read.
     pub fn verify_backup(input: &mut dyn Read) -> Result<BackupReply, MaintenanceError> {
-        crate::store::verify_backup(input)
+        crate::engine::verify_backup(input)
     }
 
     /// Replaces this memory with a backup, once all of it is read, verified and synced. Until then questions are answered from
@@ -656,7 +382,7 @@ impl Memory {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn episodes(&self, filter: &EpisodeFilter) -> Result<Page, ReadError> {
+    pub fn episodes(&self, filter: &EpisodeFilter) -> Result<EpisodeListPage, ReadError> {
         self.store.reading(|view| Ok(view.list_episodes(filter)?))
     }
 
@@ -757,7 +483,7 @@ impl Memory {
 }
 
 /// Each reading of the loop is one of the store's.
-struct StoreViews<'a>(&'a crate::store::Store);
+struct StoreViews<'a>(&'a crate::engine::Engine);
 
 impl Views for StoreViews<'_> {
     fn read<T>(&self, read: impl Fn(&dyn crate::recall::Reader) -> Result<T, QueryError>) -> Result<T, QueryError> {

@@ -54,6 +54,13 @@ pub struct Told {
     pub redelivered: bool,
 }
 
+impl Told {
+    /// A text that `source` tells now, with nothing else known of it.
+    pub fn new(source: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { source: source.into(), text: text.into(), ..Self::default() }
+    }
+}
+
 /// What ended a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Boundary {
@@ -157,7 +164,7 @@ pub struct SensedEmbedding {
     pub sensed: Sensed,
     /// Name of the space, unique per model and preprocessing. Vectors of different spaces are never compared.
     pub space: String,
-    /// At most [`MAX_DIMENSIONS`](crate::store::MAX_DIMENSIONS) finite components, not all of them 0; stored with unit L2
+    /// At most [`MAX_DIMENSIONS`](crate::limits::MAX_DIMENSIONS) finite components, not all of them 0; stored with unit L2
     /// norm.
     pub vector: Vec<f32>,
 }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Attributes, EpisodeId, EventId, Kind, Modality, Near, Pose, StreamSpan, TimeSpan, Timestamp};
+use crate::{Ablation, Attributes, EpisodeId, EventId, Kind, Modality, Near, Pose, StreamSpan, TimeSpan, Timestamp};
 
 /// A question to the memory.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     /// The question in plain words. Not empty.
     pub question: String,
@@ -23,18 +23,60 @@ pub struct Query {
     pub robot: Option<Pose>,
     /// The time that "now" means in the question; the clock if absent.
     pub now: Option<Timestamp>,
-    /// Maximum number of evidence items; 5 if zero.
+    /// Maximum number of evidence items, at least 1; 5 by default.
     pub top_k: usize,
     /// Time limit of the answer, counted from the call of `Memory::ask`.
     pub budget: Option<Duration>,
     /// Whether the answer contains the steps that led to it.
     pub trace: bool,
     /// How much work the answer is worth. `Memory::ask` never looks at recordings; `Memory::reason` does.
-    pub effort: crate::reasoning::Effort,
+    pub effort: Effort,
     /// The asker's own id of the question; progress is told under it.
     pub tag: Option<String>,
     /// Parts of recall that a measurement leaves out; none otherwise.
-    pub ablation: crate::Ablation,
+    pub ablation: Ablation,
+}
+
+impl Default for Query {
+    fn default() -> Self {
+        Self {
+            question: String::new(),
+            options: Vec::new(),
+            since: None,
+            until: None,
+            near: None,
+            robot: None,
+            now: None,
+            top_k: Self::USUAL_EVIDENCE,
+            budget: None,
+            trace: false,
+            effort: Effort::default(),
+            tag: None,
+            ablation: Ablation::default(),
+        }
+    }
+}
+
+impl Query {
+    /// Evidence items of a query that does not say how many.
+    pub const USUAL_EVIDENCE: usize = 5;
+
+    /// An open question about everything, with five items of evidence and no time limit.
+    pub fn new(question: impl Into<String>) -> Self {
+        Self { question: question.into(), ..Self::default() }
+    }
+}
+
+/// How much work a question is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Effort {
+    /// The memory alone.
+    Fast,
+    /// The recordings too, if the memory's answer is less likely than the trigger.
+    #[default]
+    Normal,
+    /// The recordings in any case where they can add something.
+    Thorough,
 }
 
 /// Why a question got no answer.

@@ -1,5 +1,6 @@
 //! The rules of the house that a compiler does not hold: which way dependencies point, and where `unsafe` may be.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -115,4 +116,134 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     Ok(found)
+}
+
+/// A room is a folder or a file directly under `src`; `crate::a::b` leads to the room `a`.
+#[test]
+fn no_rooms_of_a_crate_depend_on_each_other_in_a_circle() -> Result<()> {
+    for (name, fewest) in [("memory-core", 20), ("drivers", 6), ("agent", 20)] {
+        let mut rooms = Rooms::of(&repository().join(name).join("src"))?;
+        assert!(rooms.leads_to.len() >= fewest, "{name} has only {:?}: this check sees nothing", rooms.leads_to.keys());
+        let circle = rooms.peel();
+        assert!(circle.is_empty(), "{name}: these rooms depend on each other in a circle: {circle:#?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_circle_is_seen_through_braces_and_re_exports() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let write = |path: &str, text: &str| -> Result<()> {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().context("a file lies in a folder")?)?;
+        Ok(fs::write(path, text)?)
+    };
+    write("lib.rs", "mod high;\nmod low;\nmod apart;\npub use high::{Other, Thing};\n")?;
+    write("high/mod.rs", "use std::fmt;\nuse crate::{\n    low::Base,\n};\npub struct Thing(Base);\n")?;
+    write("apart.rs", "use crate::low::Base;\n")?;
+    write("low.rs", "//! See crate::high.\npub struct Base;\n#[cfg(test)]\nmod tests {\n    use crate::Thing;\n}\n")?;
+    assert!(Rooms::of(folder.path())?.peel().is_empty(), "comments and tests are no dependency");
+    write("low.rs", "use crate::Thing;\npub struct Base;\n")?;
+    let circle = Rooms::of(folder.path())?.peel();
+    assert_eq!(circle.keys().collect::<Vec<_>>(), ["high", "low"]);
+    Ok(())
+}
+
+/// Which rooms each room of a crate uses.
+struct Rooms {
+    leads_to: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Rooms {
+    fn of(src: &Path) -> Result<Self> {
+        let mut texts: Vec<(String, String)> = Vec::new();
+        let mut root = String::new();
+        for path in sources(src)? {
+            let inside = path.strip_prefix(src)?;
+            let first = inside.iter().next().context("a file has a name")?;
+            let room = Path::new(first).file_stem().context("a room has a name")?.to_string_lossy().into_owned();
+            let text = without_comments_and_tests(&fs::read_to_string(&path)?);
+            let file = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            match room.as_str() {
+                "lib" => root = text,
+                "main" => {}
+                _ if file == "tests" || file.ends_with("_tests") || inside.iter().any(|part| part == "tests") => {}
+                _ => texts.push((room, text)),
+            }
+        }
+        let mut leads_to: BTreeMap<String, BTreeSet<String>> =
+            texts.iter().map(|(room, _)| (room.clone(), BTreeSet::new())).collect();
+        // `pub use room::{A, B};` in lib.rs: `crate::A` leads to that room.
+        let mut exported = BTreeMap::new();
+        for line in root.split("pub use ").skip(1) {
+            let line = line.split(';').next().unwrap_or_default();
+            let room = line.split("::").next().unwrap_or_default().trim();
+            if leads_to.contains_key(room) {
+                let names = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty());
+                exported.extend(names.skip(1).map(|name| (name.to_owned(), room.to_owned())));
+            }
+        }
+        for (room, text) in &texts {
+            for name in named_after_crate(text) {
+                let target = if leads_to.contains_key(&name) { Some(name) } else { exported.get(&name).cloned() };
+                if let (Some(target), Some(used)) = (target, leads_to.get_mut(room))
+                    && target != *room
+                {
+                    used.insert(target);
+                }
+            }
+        }
+        Ok(Self { leads_to })
+    }
+
+    /// Takes away what uses nothing that is left, and what nothing that is left uses; returns what stays: circles.
+    fn peel(&mut self) -> BTreeMap<String, BTreeSet<String>> {
+        let mut left = self.leads_to.clone();
+        loop {
+            let used: BTreeSet<String> = left.values().flatten().cloned().collect();
+            let before = left.len();
+            left.retain(|room, uses| !uses.is_empty() && used.contains(room));
+            let there: BTreeSet<String> = left.keys().cloned().collect();
+            left.values_mut().for_each(|uses| uses.retain(|room| there.contains(room)));
+            if left.len() == before && left.values().all(|uses| !uses.is_empty()) {
+                return left;
+            }
+        }
+    }
+}
+
+fn without_comments_and_tests(text: &str) -> String {
+    let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    code.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| line.to_owned() + "\n").collect()
+}
+
+/// The first names behind `crate::`, those in braces too.
+fn named_after_crate(text: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for rest in text.split("crate::").skip(1) {
+        let name = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+        if !rest.starts_with('{') {
+            names.insert(name(rest));
+            continue;
+        }
+        let mut depth = 0_i32;
+        let mut at_start = false;
+        for (at, c) in rest.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+            if depth == 1 && matches!(c, '{' | ',') {
+                at_start = true;
+            } else if at_start && (c.is_alphanumeric() || c == '_') {
+                names.insert(name(&rest[at..]));
+                at_start = false;
+            }
+        }
+    }
+    names
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use memory_core::logic::draw::Diagram;
 
-use super::key_value;
+use super::values::key_value;
 
 /// `engram procedure`.
 #[derive(Debug, Clone, Args)]

@@ -11,7 +11,7 @@ use super::{answer_text, block_on, requester};
 use crate::cli::{AskArgs, GlobalArgs};
 use crate::config::Config;
 use crate::exit::{Exit, Failure};
-use crate::mqtt::pose::near_body;
+use crate::json::pose::near_body;
 use crate::output::{Output, progress};
 use crate::{opening, when};
 
@@ -32,7 +32,7 @@ pub fn run(args: &AskArgs, global: &GlobalArgs, output: Output) -> Result<Exit, 
         let read = text.as_deref().map(|text| when::parse(text, now, &zone)).transpose();
         read.map_err(|message| Failure::new(Exit::Usage, format!("--{flag}: {message}")))
     };
-    let question = Question {
+    let question = AskedQuestion {
         text: args.question.clone(),
         options: args.options.clone(),
         since: time("since", &args.since)?,
@@ -58,7 +58,7 @@ pub fn run(args: &AskArgs, global: &GlobalArgs, output: Output) -> Result<Exit, 
     Ok(if answer["route"] == "none" { Exit::Nothing } else { Exit::Ok })
 }
 
-struct Question {
+struct AskedQuestion {
     text: String,
     options: Vec<String>,
     since: Option<Timestamp>,
@@ -73,7 +73,7 @@ struct Question {
     progress: bool,
 }
 
-async fn by_mqtt(config: &Config, question: &Question, zone: &jiff::tz::TimeZone) -> Result<Json, Failure> {
+async fn by_mqtt(config: &Config, question: &AskedQuestion, zone: &jiff::tz::TimeZone) -> Result<Json, Failure> {
     let client = requester::connect(config).await?;
     let time = |at: Option<Timestamp>| at.map(|at| at.format(zone));
     let tag = format!("cli-{}", std::process::id());
@@ -108,7 +108,7 @@ fn told(step: &Json) -> String {
     format!("looking again: step {} of at most {}, {tool}", step["step"], step["steps"])
 }
 
-fn offline(config: &Config, question: &Question, zone: &jiff::tz::TimeZone) -> Result<Json, Failure> {
+fn offline(config: &Config, question: &AskedQuestion, zone: &jiff::tz::TimeZone) -> Result<Json, Failure> {
     let clock = Arc::new(SystemClock::new());
     let memory = opening::existing_memory(config, clock)?;
     super::offline::give_text_embedder(&memory, config);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use memory_core::SystemClock;
-use memory_core::index::measure::{Figures, Plan, Times, Told, Workload, measure, picture};
+use memory_core::index::measure::{Figures, Plan, SourceText, Times, Workload, measure, picture};
 use serde_json::{Value as Json, json};
 
 use crate::cli::IndexBenchArgs;
@@ -50,7 +50,7 @@ pub fn run(args: &IndexBenchArgs, config: &ModelsConfig, output: Output) -> Resu
 }
 
 /// Texts and questions of every folder in `dir`, or of `dir` itself.
-fn texts(dir: &Path) -> Result<(Vec<Told>, Vec<Told>), Failure> {
+fn texts(dir: &Path) -> Result<(Vec<SourceText>, Vec<SourceText>), Failure> {
     let unreadable =
         |path: &Path, error: &dyn std::fmt::Display| Failure::new(Exit::Source, format!("{}: {error}", path.display()));
     let holds = |folder: &PathBuf| folder.join("observations.jsonl").is_file();
@@ -66,20 +66,20 @@ fn texts(dir: &Path) -> Result<(Vec<Told>, Vec<Told>), Failure> {
         for line in std::fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?.lines() {
             let said: Json = serde_json::from_str(line).map_err(|error| unreadable(&path, &error))?;
             let text = said["text"].as_str().unwrap_or_default().to_owned();
-            told.push(Told { text, entity: said["entity"].as_str().map(str::to_owned), vector: None });
+            told.push(SourceText { text, entity: said["entity"].as_str().map(str::to_owned), vector: None });
         }
         let path = folder.join("questions.json");
         let asked = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
         let asked: Json = serde_json::from_str(&asked).map_err(|error| unreadable(&path, &error))?;
         let all = asked["questions"].as_array().into_iter().flatten();
         let texts = all.filter_map(|question| question["question"].as_str());
-        questions.extend(texts.map(|text| Told { text: text.to_owned(), entity: None, vector: None }));
+        questions.extend(texts.map(|text| SourceText { text: text.to_owned(), entity: None, vector: None }));
     }
     Ok((told, questions))
 }
 
 /// Gives every text its vector; `false` without a model.
-fn embed(told: &mut [Told], questions: &mut [Told], config: &ModelsConfig) -> Result<bool, Failure> {
+fn embed(told: &mut [SourceText], questions: &mut [SourceText], config: &ModelsConfig) -> Result<bool, Failure> {
     let encoders = crate::senses::encoders::load(config, Some(&[drivers::models::Role::TextEmbedding]))?;
     encoders.wait_ready();
     let Some(embedder) = encoders.text_embedder() else { return Ok(false) };

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::PosesBenchArgs;
 use crate::exit::{Exit, Failure, OrExit};
-use crate::mqtt::pose::read_robot_pose;
+use crate::json::pose::read_robot_pose;
 use crate::output::Output;
 use crate::service::{MemoryService, ServiceOptions};
 
@@ -85,7 +85,7 @@ async fn drive(args: &PosesBenchArgs) -> Result<Cost, Failure> {
         cache_bytes: 16 << 20,
         index: Default::default(),
     };
-    let memory = Memory::open(Arc::new(MemoryStorage::new()), options, Arc::<ManualClock>::clone(&clock))
+    let memory = Memory::open_in(Arc::new(MemoryStorage::new()), options, Arc::<ManualClock>::clone(&clock))
         .or_exit(Exit::Store)?;
     let rooms = (0_u32..).zip(ROOMS).map(|(place, name)| {
         let (x, y) = on_circle(f64::from(place) / 8.0);

@@ -103,7 +103,7 @@ fn wanted(
         return Err(Failure::new(Exit::Usage, "`--since` is not before `--until`"));
     }
     let span = TimeSpan::new(since, until);
-    let filter = EpisodeFilter { span: Some(span), limit: 200, ..EpisodeFilter::default() };
+    let filter = EpisodeFilter { span: Some(span), limit: Some(200), ..EpisodeFilter::default() };
     let found = inspect::list_episodes(loaded, clock, &filter, zone)?;
     let episodes = found["episodes"].as_array().into_iter().flatten();
     let of_source = |episode: &&Json| args.source.as_deref().is_none_or(|source| episode["source"] == source);

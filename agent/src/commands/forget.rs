@@ -11,7 +11,7 @@ use super::place::{self, CommandTarget};
 use crate::cli::{ForgetArgs, GlobalArgs};
 use crate::config::{Config, Directories};
 use crate::exit::{Exit, Failure, OrExit};
-use crate::mqtt::commands::{forgotten, preview};
+use crate::mqtt::forget::{forgotten, preview};
 use crate::output::Output;
 use crate::{llm, media, opening, when};
 

@@ -15,8 +15,8 @@ use crate::cli::{GlobalArgs, InspectArgs, InspectCommand};
 use crate::config::{Config, Loaded};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::media::{MediaLinks, Recordings};
-use crate::mqtt::commands::{EventList, episode, event_body, page};
 use crate::mqtt::entities::{self, List};
+use crate::mqtt::episodes::{EventList, episode, event_body, page};
 use crate::mqtt::places;
 use crate::output::Output;
 use crate::{opening, output, when};
@@ -123,7 +123,7 @@ fn read(
                 place: place.clone(),
                 near: near.clone(),
                 cursor: cursor.as_deref().map(episode_id).transpose()?,
-                limit: *limit,
+                limit: Some(*limit),
                 budget: None,
             };
             Some(page(&memory.episodes(&filter).or_exit(Exit::Store)?, zone, links))
@@ -137,13 +137,13 @@ fn read(
         }
         InspectCommand::Entities { limit } => Some(entities::entities(memory, *limit, zone).or_exit(Exit::Store)?),
         InspectCommand::Facts { subject, past, limit } => {
-            let filter = FactFilter { subject: subject.clone(), past: *past, limit: *limit, budget: None };
+            let filter = FactFilter { subject: subject.clone(), past: *past, limit: Some(*limit), budget: None };
             Some(List::Facts(filter).of(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
         }
         InspectCommand::Gists { level, since, until, limit } => {
             let level = Level::ALL.into_iter().find(|one| one.name() == level.as_str()).unwrap_or(Level::Hour);
             let span = span(since.as_deref(), until.as_deref(), now, zone)?;
-            let filter = GistFilter { level, span, limit: *limit, budget: None };
+            let filter = GistFilter { level, span, limit: Some(*limit), budget: None };
             Some(List::Gists(filter).of(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
         }
         InspectCommand::Places { limit } => Some(places::list(memory, *limit, zone).or_exit(Exit::Store)?),
@@ -167,7 +167,7 @@ fn by_mqtt(
             let (since, until) = (time(since)?, time(until)?);
             let body = json!({
                 "since": since, "until": until, "entity": entity, "place": place, "limit": limit, "cursor": cursor,
-                "near": crate::mqtt::pose::near_body(near.as_ref()),
+                "near": crate::json::pose::near_body(near.as_ref()),
             });
             ("list", body)
         }
@@ -181,7 +181,7 @@ fn by_mqtt(
         }
         InspectCommand::Events { after, near, limit } => {
             let cursor = after.map(|after| EventId(after).to_string());
-            let near = crate::mqtt::pose::near_body(near.as_ref());
+            let near = crate::json::pose::near_body(near.as_ref());
             ("list", json!({ "of": "events", "cursor": cursor, "near": near, "limit": limit }))
         }
         InspectCommand::Places { limit } => ("list", json!({ "of": "places", "limit": limit })),

@@ -104,7 +104,7 @@ fn single(args: &ObserveArgs, config: &Config) -> Result<Json, Failure> {
         }
     }
     if let Some(pose) = &args.pose {
-        put("pose", crate::mqtt::pose::body(Some(pose)));
+        put("pose", crate::json::pose::body(Some(pose)));
     }
     if let Some(confidence) = args.confidence {
         put("confidence", json!(confidence));

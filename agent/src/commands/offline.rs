@@ -11,10 +11,10 @@ use crate::exit::{Exit, Failure};
 use crate::media::MediaLinks;
 use crate::mqtt::client::Message;
 use crate::mqtt::reply::{Route, Router};
-use crate::mqtt::topics::{ReplyPolicy, Topics};
 use crate::mqtt::{ask, observe};
 use crate::senses::encoders;
 use crate::service::Committed;
+use crate::topics::{ReplyPolicy, Topics};
 
 /// Lets the memory understand questions by meaning, if a model for that is installed. Without one words must do, and the
 /// answer says so.

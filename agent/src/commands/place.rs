@@ -60,7 +60,7 @@ pub fn open(loaded: &Loaded, clock: Arc<SystemClock>) -> Result<CommandTarget, F
 /// # Errors
 /// `failure`, where there is none.
 pub fn elsewhere(loaded: &Loaded, failure: Failure) -> Result<CommandTarget, Failure> {
-    if matches!(failure.error.downcast_ref(), Some(OpenError::InUse { .. })) {
+    if failure.error.downcast_ref().is_some_and(OpenError::is_in_use) {
         let message = format!("{:#}", failure.error);
         return Ok(CommandTarget::Agent(RunningAgent { why: Why::InUse(message), loaded: Box::new(loaded.clone()) }));
     }

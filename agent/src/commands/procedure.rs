@@ -13,7 +13,7 @@ use super::place::{self, CommandTarget};
 use crate::cli::{GlobalArgs, ProcedureArgs, ProcedureCommand, WhichArgs};
 use crate::config::Config;
 use crate::exit::{Exit, Failure};
-use crate::mqtt::fields::Fields;
+use crate::json::fields::Fields;
 use crate::mqtt::procedure::{read, render};
 use crate::output::Output;
 use crate::{opening, when};

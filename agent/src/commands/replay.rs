@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use drivers::capture::SourceState;
 use drivers::encoders::Encoders;
 use indicatif::ProgressBar;
-use memory_core::{Clock, EpisodeId, EpisodeSummary, Memory, Page, Query, SystemClock, Timestamp};
+use memory_core::{Clock, EpisodeId, EpisodeListPage, EpisodeSummary, Memory, Query, SystemClock, Timestamp};
 use serde_json::{Value as Json, json};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::TryRecvError;
@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::health::SourceHealth;
 use crate::media::{MediaLinks, Places};
-use crate::mqtt::commands::{event_body, page};
+use crate::mqtt::episodes::{event_body, page};
 use crate::output::{Output, progress};
 use crate::senses::{Source, encoders, note_played};
 use crate::service::{EpisodeEvent, MemoryService, ServiceOptions};
@@ -72,7 +72,7 @@ pub fn run(args: &ReplayArgs, global: &GlobalArgs, output: Output) -> Result<Exi
     new.collect();
 
     let answers = questions(args, &memory, &zone)?;
-    let report = Report { played, new: new.ids, memory: &memory, answers, args };
+    let report = ReplayReport { played, new: new.ids, memory: &memory, answers, args };
     report.print(output, clock.now(), &zone)?;
     match failed {
         Some(reason) => Err(Failure::new(Exit::Source, reason)),
@@ -188,7 +188,7 @@ fn questions(args: &ReplayArgs, memory: &Memory, zone: &jiff::tz::TimeZone) -> R
     args.questions.iter().map(ask).collect()
 }
 
-struct Report<'a> {
+struct ReplayReport<'a> {
     played: Vec<Played>,
     new: BTreeSet<EpisodeId>,
     memory: &'a Memory,
@@ -204,7 +204,7 @@ struct New {
     degraded: BTreeSet<String>,
 }
 
-impl Report<'_> {
+impl ReplayReport<'_> {
     fn print(&self, output: Output, now: Timestamp, zone: &jiff::tz::TimeZone) -> Result<(), Failure> {
         let stats = self.memory.stats();
         let new = self.look(zone)?;
@@ -282,7 +282,8 @@ impl Report<'_> {
             summaries.push(EpisodeSummary { summary: texts.join("; "), episode, pose });
         }
         let hidden = summaries.len().saturating_sub(EPISODES);
-        let episodes = page(&Page { episodes: summaries.split_off(hidden), next: None }, zone, &MediaLinks::default());
+        let episodes =
+            page(&EpisodeListPage { episodes: summaries.split_off(hidden), next: None }, zone, &MediaLinks::default());
         Ok(New { episodes, events, event_count, degraded })
     }
 }

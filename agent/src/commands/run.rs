@@ -106,7 +106,7 @@ mod tests {
     fn names_of_sources_can_be_topic_levels_and_config_keys() {
         for uri in ["file:/x/a#b+c.d.mkv", "rtsp://u:p@h/s", "pipeline:videotestsrc ! x", "test", "file:", "$x"] {
             let name = source_name(uri);
-            assert!(crate::mqtt::topics::check_name(&name).is_ok(), "{uri}: {name:?}");
+            assert!(crate::topics::check_name(&name).is_ok(), "{uri}: {name:?}");
         }
         assert_eq!(source_name("file:/x/kitchen.mkv"), "kitchen");
         assert_eq!(source_name("v4l2:/dev/video0"), "v4l2");

@@ -12,8 +12,8 @@ use serde_json::{Map, Value as Json, json};
 use super::place::{self, CommandTarget};
 use crate::cli::{GlobalArgs, SearchArgs};
 use crate::exit::{Exit, Failure};
+use crate::json::fields::{Fields, Moment};
 use crate::media::MediaLinks;
-use crate::mqtt::fields::{Fields, Moment};
 use crate::mqtt::search;
 use crate::output::{Output, visible};
 use crate::{opening, when};
@@ -36,7 +36,7 @@ pub fn run(args: &SearchArgs, global: &GlobalArgs, output: Output) -> Result<Exi
         (None, true) => Some("relevance"),
         (None, false) => Some("newest"),
     };
-    let near = crate::mqtt::pose::near_body(args.near.as_ref());
+    let near = crate::json::pose::near_body(args.near.as_ref());
     let query = (!args.query.is_empty()).then(|| args.query.join(" "));
     let body = json!({
         "query": query, "order": order, "limit": args.limit, "near": near, "similar_to": args.like, "likeness": args.likeness,

@@ -15,7 +15,7 @@ use crate::media::{Recordings, delete_forgotten};
 use crate::mqtt::upkeep::compacted;
 use crate::opening;
 use crate::output::{Output, bytes};
-use crate::upkeep::{self, UpkeepError};
+use crate::upkeep::{self, BackupLimits, UpkeepError};
 
 /// `engram compact`.
 ///
@@ -53,7 +53,7 @@ pub fn backup(args: &BackupArgs, global: &GlobalArgs, output: Output) -> Result<
     let config = &loaded.config;
     let done = match place::open(&loaded, clock())? {
         CommandTarget::Store(memory) => {
-            let reserve = config.backup.limits().reserve;
+            let reserve = BackupLimits::from(&config.backup).reserve;
             let done = upkeep::backup(&memory, &args.file, args.replace, reserve).map_err(failure)?;
             json!({"file": args.file, "events": done.events, "seq": done.seq, "bytes": done.bytes})
         }
@@ -108,7 +108,7 @@ pub fn restore(args: &RestoreArgs, global: &GlobalArgs, output: Output) -> Resul
         }
         CommandTarget::Agent(agent) => {
             // The agent reads backups in its own directory alone, which this user need not be able to list.
-            let (directories, reserve) = (Directories::of(config), config.backup.limits().reserve);
+            let (directories, reserve) = (Directories::of(config), BackupLimits::from(&config.backup).reserve);
             let copy = upkeep::hand_over(&args.file, &directories, own_name(".backup"), reserve).map_err(failure)?;
             let body = json!({"file": copy.name()});
             let mut done = agent.command(config, "restore", body, seconds(args.timeout))?;
@@ -130,7 +130,7 @@ pub fn export(args: &ExportArgs, global: &GlobalArgs, output: Output) -> Result<
     let done = match place::open(&loaded, clock())? {
         CommandTarget::Store(memory) => {
             let recordings = Recordings::open(config)?;
-            let (now, reserve) = (SystemClock::new().now(), config.backup.limits().reserve);
+            let (now, reserve) = (SystemClock::new().now(), BackupLimits::from(&config.backup).reserve);
             let done = upkeep::export(&memory, &args.dir, now, Some(&recordings), reserve);
             exported(&args.dir, done.map_err(failure)?)
         }
@@ -235,8 +235,8 @@ fn failure(error: UpkeepError) -> Failure {
     let exit = match &error {
         UpkeepError::Name(_) => Exit::Usage,
         UpkeepError::NoRoom { .. } => Exit::Store,
-        UpkeepError::Memory(memory_core::MaintenanceError::Unusable(_))
-        | UpkeepError::Line { .. }
+        UpkeepError::Memory(error) if error.is_unusable_backup() => Exit::Source,
+        UpkeepError::Line { .. }
         | UpkeepError::Io { .. }
         | UpkeepError::NotWritten { .. }
         | UpkeepError::NotReadable(_) => Exit::Source,

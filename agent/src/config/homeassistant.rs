@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::mqtt::topics::check_name;
+use crate::topics::check_name;
 
 /// `[homeassistant]`: discovery by MQTT.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

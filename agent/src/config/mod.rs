@@ -15,6 +15,7 @@ mod pose;
 mod reasoning;
 mod schema;
 mod sections;
+mod source_spec;
 mod tensorrt;
 mod thermal;
 
@@ -33,16 +34,17 @@ pub use index::IndexConfig;
 pub use layers::{ENVIRONMENT_PREFIX, Node, Origin};
 pub use llm::{EndpointConfig, LlmConfig, Purpose};
 pub use mcp::McpConfig;
-pub use pose::PoseConfig;
+pub use pose::{PoseConfig, PoseOptions};
 pub use reasoning::ReasoningConfig;
 pub use schema::{closest, schema};
 pub use sections::{
     Accelerator, BackupConfig, CompactionConfig, LearningConfig, LogConfig, LogFormat, MediaServerConfig, MemoryConfig,
     MetricsConfig, ModelsConfig, RecordingConfig, SHORTEST_TOKEN, SegmentsConfig, SourceConfig, Speed,
 };
+pub use source_spec::source_spec;
 pub use tensorrt::{EnginePrecision, TensorRtConfig, TensorRtRoad};
 
-pub use thermal::ThermalConfig;
+pub use thermal::{ThermalConfig, ThermalLevel};
 
 use mqtt::MqttConfig;
 
@@ -336,7 +338,7 @@ fn validate(config: &Config, layers: &Node) -> Vec<Problem> {
         let (origin, cause) = causes::origin_of(key, layers);
         problems.push(Problem { key: key.to_owned(), origin, message, hint: hint.or(cause) });
     };
-    let name_fault = |name: &str| crate::mqtt::topics::check_name(name).err().map(|fault| fault.to_string());
+    let name_fault = |name: &str| crate::topics::check_name(name).err().map(|fault| fault.to_string());
     if let Some(fault) = config.robot.as_deref().and_then(name_fault) {
         say("robot", fault, None);
     }
@@ -358,7 +360,7 @@ fn validate(config: &Config, layers: &Node) -> Vec<Problem> {
         {
             say(&format!("{key}.start_at"), format!("cannot be used: {error}"), None);
         } else if !source.uri.is_empty()
-            && let Err(message) = crate::senses::source_spec(name, source)
+            && let Err(message) = source_spec(name, source)
         {
             say(&format!("{key}.uri"), format!("cannot be used: {message}"), None);
         }

@@ -157,7 +157,7 @@ impl MqttConfig {
         if self.host.trim().is_empty() {
             problems.push(("host", "is empty; name the broker, for instance \"localhost\"".to_owned()));
         }
-        if let Err(error) = crate::mqtt::topics::check_name(&self.root) {
+        if let Err(error) = crate::topics::check_name(&self.root) {
             problems.push(("root", error.to_string()));
         }
         if self.password.is_some() && self.password_file.is_some() {
@@ -186,8 +186,8 @@ impl MqttConfig {
             problems.push(("tls.enabled", "is false, and certificates are configured; set it to true".to_owned()));
         }
         for name in self.allow.keys() {
-            if !crate::mqtt::command_names().any(|known| known == name) {
-                let known: Vec<&str> = crate::mqtt::command_names().collect();
+            if !crate::command_name::command_names().any(|known| known == name) {
+                let known: Vec<&str> = crate::command_name::command_names().collect();
                 problems.push(("allow", format!("names `{name}`; the commands are {}", known.join(", "))));
             }
         }

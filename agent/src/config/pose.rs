@@ -5,7 +5,38 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::service::PoseOptions;
+/// Which poses are used, and for what.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PoseOptions {
+    /// The only frame whose poses are used; any if there is none.
+    pub frame: Option<String>,
+    /// The pose of a moment is at most this old.
+    pub max_age: Duration,
+    /// Largest standard deviation of a position that is used, metres.
+    pub max_spread: f64,
+    /// Largest standard deviation of a heading that is used, radians.
+    pub max_heading: f64,
+    /// No robot in a house drives so fast: between two such poses it was located anew. Metres a second.
+    pub max_speed: f64,
+    /// Poses that are read a second.
+    pub max_per_s: u32,
+    /// Whether visits to places that have a name are remembered.
+    pub visits: bool,
+}
+
+impl Default for PoseOptions {
+    fn default() -> Self {
+        Self {
+            frame: None,
+            max_age: Duration::from_secs(1),
+            max_spread: 1.0,
+            max_heading: 0.8,
+            max_speed: 10.0,
+            max_per_s: 100,
+            visits: true,
+        }
+    }
+}
 
 /// `[pose]`: where the robot is, as `…/pose` says it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -9,7 +9,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ConsolidationConfig, IndexConfig, TensorRtConfig};
-use crate::upkeep::{BackupLimits, Reserve};
 
 /// `[memory]`: the store.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -74,13 +73,6 @@ pub struct BackupConfig {
 impl Default for BackupConfig {
     fn default() -> Self {
         Self { dir: None, keep: 8, keep_free_mib: 512 }
-    }
-}
-
-impl BackupConfig {
-    /// The limits of backups and exports.
-    pub fn limits(&self) -> BackupLimits {
-        BackupLimits { reserve: Reserve { bytes: self.keep_free_mib << 20 }, keep: self.keep }
     }
 }
 

@@ -314,3 +314,23 @@ fn fuzz_configuration() {
         }
     });
 }
+
+#[test]
+fn the_annotated_file_names_every_role_and_every_purpose() {
+    let section = |from: &str, to: &str| {
+        let start = ANNOTATED.find(from).unwrap();
+        &ANNOTATED[start..start + ANNOTATED[start..].find(to).unwrap()]
+    };
+    let roles = section("# Roles that stay empty", "\ndisabled =");
+    for role in drivers::models::Role::ALL {
+        assert!(roles.contains(&format!("\"{}\"", role.name())), "`models.disabled` does not name {}", role.name());
+    }
+    let chat = section("[llm.chat]", "[llm.vision]");
+    let vision = section("[llm.vision]", "[mcp]");
+    for purpose in [Purpose::Answers, Purpose::Facts, Purpose::Gists, Purpose::Procedures] {
+        assert!(chat.contains(&format!("\"{}\"", purpose.name())), "[llm.chat] does not name {}", purpose.name());
+    }
+    for purpose in [Purpose::Captions, Purpose::Looking] {
+        assert!(vision.contains(&format!("\"{}\"", purpose.name())), "[llm.vision] does not name {}", purpose.name());
+    }
+}

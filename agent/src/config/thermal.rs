@@ -5,7 +5,27 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::thermal::Level;
+/// How much is too much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ThermalLevel {
+    /// Everything is done.
+    Normal,
+    /// Some of it waits.
+    Warm,
+    /// Most of it waits.
+    Hot,
+}
+
+impl ThermalLevel {
+    /// The name in `health`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Warm => "warm",
+            Self::Hot => "hot",
+        }
+    }
+}
 
 /// `[thermal]`: what engram omits while the machine is too hot or too busy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,11 +84,11 @@ impl Default for ThermalConfig {
 
 impl ThermalConfig {
     /// How much is done at a level.
-    pub fn share(&self, level: Level) -> f64 {
+    pub fn share(&self, level: ThermalLevel) -> f64 {
         match level {
-            Level::Normal => 1.0,
-            Level::Warm => self.warm_share,
-            Level::Hot => self.hot_share,
+            ThermalLevel::Normal => 1.0,
+            ThermalLevel::Warm => self.warm_share,
+            ThermalLevel::Hot => self.hot_share,
         }
     }
 

@@ -208,7 +208,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         homeassistant: reloader.home_assistant(),
         counters,
         backups: directories.backups.clone(),
-        backup_limits: config.backup.limits(),
+        backup_limits: (&config.backup).into(),
         ceiling: ProgramCeiling::of_this_process(ceiling_mib),
         proofs: crate::operator::Proofs::of(&directories),
         watchdog: Arc::clone(&watchdog),

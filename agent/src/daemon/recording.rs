@@ -102,7 +102,7 @@ mod tests {
             index: Default::default(),
         };
         let clock = Arc::new(ManualClock::at(Timestamp::from_micros(0)));
-        Memory::open(storage.clone(), options, clock).unwrap()
+        Memory::open_in(storage.clone(), options, clock).unwrap()
     }
 
     fn board() -> Arc<Board> {

@@ -5,7 +5,7 @@ use memory_core::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::door::DoorError;
-use crate::mqtt::fields::kind;
+use crate::json::fields::kind;
 use crate::when;
 
 /// What an argument holds. Plain types only: several clients translate a schema for their model and know no others.

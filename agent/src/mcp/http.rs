@@ -32,10 +32,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The server, listening.
 pub struct McpServer {
     listener: TcpListener,
-    served: Arc<Served>,
+    served: Arc<ServedMcp>,
 }
 
-struct Served {
+struct ServedMcp {
     service: StreamableHttpService<MemoryServer, NeverSessionManager>,
     token: String,
     names: Vec<String>,
@@ -67,7 +67,7 @@ impl McpServer {
             .with_allowed_origins(config.origins.clone())
             .enforce_origin_validation();
         let service = StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), rules);
-        Ok(Self { listener, served: Arc::new(Served { service, token, names: names(config) }) })
+        Ok(Self { listener, served: Arc::new(ServedMcp { service, token, names: names(config) }) })
     }
 
     /// Serves until `shutdown`.
@@ -101,7 +101,7 @@ fn is_own_origin(headers: &HeaderMap) -> bool {
     own.is_some_and(|(origin, host)| origin.eq_ignore_ascii_case(host))
 }
 
-async fn answer(State(served): State<Arc<Served>>, mut request: Request) -> Response {
+async fn answer(State(served): State<Arc<ServedMcp>>, mut request: Request) -> Response {
     // Before anything is looked at: a stranger learns nothing.
     if !allowed(&served.token, request.uri().query(), request.headers()) {
         let how = [(header::WWW_AUTHENTICATE, "Bearer"), (header::CONNECTION, "close")];

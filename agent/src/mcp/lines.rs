@@ -59,7 +59,7 @@ impl OpenRequests {
     }
 }
 
-enum Line {
+enum McpLine {
     Whole,
     TooLong,
     End,
@@ -79,11 +79,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport
     }
 
     /// Reads up to the end of a line into `line`. Nothing is lost where this is dropped while it waits.
-    async fn read_line(&mut self) -> std::io::Result<Line> {
+    async fn read_line(&mut self) -> std::io::Result<McpLine> {
         loop {
             let available = self.reader.fill_buf().await?;
             if available.is_empty() {
-                return Ok(Line::End);
+                return Ok(McpLine::End);
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(available.len(), |end| end + 1);
@@ -96,10 +96,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport
             self.discarding = (was_discarding || !fits) && end.is_none();
             if !fits && !was_discarding {
                 self.line.clear();
-                return Ok(Line::TooLong);
+                return Ok(McpLine::TooLong);
             }
             if end.is_some() && !was_discarding {
-                return Ok(Line::Whole);
+                return Ok(McpLine::Whole);
             }
         }
     }
@@ -204,16 +204,16 @@ where
             }
             self.open.room().await;
             match self.read_line().await {
-                Ok(Line::Whole) => {
+                Ok(McpLine::Whole) => {
                     if let Some(message) = self.message() {
                         return Some(message);
                     }
                 }
-                Ok(Line::TooLong) => {
+                Ok(McpLine::TooLong) => {
                     let message = format!("the line has more than {MAX_LINE} bytes; send smaller messages");
                     self.refuse(None, ErrorCode::INVALID_REQUEST, message);
                 }
-                Ok(Line::End) => return None,
+                Ok(McpLine::End) => return None,
                 Err(error) => {
                     tracing::warn!(%error, "stdin cannot be read");
                     return None;

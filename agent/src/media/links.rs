@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use drivers::archive::Recording;
 use memory_core::StreamSpan;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::Recordings;
 use super::server::token;
@@ -90,10 +91,11 @@ fn seconds(at: std::time::Duration) -> f64 {
     (at.as_secs_f64() * 1e3).round() / 1e3
 }
 
-/// Percent-encoded, all but what an address may hold as it is.
+/// Everything but what an address may hold as it is (RFC 3986, unreserved).
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 fn escaped(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    utf8_percent_encode(text, ESCAPED).to_string()
 }
 
 #[cfg(test)]

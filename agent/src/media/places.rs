@@ -12,8 +12,7 @@ use std::path::{Path, PathBuf};
 use drivers::capture::SourceKind;
 use parking_lot::Mutex;
 
-use crate::config::{Config, Directories};
-use crate::senses;
+use crate::config::{Config, Directories, source_spec};
 
 /// File in the data directory that lists the played files, one path a line.
 const LIST: &str = "played";
@@ -39,7 +38,7 @@ impl Places {
         let list = directories.data.join(LIST);
         let mut played = listed(&list);
         for (name, source) in &config.sources {
-            if let Ok(SourceKind::File(file)) = senses::source_spec(name, source).map(|spec| spec.kind) {
+            if let Ok(SourceKind::File(file)) = source_spec(name, source).map(|spec| spec.kind) {
                 played.extend(file.path.canonicalize());
             }
         }

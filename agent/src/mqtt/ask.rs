@@ -3,15 +3,17 @@
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
+use memory_core::limits::MAX_OPTIONS;
 use memory_core::reasoning::Effort;
 use memory_core::{Answer, Evidence, Query};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::addressed::{AddressedRequest, read_request};
 use super::client::Message;
 use super::fields::{Fields, Moment};
 use super::pose;
-use super::reply::{Code, Payload, Refusal, Route, Router, read_payload};
+use super::reply::{Code, Payload, Refusal, Route, Router};
 use crate::config::mqtt::MqttLimits;
 use crate::media::MediaLinks;
 use crate::service::AskFailure;
@@ -19,55 +21,19 @@ use crate::service::AskFailure;
 /// Most items of evidence that an answer carries.
 const MAX_TOP_K: u64 = 100;
 
-/// Most options of a multiple choice.
-const MAX_OPTIONS: usize = 100;
-
-/// A request and where its answer goes.
-#[derive(Debug)]
-pub struct Request<T> {
-    pub route: Route,
-    pub body: Result<T, Refusal>,
-}
-
 /// Reads the payload of `…/ask`.
-pub fn read_question(message: &Message, router: &Router<'_>, limits: &MqttLimits, moment: &Moment) -> Request<Query> {
+pub fn read_question(
+    message: &Message,
+    router: &Router<'_>,
+    limits: &MqttLimits,
+    moment: &Moment,
+) -> AddressedRequest<Query> {
     read_request(message, router, limits.ask_bytes, |payload| match payload {
         Payload::Text(question) => query(Fields(&serde_json::Map::new()), Some(question), message, limits, moment),
         Payload::Json(Value::Object(map)) => query(Fields(map), None, message, limits, moment),
         Payload::Json(_) => Err(Refusal::bad("expected an object with `question`, or the question itself")),
     })
     .only_if_answerable()
-}
-
-/// Reads a payload of at most `ceiling` bytes and finds its way back, whatever is wrong with it.
-pub fn read_request<T>(
-    message: &Message,
-    router: &Router<'_>,
-    ceiling: usize,
-    body: impl FnOnce(&Payload) -> Result<T, Refusal>,
-) -> Request<T> {
-    let size = message.payload.len();
-    if size > ceiling {
-        let refusal = Refusal::new(Code::TooLarge, format!("the payload has {size} bytes, and {ceiling} is the most"));
-        return Request { route: router.route_unread(message), body: Err(refusal) };
-    }
-    match read_payload(&message.payload) {
-        Err(refusal) => Request { route: router.route(message, None), body: Err(refusal) },
-        Ok(payload) => {
-            let fields = if let Payload::Json(Value::Object(map)) = &payload { Some(Fields(map)) } else { None };
-            Request { route: router.route(message, fields), body: body(&payload) }
-        }
-    }
-}
-
-impl<T> Request<T> {
-    /// A request whose way back is not allowed is not served.
-    pub fn only_if_answerable(mut self) -> Self {
-        if let Some(refused) = self.route.refused.take() {
-            self.body = Err(refused);
-        }
-        self
-    }
 }
 
 fn query(
@@ -103,13 +69,18 @@ fn query(
         now: fields.point("now", moment)?,
         near: pose::near(fields)?,
         robot: None,
-        top_k: usize::try_from(fields.count("top_k")?.unwrap_or(0).min(MAX_TOP_K)).unwrap_or(0),
+        top_k: top_k(fields)?,
         budget: Some(budget(fields.count("deadline_ms")?, message.expiry, limits, effort)),
         trace: fields.flag("trace")?,
         effort,
         tag: fields.value("request_id").and_then(|id| id.as_str().map(str::to_owned).or_else(|| Some(id.to_string()))),
         ablation: memory_core::Ablation::default(),
     })
+}
+
+fn top_k(fields: Fields<'_>) -> Result<usize, Refusal> {
+    let count = fields.count("top_k")?.filter(|count| *count > 0).map(|count| count.min(MAX_TOP_K));
+    Ok(count.and_then(|count| usize::try_from(count).ok()).unwrap_or(Query::USUAL_EVIDENCE))
 }
 
 fn effort(name: Option<&str>) -> Result<Effort, Refusal> {
@@ -272,7 +243,7 @@ mod tests {
     use super::super::topics::{ReplyPolicy, Topics};
     use super::*;
 
-    fn read(payload: impl Into<bytes::Bytes>) -> Request<Query> {
+    fn read(payload: impl Into<bytes::Bytes>) -> AddressedRequest<Query> {
         read_message(&message(payload))
     }
 
@@ -281,7 +252,7 @@ mod tests {
         Moment { now: Timestamp::parse("2026-11-22T12:00:00+01:00").unwrap(), zone }
     }
 
-    fn read_message(message: &Message) -> Request<Query> {
+    fn read_message(message: &Message) -> AddressedRequest<Query> {
         let topics = Topics::new("engram", "kitchen").unwrap();
         let policy = ReplyPolicy::new("engram", None);
         read_question(message, &Router { topics: &topics, policy: &policy }, &MqttLimits::default(), &moment())
@@ -331,6 +302,7 @@ mod tests {
         for (body, field) in [
             (json!({"question": 3}), "`question`"),
             (json!({"question": "x", "options": "a"}), "`options`"),
+            (json!({"question": "x", "options": vec!["a"; MAX_OPTIONS + 1]}), "32 is the most"),
             (json!({"question": "x", "top_k": -1}), "`top_k`"),
             (json!({"question": "x", "since": "yesterday"}), "`since`"),
             (json!({"question": "x", "deadline_ms": 1.5}), "`deadline_ms`"),

@@ -11,8 +11,8 @@ use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::client::{Broker, End, EndKind};
-use super::commands::Name;
+use super::client::{Broker, ConnectionEnd, EndKind};
+use super::commands::CommandName;
 use super::fields::Moment;
 use super::forgetting::Forgetting;
 use super::homeassistant::HomeAssistant;
@@ -165,7 +165,7 @@ impl Context {
     ///
     /// # Errors
     /// `busy`: too many requests a second, or the program takes more memory than it may and the command would take more.
-    pub fn admit_command(&self, name: Name) -> Result<(), Refusal> {
+    pub fn admit_command(&self, name: CommandName) -> Result<(), Refusal> {
         if !self.admit() {
             return Err(Refusal::new(
                 Code::Busy,
@@ -189,7 +189,7 @@ impl Context {
     }
 
     /// Makes the end of a connection known: counted, shown in `health`, and logged when it is news.
-    pub fn report(&self, part: &'static str, end: &End) {
+    pub fn report(&self, part: &'static str, end: &ConnectionEnd) {
         self.counters.connection_failures.increment();
         let message = match end.kind {
             EndKind::TakenOver => format!(

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::ask::render;
-use super::commands::Name;
+use super::commands::CommandName;
 use super::procedure::QUERIES;
 use super::reply::{Code, Route as ReplyRoute};
 use super::topics::{Outbound, Topics};
@@ -77,7 +77,7 @@ fn the_page_lists_every_route_intent_and_modality() {
 
 #[test]
 fn the_page_lists_every_command_and_every_query_about_procedures() {
-    let commands: BTreeSet<String> = Name::ALL.iter().map(|name| name.as_str().to_owned()).collect();
+    let commands: BTreeSet<String> = CommandName::ALL.iter().map(|name| name.as_str().to_owned()).collect();
     assert_eq!(first_column("| name | request |"), commands);
 
     let asked: BTreeSet<String> = first_column("| request | reply |")
@@ -193,7 +193,7 @@ fn the_page_gives_the_shape_of_episodes_events_and_counts() {
     let at = Timestamp::parse("2026-11-20T07:00:00Z").unwrap();
     let clock = std::sync::Arc::new(memory_core::ManualClock::at(at));
     let memory =
-        memory_core::Memory::open(std::sync::Arc::new(memory_core::store::MemoryStorage::new()), options, clock)
+        memory_core::Memory::open_in(std::sync::Arc::new(memory_core::store::MemoryStorage::new()), options, clock)
             .unwrap();
     let told = memory_core::Told { text: "The lamp is on.".to_owned(), ..Default::default() };
     memory.observe(vec![memory_core::Observation::Told(told)]).unwrap();
@@ -202,8 +202,8 @@ fn the_page_gives_the_shape_of_episodes_events_and_counts() {
     let shapes = PAGE.split("**Shapes.**").nth(1).unwrap().split("\n\n").next().unwrap();
     let counts = PAGE.lines().find(|line| line.contains(r#"{"of": "stats"}"#)).unwrap();
     for (body, text) in [
-        (super::commands::episode(&whole, &events, &zone, &links)["episode"].take(), shapes),
-        (super::commands::event_body(&events[0], &zone, &links), shapes),
+        (super::episodes::episode(&whole, &events, &zone, &links)["episode"].take(), shapes),
+        (super::episodes::event_body(&events[0], &zone, &links), shapes),
         (super::entities::stats(&memory), counts),
     ] {
         for field in body.as_object().unwrap().keys() {

@@ -11,8 +11,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::MqttError;
+use super::backoff::Backoff;
 use super::beat::{self, Beat};
-use super::client::{Backoff, End, EndKind, Gone, Link, LinkOptions, Publication, Reliability, Sender};
+use super::client::{ConnectionEnd, EndKind, Gone, Link, LinkOptions, Publication, Reliability, Sender};
 use super::context::{CONNECTION_ASK, CONNECTION_IN, Context, RIGHTS_ASK, RIGHTS_IN, STORAGE};
 use super::dispute::{self, Dispute, Due};
 use super::ingest::{self, Ended, Ingest};
@@ -77,7 +78,7 @@ impl InConnection {
     }
 
     /// One connection, from CONNECT until every message it brought is dealt with.
-    async fn connection(&self, backoff: &mut Backoff) -> (End, Ended) {
+    async fn connection(&self, backoff: &mut Backoff) -> (ConnectionEnd, Ended) {
         let context = &self.context;
         let limits = &context.config.limits;
         let (entrance, messages) = ingest::way();
@@ -122,7 +123,7 @@ impl InConnection {
     }
 
     /// Subscribes and waits for the end.
-    async fn subscribe(&self, link: &mut Link, backoff: &mut Backoff) -> End {
+    async fn subscribe(&self, link: &mut Link, backoff: &mut Backoff) -> ConnectionEnd {
         let topics = &self.context.topics;
         let forget = topics.command("forget").expect("names of commands are topic levels");
         let filters = [topics.observe(), forget].map(|filter| (filter, Reliability::AtLeastOnce));
@@ -153,8 +154,8 @@ fn done(ended: Result<Ended, tokio::task::JoinError>) -> Ended {
     ended.unwrap_or_else(|error| Ended::StorageTrouble(error.to_string()))
 }
 
-fn closed() -> End {
-    End { kind: EndKind::Closed, message: "closed".to_owned() }
+fn closed() -> ConnectionEnd {
+    ConnectionEnd { kind: EndKind::Closed, message: "closed".to_owned() }
 }
 
 fn report_rights(context: &Context, part: &'static str, filters: &[(String, Reliability)], granted: &[bool]) {
@@ -190,8 +191,8 @@ struct MemoryEvents {
 }
 
 /// How a connection ended.
-enum ConnectionEnd {
-    Lost(End),
+enum ServingEnd {
+    Lost(ConnectionEnd),
     Taken(String),
 }
 
@@ -226,7 +227,7 @@ impl AskConnection {
                             self.leave(link).await;
                             return Ok(());
                         }
-                        Some(ConnectionEnd::Taken(other)) if self.has_served => {
+                        Some(ServingEnd::Taken(other)) if self.has_served => {
                             self.step_back(link, &other).await;
                             let pause = backoff.pause(EndKind::TakenOver);
                             tokio::select! {
@@ -235,7 +236,7 @@ impl AskConnection {
                             }
                             continue;
                         }
-                        Some(ConnectionEnd::Taken(other)) => {
+                        Some(ServingEnd::Taken(other)) => {
                             self.online.send_replace(false);
                             self.stop_in.cancel();
                             // A clean farewell keeps the will from declaring the other one offline.
@@ -245,7 +246,7 @@ impl AskConnection {
                                 other,
                             });
                         }
-                        Some(ConnectionEnd::Lost(end)) => end,
+                        Some(ServingEnd::Lost(end)) => end,
                     }
                 }
             };
@@ -280,11 +281,11 @@ impl AskConnection {
         signs: &mut mpsc::Receiver<Sign>,
         events: &mut MemoryEvents,
         backoff: &mut Backoff,
-    ) -> ConnectionEnd {
+    ) -> ServingEnd {
         let sender = link.sender().clone();
         let serving = async {
             match claim(&self.context, &sender, signs).await? {
-                Claim::Taken(other) => return Ok(ConnectionEnd::Taken(other)),
+                Claim::Taken(other) => return Ok(ServingEnd::Taken(other)),
                 Claim::Free => {}
             }
             backoff.reset();
@@ -297,8 +298,8 @@ impl AskConnection {
         };
         match link.during(serving).await {
             Ok(Ok(outcome)) => outcome,
-            Ok(Err(Gone)) => ConnectionEnd::Lost(link.end().await),
-            Err(end) => ConnectionEnd::Lost(end),
+            Ok(Err(Gone)) => ServingEnd::Lost(link.end().await),
+            Err(end) => ServingEnd::Lost(end),
         }
     }
 
@@ -326,7 +327,7 @@ impl AskConnection {
         link: &Sender,
         signs: &mut mpsc::Receiver<Sign>,
         events: &mut MemoryEvents,
-    ) -> Result<ConnectionEnd, Gone> {
+    ) -> Result<ServingEnd, Gone> {
         let context = Arc::clone(&self.context);
         let mut beat = Beat::new(Duration::from_secs(context.config.health_interval_s));
         let mut health_open = true;
@@ -395,7 +396,7 @@ impl AskConnection {
                     // The will of an earlier connection, or of one that has left: this one is here.
                     Some(Sign::Status(status)) if status != ONLINE => dispute.status(),
                     Some(Sign::Answer(text)) => if let Some(other) = dispute.answer(own, &text) {
-                        return Ok(ConnectionEnd::Taken(other));
+                        return Ok(ServingEnd::Taken(other));
                     },
                     Some(_) => {}
                 },

@@ -36,7 +36,12 @@ impl List {
             Some("entities") => Ok(Some(Self::Entities { limit })),
             Some("facts") => {
                 let subject = fields.text("subject")?.or(fields.text("entity")?).map(str::to_owned);
-                Ok(Some(Self::Facts(FactFilter { subject, past: fields.flag("past")?, limit, budget: None })))
+                Ok(Some(Self::Facts(FactFilter {
+                    subject,
+                    past: fields.flag("past")?,
+                    limit: Some(limit),
+                    budget: None,
+                })))
             }
             Some("gists") => Ok(Some(Self::Gists(gists::read_list(fields, moment)?))),
             Some("places") => Ok(Some(Self::Places { limit })),

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::client::Message;
-use super::commands;
 use super::context::Context;
+use super::forget;
 use super::reply::{Code, Refusal};
 
 /// How long `…-in` has to begin.
@@ -41,7 +41,7 @@ pub enum Side {
 
 /// The reply to `forget`. Nobody is told that something is gone while a recording shows it.
 pub fn body(context: &Context, reply: &ForgetReply) -> Value {
-    let mut body = commands::forgotten(reply);
+    let mut body = forget::forgotten(reply);
     let recorded = context.media.recordings().is_some();
     let left = if recorded { context.service.memory().recordings_to_remove().map_or(1, |left| left.len()) } else { 0 };
     if left > 0 {

@@ -4,9 +4,11 @@ use fuzzing::fuzz;
 use memory_core::Timestamp;
 
 use super::ask::read_question;
-use super::commands::{self, EventList, Name};
+use super::commands::{self, CommandName};
 use super::entities;
+use super::episodes::{self, EventList};
 use super::fields::{Fields, Moment};
+use super::forget;
 use super::gists;
 use super::observe::read_observations;
 use super::places;
@@ -78,15 +80,15 @@ fn fuzz_payloads_of_every_topic() {
         router.route_unread(&message);
         drop(read_robot_pose(&bytes, now));
         let Ok(payload) = read_payload(&bytes) else { return };
-        for name in Name::ALL {
+        for name in CommandName::ALL {
             let Ok(map) = commands::fields(name.as_str(), &payload) else { continue };
             let fields = Fields(&map);
-            drop((commands::read_forget(fields, &moment), commands::read_recording(fields)));
-            drop((commands::read_list(fields, &moment), commands::read_get(fields), EventList::read(fields)));
+            drop((forget::read_forget(fields, &moment), commands::read_recording(fields)));
+            drop((episodes::read_list(fields, &moment), episodes::read_get(fields), EventList::read(fields)));
             drop((gists::read_list(fields, &moment), entities::List::read(fields, &moment)));
             drop((entities::read_naming(fields), places::read(fields), procedure::read(fields)));
             drop(search::read(fields, &moment));
-            if !matches!(name, Name::Recording) {
+            if !matches!(name, CommandName::Recording) {
                 break;
             }
         }

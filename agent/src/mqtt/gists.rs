@@ -24,8 +24,8 @@ pub fn read_list(fields: Fields<'_>, moment: &Moment) -> Result<GistFilter, Refu
         let open = Timestamp::from_micros;
         TimeSpan::new(since.unwrap_or(open(i64::MIN)), until.unwrap_or(open(i64::MAX)))
     });
-    let limit = fields.count("limit")?.unwrap_or(0).min(MAX_LIST);
-    Ok(GistFilter { level, span, limit: usize::try_from(limit).unwrap_or(0), budget: None })
+    let limit = fields.count("limit")?.filter(|limit| *limit > 0).map(|limit| limit.min(MAX_LIST));
+    Ok(GistFilter { level, span, limit: limit.and_then(|limit| usize::try_from(limit).ok()), budget: None })
 }
 
 /// The answer to `list`.
@@ -66,7 +66,7 @@ mod tests {
     fn hours_are_listed_unless_another_level_is_asked_for_and_an_unknown_one_is_refused() {
         assert_eq!(read(&json!({})).unwrap().level, Level::Hour);
         let days = read(&json!({"level": "day", "since": "2026-11-20T00:00:00Z", "limit": 900})).unwrap();
-        assert_eq!((days.level, days.limit), (Level::Day, 200));
+        assert_eq!((days.level, days.limit), (Level::Day, Some(200)));
         assert!(days.span.is_some_and(|span| span.end == Timestamp::from_micros(i64::MAX)));
         let hour = read(&json!({"since": "1h"})).unwrap().span.map(|span| span.start.as_micros());
         assert_eq!(hour, Some(-3_600_000_000));

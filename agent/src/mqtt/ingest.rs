@@ -16,16 +16,17 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::ask::read_request;
+use super::addressed::read_request;
 use super::client::{Acknowledgement, Message, Receive};
-use super::commands::{self, Name};
+use super::commands::{self, CommandName};
 use super::context::{Context, STORAGE};
 use super::fields::Fields;
+use super::forget;
 use super::forgetting::{self, Side};
-use super::observe::{Items, Report, read_observations};
+use super::observe::{Items, ObserveReport, read_observations};
 use super::reply::{Code, Refusal, Route};
 use super::topics::{Inbound, Outbound};
-use crate::service::{Committed, ForgetFailure, ObserveFailure, Reply};
+use crate::service::{Committed, ForgetFailure, ObserveFailure, WriterReply};
 
 /// How long a reply to `observe` or `forget` may wait for a connection.
 const REPLY_PATIENCE: Duration = Duration::from_secs(60);
@@ -87,13 +88,13 @@ struct Pending {
     acknowledgement: Option<Acknowledgement>,
     redelivered: bool,
     route: Route,
-    work: Work,
+    work: IngestWork,
     room: OwnedSemaphorePermit,
 }
 
-enum Work {
-    Observe(Items, Reply<Result<Committed, ObserveFailure>>),
-    Forget(Reply<Result<ForgetReply, ForgetFailure>>),
+enum IngestWork {
+    Observe(Items, WriterReply<Result<Committed, ObserveFailure>>),
+    Forget(WriterReply<Result<ForgetReply, ForgetFailure>>),
     /// Dealt with on receipt; waits only for its turn to be acknowledged.
     Done,
 }
@@ -160,19 +161,19 @@ impl Ingest {
         let redelivered = message.redelivered;
         let (route, work, wait) = match self.context.topics.parse(&message.topic) {
             // What a broker has stored comes again with every subscription; it was heard when it was said.
-            _ if message.retained => (Route::default(), Work::Done, Duration::ZERO),
+            _ if message.retained => (Route::default(), IngestWork::Done, Duration::ZERO),
             Some(Inbound::Observe) => self.begin_observe(&message).await,
-            Some(Inbound::Command(name)) if name == Name::Forget.as_str() => self.begin_forget(&message).await,
+            Some(Inbound::Command(name)) if name == CommandName::Forget.as_str() => self.begin_forget(&message).await,
             _ => {
                 // Left over from a subscription that an earlier configuration made.
                 tracing::debug!(topic = message.topic, "a message that nobody wants");
-                (Route::default(), Work::Done, Duration::ZERO)
+                (Route::default(), IngestWork::Done, Duration::ZERO)
             }
         };
         (Pending { acknowledgement, redelivered, route, work, room }, wait)
     }
 
-    async fn begin_observe(&self, message: &Message) -> (Route, Work, Duration) {
+    async fn begin_observe(&self, message: &Message) -> (Route, IngestWork, Duration) {
         let context = &self.context;
         context.counters.observe_messages.increment();
         let request = read_observations(message, &context.router(), &context.config.limits);
@@ -185,31 +186,31 @@ impl Ingest {
             Err(refusal) => {
                 context.counters.observations_rejected.increment();
                 self.tell_refusal(&request.route, &refusal);
-                (request.route, Work::Done, Duration::ZERO)
+                (request.route, IngestWork::Done, Duration::ZERO)
             }
             Ok(mut items) => {
                 let told = std::mem::take(&mut items.told);
                 let wait = context.pace(told.len());
                 let batch = told.into_iter().map(memory_core::Observation::Told).collect();
                 let reply = context.service.enqueue_observe(batch).await;
-                (request.route, Work::Observe(items, reply), wait)
+                (request.route, IngestWork::Observe(items, reply), wait)
             }
         }
     }
 
-    async fn begin_forget(&self, message: &Message) -> (Route, Work, Duration) {
+    async fn begin_forget(&self, message: &Message) -> (Route, IngestWork, Duration) {
         let context = &self.context;
         context.counters.commands.increment();
         let mut request = read_request(message, &context.router(), context.config.limits.ask_bytes, |payload| {
-            let fields = commands::fields(Name::Forget.as_str(), payload)?;
-            Name::Forget.check_allowed_to(&context.config, &context.proofs, &fields)?;
-            commands::read_forget(Fields(&fields), &context.moment())
+            let fields = commands::fields(CommandName::Forget.as_str(), payload)?;
+            CommandName::Forget.check_allowed_to(&context.config, &context.proofs, &fields)?;
+            forget::read_forget(Fields(&fields), &context.moment())
         })
         .only_if_answerable();
         match request.body {
             Err(refusal) => {
                 context.answer(&request.route, &request.route.error(&refusal), REPLY_PATIENCE);
-                (request.route, Work::Done, Duration::ZERO)
+                (request.route, IngestWork::Done, Duration::ZERO)
             }
             Ok(forget) => {
                 // A name that is to be forgotten must not stay in the log.
@@ -223,7 +224,7 @@ impl Ingest {
                     // It was done and answered already; now it reaches what was waiting before it.
                     request.route = Route::default();
                 }
-                (request.route, Work::Forget(context.service.enqueue_forget(forget).await), Duration::ZERO)
+                (request.route, IngestWork::Forget(context.service.enqueue_forget(forget).await), Duration::ZERO)
             }
         }
     }
@@ -233,12 +234,12 @@ impl Ingest {
         let Pending { acknowledgement, redelivered, route, work, room } = pending;
         let context = &self.context;
         let problem = match (work, outcome) {
-            (Work::Observe(items, _), WriteOutcome::Observed(Ok(committed))) => {
+            (IngestWork::Observe(items, _), WriteOutcome::Observed(Ok(committed))) => {
                 context.counters.set_problem(STORAGE, None);
                 self.tell_report(&route, &items.report(&committed));
                 None
             }
-            (Work::Observe(..), WriteOutcome::Observed(Err(failure))) => {
+            (IngestWork::Observe(..), WriteOutcome::Observed(Err(failure))) => {
                 context.counters.observe_deferred.increment();
                 let code = match failure {
                     ObserveFailure::StorageFull(_) => Code::StorageFull,
@@ -251,7 +252,9 @@ impl Ingest {
                 }
                 Some(failure.to_string())
             }
-            (Work::Forget(_), WriteOutcome::Forgotten(outcome)) => self.tell_forgotten(&route, redelivered, outcome),
+            (IngestWork::Forget(_), WriteOutcome::Forgotten(outcome)) => {
+                self.tell_forgotten(&route, redelivered, outcome)
+            }
             _ => None,
         };
         if problem.is_none()
@@ -264,7 +267,7 @@ impl Ingest {
         problem
     }
 
-    fn tell_report(&self, route: &Route, report: &Report) {
+    fn tell_report(&self, route: &Route, report: &ObserveReport) {
         let context = &self.context;
         context.counters.observations_accepted.add(report.accepted);
         context.counters.observations_duplicate.add(report.duplicates);
@@ -324,11 +327,13 @@ impl Ingest {
 /// Waits for the commit of the oldest message. Cancelling it loses nothing.
 async fn next_outcome(pending: &mut VecDeque<Pending>) -> WriteOutcome {
     match pending.front_mut().map(|pending| &mut pending.work) {
-        Some(Work::Observe(_, reply)) => WriteOutcome::Observed(reply.await.unwrap_or(Err(ObserveFailure::Closed))),
-        Some(Work::Forget(reply)) => {
+        Some(IngestWork::Observe(_, reply)) => {
+            WriteOutcome::Observed(reply.await.unwrap_or(Err(ObserveFailure::Closed)))
+        }
+        Some(IngestWork::Forget(reply)) => {
             WriteOutcome::Forgotten(reply.await.unwrap_or(Err(ForgetFailure::Write(ObserveFailure::Closed))))
         }
-        Some(Work::Done) | None => WriteOutcome::Nothing,
+        Some(IngestWork::Done) | None => WriteOutcome::Nothing,
     }
 }
 

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::ask::read_question;
 use super::client::Message;
-use super::commands::Name;
+use super::commands::CommandName;
 use super::context::Context;
 use super::fields::Fields;
 use super::observe::read_observations;
@@ -102,7 +102,7 @@ impl LocalDoor {
     pub async fn command(&self, name: &str, body: &Value) -> Value {
         self.context.counters.commands.increment();
         let outcome = async {
-            let name = Name::parse(name)?;
+            let name = CommandName::parse(name)?;
             name.check_not_denied(&self.context.config)?;
             self.context.admit_command(name)?;
             let none = Map::new();

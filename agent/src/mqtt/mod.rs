@@ -5,7 +5,9 @@
 //! questions and the other commands and carries everything that Engram publishes. It starts clean, so that old questions
 //! are not answered hours later. Neither event loop waits for the memory.
 
+mod addressed;
 pub(crate) mod ask;
+mod backoff;
 mod beat;
 pub(crate) mod client;
 pub(crate) mod commands;
@@ -16,7 +18,8 @@ mod counters;
 mod dispute;
 mod door;
 pub(crate) mod entities;
-pub(crate) mod fields;
+pub(crate) mod episodes;
+pub(crate) mod forget;
 mod forgetting;
 #[cfg(test)]
 mod fuzz_tests;
@@ -30,7 +33,6 @@ pub(crate) mod observe;
 mod outbox;
 mod picture;
 pub(crate) mod places;
-pub(crate) mod pose;
 mod presence;
 pub(crate) mod procedure;
 pub(crate) mod reply;
@@ -38,7 +40,6 @@ pub mod request;
 mod requests;
 pub(crate) mod search;
 mod tls;
-pub mod topics;
 mod trouble;
 pub(crate) mod upkeep;
 
@@ -51,8 +52,10 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::config::mqtt::MqttConfig;
 use crate::health::HealthReport;
+pub(crate) use crate::json::{fields, pose};
 use crate::operator::Proofs;
 use crate::service::MemoryService;
+pub use crate::topics;
 use crate::upkeep::BackupLimits;
 use crate::watchdog::Watchdog;
 pub use counters::{Counter, MqttCounters};
@@ -170,11 +173,6 @@ pub struct FrontDoor {
     pub proofs: Proofs,
     /// Watches the two clients and their event loops.
     pub watchdog: Arc<Watchdog>,
-}
-
-/// Names of all commands.
-pub fn command_names() -> impl Iterator<Item = &'static str> {
-    commands::Name::ALL.into_iter().map(commands::Name::as_str)
 }
 
 /// Serves until `shutdown`, then leaves cleanly: takes nothing new, finishes what it has, says `stopped`. `online` turns

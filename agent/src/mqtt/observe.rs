@@ -1,10 +1,10 @@
 //! Parses observations, and builds the replies to them.
 
-use memory_core::{Attributes, Kind, Outcome, Told};
+use memory_core::{Attributes, Kind, ObserveOutcome, Told};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::ask::{Request, read_request};
+use super::addressed::{AddressedRequest, read_request};
 use super::client::Message;
 use super::fields::{Fields, kind, wrong};
 use super::pose;
@@ -44,7 +44,7 @@ pub struct Items {
 
 /// What is told to the sender.
 #[derive(Debug, Default, PartialEq)]
-pub struct Report {
+pub struct ObserveReport {
     pub accepted: u64,
     pub duplicates: u64,
     pub rejected: Vec<Rejected>,
@@ -52,7 +52,7 @@ pub struct Report {
 }
 
 /// Reads the payload of `…/observe`: one object, a list of them, or an object with the list in `observations`.
-pub fn read_observations(message: &Message, router: &Router<'_>, limits: &MqttLimits) -> Request<Items> {
+pub fn read_observations(message: &Message, router: &Router<'_>, limits: &MqttLimits) -> AddressedRequest<Items> {
     read_request(message, router, limits.observe_bytes, |payload| {
         let (one, list);
         let values: &[Value] = match payload {
@@ -160,13 +160,13 @@ fn attributes(fields: Fields<'_>) -> Result<Attributes, Refusal> {
 
 impl Items {
     /// What to tell the sender once `told` was committed.
-    pub fn report(mut self, committed: &Committed) -> Report {
-        let mut report = Report { seq: Some(committed.seq), ..Report::default() };
+    pub fn report(mut self, committed: &Committed) -> ObserveReport {
+        let mut report = ObserveReport { seq: Some(committed.seq), ..ObserveReport::default() };
         for ((index, id), outcome) in self.origin.into_iter().zip(&committed.outcomes) {
             match outcome {
-                Outcome::Accepted { .. } | Outcome::Corrected { .. } => report.accepted += 1,
-                Outcome::Duplicate { .. } => report.duplicates += 1,
-                Outcome::Rejected { message } => self.rejected.push(Rejected {
+                ObserveOutcome::Accepted { .. } | ObserveOutcome::Corrected { .. } => report.accepted += 1,
+                ObserveOutcome::Duplicate { .. } => report.duplicates += 1,
+                ObserveOutcome::Rejected { message } => self.rejected.push(Rejected {
                     index,
                     id: id.map(Value::String),
                     error: Refusal::bad(message.clone()),
@@ -179,7 +179,7 @@ impl Items {
     }
 }
 
-impl Report {
+impl ObserveReport {
     /// The payload of the reply.
     pub fn body(&self, route: &Route) -> Value {
         let mut body = Map::new();
@@ -200,11 +200,11 @@ mod tests {
     use super::super::topics::{ReplyPolicy, Topics};
     use super::*;
 
-    fn read(payload: &Value) -> Request<Items> {
+    fn read(payload: &Value) -> AddressedRequest<Items> {
         read_message(&message(payload.to_string()))
     }
 
-    fn read_message(message: &Message) -> Request<Items> {
+    fn read_message(message: &Message) -> AddressedRequest<Items> {
         let topics = Topics::new("engram", "kitchen").unwrap();
         let policy = ReplyPolicy::new("engram", None);
         read_observations(message, &Router { topics: &topics, policy: &policy }, &MqttLimits::default())
@@ -247,9 +247,9 @@ mod tests {
             read(&json!([{"text": ""}, {"id": "late", "text": "b"}, {"text": "c"}, {"text": "d"}])).body.unwrap();
         let committed = Committed {
             outcomes: vec![
-                Outcome::Rejected { message: "`at` lies more than 24 h in the future".to_owned() },
-                Outcome::Accepted { episode: EpisodeId(1), opened: true, events: vec![EventId(1)] },
-                Outcome::Duplicate { of: EventId(1) },
+                ObserveOutcome::Rejected { message: "`at` lies more than 24 h in the future".to_owned() },
+                ObserveOutcome::Accepted { episode: EpisodeId(1), opened: true, events: vec![EventId(1)] },
+                ObserveOutcome::Duplicate { of: Some(EventId(1)) },
             ],
             seq: 12,
         };

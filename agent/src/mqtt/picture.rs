@@ -7,8 +7,8 @@ use memory_core::EventPage;
 use serde_json::{Value, json};
 
 use super::ask::refusal;
-use super::commands::{self, Get};
 use super::context::Context;
+use super::episodes::{self, Get};
 use super::fields::Fields;
 use super::reply::{Code, Refusal};
 use crate::media::{Moment, PictureError};
@@ -22,7 +22,7 @@ const PICTURE_TIMEOUT: Duration = Duration::from_secs(7);
 /// Answers it.
 pub async fn run(context: &Context, fields: Fields<'_>) -> Result<Value, Refusal> {
     let width = fields.count("max_width")?.unwrap_or(USUAL_WIDTH).clamp(16, MAX_WIDTH);
-    let (name, id, moment) = match commands::read_get(fields)? {
+    let (name, id, moment) = match episodes::read_get(fields)? {
         Get::Event(id) => {
             let event = context.service.event(id).await.map_err(|failure| refusal(&failure))?;
             let event = event.ok_or_else(|| gone("event", &id.to_string()))?;

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use memory_core::{Kind, Memory, Observation, Outcome, Place, Pose, PoseOf, ReadError, Told, Value as Attribute};
+use memory_core::{
+    Kind, Memory, Observation, ObserveOutcome, Place, Pose, PoseOf, ReadError, Told, Value as Attribute,
+};
 use serde_json::{Value, json};
 
 use super::context::Context;
@@ -109,14 +111,14 @@ pub async fn run(context: &Context, fields: Fields<'_>) -> Result<Value, Refusal
         other => Refusal::new(Code::Internal, other.to_string()),
     })?;
     match committed.outcomes.into_iter().next() {
-        Some(Outcome::Accepted { events, .. }) => Ok(json!({
+        Some(ObserveOutcome::Accepted { events, .. }) => Ok(json!({
             "state": "succeeded",
             "name": name,
             "renames": old,
             "pose": pose::body(pose.as_ref()),
             "event": events.first().map(ToString::to_string),
         })),
-        Some(Outcome::Rejected { message }) => Err(Refusal::bad(message)),
+        Some(ObserveOutcome::Rejected { message }) => Err(Refusal::bad(message)),
         _ => Err(Refusal::new(Code::Internal, "the name was not committed; try again")),
     }
 }

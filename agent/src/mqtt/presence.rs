@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::client::{Delivery, Gone, Publication, Reliability, Sender};
-use super::commands::Name;
+use super::commands::CommandName;
 use super::context::Context;
 use super::requests::Sign;
 use super::topics::Outbound;
@@ -125,7 +125,7 @@ async fn living(
 /// The request that every engram of this robot name answers with its id.
 pub fn challenge(context: &Context, nonce: &str, answers: String) -> Publication {
     Publication {
-        topic: context.topics.command(Name::Instance.as_str()).expect("names of commands are topic levels"),
+        topic: context.topics.command(CommandName::Instance.as_str()).expect("names of commands are topic levels"),
         payload: json!({"request_id": nonce}).to_string().into(),
         response_topic: Some(answers),
         expiry: Some(CHALLENGE),

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tokio::sync::{oneshot, watch};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::client::{Broker, Delivery, End, LinkOptions, Message, Publication, Reliability, Sender};
+use super::client::{Broker, ConnectionEnd, Delivery, LinkOptions, Message, Publication, Reliability, Sender};
 use super::topics::{NameError, Outbound, Topics};
 use super::{MqttError, presence};
 use crate::config::mqtt::MqttConfig;
@@ -69,7 +69,7 @@ pub struct Client {
     /// Where this client hears replies.
     inbox: String,
     sender: Sender,
-    waiting: Arc<Waiting>,
+    waiting: Arc<PendingReplies>,
     next: AtomicU64,
     /// Why the connection ended, once it has.
     ended: watch::Receiver<Option<String>>,
@@ -78,7 +78,7 @@ pub struct Client {
 }
 
 /// Who waits for which reply, and what the robot says of itself.
-struct Waiting {
+struct PendingReplies {
     replies: Mutex<BTreeMap<u64, oneshot::Sender<Value>>>,
     health_topic: String,
     status_topic: String,
@@ -99,7 +99,7 @@ pub struct Vitals {
     pub health: Option<Value>,
 }
 
-impl Waiting {
+impl PendingReplies {
     fn new(topics: &Topics) -> Self {
         Self {
             replies: Mutex::default(),
@@ -153,7 +153,7 @@ impl Client {
         let tag = ["cli", &std::process::id().to_string(), &presence::nonce()].join("-");
         let inbox = topics.answer(&tag).map_err(|error| RequestError::Name { name: tag.clone(), error })?;
         let broker = Broker::new(config)?;
-        let waiting = Arc::new(Waiting::new(&topics));
+        let waiting = Arc::new(PendingReplies::new(&topics));
         let receiver = Arc::clone(&waiting);
         let options = LinkOptions { client_id: ["engram", &tag].join("-"), ..LinkOptions::default() };
         let connected = broker.connect(options, move |message| receiver.deliver(&message)).await;
@@ -320,6 +320,6 @@ pub async fn ask(config: &MqttConfig, robot: &str, question: Value, timeout: Dur
     reply
 }
 
-fn connection(end: End) -> RequestError {
+fn connection(end: ConnectionEnd) -> RequestError {
     RequestError::Connection(end.message)
 }

@@ -7,12 +7,15 @@ use memory_core::{Pose, Query, Timestamp};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::ask::{read_question, read_request, refusal, render};
+use super::addressed::{AddressedRequest, read_request};
+use super::ask::{read_question, refusal, render};
 use super::client::Message;
-use super::commands::{self, EventList, Get, Name};
+use super::commands::{self, CommandName};
 use super::context::{Context, POSE};
 use super::entities::{self, List};
+use super::episodes::{self, EventList, Get};
 use super::fields::Fields;
+use super::forget;
 use super::forgetting::{self, Side};
 use super::picture;
 use super::places;
@@ -62,7 +65,7 @@ impl Dispatcher {
             Some(Inbound::Pose) if message.retained => return,
             Some(Inbound::Pose) => return self.pose(&message),
             Some(Inbound::Ask) => return self.spawn(message, None),
-            Some(Inbound::Command(name)) if name == Name::Forget.as_str() => return self.forget(message),
+            Some(Inbound::Command(name)) if name == CommandName::Forget.as_str() => return self.forget(message),
             Some(Inbound::Command(name)) => return self.spawn(message, Some(name)),
             Some(Inbound::Instance) => Sign::Instance(text(&message)),
             Some(Inbound::Status) => Sign::Status(text(&message)),
@@ -126,14 +129,14 @@ impl Dispatcher {
     /// `…-in` takes it, in its order among the observations, if it can: it says so too where it is forbidden.
     fn forget(&self, message: Message) {
         let context = Arc::clone(&self.context);
-        if context.leaving.is_cancelled() || Name::Forget.check_allowed(&context.config).is_err() {
+        if context.leaving.is_cancelled() || CommandName::Forget.check_allowed(&context.config).is_err() {
             return;
         }
         let Some(place) = context.forgetting.wait() else { return };
         context.requests.clone().spawn(async move {
             tokio::time::sleep(forgetting::BEGIN_TIMEOUT).await;
             if context.forgetting.begin(forgetting::key(&message), Side::Ask, context.clock.monotonic()) {
-                command_named(&context, Name::Forget.as_str(), &message).await;
+                command_named(&context, CommandName::Forget.as_str(), &message).await;
             }
             drop(place);
         });
@@ -228,17 +231,17 @@ async fn command_named(context: &Context, name: &str, message: &Message) {
     let empty = message.payload.iter().all(u8::is_ascii_whitespace);
     let request = if empty {
         // Buttons of a dashboard send nothing.
-        super::ask::Request { route: context.router().route(message, None), body: Ok(serde_json::Map::new()) }
+        AddressedRequest { route: context.router().route(message, None), body: Ok(serde_json::Map::new()) }
     } else {
         read_request(message, &context.router(), ceiling, |payload: &Payload| commands::fields(name, payload))
     };
     let request = request.only_if_answerable();
     let route = request.route;
     let outcome = async {
-        let name = Name::parse(name)?;
+        let name = CommandName::parse(name)?;
         let fields = request.body?;
-        if name == Name::Recording {
-            Name::check_recording(commands::read_recording(Fields(&fields))?, &context.config)?;
+        if name == CommandName::Recording {
+            CommandName::check_recording(commands::read_recording(Fields(&fields))?, &context.config)?;
         } else {
             name.check_allowed_to(&context.config, &context.proofs, &fields)?;
         }
@@ -263,10 +266,10 @@ async fn command_named(context: &Context, name: &str, message: &Message) {
     context.answer(&route, &body, MIN_REPLY_TIMEOUT);
 }
 
-pub(super) async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Result<Value, Refusal> {
+pub(super) async fn run(context: &Context, name: CommandName, fields: Fields<'_>) -> Result<Value, Refusal> {
     let failed = |failure| refusal(&failure);
     match name {
-        Name::List => {
+        CommandName::List => {
             if let Some(list) = EventList::read(fields)? {
                 let wanted = list.clone();
                 let read = context.service.list(COMMAND, move |memory, _| wanted.read_events(memory));
@@ -278,51 +281,51 @@ pub(super) async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Re
                 let read = context.service.list(COMMAND, move |memory, left| list.of(memory, &zone, left));
                 return read.await.map_err(failed);
             }
-            let filter = commands::read_list(fields, &context.moment())?;
+            let filter = episodes::read_list(fields, &context.moment())?;
             let page = context.service.episodes(filter).await.map_err(failed)?;
-            Ok(commands::page(&page, &context.zone, &context.media))
+            Ok(episodes::page(&page, &context.zone, &context.media))
         }
-        Name::Get => match commands::read_get(fields)? {
+        CommandName::Get => match episodes::read_get(fields)? {
             Get::Episode(id, page) => match context.service.episode(id, page).await.map_err(failed)? {
-                Some(page) => Ok(commands::episode_page(&page, &context.zone, &context.media)),
+                Some(page) => Ok(episodes::episode_page(&page, &context.zone, &context.media)),
                 None => Err(Refusal::bad(format!("there is no episode {id}, or it was forgotten"))),
             },
             Get::Event(id) => match context.service.event(id).await.map_err(failed)? {
-                Some(event) => Ok(commands::event(&event, &context.zone, &context.media)),
+                Some(event) => Ok(episodes::event(&event, &context.zone, &context.media)),
                 None => Err(Refusal::bad(format!("there is no event {id}, or it was forgotten"))),
             },
         },
-        Name::NameEntity => {
+        CommandName::NameEntity => {
             let request = entities::read_naming(fields)?;
             let persons = context.service.name_entity(request).await.map_err(failed)?;
             Ok(entities::named(&persons, &context.zone))
         }
-        Name::NamePlace => places::run(context, fields).await,
-        Name::Procedure => {
+        CommandName::NamePlace => places::run(context, fields).await,
+        CommandName::Procedure => {
             let request = procedure::read(fields)?;
             let reply = context.service.procedure(request).await.map_err(failed)?;
             Ok(procedure::render(&reply, &context.zone))
         }
-        Name::Picture => picture::run(context, fields).await,
-        Name::Search => {
+        CommandName::Picture => picture::run(context, fields).await,
+        CommandName::Search => {
             let query = search::read(fields, &context.moment())?;
             let page = context.service.search_words(query.clone()).await.map_err(failed)?;
             Ok(search::render(&page, &query, &context.zone, &context.media))
         }
-        Name::Pause | Name::Resume => set_recording(context, name == Name::Pause).await,
-        Name::Recording => set_recording(context, commands::read_recording(fields)?).await,
-        Name::Reload => reload(context).await,
-        Name::Instance => Ok(json!({
+        CommandName::Pause | CommandName::Resume => set_recording(context, name == CommandName::Pause).await,
+        CommandName::Recording => set_recording(context, commands::read_recording(fields)?).await,
+        CommandName::Reload => reload(context).await,
+        CommandName::Instance => Ok(json!({
             "instance": context.identity.instance,
             "robot": context.identity.robot,
             "version": context.identity.version,
         })),
-        Name::ForgetPreview => {
-            let request = commands::read_forget(fields, &context.moment())?;
+        CommandName::ForgetPreview => {
+            let request = forget::read_forget(fields, &context.moment())?;
             let preview = context.service.preview_forget(COMMAND, request).await.map_err(failed)?;
-            Ok(commands::preview(&preview, &context.zone, &context.media))
+            Ok(forget::preview(&preview, &context.zone, &context.media))
         }
-        Name::Forget => match context.service.forget(commands::read_forget(fields, &context.moment())?).await {
+        CommandName::Forget => match context.service.forget(forget::read_forget(fields, &context.moment())?).await {
             Ok(reply) => Ok(forgetting::body(context, &reply)),
             Err(ForgetFailure::Invalid(message)) => Err(Refusal::bad(message)),
             Err(ForgetFailure::Write(ObserveFailure::StorageFull(message))) => {
@@ -331,9 +334,12 @@ pub(super) async fn run(context: &Context, name: Name, fields: Fields<'_>) -> Re
             Err(other) => Err(Refusal::new(Code::Internal, other.to_string())),
         },
         // Long commands are done by now.
-        Name::Backup | Name::Check | Name::Compact | Name::Export | Name::Restore | Name::Snapshot => {
-            Err(Refusal::new(Code::Internal, "the command came over the wrong connection"))
-        }
+        CommandName::Backup
+        | CommandName::Check
+        | CommandName::Compact
+        | CommandName::Export
+        | CommandName::Restore
+        | CommandName::Snapshot => Err(Refusal::new(Code::Internal, "the command came over the wrong connection")),
     }
 }
 

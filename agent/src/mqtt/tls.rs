@@ -9,7 +9,7 @@ use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKey
 use rustls::{ClientConfig, RootCertStore};
 
 /// A certificate and its key, PEM.
-type Identity = (Vec<u8>, Vec<u8>);
+type ClientIdentity = (Vec<u8>, Vec<u8>);
 
 /// The configuration of a client that trusts `authorities`, but not what `revoked` lists.
 ///
@@ -17,7 +17,7 @@ type Identity = (Vec<u8>, Vec<u8>);
 /// Says what of it cannot be used.
 pub fn with_revocations(
     authorities: &[u8],
-    identity: Option<Identity>,
+    identity: Option<ClientIdentity>,
     revoked: &[u8],
 ) -> Result<ClientConfig, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use memory_core::{CheckReport, MaintenanceError, Memory, SaveIndex, Timestamp};
 use serde_json::{Value, json};
 
-use super::commands::Name;
+use super::commands::CommandName;
 use super::context::Context;
 use super::fields::Fields;
 use super::reply::{Code, Refusal};
@@ -32,7 +32,7 @@ pub enum LongCommand {
 ///
 /// # Errors
 /// `bad_request`, with what to change.
-pub fn read(context: &Context, name: Name, fields: Fields<'_>) -> Result<LongCommand, Refusal> {
+pub fn read(context: &Context, name: CommandName, fields: Fields<'_>) -> Result<LongCommand, Refusal> {
     let path = |name: &str| confined(&context.backups, name).map_err(|error| Refusal::bad(error.to_string()));
     let default = |kind: &str| {
         let at: String =
@@ -40,12 +40,14 @@ pub fn read(context: &Context, name: Name, fields: Fields<'_>) -> Result<LongCom
         path(&[upkeep::OWN, &at, kind].concat())
     };
     Ok(match name {
-        Name::Backup => LongCommand::Backup {
+        CommandName::Backup => LongCommand::Backup {
             file: fields.text("file")?.map_or_else(|| default(".backup"), path)?,
             replace: fields.flag("replace")?,
         },
-        Name::Export => LongCommand::Export { dir: fields.text("dir")?.map_or_else(|| default("-export"), path)? },
-        Name::Restore => {
+        CommandName::Export => {
+            LongCommand::Export { dir: fields.text("dir")?.map_or_else(|| default("-export"), path)? }
+        }
+        CommandName::Restore => {
             let missing = || Refusal::bad("`file` is missing, for instance \"engram-20261120.backup\"");
             let file = path(fields.text("file")?.ok_or_else(missing)?)?;
             if !file.is_file() {
@@ -53,8 +55,8 @@ pub fn read(context: &Context, name: Name, fields: Fields<'_>) -> Result<LongCom
             }
             LongCommand::Restore { file }
         }
-        Name::Check => LongCommand::Check,
-        Name::Snapshot => LongCommand::Snapshot,
+        CommandName::Check => LongCommand::Check,
+        CommandName::Snapshot => LongCommand::Snapshot,
         _ => LongCommand::Compact,
     })
 }
@@ -152,14 +154,13 @@ pub fn compacted(done: &memory_core::CompactReply) -> Value {
 
 fn refusal(error: &UpkeepError) -> Refusal {
     let code = match error {
-        UpkeepError::Memory(MaintenanceError::Busy) => Code::Busy,
-        UpkeepError::Memory(MaintenanceError::Write(error)) if error.kind() == std::io::ErrorKind::StorageFull => {
-            Code::StorageFull
-        }
+        UpkeepError::Memory(error) if error.is_busy() => Code::Busy,
+        UpkeepError::Memory(error) if error.is_storage_full() => Code::StorageFull,
+        UpkeepError::Memory(error) if error.is_unusable_backup() => Code::BadRequest,
         // A directory that is new, or a file system without a free inode.
         UpkeepError::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => Code::StorageFull,
-        UpkeepError::Memory(MaintenanceError::Full(_)) | UpkeepError::NoRoom { .. } => Code::StorageFull,
-        UpkeepError::Memory(MaintenanceError::Unusable(_)) | UpkeepError::Name(_) => Code::BadRequest,
+        UpkeepError::NoRoom { .. } => Code::StorageFull,
+        UpkeepError::Name(_) => Code::BadRequest,
         _ => Code::Internal,
     };
     Refusal::new(code, error.to_string())

@@ -1,7 +1,6 @@
 //! The robot's senses: the configured sources, each with its perceiver.
 
 pub mod encoders;
-mod spec;
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use memory_core::Clock;
 use memory_core::ports::PerceptionSink;
 use memory_core::segment::SegmenterConfig;
 
-pub use spec::source_spec;
+pub use crate::config::source_spec;
 
 use crate::config::{SegmentsConfig, SourceConfig, Speed};
 use crate::health::SourceHealth;

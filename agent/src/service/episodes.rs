@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use memory_core::{EpisodeId, Observation, Outcome};
+use memory_core::{EpisodeId, Observation, ObserveOutcome};
 use serde::Serialize;
 
 /// After so long without an addition an episode of told observations counts as over (docs/memory-format.md, Episodes: at most 60 s apart).
@@ -73,7 +73,7 @@ impl OpenEpisodes {
     }
 
     /// What a commit changed; one event per episode and kind of change.
-    pub fn note(&mut self, streams: &[Stream], outcomes: &[Outcome], now: Duration) -> Vec<EpisodeEvent> {
+    pub fn note(&mut self, streams: &[Stream], outcomes: &[ObserveOutcome], now: Duration) -> Vec<EpisodeEvent> {
         let mut changes: Vec<EpisodeEvent> = Vec::new();
         let mut told: BTreeSet<(EpisodeId, EpisodeChange)> = BTreeSet::new();
         let mut say = |change: EpisodeChange, id: EpisodeId| {
@@ -85,9 +85,9 @@ impl OpenEpisodes {
         };
         for (stream, outcome) in streams.iter().zip(outcomes) {
             let (episode, opened) = match outcome {
-                Outcome::Accepted { episode, opened, .. } => (*episode, *opened),
-                Outcome::Corrected { episode, .. } => (*episode, false),
-                Outcome::Duplicate { .. } | Outcome::Rejected { .. } => continue,
+                ObserveOutcome::Accepted { episode, opened, .. } => (*episode, *opened),
+                ObserveOutcome::Corrected { episode, .. } => (*episode, false),
+                ObserveOutcome::Duplicate { .. } | ObserveOutcome::Rejected { .. } => continue,
             };
             say(if opened { EpisodeChange::New } else { EpisodeChange::Update }, episode);
             if stream.perceived {
@@ -147,8 +147,8 @@ mod tests {
         Observation::Told(Told { source: source.to_owned(), text: "x".to_owned(), ..Told::default() })
     }
 
-    fn accepted(episode: u64, opened: bool) -> Outcome {
-        Outcome::Accepted { episode: EpisodeId(episode), opened, events: vec![EventId(1)] }
+    fn accepted(episode: u64, opened: bool) -> ObserveOutcome {
+        ObserveOutcome::Accepted { episode: EpisodeId(episode), opened, events: vec![EventId(1)] }
     }
 
     fn event(change: EpisodeChange, id: u64) -> EpisodeEvent {
@@ -196,7 +196,10 @@ mod tests {
     fn duplicates_and_rejections_announce_nothing() {
         let mut open = OpenEpisodes::default();
         let streams = open.streams_of(&[told("asr"), told("asr")]);
-        let outcomes = [Outcome::Duplicate { of: EventId(1) }, Outcome::Rejected { message: "no text".to_owned() }];
+        let outcomes = [
+            ObserveOutcome::Duplicate { of: Some(EventId(1)) },
+            ObserveOutcome::Rejected { message: "no text".to_owned() },
+        ];
         assert_eq!(open.note(&streams, &outcomes, Duration::ZERO), []);
     }
 }

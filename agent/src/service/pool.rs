@@ -8,7 +8,7 @@ use memory_core::{Clock, Memory};
 use tokio::sync::oneshot;
 
 use super::queue::{BoundedQueue, PushError};
-use super::{AskFailure, Reply, ServiceCounters};
+use super::{AskFailure, ServiceCounters, WriterReply};
 use crate::health::QueueHealth;
 
 type Work = Box<dyn FnOnce(&Memory, &dyn Clock) -> Done + Send>;
@@ -44,7 +44,7 @@ impl RecallPool {
         deadline: Duration,
         budget: Duration,
         work: impl FnOnce(&Memory) -> Result<T, AskFailure> + Send + 'static,
-    ) -> Result<Reply<Result<T, AskFailure>>, AskFailure> {
+    ) -> Result<WriterReply<Result<T, AskFailure>>, AskFailure> {
         let (reply, answer) = oneshot::channel();
         let job: Work = Box::new(move |memory, clock| {
             if reply.is_closed() {

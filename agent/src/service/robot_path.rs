@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+pub use crate::config::PoseOptions;
 use memory_core::{Observation, Pose, Timestamp};
 use parking_lot::Mutex;
 
@@ -21,39 +22,6 @@ const AHEAD: Duration = Duration::from_millis(500);
 const LATE: Duration = Duration::from_secs(2);
 /// One map takes over from another that has been silent for this long.
 const SILENT: Duration = Duration::from_secs(1);
-
-/// Which poses are used, and for what.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PoseOptions {
-    /// The only frame whose poses are used; any if there is none.
-    pub frame: Option<String>,
-    /// The pose of a moment is at most this old.
-    pub max_age: Duration,
-    /// Largest standard deviation of a position that is used, metres.
-    pub max_spread: f64,
-    /// Largest standard deviation of a heading that is used, radians.
-    pub max_heading: f64,
-    /// No robot in a house drives so fast: between two such poses it was located anew. Metres a second.
-    pub max_speed: f64,
-    /// Poses that are read a second.
-    pub max_per_s: u32,
-    /// Whether visits to places that have a name are remembered.
-    pub visits: bool,
-}
-
-impl Default for PoseOptions {
-    fn default() -> Self {
-        Self {
-            frame: None,
-            max_age: Duration::from_secs(1),
-            max_spread: 1.0,
-            max_heading: 0.8,
-            max_speed: 10.0,
-            max_per_s: 100,
-            visits: true,
-        }
-    }
-}
 
 /// Why a pose was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

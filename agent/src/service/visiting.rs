@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memory_core::{Observation, Outcome, Pose, Timestamp, VisitTracker};
+use memory_core::{Observation, ObserveOutcome, Pose, Timestamp, VisitTracker};
 
 use super::MemoryService;
 
@@ -44,7 +44,7 @@ impl MemoryService {
         }
         match self.observe(visits).await {
             Ok(committed) => {
-                if committed.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Rejected { .. })) {
+                if committed.outcomes.iter().any(|outcome| matches!(outcome, ObserveOutcome::Rejected { .. })) {
                     self.shared.visiting.lock().tracker.forget();
                 }
             }

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use memory_core::{Clock, ForgetError, ForgetReply, ForgetRequest, Memory, Observation, ObserveError, Outcome};
+use memory_core::{Clock, ForgetError, ForgetReply, ForgetRequest, Memory, Observation, ObserveError, ObserveOutcome};
 use parking_lot::Mutex;
 use tokio::sync::{broadcast, oneshot};
 
@@ -114,7 +114,7 @@ impl Writer {
         None
     }
 
-    fn commit(&self, memory: &Memory, items: Vec<Observation>) -> Result<Vec<Outcome>, ObserveFailure> {
+    fn commit(&self, memory: &Memory, items: Vec<Observation>) -> Result<Vec<ObserveOutcome>, ObserveFailure> {
         let begin = Instant::now();
         let count = items.len();
         let outcome = if items.is_empty() {
@@ -191,13 +191,14 @@ impl Writer {
 }
 
 fn failure(error: ObserveError) -> ObserveFailure {
-    match error {
-        ObserveError::StorageFull(_) => ObserveFailure::StorageFull(error.to_string()),
-        other => ObserveFailure::Store(other.to_string()),
+    if error.is_storage_full() {
+        ObserveFailure::StorageFull(error.to_string())
+    } else {
+        ObserveFailure::Store(error.to_string())
     }
 }
 
-fn answer(waiting: Vec<Waiting>, outcomes: Vec<Outcome>, seq: u64) {
+fn answer(waiting: Vec<Waiting>, outcomes: Vec<ObserveOutcome>, seq: u64) {
     let mut outcomes = outcomes.into_iter();
     for (count, reply) in waiting {
         let outcomes = outcomes.by_ref().take(count).collect();

@@ -3,56 +3,34 @@
 use std::time::Duration;
 
 use super::sensors::Reading;
-use crate::config::ThermalConfig;
+use crate::config::{ThermalConfig, ThermalLevel};
 
 /// A lower level is enough once the load is below this share of its threshold.
 const LOAD_MARGIN: f64 = 0.8;
-
-/// How much is too much.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Everything is done.
-    Normal,
-    /// Some of it waits.
-    Warm,
-    /// Most of it waits.
-    Hot,
-}
-
-impl Level {
-    /// The name in `health`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::Warm => "warm",
-            Self::Hot => "hot",
-        }
-    }
-}
 
 /// Decides on the level. It rises with the first reading above a threshold, and falls once every reading of `hold_s` seconds
 /// was below it by a margin.
 #[derive(Debug)]
 pub struct Governor {
     config: ThermalConfig,
-    level: Level,
+    level: ThermalLevel,
     /// Since when a lower level is enough, and which.
-    calm: Option<(Duration, Level)>,
+    calm: Option<(Duration, ThermalLevel)>,
 }
 
 impl Governor {
     /// Begins with everything.
     pub fn new(config: ThermalConfig) -> Self {
-        Self { config, level: Level::Normal, calm: None }
+        Self { config, level: ThermalLevel::Normal, calm: None }
     }
 
     /// The level after the last reading.
-    pub fn level(&self) -> Level {
+    pub fn level(&self) -> ThermalLevel {
         self.level
     }
 
     /// Takes a reading into account. A temperature that cannot be read any more leaves the level where it is.
-    pub fn step(&mut self, reading: &Reading, now: Duration) -> Level {
+    pub fn step(&mut self, reading: &Reading, now: Duration) -> ThermalLevel {
         let Some((_, celsius)) = reading.hottest else { return self.level };
         let load = reading.load.unwrap_or(0.0);
         let rising = self.of(celsius, load);
@@ -72,14 +50,14 @@ impl Governor {
         self.level
     }
 
-    fn of(&self, celsius: f64, load: f64) -> Level {
+    fn of(&self, celsius: f64, load: f64) -> ThermalLevel {
         let ThermalConfig { warm_c, hot_c, warm_load, hot_load, .. } = self.config;
         if celsius >= hot_c || load >= hot_load {
-            Level::Hot
+            ThermalLevel::Hot
         } else if celsius >= warm_c || load >= warm_load {
-            Level::Warm
+            ThermalLevel::Warm
         } else {
-            Level::Normal
+            ThermalLevel::Normal
         }
     }
 }
@@ -129,6 +107,6 @@ mod tests {
         let hot = Reading { hottest: Some(("cpu".to_owned(), 90.0)), load: None };
         governor.step(&hot, Duration::ZERO);
         let blind = Reading { hottest: None, load: Some(0.0) };
-        assert_eq!(governor.step(&blind, Duration::from_secs(1000)), Level::Hot);
+        assert_eq!(governor.step(&blind, Duration::from_secs(1000)), ThermalLevel::Hot);
     }
 }

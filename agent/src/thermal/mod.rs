@@ -7,7 +7,8 @@
 mod governor;
 mod sensors;
 
-pub use governor::{Governor, Level};
+pub use crate::config::ThermalLevel;
+pub use governor::Governor;
 pub use sensors::{Machine, Reading, Sensors, zones};
 
 use std::sync::Arc;
@@ -76,7 +77,7 @@ impl Control {
         if !self.config.enabled {
             return off("thermal.enabled is false".to_owned());
         }
-        if reading.hottest.is_none() && self.governor.level() == Level::Normal {
+        if reading.hottest.is_none() && self.governor.level() == ThermalLevel::Normal {
             return off(format!("no thermal zone in {}", self.config.zones_dir.display()));
         }
         let before = self.governor.level();
@@ -116,7 +117,7 @@ impl Control {
             celsius: celsius.map(f64::round),
             load: reading.load.map(|load| (load * 100.0).round() / 100.0),
             share,
-            reason: (level != Level::Normal).then(|| {
+            reason: (level != ThermalLevel::Normal).then(|| {
                 format!(
                     "the machine is {}: {:.0} % of the usual pictures and background work",
                     level.name(),

@@ -220,7 +220,7 @@ mod tests {
             cache_bytes: 1 << 20,
             index: Default::default(),
         };
-        Memory::open(Arc::new(MemoryStorage::new()), options, clock).unwrap()
+        Memory::open_in(Arc::new(MemoryStorage::new()), options, clock).unwrap()
     }
 
     #[test]

@@ -9,7 +9,7 @@ use memory_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::mqtt::pose::{body, read_pose};
+use crate::json::pose::{body, read_pose};
 
 /// Version of the lines.
 pub const VERSION: u32 = 1;

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use memory_core::{BackupReply, Memory};
 
+use crate::config::BackupConfig;
 pub use automatic::{Automatic, AutomaticOptions};
 pub use fetch::{HandedOver, fetch_backup, fetch_export, hand_over};
 pub use files::{
@@ -29,6 +30,12 @@ pub struct BackupLimits {
     pub reserve: Reserve,
     /// How many stay of those that the program named by itself.
     pub keep: usize,
+}
+
+impl From<&BackupConfig> for BackupLimits {
+    fn from(config: &BackupConfig) -> Self {
+        Self { reserve: Reserve { bytes: config.keep_free_mib << 20 }, keep: config.keep }
+    }
 }
 
 /// Setting of the memory that says whether recording is paused.

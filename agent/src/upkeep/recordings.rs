@@ -224,7 +224,7 @@ mod tests {
             cache_bytes: 1 << 20,
             index: Default::default(),
         };
-        Memory::open(Arc::new(MemoryStorage::new()), options, clock).unwrap()
+        Memory::open_in(Arc::new(MemoryStorage::new()), options, clock).unwrap()
     }
 
     /// Perceives ten seconds that `media` shows.

@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
 use jiff::tz::TimeZone;
-use memory_core::{EventId, Exported, MaintenanceError, Memory, Observation, Outcome, Timestamp};
+use memory_core::{EventId, Exported, MaintenanceError, Memory, Observation, ObserveOutcome, Timestamp};
 
 use super::lines::{Line, ToldLine, VERSION};
 use super::recordings::{MediaIn, MediaOut};
@@ -199,9 +199,9 @@ fn tell(memory: &Memory, batch: &mut Vec<(usize, Observation)>, done: &mut Impor
     }
     for (line, outcome) in lines.into_iter().zip(memory.observe(observations)?) {
         match outcome {
-            Outcome::Accepted { .. } | Outcome::Corrected { .. } => done.accepted += 1,
-            Outcome::Duplicate { .. } => done.duplicates += 1,
-            Outcome::Rejected { message } => done.reject(line, &message),
+            ObserveOutcome::Accepted { .. } | ObserveOutcome::Corrected { .. } => done.accepted += 1,
+            ObserveOutcome::Duplicate { .. } => done.duplicates += 1,
+            ObserveOutcome::Rejected { message } => done.reject(line, &message),
         }
     }
     Ok(())

@@ -103,7 +103,7 @@ impl Robot {
         };
         // The memory of a robot that just crashed closes when its last question is answered.
         let memory = eventually("the memory opens", WAIT, || {
-            Memory::open(Arc::clone(&storage), options.clone(), Arc::clone(&clock)).ok()
+            Memory::open_in(Arc::clone(&storage), options.clone(), Arc::clone(&clock)).ok()
         })?;
         Self::with_memory(config, memory, clock, ceiling_mib)
     }

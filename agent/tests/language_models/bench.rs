@@ -10,7 +10,9 @@ use agent::service::{MemoryService, ServiceOptions, ServiceThreads};
 use engram_tests::{LanguageModel, ModelRequest, Play};
 use jiff::tz::TimeZone;
 use memory_core::store::MemoryStorage;
-use memory_core::{Answer, Clock, Memory, MemoryOptions, Observation, Outcome, Query, SystemClock, Timestamp, Told};
+use memory_core::{
+    Answer, Clock, Memory, MemoryOptions, Observation, ObserveOutcome, Query, SystemClock, Timestamp, Told,
+};
 use serde_json::{Value, json};
 
 /// Long enough for a loaded machine.
@@ -74,7 +76,7 @@ pub async fn with_config(
 ) -> Bench {
     let options =
         MemoryOptions { zone: TimeZone::UTC, max_bytes: None, cache_bytes: 8 << 20, index: Default::default() };
-    let memory = Memory::open(Arc::new(MemoryStorage::new()), options, Arc::clone(&clock)).unwrap();
+    let memory = Memory::open_in(Arc::new(MemoryStorage::new()), options, Arc::clone(&clock)).unwrap();
     let (service, threads) = MemoryService::start(memory, ServiceOptions::default(), Arc::clone(&clock)).unwrap();
     let models = LanguageModels::new(config, data, &clock, &TimeZone::UTC);
     assert_eq!(models.unusable, []);
@@ -100,7 +102,7 @@ impl Bench {
             })
         });
         let committed = self.service.observe(items.collect()).await.unwrap();
-        assert!(committed.outcomes.iter().all(|outcome| matches!(outcome, Outcome::Accepted { .. })));
+        assert!(committed.outcomes.iter().all(|outcome| matches!(outcome, ObserveOutcome::Accepted { .. })));
         self.learnt().await;
     }
 

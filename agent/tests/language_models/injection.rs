@@ -8,7 +8,7 @@ use agent::config::LlmConfig;
 use agent::llm::{AnswerJudge, LanguageModels};
 use engram_tests::{LanguageModel, ModelRequest, Play};
 use jiff::tz::TimeZone;
-use memory_core::{Clock, Event, Kind, Observation, Outcome, SystemClock, Timestamp, Told};
+use memory_core::{Clock, Event, Kind, Observation, ObserveOutcome, SystemClock, Timestamp, Told};
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, TOLD, WAIT, chat, query, without_model};
@@ -90,7 +90,7 @@ async fn told(bench: &Bench, channel: &str, sentence: &str) {
         ..Told::default()
     });
     let committed = bench.service.observe(vec![observation]).await.unwrap();
-    assert!(matches!(committed.outcomes[0], Outcome::Accepted { .. }), "{sentence}");
+    assert!(matches!(committed.outcomes[0], ObserveOutcome::Accepted { .. }), "{sentence}");
     bench.learnt().await;
 }
 

@@ -8,9 +8,9 @@ use gstreamer::prelude::*;
 use gstreamer_app as gst_app;
 
 use super::encode::{H264, picture_encoder, sound_encoder};
-use crate::capture::CaptureError;
-use crate::capture::elements::{chain, init, make, set_if_present};
-use crate::capture::pipelines::{Running, attach, media_of};
+use crate::pipeline::CaptureError;
+use crate::pipeline::{Running, attach, media_of};
+use crate::pipeline::{chain, init, make, set_if_present};
 
 /// How long a recording may take to open, and a clip to be finished.
 const CLIP_TIMEOUT: gst::ClockTime = gst::ClockTime::from_seconds(30);

@@ -3,8 +3,8 @@
 use gstreamer as gst;
 use gstreamer::prelude::*;
 
-use crate::capture::CaptureError;
-use crate::capture::elements::{make, set_if_present};
+use crate::pipeline::CaptureError;
+use crate::pipeline::{make, set_if_present};
 
 /// Pictures between two that stand alone: what a chunk, and a seek, can begin with.
 const KEYFRAME_INTERVAL: &str = "30";

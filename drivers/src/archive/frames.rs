@@ -13,10 +13,10 @@ use gstreamer_app as gst_app;
 use parking_lot::Mutex;
 
 use super::clip::ClipError;
-use crate::capture::elements::{chain, init, make, set_if_present};
-use crate::capture::pipelines::{Running, attach, media_of, sound_caps};
-use crate::capture::{PictureConverter, demuxed, is_audio_or_video, read_samples};
 use crate::encoders::Picture;
+use crate::pipeline::{PictureConverter, demuxed, is_audio_or_video, read_samples};
+use crate::pipeline::{Running, attach, media_of, sound_caps};
+use crate::pipeline::{chain, init, make, set_if_present};
 
 /// How long a recording may take to open, and a decoder may be silent.
 const DECODE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -245,7 +245,7 @@ impl FileReader {
                     sink.set_property("async", false);
                     Ok(vec![sink])
                 },
-                Ok::<_, crate::capture::CaptureError>,
+                Ok::<_, crate::pipeline::CaptureError>,
             );
             let linked = branch
                 .map_err(|error| error.to_string())

@@ -6,9 +6,9 @@ use gstreamer_app as gst_app;
 
 use super::clip::ClipError;
 use super::still::{STILL_TIMEOUT, branch};
-use crate::capture::elements::{chain, init};
-use crate::capture::pipelines::Running;
 use crate::encoders::Picture;
+use crate::pipeline::Running;
+use crate::pipeline::{chain, init};
 
 /// The JPEG file of a picture, at most `max_width` pixels across.
 ///

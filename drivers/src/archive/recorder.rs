@@ -11,7 +11,7 @@ use memory_core::Timestamp;
 use super::library::Archive;
 use super::name::ChunkName;
 use super::writer::ChunkWriter;
-use crate::capture::holes::Holes;
+use crate::pipeline::Holes;
 
 /// Samples that may wait for the disk: some seconds. What comes when they are full is dropped and counted.
 const QUEUE: usize = 512;
@@ -82,7 +82,7 @@ impl Recorder {
         let (sender, messages) = sync_channel(QUEUE);
         let source = source.to_owned();
         std::thread::Builder::new().name(format!("rec-{source}")).spawn(move || {
-            Recording {
+            RecorderState {
                 archive,
                 source,
                 session: None,
@@ -129,7 +129,7 @@ impl Recorder {
 }
 
 /// The recorder's state, on its thread.
-struct Recording {
+struct RecorderState {
     archive: Arc<Archive>,
     source: String,
     /// Wall-clock time of stream time 0.
@@ -138,27 +138,27 @@ struct Recording {
     expected: Vec<Track>,
     /// Samples before the first chunk, or the next after a failure, can begin.
     waiting: Vec<Sample>,
-    open: Option<Open>,
+    open: Option<OpenFile>,
     /// Of both tracks together.
     holes: Holes,
     /// Nothing is written before.
     rest: Option<std::time::Instant>,
 }
 
-struct Open {
+struct OpenFile {
     name: ChunkName,
     writer: ChunkWriter,
     /// Latest moment of each track.
     reached: [Duration; 2],
 }
 
-impl Open {
+impl OpenFile {
     fn latest(&self) -> Duration {
         self.reached[0].max(self.reached[1])
     }
 }
 
-impl Recording {
+impl RecorderState {
     fn run(mut self, messages: &Receiver<Message>) {
         loop {
             match messages.recv_timeout(Duration::from_secs(1)) {
@@ -218,7 +218,7 @@ impl Recording {
     }
 
     /// Whether a new chunk begins before `sample`.
-    fn parts_before(&self, open: &Open, sample: &Sample) -> bool {
+    fn parts_before(&self, open: &OpenFile, sample: &Sample) -> bool {
         if !open.writer.fits(sample) {
             // A new track joins with the next chunk; one that changed its format needs one now.
             return open.writer.has(sample.track) && sample.keyframe;
@@ -270,7 +270,7 @@ impl Recording {
         });
         match opened {
             Ok(writer) => {
-                self.open = Some(Open { name, writer, reached: [begin; 2] });
+                self.open = Some(OpenFile { name, writer, reached: [begin; 2] });
                 for sample in std::mem::take(&mut self.waiting) {
                     self.write(sample);
                 }

@@ -8,8 +8,8 @@ use gstreamer::prelude::*;
 use gstreamer_app as gst_app;
 
 use super::clip::ClipError;
-use crate::capture::elements::{chain, init, make, set_if_present};
-use crate::capture::pipelines::{Running, attach, media_of};
+use crate::pipeline::{Running, attach, media_of};
+use crate::pipeline::{chain, init, make, set_if_present};
 
 /// How long a recording may take to open, and to show the moment.
 pub(super) const STILL_TIMEOUT: gst::ClockTime = gst::ClockTime::from_seconds(5);

@@ -8,8 +8,9 @@ use gstreamer_app as gst_app;
 
 use super::encode::{picture_encoder, sound_encoder};
 use super::recorder::{Recorder, Sample, Track};
-use crate::capture::elements::{make, set_if_present};
-use crate::capture::{CaptureError, pipelines::attach};
+use crate::pipeline::CaptureError;
+use crate::pipeline::attach;
+use crate::pipeline::{make, set_if_present};
 
 /// What the branch may hold before it drops.
 const HELD: &str = "3000000000";

@@ -8,8 +8,8 @@ use gstreamer::prelude::*;
 use gstreamer_app as gst_app;
 
 use super::recorder::{Sample, Track};
-use crate::capture::elements::{chain, make, set_if_present};
-use crate::capture::pipelines::Running;
+use crate::pipeline::Running;
+use crate::pipeline::{chain, make, set_if_present};
 
 /// How long a chunk may take to be finished. One that is cut short still plays.
 const FINISH: gst::ClockTime = gst::ClockTime::from_seconds(5);

@@ -4,9 +4,9 @@
 use gstreamer as gst;
 use gstreamer::prelude::*;
 
-use super::elements::make;
-use super::error::CaptureError;
-use super::picture::fitted;
+use crate::pipeline::CaptureError;
+use crate::pipeline::fitted;
+use crate::pipeline::make;
 
 /// What pictures of `caps` become in plain memory, at most `max_width` wide; `None` where they are in plain memory already.
 ///
@@ -54,8 +54,9 @@ mod tests {
     use gstreamer_app as gst_app;
 
     use super::*;
-    use crate::capture::elements::init;
-    use crate::capture::pipelines::{attach, video_sink};
+    use crate::capture::pipelines::video_sink;
+    use crate::pipeline::attach;
+    use crate::pipeline::init;
 
     const BOARD: &str = "video/x-raw(memory:NVMM),format=NV12,width=1280,height=720,framerate=25/1";
     const PLAIN: &str = "video/x-raw,format=NV12,width=1280,height=720,framerate=25/1";

@@ -10,15 +10,16 @@ use gstreamer_app as gst_app;
 use memory_core::Timestamp;
 
 use super::delivery::{Delivery, FrameGate};
-use super::error::CaptureError;
-use super::file::read_samples;
-use super::holes::{HOLE, Holes};
-use super::picture::PictureConverter;
-use super::pipelines::{LivePipeline, Running, build, described};
+use super::pipelines::{LivePipeline, build, described};
 use super::slots::SlotQueue;
 use super::spec::{SourceKind, SourceSpec};
 use super::status::{Loss, SourceShared};
 use crate::archive::Recorder;
+use crate::pipeline::CaptureError;
+use crate::pipeline::PictureConverter;
+use crate::pipeline::Running;
+use crate::pipeline::read_samples;
+use crate::pipeline::{HOLE, Holes};
 
 /// Pictures that may wait: most of a second at the highest rate anybody wants.
 const PICTURES: usize = 8;
@@ -38,7 +39,7 @@ pub(super) enum Lived {
 }
 
 #[derive(Default)]
-struct Picture {
+struct LivePicture {
     width: u32,
     height: u32,
     rgb: Vec<u8>,
@@ -46,7 +47,7 @@ struct Picture {
 
 /// The two queues of a live source. Their slots are kept from session to session.
 pub(super) struct Queues {
-    pictures: SlotQueue<Picture, PICTURES>,
+    pictures: SlotQueue<LivePicture, PICTURES>,
     sounds: SlotQueue<Vec<f32>, SOUNDS>,
     /// Nanoseconds between wanted pictures.
     interval: AtomicU64,
@@ -93,7 +94,7 @@ pub(super) fn record(
     if let Some(sink) = &audio {
         take_sound(sink, shared, queues);
     }
-    let mut session = Session {
+    let mut session = LiveSession {
         spec,
         shared,
         queues,
@@ -228,7 +229,7 @@ fn now(element: &gst::Element) -> Option<gst::ClockTime> {
     element.clock()?.time().checked_sub(element.base_time()?)
 }
 
-struct Session<'a, 'b> {
+struct LiveSession<'a, 'b> {
     spec: &'a SourceSpec,
     shared: &'a Arc<SourceShared>,
     queues: &'a Queues,
@@ -242,7 +243,7 @@ struct Session<'a, 'b> {
     connecting: Connecting,
 }
 
-impl Session<'_, '_> {
+impl LiveSession<'_, '_> {
     fn run(&mut self, pipeline: &gst::Pipeline) -> Result<Lived, CaptureError> {
         let bus = pipeline.bus();
         // Not the clock of a sound card: that one stands still with its device, and runs away from the wall clock by seconds

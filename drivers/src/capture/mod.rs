@@ -14,13 +14,9 @@
 
 mod board_memory;
 mod delivery;
-pub(crate) mod elements;
-mod error;
 mod file;
-pub(crate) mod holes;
 mod live;
-mod picture;
-pub(crate) mod pipelines;
+mod pipelines;
 mod probe;
 mod reach;
 mod slots;
@@ -34,11 +30,7 @@ use std::time::Duration;
 
 use memory_core::Timestamp;
 
-pub(crate) use file::{demuxed, is_audio_or_video, read_samples};
-pub(crate) use picture::PictureConverter;
-
-pub use elements::{ElementReport, plugins_report};
-pub use error::{CaptureError, Seconds};
+pub use crate::pipeline::{CaptureError, ElementReport, Seconds, plugins_report};
 pub use probe::{ProbeReport, probe};
 pub use source::SourceHandle;
 pub use spec::{CameraFormat, FileSource, SourceKind, SourceSpec, Speed, Subtitles};

@@ -1,6 +1,5 @@
 //! The pipelines of live sources.
 
-use std::sync::mpsc;
 use std::time::Duration;
 
 use gstreamer as gst;
@@ -8,10 +7,11 @@ use gstreamer::prelude::*;
 use gstreamer_app as gst_app;
 
 use super::board_memory;
-use super::elements::{chain, make, set_if_present};
-use super::error::CaptureError;
 use super::spec::{CameraFormat, SourceKind, SourceSpec};
 use crate::archive::{Recorder, tap_sink, watch};
+use crate::pipeline::CaptureError;
+use crate::pipeline::{attach, fitted, media_of, sound_caps};
+use crate::pipeline::{chain, make, set_if_present};
 
 /// Where the pictures and the sound of a live pipeline come out.
 pub(super) struct LivePipeline {
@@ -116,7 +116,7 @@ fn build_plain(spec: &SourceSpec, recorder: Option<&Recorder>) -> Result<LivePip
                 (format.width.unwrap_or(1280), format.height.unwrap_or(720), format.fps.unwrap_or(30));
             set_if_present(&source, "sensor-id", &sensor.to_string());
             let nvmm = format!("video/x-raw(memory:NVMM),width={width},height={height},framerate={fps}/1");
-            let (to_width, to_height) = super::picture::fitted(width, height, gst::Fraction::new(1, 1), spec.max_width);
+            let (to_width, to_height) = fitted(width, height, gst::Fraction::new(1, 1), spec.max_width);
             // Scaled by the image processor: only the small picture ever crosses into the CPU's memory.
             let plain = format!("video/x-raw,format=I420,width={to_width},height={to_height}");
             filter.set_property("caps", caps(spec, &nvmm)?);
@@ -231,15 +231,6 @@ pub(super) fn video_sink() -> gst_app::AppSink {
         .async_(false)
         .enable_last_sample(false)
         .max_buffers(4)
-        .build()
-}
-
-pub(crate) fn sound_caps() -> gst::Caps {
-    gst::Caps::builder("audio/x-raw")
-        .field("format", "F32LE")
-        .field("layout", "interleaved")
-        .field("rate", 16_000_i32)
-        .field("channels", 1_i32)
         .build()
 }
 
@@ -374,24 +365,6 @@ fn parted(
     attach(pipeline.upcast_ref(), pad, &[tee, queue, decode])
 }
 
-/// The media type of a decoder's pad.
-pub(crate) fn media_of(pad: &gst::Pad) -> String {
-    let caps = pad.current_caps().unwrap_or_else(|| pad.query_caps(None));
-    caps.structure(0).map(|structure| structure.name().to_string()).unwrap_or_default()
-}
-
-/// Adds a branch to a running bin and links `pad` to it.
-pub(crate) fn attach(bin: &gst::Bin, pad: &gst::Pad, branch: &[gst::Element]) -> Result<(), String> {
-    let elements: Vec<&gst::Element> = branch.iter().collect();
-    chain(bin, &elements).map_err(|error| error.to_string())?;
-    // From the end, so that no element receives before its successor is ready.
-    for element in elements.iter().rev() {
-        element.sync_state_with_parent().map_err(|error| error.to_string())?;
-    }
-    let first = elements.first().and_then(|element| element.static_pad("sink")).ok_or("the branch is empty")?;
-    pad.link(&first).map(|_| ()).map_err(|error| error.to_string())
-}
-
 fn parse(spec: &SourceSpec, description: &str) -> Result<LivePipeline, CaptureError> {
     let wrong = |reason: String| CaptureError::Pipeline { source_name: spec.name.clone(), reason };
     let parsed = gst::parse::launch(description)
@@ -447,43 +420,6 @@ fn named(spec: &SourceSpec, pipeline: &gst::Pipeline, name: &str) -> Result<Opti
     sink.set_property("name", format!("engram-{name}"));
     attach(pipeline.upcast_ref(), &pad, &branch).map_err(wrong)?;
     Ok(Some(sink))
-}
-
-/// How long a pipeline may take to stop. A camera driver that hangs must not take its source's thread with it.
-const SHUT_DOWN: Duration = Duration::from_secs(5);
-
-/// Stops a pipeline and frees its devices.
-pub(super) fn shut_down(pipeline: &gst::Pipeline) {
-    let (done, stopped) = mpsc::sync_channel(1);
-    let owned = pipeline.clone();
-    let thread = std::thread::Builder::new().name("gst-stop".into()).spawn(move || {
-        let result = owned.set_state(gst::State::Null);
-        done.send(result.is_ok()).ok();
-    });
-    let finished = match thread {
-        Ok(_) => stopped.recv_timeout(SHUT_DOWN).is_ok(),
-        Err(_) => pipeline.set_state(gst::State::Null).is_ok(),
-    };
-    if finished {
-        // Messages hold references to the elements that sent them.
-        if let Some(bus) = pipeline.bus() {
-            bus.set_flushing(true);
-        }
-    } else {
-        tracing::error!(
-            pipeline = %pipeline.name(),
-            "a pipeline does not stop: its driver hangs; its memory and device stay taken until Engram restarts"
-        );
-    }
-}
-
-/// Keeps a pipeline for as long as it is needed and stops it on every way out.
-pub(crate) struct Running(pub(crate) gst::Pipeline);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        shut_down(&self.0);
-    }
 }
 
 #[cfg(test)]

@@ -9,13 +9,13 @@ use parking_lot::Mutex;
 
 use super::MediaConsumer;
 use super::delivery::Delivery;
-use super::elements;
-use super::error::CaptureError;
 use super::file::{self, Played};
 use super::live::{self, Lived, Queues};
 use super::spec::{SourceKind, SourceSpec};
 use super::status::{SourceShared, SourceState, SourceStatus};
 use crate::archive::Recorder;
+use crate::pipeline;
+use crate::pipeline::CaptureError;
 
 /// A session that lasted so long was healthy: the next failure is the first again.
 const HEALTHY: Duration = Duration::from_secs(10);
@@ -65,7 +65,7 @@ impl SourceHandle {
         paused: bool,
         recorder: Option<Recorder>,
     ) -> Result<Self, CaptureError> {
-        elements::init()?;
+        pipeline::init()?;
         let shared = Arc::new(SourceShared::new(&spec.name, spec.kind.name(), clock));
         shared.wish_pause(paused);
         let worker = Arc::clone(&shared);

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::error::CaptureError;
 use super::spec::Subtitles;
+use crate::pipeline::CaptureError;
 
 /// A subtitle in stream time.
 #[derive(Debug, Clone, PartialEq, Eq)]

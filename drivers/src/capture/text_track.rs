@@ -14,9 +14,9 @@ use gstreamer::prelude::*;
 use gstreamer_app as gst_app;
 use parking_lot::{Condvar, Mutex};
 
-use super::elements::{chain, make};
-use super::error::CaptureError;
 use super::subtitles::{Cue, plain};
+use crate::pipeline::CaptureError;
+use crate::pipeline::{chain, make};
 
 /// A container may store a subtitle this much behind the pictures that it goes with.
 const MARGIN: Duration = Duration::from_secs(5);
@@ -39,7 +39,7 @@ struct Progress {
 }
 
 #[derive(Default)]
-struct Track {
+struct TextStream {
     progress: Mutex<Progress>,
     changed: Condvar,
     has_text: AtomicBool,
@@ -48,7 +48,7 @@ struct Track {
 /// Reads the first subtitle stream of a file.
 pub(super) struct TextTrack {
     pipeline: gst::Pipeline,
-    track: Arc<Track>,
+    track: Arc<TextStream>,
 }
 
 impl TextTrack {
@@ -62,9 +62,10 @@ impl TextTrack {
         source.set_property("location", path);
         chain(pipeline.upcast_ref(), &[&source, &decode]).map_err(|error| broke(&error))?;
 
-        let track = Arc::new(Track::default());
+        let track = Arc::new(TextStream::default());
         decode.connect("autoplug-continue", false, |values| {
-            let left_packed = super::file::demuxed(values).is_some_and(|media| super::file::is_audio_or_video(&media));
+            let left_packed =
+                crate::pipeline::demuxed(values).is_some_and(|media| crate::pipeline::is_audio_or_video(&media));
             Some((!left_packed).to_value())
         });
         let (weak, sink_track) = (pipeline.downgrade(), Arc::clone(&track));
@@ -122,11 +123,11 @@ impl Drop for TextTrack {
     fn drop(&mut self) {
         self.track.progress.lock().stopping = true;
         self.track.changed.notify_all();
-        super::pipelines::shut_down(&self.pipeline);
+        crate::pipeline::shut_down(&self.pipeline);
     }
 }
 
-fn attach(pipeline: &gst::Pipeline, pad: &gst::Pad, track: &Arc<Track>) -> Result<(), Box<dyn std::error::Error>> {
+fn attach(pipeline: &gst::Pipeline, pad: &gst::Pad, track: &Arc<TextStream>) -> Result<(), Box<dyn std::error::Error>> {
     let caps = pad.current_caps().unwrap_or_else(|| pad.query_caps(None));
     let is_text = caps.structure(0).is_some_and(|structure| structure.name() == "text/x-raw");
     let sink = if is_text && !track.has_text.swap(true, Ordering::SeqCst) {
@@ -185,7 +186,7 @@ fn attach(pipeline: &gst::Pipeline, pad: &gst::Pad, track: &Arc<Track>) -> Resul
     Ok(())
 }
 
-impl Track {
+impl TextStream {
     fn reached(&self, at: Duration) {
         let mut progress = self.progress.lock();
         if at > progress.reached {

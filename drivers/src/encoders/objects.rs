@@ -29,7 +29,7 @@ impl<E> ObjectDetector for E where E: for<'a> Encoder<Picture<'a>, Vec<Detection
 
 /// FastestDet and models with its head: per cell of a grid one objectness, one box and one score per class.
 pub struct FastestDet {
-    inner: Mutex<Inner>,
+    inner: Mutex<ObjectsRun>,
     model: String,
     labels: Vec<Arc<str>>,
     score: f32,
@@ -37,7 +37,7 @@ pub struct FastestDet {
 }
 
 /// What a run needs to itself; kept, so that a frame allocates nothing but its detections.
-struct Inner {
+struct ObjectsRun {
     graph: Box<dyn Graph>,
     resizer: Resizer,
     resized: Image<'static>,
@@ -64,7 +64,7 @@ impl FastestDet {
             return Err(EncoderError::Entry(format!("{}: {message}", entry.name)));
         }
         let side = |n: usize| u32::try_from(n).map_err(|error| EncoderError::Entry(error.to_string()));
-        let inner = Inner {
+        let inner = ObjectsRun {
             graph: backend.load(installed, threads)?,
             resizer: Resizer::new(),
             resized: Image::new(side(*width)?, side(*height)?, PixelType::U8x3),
@@ -90,7 +90,7 @@ impl Encoder<Picture<'_>, Vec<Detection>> for FastestDet {
         let view = ImageRef::new(picture.width, picture.height, picture.rgb, PixelType::U8x3)
             .map_err(|error| refuse(error.to_string()))?;
         let mut inner = self.inner.lock();
-        let Inner { graph, resizer, resized, input } = &mut *inner;
+        let ObjectsRun { graph, resizer, resized, input } = &mut *inner;
         // Four neighbours, as the model was trained with, and not an average over the area.
         let options = ResizeOptions::new().resize_alg(ResizeAlg::Interpolation(FilterType::Bilinear));
         resizer.resize(&view, resized, &options).map_err(|error| refuse(error.to_string()))?;
@@ -188,7 +188,7 @@ mod tests {
             grid[[0, 3, *row, *column]] = *width;
             (grid[[0, 5, *row, *column]], grid[[0, 6, *row, *column]]) = (classes[0], classes[1]);
         }
-        let inner = Inner {
+        let inner = ObjectsRun {
             graph: Box::new(Canned(grid)),
             resizer: Resizer::new(),
             resized: Image::new(8, 8, PixelType::U8x3),

@@ -30,7 +30,7 @@ impl<E> ImageEmbedder for E where E: for<'a> VectorEncoder<Picture<'a>> {}
 
 /// A classifier whose one output holds a probability per class, such as MobileNet.
 pub struct ImageClassifier {
-    inner: Mutex<Inner>,
+    inner: Mutex<SceneRun>,
     model: String,
     labels: Vec<Arc<str>>,
     groups: Vec<(Arc<str>, Vec<usize>)>,
@@ -39,18 +39,18 @@ pub struct ImageClassifier {
 
 /// An encoder whose one output is a vector per picture.
 pub struct ImageEncoder {
-    inner: Mutex<Inner>,
+    inner: Mutex<SceneRun>,
     model: String,
     space: Space,
 }
 
 /// What a run needs to itself.
-struct Inner {
+struct SceneRun {
     graph: Box<dyn Graph>,
     input: PictureTensor,
 }
 
-impl Inner {
+impl SceneRun {
     fn load(installed: &InstalledModel, backend: &dyn Backend, threads: usize) -> Result<Self, EncoderError> {
         let input = PictureTensor::new(&installed.entry, Fit::Stretch, Channels::Rgb)?;
         Ok(Self { graph: backend.load(installed, threads)?, input })
@@ -86,7 +86,7 @@ impl ImageClassifier {
             groups.push((Arc::from(name.as_str()), classes));
         }
         Ok(Self {
-            inner: Mutex::new(Inner::load(installed, backend, threads)?),
+            inner: Mutex::new(SceneRun::load(installed, backend, threads)?),
             model: entry.name.clone(),
             labels,
             groups,
@@ -126,7 +126,7 @@ impl ImageEncoder {
     /// If it cannot be loaded, or the entry lacks `space` or `dimensions`.
     pub fn load(installed: &InstalledModel, backend: &dyn Backend, threads: usize) -> Result<Self, EncoderError> {
         let space = Space::of(&installed.entry)?;
-        let inner = Mutex::new(Inner::load(installed, backend, threads)?);
+        let inner = Mutex::new(SceneRun::load(installed, backend, threads)?);
         Ok(Self { inner, model: installed.entry.name.clone(), space })
     }
 }

@@ -36,10 +36,10 @@ pub(super) fn look(
 }
 
 /// A tile: its bounds in the picture, its width and height, and its pixels.
-type Part = ([f32; 4], (u32, u32), Vec<u8>);
+type Tile = ([f32; 4], (u32, u32), Vec<u8>);
 
 /// The tiles of a picture that is larger than what the encoders see in full.
-fn parts(picture: &Picture<'_>) -> Vec<Part> {
+fn parts(picture: &Picture<'_>) -> Vec<Tile> {
     if picture.width.max(picture.height) <= SEEN_WHOLE {
         return Vec::new();
     }

@@ -27,12 +27,12 @@ const LONGEST: Duration = Duration::from_secs(28);
 const TOLERANCE: Duration = Duration::from_millis(40);
 
 /// Sound without a gap.
-struct Run {
+struct SoundRun {
     begin: Duration,
     samples: Vec<f32>,
 }
 
-impl Run {
+impl SoundRun {
     fn end(&self) -> Duration {
         self.begin + length(self.samples.len())
     }
@@ -99,7 +99,7 @@ impl Looking {
         wide: StreamSpan,
         deadline: Instant,
         look: &mut Look,
-    ) -> Result<Vec<Run>, LookError> {
+    ) -> Result<Vec<SoundRun>, LookError> {
         let stretches = self.recordings.stretches(order.media, wide);
         let options = FrameOptions {
             short_edge: None,
@@ -108,13 +108,13 @@ impl Looking {
             cancelled: &|| (order.cancelled)(),
         };
         let most = order.ceiling_bytes / size_of::<f32>();
-        let (mut runs, mut held): (Vec<Run>, usize) = (Vec::new(), 0);
+        let (mut runs, mut held): (Vec<SoundRun>, usize) = (Vec::new(), 0);
         let decoded = sound(&stretches, options, |at, samples| {
             let samples = &samples[..samples.len().min(most - held)];
             held += samples.len();
             match runs.last_mut().filter(|run| run.end().abs_diff(at) <= TOLERANCE) {
                 Some(run) => run.samples.extend_from_slice(samples),
-                None => runs.push(Run { begin: at, samples: samples.to_vec() }),
+                None => runs.push(SoundRun { begin: at, samples: samples.to_vec() }),
             }
         });
         look.bytes = look.bytes.max(held * size_of::<f32>());
@@ -127,7 +127,7 @@ impl Looking {
 }
 
 /// The stretches of speech in a run, each with a little of what is around it.
-fn speech(run: &Run, model: &Arc<dyn VoiceActivity>, look: &mut Look) -> Vec<StreamSpan> {
+fn speech(run: &SoundRun, model: &Arc<dyn VoiceActivity>, look: &mut Look) -> Vec<StreamSpan> {
     let mut detector = SpeechDetector::new(Arc::clone(model));
     if let Err(error) = detector.push(run.begin, &run.samples) {
         fail(look, Role::VoiceActivity, &error.to_string());

@@ -58,14 +58,14 @@ impl CaptionLog {
     }
 }
 
-struct Job {
+struct CaptionJob {
     captioner: Arc<dyn Captioner>,
     picture: Kept,
     reply: SyncSender<Result<String, String>>,
 }
 
 /// A caption that is being made.
-pub(super) struct Awaited {
+pub(super) struct AwaitedCaption {
     reply: Receiver<Result<String, String>>,
     model: String,
     live: bool,
@@ -74,16 +74,16 @@ pub(super) struct Awaited {
 /// The thread that captions.
 #[derive(Default)]
 pub(super) struct CaptionsBehind {
-    jobs: Option<SyncSender<Job>>,
+    jobs: Option<SyncSender<CaptionJob>>,
 }
 
 impl CaptionsBehind {
     /// Begins a caption. One of a live source is not begun while another one is waiting.
-    pub fn begin(&mut self, captioner: Arc<dyn Captioner>, picture: Kept, live: bool) -> Awaited {
+    pub fn begin(&mut self, captioner: Arc<dyn Captioner>, picture: Kept, live: bool) -> AwaitedCaption {
         let (reply, awaited) = sync_channel(1);
-        let awaited = Awaited { reply: awaited, model: captioner.model().to_owned(), live };
+        let awaited = AwaitedCaption { reply: awaited, model: captioner.model().to_owned(), live };
         let refused = reply.clone();
-        let job = Job { captioner, picture, reply };
+        let job = CaptionJob { captioner, picture, reply };
         let begun = self.worker().and_then(|jobs| {
             let sent = if live {
                 jobs.try_send(job)
@@ -105,13 +105,13 @@ impl CaptionsBehind {
         awaited
     }
 
-    fn worker(&mut self) -> Result<SyncSender<Job>, String> {
+    fn worker(&mut self) -> Result<SyncSender<CaptionJob>, String> {
         if let Some(jobs) = &self.jobs {
             return Ok(jobs.clone());
         }
-        let (jobs, wanted) = sync_channel::<Job>(1);
+        let (jobs, wanted) = sync_channel::<CaptionJob>(1);
         let spawned = std::thread::Builder::new().name("caption".to_owned()).spawn(move || {
-            for Job { captioner, picture, reply } in wanted {
+            for CaptionJob { captioner, picture, reply } in wanted {
                 let shown = Picture { width: picture.width, height: picture.height, rgb: &picture.rgb };
                 let file = crate::archive::jpeg(&shown, WIDTH).map_err(|error| error.to_string());
                 // Nobody waits for it once its source is gone.
@@ -123,7 +123,7 @@ impl CaptionsBehind {
     }
 }
 
-impl Awaited {
+impl AwaitedCaption {
     /// Puts the caption into its segment. `false` if it is not there yet and may still be waited for; with `last`, or where `full`
     /// says that others wait, that ends.
     pub fn settle(&self, segment: &mut Perceived, last: bool, full: bool) -> bool {
@@ -246,7 +246,7 @@ mod tests {
     fn a_live_source_does_not_wait_for_a_slow_model() {
         let (slow, go) = captioner(Ok("late"));
         let mut behind = CaptionsBehind::default();
-        let waiting: Vec<Awaited> = (0..3).map(|_| behind.begin(Arc::clone(&slow), picture(), true)).collect();
+        let waiting: Vec<AwaitedCaption> = (0..3).map(|_| behind.begin(Arc::clone(&slow), picture(), true)).collect();
         let mut last = segment();
         // One is with the model and one waits at most: the third is not begun.
         assert!(waiting[2].settle(&mut last, false, false));

@@ -131,13 +131,13 @@ pub struct Perceiver {
     sink: Arc<dyn PerceptionSink>,
     counters: Arc<PerceptionCounters>,
     luma: Luma,
-    session: Option<Session>,
+    session: Option<CaptureSession>,
     behind: WordsBehind,
     captions: CaptionsBehind,
 }
 
 /// One capture session.
-struct Session {
+struct CaptureSession {
     name: String,
     /// Wall-clock time of stream time 0.
     start: Timestamp,
@@ -292,7 +292,7 @@ impl Perceiver {
     }
 }
 
-impl Session {
+impl CaptureSession {
     fn new(name: &str, start: Timestamp, config: &SegmenterConfig) -> Self {
         Self {
             name: name.to_owned(),
@@ -515,7 +515,7 @@ impl MediaConsumer for Perceiver {
             let reached = open.anchor.stream;
             self.end(reached);
         }
-        self.session = Some(Session::new(session, start, &self.config.segmenter));
+        self.session = Some(CaptureSession::new(session, start, &self.config.segmenter));
     }
 
     fn frame(&mut self, frame: Frame<'_>) {

@@ -126,12 +126,12 @@ impl ObjectLog {
         let inside = self.pictures.partition_point(|(at, _)| *at < segment.end);
         let pictures: Vec<_> = self.pictures.drain(..inside).collect();
         let times: Vec<Duration> = pictures.iter().map(|(at, _)| *at).collect();
-        let mut tracks: Vec<Track> = Vec::new();
+        let mut tracks: Vec<ObjectTrack> = Vec::new();
         for (at, sightings) in pictures {
             follow(&mut tracks, at, sightings);
         }
         // Of a segment with a single picture nothing can be seen twice.
-        let stable = |track: &Track| {
+        let stable = |track: &ObjectTrack| {
             let (score, seen) = (track.score(), track.sightings.len());
             let enough = seen > 1 || times.len() == 1;
             // Patterns on walls pass for faces now and then; a face without a body needs more.
@@ -140,7 +140,7 @@ impl ObjectLog {
         };
         tracks.retain(stable);
         let mut views = Vec::new();
-        let mut by_label: BTreeMap<Arc<str>, Vec<Track>> = BTreeMap::new();
+        let mut by_label: BTreeMap<Arc<str>, Vec<ObjectTrack>> = BTreeMap::new();
         for track in tracks {
             by_label.entry(track.label()).or_default().push(track);
         }
@@ -149,9 +149,9 @@ impl ObjectLog {
             if count > CROWD {
                 views.push(crowd(label, count, &tracks));
                 // Whom one could know again is told singly all the same.
-                views.extend(tracks.iter().map(Track::view).filter(|view| view.face_vector.is_some()));
+                views.extend(tracks.iter().map(ObjectTrack::view).filter(|view| view.face_vector.is_some()));
             } else {
-                views.extend(tracks.iter().map(Track::view));
+                views.extend(tracks.iter().map(ObjectTrack::view));
             }
         }
         for view in &mut views {
@@ -192,11 +192,11 @@ pub(super) fn middle(bounds: [f32; 4]) -> [f32; 4] {
 }
 
 /// One thing over several pictures.
-struct Track {
+struct ObjectTrack {
     sightings: Vec<Sighting>,
 }
 
-impl Track {
+impl ObjectTrack {
     fn last(&self) -> &Sighting {
         self.sightings.last().expect("a track begins with a sighting")
     }
@@ -296,7 +296,7 @@ fn centre(bounds: &[f32; 4]) -> [f32; 2] {
 }
 
 /// Gives every box of a picture to the track that it continues best, or to a new one.
-fn follow(tracks: &mut Vec<Track>, at: Duration, sightings: Vec<Sighting>) {
+fn follow(tracks: &mut Vec<ObjectTrack>, at: Duration, sightings: Vec<Sighting>) {
     let mut pairs: Vec<(f32, usize, usize)> = Vec::new();
     for (n, track) in tracks.iter().enumerate().filter(|(_, track)| track.last().at < at) {
         for (m, sighting) in sightings.iter().enumerate() {
@@ -316,14 +316,14 @@ fn follow(tracks: &mut Vec<Track>, at: Duration, sightings: Vec<Sighting>) {
     for (sighting, owner) in sightings.into_iter().zip(owner) {
         match owner {
             Some(track) => tracks[track].sightings.push(sighting),
-            None => tracks.push(Track { sightings: vec![sighting] }),
+            None => tracks.push(ObjectTrack { sightings: vec![sighting] }),
         }
     }
 }
 
 /// The median of how many of these were in the pictures that show any. The lower one of two: a thing too few is missed
 /// less than a thing too many.
-fn usual_count(tracks: &[Track]) -> usize {
+fn usual_count(tracks: &[ObjectTrack]) -> usize {
     let mut by_picture: BTreeMap<Duration, usize> = BTreeMap::new();
     for sighting in tracks.iter().flat_map(|track| &track.sightings) {
         *by_picture.entry(sighting.at).or_default() += 1;
@@ -333,8 +333,8 @@ fn usual_count(tracks: &[Track]) -> usize {
     counts.get(counts.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
-fn crowd(label: Arc<str>, count: usize, tracks: &[Track]) -> InView {
-    let views: Vec<InView> = tracks.iter().map(Track::view).collect();
+fn crowd(label: Arc<str>, count: usize, tracks: &[ObjectTrack]) -> InView {
+    let views: Vec<InView> = tracks.iter().map(ObjectTrack::view).collect();
     let mean = views.iter().map(|view| view.confidence).sum::<f32>() / views.len().max(1) as f32;
     InView {
         label,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use memory_core::{Kind, Perceived, PerceivedEvent, StreamSpan, Value};
 
-use super::captions::Awaited;
+use super::captions::AwaitedCaption;
 use crate::encoders::{SpeechRecogniser, SpokenWord};
 use crate::models::Role;
 
@@ -26,14 +26,14 @@ pub(super) struct Stretch {
     pub samples: Vec<f32>,
 }
 
-struct Job {
+struct SpeechJob {
     recogniser: Arc<dyn SpeechRecogniser>,
     stretches: Vec<Stretch>,
-    reply: SyncSender<Vec<Written>>,
+    reply: SyncSender<Vec<TranscribedStretch>>,
 }
 
 /// What became of a stretch.
-struct Written {
+struct TranscribedStretch {
     event: usize,
     begin: Duration,
     words: Result<Vec<SpokenWord>, String>,
@@ -42,15 +42,15 @@ struct Written {
 struct Waiting {
     segment: Perceived,
     /// `None` if there is nothing to write down.
-    words: Option<Receiver<Vec<Written>>>,
+    words: Option<Receiver<Vec<TranscribedStretch>>>,
     /// The caption, if one is being made.
-    caption: Option<Awaited>,
+    caption: Option<AwaitedCaption>,
 }
 
 /// The segments that wait for their words.
 #[derive(Default)]
 pub(super) struct WordsBehind {
-    jobs: Option<SyncSender<Job>>,
+    jobs: Option<SyncSender<SpeechJob>>,
     waiting: VecDeque<Waiting>,
 }
 
@@ -62,7 +62,7 @@ impl WordsBehind {
         segment: Perceived,
         stretches: Vec<Stretch>,
         recogniser: Option<Arc<dyn SpeechRecogniser>>,
-        caption: Option<Awaited>,
+        caption: Option<AwaitedCaption>,
     ) -> std::io::Result<()> {
         let mut waiting = Waiting { segment, words: None, caption };
         let mut outcome = Ok(());
@@ -71,7 +71,7 @@ impl WordsBehind {
                 Ok(jobs) => {
                     let (reply, words) = sync_channel(1);
                     // It fails only if the thread is gone; then so is `reply`, and the segment waits for nothing.
-                    if jobs.send(Job { recogniser, stretches, reply }).is_err() {
+                    if jobs.send(SpeechJob { recogniser, stretches, reply }).is_err() {
                         self.jobs = None;
                     }
                     waiting.words = Some(words);
@@ -107,14 +107,14 @@ impl WordsBehind {
         self.waiting.pop_front().map(|waiting| waiting.segment)
     }
 
-    fn worker(&mut self) -> std::io::Result<SyncSender<Job>> {
+    fn worker(&mut self) -> std::io::Result<SyncSender<SpeechJob>> {
         if let Some(jobs) = &self.jobs {
             return Ok(jobs.clone());
         }
-        let (jobs, wanted) = sync_channel::<Job>(WAITING);
+        let (jobs, wanted) = sync_channel::<SpeechJob>(WAITING);
         std::thread::Builder::new().name("recognise-speech".to_owned()).spawn(move || {
-            for Job { recogniser, stretches, reply } in wanted {
-                let one = |stretch: &Stretch| Written {
+            for SpeechJob { recogniser, stretches, reply } in wanted {
+                let one = |stretch: &Stretch| TranscribedStretch {
                     event: stretch.event,
                     begin: stretch.begin,
                     words: recogniser.encode(&stretch.samples).map_err(|error| error.to_string()),
@@ -128,15 +128,15 @@ impl WordsBehind {
 }
 
 /// What is told where the thread broke off.
-fn lost() -> Vec<Written> {
+fn lost() -> Vec<TranscribedStretch> {
     let words = Err("recognising broke off".to_owned());
-    vec![Written { event: usize::MAX, begin: Duration::ZERO, words }]
+    vec![TranscribedStretch { event: usize::MAX, begin: Duration::ZERO, words }]
 }
 
 /// Puts what was said in place of the events that told that somebody spoke.
-fn write_down(segment: &mut Perceived, written: Vec<Written>) {
+fn write_down(segment: &mut Perceived, written: Vec<TranscribedStretch>) {
     let mut said: Vec<(usize, Vec<PerceivedEvent>)> = Vec::new();
-    for Written { event: at, begin, words } in written {
+    for TranscribedStretch { event: at, begin, words } in written {
         match words {
             Ok(words) => {
                 let Some(event) = segment.events.get(at) else { continue };

@@ -30,7 +30,7 @@ fn main() -> Result<()> {
         cache_bytes: 64 << 20,
         index: Default::default(),
     };
-    let memory = Memory::open(Arc::new(DirStorage::new(folder.path())), options, clock)?;
+    let memory = Memory::open_in(Arc::new(DirStorage::new(folder.path())), options, clock)?;
     let begin = Instant::now();
     for batch in house.told.chunks(512) {
         memory.observe(batch.iter().cloned().map(Observation::Told).collect())?;

@@ -28,14 +28,14 @@ const PART: i64 = 3_600_000_000;
 /// Follows the robot from place to place.
 #[derive(Debug, Default)]
 pub struct VisitTracker {
-    visit: Option<Visit>,
+    visit: Option<CurrentVisit>,
     /// Another place than that of the visit, and since when the robot is there without a break.
     arriving: Option<(String, Timestamp)>,
     last: Option<Timestamp>,
 }
 
 #[derive(Debug)]
-struct Visit {
+struct CurrentVisit {
     place: String,
     span: TimeSpan,
     /// Where the robot was when it had arrived.
@@ -81,7 +81,7 @@ impl VisitTracker {
             told.extend(self.depart());
             if let Some((place, _)) = self.arriving.take() {
                 let pose = Pose { of: PoseOf::Robot, ..pose.clone() };
-                let mut visit = Visit { place, span: TimeSpan::new(since, at), pose, told: since };
+                let mut visit = CurrentVisit { place, span: TimeSpan::new(since, at), pose, told: since };
                 told.push(visit.tell());
                 self.visit = Some(visit);
             }
@@ -107,7 +107,7 @@ impl VisitTracker {
     }
 }
 
-impl Visit {
+impl CurrentVisit {
     fn tell(&mut self) -> Told {
         self.told = self.span.end;
         let attributes = [

@@ -1,5 +1,6 @@
 //! From text to terms: words, stop words, irregular forms, Snowball stems.
 
+pub(crate) use crate::words::words;
 use std::collections::HashMap;
 
 use rust_stemmers::{Algorithm, Stemmer};
@@ -156,30 +157,6 @@ pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.contains(&word)
 }
 
-/// The words of a text, lower case, in order: runs of letters and digits; an apostrophe ends one.
-#[derive(Debug, Clone)]
-pub struct Words<'a> {
-    rest: &'a str,
-}
-
-/// The words of a text.
-pub fn words(text: &str) -> Words<'_> {
-    Words { rest: text }
-}
-
-impl Iterator for Words<'_> {
-    type Item = String;
-
-    fn next(&mut self) -> Option<String> {
-        let start = self.rest.find(char::is_alphanumeric)?;
-        let tail = &self.rest[start..];
-        let end = tail.find(|c: char| !c.is_alphanumeric()).unwrap_or(tail.len());
-        let (word, rest) = tail.split_at(end);
-        self.rest = rest;
-        Some(word.to_lowercase())
-    }
-}
-
 /// The English Snowball stem of a lower-case word, irregular forms taken back to their base.
 pub fn stem(word: &str) -> String {
     Stemmer::create(Algorithm::English).stem(base(word)).into_owned()
@@ -274,12 +251,6 @@ mod tests {
         let mut found = Vec::new();
         Analyzer::new().for_each_term(text, &mut |term| found.push(term));
         found
-    }
-
-    #[test]
-    fn words_are_lower_case_runs_of_letters_and_digits() {
-        assert_eq!(words("Anna's café, No. 7!").collect::<Vec<_>>(), ["anna", "s", "café", "no", "7"]);
-        assert_eq!(words(" … ").next(), None);
     }
 
     #[test]

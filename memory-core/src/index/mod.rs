@@ -43,7 +43,8 @@ pub(crate) fn holding_phrase(search: &dyn Search, phrase: &str, limit: usize) ->
 
 use std::sync::Arc;
 
-pub use analysis::{Analyzer, Language, TermId, Words, is_stop_word, stem, term_of, words};
+pub use crate::words::{Words, words};
+pub use analysis::{Analyzer, Language, TermId, is_stop_word, stem, term_of};
 pub use compressed::{CompressedIndex, IndexBytes, IndexOptions};
 pub use fusion::Fusion;
 pub use place_map::{MappedPlace, PlaceMap};

@@ -103,8 +103,8 @@ fn slope_of(values: &[i64]) -> i64 {
 impl Column {
     /// Packs numbers.
     pub fn pack(values: &[i64]) -> Self {
-        let level = Line::of(values, 0);
-        let rising = Line::of(values, slope_of(values));
+        let level = FittedLine::of(values, 0);
+        let rising = FittedLine::of(values, slope_of(values));
         let line = if rising.width < level.width { rising } else { level };
         let mut writer = BitWriter::default();
         if line.width > 0 {
@@ -152,13 +152,13 @@ impl Column {
 }
 
 /// A line, and the bits that the farthest number above it needs.
-struct Line {
+struct FittedLine {
     base: i64,
     slope: i64,
     width: u8,
 }
 
-impl Line {
+impl FittedLine {
     /// The highest line of a slope with no number below it.
     fn of(values: &[i64], slope: i64) -> Self {
         let level = |(value, place): (&i64, usize)| value.wrapping_sub(risen(slope, place));

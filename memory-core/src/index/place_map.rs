@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::place_names::{PlaceNames, Rename, fold};
+use super::place_names::{PlaceNames, Rename};
 use crate::shared::Shared;
+use crate::words::fold_name;
 use crate::{EventId, Timestamp};
 
 /// Edge of a cell, metres.
@@ -30,7 +31,7 @@ pub struct MappedPlace {
 
 /// How often a place was named in a cell, and where on average.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Named {
+struct NamedCell {
     count: u64,
     x: f64,
     y: f64,
@@ -39,7 +40,7 @@ struct Named {
 /// Where one place was named on one map.
 #[derive(Default)]
 struct Spots {
-    all: Named,
+    all: NamedCell,
     /// Of each cell.
     middles: Vec<(f64, f64)>,
 }
@@ -48,7 +49,7 @@ struct Spots {
 #[derive(Debug, Clone, Default)]
 pub struct PlaceMap {
     /// Frame, row, column and folded name of a place, and the rename after which it was named so (0: none).
-    cells: Shared<BTreeMap<Cell, Named>>,
+    cells: Shared<BTreeMap<Cell, NamedCell>>,
     /// Folded names, and the names as they were first told.
     names: Shared<BTreeMap<String, String>>,
     /// What the names stand for now.
@@ -60,7 +61,7 @@ type Cell = (String, i32, i32, String, u64);
 impl PlaceMap {
     /// A place was named somewhere by an event.
     pub fn add(&mut self, event: EventId, name: &str, frame: &str, x: f64, y: f64) {
-        let folded = fold(name);
+        let folded = fold_name(name);
         let epoch = self.renamed.epoch(&folded, event);
         if !self.names.contains_key(&folded) {
             self.names.change().insert(folded.clone(), name.trim().to_owned());
@@ -73,7 +74,7 @@ impl PlaceMap {
 
     /// What an event added is taken back.
     pub fn remove(&mut self, event: EventId, name: &str, frame: &str, x: f64, y: f64) {
-        let folded = fold(name);
+        let folded = fold_name(name);
         let key = |epoch: u64| (frame.to_owned(), cell(y), cell(x), folded.clone(), epoch);
         let cells = self.cells.change();
         let exact = key(self.renamed.epoch(&folded, event));
@@ -141,7 +142,7 @@ impl PlaceMap {
         let mut shown: BTreeMap<String, &str> = BTreeMap::new();
         for ((frame, .., name, epoch), named) in self.cells.iter() {
             let own = self.shown(name, *epoch);
-            let folded = fold(own);
+            let folded = fold_name(own);
             shown.entry(folded.clone()).or_insert(own);
             let Spots { all, middles } = found.entry((folded, frame)).or_default();
             all.count += named.count;
@@ -164,7 +165,7 @@ impl PlaceMap {
     }
 }
 
-impl Named {
+impl NamedCell {
     #[expect(clippy::cast_precision_loss, reason = "a count of events")]
     fn middle(&self) -> (f64, f64) {
         let count = self.count.max(1) as f64;

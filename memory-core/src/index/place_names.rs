@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::shared::Shared;
+use crate::words::fold_name;
 use crate::{EventId, Timestamp};
 
 /// A place got another name.
@@ -31,8 +32,8 @@ pub struct PlaceNames {
 impl PlaceNames {
     /// Takes in a rename. The others must be of earlier events.
     pub fn add(&mut self, rename: Rename) {
-        if fold(&rename.old) != fold(&rename.new) {
-            self.renames.change().entry(fold(&rename.old)).or_default().push(rename);
+        if fold_name(&rename.old) != fold_name(&rename.new) {
+            self.renames.change().entry(fold_name(&rename.old)).or_default().push(rename);
         }
     }
 
@@ -59,7 +60,7 @@ impl PlaceNames {
 
     /// The name now of what had a name at a time.
     pub fn current<'n>(&'n self, name: &'n str, at: Timestamp) -> &'n str {
-        let renamed = || self.renames.get(&fold(name))?.iter().find(|rename| rename.at > at);
+        let renamed = || self.renames.get(&fold_name(name))?.iter().find(|rename| rename.at > at);
         if self.renames.is_empty() { name } else { renamed().map_or(name, |first| self.follow(first)) }
     }
 
@@ -72,13 +73,13 @@ impl PlaceNames {
 
     /// The names under which a place was known, apart from the one that is asked with: old ones, and the one that it has now.
     pub fn others(&self, name: &str) -> Vec<&str> {
-        let asked = fold(name);
+        let asked = fold_name(name);
         let mut meant = vec![asked.clone()];
-        meant.extend(self.old_names().filter(|(old, _)| fold(old) == asked).map(|(_, new)| fold(new)));
+        meant.extend(self.old_names().filter(|(old, _)| fold_name(old) == asked).map(|(_, new)| fold_name(new)));
         let mut others: Vec<&str> = Vec::new();
-        for (old, new) in self.old_names().filter(|(_, new)| meant.contains(&fold(new))) {
+        for (old, new) in self.old_names().filter(|(_, new)| meant.contains(&fold_name(new))) {
             for name in [old, new] {
-                if fold(name) != asked && !others.iter().any(|known| fold(known) == fold(name)) {
+                if fold_name(name) != asked && !others.iter().any(|known| fold_name(known) == fold_name(name)) {
                     others.push(name);
                 }
             }
@@ -90,17 +91,12 @@ impl PlaceNames {
     fn follow<'n>(&'n self, first: &'n Rename) -> &'n str {
         let mut last = first;
         while let Some(next) =
-            self.renames.get(&fold(&last.new)).and_then(|all| all.iter().find(|rename| rename.event > last.event))
+            self.renames.get(&fold_name(&last.new)).and_then(|all| all.iter().find(|rename| rename.event > last.event))
         {
             last = next;
         }
         &last.new
     }
-}
-
-/// A name without surrounding blanks and capitals.
-pub(super) fn fold(name: &str) -> String {
-    name.trim().to_lowercase()
 }
 
 #[cfg(test)]

@@ -18,14 +18,14 @@ const MOST_HIDDEN: usize = 1_024;
 
 /// The position of an event.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Entry {
+struct PositionEntry {
     event: u64,
     frame: u32,
     x: f32,
     y: f32,
 }
 
-impl Entry {
+impl PositionEntry {
     fn key(&self) -> (u32, i32, i32, u64) {
         (self.frame, cell(f64::from(self.y)), cell(f64::from(self.x)), self.event)
     }
@@ -40,23 +40,23 @@ fn cell(coordinate: f64) -> i32 {
 #[derive(Debug, Clone, Default)]
 pub struct PositionIndex {
     frames: Shared<BTreeMap<String, u32>>,
-    runs: Vec<Arc<[Entry]>>,
+    runs: Vec<Arc<[PositionEntry]>>,
     hidden: Shared<BTreeSet<u64>>,
 }
 
 impl PositionIndex {
     /// Adds positions; an event has at most one.
     pub fn append(&mut self, positions: impl IntoIterator<Item = (EventId, impl AsRef<str>, f64, f64)>) {
-        let mut run: Vec<Entry> = Vec::new();
+        let mut run: Vec<PositionEntry> = Vec::new();
         for (event, frame, x, y) in positions {
             let frame = self.number_of(frame.as_ref());
             #[expect(clippy::cast_possible_truncation, reason = "a millimetre at ten kilometres")]
-            run.push(Entry { event: event.0, frame, x: x as f32, y: y as f32 });
+            run.push(PositionEntry { event: event.0, frame, x: x as f32, y: y as f32 });
         }
         if run.is_empty() {
             return;
         }
-        run.sort_unstable_by_key(Entry::key);
+        run.sort_unstable_by_key(PositionEntry::key);
         while self.runs.last().is_some_and(|last| last.len() < 2 * run.len()) {
             let Some(last) = self.runs.pop() else { break };
             run = self.merged(&last, &run);
@@ -74,7 +74,7 @@ impl PositionIndex {
     }
 
     /// Two runs as one; hidden entries are left out.
-    fn merged(&self, a: &[Entry], b: &[Entry]) -> Vec<Entry> {
+    fn merged(&self, a: &[PositionEntry], b: &[PositionEntry]) -> Vec<PositionEntry> {
         let mut all = Vec::with_capacity(a.len() + b.len());
         let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
         loop {
@@ -136,7 +136,7 @@ impl PositionIndex {
 
     fn visit<'e>(
         &self,
-        entries: impl Iterator<Item = &'e Entry>,
+        entries: impl Iterator<Item = &'e PositionEntry>,
         near: &Near,
         visit: &mut dyn FnMut(EventId, f64, f64),
     ) {

@@ -19,12 +19,12 @@ const SMALLEST: usize = 1 << 10;
 const FREE: u64 = 0;
 
 #[derive(Debug)]
-struct Table {
+struct SymbolTable {
     keys: Box<[AtomicU64]>,
     symbols: Box<[AtomicU32]>,
 }
 
-impl Table {
+impl SymbolTable {
     fn new(places: usize) -> Self {
         Self {
             keys: (0..places).map(|_| AtomicU64::new(FREE)).collect(),
@@ -56,7 +56,7 @@ impl Table {
 /// The symbols of all terms; clones are states. Only the writer's own may be added to.
 #[derive(Debug, Clone)]
 pub(super) struct Vocabulary {
-    table: Arc<Table>,
+    table: Arc<SymbolTable>,
     len: u32,
     /// Symbols that are buckets.
     buckets: u32,
@@ -64,7 +64,7 @@ pub(super) struct Vocabulary {
 
 impl Default for Vocabulary {
     fn default() -> Self {
-        Self { table: Arc::new(Table::new(SMALLEST)), len: 0, buckets: 0 }
+        Self { table: Arc::new(SymbolTable::new(SMALLEST)), len: 0, buckets: 0 }
     }
 }
 
@@ -112,7 +112,7 @@ impl Vocabulary {
     }
 
     fn grow(&mut self) {
-        let larger = Table::new(self.table.keys.len() * 2);
+        let larger = SymbolTable::new(self.table.keys.len() * 2);
         for (key, symbol) in self.table.keys.iter().zip(&self.table.symbols) {
             let key = key.load(Ordering::Relaxed);
             if key != FREE {

@@ -1,8 +1,9 @@
 //! No learned row exceeds the size limit of the store, whatever is told.
 
-use super::{Learnt, Lesson};
+use super::Learnt;
+use crate::engine::MAX_LEARNT_ROW;
 use crate::episodic::anchors::NamingRequest;
-use crate::store::MAX_LEARNT_ROW;
+use crate::lesson::Lesson;
 use crate::{Attributes, EpisodeId, Event, EventId, Kind, Origin, TimeSpan, Timestamp, Value};
 
 /// As long as the door lets texts be.

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::LearningOptions;
 use super::rows::{LearntPart, REPLACING, Row, decode};
-use crate::episodic::anchors::{
-    AnchorId, AnchorRow, Anchors, EntityNews, Margin, Naming, NamingRequest, Person, ToldName, fold,
-};
+use crate::episodic::anchors::{AnchorRow, Anchors, EntityNews, Margin, Naming, NamingRequest, Person, ToldName};
+use crate::lesson::{Lesson, SensedVector};
 use crate::logic::{LogicOptions, Phi, Procedures, RowKey, actions_of};
-use crate::ports::{ProcedureJudge, Statement};
+use crate::ports::ProcedureJudge;
 use crate::semantic::{self, Context, Context1, Fact, FactKind, Facts, Noun, Topic, TopicKey};
 use crate::shared::Shared;
-use crate::{Event, EventId, FactFilter, ProcedureNews, Sensed};
+use crate::words::fold_name;
+use crate::{AnchorId, EventId, FactFilter, ProcedureNews};
 
 /// Facts of a list that names no limit.
 const USUAL_FACTS: usize = 100;
@@ -29,24 +29,6 @@ const TOPICS_A_LOOK: usize = 256;
 /// There was no time to list everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Late;
-
-/// A vector of the senses, as it is stored: 1.0 is 32,767.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SensedVector {
-    pub sensed: Sensed,
-    /// The space's name, with the sense before it.
-    pub space: String,
-    pub vector: Vec<i16>,
-}
-
-/// One event to learn from.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Lesson {
-    pub event: Event,
-    pub vectors: Vec<SensedVector>,
-    /// What a language model reads out of it, where there is one.
-    pub statements: Vec<Statement>,
-}
 
 /// What is not to be known any more.
 #[derive(Debug, Default)]
@@ -73,7 +55,7 @@ impl Withdrawal {
 #[derive(Clone, Default)]
 pub struct Learnt {
     options: LearningOptions,
-    head: Head,
+    head: LearntHead,
     facts: Facts,
     anchors: Anchors,
     procedures: Shared<Procedures>,
@@ -92,7 +74,7 @@ pub struct Learnt {
 
 /// The row of [`LearntPart::Head`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-struct Head {
+struct LearntHead {
     /// The last event that was learnt from.
     cursor: EventId,
     /// Whether something was withdrawn whose traces only a new fold removes.
@@ -103,7 +85,7 @@ struct Head {
     margin: Margin,
 }
 
-/// The first version of [`Head`].
+/// The first version of [`LearntHead`].
 #[derive(Serialize, Deserialize)]
 struct Head1 {
     cursor: EventId,
@@ -113,7 +95,7 @@ struct Head1 {
     margin: Margin,
 }
 
-impl From<Head1> for Head {
+impl From<Head1> for LearntHead {
     fn from(Head1 { cursor, stale, next_naming, context, margin }: Head1) -> Self {
         Self { cursor, stale, next_naming, context: context.up_to(cursor), margin }
     }
@@ -298,7 +280,7 @@ impl Learnt {
     pub(crate) fn withdraw(&mut self, withdrawal: &Withdrawal) {
         let cursor = self.head.cursor;
         let hidden: Vec<EventId> = withdrawal.events.iter().copied().filter(|event| *event <= cursor).collect();
-        let names: Vec<String> = withdrawal.names.iter().map(|name| fold(name)).collect();
+        let names: Vec<String> = withdrawal.names.iter().map(|name| fold_name(name)).collect();
         if hidden.is_empty() && names.is_empty() {
             return;
         }
@@ -380,7 +362,7 @@ impl Learnt {
     /// [`Late`] if there is none.
     pub(crate) fn list_facts(&self, filter: &FactFilter, late: &dyn Fn() -> bool) -> Result<Vec<Fact>, Late> {
         let subject = filter.subject.as_deref().and_then(Noun::named);
-        let limit = if filter.limit == 0 { USUAL_FACTS } else { filter.limit };
+        let limit = filter.limit.unwrap_or(USUAL_FACTS);
         let mut facts = Vec::new();
         let mut seen = 0_usize;
         // Whether there is room for more.
@@ -417,7 +399,7 @@ impl Learnt {
     }
 
     fn head_row(&self) -> Row {
-        let head = Head { margin: self.anchors.margin(), ..self.head.clone() };
+        let head = LearntHead { margin: self.anchors.margin(), ..self.head.clone() };
         Row::new(LearntPart::Head, &(), Some(&head))
     }
 
@@ -471,7 +453,7 @@ impl Learnt {
     /// The head as its first version was stored.
     #[cfg(test)]
     pub(crate) fn head_1(&self) -> Vec<u8> {
-        let Head { cursor, stale, next_naming, context, .. } = self.head.clone();
+        let LearntHead { cursor, stale, next_naming, context, .. } = self.head.clone();
         let margin = self.anchors.margin();
         super::rows::encode(&Head1 { cursor, stale, next_naming, context: context.into(), margin })
     }

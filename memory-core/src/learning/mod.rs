@@ -19,14 +19,11 @@ pub mod measure;
 mod news;
 mod options;
 mod rows;
-mod sharded;
 
 pub use learnt::Learnt;
-pub(crate) use learnt::{Lesson, SensedVector, Withdrawal};
+pub(crate) use learnt::Withdrawal;
 pub(crate) use news::News;
 pub use options::LearningOptions;
 pub(crate) use rows::{LearntPart, REPLACING, Row};
 #[cfg(test)]
 mod ceiling_tests;
-
-pub(crate) use sharded::{Sharded, Spread, spread_bytes};

@@ -6,7 +6,7 @@ use crate::{EventId, TimeSpan};
 
 /// How an action ended, where anybody said so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-pub enum Outcome {
+pub enum ActionOutcome {
     /// Nobody said otherwise.
     #[default]
     Done,
@@ -14,7 +14,7 @@ pub enum Outcome {
     Failed,
 }
 
-impl Outcome {
+impl ActionOutcome {
     /// Whether the action succeeded.
     pub fn is_done(self) -> bool {
         self == Self::Done
@@ -45,7 +45,7 @@ pub struct Action {
     /// Where.
     pub places: Vec<String>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: ActionOutcome,
     /// Told as an action, in a program's own vocabulary, rather than read out of free text.
     pub named: bool,
 }
@@ -64,7 +64,7 @@ impl Action {
             objects: Vec::new(),
             tools: Vec::new(),
             places: Vec::new(),
-            outcome: Outcome::Done,
+            outcome: ActionOutcome::Done,
             named: true,
         }
     }

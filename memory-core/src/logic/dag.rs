@@ -65,7 +65,7 @@ impl Node {
 
 /// Steps, their order and how often each transition was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "stored::Graph", try_from = "stored::Graph")]
+#[serde(into = "stored::StoredGraph", try_from = "stored::StoredGraph")]
 pub struct Dag {
     nodes: Vec<Node>,
     /// Copies of each (step, occurrence), sorted.

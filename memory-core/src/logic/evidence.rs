@@ -24,7 +24,7 @@ const SAME_GOAL: f32 = 0.7;
 const LEAST_STEPS: usize = 3;
 
 /// The most frequent steps of a procedure with all that is counted of them.
-pub(super) struct Evidence<'a> {
+pub(super) struct ProcedureEvidence<'a> {
     /// The steps, how many sessions do each, and φ of each where there is one.
     steps: Vec<(StepId, f64, Option<&'a Embedding>)>,
     /// `first[a][b]`: the sessions that do both and begin with `a`.
@@ -44,7 +44,7 @@ pub struct GoalLikeness {
     pub lead: Option<f64>,
 }
 
-impl<'a> Evidence<'a> {
+impl<'a> ProcedureEvidence<'a> {
     /// Counts the sessions, each a sequence of step numbers.
     pub fn of(procedure: &'a Procedure, sequences: &[Vec<u32>]) -> Self {
         let mut sessions: BTreeMap<u32, f64> = BTreeMap::new();

@@ -4,7 +4,7 @@
 //! only if the speaker says what she is doing. Plans, wishes, questions and denials are no actions. In other languages actions
 //! must be told.
 
-use super::{Action, Outcome, normalise};
+use super::{Action, ActionOutcome, normalise};
 use crate::{Event, Kind, Value};
 
 /// Verbs of doing, in their base form.
@@ -77,7 +77,7 @@ fn frame(event: &Event, text: String) -> Action {
     action.objects = names(&["object", "objects"]);
     action.tools = names(&["tool", "tools", "instrument"]);
     action.places = names(&["place", "places", "location", "room"]);
-    action.outcome = if failed { Outcome::Failed } else { Outcome::Done };
+    action.outcome = if failed { ActionOutcome::Failed } else { ActionOutcome::Done };
     action.named = false;
     action
 }

@@ -3,25 +3,25 @@
 use std::collections::BTreeSet;
 
 use super::ProcedureId;
-use crate::learning::{Sharded, spread_bytes};
+use crate::sharded::{Sharded, spread_bytes};
 
 /// Steps by their normalised text. Derived from the procedures, never stored.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Lexicon {
     /// Clones share what neither has changed: learning begins each slice with one.
-    entries: Sharded<String, Entry>,
+    entries: Sharded<String, LexiconEntry>,
     /// Number of sessions.
     pub sessions: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
-struct Entry {
+struct LexiconEntry {
     sessions: u32,
     procedures: BTreeSet<ProcedureId>,
 }
 
 impl Lexicon {
-    fn entry(&self, key: &str) -> Option<&Entry> {
+    fn entry(&self, key: &str) -> Option<&LexiconEntry> {
         self.entries.shard(spread_bytes(key.as_bytes())).get(key)
     }
 

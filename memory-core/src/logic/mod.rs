@@ -24,6 +24,7 @@ mod prefix_span;
 mod procedure;
 mod prototype;
 pub mod query;
+pub(crate) mod requests;
 mod rows;
 mod run;
 mod sessions;
@@ -36,7 +37,7 @@ mod maintenance_tests;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Action, Outcome, normalise};
+pub use action::{Action, ActionOutcome, normalise};
 pub use alignment::{Alignment, assign};
 pub use beta::Beta;
 pub use chain::Absorption;
@@ -49,7 +50,7 @@ pub use memory::{Phi, Procedures};
 pub use options::LogicOptions;
 pub use prefix_span::{Mining, Output, Pattern, Patterns};
 pub use procedure::{Procedure, ProcedureId, Variant};
-pub use prototype::{Index, Prototype};
+pub use prototype::{Prototype, PrototypeIndex};
 pub use rows::{RowError, RowKey};
 pub use run::Run;
 pub use step::{Step, StepAttributes, StepId};

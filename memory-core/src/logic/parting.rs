@@ -23,7 +23,7 @@ const OWN_STEPS: usize = 2;
 const ROUNDS: usize = 4;
 
 /// A session and the steps that it did.
-type Session = (EventId, BTreeSet<StepId>);
+type SessionSteps = (EventId, BTreeSet<StepId>);
 
 /// How many sessions did each step.
 type Counts = BTreeMap<StepId, f64>;
@@ -45,7 +45,7 @@ impl Procedures {
     /// The smaller one of the two tasks that a procedure is; `None` if it is one.
     fn other_task(&self, procedure: &Procedure, runs: &[EventId]) -> Option<Vec<EventId>> {
         let session = |run: &EventId| Some((*run, procedure.runs.get(run)?.steps.iter().copied().collect()));
-        let sessions: Vec<Session> = runs.iter().filter_map(session).collect();
+        let sessions: Vec<SessionSteps> = runs.iter().filter_map(session).collect();
         let (one, other) = never_together(&sessions)?;
         let doing = |step: StepId, not: StepId| {
             counts(sessions.iter().filter(|(_, steps)| steps.contains(&step) && !steps.contains(&not)))
@@ -96,7 +96,7 @@ impl Procedures {
     }
 }
 
-fn counts<'a>(sessions: impl Iterator<Item = &'a Session>) -> Counts {
+fn counts<'a>(sessions: impl Iterator<Item = &'a SessionSteps>) -> Counts {
     let mut counts = Counts::new();
     for step in sessions.flat_map(|(_, steps)| steps) {
         *counts.entry(*step).or_default() += 1.0;
@@ -105,7 +105,7 @@ fn counts<'a>(sessions: impl Iterator<Item = &'a Session>) -> Counts {
 }
 
 /// Of the steps that come together in next to no session the two that most sessions do.
-fn never_together(sessions: &[Session]) -> Option<(StepId, StepId)> {
+fn never_together(sessions: &[SessionSteps]) -> Option<(StepId, StepId)> {
     // By step a bit for each session: pairs are many, and most groups have none.
     let mut doing: BTreeMap<StepId, Vec<u64>> = BTreeMap::new();
     for (at, (_, steps)) in sessions.iter().enumerate() {

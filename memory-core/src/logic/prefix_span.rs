@@ -78,7 +78,7 @@ impl Mining {
     /// Mines sequences of item numbers.
     pub fn mine(&self, sequences: &[Vec<u32>]) -> Patterns {
         let items = sequences.iter().flatten().max().map_or(0, |item| *item as usize + 1);
-        let mut search = Search {
+        let mut search = PatternSearch {
             options: self,
             sequences,
             // Closedness within a gap limit is no matter of extensions at any place; those patterns are filtered.
@@ -103,7 +103,7 @@ impl Mining {
     }
 }
 
-struct Search<'a> {
+struct PatternSearch<'a> {
     options: &'a Mining,
     sequences: &'a [Vec<u32>],
     closed: Option<closed::Extensions>,
@@ -114,7 +114,7 @@ struct Search<'a> {
     prefixes: usize,
 }
 
-impl Search<'_> {
+impl PatternSearch<'_> {
     /// Every frequent extension of the prefix whose ends are `ends`; `false` if the search was cut off.
     fn grow(&mut self, ends: &Projection) -> bool {
         let frequent = self.frequent(ends);

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Dag, Index, NodeId, Run, Step, StepId, TAU, normalise};
+use super::{Dag, NodeId, PrototypeIndex, Run, Step, StepId, TAU, normalise};
 use crate::EventId;
 
 mod growth;
@@ -62,7 +62,7 @@ pub struct Procedure {
     pub(super) score: Option<f32>,
     /// How many actions it had when it was verified last.
     pub(super) reviewed: u32,
-    pub(super) index: Index,
+    pub(super) index: PrototypeIndex,
     pub(super) steps: Vec<Step>,
     pub(super) wordings: Vec<Wording>,
     pub(super) by_wording: BTreeMap<String, u32>,
@@ -84,7 +84,7 @@ impl Procedure {
             named,
             score: None,
             reviewed: 0,
-            index: Index::default(),
+            index: PrototypeIndex::default(),
             steps: Vec::new(),
             wordings: Vec::new(),
             by_wording: BTreeMap::new(),
@@ -124,7 +124,7 @@ impl Procedure {
     }
 
     /// Where its goal and its steps lie in the space of φ.
-    pub fn index(&self) -> &Index {
+    pub fn index(&self) -> &PrototypeIndex {
         &self.index
     }
 

@@ -47,14 +47,14 @@ impl Prototype {
 
 /// The dual index I = {i_goal, i_step}; a part is absent while no embedding was given.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Index {
+pub struct PrototypeIndex {
     /// i_goal = φ(goal).
     pub goal: Option<Prototype>,
     /// i_step = mean φ(step).
     pub step: Option<Prototype>,
 }
 
-impl Index {
+impl PrototypeIndex {
     /// α of Eq. 3: the weight of the goal.
     pub const ALPHA: f32 = 0.3;
 

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::memory::Procedures;
 use super::procedure::Wording;
 use super::sessions::Sessions;
-use super::{Dag, Index, LogicOptions, Procedure, ProcedureId, Run, Step, StepId, normalise};
+use super::{Dag, LogicOptions, Procedure, ProcedureId, PrototypeIndex, Run, Step, StepId, normalise};
 use crate::EventId;
 use crate::shared::Shared;
 
@@ -140,12 +140,12 @@ struct Root {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct ProceduresHead {
     goal: String,
     named: bool,
     score: Option<f32>,
     reviewed: u32,
-    index: Index,
+    index: PrototypeIndex,
     names: Vec<String>,
     dag: Dag,
 }
@@ -177,7 +177,7 @@ impl Procedures {
         }
         let procedure = self.procedures.get(&ProcedureId(key.procedure))?;
         match key.part {
-            ProcedurePart::Head => Some(seal(&Head {
+            ProcedurePart::Head => Some(seal(&ProceduresHead {
                 goal: procedure.goal.clone(),
                 named: procedure.named,
                 score: procedure.score,
@@ -215,7 +215,7 @@ impl Procedures {
                     (memory.sessions, memory.unnamed) = (root.sessions, root.unnamed);
                 }
                 ProcedurePart::Head => {
-                    let head: Head = open(key, bytes)?;
+                    let head: ProceduresHead = open(key, bytes)?;
                     let id = ProcedureId(key.procedure);
                     let mut procedure = Procedure::new(id, head.goal, head.named);
                     (procedure.score, procedure.reviewed) = (head.score, head.reviewed);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Outcome, StepId};
+use super::{Action, ActionOutcome, StepId};
 use crate::{EventId, TimeSpan, Timestamp};
 
 /// A role that a name plays in an action.
@@ -24,7 +24,7 @@ pub(super) struct Record {
     pub wording: u32,
     pub start: Timestamp,
     pub lasted: Duration,
-    pub outcome: Outcome,
+    pub outcome: ActionOutcome,
     pub named: bool,
     pub source: u32,
     pub goal: Option<u32>,

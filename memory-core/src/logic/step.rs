@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Beta, Embedding, Outcome, normalise};
+use super::{Action, ActionOutcome, Beta, Embedding, normalise};
 
 /// A step's number within its procedure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ impl Step {
     /// Counts one observation of the step.
     pub(super) fn observe(&mut self, action: &Action) {
         self.count = self.count.saturating_add(1);
-        self.success.observe(action.outcome == Outcome::Done);
+        self.success.observe(action.outcome == ActionOutcome::Done);
         let lasted = action.span.end.since(action.span.start);
         if !lasted.is_zero() {
             self.lasted = (self.lasted.0.saturating_add(lasted), self.lasted.1.saturating_add(1));
@@ -73,7 +73,7 @@ impl Step {
     /// Takes one observation back.
     pub(super) fn retract(&mut self, action: &Action) {
         self.count = self.count.saturating_sub(1);
-        self.success.retract(action.outcome == Outcome::Done);
+        self.success.retract(action.outcome == ActionOutcome::Done);
         let lasted = action.span.end.since(action.span.start);
         if !lasted.is_zero() {
             self.lasted = (self.lasted.0.saturating_sub(lasted), self.lasted.1.saturating_sub(1));

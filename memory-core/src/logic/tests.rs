@@ -292,7 +292,7 @@ fn golden() -> Procedures {
     ]);
     let mut last = action(99, None, None, 9_000, "wave");
     (last.person, last.tools, last.named) = (Some("Anna".to_owned()), vec!["hand".to_owned()], false);
-    last.outcome = super::Outcome::Failed;
+    last.outcome = super::ActionOutcome::Failed;
     procedures.observe(&last, &|_| Some(vec![0.6, 0.8]));
     procedures
 }

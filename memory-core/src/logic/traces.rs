@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::ProcedureId;
 use crate::EventId;
-use crate::learning::{Sharded, Spread};
+use crate::sharded::{Sharded, Spread};
 
 /// One event in one procedure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use crate::shared::Shared;
 
-use super::evidence::{Evidence, GoalLikeness};
+use super::evidence::{GoalLikeness, ProcedureEvidence};
 use super::memory::Phi;
 use super::prefix_span::{Mining, Pattern};
 use super::rows::RowKey;
@@ -135,7 +135,7 @@ impl Procedure {
     /// Verifies by the evidence of the latest sessions. `others`: the goals that were told of other procedures.
     pub fn verify<'a>(&self, others: impl Iterator<Item = &'a Embedding>) -> Verification {
         let sequences = self.sequences();
-        let evidence = Evidence::of(self, &sequences);
+        let evidence = ProcedureEvidence::of(self, &sequences);
         let goal = self.index.goal.as_ref().filter(|_| self.named);
         Verification {
             order: evidence.order(),

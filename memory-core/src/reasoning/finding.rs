@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::event::{LOOKED, LOOKED_FOR};
 use crate::index::{Document, SearchQuery};
 use crate::recall::Reader;
 use crate::recall::looking::tells_of_speech;
@@ -12,10 +13,6 @@ use super::beside::FIRST;
 use super::interval::Interval;
 use super::tools::{Sighting, SightingKind, Tool};
 
-/// Attribute of a derived event: the tool that found it.
-pub(crate) const LOOKED: &str = "looked";
-/// Attribute of a derived event: the question that it was found for.
-pub(crate) const LOOKED_FOR: &str = "looked_for";
 /// Less likely things are no events where the question names them, ...
 const MIN_PROBABILITY: f32 = 0.1;
 /// ... and where it does not.

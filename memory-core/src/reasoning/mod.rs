@@ -26,8 +26,8 @@ mod tools;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub(crate) use finding::{LOOKED, LOOKED_FOR};
-pub use options::{Effort, ReasoningOptions};
+pub use crate::query::Effort;
+pub use options::ReasoningOptions;
 pub use tools::{Look, LookError, LookOrder, Reach, Sighting, SightingKind, Tool, Tools};
 
 use self::belief::Belief;
@@ -437,7 +437,7 @@ impl Loop<'_> {
     fn finished(mut self, mut answer: Answer, stopped: Stopped, begin: Duration) -> Reasoned {
         let steps = self.results.steps.len();
         self.working.note("looking", format!("{steps} steps; {}", stopped.name()));
-        let limit = if self.query.top_k == 0 { recall::USUAL_EVIDENCE } else { self.query.top_k };
+        let limit = self.query.top_k.max(1);
         answer.evidence.truncate(limit);
         if steps > 0 && answer.answer.is_some() {
             answer.route = Route::Agentic;

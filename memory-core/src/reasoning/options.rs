@@ -1,17 +1,5 @@
 use std::time::Duration;
 
-/// How much work a question is worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Effort {
-    /// The memory alone.
-    Fast,
-    /// The recordings too, if the memory's answer is less likely than the trigger.
-    #[default]
-    Normal,
-    /// The recordings in any case where they can add something.
-    Thorough,
-}
-
 /// When the loop starts, and when it ends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReasoningOptions {

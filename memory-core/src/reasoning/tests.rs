@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::*;
+use crate::event::{LOOKED, LOOKED_FOR};
 use crate::recall::tests::home::{Home, Row, home};
 use crate::{Kind, Modality, StreamSpan, Value};
 

@@ -7,7 +7,6 @@
 //! The question is parsed once. Every layer that may know the answer proposes candidates; they meet in fusion on one
 //! scale. Options are hypotheses that the same evidence supports or contradicts. No language model is inside.
 
-mod ablation;
 mod answerers;
 mod calibration;
 mod candidate;
@@ -39,7 +38,7 @@ mod visits;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use ablation::Ablation;
+pub use crate::ablation::Ablation;
 pub use deliberation::{Deliberation, Proposal, VerdictError};
 pub(crate) use nearest::cosine;
 pub use reader::Reader;
@@ -53,18 +52,8 @@ use self::options::OptionVectors;
 use self::pool::{Found, Pool};
 use self::question::Question;
 use crate::language::english::question::Ask;
+use crate::limits::{MAX_EVIDENCE, MAX_OPTION_BYTES, MAX_OPTIONS, MAX_QUESTION_BYTES};
 use crate::{Answer, Clock, Elapsed, Evidence, Intent, Query, QueryError, Route, TimeSpan, Timestamp, TraceStep};
-
-/// Longest question, in bytes.
-const LONGEST_QUESTION: usize = 8 * 1024;
-/// Longest option, in bytes.
-const LONGEST_OPTION: usize = 1024;
-/// Most options.
-const MOST_OPTIONS: usize = 32;
-/// Most items of evidence.
-const MOST_EVIDENCE: usize = 1_000;
-/// Items of evidence where the question does not say.
-pub(crate) const USUAL_EVIDENCE: usize = 5;
 
 /// Answers a question from one consistent state.
 ///
@@ -104,7 +93,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     let mut degraded = Vec::new();
     let embeddings = embed(&question, reader, &mut degraded);
     let classified = stopwatch.check()?;
-    let limit = if query.top_k == 0 { USUAL_EVIDENCE } else { query.top_k.min(MOST_EVIDENCE) };
+    let limit = query.top_k.clamp(1, MAX_EVIDENCE);
     let mut trace = vec![step(
         "question",
         format!(
@@ -401,19 +390,19 @@ fn validate(query: &Query) -> Result<(), QueryError> {
     if !query.question.contains(char::is_alphanumeric) {
         return invalid("the question is empty: ask in plain words, such as \"Where are my keys?\"".into());
     }
-    if query.question.len() > LONGEST_QUESTION {
+    if query.question.len() > MAX_QUESTION_BYTES {
         return invalid(format!(
-            "the question is {} bytes long, and {LONGEST_QUESTION} are allowed: ask for one thing in a few sentences",
+            "the question is {} bytes long, and {MAX_QUESTION_BYTES} are allowed: ask for one thing in a few sentences",
             query.question.len()
         ));
     }
-    if query.options.len() > MOST_OPTIONS {
-        return invalid(format!("{} options, and {MOST_OPTIONS} are allowed", query.options.len()));
+    if query.options.len() > MAX_OPTIONS {
+        return invalid(format!("{} options, and {MAX_OPTIONS} are allowed", query.options.len()));
     }
     if let Some(place) =
-        query.options.iter().position(|option| option.trim().is_empty() || option.len() > LONGEST_OPTION)
+        query.options.iter().position(|option| option.trim().is_empty() || option.len() > MAX_OPTION_BYTES)
     {
-        return invalid(format!("option {place} is empty or longer than {LONGEST_OPTION} bytes"));
+        return invalid(format!("option {place} is empty or longer than {MAX_OPTION_BYTES} bytes"));
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use super::reading::Reading;
 use crate::index::{Hit, Holding, SearchQuery};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::NounPhrase;
+use crate::limits::MAX_EVIDENCE;
 use crate::{Event, EventId, Kind, Modality, ReadError, TimeSpan};
 
 /// Candidates of the search by words and meaning.
@@ -109,7 +110,7 @@ impl<'a> Pool<'a> {
             span,
             modality: sense,
             near: self.question.near(),
-            limit: self.question.query.top_k.clamp(SEARCHED, 1_000),
+            limit: self.question.query.top_k.clamp(SEARCHED, MAX_EVIDENCE),
             ..SearchQuery::default()
         };
         let hits = nearest::search(self.reader, query);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::config::SegmenterConfig;
 use super::luma::Luma;
-use super::plan::Candidate;
+use super::plan::CutCandidate;
 use super::ssim::{SsimWindow, ssim};
 use crate::Boundary;
 
@@ -24,7 +24,7 @@ pub(super) struct CutDetector {
     last: Option<(Duration, Luma)>,
     kept: Option<(Duration, Luma)>,
     running: Running,
-    pending: Option<Pending>,
+    pending: Option<PendingCut>,
 }
 
 /// Running mean and variance of the dissimilarity.
@@ -38,7 +38,7 @@ struct Running {
 
 /// A cut that the next picture confirms or, when what was before returns, turns into a flash.
 #[derive(Debug)]
-struct Pending {
+struct PendingCut {
     before: Luma,
     from: Duration,
     to: Duration,
@@ -67,7 +67,7 @@ impl CutDetector {
     }
 
     /// Takes the picture of `at`; one that is not later than the last is ignored.
-    pub(super) fn push(&mut self, at: Duration, luma: &Luma, found: &mut Vec<Candidate>) -> SeenPicture {
+    pub(super) fn push(&mut self, at: Duration, luma: &Luma, found: &mut Vec<CutCandidate>) -> SeenPicture {
         let Some((before_at, before)) = self.last.take() else {
             self.last = Some((at, luma.clone()));
             self.kept = Some((at, luma.clone()));
@@ -84,7 +84,7 @@ impl CutDetector {
         let elapsed = at - before_at;
         if novelty > threshold {
             if self.pending.is_none() {
-                self.pending = Some(Pending { before, from: before_at, to: at, novelty });
+                self.pending = Some(PendingCut { before, from: before_at, to: at, novelty });
             }
         } else if elapsed <= GAP {
             // Cuts are no part of what is usual, else the second of two would have to be the harder one.
@@ -96,7 +96,7 @@ impl CutDetector {
     }
 
     /// Settles a cut at the very end of the stream, which no picture confirms.
-    pub(super) fn finish(&mut self, found: &mut Vec<Candidate>) {
+    pub(super) fn finish(&mut self, found: &mut Vec<CutCandidate>) {
         if let Some(pending) = self.pending.take() {
             found.push(pending.candidate(pending.to));
         }
@@ -108,7 +108,7 @@ impl CutDetector {
         usual.clamp(config.visual_floor, config.visual_threshold)
     }
 
-    fn confirm(&mut self, at: Duration, luma: &Luma, found: &mut Vec<Candidate>) {
+    fn confirm(&mut self, at: Duration, luma: &Luma, found: &mut Vec<CutCandidate>) {
         let Some(pending) = self.pending.take() else { return };
         if dissimilarity(&pending.before, luma) > FLASH * pending.novelty {
             found.push(pending.candidate(at));
@@ -126,9 +126,9 @@ impl CutDetector {
     }
 }
 
-impl Pending {
-    fn candidate(&self, ready: Duration) -> Candidate {
-        Candidate {
+impl PendingCut {
+    fn candidate(&self, ready: Duration) -> CutCandidate {
+        CutCandidate {
             earliest: self.from,
             time: self.from + (self.to - self.from) / 2,
             latest: self.to,

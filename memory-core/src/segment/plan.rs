@@ -6,7 +6,7 @@ use crate::Boundary;
 
 /// A possible boundary.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Candidate {
+pub(super) struct CutCandidate {
     /// It lies after this (the last picture before a cut).
     pub(super) earliest: Duration,
     /// Where it most likely is.
@@ -29,13 +29,13 @@ pub(super) struct Candidate {
 pub(super) fn first_boundary(
     start: Duration,
     min: Duration,
-    candidates: impl Iterator<Item = Candidate>,
-) -> Option<(Duration, Candidate)> {
+    candidates: impl Iterator<Item = CutCandidate>,
+) -> Option<(Duration, CutCandidate)> {
     struct Path {
         weight: f64,
         /// Placed time of the last boundary.
         at: Duration,
-        first: (Duration, Candidate),
+        first: (Duration, CutCandidate),
     }
     // Quadratic, in the few candidates that a few seconds can hold.
     let mut paths: Vec<Path> = Vec::new();
@@ -96,15 +96,15 @@ mod tests {
 
     use super::*;
 
-    fn cut(at: f64, weight: f64) -> Candidate {
+    fn cut(at: f64, weight: f64) -> CutCandidate {
         let at = Duration::from_secs_f64(at);
-        Candidate { earliest: at, time: at, latest: at, ready: at, weight, boundary: Boundary::Visual }
+        CutCandidate { earliest: at, time: at, latest: at, ready: at, weight, boundary: Boundary::Visual }
     }
 
     const MIN: Duration = Duration::from_secs(5);
     const MAX: Duration = Duration::from_secs(10);
 
-    fn first(candidates: &[Candidate]) -> Option<f64> {
+    fn first(candidates: &[CutCandidate]) -> Option<f64> {
         first_boundary(Duration::ZERO, MIN, candidates.iter().copied()).map(|(at, _)| at.as_secs_f64())
     }
 
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_cut_between_two_pictures_moves_within_its_bounds_to_keep_the_shortest_length() {
-        let candidate = Candidate { latest: Duration::from_secs_f64(5.2), ..cut(4.8, 1.0) };
+        let candidate = CutCandidate { latest: Duration::from_secs_f64(5.2), ..cut(4.8, 1.0) };
         assert_eq!(first(&[candidate]), Some(5.0));
     }
 
@@ -137,7 +137,7 @@ mod tests {
             times in proptest::collection::btree_set(1_u32..300, 0..10),
             weights in proptest::collection::vec(1_u32..20, 10),
         ) {
-            let candidates: Vec<Candidate> = times.iter().zip(&weights)
+            let candidates: Vec<CutCandidate> = times.iter().zip(&weights)
                 .map(|(&t, &w)| cut(f64::from(t) / 10.0, f64::from(w))).collect();
             let mut best = (0.0, None);
             for choice in 0_u32..1 << candidates.len() {
@@ -161,7 +161,7 @@ mod tests {
                 let rest = candidates.iter().copied().filter(|c| c.time >= at + MIN);
                 let mut weight = candidates.iter().find(|c| c.time == at).map_or(0.0, |c| c.weight);
                 let mut from = at;
-                let rest: Vec<Candidate> = rest.collect();
+                let rest: Vec<CutCandidate> = rest.collect();
                 while let Some((next, candidate)) = first_boundary(from, MIN, rest.iter().copied().filter(|c| c.time >= from + MIN)) {
                     weight += candidate.weight;
                     from = next;

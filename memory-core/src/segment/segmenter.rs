@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::config::SegmenterConfig;
 use super::cut::CutDetector;
 use super::luma::Luma;
-use super::plan::{Candidate, first_boundary, splits};
+use super::plan::{CutCandidate, first_boundary, splits};
 use super::silence::SilenceDetector;
 use crate::Boundary;
 
@@ -62,14 +62,14 @@ pub struct Segmenter {
     /// Every decision up to here is made.
     decided: Duration,
     /// Sorted by time; the flag says that its own moment of decision has passed.
-    candidates: Vec<(Candidate, bool)>,
+    candidates: Vec<(CutCandidate, bool)>,
     /// Whether the open segment reached its longest length and was left open for a candidate that will end it.
     overlong: bool,
     /// Time and salience of the pictures of the open segment.
     profile: VecDeque<(Duration, f64)>,
     interval: f64,
     closed: VecDeque<Segment>,
-    found: Vec<Candidate>,
+    found: Vec<CutCandidate>,
 }
 
 impl Segmenter {
@@ -133,7 +133,7 @@ impl Segmenter {
         self.decide(end);
         let min = self.config.min_length;
         while let Some(start) = self.start {
-            let fits = |candidate: &Candidate| candidate.latest + min <= end;
+            let fits = |candidate: &CutCandidate| candidate.latest + min <= end;
             let rest = self
                 .candidates
                 .iter()
@@ -202,7 +202,7 @@ impl Segmenter {
         let SegmenterConfig { min_length: min, max_length: max, lookahead, split_window, .. } = self.config;
         while let Some(start) = self.start {
             self.candidates.retain(|(candidate, _)| candidate.latest >= start + min);
-            let due = |candidate: &Candidate| candidate.ready.max(candidate.latest + lookahead);
+            let due = |candidate: &CutCandidate| candidate.ready.max(candidate.latest + lookahead);
             let next = self.candidates.iter().filter(|(_, passed)| !passed).map(|(candidate, _)| due(candidate)).min();
             let full = (!self.overlong).then_some(start + max + lookahead);
             let Some(now) = next.into_iter().chain(full).min().map(|at| at.max(self.decided)) else { break };
@@ -249,7 +249,7 @@ impl Segmenter {
     }
 
     /// Whether a candidate ends a segment of its own accord; see [`SegmenterConfig::silence_ends`].
-    fn ends_by_itself(&self, candidate: &Candidate) -> bool {
+    fn ends_by_itself(&self, candidate: &CutCandidate) -> bool {
         let near = |at: Duration| at + self.config.max_skew >= candidate.time && at <= candidate.time;
         let always = candidate.boundary == Boundary::Visual || self.config.silence_ends;
         always || !self.profile.iter().any(|(at, _)| near(*at))

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::config::SegmenterConfig;
-use super::plan::Candidate;
+use super::plan::CutCandidate;
 use crate::Boundary;
 
 /// Level of a stretch of sound in dB of full scale: `20·log10(RMS)`, 0 for a full square wave, about -3 for a full sine,
@@ -72,7 +72,7 @@ impl SilenceDetector {
     }
 
     /// Takes the block that begins at `at`.
-    pub(super) fn push(&mut self, at: Duration, samples: &[f32], found: &mut Vec<Candidate>) {
+    pub(super) fn push(&mut self, at: Duration, samples: &[f32], found: &mut Vec<CutCandidate>) {
         let expected = self.anchor.map(|anchor| anchor + self.length(self.counted + self.open.len() as u64));
         if expected.is_none_or(|expected| expected.abs_diff(at) > GAP) {
             // Lost sound is not silence: the open window is forgotten and measuring begins anew.
@@ -98,7 +98,7 @@ impl SilenceDetector {
         Duration::from_nanos(samples.saturating_mul(1_000_000_000) / u64::from(self.sample_rate))
     }
 
-    fn close_window(&mut self, level: f64, found: &mut Vec<Candidate>) {
+    fn close_window(&mut self, level: f64, found: &mut Vec<CutCandidate>) {
         let anchor = self.anchor.unwrap_or_default();
         let start = anchor + self.length(self.counted);
         self.counted += self.window_samples as u64;
@@ -113,7 +113,7 @@ impl SilenceDetector {
             SilenceState::Falling { sound, .. } if level >= self.threshold => SilenceState::Sound(sound + WINDOW),
             SilenceState::Falling { since, sound } if end.saturating_sub(since) >= self.min_silence => {
                 if sound >= self.min_sound && self.weight > 0.0 {
-                    found.push(Candidate {
+                    found.push(CutCandidate {
                         earliest: since,
                         time: since,
                         latest: since,

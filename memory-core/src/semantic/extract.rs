@@ -9,7 +9,7 @@ use super::claim::{Attribute, Claim, Conclusion, Stance};
 use super::context::{Context, Mention};
 use super::lexicon::{Act, SHADES, act, is_colour, state_group};
 use super::text::{ARTICLES, Noun, OWNERS, PLACE_WORDS, Token, noun_words, sentences, tokens};
-use crate::episodic::anchors::AnchorId;
+use crate::AnchorId;
 use crate::index::stem;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::ports::Statement;

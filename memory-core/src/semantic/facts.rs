@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::claim::{Attribute, Claim, Conclusion, TopicKey};
 use super::fact::{self, Fact};
 use crate::EventId;
-use crate::learning::{Sharded, Spread, spread_bytes};
+use crate::sharded::{Sharded, Spread, spread_bytes};
 
 /// Claims that a topic keeps: the latest in time. What is older is still found as events.
 pub(crate) const MAX_CLAIMS: usize = 256;

@@ -1,6 +1,6 @@
 //! Sentences, words and noun phrases, as far as the rules of extraction need them.
 
-use crate::episodic::anchors::AnchorId;
+use crate::AnchorId;
 use crate::index::stem;
 
 /// One word of a sentence.

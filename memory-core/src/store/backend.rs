@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use redb::{BackendError, StorageBackend};
 
-use super::failure::is_full;
+use crate::error::is_full;
 
 /// Length of redb's magic number, which it writes last when it makes a file.
 const MAGIC_BYTES: usize = 9;
@@ -19,7 +19,7 @@ const BLOCK: u64 = 4096;
 
 /// What went wrong on the disk: redb tells only the first error as it was, and "previous I/O error" ever after.
 #[derive(Debug, Default)]
-pub(super) struct DiskTrouble {
+pub(crate) struct DiskTrouble {
     /// There was no space left.
     full: AtomicBool,
     /// Something could not be read; since then redb refuses all work, also where the disk can be read again.
@@ -28,19 +28,19 @@ pub(super) struct DiskTrouble {
 
 impl DiskTrouble {
     /// Whether the disk was full since the last time.
-    pub(super) fn take_full(&self) -> bool {
+    pub(crate) fn take_full(&self) -> bool {
         self.full.swap(false, Ordering::AcqRel)
     }
 
     /// Whether something could not be read since the last time.
-    pub(super) fn take_unread(&self) -> bool {
+    pub(crate) fn take_unread(&self) -> bool {
         self.unread.swap(false, Ordering::AcqRel)
     }
 }
 
 /// Passes everything on and remembers what went wrong; or keeps every write to itself.
 #[derive(Debug)]
-pub(super) struct Backend {
+pub(crate) struct Backend {
     inner: Box<dyn StorageBackend>,
     trouble: Arc<DiskTrouble>,
     /// Writes that do not reach the disk, so that a database on a full disk can be opened for reading: redb notes in the
@@ -56,13 +56,13 @@ struct Overlay {
 
 impl Backend {
     /// A backend that writes.
-    pub(super) fn writing(inner: Box<dyn StorageBackend>, trouble: &Arc<DiskTrouble>) -> io::Result<Self> {
+    pub(crate) fn writing(inner: Box<dyn StorageBackend>, trouble: &Arc<DiskTrouble>) -> io::Result<Self> {
         restart_creation(inner.as_ref())?;
         Ok(Self { inner, trouble: Arc::clone(trouble), overlay: None })
     }
 
     /// A backend that leaves the disk as it is.
-    pub(super) fn reading(inner: Box<dyn StorageBackend>, trouble: &Arc<DiskTrouble>) -> io::Result<Self> {
+    pub(crate) fn reading(inner: Box<dyn StorageBackend>, trouble: &Arc<DiskTrouble>) -> io::Result<Self> {
         let overlay = Overlay { len: inner.len()?, blocks: BTreeMap::new() };
         Ok(Self { inner, trouble: Arc::clone(trouble), overlay: Some(Mutex::new(overlay)) })
     }

@@ -31,7 +31,7 @@ const FRAME: usize = 256 << 10;
 
 /// A kind of file, with the version that is written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Kind {
+pub(crate) struct FileKind {
     pub magic: &'static [u8; 8],
     pub version: u32,
     /// What it is called in messages.
@@ -47,7 +47,7 @@ pub(crate) struct ContainerWriter<'w> {
 }
 
 impl<'w> ContainerWriter<'w> {
-    pub(crate) fn begin(kind: Kind, header: &[u8], out: &'w mut dyn Write) -> io::Result<Self> {
+    pub(crate) fn begin(kind: FileKind, header: &[u8], out: &'w mut dyn Write) -> io::Result<Self> {
         assert!(header.len() <= MAX_HEADER, "headers are short");
         let mut begin = kind.magic.to_vec();
         begin.extend_from_slice(&kind.version.to_le_bytes());
@@ -102,7 +102,7 @@ impl Write for ContainerWriter<'_> {
 
 /// Reads the frames. What is wrong is told as [`io::ErrorKind::InvalidData`].
 pub(crate) struct ContainerReader<'r> {
-    kind: Kind,
+    kind: FileKind,
     input: &'r mut dyn Read,
     frame: Vec<u8>,
     at: usize,
@@ -113,7 +113,7 @@ pub(crate) struct ContainerReader<'r> {
 
 impl<'r> ContainerReader<'r> {
     /// Reads the header.
-    pub(crate) fn begin(kind: Kind, input: &'r mut dyn Read) -> io::Result<(Vec<u8>, Self)> {
+    pub(crate) fn begin(kind: FileKind, input: &'r mut dyn Read) -> io::Result<(Vec<u8>, Self)> {
         let mut reader = Self { kind, input, frame: Vec::new(), at: 0, frames: 0, bytes: 0, ended: false };
         let mut begin = vec![0; 16];
         let foreign = || invalid(format!("this is no {} of engram", kind.name));
@@ -230,7 +230,7 @@ mod tests {
 
     use super::*;
 
-    const KIND: Kind = Kind { magic: b"ENGRTEST", version: 3, name: "test file" };
+    const KIND: FileKind = FileKind { magic: b"ENGRTEST", version: 3, name: "test file" };
 
     fn write(header: &[u8], bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();

@@ -17,7 +17,6 @@ use super::backend::{Backend, DiskTrouble};
 use super::failure::{Failure, Result};
 use super::generation::{self, Generation};
 use super::noted::Noted;
-use super::saved_index::SavedIndexPlace;
 use super::storage::Storage;
 use super::tables;
 use crate::OpenError;
@@ -30,7 +29,7 @@ use crate::OpenError;
 pub(crate) struct Database {
     storage: Arc<dyn Storage>,
     cache_bytes: usize,
-    open: RwLock<Open>,
+    open: RwLock<OpenDatabase>,
     trouble: Arc<DiskTrouble>,
     /// How often the database was opened.
     openings: AtomicU64,
@@ -41,7 +40,7 @@ pub(crate) struct Database {
     _lock: Box<dyn Send + Sync>,
 }
 
-struct Open {
+struct OpenDatabase {
     generation: Generation,
     state: DatabaseState,
 }
@@ -133,7 +132,7 @@ impl Database {
         let database = Self {
             storage,
             cache_bytes,
-            open: RwLock::new(Open { generation, state: DatabaseState::Writing(redb) }),
+            open: RwLock::new(OpenDatabase { generation, state: DatabaseState::Writing(redb) }),
             trouble,
             openings: AtomicU64::new(0),
             unsure: AtomicBool::new(false),
@@ -165,11 +164,6 @@ impl Database {
     /// The present generation.
     pub(crate) fn generation(&self) -> Generation {
         self.open.read().generation
-    }
-
-    /// Where the index of the present generation is saved.
-    pub(crate) fn saved_index<'s>(&'s self, instance: &'s str) -> SavedIndexPlace<'s> {
-        SavedIndexPlace { storage: self.storage(), generation: self.generation(), instance }
     }
 
     /// The present generation's file, for messages.
@@ -243,7 +237,7 @@ impl Database {
         generation::enthrone(storage, generation).map_err(io_error)?;
         let synced = storage.sync();
         let state = if synced.is_ok() { DatabaseState::Writing(redb) } else { DatabaseState::Reading(redb) };
-        *open = Open { generation, state };
+        *open = OpenDatabase { generation, state };
         self.unsure.store(synced.is_err(), Ordering::Release);
         self.openings.fetch_add(1, Ordering::AcqRel);
         drop(open);

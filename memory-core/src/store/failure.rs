@@ -1,8 +1,8 @@
 //! Internal errors of the store, before they become the error of an operation.
 
-use std::io;
 use std::time::Duration;
 
+use crate::error::is_full;
 use crate::{MaintenanceError, ObserveError, ReadError};
 
 /// Result of the store's inner functions.
@@ -37,11 +37,6 @@ pub(crate) fn if_sound<T>(result: Result<T>) -> Result<Option<T>> {
         }
         Err(failure) => Err(failure),
     }
-}
-
-/// Whether the system says that there is no space left.
-pub(crate) fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }
 
 impl From<redb::Error> for Failure {

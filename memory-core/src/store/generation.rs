@@ -25,7 +25,6 @@
 
 use std::io::{self, Read};
 
-use super::saved_index;
 use super::storage::{FILE_NAME, Storage, TEMPORARY, replace};
 use crate::OpenError;
 
@@ -39,6 +38,18 @@ const LENGTH: usize = 28;
 pub(crate) struct Generation(pub u64);
 
 impl Generation {
+    /// Name of the file in which the index of this generation is saved.
+    pub(crate) fn index_file_name(self) -> String {
+        format!("index-{}.snapshot", self.0)
+    }
+
+    /// The generation whose index a file of this name holds.
+    pub(crate) fn of_index_file(name: &str) -> Option<Self> {
+        let generation = Self(name.strip_prefix("index-")?.strip_suffix(".snapshot")?.parse().ok()?);
+        // `index-03.snapshot` is not ours.
+        (generation.index_file_name() == name).then_some(generation)
+    }
+
     /// Name of its file.
     pub(crate) fn file_name(self) -> String {
         match self.0 {
@@ -115,7 +126,7 @@ pub(crate) fn enthrone(storage: &dyn Storage, generation: Generation) -> io::Res
 pub(crate) fn remove_others(storage: &dyn Storage, present: Generation) -> io::Result<()> {
     let mut removed = false;
     for name in storage.names()? {
-        let of = Generation::of_file(&name).or_else(|| saved_index::of_file(&name));
+        let of = Generation::of_file(&name).or_else(|| Generation::of_index_file(&name));
         let other = of.is_some_and(|generation| generation != present);
         if other || name.ends_with(TEMPORARY) {
             storage.remove(&name)?;
@@ -146,7 +157,7 @@ fn read(storage: &dyn Storage) -> io::Result<Option<Generation>> {
 }
 
 /// The error says what is wrong.
-pub(super) fn decode(bytes: &[u8]) -> Result<Generation, String> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<Generation, String> {
     let Ok(bytes) = <&[u8; LENGTH]>::try_from(bytes) else {
         return Err(format!("it has not {LENGTH} bytes"));
     };

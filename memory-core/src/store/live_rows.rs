@@ -34,7 +34,7 @@ pub(crate) struct LiveRows {
 }
 
 /// A row as it is copied: its key and its value.
-pub(crate) type Row<'r> = (Cow<'r, [u8]>, Cow<'r, [u8]>);
+pub(crate) type LiveRow<'r> = (Cow<'r, [u8]>, Cow<'r, [u8]>);
 
 impl LiveRows {
     pub(crate) fn of(transaction: &ReadTransaction) -> Result<Self> {
@@ -97,7 +97,7 @@ impl LiveRows {
 
     /// The row that is copied; `None` for one that is left out. Rows that do not decode are copied as they are, so that
     /// `check` goes on naming them.
-    pub(crate) fn row<'r>(&self, table: &str, key: &'r [u8], value: &'r [u8]) -> Option<Row<'r>> {
+    pub(crate) fn row<'r>(&self, table: &str, key: &'r [u8], value: &'r [u8]) -> Option<LiveRow<'r>> {
         let as_it_is = || Some((Cow::Borrowed(key), Cow::Borrowed(value)));
         let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).ok();
         let (own, leads_to) = (number(key), number(value));

@@ -38,11 +38,11 @@ pub struct MemoryStorage {
     shared: Arc<SharedFiles>,
 }
 
-type Bytes = Arc<RwLock<Vec<u8>>>;
+type SharedBytes = Arc<RwLock<Vec<u8>>>;
 
 #[derive(Debug, Default)]
 struct SharedFiles {
-    files: Mutex<BTreeMap<String, Bytes>>,
+    files: Mutex<BTreeMap<String, SharedBytes>>,
     locked: Arc<AtomicBool>,
 }
 
@@ -64,13 +64,13 @@ impl MemoryStorage {
         Image { files: files.iter().map(|(name, bytes)| (name.clone(), bytes.read().clone())).collect() }
     }
 
-    fn file(&self, name: &str) -> io::Result<Bytes> {
+    fn file(&self, name: &str) -> io::Result<SharedBytes> {
         self.shared.files.lock().get(name).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
 
 /// Lets the next one in when it goes.
-pub(super) struct Unlock(pub Arc<AtomicBool>);
+pub(crate) struct Unlock(pub Arc<AtomicBool>);
 
 impl Drop for Unlock {
     fn drop(&mut self) {
@@ -109,7 +109,7 @@ impl Storage for MemoryStorage {
     }
 
     fn create(&self, name: &str) -> io::Result<Box<dyn Blob>> {
-        let bytes = Bytes::default();
+        let bytes = SharedBytes::default();
         self.shared.files.lock().insert(name.to_owned(), Arc::clone(&bytes));
         Ok(Box::new(MemoryFile { bytes }))
     }
@@ -136,7 +136,7 @@ impl Storage for MemoryStorage {
 
 #[derive(Debug)]
 struct MemoryFile {
-    bytes: Bytes,
+    bytes: SharedBytes,
 }
 
 impl StorageBackend for MemoryFile {
@@ -181,14 +181,14 @@ impl Blob for MemoryFile {
 }
 
 /// Copies `out.len()` bytes from `offset`.
-pub(super) fn read_at(bytes: &[u8], offset: u64, out: &mut [u8]) -> io::Result<()> {
+pub(crate) fn read_at(bytes: &[u8], offset: u64, out: &mut [u8]) -> io::Result<()> {
     let range = range_of(offset, out.len(), bytes.len())?;
     out.copy_from_slice(&bytes[range]);
     Ok(())
 }
 
 /// Overwrites `data.len()` bytes at `offset`.
-pub(super) fn write_at(bytes: &mut [u8], offset: u64, data: &[u8]) -> io::Result<()> {
+pub(crate) fn write_at(bytes: &mut [u8], offset: u64, data: &[u8]) -> io::Result<()> {
     let range = range_of(offset, data.len(), bytes.len())?;
     bytes[range].copy_from_slice(data);
     Ok(())

@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::envelope::RecordType;
 use super::failure::Failure;
+use crate::words::fold_name;
 use crate::{
     Attributes, Boundary, Episode, EpisodeId, Event, EventId, Kind, Modality, Origin, Pose, StreamSpan, TimeSpan,
     Timestamp, Value,
@@ -239,7 +240,7 @@ pub(crate) struct Purge {
 
 /// What makes two told observations of one key the same.
 #[derive(Debug, PartialEq, Serialize)]
-pub(crate) struct Content<'a> {
+pub(crate) struct ToldContent<'a> {
     kind: Kind,
     until: Option<i64>,
     entity: Option<&'a str>,
@@ -249,8 +250,8 @@ pub(crate) struct Content<'a> {
 }
 
 impl EventBody {
-    pub(crate) fn content(&self) -> Content<'_> {
-        Content {
+    pub(crate) fn content(&self) -> ToldContent<'_> {
+        ToldContent {
             kind: self.kind,
             until: (self.end != self.start).then_some(self.end),
             entity: self.entity.as_deref(),
@@ -289,7 +290,7 @@ impl EventBody {
 
     pub(crate) fn place(&self) -> Option<String> {
         let attributes = decode_attributes(self.attributes.as_deref()).ok()?;
-        attributes.get("place").and_then(Value::as_text).map(fold)
+        attributes.get("place").and_then(Value::as_text).map(fold_name)
     }
 
     /// The public form without its pose; a told event has the stream time and the recording of the segment that it joined.
@@ -356,11 +357,6 @@ impl EpisodeBody {
             degraded: self.degraded.clone(),
         }
     }
-}
-
-/// Names are compared without case and without the blanks around them.
-pub(crate) fn fold(name: &str) -> String {
-    name.trim().to_lowercase()
 }
 
 /// Texts and numbers as one key. Every text is preceded by its length, so no two lists of parts have one key.

@@ -102,7 +102,7 @@ pub trait Blob: Write + Send {
 
 /// Writes a small file so that after power loss either its old bytes are there or the new ones; which, is certain once the
 /// storage is synced.
-pub(super) fn replace(storage: &dyn Storage, name: &str, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(storage: &dyn Storage, name: &str, bytes: &[u8]) -> io::Result<()> {
     let new = format!("{name}{TEMPORARY}");
     let mut blob = storage.create(&new)?;
     blob.write_all(bytes)?;
@@ -112,7 +112,7 @@ pub(super) fn replace(storage: &dyn Storage, name: &str, bytes: &[u8]) -> io::Re
 }
 
 /// The end of the name of a file that is not whole yet.
-pub(super) const TEMPORARY: &str = ".new";
+pub(crate) const TEMPORARY: &str = ".new";
 
 /// A directory that only its owner may read.
 #[derive(Debug, Clone)]

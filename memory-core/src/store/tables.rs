@@ -3,7 +3,6 @@
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition};
 use serde::Serialize;
 
-use super::admit::MAX_FUTURE;
 use super::database::{Database, Write};
 use super::envelope::{self, RecordType};
 use super::failure::{Failure, Result, if_sound};
@@ -12,6 +11,7 @@ use super::records::{
     BEHIND, Behind, CONTINUED, EPISODE, EVENT, EpisodeBody, EpisodeRow, EventBody, EventRow, HEAD, HEAD_1, Head,
     HeadOfFormat1, PURGE, Purge, TEXT,
 };
+use crate::limits::MAX_FUTURE;
 use crate::{OpenError, Timestamp};
 
 type Bytes = &'static [u8];

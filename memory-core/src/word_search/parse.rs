@@ -1,7 +1,7 @@
 //! Reads a query.
 
 use super::{WordPart, WordPattern, WordQuery, WordQueryError};
-use crate::index::words;
+use crate::words::words;
 use crate::{Kind, TimeSpan, Timestamp};
 
 /// Characters of a query at most.
@@ -17,7 +17,7 @@ pub const FIELDS: [&str; 4] = ["who", "kind", "since", "until"];
 const SHOWN: usize = 30;
 
 /// One piece of a query.
-enum Token {
+enum QueryPiece {
     Phrase { text: String, excluded: bool },
     Near { text: String, within: usize },
     Field { name: &'static str, value: String },
@@ -42,7 +42,7 @@ impl WordQuery {
         let mut phrases = Vec::new();
         for token in tokens {
             match token {
-                Token::Field { name, value } => match name {
+                QueryPiece::Field { name, value } => match name {
                     "since" => since = Some(point("since", since, &value, time)?),
                     "until" => until = Some(point("until", until, &value, time)?),
                     "kind" => query.kinds.push(kind(&value)?),
@@ -105,7 +105,7 @@ fn who(before: Option<&String>, value: String) -> Result<String, WordQueryError>
 }
 
 /// Joins `a near/5 b` and keeps everything else.
-fn parts(tokens: Vec<Token>) -> Result<Vec<WordPart>, WordQueryError> {
+fn parts(tokens: Vec<QueryPiece>) -> Result<Vec<WordPart>, WordQueryError> {
     let mut parts: Vec<WordPart> = Vec::new();
     // What stands left of an operator, and the operator.
     let mut left: Option<String> = None;
@@ -113,13 +113,13 @@ fn parts(tokens: Vec<Token>) -> Result<Vec<WordPart>, WordQueryError> {
     let bad = |text: &str, reason| WordQueryError::BadNear { text: text.to_owned(), reason };
     for token in tokens {
         match token {
-            Token::Near { text, within } => {
+            QueryPiece::Near { text, within } => {
                 if left.is_none() || operator.is_some() {
                     return Err(bad(&text, "nothing stands before it"));
                 }
                 operator = Some((text, within));
             }
-            Token::Phrase { text, excluded } => {
+            QueryPiece::Phrase { text, excluded } => {
                 match operator.take() {
                     Some((near, _)) if excluded => return Err(bad(&near, "an excluded word cannot be near")),
                     Some((near, within)) => {
@@ -135,7 +135,7 @@ fn parts(tokens: Vec<Token>) -> Result<Vec<WordPart>, WordQueryError> {
                 }
                 left = (!excluded).then_some(text);
             }
-            Token::Field { .. } => {}
+            QueryPiece::Field { .. } => {}
         }
     }
     match operator {
@@ -148,7 +148,7 @@ fn is_quote(c: char) -> bool {
     matches!(c, '"' | '\u{201c}' | '\u{201d}' | '\u{201e}')
 }
 
-fn tokens(text: &str) -> Result<Vec<Token>, WordQueryError> {
+fn tokens(text: &str) -> Result<Vec<QueryPiece>, WordQueryError> {
     let mut tokens = Vec::new();
     let mut rest = text;
     let at = |rest: &str| text[..text.len() - rest.len()].chars().count() + 1;
@@ -186,7 +186,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, WordQueryError> {
                 );
                 return Err(WordQueryError::BadField { field: name, reason });
             }
-            tokens.push(Token::Field { name, value: value.to_owned() });
+            tokens.push(QueryPiece::Field { name, value: value.to_owned() });
             rest = behind;
             continue;
         }
@@ -196,7 +196,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, WordQueryError> {
                 let reason = "exclude words and phrases, not their nearness";
                 return Err(WordQueryError::BadNear { text: format!("-{chunk}"), reason });
             }
-            Some(Ok(within)) => tokens.push(Token::Near { text: chunk.to_owned(), within }),
+            Some(Ok(within)) => tokens.push(QueryPiece::Near { text: chunk.to_owned(), within }),
             Some(Err(reason)) => return Err(WordQueryError::BadNear { text: shown(chunk), reason }),
             None if chunk == "OR" => return Err(WordQueryError::Or),
             None => push_phrase(&mut tokens, chunk, excluded),
@@ -205,9 +205,9 @@ fn tokens(text: &str) -> Result<Vec<Token>, WordQueryError> {
 }
 
 /// What holds no word asks for nothing.
-fn push_phrase(tokens: &mut Vec<Token>, text: &str, excluded: bool) {
+fn push_phrase(tokens: &mut Vec<QueryPiece>, text: &str, excluded: bool) {
     if words(text).next().is_some() {
-        tokens.push(Token::Phrase { text: text.to_owned(), excluded });
+        tokens.push(QueryPiece::Phrase { text: text.to_owned(), excluded });
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use memory_core::store::fault::FaultStorage;
 use memory_core::store::{DirStorage, Image, MemoryStorage};
 use memory_core::{
-    EpisodeFilter, ForgetRequest, MaintenanceError, Memory, Observation, Outcome, Query, SaveIndex, TimeSpan, Told,
+    EpisodeFilter, ForgetRequest, MaintenanceError, Memory, Observation, ObserveOutcome, Query, SaveIndex, TimeSpan,
+    Told,
 };
 
 use crate::crash::{images, open, script, visible};
@@ -28,9 +29,9 @@ fn lived_in(bench: &Bench) {
     place.attributes.insert("place".into(), memory_core::Value::Text("kitchen".into()));
     accepted(bench.tell(place));
     let corrected = bench.tell(keyed("k", "the mug is blue", 100));
-    assert!(matches!(corrected, Outcome::Corrected { .. }), "{corrected:?}");
+    assert!(matches!(corrected, ObserveOutcome::Corrected { .. }), "{corrected:?}");
     accepted(bench.tell(keyed("quagga-2", "first the xylophone is here", 50)));
-    assert!(matches!(bench.tell(keyed("quagga-2", SECRET, 50)), Outcome::Corrected { .. }));
+    assert!(matches!(bench.tell(keyed("quagga-2", SECRET, 50)), ObserveOutcome::Corrected { .. }));
     accepted(bench.perceive(segment(200, 208, &["a cup"])));
     accepted(bench.perceive(segment(300, 308, &["a xylophone"])));
     for n in 0..50 {
@@ -96,12 +97,12 @@ fn what_was_forgotten_stays_forgotten_after_compaction() {
         bench.memory.compact().unwrap();
         assert!(rejected(bench.tell(keyed("quagga-1", SECRET, 0))).contains("forgotten"));
         assert!(rejected(bench.tell(keyed("quagga-2", "first the xylophone is here", 50))).contains("forgotten"));
-        assert!(matches!(bench.perceive(segment(300, 308, &["a xylophone"])), Outcome::Duplicate { .. }));
-        assert!(matches!(bench.tell(keyed("k", "the mug is blue", 100)), Outcome::Duplicate { .. }));
+        assert!(matches!(bench.perceive(segment(300, 308, &["a xylophone"])), ObserveOutcome::Duplicate { .. }));
+        assert!(matches!(bench.tell(keyed("k", "the mug is blue", 100)), ObserveOutcome::Duplicate { .. }));
         let late = Told { redelivered: true, ..keyed("k", "the mug is red", 100) };
         let mut late = late;
         late.attributes.insert("place".into(), memory_core::Value::Text("kitchen".into()));
-        assert!(matches!(bench.tell(late), Outcome::Duplicate { .. }), "an old version undoes no correction");
+        assert!(matches!(bench.tell(late), ObserveOutcome::Duplicate { .. }), "an old version undoes no correction");
         bench.assert_clean();
         bench.kill();
     }
@@ -133,7 +134,7 @@ fn bytes_come_back_to_the_disk_and_a_ceiling_can_be_got_below_by_forgetting() {
     let directory = tempfile::tempdir().unwrap();
     let clock = Arc::new(memory_core::ManualClock::at(at(0)));
     let options = memory_core::MemoryOptions { max_bytes: Some(24 << 20), ..crate::support::options() };
-    let memory = Memory::open(Arc::new(DirStorage::new(directory.path())), options, clock).unwrap();
+    let memory = Memory::open_in(Arc::new(DirStorage::new(directory.path())), options, clock).unwrap();
     let batch = |from: i64| -> Vec<Observation> {
         let told = |n| about("Anna", keyed(&format!("m{n}"), &format!("{n} words ").repeat(100), n));
         (from..from + 256).map(|n| Observation::Told(told(n))).collect()

@@ -35,7 +35,7 @@ fn finished(memory: &Memory) {
 }
 
 fn gists(memory: &Memory, level: Level) -> Vec<Gist> {
-    memory.gists(&GistFilter { level, span: None, limit: 0, budget: None }).unwrap()
+    memory.gists(&GistFilter { level, span: None, limit: None, budget: None }).unwrap()
 }
 
 /// What the hours and days say: how often, how long and when.
@@ -74,7 +74,7 @@ fn seconds(bench: &Bench) -> BTreeMap<String, Vec<(i64, i64)>> {
 }
 
 fn episodes(bench: &Bench) -> usize {
-    let filter = EpisodeFilter { limit: 1000, ..EpisodeFilter::default() };
+    let filter = EpisodeFilter { limit: Some(1000), ..EpisodeFilter::default() };
     bench.memory.episodes(&filter).unwrap().episodes.len()
 }
 
@@ -124,7 +124,7 @@ fn a_day_with_nothing_in_it_has_no_gist_and_is_not_made_up() {
     let days = gists(&bench.memory, Level::Day);
     assert_eq!(days.len(), 2, "{days:?}");
     let empty = TimeSpan::new(at(16 * 3_600), at(40 * 3_600 - 1));
-    let none = bench.memory.gists(&GistFilter { level: Level::Hour, span: Some(empty), limit: 0, budget: None });
+    let none = bench.memory.gists(&GistFilter { level: Level::Hour, span: Some(empty), limit: None, budget: None });
     assert_eq!(none.unwrap(), Vec::new());
     let (answer, route, reason) = asked(&bench, "What happened on 21 November 2026?");
     assert_eq!((answer, route), (None, Route::None), "{reason}");

@@ -25,7 +25,7 @@ pub struct Visible {
 pub fn visible(memory: &Memory) -> Visible {
     Visible {
         events: memory.events(None, usize::MAX).unwrap(),
-        episodes: memory.episodes(&EpisodeFilter { limit: 1000, ..EpisodeFilter::default() }).unwrap().episodes,
+        episodes: memory.episodes(&EpisodeFilter { limit: Some(1000), ..EpisodeFilter::default() }).unwrap().episodes,
         entities: memory.entities(1000).unwrap(),
         recording: memory.setting("recording").unwrap(),
         pending: memory.stats().pending_embeddings,

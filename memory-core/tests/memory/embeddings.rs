@@ -164,7 +164,7 @@ fn vectors_of_the_senses_stay_when_texts_change_their_space_and_go_with_their_ev
 #[test]
 fn a_vector_that_is_none_is_refused_with_its_segment() {
     let bench = Bench::new();
-    for vector in [vec![], vec![0.0, 0.0], vec![f32::NAN, 1.0], vec![1.0; memory_core::store::MAX_DIMENSIONS + 1]] {
+    for vector in [vec![], vec![0.0, 0.0], vec![f32::NAN, 1.0], vec![1.0; memory_core::limits::MAX_DIMENSIONS + 1]] {
         let message = rejected(bench.perceive(with_face(segment(0, 5, &["A person."]), &vector)));
         assert!(message.contains("face embedding in faces-1"), "{message}");
     }

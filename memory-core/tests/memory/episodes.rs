@@ -1,6 +1,6 @@
 //! How events are grouped.
 
-use memory_core::{EpisodeFilter, EpisodeId, EventPage, Observation, Outcome, TimeSpan, Told, Value};
+use memory_core::{EpisodeFilter, EpisodeId, EventPage, Observation, ObserveOutcome, TimeSpan, Told, Value};
 use std::time::Duration;
 
 use crate::support::{Bench, accepted, at, keyed, rejected, segment, told_at, with_session};
@@ -130,8 +130,8 @@ fn a_repeated_segment_is_a_duplicate_also_without_events() {
     let (_, _, events) = accepted(bench.perceive(segment(0, 8, &["a cup"])));
     accepted(bench.perceive(segment(8, 16, &[])));
     bench.kill();
-    assert_eq!(bench.perceive(segment(0, 8, &["a cup"])), Outcome::Duplicate { of: events[0] });
-    assert!(matches!(bench.perceive(segment(8, 16, &[])), Outcome::Duplicate { .. }));
+    assert_eq!(bench.perceive(segment(0, 8, &["a cup"])), ObserveOutcome::Duplicate { of: Some(events[0]) });
+    assert!(matches!(bench.perceive(segment(8, 16, &[])), ObserveOutcome::Duplicate { .. }));
     assert_eq!(bench.memory.stats().episodes, 2, "that nothing happened is remembered too");
 }
 
@@ -148,7 +148,8 @@ fn an_endless_talker_gets_more_than_one_episode() {
     let bench = Bench::new();
     let batch = (0..4100).map(|second| Observation::Told(told_at("tick", second))).collect();
     let outcomes = bench.memory.observe(batch).unwrap();
-    let opened = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Accepted { opened: true, .. })).count();
+    let opened =
+        outcomes.iter().filter(|outcome| matches!(outcome, ObserveOutcome::Accepted { opened: true, .. })).count();
     assert_eq!(opened, 2);
     bench.assert_clean();
 }
@@ -170,7 +171,7 @@ fn lists_are_paged_newest_first_and_filtered() {
     all.reverse();
 
     let mut seen = Vec::new();
-    let mut filter = EpisodeFilter { limit: 3, ..EpisodeFilter::default() };
+    let mut filter = EpisodeFilter { limit: Some(3), ..EpisodeFilter::default() };
     loop {
         let page = bench.memory.episodes(&filter).unwrap();
         assert!(page.episodes.len() <= 3);
@@ -197,7 +198,7 @@ fn the_last_full_page_has_no_next() {
     for hour in 0..4 {
         accepted(bench.tell(told_at("x", hour * 3600)));
     }
-    let page = bench.memory.episodes(&EpisodeFilter { limit: 4, ..EpisodeFilter::default() }).unwrap();
+    let page = bench.memory.episodes(&EpisodeFilter { limit: Some(4), ..EpisodeFilter::default() }).unwrap();
     assert_eq!((page.episodes.len(), page.next), (4, None));
 }
 

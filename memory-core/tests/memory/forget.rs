@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memory_core::{EpisodeFilter, ForgetError, ForgetReply, ForgetRequest, Outcome, TimeSpan, Told};
+use memory_core::{EpisodeFilter, ForgetError, ForgetReply, ForgetRequest, ObserveOutcome, TimeSpan, Told};
 
 use crate::support::{Bench, accepted, at, keyed, rejected, segment, told, told_at};
 
@@ -80,7 +80,7 @@ fn a_sender_that_repeats_its_history_does_not_bring_back_what_was_forgotten() {
     bench.memory.forget(&ForgetRequest::Span(TimeSpan::new(at(100), at(108)))).unwrap();
     bench.kill();
     assert!(rejected(bench.tell(keyed("a", "secret", 0))).contains("forgotten"));
-    assert!(matches!(bench.perceive(segment(100, 108, &["a face"])), Outcome::Duplicate { .. }));
+    assert!(matches!(bench.perceive(segment(100, 108, &["a face"])), ObserveOutcome::Duplicate { .. }));
     assert_eq!(bench.texts(), Vec::<String>::new());
     bench.assert_clean();
 }
@@ -92,7 +92,7 @@ fn a_redelivery_after_a_restart_does_not_bring_back_what_was_forgotten() {
     bench.memory.forget(&ForgetRequest::Entity("Anna".into())).unwrap();
     bench.kill();
     let again = Told { redelivered: true, ..about("Anna", "secret", 0) };
-    assert_eq!(bench.tell(again.clone()), Outcome::Duplicate { of: events[0] });
+    assert_eq!(bench.tell(again.clone()), ObserveOutcome::Duplicate { of: Some(events[0]) });
     assert_eq!(bench.texts(), Vec::<String>::new());
     bench.clock.advance(Duration::from_secs(601));
     accepted(bench.tell(again));
@@ -158,7 +158,7 @@ fn what_was_still_open_when_a_span_was_forgotten_is_cut_when_it_comes() {
     bench.memory.forget(&ForgetRequest::Span(TimeSpan::new(at(-600), at(600)))).unwrap();
     // One was waiting, one was open, and one came after.
     let waiting = bench.perceive(segment(80, 90, &["a face"]));
-    assert!(matches!(waiting, Outcome::Duplicate { .. }), "{waiting:?}");
+    assert!(matches!(waiting, ObserveOutcome::Duplicate { .. }), "{waiting:?}");
     let mut open = segment(95, 110, &["a hand", "a cup"]);
     (open.events[0].start, open.events[0].end) = (at(96), at(98));
     (open.events[1].start, open.events[1].end) = (at(104), at(106));
@@ -171,8 +171,8 @@ fn what_was_still_open_when_a_span_was_forgotten_is_cut_when_it_comes() {
         assert!(bench.memory.episode(after).unwrap().unwrap().0.media.is_some());
         let recordings = bench.memory.recordings_to_remove().unwrap();
         assert!(recordings.iter().any(|(_, one)| one.span == TimeSpan::new(at(95), at(100)) && one.media.is_some()));
-        assert!(matches!(bench.perceive(open.clone()), Outcome::Duplicate { .. }));
-        assert!(matches!(bench.perceive(segment(80, 90, &["a face"])), Outcome::Duplicate { .. }));
+        assert!(matches!(bench.perceive(open.clone()), ObserveOutcome::Duplicate { .. }));
+        assert!(matches!(bench.perceive(segment(80, 90, &["a face"])), ObserveOutcome::Duplicate { .. }));
         bench.assert_clean();
         bench.kill();
     }

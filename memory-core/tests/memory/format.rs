@@ -10,8 +10,8 @@ use std::time::Duration;
 use memory_core::store::fault::FaultStorage;
 use memory_core::store::{FILE_NAME, MemoryStorage};
 use memory_core::{
-    ConsolidationOptions, EpisodeFilter, EpisodeId, ForgetRequest, ManualClock, Memory, Observation, Outcome, Pose,
-    PoseOf, Sensed, SensedEmbedding, StreamSpan, TimeSpan, Told, Value,
+    ConsolidationOptions, EpisodeFilter, EpisodeId, ForgetRequest, ManualClock, Memory, Observation, ObserveOutcome,
+    Pose, PoseOf, Sensed, SensedEmbedding, StreamSpan, TimeSpan, Told, Value,
 };
 
 use crate::crash::images;
@@ -99,10 +99,10 @@ fn assert_written(memory: &Memory, hidden: u64) {
     assert_eq!(memory.stats().pending_embeddings, 3, "vectors are read");
 
     let again = |told: Told| memory.observe(vec![Observation::Told(told)]).unwrap().remove(0);
-    assert!(matches!(again(keyed("b", "the door is closed", 500)), Outcome::Duplicate { .. }));
-    assert!(matches!(again(keyed("c", "a secret", 9000)), Outcome::Rejected { .. }));
+    assert!(matches!(again(keyed("b", "the door is closed", 500)), ObserveOutcome::Duplicate { .. }));
+    assert!(matches!(again(keyed("c", "a secret", 9000)), ObserveOutcome::Rejected { .. }));
     let repeated = memory.observe(vec![Observation::Perceived(segment(600, 608, &[]))]).unwrap().remove(0);
-    assert!(matches!(repeated, Outcome::Duplicate { .. }));
+    assert!(matches!(repeated, ObserveOutcome::Duplicate { .. }));
 }
 
 fn clock() -> Arc<ManualClock> {

@@ -15,7 +15,7 @@ use world::{NEVER_SEEN, Score, Size, live, time};
 fn things_in_a_house_are_found_where_they_were_seen_last() {
     let house = live(Size { things: 12, days: 1, active_s: 3 * 3_600, seed: 3 });
     let clock = Arc::new(ManualClock::at(time(house.end)));
-    let memory = Memory::open(Arc::new(MemoryStorage::new()), crate::support::options(), clock).unwrap();
+    let memory = Memory::open_in(Arc::new(MemoryStorage::new()), crate::support::options(), clock).unwrap();
     for batch in house.told.chunks(256) {
         memory.observe(batch.iter().cloned().map(Observation::Told).collect()).unwrap();
     }

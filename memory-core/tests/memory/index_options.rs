@@ -41,7 +41,7 @@ fn bits(bits: usize) -> IndexOptions {
 
 fn opened(storage: &MemoryStorage, index: IndexOptions) -> Memory {
     let clock = Arc::new(ManualClock::at(at(0)));
-    let memory = Memory::open(Arc::new(storage.clone()), with(index), clock).unwrap();
+    let memory = Memory::open_in(Arc::new(storage.clone()), with(index), clock).unwrap();
     memory.set_text_embedder(Some(Arc::new(Topics)));
     memory
 }

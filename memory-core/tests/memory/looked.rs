@@ -6,7 +6,8 @@ use memory_core::reasoning::{
     Look, LookError, LookOrder, Reach, ReasoningOptions, Sighting, SightingKind, StepNews, Tool, Tools, Watch,
 };
 use memory_core::{
-    EpisodeId, EventId, FactFilter, ForgetRequest, Modality, Observation, Outcome, Query, Route, StreamSpan, TimeSpan,
+    EpisodeId, EventId, FactFilter, ForgetRequest, Modality, Observation, ObserveOutcome, Query, Route, StreamSpan,
+    TimeSpan,
 };
 
 use crate::support::{Bench, accepted, at, rejected, segment};
@@ -66,7 +67,7 @@ fn looked(bench: &Bench) -> memory_core::reasoning::Reasoned {
     bench.memory.reason(&question(), &Bicycle, &ReasoningOptions::default(), &Quiet).unwrap()
 }
 
-fn write_back(bench: &Bench) -> Vec<Outcome> {
+fn write_back(bench: &Bench) -> Vec<ObserveOutcome> {
     let findings = looked(bench).findings();
     bench.memory.observe(findings.into_iter().map(Observation::Looked).collect()).unwrap()
 }
@@ -105,7 +106,7 @@ fn finding_it_again_adds_nothing() {
     let finding = looked(&bench).findings().remove(0);
     let (.., events) = accepted(bench.memory.observe(vec![Observation::Looked(finding.clone())]).unwrap().remove(0));
     let again = bench.memory.observe(vec![Observation::Looked(finding)]).unwrap().remove(0);
-    assert_eq!(again, Outcome::Duplicate { of: events[0] });
+    assert_eq!(again, ObserveOutcome::Duplicate { of: Some(events[0]) });
     assert!(looked(&bench).found.is_empty(), "memory has it now");
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memory_core::{Observation, Outcome, Timestamp, Told, Value};
+use memory_core::{Observation, ObserveOutcome, Timestamp, Told, Value};
 
 use crate::support::{Bench, accepted, at, keyed, rejected, told, told_at};
 
@@ -44,9 +44,9 @@ fn an_observation_is_given_back_whole() {
 fn the_same_key_with_the_same_content_is_a_duplicate_also_after_a_kill() {
     let mut bench = Bench::new();
     let (_, _, events) = accepted(bench.tell(keyed("a", "door bell", 0)));
-    assert_eq!(bench.tell(keyed("a", "door bell", 0)), Outcome::Duplicate { of: events[0] });
+    assert_eq!(bench.tell(keyed("a", "door bell", 0)), ObserveOutcome::Duplicate { of: Some(events[0]) });
     bench.kill();
-    assert_eq!(bench.tell(keyed("a", "door bell", 0)), Outcome::Duplicate { of: events[0] });
+    assert_eq!(bench.tell(keyed("a", "door bell", 0)), ObserveOutcome::Duplicate { of: Some(events[0]) });
     assert_eq!(bench.memory.stats().events, 1);
     assert_eq!(bench.memory.stats().duplicates, 1, "duplicates are counted since the start");
 }
@@ -65,7 +65,7 @@ fn a_correction_takes_the_place_of_the_old_content() {
     let mut bench = Bench::new();
     let (episode, _, old) = accepted(bench.tell(keyed("a", "the mug is red", 0)));
     let corrected = bench.tell(keyed("a", "the mug is blue", 0));
-    let Outcome::Corrected { superseded, by, episode: same } = corrected else { panic!("{corrected:?}") };
+    let ObserveOutcome::Corrected { superseded, by, episode: same } = corrected else { panic!("{corrected:?}") };
     assert_eq!((superseded, same), (old[0], episode));
     for _ in 0..2 {
         assert_eq!(bench.texts(), ["the mug is blue"]);
@@ -91,10 +91,10 @@ fn a_late_redelivery_of_corrected_content_does_not_undo_the_correction() {
     bench.tell(keyed("a", "two", 0));
     bench.tell(keyed("a", "three", 0));
     let late = Told { redelivered: true, ..keyed("a", "one", 0) };
-    assert_eq!(bench.tell(late), Outcome::Duplicate { of: first[0] });
+    assert_eq!(bench.tell(late), ObserveOutcome::Duplicate { of: Some(first[0]) });
     assert_eq!(bench.texts(), ["three"]);
     // On purpose, it goes back.
-    assert!(matches!(bench.tell(keyed("a", "one", 0)), Outcome::Corrected { .. }));
+    assert!(matches!(bench.tell(keyed("a", "one", 0)), ObserveOutcome::Corrected { .. }));
     assert_eq!(bench.texts(), ["one"]);
 }
 
@@ -104,7 +104,7 @@ fn a_redelivery_without_an_id_is_known_by_its_content_for_ten_minutes() {
     let (_, _, events) = accepted(bench.tell(told("hello")));
     bench.clock.advance(Duration::from_secs(599));
     let again = Told { redelivered: true, ..told("hello") };
-    assert_eq!(bench.tell(again.clone()), Outcome::Duplicate { of: events[0] });
+    assert_eq!(bench.tell(again.clone()), ObserveOutcome::Duplicate { of: Some(events[0]) });
     accepted(bench.tell(Told { redelivered: true, ..told("hullo") }));
     bench.clock.advance(Duration::from_secs(2));
     accepted(bench.tell(again));
@@ -116,7 +116,10 @@ fn the_journal_of_redeliveries_survives_a_kill() {
     let (_, _, events) = accepted(bench.tell(told("hello")));
     let (_, _, young) = accepted(bench.tell(told("good day")));
     bench.kill();
-    assert_eq!(bench.tell(Told { redelivered: true, ..told("hello") }), Outcome::Duplicate { of: events[0] });
+    assert_eq!(
+        bench.tell(Told { redelivered: true, ..told("hello") }),
+        ObserveOutcome::Duplicate { of: Some(events[0]) }
+    );
     bench.clock.advance(Duration::from_secs(700));
     bench.kill();
     accepted(bench.tell(Told { redelivered: true, ..told("good day") }));
@@ -129,7 +132,7 @@ fn a_redelivery_with_an_id_but_without_a_time_is_a_duplicate() {
     let first = Told { id: Some("a".into()), ..told("hello") };
     let (_, _, events) = accepted(bench.tell(first.clone()));
     bench.clock.advance(Duration::from_secs(3));
-    assert_eq!(bench.tell(Told { redelivered: true, ..first }), Outcome::Duplicate { of: events[0] });
+    assert_eq!(bench.tell(Told { redelivered: true, ..first }), ObserveOutcome::Duplicate { of: Some(events[0]) });
 }
 
 #[test]
@@ -152,10 +155,10 @@ fn repetitions_within_one_batch_are_found() {
         Observation::Told(told("")),
     ];
     let outcomes = bench.memory.observe(batch).unwrap();
-    assert!(matches!(outcomes[1], Outcome::Duplicate { .. }), "{outcomes:?}");
-    assert!(matches!(outcomes[3], Outcome::Duplicate { .. }), "{outcomes:?}");
-    assert!(matches!(outcomes[4], Outcome::Corrected { .. }), "{outcomes:?}");
-    assert!(matches!(outcomes[5], Outcome::Rejected { .. }), "{outcomes:?}");
+    assert!(matches!(outcomes[1], ObserveOutcome::Duplicate { .. }), "{outcomes:?}");
+    assert!(matches!(outcomes[3], ObserveOutcome::Duplicate { .. }), "{outcomes:?}");
+    assert!(matches!(outcomes[4], ObserveOutcome::Corrected { .. }), "{outcomes:?}");
+    assert!(matches!(outcomes[5], ObserveOutcome::Rejected { .. }), "{outcomes:?}");
     assert_eq!(bench.texts(), ["two", "won"]);
     bench.assert_clean();
 }
@@ -217,12 +220,12 @@ fn a_wall_clock_set_back_an_hour_harms_nothing() {
     let (_, _, first) = accepted(bench.tell(told("before")));
     bench.clock.set_wall(at(-3600));
     let again = Told { redelivered: true, ..told("before") };
-    assert_eq!(bench.tell(again.clone()), Outcome::Duplicate { of: first[0] });
+    assert_eq!(bench.tell(again.clone()), ObserveOutcome::Duplicate { of: Some(first[0]) });
     let (_, _, second) = accepted(bench.tell(told("after")));
     assert!(second[0] > first[0], "order is by commit");
     assert_eq!(bench.texts(), ["before", "after"]);
     bench.kill();
-    assert_eq!(bench.tell(again), Outcome::Duplicate { of: first[0] });
+    assert_eq!(bench.tell(again), ObserveOutcome::Duplicate { of: Some(first[0]) });
     let page = bench.memory.episodes(&Default::default()).unwrap();
     assert_eq!(page.episodes[0].summary, "after", "newest is by commit");
     bench.assert_clean();
@@ -253,9 +256,9 @@ fn a_clock_in_the_past_loses_no_observation_and_says_so() {
     bench.clock.set_wall(at(7_200));
     assert_eq!(bench.memory.stats().clock_behind, None);
     let again = Told { redelivered: true, ..told_at("the mug is on the table", 0) };
-    assert!(matches!(bench.tell(again.clone()), Outcome::Duplicate { .. }));
+    assert!(matches!(bench.tell(again.clone()), ObserveOutcome::Duplicate { .. }));
     bench.kill();
-    assert!(matches!(bench.tell(again), Outcome::Duplicate { .. }), "nothing is held twice");
+    assert!(matches!(bench.tell(again), ObserveOutcome::Duplicate { .. }), "nothing is held twice");
     let far = told_at("the future", 7_200 + 2 * 24 * 3_600);
     assert!(rejected(bench.tell(far)).contains("24 h"));
     bench.assert_clean();

@@ -1,8 +1,8 @@
 //! Places that have a name: visits to them, questions about them, and forgetting them.
 
 use memory_core::{
-    Answer, EpisodeFilter, ForgetRequest, GistFilter, Kind, Level, Modality, Observation, Outcome, PerceivedEvent,
-    Pose, PoseOf, Query, RawPose, Sensed, SensedEmbedding, TimeSpan, Told, Value, VisitTracker,
+    Answer, EpisodeFilter, ForgetRequest, GistFilter, Kind, Level, Modality, Observation, ObserveOutcome,
+    PerceivedEvent, Pose, PoseOf, Query, RawPose, Sensed, SensedEmbedding, TimeSpan, Told, Value, VisitTracker,
 };
 
 use crate::support::{Bench, accepted, at, segment, told_at};
@@ -133,7 +133,7 @@ fn the_summary_of_an_hour_names_the_places() {
     let bench = patrol();
     accepted(bench.tell(told_at("The bell rang.", 200)));
     let gists = |bench: &Bench| {
-        let filter = GistFilter { level: Level::Hour, span: None, limit: 10, budget: None };
+        let filter = GistFilter { level: Level::Hour, span: None, limit: Some(10), budget: None };
         bench.memory.gists(&filter).unwrap()
     };
     while bench.memory.gists_pending(10).unwrap() > 0 {}
@@ -187,7 +187,7 @@ fn a_visit_that_was_forgotten_stays_forgotten_when_it_is_told_again() {
     }
     accepted(bench.tell(told.remove(0)));
     bench.memory.forget(&ForgetRequest::Span(TimeSpan::new(at(0), at(5)))).unwrap();
-    assert!(matches!(bench.tell(tracker.end().unwrap()), Outcome::Rejected { .. }));
+    assert!(matches!(bench.tell(tracker.end().unwrap()), ObserveOutcome::Rejected { .. }));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Poses: kept with their events, found by place, gone with what is forgotten.
 
 use memory_core::{
-    EpisodeFilter, ForgetRequest, Near, Observation, Outcome, Pose, PoseOf, Query, RawPose, TimeSpan, Told,
+    EpisodeFilter, ForgetRequest, Near, Observation, ObserveOutcome, Pose, PoseOf, Query, RawPose, TimeSpan, Told,
 };
 
 use crate::support::{Bench, accepted, at, keyed, rejected, segment, told_at};
@@ -105,7 +105,7 @@ fn a_pose_that_is_none_rejects_its_own_observation_only() {
     for (outcome, says) in outcomes[..3].iter().zip(["`pose.x`", "`pose.y`", "`pose.frame`"]) {
         assert!(rejected(outcome.clone()).contains(says), "{outcome:?}");
     }
-    assert!(matches!(outcomes[3], Outcome::Accepted { .. }));
+    assert!(matches!(outcomes[3], ObserveOutcome::Accepted { .. }));
     assert_eq!(bench.events().len(), 1);
 }
 
@@ -115,17 +115,17 @@ fn another_pose_is_a_correction_and_where_the_robot_was_is_none() {
     let told = |pose: Option<Pose>, robot_pose: Option<Pose>| Told { pose, robot_pose, ..keyed("a", "a mug", 0) };
     let robot = || Some(Pose { of: PoseOf::Robot, ..pose(9.0, 9.0) });
     accepted(bench.tell(told(Some(pose(1.0, 1.0)), None)));
-    assert!(matches!(bench.tell(told(Some(pose(1.0, 1.0)), robot())), Outcome::Duplicate { .. }));
-    assert!(matches!(bench.tell(told(Some(pose(4.0, 1.0)), None)), Outcome::Corrected { .. }));
+    assert!(matches!(bench.tell(told(Some(pose(1.0, 1.0)), robot())), ObserveOutcome::Duplicate { .. }));
+    assert!(matches!(bench.tell(told(Some(pose(4.0, 1.0)), None)), ObserveOutcome::Corrected { .. }));
     assert_eq!(listed(&bench, near(1.0, 1.0, 1.0)), Vec::<String>::new());
     assert_eq!(listed(&bench, near(4.0, 1.0, 1.0)), ["a mug"]);
     let late = Told { redelivered: true, ..told(Some(pose(1.0, 1.0)), None) };
-    assert!(matches!(bench.tell(late), Outcome::Duplicate { .. }), "a late redelivery undoes no correction");
+    assert!(matches!(bench.tell(late), ObserveOutcome::Duplicate { .. }), "a late redelivery undoes no correction");
 
     let second = |text: &str, robot_pose| Told { robot_pose, ..keyed("b", text, 60) };
     accepted(bench.tell(second("a cup", robot())));
-    assert!(matches!(bench.tell(second("a cup", None)), Outcome::Duplicate { .. }));
-    assert!(matches!(bench.tell(second("a red cup", None)), Outcome::Corrected { .. }));
+    assert!(matches!(bench.tell(second("a cup", None)), ObserveOutcome::Duplicate { .. }));
+    assert!(matches!(bench.tell(second("a red cup", None)), ObserveOutcome::Corrected { .. }));
     assert_eq!(bench.events().last().unwrap().pose, robot(), "the robot was where it was");
     bench.assert_clean();
 }

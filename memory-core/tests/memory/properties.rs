@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use memory_core::{EpisodeId, ForgetRequest, Observation, Outcome, TimeSpan, Told};
+use memory_core::{EpisodeId, ForgetRequest, Observation, ObserveOutcome, TimeSpan, Told};
 use proptest::prelude::*;
 
 use crate::support::{Bench, at, segment, told, with_session};
@@ -284,12 +284,12 @@ impl Model {
     }
 }
 
-fn expected(outcome: &Outcome) -> Expected {
+fn expected(outcome: &ObserveOutcome) -> Expected {
     match outcome {
-        Outcome::Accepted { episode, opened, .. } => Expected::Accepted { episode: episode.0, opened: *opened },
-        Outcome::Duplicate { .. } => Expected::Duplicate,
-        Outcome::Corrected { episode, .. } => Expected::Corrected { episode: episode.0 },
-        Outcome::Rejected { .. } => Expected::Rejected,
+        ObserveOutcome::Accepted { episode, opened, .. } => Expected::Accepted { episode: episode.0, opened: *opened },
+        ObserveOutcome::Duplicate { .. } => Expected::Duplicate,
+        ObserveOutcome::Corrected { episode, .. } => Expected::Corrected { episode: episode.0 },
+        ObserveOutcome::Rejected { .. } => Expected::Rejected,
     }
 }
 
@@ -327,7 +327,7 @@ fn check(bench: &Bench, model: &Model) {
     assert_eq!(found, model.events);
     let listed: BTreeSet<u64> = bench
         .memory
-        .episodes(&memory_core::EpisodeFilter { limit: 1000, ..Default::default() })
+        .episodes(&memory_core::EpisodeFilter { limit: Some(1000), ..Default::default() })
         .unwrap()
         .episodes
         .into_iter()

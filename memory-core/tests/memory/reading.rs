@@ -67,7 +67,7 @@ fn a_directory_is_made_for_its_owner_only_and_used_by_one_at_a_time() {
     assert_eq!(std::fs::metadata(dir.join(FILE_NAME)).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(memory.stats().disk_bytes > 0);
 
-    let second = Memory::open(Arc::<DirStorage>::clone(&storage), options(), Arc::<ManualClock>::clone(&clock));
+    let second = Memory::open_in(Arc::<DirStorage>::clone(&storage), options(), Arc::<ManualClock>::clone(&clock));
     assert!(matches!(second.err(), Some(OpenError::InUse { path }) if path == storage.path()));
     drop(memory);
     assert_eq!(open_on(storage, &clock).stats().events, 1);
@@ -79,7 +79,7 @@ fn a_file_that_is_no_store_is_refused_and_left_alone() {
     let text = "this is a shopping list, and it is long enough to be mistaken for something else".repeat(100);
     std::fs::write(parent.path().join(FILE_NAME), &text).unwrap();
     let clock = Arc::new(ManualClock::at(at(0)));
-    let opened = Memory::open(Arc::new(DirStorage::new(parent.path())), options(), clock);
+    let opened = Memory::open_in(Arc::new(DirStorage::new(parent.path())), options(), clock);
     assert!(matches!(opened.err(), Some(OpenError::Damaged { .. })));
     assert_eq!(std::fs::read_to_string(parent.path().join(FILE_NAME)).unwrap(), text);
 }
@@ -89,7 +89,7 @@ fn a_directory_that_cannot_be_made_says_which() {
     let parent = tempfile::tempdir().unwrap();
     std::fs::write(parent.path().join("file"), "").unwrap();
     let storage = DirStorage::new(parent.path().join("file").join("memory"));
-    let opened = Memory::open(Arc::new(storage), options(), Arc::new(ManualClock::at(at(0))));
+    let opened = Memory::open_in(Arc::new(storage), options(), Arc::new(ManualClock::at(at(0))));
     let error = opened.err().unwrap();
     assert!(matches!(error, OpenError::Io { .. }) && error.to_string().contains("memory"), "{error}");
 }
@@ -99,7 +99,7 @@ fn a_ceiling_refuses_and_says_so() {
     let storage = MemoryStorage::new();
     let clock = Arc::new(ManualClock::at(at(0)));
     let limited = memory_core::MemoryOptions { max_bytes: Some(1000), ..options() };
-    let memory = Memory::open(Arc::new(storage), limited, clock).unwrap();
+    let memory = Memory::open_in(Arc::new(storage), limited, clock).unwrap();
     let error = memory.observe(vec![memory_core::Observation::Told(told("hello"))]).unwrap_err();
     assert!(matches!(&error, memory_core::ObserveError::StorageFull(message) if message.contains("1000")), "{error}");
     assert_eq!(memory.stats().events, 0);

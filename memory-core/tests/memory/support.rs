@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use memory_core::store::{MemoryStorage, Storage};
 use memory_core::{
-    Boundary, EpisodeId, Event, EventId, Kind, ManualClock, Memory, MemoryOptions, Modality, Observation, Outcome,
-    Perceived, PerceivedEvent, PlaceSpace, StreamSpan, Timestamp, Told, Value,
+    Boundary, EpisodeId, Event, EventId, Kind, ManualClock, Memory, MemoryOptions, Modality, Observation,
+    ObserveOutcome, Perceived, PerceivedEvent, PlaceSpace, StreamSpan, Timestamp, Told, Value,
 };
 
 /// A moment that is no special one: 2026-11-20 08:00 UTC.
@@ -47,13 +47,13 @@ impl Bench {
         self.memory = open(&self.storage, &self.clock);
     }
 
-    pub fn tell(&self, told: Told) -> Outcome {
+    pub fn tell(&self, told: Told) -> ObserveOutcome {
         let mut outcomes = self.memory.observe(vec![Observation::Told(told)]).unwrap();
         assert_eq!(outcomes.len(), 1);
         outcomes.remove(0)
     }
 
-    pub fn perceive(&self, segment: Perceived) -> Outcome {
+    pub fn perceive(&self, segment: Perceived) -> ObserveOutcome {
         self.memory.observe(vec![Observation::Perceived(segment)]).unwrap().remove(0)
     }
 
@@ -76,7 +76,7 @@ pub fn open(storage: &MemoryStorage, clock: &Arc<ManualClock>) -> Memory {
 }
 
 pub fn open_on(storage: Arc<dyn Storage>, clock: &Arc<ManualClock>) -> Memory {
-    let memory = Memory::open(storage, options(), Arc::<ManualClock>::clone(clock)).unwrap();
+    let memory = Memory::open_in(storage, options(), Arc::<ManualClock>::clone(clock)).unwrap();
     memory.set_place_spaces(vec![PlaceSpace { space: "mobilenet-v1/avgpool/l2".into(), gamma: 0.82 }]);
     memory
 }
@@ -131,17 +131,17 @@ pub fn segment(start: i64, end: i64, texts: &[&str]) -> Perceived {
 }
 
 #[track_caller]
-pub fn accepted(outcome: Outcome) -> (EpisodeId, bool, Vec<EventId>) {
+pub fn accepted(outcome: ObserveOutcome) -> (EpisodeId, bool, Vec<EventId>) {
     match outcome {
-        Outcome::Accepted { episode, opened, events } => (episode, opened, events),
+        ObserveOutcome::Accepted { episode, opened, events } => (episode, opened, events),
         other => panic!("not accepted: {other:?}"),
     }
 }
 
 #[track_caller]
-pub fn rejected(outcome: Outcome) -> String {
+pub fn rejected(outcome: ObserveOutcome) -> String {
     match outcome {
-        Outcome::Rejected { message } => message,
+        ObserveOutcome::Rejected { message } => message,
         other => panic!("not rejected: {other:?}"),
     }
 }

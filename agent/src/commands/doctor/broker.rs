@@ -11,8 +11,8 @@ use tokio::sync::Notify;
 use super::{Finding, Report, poses};
 use crate::config::Config;
 use crate::mqtt::client::{Broker, Delivery, EndKind, Link, LinkOptions, Publication, Reliability};
-use crate::mqtt::topics::{Outbound, Topics};
 use crate::opening;
+use crate::topics::{Outbound, Topics};
 
 /// How long the broker may take to bring a message back.
 const ROUND_TRIP: Duration = Duration::from_secs(5);
@@ -44,7 +44,7 @@ pub async fn examine(config: &Config, report: &mut Report) {
             return;
         }
     };
-    let heard = Arc::new(Heard::default());
+    let heard = Arc::new(HeardMessages::default());
     let own = format!("engram-doctor-{}", std::process::id());
     let Ok(echo) = topics.answer(&own) else { return };
     let status_topic = topics.outbound(Outbound::Status);
@@ -120,10 +120,10 @@ pub async fn examine(config: &Config, report: &mut Report) {
 }
 
 #[derive(Default)]
-struct Heard {
+struct HeardMessages {
     echo: Notify,
     status: Mutex<Option<String>>,
-    poses: poses::Heard,
+    poses: poses::HeardPoses,
 }
 
 struct BrokerRights {
@@ -136,7 +136,7 @@ async fn rights_and_speed(
     topics: &Topics,
     echo: &str,
     status: &str,
-    heard: &Heard,
+    heard: &HeardMessages,
 ) -> Result<BrokerRights, String> {
     let sender = link.sender().clone();
     let wanted = [echo.to_owned(), status.to_owned(), topics.commands(), topics.pose()];

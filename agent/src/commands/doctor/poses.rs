@@ -6,7 +6,7 @@ use memory_core::Timestamp;
 use parking_lot::Mutex;
 
 use super::Finding;
-use crate::mqtt::pose::read_robot_pose;
+use crate::json::pose::read_robot_pose;
 use crate::service::{Dropped, PoseOptions, RobotPath};
 
 /// How long poses are listened to.
@@ -18,9 +18,9 @@ const LATE: Duration = Duration::from_millis(500);
 
 /// What came on the topic while the doctor listened.
 #[derive(Default)]
-pub struct Heard(Mutex<Vec<(Timestamp, Vec<u8>)>>);
+pub struct HeardPoses(Mutex<Vec<(Timestamp, Vec<u8>)>>);
 
-impl Heard {
+impl HeardPoses {
     /// Keeps a message.
     pub fn push(&self, at: Timestamp, payload: &[u8]) {
         let mut heard = self.0.lock();

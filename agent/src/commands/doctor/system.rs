@@ -138,7 +138,7 @@ fn store(config: &Config, directories: &Directories, report: &mut Report) {
             report.say(Finding::ok("memory", format!("{} episodes, {} events, {size}", stats.episodes, stats.events)));
         }
         Err(failure) => match failure.error.downcast_ref::<memory_core::OpenError>() {
-            Some(memory_core::OpenError::InUse { .. }) => {
+            Some(error) if error.is_in_use() => {
                 report.say(Finding::ok("memory", "in use by a running agent"));
             }
             _ => report.say(Finding::error(

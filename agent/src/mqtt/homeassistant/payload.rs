@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::super::commands::Name;
+use super::super::commands::CommandName;
 use super::super::context::Context;
 use super::super::presence::ONLINE;
 use super::super::topics::{Outbound, Topics};
@@ -188,9 +188,11 @@ impl Device {
 
     /// What the configuration denies to the broker's clients is not offered: a button that does nothing helps nobody.
     fn add_controls(&mut self, topics: &Topics, config: &MqttConfig) {
-        let command = |name: Name| topics.command(name.as_str()).expect("names of commands are topic levels");
-        let buttons =
-            [(Name::Snapshot, "Save index", "mdi:content-save"), (Name::Backup, "Back up", "mdi:database-export")];
+        let command = |name: CommandName| topics.command(name.as_str()).expect("names of commands are topic levels");
+        let buttons = [
+            (CommandName::Snapshot, "Save index", "mdi:content-save"),
+            (CommandName::Backup, "Back up", "mdi:database-export"),
+        ];
         for (name, words, icon) in buttons.into_iter().filter(|(name, ..)| name.check_allowed(config).is_ok()) {
             let config = json!({
                 "command_topic": command(name), "payload_press": NO_FIELDS, "qos": 1, "icon": icon,
@@ -199,11 +201,11 @@ impl Device {
             self.add(name.as_str(), "button", words, config);
         }
         let recording = topics.outbound(Outbound::Recording);
-        let both = [true, false].map(|pause| Name::check_recording(pause, config).is_ok());
+        let both = [true, false].map(|pause| CommandName::check_recording(pause, config).is_ok());
         if both == [true, true] {
             let config = json!({
                 "state_topic": recording, "state_on": "on", "state_off": "paused",
-                "command_topic": command(Name::Recording), "payload_on": "on", "payload_off": "paused",
+                "command_topic": command(CommandName::Recording), "payload_on": "on", "payload_off": "paused",
                 "qos": 1, "icon": "mdi:record-rec",
             });
             self.add("recording", "switch", "Recording", config);

@@ -43,7 +43,7 @@ pub async fn read(context: &Context) -> Result<Value, AskFailure> {
 }
 
 fn states(memory: &Memory, left: Duration, zone: &TimeZone) -> Result<Value, ReadError> {
-    let filter = EpisodeFilter { limit: 1, budget: Some(left), ..EpisodeFilter::default() };
+    let filter = EpisodeFilter { limit: Some(1), budget: Some(left), ..EpisodeFilter::default() };
     let newest = memory.episodes(&filter)?.episodes.into_iter().next();
     let ids = newest.map(|found| found.episode.events).unwrap_or_default();
     let mut last = None;
@@ -114,7 +114,7 @@ mod tests {
         let options =
             MemoryOptions { zone: TimeZone::UTC, max_bytes: None, cache_bytes: 1 << 20, index: Default::default() };
         let clock = Arc::new(ManualClock::at(Timestamp::parse("2026-11-20T12:00:00Z").unwrap()));
-        Memory::open(Arc::new(MemoryStorage::new()), options, clock).unwrap()
+        Memory::open_in(Arc::new(MemoryStorage::new()), options, clock).unwrap()
     }
 
     fn tell(memory: &Memory, minute: u32, text: &str, entity: Option<&str>) {

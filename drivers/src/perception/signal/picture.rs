@@ -46,7 +46,7 @@ impl PictureSignalSample {
 
 /// Pictures of one condition, one after the other.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct PictureRun {
     start: Duration,
     end: Duration,
     pictures: usize,
@@ -91,24 +91,24 @@ impl PictureSignal {
     }
 
     fn stretches(&self, condition: Condition) -> Vec<Stretch> {
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<PictureRun> = Vec::new();
         for run in self.runs(condition) {
             match runs.last_mut() {
                 Some(last) if run.start.saturating_sub(last.end) < FLICKER && condition != Condition::Noise => {
                     let (pictures, length) = (last.pictures + run.pictures, last.length + run.length);
-                    *last = Run { start: last.start, end: run.end, pictures, length };
+                    *last = PictureRun { start: last.start, end: run.end, pictures, length };
                 }
                 _ => runs.push(run),
             }
         }
         let pictures = if condition == Condition::Noise { NOISY_PICTURES } else { 2 };
-        let lasting = |run: &Run| run.pictures >= pictures && run.length >= condition.shortest();
-        let stretch = |Run { start, end, .. }| Stretch { condition, start, end };
+        let lasting = |run: &PictureRun| run.pictures >= pictures && run.length >= condition.shortest();
+        let stretch = |PictureRun { start, end, .. }| Stretch { condition, start, end };
         runs.into_iter().filter(lasting).map(stretch).collect()
     }
 
-    fn runs(&self, condition: Condition) -> Vec<Run> {
-        let mut runs: Vec<Run> = Vec::new();
+    fn runs(&self, condition: Condition) -> Vec<PictureRun> {
+        let mut runs: Vec<PictureRun> = Vec::new();
         let mut open = false;
         let mut before: Option<Duration> = None;
         for (at, seen) in self.pictures.iter().enumerate() {
@@ -121,11 +121,11 @@ impl PictureSignal {
                 let known = left.unwrap_or_default() + right.unwrap_or_default();
                 match runs.last_mut() {
                     Some(run) if open && near => {
-                        *run = Run { end, pictures: run.pictures + 1, length: run.length + known, ..*run };
+                        *run = PictureRun { end, pictures: run.pictures + 1, length: run.length + known, ..*run };
                     }
                     _ => {
                         let start = seen.at.saturating_sub(left.unwrap_or(self.gap / 2));
-                        runs.push(Run { start, end, pictures: 1, length: known });
+                        runs.push(PictureRun { start, end, pictures: 1, length: known });
                     }
                 }
             }

@@ -1,18 +1,10 @@
 //! One cluster of faces or of voices.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EventId, Sensed};
-
-/// The id of an anchor, and of the person whose oldest anchor it is, written `e-42`. It is made from the event that founded
-/// the anchor, so it is the same whenever the same events are learnt from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct AnchorId(pub u64);
+use crate::{AnchorId, EventId, Sensed};
 
 impl AnchorId {
     pub(crate) fn founded_by(event: EventId, sensed: Sensed) -> Self {
@@ -23,21 +15,6 @@ impl AnchorId {
 /// The face or the voice of an event as one number.
 pub(crate) fn track_number(event: EventId, sensed: Sensed) -> u64 {
     event.0 * 2 + u64::from(sensed == Sensed::Voice)
-}
-
-impl fmt::Display for AnchorId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "e-{}", self.0)
-    }
-}
-
-impl FromStr for AnchorId {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let number = text.strip_prefix("e-").and_then(|number| number.parse().ok());
-        number.map(Self).ok_or_else(|| format!("{text:?} is no id of an entity, such as \"e-12\""))
-    }
 }
 
 /// A cluster of tracks that are held to be of one person.

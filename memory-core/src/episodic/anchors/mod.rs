@@ -25,15 +25,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::learning::{Lesson, SensedVector, Sharded};
-use crate::{EventId, Sensed};
-pub use anchor::AnchorId;
+use crate::lesson::{Lesson, SensedVector};
+use crate::sharded::Sharded;
+use crate::{AnchorId, EventId, Sensed};
 use anchor::{Anchor, product, track_number};
 pub use naming::NamingRequest;
 pub(crate) use naming::{Naming, ToldName};
 pub use person::Person;
-pub(crate) use person::fold;
-pub(crate) use tracks::Recent;
+pub(crate) use tracks::RecentTrack;
 use tracks::What;
 
 /// Most anchors of all spaces; beyond it the one with the fewest tracks, seen longest ago, that nobody named goes.
@@ -104,7 +103,7 @@ pub(crate) struct Anchors {
     means: Arc<BTreeMap<AnchorId, Arc<[i16]>>>,
     /// Which anchor a track was given to, by its number.
     tracks: Sharded<u64, AnchorId>,
-    recent: Vec<Recent>,
+    recent: Vec<RecentTrack>,
     /// Further names of those whom only names tell: folded name → the folded name that it means.
     aliases: BTreeMap<String, String>,
     changed: BTreeSet<AnchorId>,
@@ -405,7 +404,7 @@ impl Anchors {
 /// What anchors remember beside their rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Margin {
-    recent: Vec<Recent>,
+    recent: Vec<RecentTrack>,
     aliases: BTreeMap<String, String>,
 }
 

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::anchor::AnchorId;
-use super::person::fold;
+use crate::AnchorId;
 use crate::EventId;
+use crate::words::fold_name;
 
 /// What a person tells about an entity.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,7 +87,7 @@ pub(super) const ALIAS_OVERHEAD: usize = 4;
 impl Naming {
     /// Whether it has one of these folded names in it.
     pub fn has_name(&self, folded: &[String]) -> bool {
-        let same = |name: &str| folded.contains(&fold(name));
+        let same = |name: &str| folded.contains(&fold_name(name));
         match &self.told {
             ToldName::Name { name, .. } => same(name),
             ToldName::Alias { name, other } => same(name) || same(other),

@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::anchor::{Anchor, AnchorId, track_number};
+use super::anchor::{Anchor, track_number};
 use super::naming::{Naming, NamingRequest, Target, ToldName};
 use super::{AnchorRow, Anchors, EntityChange};
-use crate::learning::SensedVector;
+use crate::AnchorId;
+use crate::lesson::SensedVector;
+use crate::limits::MAX_PERSON_NAME_BYTES;
+use crate::words::fold_name;
 use crate::{EventId, Sensed, TimeSpan, Timestamp};
 
 /// Somebody who is recognised by face or voice.
@@ -29,13 +32,6 @@ pub struct Person {
 
 /// Events that are kept to find an anchor again by.
 const WITNESSES: usize = 8;
-/// Longest name.
-const MAX_NAME_BYTES: usize = 256;
-
-/// Names are compared without case and without the blanks around them.
-pub(crate) fn fold(name: &str) -> String {
-    name.trim().to_lowercase()
-}
 
 impl Anchors {
     /// The chief anchor of the person that an anchor belongs to.
@@ -85,7 +81,7 @@ impl Anchors {
         let names = anchors.iter().flat_map(|anchor| anchor.aliases.iter().chain(&anchor.named));
         let mut aliases: BTreeSet<String> = names.map(|name| name.to_string()).collect();
         if let Some(name) = &name {
-            let also = self.aliases.iter().filter(|(_, means)| **means == fold(name));
+            let also = self.aliases.iter().filter(|(_, means)| **means == fold_name(name));
             aliases.extend(also.map(|(alias, _)| alias.clone()));
             aliases.remove(name);
         }
@@ -128,16 +124,16 @@ impl Anchors {
             let id = self.resolve(id);
             return self.live(id).map(|_| self.root(id));
         }
-        let folded = fold(entity);
+        let folded = fold_name(entity);
         let meant = self.aliases.get(&folded).unwrap_or(&folded);
-        let called = |name: &String| fold(name) == folded || fold(name) == *meant;
+        let called = |name: &String| fold_name(name) == folded || fold_name(name) == *meant;
         let person = self.persons().into_iter().find(|person| person.name.iter().chain(&person.aliases).any(called));
         person.map(|person| person.id)
     }
 
     /// All else that means the same as a name or an id: names, aliases and ids.
     pub fn also_called(&self, name: &str) -> Vec<String> {
-        let folded = fold(name);
+        let folded = fold_name(name);
         let mut names: BTreeSet<String> = BTreeSet::new();
         if let Some(root) = self.find(name) {
             let person = self.person(root);
@@ -147,7 +143,7 @@ impl Anchors {
         let meant = self.aliases.get(&folded).unwrap_or(&folded);
         names.extend(self.aliases.iter().filter(|(_, means)| *means == meant).map(|(alias, _)| alias.clone()));
         names.insert(meant.clone());
-        names.retain(|other| fold(other) != folded);
+        names.retain(|other| fold_name(other) != folded);
         names.into_iter().collect()
     }
 
@@ -288,9 +284,9 @@ impl Anchors {
                 self.tell(root, EntityChange::Named);
             }
             ToldName::Alias { name, other } => {
-                let meant = self.aliases.get(&fold(name)).cloned().unwrap_or_else(|| fold(name));
-                if meant != fold(other) {
-                    self.aliases.insert(fold(other), meant);
+                let meant = self.aliases.get(&fold_name(name)).cloned().unwrap_or_else(|| fold_name(name));
+                if meant != fold_name(other) {
+                    self.aliases.insert(fold_name(other), meant);
                 }
             }
             ToldName::Same { whom, other } => {
@@ -361,7 +357,7 @@ impl Anchors {
 
     /// Takes back names that are to be forgotten.
     pub fn forget_names(&mut self, folded: &[String]) {
-        let known = |name: &str| folded.contains(&fold(name));
+        let known = |name: &str| folded.contains(&fold_name(name));
         self.aliases.retain(|alias, means| !known(alias) && !folded.contains(means));
         let ids: Vec<AnchorId> = self.means.keys().copied().collect();
         for id in ids {
@@ -382,8 +378,8 @@ impl Anchors {
 
 fn checked_name(name: &str) -> Result<String, String> {
     let name = name.trim();
-    if name.is_empty() || name.len() > MAX_NAME_BYTES {
-        return Err(format!("the name has {} bytes; it takes 1 to {MAX_NAME_BYTES}", name.len()));
+    if name.is_empty() || name.len() > MAX_PERSON_NAME_BYTES {
+        return Err(format!("the name has {} bytes; it takes 1 to {MAX_PERSON_NAME_BYTES}", name.len()));
     }
     match name.chars().find(|&c| matches!(c, '+' | '#' | '/') || c.is_control()) {
         Some(c) => {

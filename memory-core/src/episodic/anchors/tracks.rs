@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::anchor::{Anchor, AnchorId, track_number};
+use super::anchor::{Anchor, track_number};
 use super::{Anchors, EntityChange};
-use crate::learning::Lesson;
+use crate::AnchorId;
+use crate::lesson::Lesson;
 use crate::{Event, EventId, Kind, Origin, Sensed};
 
 /// Tracks that are remembered for comparing their times.
@@ -18,7 +19,7 @@ const MEETINGS: u32 = 3;
 
 /// A track, or a told name, and when it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Recent {
+pub(crate) struct RecentTrack {
     pub event: EventId,
     start: i64,
     end: i64,
@@ -34,7 +35,7 @@ pub(crate) enum What {
     Name(String, Sensed),
 }
 
-impl Recent {
+impl RecentTrack {
     fn overlaps(&self, event: &Event) -> bool {
         self.start <= event.span.end.as_micros() && event.span.start.as_micros() <= self.end
     }
@@ -130,7 +131,7 @@ impl Anchors {
         if self.recent.len() == RECENT {
             self.recent.remove(0);
         }
-        self.recent.push(Recent { event: event.id, start, end, source: event.source.clone(), what });
+        self.recent.push(RecentTrack { event: event.id, start, end, source: event.source.clone(), what });
     }
 
     /// Counts a face that is in view while a voice is heard, and links or parts them.

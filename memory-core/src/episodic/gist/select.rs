@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::SUMMARY_WORDS;
-use super::line::{Line, Topic};
+use crate::gist_line::{Line, Topic};
 use crate::index::{is_stop_word, stem, words};
 
 /// Words that a count takes: "(3 times)".

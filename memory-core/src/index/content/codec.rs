@@ -10,7 +10,7 @@
 use std::io::{self, Read, Write};
 
 use super::pieces::MAX_PIECE;
-use super::vocabulary::{BYTES, MAX_TOKENS, Vocabulary};
+use super::vocabulary::{BYTES, ContentVocabulary, MAX_TOKENS};
 use super::{BitVector, ContentStore, ContentView, MAX_LEN, WaveletMatrix};
 use crate::index::section::{Fields, SectionError, read_section, write_section};
 
@@ -89,10 +89,10 @@ impl ContentStore {
     }
 }
 
-fn read_words(input: &mut dyn Read, words: u32) -> Result<Vocabulary, SectionError> {
+fn read_words(input: &mut dyn Read, words: u32) -> Result<ContentVocabulary, SectionError> {
     let payload = read_section(input, WORDS, u64::from(words) * (1 + MAX_PIECE as u64))?;
     let mut fields = Fields::new(WORDS, &payload);
-    let mut vocabulary = Vocabulary::default();
+    let mut vocabulary = ContentVocabulary::default();
     for token in BYTES..BYTES + words {
         let length = fields.bytes(1)?[0];
         let word = std::str::from_utf8(fields.bytes(length.into())?).ok();

@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use super::bits::{BitVector, BitView};
 use super::matrix::{MAX_LEN, MatrixError, MatrixView, WaveletMatrix};
-use vocabulary::{BYTES, Vocabulary, Words};
+use vocabulary::{BYTES, ContentVocabulary, VocabularyWords};
 
 pub use pieces::{MAX_PIECE, Pieces, pieces};
 pub use vocabulary::MAX_TOKENS;
@@ -50,7 +50,7 @@ pub enum ContentError {
 /// The texts of all entries, seen by their writer.
 #[derive(Debug)]
 pub struct ContentStore {
-    vocabulary: Vocabulary,
+    vocabulary: ContentVocabulary,
     tokens: WaveletMatrix,
     ends: BitVector,
     /// Tokens of the entry in hand; kept for its allocation.
@@ -60,7 +60,7 @@ pub struct ContentStore {
 /// A state of a [`ContentStore`]: immutable, cheap to clone, unaffected by what is appended later.
 #[derive(Debug, Clone)]
 pub struct ContentView {
-    words: Words,
+    words: VocabularyWords,
     tokens: MatrixView,
     ends: BitView,
 }
@@ -69,7 +69,7 @@ impl ContentStore {
     /// A store without entries.
     pub fn new() -> Self {
         let tokens = WaveletMatrix::new(BYTES).expect("the numbers of bytes are a small alphabet");
-        Self { vocabulary: Vocabulary::default(), tokens, ends: BitVector::new(), entry: Vec::new() }
+        Self { vocabulary: ContentVocabulary::default(), tokens, ends: BitVector::new(), entry: Vec::new() }
     }
 
     /// Appends an entry, which may be empty, and returns its number.

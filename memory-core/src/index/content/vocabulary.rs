@@ -30,12 +30,12 @@ impl Page {
 
 /// The words of a state: full pages never change, and the last one is copied when a reader holds it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Words {
+pub(super) struct VocabularyWords {
     full: Arc<Vec<Arc<Page>>>,
     last: Arc<Page>,
 }
 
-impl Words {
+impl VocabularyWords {
     pub fn len(&self) -> usize {
         self.full.len() * PAGE + self.last.ends.len()
     }
@@ -71,14 +71,14 @@ impl Words {
 
 /// The words with a table to find them by; only the writer has one.
 #[derive(Debug, Default)]
-pub(super) struct Vocabulary {
-    words: Words,
+pub(super) struct ContentVocabulary {
+    words: VocabularyWords,
     /// Open addressing by the hash of the word; 0 is a free place, since tokens of words are at least 256.
     table: Vec<u32>,
 }
 
-impl Vocabulary {
-    pub fn words(&self) -> &Words {
+impl ContentVocabulary {
+    pub fn words(&self) -> &VocabularyWords {
         &self.words
     }
 
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_word_keeps_its_token_and_a_full_vocabulary_spells() {
-        let mut vocabulary = Vocabulary::default();
+        let mut vocabulary = ContentVocabulary::default();
         let word = |number: u32| format!(" w{number}");
         for number in 0..MAX_TOKENS - BYTES {
             assert_eq!(vocabulary.token_of(&word(number)), Some(BYTES + number));
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_state_does_not_see_later_words() {
-        let mut vocabulary = Vocabulary::default();
+        let mut vocabulary = ContentVocabulary::default();
         vocabulary.token_of("first");
         let state = vocabulary.words().clone();
         for number in 0..1_000 {

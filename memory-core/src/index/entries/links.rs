@@ -11,7 +11,7 @@ use crate::index::postings::SEGMENT;
 
 /// The links of one segment. Each is set once: those of a document when it comes, and `next` when its later neighbour comes.
 #[derive(Debug)]
-struct Segment {
+struct LinkSegment {
     /// How far back the earlier neighbour is; 0 if there is none.
     previous: Box<[AtomicU16]>,
     /// How far on the later one is. A reader of an older state ignores one beyond its own length.
@@ -22,7 +22,7 @@ struct Segment {
     lines: OnceLock<Arc<Lines>>,
 }
 
-impl Segment {
+impl LinkSegment {
     fn new(capacity: usize) -> Self {
         let numbers = || (0..capacity).map(|_| AtomicU16::new(0)).collect();
         Self { previous: numbers(), next: numbers(), length: numbers(), lines: OnceLock::new() }
@@ -42,7 +42,7 @@ impl Segment {
 /// All links; clones are states. Only the writer's own may be pushed to.
 #[derive(Debug, Clone, Default)]
 pub(in crate::index) struct Links {
-    segments: Arc<Vec<Arc<Segment>>>,
+    segments: Arc<Vec<Arc<LinkSegment>>>,
     len: u32,
 }
 
@@ -62,7 +62,7 @@ impl Links {
             let segments = Arc::make_mut(&mut self.segments);
             match segments.get_mut(segment) {
                 Some(segment) => *segment = Arc::new(segment.copy(place * 2)),
-                None => segments.push(Arc::new(Segment::new(SMALLEST))),
+                None => segments.push(Arc::new(LinkSegment::new(SMALLEST))),
             }
         }
         let links = &self.segments[segment];
@@ -101,7 +101,7 @@ impl Links {
 
     /// Bytes that they take.
     pub fn bytes(&self) -> usize {
-        let lines = |segment: &Segment| segment.lines.get().map_or(0, |lines| lines.bytes());
+        let lines = |segment: &LinkSegment| segment.lines.get().map_or(0, |lines| lines.bytes());
         self.segments.iter().map(|segment| segment.length.len() * 6 + lines(segment)).sum()
     }
 }
@@ -110,7 +110,7 @@ impl Links {
 /// relaxed loads see them.
 #[derive(Clone, Copy)]
 pub(in crate::index) struct SegmentLinks<'a> {
-    links: &'a Segment,
+    links: &'a LinkSegment,
     last: u16,
 }
 

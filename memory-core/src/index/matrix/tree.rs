@@ -1,6 +1,6 @@
 //! The storage of the digits.
 //!
-//! One [`Node`] per prefix and height holds the digits of the symbols with that prefix, in order of append:
+//! One [`TreeNode`] per prefix and height holds the digits of the symbols with that prefix, in order of append:
 //!
 //! ```text
 //! node      head: digits 0 to 63 │ first block │ list of the other extents ─→ u32, u32, u32, u32, pages …, bases
@@ -28,7 +28,7 @@ const BLOCK_DATA: usize = BLOCK_DIGITS / WORD_DIGITS;
 
 /// The digits of one prefix.
 #[derive(Debug, Default)]
-struct Node {
+struct TreeNode {
     head: [AtomicU64; HEAD_WORDS],
     /// Block 0; 0 is none.
     first: AtomicU32,
@@ -36,7 +36,7 @@ struct Node {
     list: AtomicU32,
 }
 
-impl Node {
+impl TreeNode {
     #[inline]
     fn head(&self, index: usize) -> u64 {
         self.head[index].load(Ordering::Relaxed)
@@ -52,7 +52,7 @@ impl Node {
 /// All nodes of one height.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Height {
-    nodes: Chunks<Node, 256>,
+    nodes: Chunks<TreeNode, 256>,
     /// Node 0 begins with so many zeros that are not stored: what was there when the height was added.
     pub prefix: usize,
 }
@@ -154,7 +154,7 @@ impl Tree {
         prefix + self.stored_select(level.nodes.get(node), digit, k - zeros, len - prefix, count - zeros)
     }
 
-    fn stored_select(&self, node: &Node, digit: usize, k: usize, len: usize, count: usize) -> usize {
+    fn stored_select(&self, node: &TreeNode, digit: usize, k: usize, len: usize, count: usize) -> usize {
         let head = node.places_in_head(len.min(HEAD_DIGITS), digit);
         if k < head.count_ones() as usize {
             return select_in_word(head, narrow(k)) as usize;
@@ -211,7 +211,7 @@ impl Tree {
     }
 
     #[inline]
-    fn stored_rank(&self, node: &Node, place: usize, digit: usize) -> usize {
+    fn stored_rank(&self, node: &TreeNode, place: usize, digit: usize) -> usize {
         if place <= HEAD_DIGITS {
             return node.places_in_head(place, digit).count_ones() as usize;
         }
@@ -222,7 +222,7 @@ impl Tree {
     }
 
     #[inline]
-    fn block(&self, node: &Node, index: usize) -> &Block {
+    fn block(&self, node: &TreeNode, index: usize) -> &Block {
         let (extent, offset, _) = place::extent(index);
         let start = match extent.checked_sub(1) {
             None => node.first.load(Ordering::Relaxed) as usize,
@@ -233,7 +233,7 @@ impl Tree {
 
     /// How often `digit` occurs in the node before its block `index`.
     #[inline]
-    fn count_before(&self, node: &Node, block: &Block, index: usize, digit: usize) -> usize {
+    fn count_before(&self, node: &TreeNode, block: &Block, index: usize, digit: usize) -> usize {
         let counts = block.word(0) as usize;
         let count = |digit: usize| {
             let count = counts >> (COUNT_BITS * (digit - 1)) & COUNT_MASK;

@@ -15,7 +15,7 @@ use std::time::Duration;
 pub use ball::Ball;
 pub use picture::picture;
 pub use together::{Together, together};
-pub use workload::{ENTRY_TOKENS, Told, Workload};
+pub use workload::{ENTRY_TOKENS, SourceText, Workload};
 
 use super::{CompressedIndex, Index, IndexBytes, IndexOptions, Search, SearchQuery};
 use crate::{Clock, EventId};
@@ -325,9 +325,9 @@ mod tests {
     use super::*;
     use crate::SystemClock;
 
-    fn told(text: &str, entity: Option<&str>, angle: f32) -> Told {
+    fn told(text: &str, entity: Option<&str>, angle: f32) -> SourceText {
         let vector = (0..64).map(|at: u8| (angle * f32::from(at)).sin() / 5.66).collect();
-        Told { text: text.into(), entity: entity.map(str::to_owned), vector: Some(vector) }
+        SourceText { text: text.into(), entity: entity.map(str::to_owned), vector: Some(vector) }
     }
 
     fn workload() -> Workload {

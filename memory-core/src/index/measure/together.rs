@@ -17,7 +17,7 @@ const RARE: u64 = 1_000;
 const FREQUENT: u64 = 50;
 
 /// What a query of one sort looks for, of the words of an entry.
-type Make<'a> = &'a dyn Fn(&Held) -> Option<Vec<WordPattern>>;
+type Make<'a> = &'a dyn Fn(&EntryWord) -> Option<Vec<WordPattern>>;
 
 /// What queries of one sort took.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,7 +96,7 @@ pub fn together(
         .filter_map(|(sort, make)| {
             let entry = |draw: &mut Draw| draw.below(usize::try_from(entries).unwrap_or(usize::MAX)) as u64;
             let drawn = (0..count * 200).filter_map(|_| {
-                let patterns = make(&Held::of(search, workload, entry(&mut draw), entries)?)?;
+                let patterns = make(&EntryWord::of(search, workload, entry(&mut draw), entries)?)?;
                 let part = |pattern| WordPart { pattern, excluded: false };
                 Some(WordQuery {
                     parts: patterns.into_iter().map(part).collect(),
@@ -111,7 +111,7 @@ pub fn together(
 }
 
 /// The words of an entry that the index keeps, each once, with how many entries hold it.
-struct Held {
+struct EntryWord {
     in_order: Vec<String>,
     by_count: Vec<(String, u64)>,
     very_rare: u64,
@@ -119,7 +119,7 @@ struct Held {
     frequent: u64,
 }
 
-impl Held {
+impl EntryWord {
     fn of(search: &dyn Search, workload: &Workload, number: u64, entries: u64) -> Option<Self> {
         let text = workload.entry(number).text;
         let in_order = words(&text).filter(|word| Language::English.term_of(word).is_some()).collect();

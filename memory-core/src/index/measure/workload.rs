@@ -19,7 +19,7 @@ const SITTING: u64 = 20;
 
 /// A real text, who said it, and its vector if there is one.
 #[derive(Debug, Clone)]
-pub struct Told {
+pub struct SourceText {
     /// The text.
     pub text: String,
     /// Who said it.
@@ -31,8 +31,8 @@ pub struct Told {
 /// Texts and questions to recombine.
 #[derive(Debug, Clone)]
 pub struct Workload {
-    told: Vec<Told>,
-    questions: Vec<Told>,
+    told: Vec<SourceText>,
+    questions: Vec<SourceText>,
     /// Every word of the questions that is no stop word, as often as it occurs in them.
     asked: Vec<String>,
 }
@@ -56,7 +56,7 @@ impl Draw {
 
 impl Workload {
     /// `None` if there is no text or no question with a word.
-    pub fn new(told: Vec<Told>, questions: Vec<Told>) -> Option<Self> {
+    pub fn new(told: Vec<SourceText>, questions: Vec<SourceText>) -> Option<Self> {
         let all = questions.iter().flat_map(|question| words(&question.text));
         let asked: Vec<String> = all.filter(|word| Language::English.term_of(word).is_some()).collect();
         let some = told.iter().any(|told| pieces(&told.text).next().is_some());

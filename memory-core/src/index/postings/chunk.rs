@@ -19,14 +19,14 @@ pub(in crate::index) struct Chunk {
 
 /// A chunk as it is filled, symbol by symbol.
 #[derive(Default)]
-struct Filling {
+struct FillingChunk {
     symbols: Vec<u32>,
     offsets: Vec<u32>,
     places: Vec<u16>,
     frequencies: Vec<u8>,
 }
 
-impl Filling {
+impl FillingChunk {
     fn begin(&mut self, symbol: u32) {
         self.symbols.push(symbol);
         self.offsets.push(self.count());
@@ -52,7 +52,7 @@ impl Chunk {
     /// Builds a chunk of `len` documents from (symbol, place) pairs, one per occurrence.
     pub fn build(len: u32, mut occurrences: Vec<(u32, u16)>) -> Self {
         occurrences.sort_unstable();
-        let mut filling = Filling::default();
+        let mut filling = FillingChunk::default();
         let mut last = None;
         for (symbol, place) in occurrences {
             if last == Some((symbol, place)) {
@@ -72,7 +72,7 @@ impl Chunk {
 
     /// One chunk for several, in order.
     pub fn merge(chunks: &[&Self]) -> Self {
-        let mut filling = Filling::default();
+        let mut filling = FillingChunk::default();
         let mut next = vec![0; chunks.len()];
         while let Some(symbol) =
             chunks.iter().zip(&next).filter_map(|(chunk, at)| chunk.symbols.get(*at)).min().copied()

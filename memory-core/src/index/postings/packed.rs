@@ -38,7 +38,7 @@ pub(in crate::index) struct ListBound {
     pub shortest: u8,
 }
 
-struct Header {
+struct PackedHeader {
     last: u16,
     width: u8,
     frequency_width: u8,
@@ -146,11 +146,11 @@ impl Packed {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "as wide as their types")]
-    fn header_at(&self, place: &mut usize) -> Header {
+    fn header_at(&self, place: &mut usize) -> PackedHeader {
         // 41 bits are read at once.
         let bits = read(&self.words, *place, 41);
         *place += HEADER_BITS;
-        Header {
+        PackedHeader {
             last: bits as u16,
             width: (bits >> 16 & 0x1f) as u8,
             frequency_width: (bits >> 21 & 0xf) as u8,

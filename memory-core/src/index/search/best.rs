@@ -2,7 +2,7 @@
 
 /// A candidate and its scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Candidate {
+pub(super) struct ScoredDocument {
     pub ordinal: u32,
     /// Fused.
     pub score: f32,
@@ -15,7 +15,7 @@ pub(super) struct Candidate {
 pub(super) struct Best {
     limit: usize,
     /// At most twice the limit.
-    kept: Vec<Candidate>,
+    kept: Vec<ScoredDocument>,
     threshold: f32,
 }
 
@@ -29,7 +29,7 @@ impl Best {
         self.threshold
     }
 
-    pub fn offer(&mut self, candidate: Candidate) {
+    pub fn offer(&mut self, candidate: ScoredDocument) {
         if candidate.score < self.threshold {
             return;
         }
@@ -43,13 +43,13 @@ impl Best {
         }
     }
 
-    pub fn finish(mut self) -> Vec<Candidate> {
+    pub fn finish(mut self) -> Vec<ScoredDocument> {
         self.kept.sort_unstable_by(order);
         self.kept.truncate(self.limit);
         self.kept
     }
 }
 
-fn order(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
+fn order(a: &ScoredDocument, b: &ScoredDocument) -> std::cmp::Ordering {
     b.score.total_cmp(&a.score).then(a.ordinal.cmp(&b.ordinal))
 }

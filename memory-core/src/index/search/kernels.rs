@@ -26,7 +26,7 @@ pub(super) struct Norms {
 }
 
 /// A term in a strip: how often each document holds it, with margins, how often it counts in their contexts, and the weights of both.
-pub(super) struct Term<'a> {
+pub(super) struct ScoredTerm<'a> {
     pub frequencies: &'a [u8; REACH],
     pub counts: [u16; STRIP],
     pub own: f32,
@@ -92,7 +92,7 @@ pub(super) fn norms(
 
 /// Adds one term's saturations, weighted.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn add_word(term: &Term<'_>, norms: &Norms, estimates: &mut [f32; STRIP]) {
+pub(super) fn add_word(term: &ScoredTerm<'_>, norms: &Norms, estimates: &mut [f32; STRIP]) {
     for (at, estimate) in estimates.iter_mut().enumerate() {
         let (own, count) = (f32::from(term.frequencies[at + MARGIN]), f32::from(term.counts[at]));
         let (below_own, below_context) = (own + norms.own[at], count + norms.context[at]);
@@ -102,9 +102,9 @@ pub(super) fn add_word(term: &Term<'_>, norms: &Norms, estimates: &mut [f32; STR
 
 /// Adds two terms' saturations, weighted: four fractions over one denominator, because a division takes as long as all of the rest.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn add_words(one: &Term<'_>, other: &Term<'_>, norms: &Norms, estimates: &mut [f32; STRIP]) {
+pub(super) fn add_words(one: &ScoredTerm<'_>, other: &ScoredTerm<'_>, norms: &Norms, estimates: &mut [f32; STRIP]) {
     for (at, estimate) in estimates.iter_mut().enumerate() {
-        let fraction = |term: &Term<'_>| {
+        let fraction = |term: &ScoredTerm<'_>| {
             let (own, count) = (f32::from(term.frequencies[at + MARGIN]), f32::from(term.counts[at]));
             let (below_own, below_context) = (own + norms.own[at], count + norms.context[at]);
             (term.own * own * below_context + term.context * count * below_own, below_own * below_context)

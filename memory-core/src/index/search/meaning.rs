@@ -9,7 +9,7 @@ use crate::index::postings::SEGMENT;
 use crate::index::signature::{Coarse, Estimator, quantise};
 
 /// A document and its cosine, if it has one.
-type Recent = (u32, Option<f32>);
+type RecentCosine = (u32, Option<f32>);
 /// Cosines that are kept.
 const RECENT: usize = 64;
 
@@ -18,7 +18,7 @@ pub(super) struct Meaning<'a> {
     state: &'a IndexState,
     question: Estimator,
     /// Cosines that were looked up lately: those that are asked for in context are mostly each other's neighbours.
-    recent: Box<[Cell<Recent>; RECENT]>,
+    recent: Box<[Cell<RecentCosine>; RECENT]>,
 }
 
 impl<'a> Meaning<'a> {

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use filter::{Filter, Mask};
-use words::{Group, Means};
+use words::{Means, WordGroup};
 
 use super::analysis::{TermId, is_stop_word, term_of};
 use super::compressed::{IndexOptions, IndexState};
@@ -193,12 +193,12 @@ impl Snapshot {
     }
 
     /// Those of the groups of terms that are held.
-    fn groups(&self, terms: Vec<Vec<TermId>>) -> Vec<Group> {
+    fn groups(&self, terms: Vec<Vec<TermId>>) -> Vec<WordGroup> {
         let visible = self.visible_count();
         let group = |terms: Vec<TermId>| {
             let symbols: Vec<u32> = terms.into_iter().filter_map(|term| self.state.vocabulary.get(term)).collect();
             let documents = symbols.iter().map(|symbol| self.documents(*symbol)).sum::<u32>().min(visible);
-            Group { symbols, documents, own: 0.0, context: 0.0 }
+            WordGroup { symbols, documents, own: 0.0, context: 0.0 }
         };
         terms.into_iter().map(group).filter(|group| group.documents > 0).collect()
     }

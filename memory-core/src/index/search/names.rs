@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use super::words::Group;
+use super::words::WordGroup;
 use super::{Snapshot, phrases};
 use crate::TimeSpan;
 use crate::index::SearchQuery;
@@ -25,7 +25,7 @@ pub(super) struct Bonus<'a> {
 }
 
 impl<'a> Bonus<'a> {
-    pub fn of(query: &'a SearchQuery, snapshot: &'a Snapshot, groups: &[Group]) -> Self {
+    pub fn of(query: &'a SearchQuery, snapshot: &'a Snapshot, groups: &[WordGroup]) -> Self {
         let asked: Vec<String> = words(&query.text).collect();
         let names = names_in(&asked);
         let (mut named, mut runs) = (Vec::new(), BTreeSet::new());

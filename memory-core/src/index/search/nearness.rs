@@ -6,7 +6,7 @@
 use super::filter::Mask;
 use super::kernels;
 use super::meaning::Meaning;
-use super::words::Segment;
+use super::words::ScoredSegment;
 use crate::index::entries::{Lines, MARGIN, REACH, STRIP, reach};
 use crate::index::signature::{ABSENT, Ahead, BLOCK};
 
@@ -44,7 +44,7 @@ impl Nearness {
     pub fn load(
         &mut self,
         meaning: &Meaning<'_>,
-        segment: &Segment<'_>,
+        segment: &ScoredSegment<'_>,
         lines: &Lines,
         mask: Option<&Mask>,
         strip: usize,
@@ -89,7 +89,7 @@ impl Nearness {
     }
 
     /// Signatures that will be compared some strips later.
-    pub fn ahead<'a>(segment: &Segment<'a>, strip: usize) -> Ahead<'a> {
+    pub fn ahead<'a>(segment: &ScoredSegment<'a>, strip: usize) -> Ahead<'a> {
         let here = segment.first + u32::try_from(strip * STRIP).expect("below 65,536");
         segment.state.signatures.coarse_ahead(here.saturating_add(AHEAD), STRIP)
     }

@@ -4,13 +4,13 @@
 //! arithmetic over arrays, and takes about as long as reading the signatures. Documents that may be among the best are then
 //! scored exactly.
 
-use super::best::{Best, Candidate};
+use super::best::{Best, ScoredDocument};
 use super::filter::Mask;
 use super::kernels::{self, RUN};
 use super::meaning::Meaning;
 use super::names::Bonus;
 use super::nearness::Nearness;
-use super::words::{Frequencies, Group, Segment};
+use super::words::{Frequencies, ScoredSegment, WordGroup};
 use super::{Snapshot, documents_around};
 use crate::index::entries::{Lines, STRIP};
 use crate::index::fusion::{self, K1};
@@ -31,7 +31,7 @@ const MOST_MEANING: f32 = 2.4;
 
 impl Snapshot {
     /// What each group is worth: its inverse document frequency as a share of all.
-    fn weigh(&self, groups: &mut [Group], segments: &[Segment<'_>], loaded: &mut Frequencies) {
+    fn weigh(&self, groups: &mut [WordGroup], segments: &[ScoredSegment<'_>], loaded: &mut Frequencies) {
         let visible = self.visible_count();
         let (mut own, mut context) = (f32::MIN_POSITIVE, f32::MIN_POSITIVE);
         for group in groups.iter_mut() {
@@ -50,13 +50,13 @@ impl Snapshot {
         }
     }
 
-    pub(super) fn ranked(&self, query: &SearchQuery, mut groups: Vec<Group>, mask: Option<&Mask>) -> Vec<Hit> {
+    pub(super) fn ranked(&self, query: &SearchQuery, mut groups: Vec<WordGroup>, mask: Option<&Mask>) -> Vec<Hit> {
         let state = &self.state;
         let means = self.means();
         let postings: Vec<_> = state.postings.segments().collect();
-        let segments: Vec<Segment<'_>> = (0_u32..)
+        let segments: Vec<ScoredSegment<'_>> = (0_u32..)
             .zip(&postings)
-            .map(|(at, postings)| Segment {
+            .map(|(at, postings)| ScoredSegment {
                 postings,
                 links: state.links.segment(at as usize),
                 kept: &self.last_lines,
@@ -97,7 +97,7 @@ impl Snapshot {
         ranking.best.finish().into_iter().map(|one| self.hit(meaning.as_ref(), one)).collect()
     }
 
-    fn hit(&self, meaning: Option<&Meaning<'_>>, one: Candidate) -> Hit {
+    fn hit(&self, meaning: Option<&Meaning<'_>>, one: ScoredDocument) -> Hit {
         let entry = self.state.entries.get(one.ordinal);
         let of_context = meaning.and_then(|meaning| meaning.context_cosine(one.ordinal));
         Hit {
@@ -113,7 +113,7 @@ impl Snapshot {
 }
 
 /// A document that may be among the best.
-struct Pending {
+struct PendingDocument {
     /// Its position in the segment at hand.
     position: usize,
     estimate: f32,
@@ -124,7 +124,7 @@ struct Pending {
 /// A search under way.
 struct Ranking<'a> {
     snapshot: &'a Snapshot,
-    groups: &'a [Group],
+    groups: &'a [WordGroup],
     meaning: Option<&'a Meaning<'a>>,
     bonus: Bonus<'a>,
     mask: Option<&'a Mask>,
@@ -133,7 +133,7 @@ struct Ranking<'a> {
     loaded: Frequencies,
     nearness: Nearness,
     best: Best,
-    pending: Vec<Pending>,
+    pending: Vec<PendingDocument>,
 }
 
 impl Ranking<'_> {
@@ -142,7 +142,7 @@ impl Ranking<'_> {
         self.best.threshold() - more - self.slack
     }
 
-    fn rank(&mut self, segment: &Segment<'_>) {
+    fn rank(&mut self, segment: &ScoredSegment<'_>) {
         let fusion = &self.snapshot.options.fusion;
         let dense = if self.meaning.is_some() { fusion.dense } else { 0.0 };
         let words: f32 = self.groups.iter().map(|group| segment.bound(group)).sum();
@@ -199,7 +199,7 @@ impl Ranking<'_> {
         self.settle(segment, &lines);
     }
 
-    fn consider(&mut self, segment: &Segment<'_>, lines: &Lines, position: usize, estimate: f32) {
+    fn consider(&mut self, segment: &ScoredSegment<'_>, lines: &Lines, position: usize, estimate: f32) {
         let ordinal = segment.first + u32::from(lines.place(position));
         if self.mask.is_some_and(|mask| !mask.contains(ordinal)) {
             return;
@@ -210,7 +210,7 @@ impl Ranking<'_> {
         let named = self.bonus.of_document(ordinal, holds_name);
         let estimate = estimate - assumed + named;
         if estimate >= self.needed(0.0) {
-            self.pending.push(Pending { position, estimate, named });
+            self.pending.push(PendingDocument { position, estimate, named });
             if self.pending.len() == PENDING {
                 self.settle(segment, lines);
             }
@@ -218,13 +218,13 @@ impl Ranking<'_> {
     }
 
     /// Scores the documents that wait, of the segment at hand.
-    fn settle(&mut self, segment: &Segment<'_>, lines: &Lines) {
+    fn settle(&mut self, segment: &ScoredSegment<'_>, lines: &Lines) {
         let fusion = &self.snapshot.options.fusion;
         let needed = self.needed(0.0);
         self.pending.retain(|one| one.estimate >= needed);
         self.pending.sort_unstable_by(|a, b| b.estimate.total_cmp(&a.estimate).then(a.position.cmp(&b.position)));
         let ordinal_of = |position| segment.first + u32::from(lines.place(position));
-        for (at, Pending { position, estimate, named }) in self.pending.iter().enumerate() {
+        for (at, PendingDocument { position, estimate, named }) in self.pending.iter().enumerate() {
             if self.meaning.is_some()
                 && let Some(next) = self.pending.get(at + ASKED_AHEAD)
             {
@@ -238,7 +238,7 @@ impl Ranking<'_> {
             let cosine = self.meaning.and_then(|meaning| meaning.context_cosine_at(lines, *position, ordinal));
             if scored.context > 0.0 || cosine.is_some() {
                 let score = scored.words + cosine.map_or(0.0, |(cosine, _)| fusion.dense * cosine) + named;
-                self.best.offer(Candidate { ordinal, score, own: scored.own, context: scored.context });
+                self.best.offer(ScoredDocument { ordinal, score, own: scored.own, context: scored.context });
             }
         }
         self.pending.clear();

@@ -10,7 +10,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::kernels::{self, Norms, Term};
+use super::kernels::{self, Norms, ScoredTerm};
 use crate::index::compressed::IndexState;
 use crate::index::entries::{Lines, MARGIN, REACH, STRIP, SegmentLinks, padded, reach};
 use crate::index::fusion::{self, Fusion, K1, TERM_WINDOW};
@@ -19,7 +19,7 @@ use crate::index::signature::Ahead;
 
 /// A word of the question: symbols of which any stands for all, and what it is worth.
 #[derive(Debug, Clone)]
-pub(super) struct Group {
+pub(super) struct WordGroup {
     pub symbols: Vec<u32>,
     /// How many visible documents hold it.
     pub documents: u32,
@@ -88,16 +88,16 @@ impl Frequencies {
     /// The groups that documents within reach of the strip at hand hold, with the largest of their frequencies.
     fn within<'a>(
         &'a self,
-        groups: &'a [Group],
+        groups: &'a [WordGroup],
         strip: usize,
-    ) -> impl Iterator<Item = (&'a Group, &'a [u8; REACH], u8)> {
+    ) -> impl Iterator<Item = (&'a WordGroup, &'a [u8; REACH], u8)> {
         let held = groups.iter().zip(&self.by_group).zip(&self.most).filter(|(_, most)| **most > 0);
         held.map(move |((group, frequencies), most)| (group, reach(frequencies, strip), *most))
     }
 }
 
 /// One segment as it is scored.
-pub(super) struct Segment<'a> {
+pub(super) struct ScoredSegment<'a> {
     pub postings: &'a SegmentPostings<'a>,
     pub links: SegmentLinks<'a>,
     /// Where the lines of a segment that is not full are kept.
@@ -109,9 +109,9 @@ pub(super) struct Segment<'a> {
     pub fusion: &'a Fusion,
 }
 
-impl Segment<'_> {
+impl ScoredSegment<'_> {
     /// The most that the words of a document of a strip can give.
-    pub fn bound_of_strip(&self, strip: usize, groups: &[Group], loaded: &Frequencies) -> f32 {
+    pub fn bound_of_strip(&self, strip: usize, groups: &[WordGroup], loaded: &Frequencies) -> f32 {
         loaded.within(groups, strip).map(|(group, _, most)| group.bound(most.into(), 0, self.means, self.fusion)).sum()
     }
 
@@ -122,7 +122,7 @@ impl Segment<'_> {
         &self,
         lines: &Lines,
         strip: usize,
-        (groups, named): (&[Group], (&[usize], f32)),
+        (groups, named): (&[WordGroup], (&[usize], f32)),
         loaded: &Frequencies,
         (estimates, needed): (&[f32; STRIP], f32),
         ahead: &mut Ahead<'_>,
@@ -147,7 +147,7 @@ impl Segment<'_> {
         &self,
         lines: &Lines,
         strip: usize,
-        groups: &[Group],
+        groups: &[WordGroup],
         loaded: &Frequencies,
         estimates: &mut [f32; STRIP],
         ahead: &mut Ahead<'_>,
@@ -160,7 +160,7 @@ impl Segment<'_> {
             let mut counts = [0; STRIP];
             kernels::in_context(frequencies, linked, &mut counts);
             let (own, context) = (self.fusion.own * group.own * most, self.fusion.context * group.context * most);
-            Term { frequencies, counts, own, context }
+            ScoredTerm { frequencies, counts, own, context }
         });
         while let Some(one) = terms.next() {
             ahead.ask();
@@ -172,7 +172,7 @@ impl Segment<'_> {
     }
 
     /// What words give to the document at a position.
-    pub fn score(&self, lines: &Lines, position: usize, groups: &[Group], loaded: &Frequencies) -> Scored {
+    pub fn score(&self, lines: &Lines, position: usize, groups: &[WordGroup], loaded: &Frequencies) -> Scored {
         let (strip, at) = (position / STRIP, MARGIN + position % STRIP);
         let linked = lines.linked(strip);
         let length = f32::from(lines.lengths(strip)[at]);
@@ -188,7 +188,7 @@ impl Segment<'_> {
     }
 
     /// The most that a group can add to the score of a document of the segment.
-    pub fn bound(&self, group: &Group) -> f32 {
+    pub fn bound(&self, group: &WordGroup) -> f32 {
         let bounds = group.symbols.iter().filter_map(|symbol| self.postings.bound(*symbol));
         let (most, shortest) = bounds.fold((0_u16, u8::MAX), |(most, shortest), bound| {
             (most.saturating_add(bound.most_frequent.into()), shortest.min(bound.shortest))
@@ -197,7 +197,7 @@ impl Segment<'_> {
     }
 
     /// How many documents have a document with a term of the group in their window.
-    pub fn around(&self, group: &Group, loaded: &mut Frequencies) -> u32 {
+    pub fn around(&self, group: &WordGroup, loaded: &mut Frequencies) -> u32 {
         let lines = self.load(std::slice::from_ref(group), loaded);
         let Some(frequencies) = loaded.by_group.first().filter(|frequencies| !frequencies.is_empty()) else {
             return 0;
@@ -215,7 +215,7 @@ impl Segment<'_> {
     }
 
     /// Lays out the visible postings of every group.
-    pub fn load(&self, groups: &[Group], loaded: &mut Frequencies) -> Arc<Lines> {
+    pub fn load(&self, groups: &[WordGroup], loaded: &mut Frequencies) -> Arc<Lines> {
         let lines = self.links.lines(self.kept);
         for mut used in loaded.by_group.drain(..) {
             if !used.is_empty() {
@@ -258,7 +258,7 @@ impl Segment<'_> {
     }
 }
 
-impl Group {
+impl WordGroup {
     /// The most that the group can add to a document's share of the fused score, within reach of frequencies up to `most`, where
     /// the documents that hold it have at least `shortest` terms.
     fn bound(&self, most: u16, shortest: u8, means: Means, fusion: &Fusion) -> f32 {

@@ -20,14 +20,14 @@ pub(in crate::index) const ABSENT: u16 = u16::MAX;
 
 /// Signatures of the documents `BLOCK * i .. BLOCK * (i + 1)`.
 #[derive(Debug, Clone)]
-struct Block {
+struct SignatureBlock {
     /// The first words of groups of eight signatures, word by word, and the rest of them.
     head: Box<[Lane]>,
     tail: Box<[Lane]>,
     present: [u64; BLOCK / 64],
 }
 
-impl Block {
+impl SignatureBlock {
     fn has(&self, place: usize) -> bool {
         self.present[place / 64] >> (place % 64) & 1 == 1
     }
@@ -59,7 +59,7 @@ impl Block {
 #[derive(Debug, Clone, Default)]
 pub struct SignatureTable {
     words: usize,
-    blocks: Arc<Vec<Option<Arc<Block>>>>,
+    blocks: Arc<Vec<Option<Arc<SignatureBlock>>>>,
     count: usize,
 }
 
@@ -85,7 +85,7 @@ impl SignatureTable {
     /// Bytes that the signatures take.
     pub fn bytes(&self) -> usize {
         let block = BLOCK * self.words * 8 + BLOCK / 8;
-        self.blocks.len() * size_of::<Option<Arc<Block>>>() + self.blocks.iter().flatten().count() * block
+        self.blocks.len() * size_of::<Option<Arc<SignatureBlock>>>() + self.blocks.iter().flatten().count() * block
     }
 
     /// Gives a document its signature. One of another length is ignored.
@@ -99,7 +99,7 @@ impl SignatureTable {
             blocks.resize(block + 1, None);
         }
         let block = Arc::make_mut(blocks[block].get_or_insert_with(|| {
-            Arc::new(Block {
+            Arc::new(SignatureBlock {
                 head: vec![[0; LANES]; GROUPS * self.words.min(HEAD_WORDS)].into(),
                 tail: vec![[0; LANES]; GROUPS * self.words.saturating_sub(HEAD_WORDS)].into(),
                 present: [0; BLOCK / 64],
@@ -156,7 +156,7 @@ impl SignatureTable {
             let mut lanes = |words: usize| -> Option<Box<[Lane]>> {
                 Some(words_of(&mut rest, BLOCK * words)?.as_chunks().0.into())
             };
-            let block = Block {
+            let block = SignatureBlock {
                 head: lanes(words.min(HEAD_WORDS))?,
                 tail: lanes(words.saturating_sub(HEAD_WORDS))?,
                 present: present.as_ref().try_into().ok()?,

@@ -4,7 +4,7 @@ use jiff::Zoned;
 use jiff::tz::TimeZone;
 
 use crate::Timestamp;
-use crate::episodic::gist::{Line, Topic, chosen};
+use crate::gist_line::{Line, Topic};
 use crate::language::english::tag::{Tag, words};
 
 /// What happened farther apart, in microseconds, is told apart, each with its time.
@@ -12,9 +12,12 @@ const APART: i64 = 30 * 60 * 1_000_000;
 /// A summary of less, in microseconds, needs no times.
 const AT_A_GLANCE: i64 = 60 * 60 * 1_000_000;
 
-/// The lines that tell the most, as many as fit into so many words, and what they say; `None` where there are none.
-pub(crate) fn summary<'a>(lines: &'a [Line], budget: usize, zone: &TimeZone) -> Option<(String, Vec<&'a Line>)> {
-    let mut picked: Vec<&Line> = chosen(lines, budget).into_iter().map(|place| &lines[place]).collect();
+/// Tells lines, the most telling first, in at most so many words, and says which of them fit; `None` where there are none.
+pub(crate) fn in_sentences<'a>(
+    mut picked: Vec<&'a Line>,
+    budget: usize,
+    zone: &TimeZone,
+) -> Option<(String, Vec<&'a Line>)> {
     while !picked.is_empty() {
         let text = sentences(&picked, zone);
         if text.split_whitespace().count() <= budget || picked.len() == 1 {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::index::words;
+use crate::words::words;
 
 /// Longest sentence around an answer, bytes.
 const LONGEST_AROUND: usize = 400;

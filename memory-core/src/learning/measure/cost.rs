@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::quality::timed;
 use super::{Cost, Graph, MeasureEnvironment, Plan, Times};
-use crate::learning::{Learnt, Lesson};
+use crate::learning::Learnt;
+use crate::lesson::Lesson;
 use crate::logic::query::{Constraints, missing, next_steps, paths, stand_ins};
 use crate::logic::{Action, Phi, Procedure, ProcedureId, Procedures};
 use crate::{Attributes, EpisodeId, Event, EventId, Kind, Origin, TimeSpan, Timestamp, Value};

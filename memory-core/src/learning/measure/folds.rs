@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::workload::NextQuery;
 use super::{MeasureEnvironment, Quality, Workload, quality};
-use crate::learning::spread_bytes;
 use crate::logic::{Action, normalise};
+use crate::sharded::spread_bytes;
 
 /// Parts of the sessions.
 const PARTS: u64 = 5;

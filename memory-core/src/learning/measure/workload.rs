@@ -30,7 +30,7 @@ pub struct WorkloadError {
 }
 
 #[derive(Deserialize)]
-struct Observation {
+struct LabelledObservation {
     text: String,
     at: String,
     until: String,
@@ -103,12 +103,13 @@ fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, WorkloadError
 /// The actions of a file of observations, in the order of their times.
 fn actions(name: &str, file: &dyn Fn(&str) -> Result<String, String>) -> Result<Vec<Action>, WorkloadError> {
     let text = text(name, file)?;
-    let mut observations: Vec<Observation> = text.lines().map(|line| parse(name, line)).collect::<Result<_, _>>()?;
+    let mut observations: Vec<LabelledObservation> =
+        text.lines().map(|line| parse(name, line)).collect::<Result<_, _>>()?;
     observations.sort_by(|a, b| a.at.cmp(&b.at));
     let time = |text: &str| {
         Timestamp::parse(text).map_err(|error| WorkloadError { file: name.to_owned(), reason: error.to_string() })
     };
-    let action = |(number, told): (u64, Observation)| -> Result<Action, WorkloadError> {
+    let action = |(number, told): (u64, LabelledObservation)| -> Result<Action, WorkloadError> {
         let mut action = Action::new(EventId(number), told.text, TimeSpan::new(time(&told.at)?, time(&told.until)?));
         action.person = told.entity;
         action.session = told.attributes.get("session").cloned();

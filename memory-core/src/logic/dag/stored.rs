@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 use super::{Dag, Edge, Node, NodeId, StepId};
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct Graph {
-    nodes: Vec<Stored>,
+pub(super) struct StoredGraph {
+    nodes: Vec<StoredNode>,
     next: u32,
 }
 
 /// Step, occurrence, visits, position, outgoing edges.
-type Stored = (Option<StepId>, u16, u32, u32, Vec<Edge>);
+type StoredNode = (Option<StepId>, u16, u32, u32, Vec<Edge>);
 
-impl From<Dag> for Graph {
+impl From<Dag> for StoredGraph {
     fn from(dag: Dag) -> Self {
         let node = |node: Node| (node.step, node.occurrence, node.visits, node.position, node.out);
         Self { nodes: dag.nodes.into_iter().map(node).collect(), next: dag.next }
     }
 }
 
-impl TryFrom<Graph> for Dag {
+impl TryFrom<StoredGraph> for Dag {
     type Error = String;
 
-    fn try_from(graph: Graph) -> Result<Self, Self::Error> {
+    fn try_from(graph: StoredGraph) -> Result<Self, Self::Error> {
         let count = graph.nodes.len();
         if !(2..=Self::MAX_NODES).contains(&count) {
             return Err(format!("a graph of {count} nodes"));

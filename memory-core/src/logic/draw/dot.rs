@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Diagram, Role};
+use super::{BoxRole, Diagram};
 
 pub(super) fn write(diagram: &Diagram) -> String {
     let mut out = String::new();
@@ -12,9 +12,9 @@ pub(super) fn write(diagram: &Diagram) -> String {
     line(format_args!("  node [shape=box, style=rounded];"));
     for (number, shape) in diagram.shapes.iter().enumerate() {
         let extra = match shape.role {
-            Role::Start => ", shape=circle",
-            Role::Goal => ", shape=doublecircle",
-            Role::Step => "",
+            BoxRole::Start => ", shape=circle",
+            BoxRole::Goal => ", shape=doublecircle",
+            BoxRole::Step => "",
         };
         line(format_args!("  n{number} [label={}{extra}];", quoted(&shape.label)));
     }

@@ -11,7 +11,7 @@ use super::{Dag, NodeId, Procedure};
 
 /// What a box stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum BoxRole {
     Start,
     Step,
     Goal,
@@ -19,8 +19,8 @@ enum Role {
 
 /// A box of the picture.
 #[derive(Debug, Clone, PartialEq)]
-struct Shape {
-    role: Role,
+struct BoxShape {
+    role: BoxRole,
     label: String,
     /// How many sessions came through.
     visits: u32,
@@ -42,7 +42,7 @@ struct Arrow {
 pub struct Diagram {
     title: String,
     note: String,
-    shapes: Vec<Shape>,
+    shapes: Vec<BoxShape>,
     arrows: Vec<Arrow>,
 }
 
@@ -65,11 +65,11 @@ impl Diagram {
                 }
             }
         }
-        let shapes = nodes.iter().map(|(id, node)| Shape {
+        let shapes = nodes.iter().map(|(id, node)| BoxShape {
             role: match *id {
-                Dag::START => Role::Start,
-                Dag::GOAL => Role::Goal,
-                _ => Role::Step,
+                Dag::START => BoxRole::Start,
+                Dag::GOAL => BoxRole::Goal,
+                _ => BoxRole::Step,
             },
             label: match node.step.and_then(|step| procedure.step(step)) {
                 Some(step) if node.occurrence > 1 => format!("{} ({})", step.text, node.occurrence),

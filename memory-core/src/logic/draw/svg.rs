@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::layout::{Layout, Link, layout};
 use super::text::{width, wrap};
-use super::{Arrow, Diagram, Role};
+use super::{Arrow, BoxRole, Diagram};
 
 /// Font sizes of labels, numbers, title and note, in pixels.
 const LABEL: f64 = 14.0;
@@ -77,11 +77,11 @@ fn size_of(lines: &[String]) -> (f64, f64) {
     ((widest + 2.0 * PADDING.0).max(56.0), lines.len() as f64 * LINE_HEIGHT + 2.0 * PADDING.1)
 }
 
-fn shape_of(svg: &mut Svg, role: Role, lines: &[String], centre: (f64, f64), size: (f64, f64), visits: u32) {
+fn shape_of(svg: &mut Svg, role: BoxRole, lines: &[String], centre: (f64, f64), size: (f64, f64), visits: u32) {
     let (fill, border, ink, radius) = match role {
-        Role::Start => ("#6a994e", "#55803c", "#ffffff", size.1 / 2.0),
-        Role::Goal => ("#2f6f8f", "#234e68", "#ffffff", size.1 / 2.0),
-        Role::Step => ("#ffffff", "#b9b09c", "#1f2933", 10.0),
+        BoxRole::Start => ("#6a994e", "#55803c", "#ffffff", size.1 / 2.0),
+        BoxRole::Goal => ("#2f6f8f", "#234e68", "#ffffff", size.1 / 2.0),
+        BoxRole::Step => ("#ffffff", "#b9b09c", "#1f2933", 10.0),
     };
     let (x, y) = (centre.0 - size.0 / 2.0, centre.1 - size.1 / 2.0);
     svg.line(format_args!(
@@ -89,7 +89,7 @@ fn shape_of(svg: &mut Svg, role: Role, lines: &[String], centre: (f64, f64), siz
          rx=\"{radius:.1}\" fill=\"{fill}\" stroke=\"{border}\" stroke-width=\"2\"/></g>",
         size.0, size.1
     ));
-    let weight = if role == Role::Step { "normal" } else { "bold" };
+    let weight = if role == BoxRole::Step { "normal" } else { "bold" };
     let first = centre.1 - (lines.len() as f64 - 1.0) * LINE_HEIGHT / 2.0 + LABEL * 0.35;
     for (number, line) in lines.iter().enumerate() {
         svg.text(centre.0, first + number as f64 * LINE_HEIGHT, LABEL, "middle", ink, weight, line);

@@ -43,7 +43,7 @@ const MOST: usize = 12;
 
 /// How far a path has come in fulfilling its conditions: a bit per `with`, two bits per pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) struct Progress(u64);
+pub(super) struct ConstraintProgress(u64);
 
 /// Constraints, resolved to the steps of one procedure.
 pub(super) struct Conditions {
@@ -89,7 +89,7 @@ impl Conditions {
     }
 
     /// One more step; `None` if no path that goes on like this can fulfil the conditions.
-    pub fn enter(&self, progress: Progress, step: StepId) -> Option<Progress> {
+    pub fn enter(&self, progress: ConstraintProgress, step: StepId) -> Option<ConstraintProgress> {
         let at = step.0 as usize;
         if self.bans(step) {
             return None;
@@ -107,11 +107,11 @@ impl Conditions {
                 _ => {}
             }
         }
-        Some(Progress(bits))
+        Some(ConstraintProgress(bits))
     }
 
     /// Whether a path may end like this.
-    pub fn accepts(&self, progress: Progress) -> bool {
+    pub fn accepts(&self, progress: ConstraintProgress) -> bool {
         let with = (1_u64 << self.with.len()) - 1;
         let pairs = (0..self.pairs.len()).all(|number| (progress.0 >> (MOST + 2 * number)) & 0b11 == 0b11);
         progress.0 & with == with && pairs
@@ -119,7 +119,7 @@ impl Conditions {
 
     /// Whether a whole path fulfils them.
     pub fn hold(&self, steps: &[StepId]) -> bool {
-        let end = steps.iter().try_fold(Progress::default(), |progress, step| self.enter(progress, *step));
+        let end = steps.iter().try_fold(ConstraintProgress::default(), |progress, step| self.enter(progress, *step));
         steps.len() <= self.max_steps() && end.is_some_and(|end| self.accepts(end))
     }
 }

@@ -26,12 +26,12 @@ const SAME_MEANING: f32 = 0.6;
 /// The goals of the procedures, for looking up what is meant.
 pub struct Goals<'a> {
     stems: Stems,
-    procedures: Vec<Entry<'a>>,
+    procedures: Vec<GoalEntry<'a>>,
     /// How many procedures speak of a term.
     spread: BTreeMap<TermId, u32>,
 }
 
-struct Entry<'a> {
+struct GoalEntry<'a> {
     procedure: &'a Procedure,
     goal: Vec<TermId>,
     steps: Vec<TermId>,
@@ -42,7 +42,7 @@ impl<'a> Goals<'a> {
     pub fn of(procedures: impl IntoIterator<Item = &'a Procedure>) -> Self {
         let stems = Stems::new();
         let mut spread: BTreeMap<TermId, u32> = BTreeMap::new();
-        let procedures: Vec<Entry<'a>> = procedures
+        let procedures: Vec<GoalEntry<'a>> = procedures
             .into_iter()
             .map(|procedure| {
                 let goal = stems.of(procedure.goal());
@@ -57,7 +57,7 @@ impl<'a> Goals<'a> {
                 for term in all {
                     *spread.entry(term).or_default() += 1;
                 }
-                Entry { procedure, goal, steps }
+                GoalEntry { procedure, goal, steps }
             })
             .collect();
         Self { stems, procedures, spread }
@@ -100,7 +100,7 @@ impl<'a> Goals<'a> {
 
     /// How much of what is asked the goal (or, for less, its steps) speaks of, and how little else the goal says. Words
     /// that every procedure has weigh little.
-    fn likeness(&self, asked: &[TermId], entry: &Entry<'_>) -> f64 {
+    fn likeness(&self, asked: &[TermId], entry: &GoalEntry<'_>) -> f64 {
         let count = self.procedures.len() as f64;
         let weight = |term: &TermId| {
             let spread = self.spread.get(term).copied().map_or(0.5, f64::from);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::constraint::{Conditions, ConstraintError, Constraints};
-use super::search::{Rule, Search, triples};
+use super::search::{PathSearch, Rule, triples};
 use crate::logic::{Dag, NodeId, Procedure, StepId};
 
 /// How much of a way's probability is how often it was taken as a whole; the rest is the chain's, in which each step
@@ -78,7 +78,7 @@ fn ways(
     let dag = procedure.dag();
     let Some(from) = place_of(dag, done) else { return Ok(Paths { complete: true, ..Paths::default() }) };
     let triples = triples(procedure);
-    let mut search = Search::new(dag, conditions, (from, done), rule, &triples)?;
+    let mut search = PathSearch::new(dag, conditions, (from, done), rule, &triples)?;
     let taken = taken(procedure, conditions, done, rule == Rule::Any);
     let sessions: u32 = taken.total;
     let mut known: Vec<Path> = taken

@@ -8,7 +8,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, BinaryHeap};
 
-use super::constraint::{Conditions, ConstraintError, Progress};
+use super::constraint::{Conditions, ConstraintError, ConstraintProgress};
 use crate::logic::{Dag, Node, NodeId, Procedure, StepId};
 
 /// Most pairs of a node and a progress.
@@ -18,10 +18,10 @@ const MOST_BEGINNINGS: usize = 20_000;
 
 /// What lies ahead: steps, and the probability of the best completion that takes no more. Both grow; those are left out that
 /// no path can choose, as its beginning leaves it more steps or fewer.
-type Ahead = Vec<(usize, f64)>;
+type StepsAhead = Vec<(usize, f64)>;
 
 /// The best of them within so many steps.
-fn best_within(ahead: &Ahead, steps: usize) -> Option<f64> {
+fn best_within(ahead: &StepsAhead, steps: usize) -> Option<f64> {
     ahead[..ahead.partition_point(|(takes, _)| *takes <= steps)].last().map(|(_, best)| *best)
 }
 
@@ -58,7 +58,7 @@ struct Beginning {
     node: NodeId,
     /// What the node stands for; `None` of START and GOAL.
     step: Option<StepId>,
-    progress: Progress,
+    progress: ConstraintProgress,
     before: Option<usize>,
     steps: usize,
     /// The probability of its best completion over that of the best path: 1 along the best path, exactly.
@@ -89,7 +89,7 @@ impl PartialEq for Ranked {
 impl Eq for Ranked {}
 
 /// Paths to GOAL, the most probable first.
-pub(super) struct Search<'a> {
+pub(super) struct PathSearch<'a> {
     dag: &'a Dag,
     conditions: &'a Conditions,
     /// Steps that were done before the search begins.
@@ -100,7 +100,7 @@ pub(super) struct Search<'a> {
     /// comes to any other step twice, as none comes to a node twice.
     recurrent: BTreeSet<StepId>,
     /// By node: what lies ahead at each progress, sorted by progress.
-    ahead: Vec<Vec<(Progress, Ahead)>>,
+    ahead: Vec<Vec<(ConstraintProgress, StepsAhead)>>,
     /// The probability of the best path that fulfils the conditions.
     best: f64,
     beginnings: Vec<Beginning>,
@@ -109,7 +109,7 @@ pub(super) struct Search<'a> {
     pub cut_short: bool,
 }
 
-impl<'a> Search<'a> {
+impl<'a> PathSearch<'a> {
     /// A search that goes on from `from`, where `done` was done already.
     pub fn new(
         dag: &'a Dag,
@@ -120,7 +120,7 @@ impl<'a> Search<'a> {
     ) -> Result<Self, ConstraintError> {
         let ahead = look_ahead(dag, conditions, from, rule)?;
         let (beginnings, queue) = (Vec::new(), BinaryHeap::new());
-        let progress = Progress::default();
+        let progress = ConstraintProgress::default();
         let recurrent = recurrent(dag, done);
         let best = 0.0;
         let mut search =
@@ -156,7 +156,7 @@ impl<'a> Search<'a> {
     }
 
     /// The probability of the best completion after so many steps; `None` if there is none within the conditions.
-    fn ahead(&self, node: NodeId, progress: Progress, steps: usize) -> Option<f64> {
+    fn ahead(&self, node: NodeId, progress: ConstraintProgress, steps: usize) -> Option<f64> {
         let states = self.ahead.get(node.0 as usize)?;
         let at = states.binary_search_by_key(&progress, |(progress, _)| *progress).ok()?;
         best_within(&states[at].1, self.conditions.max_steps().checked_sub(steps)?)
@@ -176,7 +176,7 @@ impl<'a> Search<'a> {
     }
 }
 
-impl Iterator for Search<'_> {
+impl Iterator for PathSearch<'_> {
     /// The steps after `done`, and the probability of the way from there.
     type Item = (Vec<StepId>, f64);
 
@@ -228,12 +228,12 @@ fn look_ahead(
     conditions: &Conditions,
     from: NodeId,
     rule: Rule,
-) -> Result<Vec<Vec<(Progress, Ahead)>>, ConstraintError> {
+) -> Result<Vec<Vec<(ConstraintProgress, StepsAhead)>>, ConstraintError> {
     let nodes = dag.nodes();
     let slots = nodes.iter().map(|(id, _)| id.0 as usize + 1).max().unwrap_or(0);
-    let mut progress: Vec<Vec<Progress>> = vec![Vec::new(); slots];
-    progress[from.0 as usize].push(Progress::default());
-    let next = |at: Progress, to: NodeId| {
+    let mut progress: Vec<Vec<ConstraintProgress>> = vec![Vec::new(); slots];
+    progress[from.0 as usize].push(ConstraintProgress::default());
+    let next = |at: ConstraintProgress, to: NodeId| {
         let node = dag.node(to)?;
         match node.step {
             None => Some(at),
@@ -257,7 +257,7 @@ fn look_ahead(
     }
     let max = conditions.max_steps();
     let before = steps_before(dag, &nodes, from, slots);
-    let mut ahead: Vec<Vec<(Progress, Ahead)>> = vec![Vec::new(); slots];
+    let mut ahead: Vec<Vec<(ConstraintProgress, StepsAhead)>> = vec![Vec::new(); slots];
     for (id, node) in nodes.iter().rev() {
         let Some((shortest, longest)) = before[id.0 as usize] else { continue };
         let found = progress[id.0 as usize].iter().map(|at| {
@@ -299,9 +299,9 @@ fn steps_before(dag: &Dag, nodes: &[(NodeId, &Node)], from: NodeId, slots: usize
 
 /// Of completions with their steps those that are the best within some number of steps, from `always` (which every path
 /// has left) to `most` (which none exceeds; `None`: no path gets here in time).
-fn best_by_steps(mut ways: Ahead, always: usize, most: Option<usize>) -> Ahead {
+fn best_by_steps(mut ways: StepsAhead, always: usize, most: Option<usize>) -> StepsAhead {
     ways.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    let mut kept = Ahead::new();
+    let mut kept = StepsAhead::new();
     for (steps, best) in ways {
         if most.is_none_or(|most| steps > most) || kept.last().is_some_and(|(_, other)| *other >= best) {
             continue;

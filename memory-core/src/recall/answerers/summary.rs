@@ -1,8 +1,7 @@
 //! A stretch of time, or what is remembered of somebody or something, in a few sentences.
 
-use crate::episodic::gist::{Line, SUMMARY_WORDS, joined};
+use crate::episodic::gist::{Line, SUMMARY_WORDS, joined, summary};
 use crate::language::english::lexicon;
-use crate::language::english::summary::summary;
 use crate::language::english::syntax::NounPhrase;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::pool::Pool;

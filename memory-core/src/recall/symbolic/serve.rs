@@ -6,11 +6,11 @@ use crate::logic::query::{
     self, Constraints, Goals, Part, Path, Paths, Phrase, StepWords, behaviours, missing, next_steps, paths_from,
     stand_ins, things,
 };
-use crate::logic::{Dag, NodeId, Procedure, Run, StepId, draw};
-use crate::procedure::{
+use crate::logic::requests::{
     Alternatives, EdgeDetail, LikelyStep, OtherThing, PictureFormat, ProcedureDetail, ProcedureError, ProcedureReply,
     ProcedureRequest, ProcedureSummary, Remark, SessionEvidence, StepDetail, Way, Ways, WhichProcedure,
 };
+use crate::logic::{Dag, NodeId, Procedure, Run, StepId, draw};
 use crate::recall::Reader;
 
 /// Most bytes of a goal, a step or a name.

@@ -7,7 +7,8 @@ use jiff::tz::TimeZone;
 
 use super::*;
 use crate::index::{CompressedIndex, Document, Index, IndexOptions, Search};
-use crate::learning::{Learnt, Lesson};
+use crate::learning::Learnt;
+use crate::lesson::Lesson;
 use crate::logic::{Action, LogicOptions, Procedures};
 use crate::ports::TextEmbedder;
 use crate::{

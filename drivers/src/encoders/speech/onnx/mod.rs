@@ -51,7 +51,7 @@ struct Graphs {
 }
 
 /// What was heard in one run.
-struct Heard {
+struct HeardRun {
     phrases: Vec<Phrase>,
 }
 
@@ -111,7 +111,7 @@ impl OnnxWhisper {
     }
 
     /// Runs the encoder once and the decoder until the text ends.
-    fn hear(&self, graphs: &mut Graphs, samples: &[f32]) -> Result<Heard, EncoderError> {
+    fn hear(&self, graphs: &mut Graphs, samples: &[f32]) -> Result<HeardRun, EncoderError> {
         let seconds = samples.len() as f32 / RATE as f32;
         let spectrum = self.array(&[1, BANDS, FRAMES], self.spectrum.of(samples))?;
         let cross = graphs.encoder.run(&[TensorView::F32(spectrum.view())])?;
@@ -156,7 +156,7 @@ impl OnnxWhisper {
         let told = no_speech <= self.no_speech && mean.exp() >= self.least;
         tracing::debug!(seconds, no_speech, probability = mean.exp(), told, "speech was listened to");
         let phrases = if told { phrases(&chosen, &self.vocabulary, seconds) } else { Vec::new() };
-        Ok(Heard { phrases })
+        Ok(HeardRun { phrases })
     }
 
     fn array(&self, shape: &[usize], numbers: Vec<f32>) -> Result<ArrayD<f32>, EncoderError> {

@@ -83,7 +83,7 @@ impl Shapes {
 
 /// A term of the query in the index.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Word {
+pub(super) struct CompiledWord {
     pub symbol: u32,
     /// How often it occurs, by rank.
     pub occurrences: usize,
@@ -96,7 +96,7 @@ pub(super) struct Compiled {
     shapes: Shapes,
     language: Language,
     /// What must be held, in order of the query; empty if some word is held nowhere.
-    pub wanted: Vec<Word>,
+    pub wanted: Vec<CompiledWord>,
     /// Single words that no event may hold.
     pub excluded: Vec<u32>,
     counts: Vec<WordCount>,
@@ -125,12 +125,12 @@ impl Compiled {
         let counts =
             terms.iter().map(|number| WordCount { word: shapes.words[*number].clone(), events: documents(number) });
         let counts: Vec<WordCount> = counts.collect();
-        let mut wanted: BTreeMap<u32, Word> = BTreeMap::new();
+        let mut wanted: BTreeMap<u32, CompiledWord> = BTreeMap::new();
         for (number, count) in terms.iter().zip(&counts) {
             if let Some(symbol) = symbols[*number] {
                 let occurrences = snapshot.terms.matrix().count(symbol).unwrap_or(0);
                 let idf = fusion::idf(count.events, visible);
-                wanted.insert(symbol, Word { symbol, occurrences, idf });
+                wanted.insert(symbol, CompiledWord { symbol, occurrences, idf });
             }
         }
         let single = |shape: &Shape| shape.single().and_then(|number| symbols[number]);

@@ -153,7 +153,7 @@ mod tests {
             topics.extend(texts.map(|text| (normalise(text), topic)));
         }
         move |text| {
-            let mut draws = Draws::new(crate::learning::spread_bytes(text.as_bytes()));
+            let mut draws = Draws::new(crate::sharded::spread_bytes(text.as_bytes()));
             let mut vector: Vec<f32> = (0..96).map(|_| (draws.below(2001) as f32 - 1000.0) / 1000.0).collect();
             let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
             vector.iter_mut().for_each(|x| *x /= norm);
