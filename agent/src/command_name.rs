@@ -2,7 +2,6 @@
 
 /// A command that can be published to `cmd/NAME`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::enum_variant_names, reason = "`name_entity` is the contract's word")]
 pub enum CommandName {
     Backup,
     Check,

@@ -84,6 +84,7 @@ pub(crate) struct Draft<'t> {
 }
 
 /// What a transaction came to before it is committed.
+#[expect(clippy::large_enum_variant, reason = "it is made once a transaction, and taken apart at once")]
 pub(crate) enum Drafted<T> {
     /// The tables changed: they are to be committed.
     Changed {

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use memory_core::EventId;
-use memory_core::index::measure::{Told, Workload};
+use memory_core::index::measure::{SourceText, Workload};
 use memory_core::index::signature::quantise;
 use memory_core::index::{CompressedIndex, Document, Index as _, IndexOptions, SearchQuery};
 use texts::{Conversation, Vectors, conversations};
@@ -159,11 +159,11 @@ fn main() -> Result<(), Failure> {
     let all = || conversations.iter().flat_map(|conversation| &conversation.said);
     let told = all().filter_map(|said| {
         let (text, entity) = (said.document.text.clone(), said.document.entity.clone());
-        Some(Told { text, entity, vector: Some(vectors.get(&said.passage)?.clone()) })
+        Some(SourceText { text, entity, vector: Some(vectors.get(&said.passage)?.clone()) })
     });
     let asked = conversations.iter().flat_map(|conversation| &conversation.asked).filter_map(|asked| {
         let vector = vectors.get(&asked.question)?.clone();
-        Some(Told { text: asked.question.clone(), entity: None, vector: Some(vector) })
+        Some(SourceText { text: asked.question.clone(), entity: None, vector: Some(vector) })
     });
     let workload = Workload::new(told.collect(), asked.collect()).ok_or("no texts with vectors")?;
     speed(&workload, entries, !arguments.iter().any(|argument| argument == "--no-hnsw"))
