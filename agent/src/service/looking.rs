@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use memory_core::reasoning::{Reasoned, ReasoningOptions, StepNews, Tools, Watch, is_worth_looking};
+use memory_core::reasoning::{Controller, Reasoned, ReasoningOptions, StepNews, Tools, Watch, is_worth_looking};
 use memory_core::{Answer, Observation, Query, Route};
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, broadcast};
@@ -41,6 +41,8 @@ pub struct LookingNews {
 pub struct Looker {
     tools: Arc<dyn Tools>,
     options: ReasoningOptions,
+    /// `None` where the policy chooses.
+    controller: Option<Arc<dyn Controller>>,
     write_back: bool,
     turn: Semaphore,
     waiting: Semaphore,
@@ -54,12 +56,19 @@ impl Looker {
         Self {
             tools,
             options,
+            controller: None,
             write_back,
             turn: Semaphore::new(1),
             waiting: Semaphore::new(WAITING),
             stopping: AtomicBool::new(false),
             looked: Mutex::default(),
         }
+    }
+
+    /// With somebody else than the policy to choose the looks.
+    #[must_use]
+    pub fn with_controller(self, controller: Option<Arc<dyn Controller>>) -> Self {
+        Self { controller, ..self }
     }
 
     /// Ends the loop that is under way, and begins no other.
@@ -149,7 +158,8 @@ impl MemoryService {
         };
         let (memory, query_now) = (self.memory().clone(), Query { budget: Some(left()), ..query.clone() });
         let work = tokio::task::spawn_blocking(move || {
-            memory.reason(&query_now, watching.looker.tools.as_ref(), &watching.looker.options, &watching)
+            let looker = &watching.looker;
+            memory.reason(&query_now, looker.tools.as_ref(), &looker.options, looker.controller.as_deref(), &watching)
         });
         match work.await {
             Ok(Ok(reasoned)) => {

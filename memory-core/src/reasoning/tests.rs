@@ -8,6 +8,8 @@ use super::*;
 use crate::recall::tests::home::{Home, Row, home};
 use crate::{Kind, Modality, StreamSpan, Value};
 
+mod controlling;
+
 const MEDIA: &str = "file:///day.mkv";
 
 /// A morning of which the live pass saw little: what is asked for stands nowhere.
@@ -129,7 +131,7 @@ fn ask_with(home: &Home, question: &str, options: &[&str], tools: &Truth, limits
         ..Query::default()
     };
     let watch = Patience { most: usize::MAX, begun: AtomicUsize::new(0) };
-    reason(&query, &One(home), &home.clock, tools, limits, &watch).unwrap()
+    reason(&query, &One(home), &home.clock, tools, limits, None, &watch).unwrap()
 }
 
 fn ask(question: &str, tools: &Truth) -> Reasoned {
@@ -344,7 +346,8 @@ fn it_ends_when_somebody_gives_up_and_at_the_deadline() {
     let (home, tools) = (morning(), Truth::default());
     let query = Query { question: "Where was the cat?".into(), ..Query::default() };
     let watch = Patience { most: 1, begun: AtomicUsize::new(0) };
-    let given_up = reason(&query, &One(&home), &home.clock, &tools, &ReasoningOptions::default(), &watch).unwrap();
+    let given_up =
+        reason(&query, &One(&home), &home.clock, &tools, &ReasoningOptions::default(), None, &watch).unwrap();
     assert_eq!(given_up.stopped, Stopped::Cancelled);
     assert_eq!(tools.calls.lock().unwrap().len(), 2, "the one under way was the last");
     let none = ReasoningOptions { deadline: Duration::ZERO, ..ReasoningOptions::default() };
