@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use memory_core::reasoning::{Controller, Reasoned, ReasoningOptions, StepNews, Tools, Watch, is_worth_looking};
-use memory_core::{Answer, Observation, Query, Route};
+use memory_core::{Answer, Evidence, Observation, Query, Route};
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, broadcast};
 
@@ -125,6 +125,16 @@ impl Watch for Watching {
     }
 }
 
+/// Puts evidence into the order that looking gave it. What was found has other ids once it is remembered.
+fn in_order_of(order: &[Evidence], evidence: &mut [Evidence]) {
+    let scores: Vec<f32> = evidence.iter().map(|item| item.score).collect();
+    let same = |a: &Evidence, b: &Evidence| (&a.media, a.stream, &a.text) == (&b.media, b.stream, &b.text);
+    evidence.sort_by_key(|item| order.iter().position(|one| same(one, item)).unwrap_or(usize::MAX));
+    for (item, score) in evidence.iter_mut().zip(scores) {
+        item.score = score;
+    }
+}
+
 impl MemoryService {
     /// Looks again if `answer` is worth it; otherwise, and wherever looking fails, `answer` stays. `until` is the monotonic time at
     /// which the question must be answered.
@@ -196,6 +206,10 @@ impl MemoryService {
         match self.remembered(Query { trace: false, ..query.clone() }, left).await {
             Ok(again) => {
                 let looked = answer.route == Route::Agentic && again.answer.is_some();
+                let mut again = again;
+                if answer.answer.is_none() && again.answer.is_none() {
+                    in_order_of(&answer.evidence, &mut again.evidence);
+                }
                 let mut degraded = again.degraded;
                 for line in answer.degraded {
                     if !degraded.contains(&line) {

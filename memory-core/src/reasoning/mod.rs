@@ -36,7 +36,7 @@ use self::belief::Belief;
 use self::beside::Beside;
 use self::controller::MOST_LOOKS;
 use self::finding::KnownEvents;
-use self::interval::{Interval, intervals};
+use self::interval::{Interval, by_interval, intervals};
 use self::policy::Choice;
 use self::tiers::{ResultMemory, SensoryMemory, StepResult, WorkingMemory};
 use crate::recall::{self, Reader};
@@ -294,19 +294,19 @@ impl Loop<'_> {
         let mut unchanged = 0;
         for iteration in 1.. {
             if let Some(stopped) = self.over(iteration, unchanged) {
-                return Ok(self.finished(answer, stopped, begin));
+                return Ok(self.ended(answer, stopped, begin, places));
             }
             let belief = self.belief.as_ref().expect("the loop runs with one");
             let looks = policy::looks(places, belief, &self.results, self.options);
             if looks.is_empty() {
-                return Ok(self.finished(answer, Stopped::NoGain, begin));
+                return Ok(self.ended(answer, Stopped::NoGain, begin, places));
             }
             let Some((choice, aim)) = self.chosen(&looks, places, &answer) else {
-                return Ok(self.finished(answer, Stopped::Enough, begin));
+                return Ok(self.ended(answer, Stopped::Enough, begin, places));
             };
             // Choosing may have taken its time.
             if let Some(stopped) = self.over(iteration, unchanged) {
-                return Ok(self.finished(answer, stopped, begin));
+                return Ok(self.ended(answer, stopped, begin, places));
             }
             let (number, tool) = (choice.interval, choice.tool);
             self.working.aim(tool, &places[number], number, choice.gain, &aim);
@@ -320,7 +320,7 @@ impl Loop<'_> {
             self.watch.step(&news(None, answer.confidence));
             let (outcome, changed) = self.act(tool, number, &places[number], views)?;
             if self.watch.cancelled() {
-                return Ok(self.finished(answer, Stopped::Cancelled, begin));
+                return Ok(self.ended(answer, Stopped::Cancelled, begin, places));
             }
             let next = if changed { decide(&self.found, &self.vectors)? } else { answer.clone() };
             let same = next.answer.is_some()
@@ -338,10 +338,32 @@ impl Loop<'_> {
                 belief.update(places);
             }
             if self.is_found(&answer, number) {
-                return Ok(self.finished(answer, Stopped::Found, begin));
+                return Ok(self.ended(answer, Stopped::Found, begin, places));
             }
         }
         unreachable!("the loop ends by its steps");
+    }
+
+    /// The end of a loop that looked. Where nothing answers, what lies in an interval that shows what is asked for together comes first:
+    /// recall orders single events, and of what is asked for "on the table beside the computer" many tables show a part.
+    fn ended(mut self, mut answer: Answer, stopped: Stopped, begin: Duration, places: &[Interval]) -> Reasoned {
+        if let Some(belief) = self.belief.as_ref().filter(|_| answer.answer.is_none()) {
+            let ratios = belief.ratios();
+            by_interval(&mut answer.evidence, places, &ratios);
+            let gained = places.iter().zip(&ratios).filter(|(_, ratio)| **ratio > 1.0);
+            let told = gained.map(|(place, ratio)| {
+                format!(
+                    "{:.1} s to {:.1} s: {ratio:.2}",
+                    place.stream.start.as_secs_f64(),
+                    place.stream.end.as_secs_f64()
+                )
+            });
+            let told: Vec<String> = told.collect();
+            if !told.is_empty() {
+                self.working.note("likelier than before", told.join(", "));
+            }
+        }
+        self.finished(answer, stopped, begin)
     }
 
     /// The next look, by the controller or else by the policy, and why; `None` where the controller has seen enough.

@@ -380,3 +380,31 @@ fn pictures_follow_the_length_of_the_interval() {
     let pictures = |seconds| Tool::IntervalLocaliser.pictures(Duration::from_secs(seconds));
     assert_eq!((pictures(3), pictures(30), pictures(3600)), (30, 60, 150));
 }
+
+#[test]
+fn evidence_of_an_interval_that_became_likelier_comes_first_and_nothing_else_moves() {
+    let (home, tools) = (morning(), Truth::default());
+    let known = ask_with(&home, "Which animal was in the garden?", &[], &tools, &ReasoningOptions::default()).answer;
+    let evidence = known.evidence;
+    assert!(evidence.len() >= 3 && evidence.iter().all(|item| item.stream.is_some()), "{evidence:?}");
+    let places: Vec<Interval> = evidence
+        .iter()
+        .map(|item| Interval {
+            media: MEDIA.to_owned(),
+            stream: item.stream.unwrap(),
+            session: item.span.start,
+            probability: 0.1,
+        })
+        .collect();
+    let ordered = |ratio: &dyn Fn(usize) -> f32| {
+        let (mut items, ratios) = (evidence.clone(), (0..places.len()).map(ratio).collect::<Vec<_>>());
+        by_interval(&mut items, &places, &ratios);
+        assert!(items.iter().zip(&evidence).all(|(new, old)| new.score == old.score), "the scores stay in their order");
+        items.into_iter().map(|item| item.event).collect::<Vec<_>>()
+    };
+    let before: Vec<_> = evidence.iter().map(|item| item.event).collect();
+    assert_eq!(ordered(&|_| 1.0), before);
+    assert_eq!(ordered(&|place| if place == 0 { 0.1 } else { 0.9 }), before, "little was seen, which says little");
+    let third = ordered(&|place| if place == 2 { 4.0 } else { 0.2 });
+    assert_eq!((third[0], third[1], third[2]), (before[2], before[0], before[1]));
+}
