@@ -7,6 +7,7 @@ use drivers::encoders::{ClipViewer, Encoders};
 use drivers::looking::{Labels, Looking, Recordings};
 use drivers::perception::Pace;
 use memory_core::StreamSpan;
+use memory_core::reasoning::Controller;
 
 use crate::config::Config;
 use crate::media;
@@ -38,13 +39,14 @@ impl Recordings for media::Recordings {
     }
 }
 
-/// The loop with the tools of this machine, and a vision model if there is one; `None` where it is switched off.
+/// The loop with the tools of this machine, and with a vision model and a controller if they are there; `None` where it is switched off.
 pub fn looker(
     config: &Config,
     encoders: &Encoders,
     recordings: &media::Recordings,
     pace: &Pace,
     viewer: Option<Arc<dyn ClipViewer>>,
+    controller: Option<Arc<dyn Controller>>,
 ) -> Option<Looker> {
     if !config.reasoning.enabled {
         return None;
@@ -58,5 +60,6 @@ pub fn looker(
     };
     let looking =
         Looking::new(encoders.clone(), labels, Arc::new(recordings.clone()), pace.clone()).with_viewer(viewer);
-    Some(Looker::new(Arc::new(looking), config.reasoning.options(), config.reasoning.write_back))
+    let looker = Looker::new(Arc::new(looking), config.reasoning.options(), config.reasoning.write_back);
+    Some(looker.with_controller(controller))
 }

@@ -6,17 +6,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use agent::config::{EndpointConfig, LlmConfig, Purpose};
+use agent::llm::{Background, LanguageModels, ModelController};
 use agent::service::{Looker, MemoryService, ServiceOptions, ServiceThreads};
-use engram_tests::eventually;
+use engram_tests::{LanguageModel, Play, eventually};
+use jiff::tz::TimeZone;
 use memory_core::ports::PerceptionSink;
 use memory_core::reasoning::{
-    Effort, Look, LookError, LookOrder, Reach, ReasoningOptions, Sighting, SightingKind, Tool, Tools,
+    Controller, Effort, Look, LookError, LookOrder, Reach, ReasoningOptions, Sighting, SightingKind, Tool, Tools,
 };
 use memory_core::store::MemoryStorage;
 use memory_core::{
     Boundary, Clock, Kind, Memory, MemoryOptions, Modality, Perceived, PerceivedEvent, Query, Route, StreamSpan,
     SystemClock, Timestamp,
 };
+use tokio::runtime::Handle;
 
 const WAIT: Duration = Duration::from_secs(20);
 
@@ -58,6 +62,14 @@ impl Tools for Bicycles {
 }
 
 fn start(tools: &Arc<Bicycles>, write_back: bool) -> (MemoryService, ServiceThreads) {
+    start_with(tools, write_back, None)
+}
+
+fn start_with(
+    tools: &Arc<Bicycles>,
+    write_back: bool,
+    controller: Option<Arc<dyn Controller>>,
+) -> (MemoryService, ServiceThreads) {
     let options = MemoryOptions {
         zone: jiff::tz::TimeZone::UTC,
         max_bytes: None,
@@ -67,7 +79,8 @@ fn start(tools: &Arc<Bicycles>, write_back: bool) -> (MemoryService, ServiceThre
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let memory = Memory::open_in(Arc::new(MemoryStorage::new()), options, Arc::clone(&clock)).expect("an empty memory");
     let (service, threads) = MemoryService::start(memory, ServiceOptions::default(), clock).expect("threads");
-    service.set_looker(Looker::new(Arc::clone(tools) as _, ReasoningOptions::default(), write_back));
+    let looker = Looker::new(Arc::clone(tools) as _, ReasoningOptions::default(), write_back);
+    service.set_looker(looker.with_controller(controller));
     (service, threads)
 }
 
@@ -186,4 +199,48 @@ async fn stopping_ends_the_loop() {
     tokio::task::spawn_blocking(move || threads.drain(WAIT)).await.unwrap();
     let outcome = tokio::time::timeout(WAIT, asked).await.expect("it ends with the service").unwrap();
     assert!(outcome.is_ok(), "the memory's own answer is there: {outcome:?}");
+}
+
+/// A controller with a model behind `url`.
+fn by_model(model: &LanguageModel) -> Arc<dyn Controller> {
+    let chat = EndpointConfig {
+        url: Some(model.url()),
+        model: Some("stand-in".to_owned()),
+        timeout_s: 1.0,
+        ..EndpointConfig::default()
+    };
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let config = LlmConfig { chat, ..LlmConfig::default() };
+    let models = LanguageModels::new(&config, None, &clock, &TimeZone::UTC);
+    let endpoint = models.serving(Purpose::Controller).unwrap();
+    Arc::new(ModelController::new(Background::new(endpoint, Handle::current()), TimeZone::UTC))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_chooses_the_looks_and_where_it_fails_the_policy_goes_on_and_the_answer_says_so() {
+    let ask = async |controller: Option<Arc<dyn Controller>>| {
+        let tools = Arc::new(Bicycles::default());
+        let (service, threads) = start_with(&tools, false, controller);
+        yard(&service).await;
+        let answer = service.ask(thorough(WAIT)).await.unwrap();
+        threads.drain(WAIT);
+        (answer, tools.looks.load(Ordering::SeqCst))
+    };
+    let (policy, looks) = ask(None).await;
+    assert!(looks >= 1 && policy.answer.is_some(), "{policy:?}");
+
+    let model = LanguageModel::always(Play::Say(r#"{"look": "l1", "aim": "the yard"}"#.to_owned())).unwrap();
+    let (chosen, _) = ask(Some(by_model(&model))).await;
+    assert_eq!((&chosen.answer, chosen.route), (&policy.answer, Route::Agentic));
+    assert_eq!(chosen.degraded, policy.degraded);
+    let requests = model.requests();
+    assert!(requests.iter().all(|request| request.purpose() == "controller") && !requests.is_empty());
+
+    for play in [Play::Say("Look at the door.".to_owned()), Play::Status(500, None), Play::Cut, Play::Endless] {
+        let model = LanguageModel::always(play.clone()).unwrap();
+        let (answer, taken) = ask(Some(by_model(&model))).await;
+        assert_eq!((answer.answer, answer.choice, taken), (policy.answer.clone(), policy.choice, looks), "{play:?}");
+        let named: Vec<_> = answer.degraded.iter().filter(|line| line.starts_with("controller: llm.chat: ")).collect();
+        assert!(named.len() == 1 && named[0].ends_with("; the policy chose the looks"), "{play:?}: {named:?}");
+    }
 }

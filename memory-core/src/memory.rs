@@ -12,7 +12,7 @@ use crate::episodic::consolidation::{ConsolidationOptions, PlaceSpace};
 use crate::episodic::gist::{Gist, GistNews};
 use crate::learning::LearningOptions;
 use crate::ports::{FactExtractor, GistSelector, ProcedureJudge, Progress, TextEmbedder};
-use crate::reasoning::{Reasoned, ReasoningOptions, Tools, Views, Watch, reason};
+use crate::reasoning::{Controller, Reasoned, ReasoningOptions, Tools, Views, Watch, reason};
 use crate::requests::{
     BackupReply, CheckReport, CompactReply, EpisodeFilter, EpisodeListPage, EpisodePage, EventPage, Exported,
     FactFilter, ForgetPreview, ForgetReply, ForgetRequest, ForgottenRecording, GistFilter, IndexSaved, ObserveOutcome,
@@ -87,7 +87,8 @@ impl Memory {
 
     /// Answers a question, and looks at recordings again where the memory's answer is unsure and a look may help.
     ///
-    /// It may take seconds, and the tools take most of it. Nothing is written: what was found is in [`Reasoned`].
+    /// It may take seconds, and the tools take most of it. Nothing is written: what was found is in [`Reasoned`]. `controller` chooses
+    /// what to look at; without one the policy does.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -96,9 +97,10 @@ impl Memory {
         query: &Query,
         tools: &dyn Tools,
         options: &ReasoningOptions,
+        controller: Option<&dyn Controller>,
         watch: &dyn Watch,
     ) -> Result<Reasoned, QueryError> {
-        reason(query, &StoreViews(&self.store), self.store.clock(), tools, options, watch)
+        reason(query, &StoreViews(&self.store), self.store.clock(), tools, options, controller, watch)
     }
 
     /// Answers a symbolic query about procedures from a consistent snapshot (`cmd/procedure`).

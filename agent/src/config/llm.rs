@@ -35,6 +35,8 @@ pub enum Purpose {
     Captions,
     /// Looks for what a question asks in pictures of a recording.
     Looking,
+    /// Chooses what is looked at next, if `reasoning.controller` is `model`.
+    Controller,
 }
 
 impl Purpose {
@@ -47,6 +49,7 @@ impl Purpose {
             Self::Procedures => "procedures",
             Self::Captions => "captions",
             Self::Looking => "looking",
+            Self::Controller => "controller",
         }
     }
 }
@@ -99,8 +102,13 @@ impl Default for EndpointConfig {
 type Suiting = &'static [(Purpose, bool)];
 
 /// What suits `[llm.chat]`.
-const OF_CHAT: Suiting =
-    &[(Purpose::Answers, true), (Purpose::Gists, true), (Purpose::Procedures, true), (Purpose::Facts, false)];
+const OF_CHAT: Suiting = &[
+    (Purpose::Answers, true),
+    (Purpose::Gists, true),
+    (Purpose::Procedures, true),
+    (Purpose::Controller, true),
+    (Purpose::Facts, false),
+];
 /// The same for `[llm.vision]`.
 const OF_VISION: Suiting = &[(Purpose::Captions, true), (Purpose::Looking, true)];
 
@@ -186,7 +194,10 @@ mod tests {
         };
         assert!(used(EndpointConfig::default()).is_empty());
         let chat = endpoint("http://127.0.0.1:8080/v1");
-        assert_eq!(used(chat.clone()), [vec![Purpose::Answers, Purpose::Gists, Purpose::Procedures]]);
+        assert_eq!(
+            used(chat.clone()),
+            [vec![Purpose::Answers, Purpose::Gists, Purpose::Procedures, Purpose::Controller]]
+        );
         let facts = EndpointConfig { purposes: Some(vec![Purpose::Facts]), ..chat.clone() };
         assert_eq!(used(facts), [vec![Purpose::Facts]]);
         let captions = EndpointConfig { purposes: Some(vec![Purpose::Captions]), ..chat };

@@ -35,7 +35,7 @@ pub use layers::{ENVIRONMENT_PREFIX, Node, Origin};
 pub use llm::{EndpointConfig, LlmConfig, Purpose};
 pub use mcp::McpConfig;
 pub use pose::{PoseConfig, PoseOptions};
-pub use reasoning::ReasoningConfig;
+pub use reasoning::{ControllerKind, ReasoningConfig};
 pub use schema::{closest, schema};
 pub use sections::{
     Accelerator, BackupConfig, CompactionConfig, LearningConfig, LogConfig, LogFormat, MediaServerConfig, MemoryConfig,
@@ -410,6 +410,15 @@ fn validate(config: &Config, layers: &Node) -> Vec<Problem> {
     }
     for (key, message) in config.llm.problems() {
         say(&format!("llm.{key}"), message, None);
+    }
+    let controlled = config.llm.used().iter().any(|(_, _, purposes)| purposes.contains(&Purpose::Controller));
+    if config.reasoning.controller == ControllerKind::Model && !controlled {
+        let message = "is `model`, but no language model serves `controller`".to_owned();
+        say(
+            "reasoning.controller",
+            message,
+            Some("set `llm.chat.url` and `llm.chat.model`, or leave it at `policy`".to_owned()),
+        );
     }
     for (key, message) in config.mcp.problems() {
         say(&format!("mcp.{key}"), message, None);

@@ -24,9 +24,23 @@ pub struct ReasoningConfig {
     /// Maximum memory of the pictures and the sound that are looked at, MiB.
     #[schemars(range(min = 4, max = 4096))]
     pub max_mib: usize,
+    /// Who chooses the next look: `policy`, by expected gain and without a model, or `model`, a language model behind the endpoint that
+    /// serves `controller`; where that fails the policy goes on.
+    pub controller: ControllerKind,
     /// Whether what was found is remembered, so that the second asking is fast. Switch it off for replays that must not depend on
     /// what was asked.
     pub write_back: bool,
+}
+
+/// Who chooses the next look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ControllerKind {
+    /// The deterministic policy.
+    #[default]
+    Policy,
+    /// A language model.
+    Model,
 }
 
 impl Default for ReasoningConfig {
@@ -38,6 +52,7 @@ impl Default for ReasoningConfig {
             steps: options.steps,
             deadline_s: options.deadline.as_secs_f64(),
             max_mib: options.ceiling_bytes >> 20,
+            controller: ControllerKind::default(),
             write_back: true,
         }
     }
@@ -51,6 +66,7 @@ impl ReasoningConfig {
             steps: self.steps,
             deadline: Duration::from_secs_f64(self.deadline_s),
             ceiling_bytes: self.max_mib << 20,
+            ..ReasoningOptions::default()
         }
     }
 }

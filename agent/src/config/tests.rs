@@ -179,6 +179,23 @@ fn a_client_certificate_without_an_authority_is_refused() {
 }
 
 #[test]
+fn a_model_as_controller_needs_an_endpoint_that_serves_it() {
+    let controller = "[reasoning]\ncontroller = \"model\"\n";
+    let chat = "[llm.chat]\nurl = \"http://127.0.0.1:8080/v1\"\nmodel = \"tiny\"\n";
+    let loaded = |text: String| {
+        let (_directory, sources) = in_directory(&[("engram.toml", &text)]);
+        load(&sources).map(|loaded| loaded.config.reasoning.controller).map_err(|error| error.to_string())
+    };
+    assert_eq!(loaded(String::new()), Ok(ControllerKind::Policy));
+    assert_eq!(loaded(format!("{controller}{chat}")), Ok(ControllerKind::Model));
+    for lacking in [controller.to_owned(), format!("{controller}{chat}purposes = [\"answers\"]\n")] {
+        let error = loaded(lacking).unwrap_err();
+        assert!(error.contains("engram.toml:2: `reasoning.controller` is `model`, but no language model"), "{error}");
+    }
+    assert!(loaded(controller.replace("model", "dice")).unwrap_err().contains("reasoning.controller"));
+}
+
+#[test]
 fn the_effective_configuration_reads_back_as_itself() {
     let (_directory, mut sources) = in_directory(&[(
         "engram.toml",

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use drivers::encoders::{Captioner, ClipViewer};
 use jiff::tz::TimeZone;
+use memory_core::reasoning::Controller;
 use memory_core::{EventId, Memory};
 use tokio::runtime::Handle;
 
 use super::Board;
-use crate::config::{Config, Directories, Purpose};
+use crate::config::{Config, ControllerKind, Directories, Purpose};
 use crate::llm::{
-    AnswerJudge, Background, FactReader, LanguageModels, LineChooser, PatternJudge, VisionCaptioner, VisionViewer,
+    AnswerJudge, Background, FactReader, LanguageModels, LineChooser, ModelController, PatternJudge, VisionCaptioner,
+    VisionViewer,
 };
 use crate::service::MemoryService;
 
@@ -22,6 +24,8 @@ pub struct RunningModels {
     pub captioner: Option<Arc<dyn Captioner>>,
     /// Looks at pictures for questions, where a vision model is there.
     pub viewer: Option<Arc<dyn ClipViewer>>,
+    /// Chooses the looks at recordings, where that is wanted.
+    pub controller: Option<Arc<dyn Controller>>,
 }
 
 impl RunningModels {
@@ -81,5 +85,8 @@ pub fn start(
     let captioner = captioner.map(|background| Arc::new(VisionCaptioner::new(background)) as Arc<dyn Captioner>);
     let viewer = background(Purpose::Looking);
     let viewer = viewer.map(|background| Arc::new(VisionViewer::new(background)) as Arc<dyn ClipViewer>);
-    RunningModels { models, facts, captioner, viewer }
+    let controller = background(Purpose::Controller).filter(|_| config.reasoning.controller == ControllerKind::Model);
+    let controller =
+        controller.map(|background| Arc::new(ModelController::new(background, zone.clone())) as Arc<dyn Controller>);
+    RunningModels { models, facts, captioner, viewer, controller }
 }

@@ -239,6 +239,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         pace,
         captioner: language_models.captioner.clone(),
         viewer: language_models.viewer.clone(),
+        controller: language_models.controller.clone(),
     };
     let perceiving = Perceiving::start(config, parts)?;
     reloader.serve_sources(perceiving.clone());

@@ -8,6 +8,7 @@ use drivers::archive::Archive;
 use drivers::encoders::{Captioner, ClipViewer, Encoders};
 use drivers::perception::Pace;
 use memory_core::Clock;
+use memory_core::reasoning::Controller;
 use parking_lot::{Condvar, Mutex};
 
 use super::{Board, Recording};
@@ -52,6 +53,8 @@ pub struct Parts {
     pub captioner: Option<Arc<dyn Captioner>>,
     /// Looks at pictures of recordings for questions.
     pub viewer: Option<Arc<dyn ClipViewer>>,
+    /// Chooses what is looked at in recordings, instead of the policy.
+    pub controller: Option<Arc<dyn Controller>>,
 }
 
 /// Everything that perceives. Clones share it.
@@ -110,13 +113,25 @@ impl Perceiving {
     /// # Errors
     /// If the model manifest cannot be used, or no thread can be made.
     pub fn start(config: &Config, parts: Parts) -> Result<Self, Failure> {
-        let Parts { service, recording, board, clock, archive, places, recordings, watchdog, pace, captioner, viewer } =
-            parts;
+        let Parts {
+            service,
+            recording,
+            board,
+            clock,
+            archive,
+            places,
+            recordings,
+            watchdog,
+            pace,
+            captioner,
+            viewer,
+            controller,
+        } = parts;
         let encoders = encoders::load(&config.models, None)?;
         if let Some(captioner) = captioner {
             encoders.set_captioner(captioner);
         }
-        if let Some(looker) = crate::looking::looker(config, &encoders, &recordings, &pace, viewer) {
+        if let Some(looker) = crate::looking::looker(config, &encoders, &recordings, &pace, viewer, controller) {
             service.set_looker(looker);
         }
         let awaited = config.sources.values().filter(|source| source.enabled).count();

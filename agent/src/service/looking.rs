@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use memory_core::reasoning::{Reasoned, ReasoningOptions, StepNews, Tools, Watch, is_worth_looking};
-use memory_core::{Answer, Observation, Query, Route};
+use memory_core::reasoning::{Controller, Reasoned, ReasoningOptions, StepNews, Tools, Watch, is_worth_looking};
+use memory_core::{Answer, Evidence, Observation, Query, Route};
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, broadcast};
 
@@ -41,6 +41,8 @@ pub struct LookingNews {
 pub struct Looker {
     tools: Arc<dyn Tools>,
     options: ReasoningOptions,
+    /// `None` where the policy chooses.
+    controller: Option<Arc<dyn Controller>>,
     write_back: bool,
     turn: Semaphore,
     waiting: Semaphore,
@@ -54,12 +56,19 @@ impl Looker {
         Self {
             tools,
             options,
+            controller: None,
             write_back,
             turn: Semaphore::new(1),
             waiting: Semaphore::new(WAITING),
             stopping: AtomicBool::new(false),
             looked: Mutex::default(),
         }
+    }
+
+    /// With somebody else than the policy to choose the looks.
+    #[must_use]
+    pub fn with_controller(self, controller: Option<Arc<dyn Controller>>) -> Self {
+        Self { controller, ..self }
     }
 
     /// Ends the loop that is under way, and begins no other.
@@ -116,6 +125,16 @@ impl Watch for Watching {
     }
 }
 
+/// Puts evidence into the order that looking gave it. What was found has other ids once it is remembered.
+fn in_order_of(order: &[Evidence], evidence: &mut [Evidence]) {
+    let scores: Vec<f32> = evidence.iter().map(|item| item.score).collect();
+    let same = |a: &Evidence, b: &Evidence| (&a.media, a.stream, &a.text) == (&b.media, b.stream, &b.text);
+    evidence.sort_by_key(|item| order.iter().position(|one| same(one, item)).unwrap_or(usize::MAX));
+    for (item, score) in evidence.iter_mut().zip(scores) {
+        item.score = score;
+    }
+}
+
 impl MemoryService {
     /// Looks again if `answer` is worth it; otherwise, and wherever looking fails, `answer` stays. `until` is the monotonic time at
     /// which the question must be answered.
@@ -149,7 +168,8 @@ impl MemoryService {
         };
         let (memory, query_now) = (self.memory().clone(), Query { budget: Some(left()), ..query.clone() });
         let work = tokio::task::spawn_blocking(move || {
-            memory.reason(&query_now, watching.looker.tools.as_ref(), &watching.looker.options, &watching)
+            let looker = &watching.looker;
+            memory.reason(&query_now, looker.tools.as_ref(), &looker.options, looker.controller.as_deref(), &watching)
         });
         match work.await {
             Ok(Ok(reasoned)) => {
@@ -186,6 +206,10 @@ impl MemoryService {
         match self.remembered(Query { trace: false, ..query.clone() }, left).await {
             Ok(again) => {
                 let looked = answer.route == Route::Agentic && again.answer.is_some();
+                let mut again = again;
+                if answer.answer.is_none() && again.answer.is_none() {
+                    in_order_of(&answer.evidence, &mut again.evidence);
+                }
                 let mut degraded = again.degraded;
                 for line in answer.degraded {
                     if !degraded.contains(&line) {

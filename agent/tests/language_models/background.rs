@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 
 use crate::bench::{Bench, WAIT, without_model};
 
-fn background(model: &LanguageModel, purpose: Purpose) -> Background {
+pub fn background(model: &LanguageModel, purpose: Purpose) -> Background {
     let endpoint = EndpointConfig {
         url: Some(model.url()),
         model: Some("stand-in".to_owned()),
@@ -34,7 +34,7 @@ fn background(model: &LanguageModel, purpose: Purpose) -> Background {
 }
 
 /// Runs what blocks on a thread of its own.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     tokio::task::spawn_blocking(work).await.unwrap()
 }
 

@@ -6,6 +6,7 @@
 mod answering;
 mod background;
 mod bench;
+mod controlling;
 mod encryption;
 mod injection;
 mod many;

@@ -161,8 +161,19 @@ impl Belief {
     }
 
     /// The probability of each interval, given everything that was seen.
-    #[expect(clippy::cast_precision_loss, reason = "a few intervals")]
     pub fn update(&self, intervals: &mut [Interval]) {
+        for ((interval, prior), ratio) in intervals.iter_mut().zip(&self.prior).zip(self.ratios()) {
+            interval.probability = prior * ratio;
+        }
+        let total: f32 = intervals.iter().map(|interval| interval.probability).sum();
+        for interval in intervals.iter_mut() {
+            interval.probability /= total.max(f32::EPSILON);
+        }
+    }
+
+    /// By interval, how much more likely than before it holds what is asked for, as what was seen in it says: 1 where nothing looked.
+    #[expect(clippy::cast_precision_loss, reason = "a few intervals")]
+    pub fn ratios(&self) -> Vec<f32> {
         let all: Vec<Vec<Option<WordSighting>>> = self.seen.iter().map(|seen| self.features(seen)).collect();
         let count = all.first().map_or(0, Vec::len);
         let rates: Vec<f32> = (0..count)
@@ -173,22 +184,15 @@ impl Belief {
                 rate.clamp(RATES.0, RATES.1)
             })
             .collect();
-        for (place, interval) in intervals.iter_mut().enumerate() {
-            let ratio: f32 = all[place]
-                .iter()
-                .zip(&rates)
-                .filter_map(|(seen, rate)| Some((seen.as_ref()?, rate)))
-                .fold(1.0, |product, (seen, rate)| {
-                    // Seen for sure speaks for it by how rare the thing is; not seen speaks against it by how much the tool sees.
-                    let (here, p) = (seen.recall.max(*rate), seen.probability);
-                    product * (p * here + (1.0 - p) * (1.0 - here)) / (p * rate + (1.0 - p) * (1.0 - rate))
-                });
-            interval.probability = self.prior[place] * ratio;
-        }
-        let total: f32 = intervals.iter().map(|interval| interval.probability).sum();
-        for interval in intervals.iter_mut() {
-            interval.probability /= total.max(f32::EPSILON);
-        }
+        let ratio = |features: &Vec<Option<WordSighting>>| -> f32 {
+            let seen = features.iter().zip(&rates).filter_map(|(seen, rate)| Some((seen.as_ref()?, rate)));
+            seen.fold(1.0, |product, (seen, rate)| {
+                // Seen for sure speaks for it by how rare the thing is; not seen speaks against it by how much the tool sees.
+                let (here, p) = (seen.recall.max(*rate), seen.probability);
+                product * (p * here + (1.0 - p) * (1.0 - here)) / (p * rate + (1.0 - p) * (1.0 - rate))
+            })
+        };
+        all.iter().map(ratio).collect()
     }
 
     /// Each word of the question, and the best of the options: of them one is there.

@@ -79,6 +79,28 @@ pub(super) fn intervals(
     Ok(found)
 }
 
+/// Orders evidence by its place, which is how likely it was before, times how much likelier looking made the interval that it lies in. An
+/// interval in which little was seen takes nothing from it: the tools miss too much.
+pub(super) fn by_interval(evidence: &mut [Evidence], places: &[Interval], ratios: &[f32]) {
+    let scores: Vec<f32> = evidence.iter().map(|item| item.score).collect();
+    let ratio_of = |item: &Evidence| {
+        let middle = item.stream.map(|stream| (stream.start + stream.end) / 2);
+        let holds = |place: &Interval| {
+            item.media.as_ref() == Some(&place.media)
+                && middle.is_some_and(|middle| place.stream.start <= middle && middle <= place.stream.end)
+        };
+        places.iter().zip(ratios).find(|(place, _)| holds(place)).map_or(1.0, |(_, ratio)| ratio.max(1.0))
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a rank")]
+    let mut weighed: Vec<(f32, Evidence)> =
+        evidence.iter().enumerate().map(|(rank, item)| (ratio_of(item) / (1.0 + rank as f32), item.clone())).collect();
+    // Stable: of equal weight the one that was before.
+    weighed.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    for ((item, (_, new)), score) in evidence.iter_mut().zip(weighed).zip(scores) {
+        *item = Evidence { score, ..new };
+    }
+}
+
 /// Around the events of the evidence; those that touch are one, up to a length.
 fn of_evidence(evidence: &[Evidence], bound: Option<TimeSpan>) -> Vec<Interval> {
     let mut found: Vec<Interval> = Vec::new();

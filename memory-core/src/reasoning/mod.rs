@@ -1,5 +1,5 @@
-//! Looking again: the observe-think-act-memorize loop (VideoARM, Algorithm 1), with a deterministic policy in the place of a
-//! language model.
+//! Looking again: the observe-think-act-memorize loop (VideoARM, Algorithm 1). A deterministic policy chooses the looks, or a controller
+//! behind a port does, among those that the policy finds worth their cost.
 //!
 //! ```text
 //! answer of the memory ─▶ intervals ─▶ ┌ think: the interval and tool with the most expected gain, noted in working memory
@@ -14,6 +14,7 @@
 mod belief;
 mod beside;
 mod calibration;
+mod controller;
 mod finding;
 mod interval;
 mod options;
@@ -27,13 +28,16 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub use crate::query::Effort;
-pub use options::ReasoningOptions;
+pub use controller::{Controller, Decision, PastLook, PossibleLook, Situation};
+pub use options::{LoopAblation, ReasoningOptions};
 pub use tools::{Look, LookError, LookOrder, Reach, Sighting, SightingKind, Tool, Tools};
 
 use self::belief::Belief;
 use self::beside::Beside;
+use self::controller::MOST_LOOKS;
 use self::finding::KnownEvents;
-use self::interval::{Interval, intervals};
+use self::interval::{Interval, by_interval, intervals};
+use self::policy::Choice;
 use self::tiers::{ResultMemory, SensoryMemory, StepResult, WorkingMemory};
 use crate::recall::{self, Reader};
 use crate::{
@@ -98,6 +102,8 @@ pub enum Stopped {
     Stable,
     /// No look could add enough.
     NoGain,
+    /// The controller wanted no more looks.
+    Enough,
     /// All steps were made.
     Steps,
     /// The time was over.
@@ -114,6 +120,7 @@ impl Stopped {
             Self::Found => "it is found",
             Self::Stable => "the answer is stable",
             Self::NoGain => "nothing left to gain",
+            Self::Enough => "the controller has seen enough",
             Self::Steps => "all steps are made",
             Self::Deadline => "deadline",
             Self::Cancelled => "cancelled",
@@ -173,7 +180,7 @@ pub fn is_worth_looking(answer: &Answer, effort: Effort, trigger: f32) -> bool {
         }
 }
 
-/// Answers a question, looking at recordings where that may help.
+/// Answers a question, looking at recordings where that may help. Without a controller the policy chooses every look.
 ///
 /// # Errors
 /// As [`recall::answer`].
@@ -183,6 +190,7 @@ pub(crate) fn reason(
     clock: &dyn Clock,
     tools: &dyn Tools,
     options: &ReasoningOptions,
+    controller: Option<&dyn Controller>,
     watch: &dyn Watch,
 ) -> Result<Reasoned, QueryError> {
     let begin = clock.monotonic();
@@ -205,19 +213,26 @@ pub(crate) fn reason(
         query,
         tools,
         options,
+        controller,
         watch,
         clock,
         end: begin + budget,
         belief: None,
         sensory: SensoryMemory { ceiling_bytes: options.ceiling_bytes, ..SensoryMemory::default() },
-        results: ResultMemory::default(),
+        results: ResultMemory { forgets: options.ablation.without_results, ..ResultMemory::default() },
         working: WorkingMemory::default(),
         found: Vec::new(),
         vectors: Vec::new(),
         faces: BTreeMap::new(),
         degraded: Vec::new(),
     };
-    let reach: Vec<(Tool, Reach)> = Tool::ALL.into_iter().map(|tool| (tool, tools.reach(tool))).collect();
+    if options.ablation.without_focus {
+        #[expect(clippy::cast_precision_loss, reason = "a few intervals")]
+        let each = 1.0 / places.len().max(1) as f32;
+        places.iter_mut().for_each(|place| place.probability = each);
+    }
+    let used = Tool::ALL.into_iter().filter(|tool| !options.ablation.without_tools.contains(tool));
+    let reach: Vec<(Tool, Reach)> = used.map(|tool| (tool, tools.reach(tool))).collect();
     let wordless = match reach.iter().any(|(_, reach)| reach.speech) && wanted.said > 0.0 {
         true => views.read(|reader| wordless(&places, reader))?,
         false => Vec::new(),
@@ -249,6 +264,8 @@ struct Loop<'a> {
     query: &'a Query,
     tools: &'a dyn Tools,
     options: &'a ReasoningOptions,
+    /// `None` where the policy chooses, from the begin or since the controller failed.
+    controller: Option<&'a dyn Controller>,
     watch: &'a dyn Watch,
     clock: &'a dyn Clock,
     end: Duration,
@@ -277,21 +294,22 @@ impl Loop<'_> {
         let mut unchanged = 0;
         for iteration in 1.. {
             if let Some(stopped) = self.over(iteration, unchanged) {
-                return Ok(self.finished(answer, stopped, begin));
+                return Ok(self.ended(answer, stopped, begin, places));
             }
             let belief = self.belief.as_ref().expect("the loop runs with one");
-            let Some(choice) = policy::choose(places, belief, &self.results) else {
-                return Ok(self.finished(answer, Stopped::NoGain, begin));
+            let looks = policy::looks(places, belief, &self.results, self.options);
+            if looks.is_empty() {
+                return Ok(self.ended(answer, Stopped::NoGain, begin, places));
+            }
+            let Some((choice, aim)) = self.chosen(&looks, places, &answer) else {
+                return Ok(self.ended(answer, Stopped::Enough, begin, places));
             };
+            // Choosing may have taken its time.
+            if let Some(stopped) = self.over(iteration, unchanged) {
+                return Ok(self.ended(answer, stopped, begin, places));
+            }
             let (number, tool) = (choice.interval, choice.tool);
-            let before = self.results.steps.last().map(|step| step.interval);
-            let aim = match before {
-                Some(before) if before != number && self.results.has_seen(number) => "go back to it",
-                Some(before) if before != number => "the one before is less likely by now",
-                Some(_) => "look closer",
-                None => "the likeliest place",
-            };
-            self.working.aim(tool, &places[number], number, choice.gain, aim);
+            self.working.aim(tool, &places[number], number, choice.gain, &aim);
             let news = |outcome: Option<String>, confidence: f32| StepNews {
                 iteration,
                 tool,
@@ -302,7 +320,7 @@ impl Loop<'_> {
             self.watch.step(&news(None, answer.confidence));
             let (outcome, changed) = self.act(tool, number, &places[number], views)?;
             if self.watch.cancelled() {
-                return Ok(self.finished(answer, Stopped::Cancelled, begin));
+                return Ok(self.ended(answer, Stopped::Cancelled, begin, places));
             }
             let next = if changed { decide(&self.found, &self.vectors)? } else { answer.clone() };
             let same = next.answer.is_some()
@@ -315,15 +333,87 @@ impl Loop<'_> {
             self.working
                 .note("found", format!("{outcome}; now {:?} with {:.2}", answer.answer.as_deref(), answer.confidence));
             let confidence = answer.confidence;
-            self.results.steps.push(StepResult { iteration, interval: number, tool, outcome, confidence });
-            if let Some(belief) = &self.belief {
+            self.results.steps.push(StepResult { iteration, interval: number, tool, outcome, aim, confidence });
+            if let Some(belief) = self.belief.as_ref().filter(|_| !self.options.ablation.without_focus) {
                 belief.update(places);
             }
             if self.is_found(&answer, number) {
-                return Ok(self.finished(answer, Stopped::Found, begin));
+                return Ok(self.ended(answer, Stopped::Found, begin, places));
             }
         }
         unreachable!("the loop ends by its steps");
+    }
+
+    /// The end of a loop that looked. Where nothing answers, what lies in an interval that shows what is asked for together comes first:
+    /// recall orders single events, and of what is asked for "on the table beside the computer" many tables show a part.
+    fn ended(mut self, mut answer: Answer, stopped: Stopped, begin: Duration, places: &[Interval]) -> Reasoned {
+        if let Some(belief) = self.belief.as_ref().filter(|_| answer.answer.is_none()) {
+            let ratios = belief.ratios();
+            by_interval(&mut answer.evidence, places, &ratios);
+            let gained = places.iter().zip(&ratios).filter(|(_, ratio)| **ratio > 1.0);
+            let told = gained.map(|(place, ratio)| {
+                format!(
+                    "{:.1} s to {:.1} s: {ratio:.2}",
+                    place.stream.start.as_secs_f64(),
+                    place.stream.end.as_secs_f64()
+                )
+            });
+            let told: Vec<String> = told.collect();
+            if !told.is_empty() {
+                self.working.note("likelier than before", told.join(", "));
+            }
+        }
+        self.finished(answer, stopped, begin)
+    }
+
+    /// The next look, by the controller or else by the policy, and why; `None` where the controller has seen enough.
+    fn chosen(&mut self, looks: &[Choice], places: &[Interval], answer: &Answer) -> Option<(Choice, String)> {
+        if let Some(controller) = self.controller {
+            let offered = &looks[..looks.len().min(MOST_LOOKS)];
+            let possible = |look: &Choice| PossibleLook {
+                tool: look.tool,
+                span: places[look.interval].span(),
+                probability: places[look.interval].probability,
+                gain: look.gain,
+            };
+            let past = |step: &StepResult| PastLook {
+                tool: step.tool,
+                span: places[step.interval].span(),
+                aim: step.aim.clone(),
+                outcome: step.outcome.clone(),
+                confidence: step.confidence,
+            };
+            let past: Vec<PastLook> = self.results.steps.iter().map(past).collect();
+            let decision = controller.choose(&Situation {
+                question: &self.query.question,
+                options: &self.query.options,
+                answer: answer.answer.as_deref(),
+                confidence: answer.confidence,
+                evidence: &answer.evidence,
+                looks: &offered.iter().map(possible).collect::<Vec<_>>(),
+                past: &past,
+                left: self.end.saturating_sub(self.clock.monotonic()),
+            });
+            let failure = match decision {
+                Ok(Decision::Look { place, aim }) => match offered.get(place) {
+                    Some(look) => return Some((*look, aim)),
+                    None => "it chose a look that it was not offered".to_owned(),
+                },
+                Ok(Decision::Stop) if !past.is_empty() => return None,
+                Ok(Decision::Stop) => "it stopped before the first look".to_owned(),
+                Err(error) => error,
+            };
+            self.controller = None;
+            self.degraded.push(format!("controller: {failure}; the policy chose the looks"));
+        }
+        let best = looks.first()?;
+        let aim = match self.results.steps.last().map(|step| step.interval) {
+            Some(before) if before != best.interval && self.results.has_seen(best.interval) => "go back to it",
+            Some(before) if before != best.interval => "the one before is less likely by now",
+            Some(_) => "look closer",
+            None => "the likeliest place",
+        };
+        Some((*best, aim.to_owned()))
     }
 
     /// Whether the answer rests on a sure finding, and nothing closer can be seen of where it was found.
@@ -366,7 +456,7 @@ impl Loop<'_> {
             question: &self.query.question,
             media: &interval.media,
             stream: interval.stream,
-            pictures: tool.pictures(interval.length()),
+            pictures: self.options.pictures(tool, interval.length()),
             asked: &asked,
             ceiling_bytes: self.sensory.ceiling_bytes,
             budget: self.end.saturating_sub(self.clock.monotonic()),
@@ -416,7 +506,9 @@ impl Loop<'_> {
                 self.found.push(event);
             }
         }
-        belief.note(number, tool, calibration::recall(tool), &seen);
+        if !self.results.forgets {
+            belief.note(number, tool, calibration::recall(tool), &seen);
+        }
         for line in &look.degraded {
             if !self.degraded.contains(line) {
                 self.degraded.push(line.clone());

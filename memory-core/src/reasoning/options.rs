@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use super::tools::Tool;
+
 /// When the loop starts, and when it ends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReasoningOptions {
@@ -11,11 +13,42 @@ pub struct ReasoningOptions {
     pub deadline: Duration,
     /// Maximum number of bytes of pictures and sound in memory at once.
     pub ceiling_bytes: usize,
+    /// What it does without.
+    pub ablation: LoopAblation,
+}
+
+/// What the loop does without, to measure what that part gains. Only measurements set it: `docs/benchmarks.md`, "Looking again: parts".
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LoopAblation {
+    /// Tools that are not used.
+    pub without_tools: Vec<Tool>,
+    /// Nothing narrows the attention (VideoARM's long-term perception pool): every interval stays as likely as it was.
+    pub without_focus: bool,
+    /// No result memory: a look may be made again, and what was not seen is as likely to be seen as before.
+    pub without_results: bool,
+    /// So many pictures of each interval for the localiser, instead of a number by its length.
+    pub localiser_pictures: Option<usize>,
+}
+
+impl ReasoningOptions {
+    /// How many pictures a tool takes of an interval.
+    pub(super) fn pictures(&self, tool: Tool, length: Duration) -> usize {
+        match (tool, self.ablation.localiser_pictures) {
+            (Tool::IntervalLocaliser, Some(count)) => count,
+            _ => tool.pictures(length),
+        }
+    }
 }
 
 impl Default for ReasoningOptions {
     fn default() -> Self {
         // With the default models it helps no question that did not ask for it (docs/benchmarks.md).
-        Self { trigger: 0.0, steps: 10, deadline: Duration::from_secs(20), ceiling_bytes: 64 << 20 }
+        Self {
+            trigger: 0.0,
+            steps: 10,
+            deadline: Duration::from_secs(20),
+            ceiling_bytes: 64 << 20,
+            ablation: LoopAblation::default(),
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::belief::Belief;
 use super::calibration;
 use super::interval::Interval;
+use super::options::ReasoningOptions;
 use super::tiers::ResultMemory;
 use super::tools::Tool;
 
@@ -26,29 +27,36 @@ pub(super) struct Choice {
     pub gain: f32,
 }
 
-/// The look with the most expected gain: the probability that the interval holds the answer × what the tool can add to it × 1 / cost.
-/// `None` if no look is worth it.
-pub(super) fn choose(intervals: &[Interval], belief: &Belief, results: &ResultMemory) -> Option<Choice> {
-    let mut best: Option<Choice> = None;
+/// Every look that can add something, most expected gain first: the probability that the interval holds the answer × what the tool can
+/// add to it × 1 / cost. What is not worth its cost is not among them.
+pub(super) fn looks(
+    intervals: &[Interval],
+    belief: &Belief,
+    results: &ResultMemory,
+    options: &ReasoningOptions,
+) -> Vec<Choice> {
+    let mut looks: Vec<Choice> = Vec::new();
     for (number, interval) in intervals.iter().enumerate() {
         for tool in Tool::ALL {
-            if results.has(number, tool) {
+            if results.has(number, tool) || options.ablation.without_tools.contains(&tool) {
                 continue;
             }
             let adds = belief.open(number, tool) * calibration::recall(tool);
-            let gain = interval.probability * adds / cost(tool, interval);
-            if gain >= LEAST_GAIN && best.is_none_or(|best| gain > best.gain) {
-                best = Some(Choice { interval: number, tool, gain });
+            let gain = interval.probability * adds / cost(tool, interval, options);
+            if gain >= LEAST_GAIN {
+                looks.push(Choice { interval: number, tool, gain });
             }
         }
     }
-    best
+    // Stable: of equal gain the first one.
+    looks.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+    looks
 }
 
 /// In units of pictures that the localiser takes.
 #[expect(clippy::cast_precision_loss, reason = "at most 150 pictures")]
-fn cost(tool: Tool, interval: &Interval) -> f32 {
-    let pictures = tool.pictures(interval.length()) as f32;
+fn cost(tool: Tool, interval: &Interval, options: &ReasoningOptions) -> f32 {
+    let pictures = options.pictures(tool, interval.length()) as f32;
     let all = match tool {
         Tool::IntervalLocaliser => pictures,
         Tool::SceneSnapper => pictures * SNAPPER,

@@ -9,6 +9,8 @@ use crate::event::{LOOKED, LOOKED_FOR};
 use crate::recall::tests::home::{Home, Row, home};
 use crate::{Kind, Modality, StreamSpan, Value};
 
+mod controlling;
+
 const MEDIA: &str = "file:///day.mkv";
 
 /// A morning of which the live pass saw little: what is asked for stands nowhere.
@@ -130,7 +132,7 @@ fn ask_with(home: &Home, question: &str, options: &[&str], tools: &Truth, limits
         ..Query::default()
     };
     let watch = Patience { most: usize::MAX, begun: AtomicUsize::new(0) };
-    reason(&query, &One(home), &home.clock, tools, limits, &watch).unwrap()
+    reason(&query, &One(home), &home.clock, tools, limits, None, &watch).unwrap()
 }
 
 fn ask(question: &str, tools: &Truth) -> Reasoned {
@@ -345,7 +347,8 @@ fn it_ends_when_somebody_gives_up_and_at_the_deadline() {
     let (home, tools) = (morning(), Truth::default());
     let query = Query { question: "Where was the cat?".into(), ..Query::default() };
     let watch = Patience { most: 1, begun: AtomicUsize::new(0) };
-    let given_up = reason(&query, &One(&home), &home.clock, &tools, &ReasoningOptions::default(), &watch).unwrap();
+    let given_up =
+        reason(&query, &One(&home), &home.clock, &tools, &ReasoningOptions::default(), None, &watch).unwrap();
     assert_eq!(given_up.stopped, Stopped::Cancelled);
     assert_eq!(tools.calls.lock().unwrap().len(), 2, "the one under way was the last");
     let none = ReasoningOptions { deadline: Duration::ZERO, ..ReasoningOptions::default() };
@@ -377,4 +380,32 @@ fn only_facts_of_the_senses_are_worth_looking_again() {
 fn pictures_follow_the_length_of_the_interval() {
     let pictures = |seconds| Tool::IntervalLocaliser.pictures(Duration::from_secs(seconds));
     assert_eq!((pictures(3), pictures(30), pictures(3600)), (30, 60, 150));
+}
+
+#[test]
+fn evidence_of_an_interval_that_became_likelier_comes_first_and_nothing_else_moves() {
+    let (home, tools) = (morning(), Truth::default());
+    let known = ask_with(&home, "Which animal was in the garden?", &[], &tools, &ReasoningOptions::default()).answer;
+    let evidence = known.evidence;
+    assert!(evidence.len() >= 3 && evidence.iter().all(|item| item.stream.is_some()), "{evidence:?}");
+    let places: Vec<Interval> = evidence
+        .iter()
+        .map(|item| Interval {
+            media: MEDIA.to_owned(),
+            stream: item.stream.unwrap(),
+            session: item.span.start,
+            probability: 0.1,
+        })
+        .collect();
+    let ordered = |ratio: &dyn Fn(usize) -> f32| {
+        let (mut items, ratios) = (evidence.clone(), (0..places.len()).map(ratio).collect::<Vec<_>>());
+        by_interval(&mut items, &places, &ratios);
+        assert!(items.iter().zip(&evidence).all(|(new, old)| new.score == old.score), "the scores stay in their order");
+        items.into_iter().map(|item| item.event).collect::<Vec<_>>()
+    };
+    let before: Vec<_> = evidence.iter().map(|item| item.event).collect();
+    assert_eq!(ordered(&|_| 1.0), before);
+    assert_eq!(ordered(&|place| if place == 0 { 0.1 } else { 0.9 }), before, "little was seen, which says little");
+    let third = ordered(&|place| if place == 2 { 4.0 } else { 0.2 });
+    assert_eq!((third[0], third[1], third[2]), (before[2], before[0], before[1]));
 }

@@ -33,6 +33,8 @@ pub(super) struct StepResult {
     pub interval: usize,
     pub tool: Tool,
     pub outcome: String,
+    /// Why it was looked at.
+    pub aim: String,
     /// Confidence of the answer after it.
     pub confidence: f32,
 }
@@ -41,11 +43,13 @@ pub(super) struct StepResult {
 #[derive(Debug, Default)]
 pub(super) struct ResultMemory {
     pub steps: Vec<StepResult>,
+    /// Looks may be made again.
+    pub forgets: bool,
 }
 
 impl ResultMemory {
     pub fn has(&self, interval: usize, tool: Tool) -> bool {
-        self.steps.iter().any(|step| (step.interval, step.tool) == (interval, tool))
+        !self.forgets && self.steps.iter().any(|step| (step.interval, step.tool) == (interval, tool))
     }
 
     /// Whether the interval was looked at with any tool.

@@ -64,7 +64,7 @@ fn question() -> Query {
 }
 
 fn looked(bench: &Bench) -> memory_core::reasoning::Reasoned {
-    bench.memory.reason(&question(), &Bicycle, &ReasoningOptions::default(), &Quiet).unwrap()
+    bench.memory.reason(&question(), &Bicycle, &ReasoningOptions::default(), None, &Quiet).unwrap()
 }
 
 fn write_back(bench: &Bench) -> Vec<ObserveOutcome> {

@@ -1,0 +1,82 @@
+//! Who chooses the next look: the policy, or somebody behind a port.
+
+use std::time::Duration;
+
+use crate::{Evidence, TimeSpan};
+
+use super::tools::Tool;
+
+/// Looks that a controller may choose among, at most.
+pub(super) const MOST_LOOKS: usize = 12;
+
+/// A look that may be chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PossibleLook {
+    /// The tool.
+    pub tool: Tool,
+    /// When that was which it would look at.
+    pub span: TimeSpan,
+    /// How likely the answer is there, 0 to 1.
+    pub probability: f32,
+    /// What the policy expects of it: the probability × what the tool can add × 1 / cost.
+    pub gain: f32,
+}
+
+/// A look that was made: one entry of result memory, with its aim out of working memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PastLook {
+    /// The tool.
+    pub tool: Tool,
+    /// When that was which it looked at.
+    pub span: TimeSpan,
+    /// Why it was chosen.
+    pub aim: String,
+    /// What it found.
+    pub outcome: String,
+    /// Confidence of the answer after it, 0 to 1.
+    pub confidence: f32,
+}
+
+/// What is known when the next look is chosen. It is put together anew for each step.
+#[derive(Debug, Clone, Copy)]
+pub struct Situation<'a> {
+    /// The question.
+    pub question: &'a str,
+    /// Its options.
+    pub options: &'a [String],
+    /// The answer so far.
+    pub answer: Option<&'a str>,
+    /// Its confidence, 0 to 1.
+    pub confidence: f32,
+    /// What it rests on.
+    pub evidence: &'a [Evidence],
+    /// What may be chosen, most expected gain first; never empty.
+    pub looks: &'a [PossibleLook],
+    /// What was looked at so far.
+    pub past: &'a [PastLook],
+    /// Time that is left for the question.
+    pub left: Duration,
+}
+
+/// What a controller decides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// The look at this place of [`Situation::looks`], and why.
+    Look {
+        /// The place.
+        place: usize,
+        /// Why, in a few words.
+        aim: String,
+    },
+    /// Nothing more is to be looked at. Before the first look it is no decision.
+    Stop,
+}
+
+/// Chooses looks in the place of the policy. Calls block; they come from one thread at a time.
+pub trait Controller: Send + Sync {
+    /// Chooses the next look.
+    ///
+    /// # Errors
+    /// Says who failed and why. The policy then chooses this look and every later one of the question, and the answer's `degraded` says so.
+    fn choose(&self, situation: &Situation<'_>) -> Result<Decision, String>;
+}
