@@ -122,10 +122,11 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         let mut told = found.reading.lemmas.iter();
         state.as_ref().is_none_or(|state| told.any(|(lemma, _)| same(state, lemma).is_some()))
     };
+    let planned = |found: &Found| question.tense == Tense::Past && only_plans(question, &found.reading);
     let tells = |found: &&Found| {
         !found.reading.only_asks()
             && names(found)
-            && !(question.tense == Tense::Past && only_plans(question, &found.reading))
+            && !planned(found)
             && !is_untold(question, &found.reading)
             && !is_of_another(question, &found.reading)
             && !is_done_by_another(question, &found.reading)
