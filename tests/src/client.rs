@@ -13,6 +13,9 @@ use crate::Broker;
 /// Longest wait for the broker and for an ordinary answer.
 const WAIT: Duration = Duration::from_secs(15);
 
+/// Deadline of a thorough question that names none: `mqtt.limits.max_deadline_ms`, unless it is configured.
+const THOROUGH: Duration = Duration::from_secs(60);
+
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// A message that came.
@@ -300,12 +303,17 @@ impl Client {
         self.ask_with(robot, json!({"question": question}))
     }
 
-    /// Asks with all fields of the contract.
+    /// Asks with all fields of the contract, and waits for as long as the question may last by it.
     ///
     /// # Errors
     /// If no answer comes.
     pub fn ask_with(&self, robot: &str, body: Value) -> Result<Reply> {
-        self.request(&format!("engram/{robot}/ask"), body.to_string())
+        let named = body["deadline_ms"].as_u64().map(Duration::from_millis);
+        let thorough = (body["effort"] == "thorough").then_some(THOROUGH);
+        let topic = format!("engram/{robot}/ask");
+        let correlation = self.request_later(&topic, body.to_string())?;
+        let deadline = named.or(thorough).unwrap_or_default();
+        self.reply(&correlation, WAIT + deadline).with_context(|| format!("request to {topic}"))
     }
 
     /// Tells `robot` one observation or an array of them and waits for the reply.

@@ -134,7 +134,12 @@ fn a_vision_model_sees_the_recording_where_a_thorough_question_looks_again() -> 
         Play::Say(said.to_string())
     })?;
     let mut stage = Stage::with("looker", |builder| {
-        builder.file("film", &clip).set("llm.vision.url", model.url()).set("llm.vision.model", "stand-in-vl")
+        builder
+            .file("film", &clip)
+            .set("llm.vision.url", model.url())
+            .set("llm.vision.model", "stand-in-vl")
+            // The program under test resizes pictures without vector instructions.
+            .set("reasoning.deadline_s", 50.0)
     })?;
     stage.agent.health(&stage.client, 5 * SOON, |report| report["sources"]["film"]["state"] == "ended")?;
     let looks = || model.requests().into_iter().filter(|request| request.purpose() == "looking").collect::<Vec<_>>();
