@@ -1,10 +1,10 @@
 //! The clauses of an event that tell what a question asks: "I had bread, and Ivo had soup" tells in its second one who had soup.
 
-use super::answerers::truth::stance;
 use super::content::{Item, verb_likeness, word_likeness};
 use super::likeness::likeness;
 use super::question::Question;
 use super::reading::{Reading, arguments, is_elliptic, is_person};
+use super::stance::stance;
 use crate::Kind;
 use crate::index::{stem, words};
 use crate::language::english::closed::SAYING;

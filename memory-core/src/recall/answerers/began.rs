@@ -6,13 +6,13 @@ use crate::language::english::states::{Scale, state};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::time::{Relation, Tense, moment, on_day};
 use crate::recall::answerers::places::capitalised;
-use crate::recall::answerers::truth::{concerns, stance};
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::content::verb_likeness;
 use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::ITSELF;
-use crate::recall::reading::{Reading, can_be_place, is_person, name_phrase};
+use crate::recall::reading::{Reading, is_person, name_phrase};
+use crate::recall::stance::{concerns, goes_away, stance, words_of};
 use crate::recall::telling::telling;
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
@@ -169,7 +169,7 @@ fn returned(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let Some(verb) = clause.verb.as_ref().filter(|verb| comes(&verb.lemma)) else { return Ok(None) };
-    let back = verb.lemma == "return" || verb.particle.iter().map(String::as_str).chain(words(clause)).any(is_home);
+    let back = verb.lemma == "return" || verb.particle.iter().map(String::as_str).chain(words_of(clause)).any(is_home);
     let Some(person) = clause.subject.as_ref().filter(|subject| back && is_person(subject)) else { return Ok(None) };
     let all = events(pool, person)?;
     let from = clause.adjuncts.iter().find(|adjunct| adjunct.preposition.ends_with("from")).map(|from| &from.noun);
@@ -189,7 +189,7 @@ fn returned(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
         clauses_of(person, &found.reading).any(|clause| {
             let verb = clause.verb.as_ref().filter(|verb| comes(&verb.lemma) && !verb.negated);
             verb.is_some_and(|verb| {
-                verb.lemma == "return" || verb.particle.iter().map(String::as_str).chain(words(clause)).any(is_home)
+                verb.lemma == "return" || verb.particle.iter().map(String::as_str).chain(words_of(clause)).any(is_home)
             })
         })
     };
@@ -222,34 +222,12 @@ fn left(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
     Ok(all.iter().rev().find(goes).cloned())
 }
 
-/// Whether who a clause is about goes away: "drives off", "wheels his bicycle out of the yard", "leaves for the harbour".
-pub(super) fn goes_away(clause: &Clause) -> bool {
-    let Some(verb) = clause.verb.as_ref().filter(|verb| !verb.negated && !verb.auxiliary_only) else { return false };
-    let vehicle = |noun: &NounPhrase| lexicon::is_a_as(&noun.head, "vehicle", PartOfSpeech::Noun).is_some();
-    let carries = !clause.objects.iter().all(vehicle);
-    let moves = matches!(verb.lemma.as_str(), "leave" | "depart" | "set" | "go")
-        || lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb);
-    let away =
-        verb.particle.as_deref().into_iter().chain(words(clause)).any(|word| matches!(word, "off" | "away" | "out"));
-    // "She arrives, out of breath."
-    let comes = matches!(verb.lemma.as_str(), "arrive" | "come" | "return" | "enter");
-    let out = clause
-        .adjuncts
-        .iter()
-        .any(|adjunct| matches!(adjunct.preposition.as_str(), "out of" | "away from") && can_be_place(&adjunct.noun));
-    moves && !comes && !carries && (away || out || matches!(verb.lemma.as_str(), "leave" | "depart"))
-}
-
 fn comes(verb: &str) -> bool {
     matches!(verb, "come" | "get" | "return" | "be" | "arrive")
 }
 
 fn is_home(word: &str) -> bool {
     matches!(word, "back" | "home" | "in" | "inside")
-}
-
-fn words(clause: &Clause) -> impl Iterator<Item = &str> {
-    clause.complements.iter().map(|(word, _)| word.as_str())
 }
 
 /// The clauses that tell what a person does.

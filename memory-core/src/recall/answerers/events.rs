@@ -12,13 +12,13 @@ use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::{asks_for_a_name, list, may_tell, quote, quoted};
 use crate::recall::answerers::rank::{ahead, explains, faulty, rank};
 use crate::recall::answerers::times::margin;
-use crate::recall::answerers::truth::stance;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::corrections::TakenBack;
 use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::{ITSELF, Question};
 use crate::recall::reading::{Reading, is_person};
+use crate::recall::stance::stance;
 use crate::recall::telling::{is_of_another, is_untold};
 use crate::{EventId, Kind, ReadError, TimeSpan};
 

@@ -6,12 +6,12 @@ use crate::language::english::question::Ask;
 use crate::language::english::states::{Scale, state};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::quote::list;
-use crate::recall::answerers::truth::{predicate, stance};
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::likeness::likeness;
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
 use crate::recall::reading::is_person;
+use crate::recall::stance::{predicate, stance};
 
 /// Events that are gone through, the latest.
 const EVENTS: usize = 600;

@@ -2,9 +2,9 @@
 
 use crate::language::english::time::{length, moment};
 use crate::recall::answerers::quote::list;
-use crate::recall::answerers::truth::{concerns, predicate, stance};
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::stance::{concerns, predicate, stance};
 use crate::{ReadError, Timestamp};
 
 /// Events of the thing that are looked at.

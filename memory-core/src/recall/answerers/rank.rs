@@ -6,12 +6,12 @@ use crate::language::english::question::Ask;
 use crate::language::english::states::state;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase, VerbGroup};
 use crate::recall::answerers::parts::parts;
-use crate::recall::answerers::truth::{is_opposed, stance};
 use crate::recall::content::verb_likeness;
 use crate::recall::likeness::best_in;
 use crate::recall::pool::Found;
 use crate::recall::question::Question;
 use crate::recall::reading::{Reading, is_person};
+use crate::recall::stance::{is_opposed, stance};
 use crate::recall::telling::is_of_another;
 use crate::{Kind, TimeSpan, Timestamp};
 

@@ -4,12 +4,12 @@ use crate::index::{stem, words};
 use crate::language::english::question::{Ask, Occurrence, Order};
 use crate::language::english::time::{Relation, Tense, ToldTime, clock_range, exact_moment, moment, period};
 use crate::recall::answerers::places::capitalised;
-use crate::recall::answerers::truth::is_opposed;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::verb_likeness;
 use crate::recall::likeness::best_in;
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
+use crate::recall::stance::is_opposed;
 use crate::recall::telling::{is_of_another, is_untold};
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
