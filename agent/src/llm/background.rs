@@ -47,18 +47,18 @@ impl Background {
         })
     }
 
-    /// Asks once within a time and blocks; call from no thread of the runtime.
+    /// Asks once for a question that waits, at most for `within`, and blocks; call from no thread of the runtime.
     ///
     /// # Errors
-    /// As [`ask`](Self::ask).
-    pub fn ask_within<T>(
+    /// Says in words which endpoint has nothing usable, and why.
+    pub fn ask_now<T>(
         &self,
         task: &Task,
         within: Duration,
-        urgency: Urgency,
         check: impl Fn(&str) -> Result<T, &'static str>,
-    ) -> Result<T, LlmError> {
-        self.handle.block_on(self.endpoint.ask(task, within, urgency, check))
+    ) -> Result<T, String> {
+        let asked = self.endpoint.ask(task, within, Urgency::Question, check);
+        self.handle.block_on(asked).map_err(|error| format!("{}: {error}", self.endpoint.name()))
     }
 
     /// The error as the memory's ports tell it.

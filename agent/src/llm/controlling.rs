@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::background::Background;
-use super::endpoint::{Task, Urgency};
+use super::endpoint::Task;
 use super::prompt::{marked, plain};
 use crate::config::Purpose;
 
@@ -124,9 +124,7 @@ impl Controller for ModelController {
         };
         let within: Duration = situation.left / SHARE;
         let check = |said: &str| checked(said, looks, may_stop);
-        self.background
-            .ask_within(&task, within, Urgency::Question, check)
-            .map_err(|error| format!("{}: {error}", endpoint.name()))
+        self.background.ask_now(&task, within, check)
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::background::Background;
-use super::endpoint::{Task, Urgency};
+use super::endpoint::Task;
 use super::prompt::{marked, plain};
 use crate::config::Purpose;
 
@@ -77,11 +77,7 @@ impl ClipViewer for VisionViewer {
             }),
             reply_tokens: REPLY_TOKENS,
         };
-        let check = |said: &str| checked(said, pictures.count);
-        let endpoint = self.background.endpoint();
-        self.background
-            .ask_within(&task, within, Urgency::Question, check)
-            .map_err(|error| format!("{}: {error}", endpoint.name()))
+        self.background.ask_now(&task, within, |said| checked(said, pictures.count))
     }
 }
 

@@ -5,24 +5,17 @@ use std::sync::Arc;
 use redb::{ReadableTable, TableDefinition};
 
 use super::handle::Engine;
+use crate::engine::test_bench::options;
 use crate::store::memory_storage::MemoryStorage;
 use crate::store::tables::{EPISODES, EVENTS};
-use crate::{
-    EventId, ForgetRequest, ManualClock, MemoryOptions, Observation, ObserveOutcome, Query, TimeSpan, Timestamp, Told,
-};
+use crate::{EventId, ForgetRequest, ManualClock, Observation, ObserveOutcome, Query, TimeSpan, Timestamp, Told};
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros((1_795_161_600 + seconds) * 1_000_000)
 }
 
 fn open(storage: &MemoryStorage) -> Engine {
-    let options = MemoryOptions {
-        zone: jiff::tz::TimeZone::UTC,
-        max_bytes: None,
-        cache_bytes: 4 << 20,
-        index: Default::default(),
-    };
-    Engine::open(Arc::new(storage.clone()), options, Arc::new(ManualClock::at(at(0)))).unwrap()
+    Engine::open(Arc::new(storage.clone()), options(), Arc::new(ManualClock::at(at(0)))).unwrap()
 }
 
 fn told(id: &str, text: &str, seconds: i64) -> Observation {

@@ -159,12 +159,7 @@ mod check {
     use crate::{ForgetRequest, ManualClock, Memory, MemoryOptions, Observation, ObserveOutcome, OpenError, Told};
 
     fn options() -> MemoryOptions {
-        MemoryOptions {
-            zone: jiff::tz::TimeZone::UTC,
-            max_bytes: None,
-            cache_bytes: 1 << 20,
-            index: Default::default(),
-        }
+        MemoryOptions { cache_bytes: 1 << 20, ..crate::engine::test_bench::options() }
     }
 
     fn open(storage: &MemoryStorage) -> Result<Memory, OpenError> {

@@ -12,6 +12,7 @@ use super::handle::Engine;
 use super::learned::record;
 use super::poses::{POSE, PoseRow};
 use super::told_places::{PLACE_ROW, PlaceRow};
+use crate::engine::test_bench;
 use crate::learning::{Learnt, LearntPart};
 use crate::store::container::{ContainerReader, ContainerWriter};
 use crate::store::envelope::{self, RecordType};
@@ -33,7 +34,7 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 fn options() -> MemoryOptions {
-    MemoryOptions { zone: jiff::tz::TimeZone::UTC, max_bytes: None, cache_bytes: 1 << 20, index: Default::default() }
+    MemoryOptions { cache_bytes: 1 << 20, ..test_bench::options() }
 }
 
 fn open(storage: &MemoryStorage) -> Result<Memory, crate::OpenError> {

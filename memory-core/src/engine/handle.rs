@@ -344,6 +344,26 @@ impl Engine {
         }
     }
 
+    /// A transaction of its own for what `work` writes: all of it is committed, or nothing.
+    pub(super) fn commit<T>(
+        &self,
+        writer: &mut Writer,
+        work: impl FnOnce(&mut Write, &mut Writer) -> Result<T>,
+    ) -> Result<T> {
+        let mut transaction = self.begin(writer)?;
+        match work(&mut transaction, writer) {
+            Ok(value) => {
+                transaction.commit().map_err(|error| self.failed(writer, error.into()))?;
+                Ok(value)
+            }
+            Err(failure) => {
+                // It rolls back as it is dropped, before the database is looked after.
+                drop(transaction);
+                Err(self.failed(writer, failure))
+            }
+        }
+    }
+
     /// Sees to the database after a failed write and says what the failure means.
     pub(super) fn failed(&self, writer: &mut Writer, failure: Failure) -> Failure {
         let failure = self.database.explain(failure);
@@ -496,30 +516,18 @@ impl Engine {
         embedded: &[(EventId, Vec<i16>)],
         last: bool,
     ) -> Result<u32> {
-        let transaction = self.begin(writer)?;
-        let lately = &mut writer.lately;
-        let mut write = || -> Result<u32> {
-            let mut tables = WriteTables::open(&transaction)?;
+        self.commit(writer, |transaction, writer| {
+            let mut tables = WriteTables::open(transaction)?;
             let number = vectors::number_of(&mut tables, space)?;
             for (id, vector) in embedded {
-                lately.put(&mut tables.vectors, number, *id, vector)?;
+                writer.lately.put(&mut tables.vectors, number, *id, vector)?;
             }
             // Once every event is in the new space, nothing leads back to an old one.
             if last {
                 vectors::drop_others(&mut tables, number)?;
             }
             Ok(number)
-        };
-        match write() {
-            Ok(number) => {
-                transaction.commit().map_err(|error| self.failed(writer, error.into()))?;
-                Ok(number)
-            }
-            Err(failure) => {
-                drop(transaction);
-                Err(self.failed(writer, failure))
-            }
-        }
+        })
     }
 
     pub(crate) fn setting(&self, name: &str) -> Result<Option<String>, ReadError> {
@@ -533,19 +541,12 @@ impl Engine {
             return Err(ObserveError::Store(message));
         }
         let mut writer = self.writer.lock();
-        let transaction = self.begin(&mut writer)?;
-        let write = || -> Result<()> {
+        self.commit(&mut writer, |transaction, _| {
             let mut settings = transaction.open_table(SETTINGS)?;
             settings.insert(name, tables::seal_text(name, value).as_slice())?;
             Ok(())
-        };
-        match write() {
-            Ok(()) => transaction.commit().map_err(|error| self.failed(&mut writer, error.into()).into()),
-            Err(failure) => {
-                drop(transaction);
-                Err(self.failed(&mut writer, failure).into())
-            }
-        }
+        })?;
+        Ok(())
     }
 
     /// Recordings that still have to be removed.
@@ -560,21 +561,14 @@ impl Engine {
 
     pub(crate) fn recordings_removed(&self, numbers: &[u64]) -> Result<(), ObserveError> {
         let mut writer = self.writer.lock();
-        let transaction = self.begin(&mut writer)?;
-        let write = || -> Result<()> {
+        self.commit(&mut writer, |transaction, _| {
             let mut purges = transaction.open_table(PURGES)?;
             for number in numbers {
                 purges.remove(*number)?;
             }
             Ok(())
-        };
-        match write() {
-            Ok(()) => transaction.commit().map_err(|error| self.failed(&mut writer, error.into()).into()),
-            Err(failure) => {
-                drop(transaction);
-                Err(self.failed(&mut writer, failure).into())
-            }
-        }
+        })?;
+        Ok(())
     }
 
     pub(crate) fn check(&self) -> Result<crate::CheckReport, ReadError> {

@@ -218,21 +218,12 @@ impl Engine {
 
     /// One transaction for rows alone.
     pub(super) fn write_learnt(&self, writer: &mut Writer, rows: &[Row], durable: bool) -> Result<()> {
-        let mut transaction = self.begin(writer)?;
-        let mut written = || -> Result<()> {
+        self.commit(writer, |transaction, _| {
             if !durable {
                 transaction.wait_for_no_disk()?;
             }
-            let mut table = transaction.open_table(LEARNT)?;
-            write(&mut table, rows)
-        };
-        match written() {
-            Ok(()) => transaction.commit().map_err(|error| self.failed(writer, error.into())),
-            Err(failure) => {
-                drop(transaction);
-                Err(self.failed(writer, failure))
-            }
-        }
+            write(&mut transaction.open_table(LEARNT)?, rows)
+        })
     }
 
     /// Whether something can be taken back in no time; not so for a while after the memory was opened.

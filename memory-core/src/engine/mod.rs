@@ -88,6 +88,8 @@ mod saved_index;
 mod saved_tests;
 mod saving;
 mod shared;
+#[cfg(test)]
+mod test_bench;
 mod told;
 mod told_places;
 mod vectors;

@@ -6,50 +6,19 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::handle::Engine;
+use crate::engine::test_bench::{Letters, options};
 use crate::learning::Row;
-use crate::ports::{PortError, TextEmbedder};
+use crate::ports::TextEmbedder;
 use crate::store::memory_storage::MemoryStorage;
-use crate::{
-    EpisodeId, ForgetRequest, Kind, ManualClock, MemoryOptions, Observation, ObserveOutcome, Timestamp, Told, Value,
-};
-
-/// Counts letters.
-struct Letters;
-
-impl TextEmbedder for Letters {
-    fn space(&self) -> &'static str {
-        "letters"
-    }
-
-    fn dimensions(&self) -> usize {
-        26
-    }
-
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, PortError> {
-        let vector = |text: &&str| {
-            let mut counts = vec![0.1_f32; 26];
-            for letter in text.bytes().filter(u8::is_ascii_lowercase) {
-                counts[usize::from(letter - b'a')] += 1.0;
-            }
-            counts
-        };
-        Ok(texts.iter().map(vector).collect())
-    }
-}
+use crate::{EpisodeId, ForgetRequest, Kind, ManualClock, Observation, ObserveOutcome, Timestamp, Told, Value};
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros((1_795_161_600 + seconds) * 1_000_000)
 }
 
 fn open(storage: &MemoryStorage, phi: bool) -> Engine {
-    let options = MemoryOptions {
-        zone: jiff::tz::TimeZone::UTC,
-        max_bytes: None,
-        cache_bytes: 4 << 20,
-        index: Default::default(),
-    };
-    let store = Engine::open(Arc::new(storage.clone()), options, Arc::new(ManualClock::at(at(0)))).unwrap();
-    store.set_text_embedder(phi.then(|| Arc::new(Letters) as Arc<dyn TextEmbedder>));
+    let store = Engine::open(Arc::new(storage.clone()), options(), Arc::new(ManualClock::at(at(0)))).unwrap();
+    store.set_text_embedder(phi.then(|| Arc::new(Letters("letters")) as Arc<dyn TextEmbedder>));
     store
 }
 

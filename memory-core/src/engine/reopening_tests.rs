@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::handle::Engine;
+use crate::engine::test_bench;
 use crate::store::fault::FaultStorage;
 use crate::{ManualClock, MemoryOptions, Observation, ReadError, Timestamp, Told};
 
@@ -14,11 +15,9 @@ fn told(text: &str) -> Vec<Observation> {
 
 fn open(storage: &FaultStorage) -> Engine {
     let options = MemoryOptions {
-        zone: jiff::tz::TimeZone::UTC,
-        max_bytes: None,
         // Every page is read from the disk, so that a reader notices.
         cache_bytes: 1,
-        index: Default::default(),
+        ..test_bench::options()
     };
     let clock = Arc::new(ManualClock::at(Timestamp::from_micros(1_795_161_600_000_000)));
     Engine::open(Arc::new(storage.clone()), options, clock).unwrap()

@@ -6,41 +6,17 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::handle::Engine;
+use crate::engine::test_bench::{Letters, options};
 use crate::index::{Hit, Search, SearchQuery, TermStatistics};
-use crate::ports::{PortError, TextEmbedder};
+use crate::ports::TextEmbedder;
 use crate::store::fault::{FaultStorage, Survival};
 use crate::store::generation::Generation;
 use crate::store::memory_storage::{Image, MemoryStorage};
 use crate::store::storage::Storage;
 use crate::{
-    Boundary, EventId, ForgetRequest, Kind, ManualClock, MemoryOptions, Modality, Observation, Perceived,
-    PerceivedEvent, SaveIndex, Stats, StreamSpan, TimeSpan, Timestamp, Told,
+    Boundary, EventId, ForgetRequest, Kind, ManualClock, Modality, Observation, Perceived, PerceivedEvent, SaveIndex,
+    Stats, StreamSpan, TimeSpan, Timestamp, Told,
 };
-
-/// Counts letters: texts that share letters are near.
-struct Letters(&'static str);
-
-impl TextEmbedder for Letters {
-    fn space(&self) -> &str {
-        self.0
-    }
-
-    fn dimensions(&self) -> usize {
-        26
-    }
-
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, PortError> {
-        let vector = |text: &&str| {
-            let mut counts = vec![0.1_f32; 26];
-            for letter in text.bytes().filter(u8::is_ascii_lowercase) {
-                counts[usize::from(letter - b'a')] += 1.0;
-            }
-            let length = counts.iter().map(|count| count * count).sum::<f32>().sqrt();
-            counts.into_iter().map(|count| count / length).collect()
-        };
-        Ok(texts.iter().map(vector).collect())
-    }
-}
 
 fn clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at(at(0)))
@@ -51,13 +27,7 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 fn open(storage: impl Storage + 'static) -> Engine {
-    let options = MemoryOptions {
-        zone: jiff::tz::TimeZone::UTC,
-        max_bytes: None,
-        cache_bytes: 4 << 20,
-        index: Default::default(),
-    };
-    Engine::open(Arc::new(storage), options, clock()).unwrap()
+    Engine::open(Arc::new(storage), options(), clock()).unwrap()
 }
 
 fn with_space(storage: impl Storage + 'static, space: Option<&'static str>) -> Engine {
@@ -493,13 +463,7 @@ fn vectors_are_not_read_again_where_the_index_has_their_signatures() {
 fn it_is_saved_when_enough_of_it_is_new() {
     let storage = MemoryStorage::new();
     let clock = clock();
-    let options = MemoryOptions {
-        zone: jiff::tz::TimeZone::UTC,
-        max_bytes: None,
-        cache_bytes: 4 << 20,
-        index: Default::default(),
-    };
-    let store = Engine::open(Arc::new(storage), options, Arc::<ManualClock>::clone(&clock)).unwrap();
+    let store = Engine::open(Arc::new(storage), options(), Arc::<ManualClock>::clone(&clock)).unwrap();
     let tell = |count: i64| {
         let from = i64::try_from(store.stats().events).unwrap();
         store.observe((from..from + count).map(|n| told("asr", None, 40 * n, TEXTS[0], None)).collect()).unwrap();

@@ -90,25 +90,14 @@ impl Engine {
     /// The state of the writer, with a row by which it is known again.
     fn take_state(&self, writer: &mut Writer, generation: Generation) -> Result<Saving> {
         let token = new_token()?;
-        let transaction = self.begin(writer)?;
         // Until the new file has its name, the old one may be needed.
         let needed = writer.saved;
-        let write = || -> Result<u64> {
-            let mut tables = WriteTables::open(&transaction)?;
+        let number = self.commit(writer, |transaction, _| {
+            let mut tables = WriteTables::open(transaction)?;
             let number = changes::push(&mut tables.changes, &Change::Saved { token })?;
             changes::prune(&mut tables.changes, needed.unwrap_or(number))?;
             Ok(number)
-        };
-        let number = match write() {
-            Ok(number) => {
-                transaction.commit().map_err(|error| self.failed(writer, error.into()))?;
-                number
-            }
-            Err(failure) => {
-                drop(transaction);
-                return Err(self.failed(writer, failure));
-            }
-        };
+        })?;
         let space = writer.indexed_space.as_ref().map(|indexed| (indexed.space.clone(), indexed.number));
         Ok(Saving {
             header: SnapshotHeader {

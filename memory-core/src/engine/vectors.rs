@@ -84,12 +84,7 @@ impl Writer {
                 continue;
             }
             let Some(vector) = sound_vector(&table, number, event, dimensions, value.value()) else { continue };
-            loaded.push((EventId(event), vector));
-            self.pending.remove(event);
-            if loaded.len() == LOAD_CHUNK {
-                self.index.embed(&loaded);
-                loaded.clear();
-            }
+            self.load(event, vector, &mut loaded);
         }
         self.index.embed(&loaded);
         Ok(())
@@ -106,15 +101,20 @@ impl Writer {
         for event in self.pending.newest(usize::MAX) {
             let Some(value) = table.get((number, event))? else { continue };
             let Some(vector) = sound_vector(table, number, event, dimensions, value.value()) else { continue };
-            loaded.push((EventId(event), vector));
-            self.pending.remove(event);
-            if loaded.len() == LOAD_CHUNK {
-                self.index.embed(&loaded);
-                loaded.clear();
-            }
+            self.load(event, vector, &mut loaded);
         }
         self.index.embed(&loaded);
         Ok(())
+    }
+
+    /// A vector on its way into the index, which takes them by the chunk.
+    fn load(&mut self, event: u64, vector: Vec<i16>, chunk: &mut Vec<(EventId, Vec<i16>)>) {
+        chunk.push((EventId(event), vector));
+        self.pending.remove(event);
+        if chunk.len() == LOAD_CHUNK {
+            self.index.embed(chunk);
+            chunk.clear();
+        }
     }
 
     /// Takes φ away. Its vectors stay in the store.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fuzzing::fuzz;
 
 use super::*;
+use crate::engine::test_bench;
 use crate::store::envelope::RecordType;
 use crate::store::memory_storage::MemoryStorage;
 use crate::store::records::{EPISODE, EpisodeRow, decode_attributes};
@@ -19,12 +20,7 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 fn open() -> Memory {
-    let options = MemoryOptions {
-        zone: jiff::tz::TimeZone::UTC,
-        max_bytes: None,
-        cache_bytes: 1 << 20,
-        index: Default::default(),
-    };
+    let options = MemoryOptions { cache_bytes: 1 << 20, ..test_bench::options() };
     let clock = Arc::new(ManualClock::at(at(90_000)));
     Memory::open_in(Arc::new(MemoryStorage::new()), options, clock).unwrap()
 }

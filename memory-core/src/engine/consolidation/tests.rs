@@ -9,16 +9,16 @@ use redb::ReadableTable;
 
 use crate::engine::handle::Engine;
 use crate::engine::shared;
+use crate::engine::test_bench::{Letters, options};
 use crate::engine::vectors::quantize;
 use crate::episodic::consolidation::PlaceSpace;
-use crate::ports::{PortError, TextEmbedder};
 use crate::recall::Reader;
 use crate::store::memory_storage::MemoryStorage;
 use crate::store::tables::VECTORS;
 use crate::{
-    Boundary, ConsolidationOptions, EpisodeFilter, EpisodeId, EventId, ForgetRequest, Kind, ManualClock, MemoryOptions,
-    Modality, Observation, ObserveOutcome, Origin, Perceived, PerceivedEvent, Pose, PoseOf, Sensed, SensedEmbedding,
-    StreamSpan, TimeSpan, Timestamp, Told,
+    Boundary, ConsolidationOptions, EpisodeFilter, EpisodeId, EventId, ForgetRequest, Kind, ManualClock, Modality,
+    Observation, ObserveOutcome, Origin, Perceived, PerceivedEvent, Pose, PoseOf, Sensed, SensedEmbedding, StreamSpan,
+    TimeSpan, Timestamp, Told,
 };
 
 /// A whole hour of the wall clock.
@@ -32,14 +32,8 @@ fn at(seconds: i64) -> Timestamp {
 const PICTURES: &str = "pictures";
 
 fn open(storage: &MemoryStorage, enabled: bool) -> Engine {
-    let options = MemoryOptions {
-        zone: jiff::tz::TimeZone::UTC,
-        max_bytes: None,
-        cache_bytes: 4 << 20,
-        index: Default::default(),
-    };
     let clock = Arc::new(ManualClock::at(at(5 * 3_600)));
-    let store = Engine::open(Arc::new(storage.clone()), options, clock).unwrap();
+    let store = Engine::open(Arc::new(storage.clone()), options(), clock).unwrap();
     store.set_consolidation(ConsolidationOptions { enabled, after: Duration::ZERO, ..ConsolidationOptions::default() });
     store.set_place_spaces(vec![PlaceSpace { space: PICTURES.into(), gamma: 0.82 }]);
     store
@@ -309,29 +303,6 @@ fn a_restart_goes_on_where_consolidation_was() {
     assert_eq!(store.stats().events, 3);
 }
 
-/// A vector of text that follows from its letters.
-struct Letters;
-
-impl TextEmbedder for Letters {
-    fn space(&self) -> &'static str {
-        "letters"
-    }
-
-    fn dimensions(&self) -> usize {
-        32
-    }
-
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, PortError> {
-        let embed = |text: &&str| {
-            let mut vector = vec![0.0_f32; 32];
-            text.bytes().for_each(|byte| vector[usize::from(byte % 32)] += 1.0);
-            let norm = vector.iter().map(|component| component * component).sum::<f32>().sqrt();
-            vector.into_iter().map(|component| component / norm).collect()
-        };
-        Ok(texts.iter().map(embed).collect())
-    }
-}
-
 /// Rows of vectors: those of events that are their own, those that are shared, and shared ones.
 fn rows(store: &Engine) -> (usize, usize, usize) {
     let transaction = store.database.read().unwrap();
@@ -471,7 +442,7 @@ fn the_same_words_have_one_vector_and_find_each_of_their_events() {
     let storage = MemoryStorage::new();
     let store = open(&storage, false);
     patrol(&store);
-    store.set_text_embedder(Some(Arc::new(Letters)));
+    store.set_text_embedder(Some(Arc::new(Letters("letters"))));
     while store.embed_pending(7).unwrap().embeddings > 0 {}
     // Pictures are events' own here: nothing is consolidated. Eleven texts, of which one comes thirty times.
     assert_eq!(rows(&store), (30, 60, 11));
@@ -483,7 +454,7 @@ fn the_same_words_have_one_vector_and_find_each_of_their_events() {
     sound(&store);
     drop(store);
     let store = open(&storage, false);
-    store.set_text_embedder(Some(Arc::new(Letters)));
+    store.set_text_embedder(Some(Arc::new(Letters("letters"))));
     assert_eq!(store.stats().pending_embeddings, 0, "all of them are found again");
     assert_eq!(store.view().unwrap().vector(EventId(1)), store.view().unwrap().vector(EventId(21)));
 }
@@ -524,7 +495,7 @@ proptest! {
     fn consolidated_or_not_a_memory_says_the_same_and_forgets_the_same(steps in steps()) {
         let storages = [MemoryStorage::new(), MemoryStorage::new()];
         let mut stores = [open(&storages[0], true), open(&storages[1], false)];
-        stores.iter().for_each(|store| store.set_text_embedder(Some(Arc::new(Letters))));
+        stores.iter().for_each(|store| store.set_text_embedder(Some(Arc::new(Letters("letters")))));
         let mut next = 0;
         for step in steps {
             for (number, store) in stores.iter_mut().enumerate() {
@@ -560,7 +531,7 @@ proptest! {
                     Step::Reopen => {
                         *store = open(&MemoryStorage::new(), false);
                         *store = open(&storages[number], number == 0);
-                        store.set_text_embedder(Some(Arc::new(Letters)));
+                        store.set_text_embedder(Some(Arc::new(Letters("letters"))));
                     }
                 }
                 sound(store);

@@ -227,18 +227,11 @@ impl Engine {
     fn write_gists(&self, work: impl FnOnce(&mut GistTable<'_>, u64) -> Result<()>) -> Result<(), ObserveError> {
         let mut writer = self.writer();
         let seq = writer.head.seq;
-        let mut transaction = self.begin(&mut writer)?;
-        let write = || -> Result<()> {
+        self.commit(&mut writer, |transaction, _| {
             transaction.wait_for_no_disk()?;
             work(&mut transaction.open_table(GISTS)?, seq)
-        };
-        match write() {
-            Ok(()) => Ok(transaction.commit().map_err(|error| self.failed(&mut writer, error.into()))?),
-            Err(failure) => {
-                drop(transaction);
-                Err(self.failed(&mut writer, failure).into())
-            }
-        }
+        })?;
+        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use redb::ReadableTable;
 
 use crate::engine::handle::Engine;
+use crate::engine::test_bench;
 use crate::episodic::gist::{Level, Line, joined};
 use crate::store::memory_storage::MemoryStorage;
 use crate::store::tables::GISTS;
@@ -22,12 +23,7 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 fn open_in(storage: &MemoryStorage, zone: &str) -> Engine {
-    let options = MemoryOptions {
-        zone: jiff::tz::TimeZone::get(zone).unwrap(),
-        max_bytes: None,
-        cache_bytes: 4 << 20,
-        index: Default::default(),
-    };
+    let options = MemoryOptions { zone: jiff::tz::TimeZone::get(zone).unwrap(), ..test_bench::options() };
     let clock = Arc::new(ManualClock::at(at((DAYS + 2) * 86_400)));
     Engine::open(Arc::new(storage.clone()), options, clock).unwrap()
 }
