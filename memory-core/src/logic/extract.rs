@@ -40,7 +40,9 @@ const ARTICLES: [&str; 12] = ["a", "an", "the", "his", "her", "their", "its", "m
 pub fn actions_of(event: &Event) -> Vec<Action> {
     match event.kind {
         Kind::Action => {
-            let mut action = frame(event, event.text.clone());
+            let mut action = frame(event, String::new());
+            // Whoever does it, it is the same step.
+            action.text = without_doer(&event.text, action.person.as_deref()).to_owned();
             action.named = true;
             vec![action]
         }
@@ -48,6 +50,24 @@ pub fn actions_of(event: &Event) -> Vec<Action> {
         Kind::Text => sentences(&event.text).flat_map(|sentence| said(event, &sentence, true)).collect(),
         Kind::Sound | Kind::Object | Kind::Entity | Kind::State => Vec::new(),
     }
+}
+
+/// What is done, without the name of who does it at the begin: "Ines stirs the glaze", told of Ines.
+fn without_doer<'t>(text: &'t str, doer: Option<&str>) -> &'t str {
+    let text = text.trim_start();
+    let short = doer.and_then(|doer| doer.split_whitespace().next());
+    let names = doer.into_iter().chain(short).chain(["The robot", "I", "We"]);
+    let mut behind = names.filter_map(|name| {
+        let (begin, rest) = text.split_at_checked(name.len())?;
+        let alone = rest.starts_with(' ') && !rest.trim_start().is_empty();
+        (alone && begin.to_lowercase() == name.to_lowercase()).then(|| rest.trim_start())
+    });
+    // "I am mopping", "Ines and Bo stir": not a name and what it does.
+    let next = |rest: &&str| {
+        let word = rest.split_whitespace().next().unwrap_or_default();
+        !matches!(word, "and" | "am" | "is" | "are" | "have" | "has" | "will" | "was" | "were") && !word.ends_with(',')
+    };
+    behind.find(next).unwrap_or(text)
 }
 
 /// An action with what the event's attributes say about it.

@@ -36,6 +36,8 @@ const TOLD: f64 = 2.0;
 /// come to an order of 0.625: of the pairs of steps those of one task agree, the others by chance.
 const ORDERLY: f64 = 0.7;
 const ENOUGH: usize = 3;
+/// Two sessions are believed from this order on: by chance they agree too often.
+const SAME_ORDER: f64 = 0.8;
 const BELIEVED: f64 = 3.3;
 /// Steps that lie more than so many times as near to another told goal speak strongly against this one.
 const OF_ANOTHER: f64 = 2.0;
@@ -119,7 +121,12 @@ impl Verification {
     fn is_believed(&self, told: GoalLikeness) -> bool {
         let other = told.lead.map(|lead| told.mean - lead);
         let of_another = other.is_some_and(|other| other > OF_ANOTHER * told.mean.max(0.0));
-        self.order >= ORDERLY && self.sessions >= ENOUGH && !of_another
+        let orderly = match self.sessions {
+            0 | 1 => false,
+            2 => self.order >= SAME_ORDER,
+            ENOUGH.. => self.order >= ORDERLY,
+        };
+        orderly && !of_another
     }
 }
 

@@ -7,9 +7,10 @@ use jiff::Zoned;
 use super::content::Content;
 use super::intent;
 use crate::index::{Holding, Search};
-use crate::language::english::closed::{ABSENT, CHANGING, PARTS_OF_DAYS, PROFESSIONS};
-use crate::language::english::question::{Ask, Asked, Cue, understand};
+use crate::language::english::closed::{ABSENT, CHANGING, PARTS_OF_DAYS, PROFESSIONS, SUMMING};
+use crate::language::english::question::{Ask, Asked, Cue, is_request, understand};
 use crate::language::english::syntax::{NounKind, NounPhrase};
+use crate::language::english::tag::{Tag, Word};
 use crate::language::english::time::{Tense, TimePhrase, may_name_session, tense_of, time_phrases, without};
 use crate::{Intent, Modality, Query, QuestionModality, TimeSpan};
 
@@ -76,10 +77,11 @@ impl<'a> Question<'a> {
         let cue = cue.filter(|cue| !cue.is_empty());
         let mut named = named(&asked);
         // "You" is the robot itself, under the name by which it tells of itself.
-        let itself = asked.words.iter().any(|word| {
+        let itself = asked.words.iter().enumerate().any(|(at, word)| {
             matches!(word.text.as_str(), "you" | "your" | "yourself")
                 && main.start <= word.range.start
                 && word.range.end <= main.end
+                && !is_requested(&asked.words, at)
         });
         let tells =
             || !search.holding(&Holding { entity: Some(ITSELF.into()), limit: 1, ..Holding::default() }).is_empty();
@@ -101,6 +103,7 @@ impl<'a> Question<'a> {
             Ask::Action if asked.habitual => content.leave_out(PARTS_OF_DAYS),
             // "What is the date of …?": a date is no part of what is asked about.
             Ask::Time => content.leave_out(&asked.class.iter().map(|class| class.head.as_str()).collect::<Vec<_>>()),
+            Ask::Summary => content.leave_out(SUMMING),
             Ask::Person if asks_absent(&asked) => content.leave_out(ABSENT),
             Ask::Thing if asks_profession(&asked) => content.leave_out(PROFESSIONS),
             _ => {}
@@ -178,6 +181,13 @@ fn tense(text: &str) -> Tense {
         Some("did" | "was" | "were" | "had") => Tense::Past,
         _ => tense_of(text),
     }
+}
+
+/// Whether "you" is whom a request is addressed to, and not what it is about: "can you please sum up the day?".
+fn is_requested(words: &[Word], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| words.get(before));
+    let mut behind = words[at + 1..].iter().skip_while(|word| word.tag == Tag::Adverb || word.is("please"));
+    before.is_some_and(|word| word.tag == Tag::Modal) && behind.next().is_some_and(|word| is_request(&word.text))
 }
 
 /// Whether a time says when a thing was seen, and not when what is asked for happened: "the cup seen at 10:15".

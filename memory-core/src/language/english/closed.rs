@@ -374,6 +374,9 @@ pub(crate) fn joined_number(first: f64, second: f64) -> f64 {
     }
 }
 
+/// Verbs that ask for a summary.
+pub(crate) const SUMMING: &[&str] = &["sum", "summarise", "summarize", "recap"];
+
 /// Words that ask what is different.
 pub(crate) const CHANGING: &[&str] = &["change", "changed", "different", "difference", "new", "become"];
 /// Words that ask who was not there.

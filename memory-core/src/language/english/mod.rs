@@ -6,6 +6,7 @@ pub(crate) mod faults;
 pub(crate) mod foreign;
 pub(crate) mod lexicon;
 pub(crate) mod question;
+pub(crate) mod reply;
 pub(crate) mod space;
 pub(crate) mod states;
 pub(crate) mod summary;

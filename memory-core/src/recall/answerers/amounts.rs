@@ -14,7 +14,7 @@ use crate::recall::answerers::times::margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::corrections::stated;
-use crate::recall::likeness::likeness;
+use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::quantities::Quantity;
 use crate::recall::question::Question;
@@ -46,7 +46,12 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     }
     let mut best: Option<(f32, Quantity, &Found)> = None;
     let latest = question.tense != crate::language::english::time::Tense::Past;
-    let top = pooled.iter().map(Found::fitness).fold(0.0, f32::max);
+    // A price is told in words of its own: of a question for one, only what holds one counts.
+    let priced = |found: &&Found| {
+        unit_class(question).is_none()
+            || stated(&found.reading).iter().any(|quantity| is_of_unit(question, quantity, &found.reading))
+    };
+    let top = pooled.iter().filter(priced).map(Found::fitness).fold(0.0, f32::max);
     for found in pooled.iter().filter(|found| found.fitness() >= 0.8 * top) {
         let telling = telling(question, &found.reading);
         for quantity in
@@ -231,14 +236,30 @@ fn measured(question: &Question<'_>, quantity: &Quantity) -> f32 {
     0.2 * named(&quantity.of).max(0.8 * named(&quantity.unit)).max(class).max(if of_verb { 1.0 } else { 0.0 })
 }
 
+/// The share of a question that an event holds which tells an amount of what is asked for: "thirty euros" says what it cost.
+fn told_amount(question: &Question<'_>, found: &Found) -> f32 {
+    let of_it =
+        question.named.iter().all(|thing| best_in(thing, &found.reading) >= SUITS) && !question.named.is_empty();
+    let Some(class) = unit_class(question).filter(|_| of_it) else { return found.coverage.of_content };
+    let says = |word: &str| {
+        MEASURED_IN.iter().any(|(verbs, unit)| *unit == class && verbs.contains(&word))
+            || matches!(word, "price" | "cost")
+    };
+    let mut held = question.content.held(&found.reading);
+    let items = question.content.items.iter().zip(&mut held);
+    items.filter(|(item, _)| says(&item.lemma)).for_each(|(_, held)| *held = 1.0);
+    question.content.covered_by(&held)
+}
+
 fn signals(question: &Question<'_>, found: &Found, pooled: &[Found]) -> Signals {
+    let coverage = told_amount(question, found);
     Signals {
-        coverage: found.coverage.of_content,
+        coverage,
         cosine: found.cosine.unwrap_or(0.0),
         margin: margin(pooled),
         fits: 1.0,
-        thing: question.named.first().map_or(0.5, |thing| crate::recall::likeness::best_in(thing, &found.reading)),
-        known: question.content.known(),
+        thing: question.named.first().map_or(0.5, |thing| best_in(thing, &found.reading)),
+        known: if coverage > found.coverage.of_content { coverage } else { question.content.known() },
     }
 }
 

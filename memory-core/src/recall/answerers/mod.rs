@@ -4,6 +4,7 @@ pub(super) mod absent;
 pub(super) mod amounts;
 pub(super) mod apart;
 pub(super) mod began;
+pub(super) mod causes;
 pub(super) mod compared;
 pub(super) mod counts;
 pub(super) mod events;
@@ -22,6 +23,7 @@ pub(super) mod presence;
 pub(super) mod procedures;
 pub(super) mod quote;
 pub(super) mod rank;
+pub(super) mod replies;
 pub(super) mod roles;
 pub(super) mod signal;
 pub(super) mod stopped;
@@ -134,15 +136,21 @@ pub(super) fn propose(
         _ => None,
     };
     let of_class = events::of_class(pool)?;
-    let specific = signal::answer(pool)?.or(specific).or(of_class);
+    let caused = causes::answer(pool, found)?;
+    let specific = signal::answer(pool)?.or(caused).or(specific).or(of_class);
+    let specific = match specific {
+        Some(specific) => Some(specific),
+        None => replies::answer(pool, found)?,
+    };
     // A place that was told since is newer than what was learnt.
     if let (Ask::Place, Some(place)) = (question.ask(), &specific)
         && (question.tense != Tense::Past || question.is_bounded())
         && place.signals.fits >= 1.0
-        && place.signals.thing >= SURELY
     {
         let at = |candidate: &Candidate| candidate.evidence.first().map(|found| found.span().start);
-        candidates.retain(|candidate| candidate.layer != Layer::Facts || at(candidate) >= at(place));
+        let likelier = |fact: &Candidate| place.signals.thing < SURELY && fact.signals.thing > place.signals.thing;
+        candidates
+            .retain(|candidate| candidate.layer != Layer::Facts || at(candidate) >= at(place) || likelier(candidate));
     }
     let told: Vec<Candidate> = candidates.iter().chain(&specific).cloned().collect();
     let present = presence::answer(pool, cue, &told)?;

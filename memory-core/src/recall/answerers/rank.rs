@@ -3,14 +3,14 @@
 use crate::index::{stem, words};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Ask;
-use crate::language::english::states::state;
-use crate::language::english::syntax::{Clause, NounKind, NounPhrase, VerbGroup};
+use crate::language::english::syntax::{Clause, NounPhrase, VerbGroup};
+use crate::recall::answerers::causes::{explains, faulty};
 use crate::recall::answerers::parts::parts;
 use crate::recall::content::verb_likeness;
 use crate::recall::likeness::best_in;
 use crate::recall::pool::Found;
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, is_person};
+use crate::recall::reading::Reading;
 use crate::recall::stance::{is_opposed, stance};
 use crate::recall::telling::is_of_another;
 use crate::{Kind, TimeSpan, Timestamp};
@@ -133,45 +133,6 @@ fn of_a_fault(question: &Question<'_>, reading: &Reading) -> f32 {
         return EXPLANATION;
     }
     if stance("broken", thing, &question.asked.clause, reading) == Some(true) { FAULT } else { 1.0 }
-}
-
-/// What somebody says that it was, afterwards: "it was the fuse", "it was only a loose wire", "it just needed oil".
-pub(in crate::recall) fn explains(reading: &Reading) -> Option<&Clause> {
-    let restored = crate::index::words(&reading.event.text).any(|word| word == "again" || word == "back");
-    let only = |clause: &Clause| clause.complements.iter().any(|(word, _)| matches!(word.as_str(), "only" | "just"));
-    reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses).find(|clause| {
-        let Some(verb) = clause.verb.as_ref().filter(|verb| verb.past && !verb.negated) else { return false };
-        // "It works again, a mouse had gnawed through the wire."
-        if verb.perfect && !verb.auxiliary_only && restored {
-            return true;
-        }
-        let it = clause.subject.as_ref().is_some_and(|subject| matches!(subject.head.as_str(), "it" | "that"));
-        let was = verb.lemma == "be" && verb.auxiliary_only && it;
-        let common = clause.objects.first().is_some_and(|object| object.kind == NounKind::Common && !is_person(object));
-        common && (was || only(clause) && matches!(verb.lemma.as_str(), "need" | "want" | "lack"))
-    })
-}
-
-/// The thing of which the question asks what is wrong with it.
-pub(in crate::recall) fn faulty<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
-    let clause = &question.asked.clause;
-    let mut nouns = clause.subject.iter().chain(&clause.objects);
-    let wrong = clause.complements.iter().any(|(word, _)| word == "wrong")
-        || nouns.any(|noun| matches!(noun.head.as_str(), "matter" | "problem"));
-    let adjunct = clause.adjuncts.iter().find(|adjunct| wrong && adjunct.preposition == "with");
-    // "What made him ill?"
-    let made = clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "make" | "get" | "cause"));
-    let bad = clause.complements.iter().any(|(word, _)| state(word).is_some_and(|(_, good)| !good));
-    let made = clause.objects.first().filter(|_| made && bad && question.asked.subject_is_asked);
-    // "Why was it dead?", "why did it not work?"
-    let why = question.ask() == Ask::Reason
-        && (bad
-            || clause
-                .verb
-                .as_ref()
-                .is_some_and(|verb| verb.negated && state(&verb.lemma).is_some_and(|(_, good)| good)));
-    let why = clause.subject.as_ref().filter(|subject| why && !subject.is_pronoun());
-    adjunct.map(|adjunct| &adjunct.noun).or(made).or(why)
 }
 
 /// Whether the event says what the deed was done to, where that is asked: "what did you sweep?" is not answered by "I have swept".

@@ -1,11 +1,13 @@
 //! A stretch of time, or what is remembered of somebody or something, in a few sentences.
 
 use crate::episodic::gist::{Line, SUMMARY_WORDS, joined, summary};
+use crate::language::english::closed::PLACING;
 use crate::language::english::lexicon;
 use crate::language::english::syntax::NounPhrase;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::pool::Pool;
 use crate::recall::question::Question;
+use crate::recall::reading::is_person;
 use crate::{EventId, ReadError, TimeSpan, Timestamp};
 
 /// Events of a named thing that are gone through at most.
@@ -20,6 +22,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
     let named = |noun: &&NounPhrase| {
         question.content.items.iter().any(|item| item.documents > 0 && noun.lemmas().contains(&item.lemma.as_str()))
     };
+    // Where few events tell where they were, all of the time may have been there.
+    let there: Vec<&NounPhrase> = places_where_it_happened(question).collect();
+    let named = |noun: &&NounPhrase| named(noun) && !there.iter().any(|place| place.range == noun.range);
     let mut lines = match (question.named.iter().find(named), bound) {
         (Some(thing), _) => {
             let mut found = crate::recall::pool::merged(
@@ -74,6 +79,14 @@ pub(in crate::recall) fn is_of_a_time(question: &Question<'_>) -> bool {
         && question.asked.occurrence.is_none()
 }
 
+/// The places of a question for what happened there.
+fn places_where_it_happened<'q>(question: &'q Question<'_>) -> impl Iterator<Item = &'q NounPhrase> {
+    let clause = &question.asked.clause;
+    let happened = clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "happen" | "occur" | "go"));
+    let placed = clause.adjuncts.iter().filter(|adjunct| PLACING.contains(&adjunct.preposition.as_str()));
+    placed.map(|adjunct| &adjunct.noun).filter(move |noun| happened && !is_person(noun))
+}
+
 /// Whether a question for what somebody did means a longer stretch: nothing but persons is named, for an hour or more.
 pub(in crate::recall) fn is_wide(question: &Question<'_>) -> bool {
     let long = question
@@ -82,7 +95,8 @@ pub(in crate::recall) fn is_wide(question: &Question<'_>) -> bool {
         .is_some_and(|bound| bound.end.since(bound.start).as_secs() >= 3_600);
     let persons = question.content.items.iter().all(|item| {
         item.light
-            || question.named.iter().any(|noun| crate::recall::reading::is_person(noun) && noun.head == item.lemma)
+            || places_where_it_happened(question).any(|noun| noun.lemmas().contains(&item.lemma.as_str()))
+            || question.named.iter().any(|noun| is_person(noun) && noun.head == item.lemma)
             || item.lemma == crate::recall::question::ITSELF
     });
     long && persons && question.asked.cue.is_none()

@@ -11,6 +11,9 @@ use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
 /// Prepositions of a place that the place before lies at.
 const NESTING: &[&str] = &["in", "on", "at", "under", "behind", "beside", "near", "next to", "above", "below"];
 
+/// Verbs of a vessel whose contents go where they say, and not the vessel: "she empties the bucket into the sink".
+const EMPTYING: &[&str] = &["empty", "drain"];
+
 /// How a place stands to a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::recall) enum Placement {
@@ -74,6 +77,7 @@ impl Reading {
                     && !matches!(verb.lemma.as_str(), "go" | "come" | "hang")
             })
         };
+        let empties = clause.verb.as_ref().is_some_and(|verb| EMPTYING.contains(&verb.lemma.as_str())) && !passive;
         let run = place_runs(clause);
         for (placement, range, noun) in run.into_iter().filter(|(_, range, _)| !is_part(range)) {
             // "At Mia's": where she lives.
@@ -83,7 +87,9 @@ impl Reading {
             if is_person(noun) && !matches!(noun.kind, NounKind::Common) && home.is_none() {
                 continue;
             }
-            if !can_be_place(noun) {
+            if !can_be_place(noun)
+                || empties && matches!(self.text(&range).split(' ').next(), Some("into" | "onto" | "to"))
+            {
                 continue;
             }
             placed |= placement == Placement::At;

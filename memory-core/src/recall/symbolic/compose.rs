@@ -1,7 +1,7 @@
 //! Answers in words. They say what was asked, how often it was seen, and what stands against it.
 
 use super::course::{Course, command};
-use super::parse::Daytime;
+use super::parse::{Asked, Daytime};
 use super::world::Told;
 use super::{Question, Subject};
 use crate::EventId;
@@ -94,7 +94,14 @@ pub(super) fn blocked(
     if let Some(swap) = swap {
         parts.push(format!("use the {} instead, as in {}", swap.with, sessions(swap.seen as usize)));
     }
-    let answer = if parts.is_empty() {
+    let answer = if parts.is_empty() && matches!(question.understood.asked, Asked::Ways) {
+        // Who asks how it is done in general is told so.
+        format!(
+            "{}: {first}{}. But {why}, and nothing is known that stands in for the {thing}.",
+            capitalised(&goal_of(question, subject)),
+            steps(procedure, &rest)
+        )
+    } else if parts.is_empty() {
         format!(
             "{}: {first}{step} comes next, but {why}, and nothing is known that stands in for the {thing}.",
             capitalised(&goal_of(question, subject))

@@ -93,12 +93,28 @@ pub(super) fn command(step: &Step) -> String {
     names.sort_by_key(|name| std::cmp::Reverse(name.len()));
     let lower = text.to_lowercase();
     let named = |name: &&&str| lower.strip_prefix(**name).is_some_and(|rest| rest.starts_with(' '));
-    let Some(name) = names.iter().find(named).filter(|_| lower.len() == text.len()) else { return text.to_owned() };
-    let rest = &text[name.len()..];
-    let (words, _) = parse(text, &[]);
-    let words: Vec<&Word> = words.iter().filter(|word| word.range.start >= name.len()).collect();
+    let name = names.iter().find(named).filter(|_| lower.len() == text.len());
+    // Of what was told of somebody their name is left out already, and the verb says that somebody does it: "stirs the glaze".
+    let told_of_somebody = || {
+        let verb = text.split(' ').next().unwrap_or_default().to_lowercase();
+        let base = lexicon::lemma(&verb, PartOfSpeech::Verb);
+        !step.attributes.persons.is_empty() && verb.ends_with('s') && base.is_some_and(|base| base != verb)
+    };
+    let begin = match name {
+        Some(name) => name.len(),
+        None if told_of_somebody() => 0,
+        None => return text.to_owned(),
+    };
+    let rest = &text[begin..];
+    // The grammar needs somebody who does it.
+    let spoken = if begin == 0 { format!("He {text}") } else { text.to_owned() };
+    let shift = spoken.len() - text.len();
+    let (mut words, _) = parse(&spoken, &[]);
+    words.retain(|word| word.range.start >= begin + shift);
+    words.iter_mut().for_each(|word| word.range = word.range.start - shift..word.range.end - shift);
+    let words: Vec<&Word> = words.iter().collect();
     let mut said = String::new();
-    let mut end = name.len();
+    let mut end = begin;
     let mut verbs = 0;
     let mut expected = true;
     for (place, word) in words.iter().enumerate() {
@@ -215,7 +231,7 @@ impl Sought {
             self.held(&course.persons, 1.0, &mut held);
             let whole = self.share(&held);
             // The act itself must hold a good part.
-            if own < 0.35 {
+            if own < 0.25 {
                 0.0
             } else {
                 f64::from((0.5 * own + 0.5 * whole) * (0.9 + 0.1 * self.precision(&act.words)))

@@ -81,6 +81,7 @@ pub(super) fn form(clause: &[String], has_context: bool) -> Option<(StepQuestion
     }
     let tool = [
         format!("what {DO} * [usually|normally] with"),
+        format!("(what|which) (tool|tools|thing|utensil|instrument) {DO} * with"),
         "what (is|are|gets|get) * with".to_owned(),
         format!(
             "(what|which) [kind|sort] [of] [thing|tool|things|tools] {DO} (i|you|we|one|people|they) {MAYBE_USUALLY} use (to|for|when|while) *"

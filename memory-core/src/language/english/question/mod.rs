@@ -127,7 +127,8 @@ pub(crate) struct Asked {
 
 /// Reads a question. `times` are its time phrases, in bytes.
 pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
-    let (words, sentences) = parse(text, times);
+    let as_why = how_come(text);
+    let (words, sentences) = parse(as_why.as_deref().unwrap_or(text), times);
     let place = asking_sentence(&sentences, &words);
     let sentence = sentences.get(place).cloned().unwrap_or_default();
     let mut cue = cue(&words, &sentence).or_else(|| spoken_before(&words, &sentences, place));
@@ -190,6 +191,13 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
     asked
 }
 
+/// "How come it is wet?" is "why it is wet?", as long.
+fn how_come(text: &str) -> Option<String> {
+    const HOW_COME: &str = "how come ";
+    let at = text.to_ascii_lowercase().find(HOW_COME).filter(|at| text[..*at].trim().is_empty())?;
+    Some(format!("{}why      {}", &text[..at], &text[at + HOW_COME.len()..]))
+}
+
 /// Whether a phrase says how often: "every morning".
 fn is_recurring(noun: &NounPhrase) -> bool {
     matches!(noun.determiner.as_deref(), Some("every" | "each"))
@@ -224,7 +232,7 @@ fn asking_sentence(sentences: &[Sentence], words: &[Word]) -> usize {
 }
 
 /// Verbs that ask the listener to tell something.
-fn is_request(word: &str) -> bool {
+pub(crate) fn is_request(word: &str) -> bool {
     matches!(
         word,
         "tell"
@@ -238,6 +246,7 @@ fn is_request(word: &str) -> bool {
             | "say"
             | "explain"
             | "recap"
+            | "sum"
             | "remind"
             | "count"
             | "report"

@@ -184,6 +184,10 @@ impl Tagger<'_> {
         let thing = || lexicon::category(self.text(at), PartOfSpeech::Noun) == Some(lexicon::Category::Artifact);
         let compound =
             direct && before.tag == Tag::Noun && !past && !gerund && !third && self.asks_with_be() && thing();
+        // "Why did the water pump stop?": what stops is a pump.
+        let verb_next = || self.verb_behind(at) && self.share(at + 1).verb > self.share(at + 1).noun;
+        let agent = direct && before.tag == Tag::Noun && !third && !gerund && share.noun > 0 && self.inverted_do();
+        let compound = compound || agent && verb_next();
         // "Why did Mia water Ben's plants?": what follows is what it is done to.
         let acts_on = before.tag == Tag::Name
             && self.tokens[at].kind == TokenKind::Word
@@ -218,7 +222,9 @@ impl Tagger<'_> {
             return Tag::Verb;
         }
         if share.noun > 0 && !pronoun && share.noun >= share.adverb {
-            return if share.adjective > share.noun { Tag::Adjective } else { Tag::Noun };
+            // "What caused the power cut?"
+            let cut = direct && is_one_of(self.text(at), UNMARKED_PASTS);
+            return if share.adjective > share.noun && !cut { Tag::Adjective } else { Tag::Noun };
         }
         if share.verb > 0 && (past || gerund || third) && share.adjective <= share.verb {
             return Tag::Verb;

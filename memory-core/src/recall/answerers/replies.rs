@@ -1,0 +1,103 @@
+//! What somebody answered when the same was asked before: "How old is he now?" – "Seven months."
+
+use std::time::Duration;
+
+use crate::language::english::question::{Ask, Asked, understand};
+use crate::language::english::reply::is_yes;
+use crate::language::english::time::{tense_of, time_phrases};
+use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::likeness::best_in;
+use crate::recall::pool::{Found, Pool};
+use crate::recall::question::Question;
+use crate::{Kind, ReadError, TimeSpan};
+
+/// A reply comes within this.
+const REPLIED: Duration = Duration::from_secs(180);
+/// How much of the question somebody else's holds at least that asks the same.
+const SAME: f32 = 0.65;
+/// From here a thing that it names is one that the question names.
+const SAME_THING: f32 = 0.7;
+/// Texts behind a question that are looked at for its reply.
+const BEHIND: usize = 4;
+/// Longest reply that is an answer, in bytes.
+const LONGEST: usize = 240;
+
+/// The reply to somebody's question that asks the same.
+pub(in crate::recall) fn answer(pool: &Pool<'_>, found: &[Found]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    if question.asked.cue.is_some() || question.asked.occurrence.is_some() || question.query.options.len() > 1 {
+        return Ok(None);
+    }
+    let mut asked: Vec<&Found> = found
+        .iter()
+        .filter(|found| found.reading.event.kind == Kind::Text && found.coverage.of_content >= SAME)
+        .filter(|found| found.reading.sentences.last().is_some_and(|sentence| sentence.asks))
+        .filter(|found| question.named.iter().all(|thing| best_in(thing, &found.reading) >= SAME_THING))
+        .filter(|found| asks_the_same(question, found))
+        .collect();
+    // What was said last of it holds.
+    asked.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
+    for before in asked {
+        if let Some(reply) = reply(pool, before)? {
+            return Ok(proposed(question, before, reply));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether what somebody asked leaves open what the question leaves open.
+fn asks_the_same(question: &Question<'_>, found: &Found) -> bool {
+    let Some(sentence) = found.reading.sentences.last() else { return false };
+    let text = found.reading.text(&sentence.range);
+    let times = time_phrases(text, &question.now, None, tense_of(text));
+    let ranges: Vec<_> = times.iter().map(|phrase| phrase.range.clone()).collect();
+    let before: Asked = understand(text, &ranges);
+    let head = |asked: &Asked| asked.class.as_ref().map(|class| class.head.clone());
+    let alike = match (question.ask(), before.ask) {
+        (Ask::Thing, Ask::Thing) => head(&question.asked) == head(&before),
+        (Ask::Truth, Ask::Truth) => before.alternatives.is_empty(),
+        (now, then) => now == then,
+    };
+    alike
+        && !matches!(question.ask(), Ask::Summary | Ask::Change | Ask::Next | Ask::Way | Ask::Action | Ask::Description)
+        && question.asked.negated == before.negated
+}
+
+/// What somebody else said next.
+fn reply(pool: &Pool<'_>, asked: &Found) -> Result<Option<Found>, ReadError> {
+    let end = asked.span().end;
+    let span = TimeSpan { start: asked.span().start, end: end.saturating_add(REPLIED) };
+    let texts = pool.listing(Some(span), None, vec![Kind::Text], false, BEHIND, &pool.question.content)?;
+    let own = asked.reading.event.entity.as_deref();
+    let mut behind =
+        texts.into_iter().filter(|found| (found.span().start, found.id()) > (asked.span().start, asked.id()));
+    let next = behind.find(|found| found.reading.event.entity.as_deref() != own);
+    Ok(next.filter(|found| !found.reading.only_asks() && found.reading.event.text.len() <= LONGEST))
+}
+
+fn proposed(question: &Question<'_>, asked: &Found, reply: Found) -> Option<Candidate> {
+    let text = reply.reading.event.text.clone();
+    let (text, value) = match question.ask() {
+        Ask::Truth => {
+            let yes = is_yes(&text)?;
+            (format!("{}: {text}", if yes { "Yes" } else { "No" }), Value::Truth(yes))
+        }
+        _ => (text.clone(), Value::Text(text)),
+    };
+    Some(Candidate {
+        layer: Layer::Episodes,
+        text,
+        value,
+        signals: Signals {
+            coverage: asked.coverage.of_content,
+            cosine: asked.cosine.unwrap_or(0.0),
+            margin: 1.0,
+            fits: 1.0,
+            thing: 1.0,
+            known: question.content.known(),
+        },
+        evidence: vec![reply, asked.clone()],
+        confidence: 0.0,
+        reason: "what was replied when somebody asked the same".into(),
+    })
+}
