@@ -1,7 +1,7 @@
 //! What says no: a deed that is denied, given up, only planned, or done without the one who is asked about.
 
 use super::content::{verb_likeness, word_likeness};
-use super::likeness::likeness;
+use super::likeness::{is_colour, likeness};
 use super::pool::Found;
 use super::question::Question;
 use super::reading::{Reading, arguments};
@@ -43,6 +43,8 @@ pub(super) fn left_out<'p>(question: &Question<'_>, pooled: &'p [Found]) -> Opti
     pooled.iter().filter(alone).max_by_key(|found| (found.span().start, found.id()))
 }
 
+/// From here two words for a state or a colour are one.
+const SAME_STATE: f32 = 0.9;
 /// What nobody does who does not eat it.
 const LIKING: &[&str] = &["like", "love", "enjoy", "want", "fancy"];
 
@@ -77,12 +79,43 @@ pub(super) fn is_without(reading: &Reading, verb: &str, asked: &Clause) -> bool 
         && told.flat_map(arguments).any(|noun| noun.determiner.as_deref() == Some("no") && meant(noun))
 }
 
+/// Whether an event says of the thing that it has another colour: "it is going to be green", for "will it be red?".
+pub(super) fn is_of_another_colour(reading: &Reading, asked: &Clause) -> bool {
+    let colour =
+        |clause: &Clause| clause.complements.iter().map(|(word, _)| word).find(|word| is_colour(word)).cloned();
+    let (Some(wanted), Some(thing)) = (colour(asked), &asked.subject) else { return false };
+    let told = reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
+    told.filter(|clause| {
+        let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject));
+        subject.is_some_and(|subject| likeness(thing, &subject, reading) >= SAME_THING)
+    })
+    .any(|clause| {
+        let words = crate::index::words(reading.text(&clause.range));
+        let mut colours = words.filter(|word| is_colour(word)).peekable();
+        colours.peek().is_some() && colours.all(|word| word_likeness(&wanted, &word) < SAME_STATE)
+    })
+}
+
 /// Whether an event says that something is not done, or no more.
 pub(super) fn denies(reading: &Reading, verb: &str, asked: &Clause) -> bool {
     let permits = matches!(verb, "allow" | "permit" | "let");
     reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses).any(|clause| {
         clause.verb.as_ref().is_some_and(|told| {
-            let alike = word_likeness(verb, &told.lemma) >= 0.6;
+            // Who was never ill did not get ill.
+            let of_state = |word: &str| {
+                let asked =
+                    asked.complements.iter().map(|(word, _)| word).chain(asked.objects.iter().map(|noun| &noun.head));
+                asked.into_iter().any(|asked| word_likeness(asked, word) >= SAME_STATE)
+            };
+            let becomes = matches!(verb, "get" | "become" | "fall" | "feel")
+                && told.lemma == "be"
+                && clause
+                    .complements
+                    .iter()
+                    .map(|(word, _)| word)
+                    .chain(clause.objects.iter().map(|noun| &noun.head))
+                    .any(|word| of_state(word));
+            let alike = word_likeness(verb, &told.lemma) >= 0.6 || becomes;
             // "Only in the yard, not on the stairs".
             let not_there = told.negated
                 && told.lemma.is_empty()

@@ -92,6 +92,8 @@ fn excludes(a: &str, b: &str) -> bool {
 
 /// Whether a word names a colour.
 pub(super) fn is_colour(word: &str) -> bool {
+    // "Mustard-yellow" is a yellow.
+    let word = word.rsplit('-').next().unwrap_or(word);
     matches!(word, "gold" | "golden" | "silver")
         || lexicon::is_a(word, "chromatic color").is_some()
         || lexicon::is_a(word, "achromatic color").is_some()

@@ -104,6 +104,7 @@ impl<'a> Question<'a> {
             // "What is the date of …?": a date is no part of what is asked about.
             Ask::Time => content.leave_out(&asked.class.iter().map(|class| class.head.as_str()).collect::<Vec<_>>()),
             Ask::Summary => content.leave_out(SUMMING),
+            Ask::Owner => content.leave_out(&["belong"]),
             Ask::Person if asks_absent(&asked) => content.leave_out(ABSENT),
             Ask::Thing if asks_profession(&asked) => content.leave_out(PROFESSIONS),
             _ => {}

@@ -6,7 +6,7 @@ use super::reading::{Reading, arguments, can_be_place, is_anaphor, is_person};
 use crate::language::english::closed::PLACING;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::states::{FINE, PAINING, Scale, is_ailment, same, state};
-use crate::language::english::syntax::{Clause, NounPhrase};
+use crate::language::english::syntax::{Adjunct, Clause, NounPhrase};
 use crate::language::english::tag::{Tag, Word};
 use crate::language::english::time::ToldTime;
 
@@ -65,6 +65,14 @@ pub(super) fn predicate(clause: &Clause, question: &Question<'_>) -> Option<Stri
     let object = clause.objects.iter().map(|object| object.head.as_str()).find(|head| state(head).is_some());
     // "Has he still got a headache?" asks whether he is ill.
     let object = object.or_else(|| clause.objects.iter().any(|object| is_ailment(&object.head)).then_some("ill"));
+    // "Is she still with us?"
+    let among_us = || {
+        let us = |adjunct: &Adjunct| adjunct.preposition == "with" && matches!(adjunct.noun.head.as_str(), "us" | "we");
+        verb.is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only) && clause.adjuncts.iter().any(us)
+    };
+    if among_us() {
+        return Some("there".to_owned());
+    }
     // "Is it all right?"
     let right = || clause.complements.iter().any(|(word, _)| word == "right" || word == "alright");
     complement

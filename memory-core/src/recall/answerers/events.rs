@@ -89,7 +89,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         }
     }
     // Who did it may be told in other words than what was done.
-    if chosen.is_none() && matches!(question.ask(), Ask::Person | Ask::Description) && !unsaid {
+    if chosen.is_none() && matches!(question.ask(), Ask::Person | Ask::Owner | Ask::Description) && !unsaid {
         let wider = ranked.iter().copied().filter(|found| rank(found) >= top - WIDE && !found.reading.only_asks());
         chosen = wider.take(WIDER).map(|found| (parts(question, found), found)).find(|(parts, _)| !parts.is_empty());
     }

@@ -302,7 +302,8 @@ fn colours(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     let thing = question.asked.clause.subject.as_ref().or(question.named.first());
     let mut found: Vec<String> = Vec::new();
     for clause in reading.clauses() {
-        for noun in arguments(clause) {
+        // "A pair of yellow gloves" are gloves.
+        for noun in arguments(clause).flat_map(|noun| std::iter::once(noun).chain(noun.of.as_deref())) {
             let about = thing.is_none_or(|thing| {
                 let head = NounPhrase { modifiers: Vec::new(), owner: None, of: None, ..thing.clone() };
                 likeness(&head, noun, reading) >= 0.6

@@ -11,7 +11,7 @@ use crate::recall::answerers::times::margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::corrections::TakenBack;
-use crate::recall::denial::{denies, is_without, left_out, only_plans};
+use crate::recall::denial::{denies, is_of_another_colour, is_without, left_out, only_plans};
 use crate::recall::likeness::best_in;
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::Question;
@@ -28,6 +28,8 @@ const NEAR_THE_HOUR: i32 = 10;
 const TOPIC: std::time::Duration = std::time::Duration::from_secs(1_800);
 /// From here something was done with the thing that is asked about.
 const SAID_OF_IT: f32 = 0.8;
+/// From here an event speaks of a thing of which it is asked whether there is any.
+const EXISTS: f32 = 0.5;
 /// How much of a question an event must hold to say yes to it.
 const SAYS_IT: f32 = 0.55;
 
@@ -121,8 +123,14 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         state.as_ref().is_none_or(|state| told.any(|(lemma, _)| same(state, lemma).is_some()))
     };
     let planned = |found: &Found| question.tense == Tense::Past && only_plans(question, &found.reading);
+    // "Was there any salt in it?" is not answered by what it is in.
+    let existing = clause.subject.as_ref().filter(|subject| {
+        subject.determiner.as_deref() == Some("any") && clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be")
+    });
+    let holds = |found: &Found| existing.is_none_or(|thing| best_in(thing, &found.reading) >= EXISTS);
     let tells = |found: &&Found| {
         !found.reading.only_asks()
+            && holds(found)
             && names(found)
             && !planned(found)
             && !is_untold(question, &found.reading)
@@ -148,7 +156,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let latest = latest.max_by_key(|found| (found.span().start, found.id()));
     let without = latest.filter(|found| is_without(&found.reading, &verb, clause));
     let newest = without.unwrap_or(newest);
-    let denied = without.is_some() || denies(&newest.reading, &verb, clause);
+    let denied =
+        without.is_some() || denies(&newest.reading, &verb, clause) || is_of_another_colour(&newest.reading, clause);
     let chosen = if denied { newest } else { best };
     let yes = denied == question.asked.negated_verb();
     Ok(Some(said(pool, chosen, yes, pooled, "what was told of it")))
@@ -246,6 +255,8 @@ fn whereabouts(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, R
             verb.lemma.as_str(),
             "be" | "stand" | "lie" | "hang" | "sit" | "stay" | "park" | "leave" | "keep" | "put"
         ) && clause.objects.is_empty()
+            // Who "has been to the town" need not be there now.
+            && !(verb.perfect && clause.adjuncts.iter().any(|adjunct| adjunct.preposition == "to"))
     });
     let asked: Vec<&str> = clause
         .adjuncts

@@ -59,12 +59,15 @@ impl Reading {
         // What "it" means may stand in what somebody else said before.
         let meant = |noun: &NounPhrase| self.resolve(noun).or_else(|| is_anaphor(noun).then(|| noun.clone()));
         let subject = clause.subject.as_ref().and_then(meant);
+        // "Mia and I slept in the attic": both did.
+        let others: Vec<NounPhrase> =
+            clause.subject.iter().flat_map(NounPhrase::all).skip(1).filter_map(meant).collect();
         let objects: Vec<NounPhrase> = clause.objects.iter().flat_map(NounPhrase::all).filter_map(meant).collect();
         let passive = clause.verb.as_ref().is_some_and(|verb| verb.passive);
         // What is moved is what is then somewhere; without an object it is the subject itself.
         let mut things: Vec<NounPhrase> = objects.iter().filter(|object| !is_measure(object)).cloned().collect();
         if things.is_empty() || passive {
-            things.extend(subject.clone());
+            things.extend(subject.iter().chain(&others).cloned());
         }
         let mut placed = false;
         // "Knock over the lamp" places nothing.
@@ -87,7 +90,11 @@ impl Reading {
             if is_person(noun) && !matches!(noun.kind, NounKind::Common) && home.is_none() {
                 continue;
             }
-            if !can_be_place(noun)
+            // She comes "with a baby on her hip": neither is there.
+            let carried = noun.owner.is_some() && things.iter().all(is_person);
+            let carried = carried && lexicon::category(&noun.head, PartOfSpeech::Noun) == Some(Category::Body);
+            if carried
+                || !can_be_place(noun)
                 || empties && matches!(self.text(&range).split(' ').next(), Some("into" | "onto" | "to"))
             {
                 continue;
@@ -228,6 +235,8 @@ pub(in crate::recall) fn can_be_place(noun: &NounPhrase) -> bool {
         && noun.kind != NounKind::Number
         // "Through hard times" is nowhere.
         && noun.head != "time"
+        // Who is "on the phone" is elsewhere.
+        && !matches!(noun.head.as_str(), "phone" | "telephone")
         && (!matches!(category, Some(Category::Quantity | Category::Animal | Category::State)) || also())
         && !matches!(
             category,

@@ -126,6 +126,7 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
     let verb = asked.clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
     let verb = verb.as_str();
     match asking.word.as_str() {
+        "who" | "whom" if verb == "belong" => Ask::Owner,
         "who" | "whom" | "whoever" => Ask::Person,
         // "Whose turn is it to cook?" asks who cooks.
         "whose" if matches!(noun, "job" | "turn" | "task" | "chore" | "duty") && has(&["it", "to"]) => {

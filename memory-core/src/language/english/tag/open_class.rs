@@ -182,8 +182,9 @@ impl Tagger<'_> {
         // After an auxiliary that stands before its subject: "Did Ben leave", "is Ben leaving", "is the door locked".
         // "Where is the key of the tool shed?": a thing is named, and nothing is shed.
         let thing = || lexicon::category(self.text(at), PartOfSpeech::Noun) == Some(lexicon::Category::Artifact);
+        let base = share.noun > 0 && !is_one_of(self.text(at), UNMARKED_PASTS) && share.adjective == 0;
         let compound =
-            direct && before.tag == Tag::Noun && !past && !gerund && !third && self.asks_with_be() && thing();
+            direct && before.tag == Tag::Noun && !past && !gerund && !third && self.asks_with_be() && (thing() || base);
         // "Why did the water pump stop?": what stops is a pump.
         let verb_next = || self.verb_behind(at) && self.share(at + 1).verb > self.share(at + 1).noun;
         let agent = direct && before.tag == Tag::Noun && !third && !gerund && share.noun > 0 && self.inverted_do();
