@@ -29,6 +29,8 @@ const SPOKEN_OF: Duration = Duration::from_secs(1_800);
 const REPLIED: Duration = Duration::from_secs(300);
 /// Events that are looked at for a name, the latest.
 const BEFORE: usize = 8;
+/// Events that are looked at for what "it" is, the latest.
+const TOPICS: usize = 3;
 /// Most texts of one question for which it is looked who is meant.
 const ANTECEDENTS: usize = 48;
 /// Events of a named thing that are gone through at most.
@@ -125,8 +127,13 @@ impl<'a> Pool<'a> {
         }
         let reading = Reading::of(event, self.reader.zone());
         let spoken_of = if reading.lacks_antecedent() { self.spoken_of_before(&reading.event) } else { None };
-        let reading = Arc::new(match spoken_of {
+        let reading = match spoken_of {
             Some(person) => reading.with_antecedent(person),
+            None => reading,
+        };
+        let topic = if reading.lacks_topic() { self.topic_before(&reading.event) } else { None };
+        let reading = Arc::new(match topic {
+            Some(thing) => reading.with_topic(thing),
             None => reading,
         });
         self.readings.borrow_mut().insert(id, Arc::clone(&reading));
@@ -151,6 +158,22 @@ impl<'a> Pool<'a> {
             let asked = event.kind == Kind::Text && said.span.start.since(event.span.end) <= REPLIED;
             (own || asked).then(|| Reading::of(event, self.reader.zone()).person_named()).flatten()
         })
+    }
+
+    /// What was spoken of right before: "Did I leave my scarf with you?" – "I'll post it on Monday."
+    fn topic_before(&self, said: &Event) -> Option<NounPhrase> {
+        if self.antecedents.get() >= ANTECEDENTS {
+            return None;
+        }
+        self.antecedents.set(self.antecedents.get() + 1);
+        let span = TimeSpan { start: said.span.start.saturating_sub(REPLIED), end: said.span.start };
+        let kinds = vec![Kind::Text, Kind::Caption, Kind::Action];
+        let query = SearchQuery { span: Some(span), kinds, latest: true, limit: TOPICS, ..SearchQuery::default() };
+        let hits = self.reader.search().search(&query).into_iter().filter(|hit| hit.id != said.id);
+        let mut before = hits
+            .filter_map(|hit| self.reader.event(hit.id).ok().flatten())
+            .filter(|event| (event.span.start, event.id) < (said.span.start, said.id));
+        before.find_map(|event| Reading::of(event, self.reader.zone()).thing_spoken_of())
     }
 
     fn is_taken_back(&self, id: EventId) -> bool {

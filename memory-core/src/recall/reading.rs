@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 pub(super) use self::places::{Place, Placement, can_be_place};
 use super::quantities::{Quantity, quantities};
-use crate::language::english::closed::is_one_of;
+use crate::language::english::closed::{PLACING, is_one_of};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase, Sentence, parse_with};
 use crate::language::english::tag::{Tag, Word, lemma};
@@ -32,6 +32,8 @@ pub(super) struct Reading {
     pub times: Vec<ToldTime>,
     /// Whom "he" or "she" means where the text names nobody: who was spoken of before.
     pub antecedent: Option<NounPhrase>,
+    /// What "it" means where the text names no thing: what was spoken of before.
+    pub topic: Option<NounPhrase>,
 }
 
 /// From this share of its uses, in 255ths, a noun means something else as well.
@@ -72,7 +74,7 @@ impl Reading {
                 value.for_each_text(&mut add);
             }
         }
-        Self { event, sentences, lemmas, own, verbs, times, antecedent: None }
+        Self { event, sentences, lemmas, own, verbs, times, antecedent: None, topic: None }
     }
 
     /// How likely it happened at all: what was found by looking again is there only with some probability.
@@ -109,6 +111,51 @@ impl Reading {
                     && noun.is_pronoun()
                     && self.resolve(noun).is_none()
             })
+    }
+
+    /// Whether somebody says what is done to "it" or "them" and names nothing.
+    pub fn lacks_topic(&self) -> bool {
+        let anaphor = |noun: &NounPhrase| {
+            noun.is_pronoun() && matches!(noun.head.as_str(), "it" | "them" | "they") && self.resolve(noun).is_none()
+        };
+        let told = self.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
+        let mut clauses = told.filter(|clause| clause.verb.is_some());
+        self.event.kind == Kind::Text
+            && clauses.any(|clause| {
+                // "It is late", "it rains": nothing is meant.
+                let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
+                let placed = clause.adjuncts.iter().any(|adjunct| PLACING.contains(&adjunct.preposition.as_str()));
+                clause.objects.iter().any(anaphor) || clause.subject.as_ref().is_some_and(anaphor) && is && placed
+            })
+    }
+
+    /// The thing that a text is about: what the first of its clauses is done to that says so, or what does it.
+    pub fn thing_spoken_of(&self) -> Option<NounPhrase> {
+        let thing = |noun: &&NounPhrase| {
+            noun.kind == NounKind::Common
+                && !noun.is_pronoun()
+                && !is_person(noun)
+                && !matches!(
+                    lexicon::category(&noun.head, PartOfSpeech::Noun),
+                    None | Some(Category::Time | Category::Quantity | Category::Act | Category::Attribute)
+                )
+        };
+        let objects = self.clauses().flat_map(|clause| &clause.objects).flat_map(NounPhrase::all);
+        let subjects = self.clauses().filter_map(|clause| clause.subject.as_ref());
+        let found = objects.chain(subjects).find(thing)?;
+        // Where it stands is in another text.
+        Some(NounPhrase { range: 0..0, of: None, owner: None, also: Vec::new(), ..found.clone() })
+    }
+
+    /// The same with what "it" is.
+    pub fn with_topic(mut self, thing: NounPhrase) -> Self {
+        for word in thing.modifiers.iter().chain([&thing.head]) {
+            if !self.lemmas.iter().any(|(known, _)| known == word) {
+                self.lemmas.push((word.clone(), Tag::Noun));
+            }
+        }
+        self.topic = Some(thing);
+        self
     }
 
     /// The one person besides who speaks or acts whom an event names, by name.
@@ -160,10 +207,13 @@ impl Reading {
                 .or_else(|| self.antecedent.clone())
                 .or_else(|| self.entity_phrase().filter(|_| self.event.kind != Kind::Text)),
             "somebody" | "someone" | "nobody" | "everybody" | "everyone" => Some(noun.clone()),
-            "it" | "its" | "itself" | "this" | "that" => self.thing_before(noun.range.start, false),
-            "they" | "them" | "these" | "those" | "both" | "all" | "themselves" => {
-                self.thing_before(noun.range.start, true).or_else(|| self.thing_before(noun.range.start, false))
+            "it" | "its" | "itself" | "this" | "that" => {
+                self.thing_before(noun.range.start, false).or_else(|| self.topic.clone())
             }
+            "they" | "them" | "these" | "those" | "both" | "all" | "themselves" => self
+                .thing_before(noun.range.start, true)
+                .or_else(|| self.thing_before(noun.range.start, false))
+                .or_else(|| self.topic.clone().filter(|topic| topic.plural)),
             _ => None,
         }
     }
@@ -222,6 +272,11 @@ impl Reading {
 
     /// The words of a noun phrase with what stands beside it.
     pub fn phrase_text(&self, noun: &NounPhrase) -> String {
+        // What was spoken of before stands in another text.
+        if noun.range.is_empty() {
+            let words: Vec<&str> = noun.modifiers.iter().chain([&noun.head]).map(String::as_str).collect();
+            return words.join(" ");
+        }
         self.text(&noun.range).to_owned()
     }
 
@@ -399,6 +454,7 @@ impl Reading {
             verbs: Vec::new(),
             event,
             antecedent: None,
+            topic: None,
         }
     }
 }

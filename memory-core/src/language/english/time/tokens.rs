@@ -1,5 +1,7 @@
 //! Words with their places, and what stands between them.
 
+use super::calendar::{month, weekday};
+
 /// What stands between a word and the word before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gap {
@@ -71,9 +73,17 @@ fn begins_date(word: &[u8]) -> bool {
 
 fn push(tokens: &mut Vec<Token>, text: &str, start: usize, end: usize) {
     let between = tokens.last().map_or("", |last| &text[last.end..start]);
-    // "a.m.", "p.m.", "Mon." and "Sept." end no sentence.
-    let abbreviated =
-        tokens.last().is_some_and(|last| last.text.len() <= 4 && !last.text.as_bytes()[0].is_ascii_digit());
+    // "a.m.", "p.m.", "Mon." and "Sept." end no sentence; "You did." does before a capital letter.
+    let begins = text[start..end].starts_with(char::is_uppercase);
+    let is_short = |word: &str| {
+        word.len() == 1
+            || weekday(word).is_some()
+            || month(word).is_some()
+            || matches!(word, "am" | "pm" | "mr" | "mrs" | "ms" | "dr" | "st" | "prof" | "approx" | "ca")
+    };
+    let abbreviated = tokens.last().is_some_and(|last| {
+        last.text.len() <= 4 && !last.text.as_bytes()[0].is_ascii_digit() && (!begins || is_short(&last.text))
+    });
     let mut gap = Gap::Space;
     for character in between.chars() {
         gap = match character {
