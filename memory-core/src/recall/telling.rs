@@ -70,6 +70,23 @@ pub(super) fn is_of_another(question: &Question<'_>, reading: &Reading) -> bool 
     !named && is_person(actor) && somebody.iter().any(is_other)
 }
 
+/// Whether an event holds nothing of the thing to which what is asked about was done: that butter was added to the soup, for "when was
+/// salt added to the soup?".
+pub(super) fn is_of_another_thing(question: &Question<'_>, reading: &Reading) -> bool {
+    let clause = &question.asked.clause;
+    let passive = clause.verb.as_ref().is_some_and(|verb| verb.passive);
+    // "What was the quantity of salt?"
+    let measured = clause.subject.as_ref().filter(|subject| {
+        lexicon::category(&subject.head, PartOfSpeech::Noun) == Some(Category::Attribute)
+            || matches!(subject.head.as_str(), "amount" | "quantity")
+    });
+    let done_to = clause.subject.as_ref().filter(|_| passive);
+    let thing = measured.and_then(|subject| subject.of.as_deref()).or(done_to);
+    let Some(thing) = thing.filter(|thing| thing.kind == NounKind::Common) else { return false };
+    let held = |word: &str| reading.lemmas.iter().any(|(lemma, _)| word_likeness(word, lemma) >= NAMED);
+    !thing.is_pronoun() && !is_person(thing) && !held(&thing.head)
+}
+
 /// Whether what the question asks of somebody was done by somebody else: "Ben is ill, I had to light it myself", for "did Ben light it?".
 pub(super) fn is_done_by_another(question: &Question<'_>, reading: &Reading) -> bool {
     let clause = &question.asked.clause;

@@ -19,7 +19,7 @@ use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::quantities::Quantity;
 use crate::recall::question::Question;
 use crate::recall::reading::{Reading, arguments, is_person};
-use crate::recall::telling::telling;
+use crate::recall::telling::{is_of_another_thing, telling};
 use crate::{Kind, ReadError};
 
 /// Of a length that is told, how much of what is asked about the telling holds at least.
@@ -32,6 +32,8 @@ const AGE: f32 = 0.5;
 const TELLING: f32 = 0.1;
 /// Texts of and about a person that are gone through for their age.
 const TEXTS: usize = 200;
+/// From here an event speaks of a thing whose price is asked for.
+const SPEAKS_OF_IT: f32 = 0.4;
 /// How much of what is asked an event holds that suits well.
 const SUITS: f32 = 0.7;
 
@@ -50,9 +52,12 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let priced = |found: &&Found| {
         unit_class(question).is_none()
             || stated(&found.reading).iter().any(|quantity| is_of_unit(question, quantity, &found.reading))
+                && (question.named.is_empty()
+                    || question.named.iter().any(|thing| best_in(thing, &found.reading) >= SPEAKS_OF_IT))
     };
-    let top = pooled.iter().filter(priced).map(Found::fitness).fold(0.0, f32::max);
-    for found in pooled.iter().filter(|found| found.fitness() >= 0.8 * top) {
+    let of_it = |found: &&Found| priced(found) && !is_of_another_thing(question, &found.reading);
+    let top = pooled.iter().filter(of_it).map(Found::fitness).fold(0.0, f32::max);
+    for found in pooled.iter().filter(of_it).filter(|found| found.fitness() >= 0.8 * top) {
         let telling = telling(question, &found.reading);
         for quantity in
             stated(&found.reading).into_iter().filter(|quantity| is_of_unit(question, quantity, &found.reading))

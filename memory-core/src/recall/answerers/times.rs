@@ -10,7 +10,7 @@ use crate::recall::likeness::best_in;
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
 use crate::recall::stance::is_opposed;
-use crate::recall::telling::{is_of_another, is_untold};
+use crate::recall::telling::{is_of_another, is_of_another_thing, is_untold};
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// Occurrences that lie within this of the best count as the same thing.
@@ -103,7 +103,8 @@ pub(in crate::recall) fn answer(
         }));
     }
     // What somebody else did is not what is asked for.
-    let others = |found: &Found| is_of_another(question, &found.reading);
+    let others =
+        |found: &Found| is_of_another(question, &found.reading) || is_of_another_thing(question, &found.reading);
     if meant.iter().all(others) {
         return Ok(None);
     }
