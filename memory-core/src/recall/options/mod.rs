@@ -5,14 +5,16 @@ mod words;
 
 pub(super) use words::Speaks;
 
-use self::times::by_time;
+use self::times::{LOOKED_AT, by_time};
 use self::words::by_words;
 use super::answerers::amounts::sums;
 use super::answerers::order::ordered_items;
+use super::answerers::rank::rank;
 use super::candidate::{Candidate, Value};
 use super::pool::{Found, Pool};
 use super::quantities::{Quantity, quantities};
 use super::question::Question;
+use super::telling::is_of_another_thing;
 use crate::ReadError;
 use crate::language::english::question::Ask;
 use crate::language::english::time::{Tense, WholeTime, whole_times_told};
@@ -109,7 +111,36 @@ pub(super) fn weigh(
     if let Some(weighed) = by_number(pool, candidates, options) {
         return Ok(weighed);
     }
+    if let Some(weighed) = by_told_numbers(pool, pooled, options) {
+        return Ok(weighed);
+    }
     by_words(pool, pooled, candidates, options, vectors)
+}
+
+/// Options that are all numbers or times: no words speak for one of them, only an event that tells it of the thing in question.
+fn by_told_numbers(pool: &Pool<'_>, pooled: &[Found], options: &[String]) -> Option<Weighed> {
+    let question = pool.question;
+    let is_time = |option: &String| whole_times_told(option, &question.now, question.tense).is_some();
+    let values: Vec<Option<(f64, String)>> = options.iter().map(|option| whole_number(option)).collect();
+    if !options.iter().zip(&values).all(|(option, value)| value.is_some() || is_time(option)) {
+        return None;
+    }
+    let of_it: Vec<&Found> =
+        pooled.iter().take(LOOKED_AT).filter(|found| !is_of_another_thing(question, &found.reading)).collect();
+    let top = of_it.iter().map(|found| rank(question, found)).fold(0.0, f32::max).max(0.2);
+    let tells = |found: &Found, (value, unit): &(f64, String)| {
+        found.reading.quantities().into_iter().any(|told| {
+            (told.value - value).abs() < 1e-6 && (unit.is_empty() || told.unit.is_empty() || told.unit == *unit)
+        })
+    };
+    let support = values.iter().map(|value| {
+        let Some(value) = value else { return 0.0 };
+        let told = of_it.iter().filter(|found| tells(found, value));
+        told.map(|found| (rank(question, found) / top).clamp(0.0, 1.0).powi(2)).fold(0.0, f32::max)
+    });
+    let support = support.collect();
+    let evidence = of_it.into_iter().cloned().collect();
+    Some(Weighed { support, evidence, speaks: Vec::new(), by: "numbers that were told" })
 }
 
 /// Options that name several amounts, against the sums of what was told.

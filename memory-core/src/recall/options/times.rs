@@ -13,12 +13,13 @@ use crate::recall::content::Content;
 use crate::recall::pool::{Found, Pool};
 use crate::recall::quantities::quantities;
 use crate::recall::question::{Question, intersection};
+use crate::recall::telling::is_of_another_thing;
 use crate::{ReadError, TimeSpan};
 
 /// How much earlier than its last move is told a thing may be said to rest.
 const SLACK: std::time::Duration = std::time::Duration::from_secs(2);
 /// Candidates that are looked at for each option.
-const LOOKED_AT: usize = 24;
+pub(super) const LOOKED_AT: usize = 24;
 
 /// Options that are times, against the times of what the question speaks of.
 pub(super) fn by_time(
@@ -68,7 +69,8 @@ pub(super) fn by_time(
     let (spans, evidence) = match told {
         Some((spans, evidence)) if question.ask() == Ask::Time => (spans, evidence),
         _ => {
-            let found = occurrences(pool, pooled)?;
+            let mut found = occurrences(pool, pooled)?;
+            found.retain(|found| !is_of_another_thing(question, &found.reading));
             (found.iter().map(Found::span).collect(), found)
         }
     };
