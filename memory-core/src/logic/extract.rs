@@ -275,6 +275,21 @@ mod tests {
     }
 
     #[test]
+    fn whoever_does_it_it_is_the_same_step() {
+        let step = |entity: &str, text: &str| {
+            let event = Event { entity: Some(entity.to_owned()), ..event(Kind::Action, text) };
+            actions_of(&event).remove(0).text
+        };
+        assert_eq!(step("Thandiwe", "Thandiwe stirs the glaze."), "stirs the glaze.");
+        assert_eq!(step("Ms Okonjo", "Ms Okonjo stirs the glaze."), "stirs the glaze.");
+        assert_eq!(step("Sven Olsen", "Sven stirs the glaze."), "stirs the glaze.");
+        assert_eq!(step("robot", "I stir the glaze."), "stir the glaze.");
+        assert_eq!(step("Sven", "stir the glaze"), "stir the glaze");
+        assert_eq!(step("Sven", "Sven and Oda stir the glaze."), "Sven and Oda stir the glaze.");
+        assert_eq!(step("Sven", "Svenja stirs the glaze."), "Svenja stirs the glaze.");
+    }
+
+    #[test]
     fn a_told_action_is_taken_as_it_is_with_its_attributes() {
         let mut told = event(Kind::Action, "Cut the apple");
         told.entity = Some("Anna".to_owned());

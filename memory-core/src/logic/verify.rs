@@ -301,6 +301,9 @@ mod tests {
         };
         assert!(told(0.9, 3, near));
         assert!(told(0.9, 28, near), "as it goes on");
+        assert!(told(0.9, 2, near), "two sessions in the same order");
+        assert!(!told(0.7, 2, near), "two in nearly the same order may be chance");
+        assert!(!told(0.9, 1, near), "one alone");
         assert!(!told(0.3, 3, near), "in any order");
         assert!(!told(0.62, 3, near), "as two tasks in turns may be");
         assert!(!told(0.9, 3, GoalLikeness { lead: Some(-0.23), ..near }), "more than twice as near to another goal");

@@ -169,17 +169,40 @@ impl<'a> Question<'a> {
     }
 }
 
+/// What somebody is asked to tell: "can you please sum up Tuesday?" asks for nothing to come.
+fn requested(text: &str) -> Option<&str> {
+    let (before, rest) = text.split_once(" you ")?;
+    let modal = ["can", "could", "will", "would"].iter().any(|modal| before.trim().eq_ignore_ascii_case(modal));
+    let rest = rest.trim_start().strip_prefix("please ").unwrap_or(rest);
+    let first = crate::index::words(rest).next()?;
+    (modal && is_request(&first)).then_some(rest)
+}
+
 /// The tense of what is asked: that of its first auxiliary where it is past, whatever the question quotes behind it.
 fn tense(text: &str) -> Tense {
+    let text = requested(text).unwrap_or(text);
     let first = crate::index::words(text).take(24);
     let mut auxiliary = first.filter(|word| {
         matches!(
             word.as_str(),
-            "did" | "was" | "were" | "had" | "does" | "do" | "is" | "are" | "will" | "must" | "has" | "have"
+            "did"
+                | "was"
+                | "were"
+                | "had"
+                | "couldn"
+                | "couldn't"
+                | "does"
+                | "do"
+                | "is"
+                | "are"
+                | "will"
+                | "must"
+                | "has"
+                | "have"
         )
     });
     match auxiliary.next().as_deref() {
-        Some("did" | "was" | "were" | "had") => Tense::Past,
+        Some("did" | "was" | "were" | "had" | "couldn" | "couldn't") => Tense::Past,
         _ => tense_of(text),
     }
 }

@@ -20,7 +20,7 @@ use crate::recall::pool::{Found, Pool};
 use crate::recall::question::{ITSELF, Question};
 use crate::recall::reading::{Reading, is_person};
 use crate::recall::stance::stance;
-use crate::recall::telling::{is_of_another, is_untold};
+use crate::recall::telling::{is_of_another, is_of_another_thing, is_untold};
 use crate::{EventId, Kind, ReadError, TimeSpan};
 
 /// Events this near to the best may tell it as well.
@@ -90,7 +90,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     }
     // Who did it may be told in other words than what was done.
     if chosen.is_none() && matches!(question.ask(), Ask::Person | Ask::Owner | Ask::Description) && !unsaid {
-        let wider = ranked.iter().copied().filter(|found| rank(found) >= top - WIDE && !found.reading.only_asks());
+        // Whose it is may be told of it by another name: "that is Ivo's lamp".
+        let suits = |found: &Found| rank(found) >= top - WIDE || question.ask() == Ask::Owner;
+        let wider = ranked.iter().copied().filter(|found| suits(found) && !found.reading.only_asks());
         chosen = wider.take(WIDER).map(|found| (parts(question, found), found)).find(|(parts, _)| !parts.is_empty());
     }
     let mut computed = false;
@@ -129,7 +131,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             let best = near.iter().copied().reduce(|a, b| if b.score > a.score { b } else { a }).unwrap_or(best);
             let text = quote(best, question);
             let told = quoted(question).max(if may_tell(question, &best.reading) { MAY_TELL } else { 0.0 });
-            let fits = if unsaid || is_of_another(question, &best.reading) { 0.0 } else { told };
+            let other = is_of_another(question, &best.reading) || is_of_another_thing(question, &best.reading);
+            let fits = if unsaid || other { 0.0 } else { told };
             (text.clone(), Value::Text(text), fits, best)
         }
     };

@@ -2,6 +2,7 @@ mod answers;
 mod any_text;
 mod clauses;
 mod contract;
+mod conversation;
 mod corrections;
 mod deliberation;
 mod grammar;

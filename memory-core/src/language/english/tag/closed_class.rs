@@ -118,6 +118,8 @@ impl Tagger<'_> {
             {
                 Tag::Adverb
             }
+            // "I have never once been late."
+            "once" if self.found.last().is_some_and(|last| last.tag == Tag::Not || last.is("never")) => Tag::Adverb,
             "because" | "although" | "though" | "while" | "whilst" | "if" | "unless" | "whether" | "once"
                 if self.has_clause_after(at) =>
             {
