@@ -31,7 +31,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, limit: usize) -> Result<Option<
         signals,
         evidence,
         confidence: 0.0,
-        reason: said.trace,
+        reason: format!("what is known of how it is done: {}", said.trace),
     };
     Ok(Some((candidate, said.intent)))
 }

@@ -53,7 +53,7 @@ pub(super) fn ways(question: &Question<'_>, subject: &Subject<'_>, found: &[Path
     let answer = format!("{goal}{way} ({support}).{}", because.unwrap_or_default());
     let mut events = behind(procedure, &best.steps);
     events.extend(needed_not.iter().map(|told| told.event.id));
-    let mut told = composed(subject, answer, &best.steps, events, format!("{} ways", found.len()));
+    let mut told = composed(subject, answer, &best.steps, events, number_of(found.len(), "known way"));
     told.agreement = f64::from(best.seen) / count.max(1) as f64;
     told
 }
@@ -134,7 +134,7 @@ pub(super) fn no_way(question: &Question<'_>, subject: &Subject<'_>, usual: &[Pa
         blocking.unwrap_or_default(),
         steps(procedure, &usual)
     );
-    composed(subject, answer, &[], behind(procedure, &usual), "no way".to_owned())
+    composed(subject, answer, &[], behind(procedure, &usual), "no known way is like that".to_owned())
 }
 
 /// What comes next.
@@ -157,7 +157,7 @@ pub(super) fn next(subject: &Subject<'_>, next: &[NextStep]) -> Composed {
         events = behind(procedure, &subject.done);
     }
     let list: Vec<StepId> = first.step.into_iter().collect();
-    let mut told = composed(subject, answer, &list, events, format!("{} next steps", next.len()));
+    let mut told = composed(subject, answer, &list, events, number_of(next.len(), "step that came next"));
     told.agreement = first.probability;
     told
 }
@@ -185,7 +185,7 @@ pub(super) fn missing(
     };
     let mut events = behind(procedure, if left.is_empty() { &subject.done } else { &left });
     events.extend(subject.session.into_iter().flat_map(|run| run.events()));
-    let mut told = composed(subject, answer, &left, events, format!("{} steps are missing", left.len()));
+    let mut told = composed(subject, answer, &left, events, number_of(left.len(), "step that is missing"));
     let sum: f64 = found.iter().map(|missing| missing.probability).sum();
     told.agreement = if found.is_empty() { 1.0 } else { sum / found.len() as f64 };
     if only_things {
@@ -194,6 +194,13 @@ pub(super) fn missing(
         told.list.extend(names);
     }
     told
+}
+
+/// "One known way", "3 known ways".
+fn number_of(count: usize, what: &str) -> String {
+    let (noun, rest) = what.split_once(" that ").unwrap_or((what, ""));
+    let rest = if rest.is_empty() { String::new() } else { format!(" that {rest}") };
+    if count == 1 { format!("one {noun}{rest}") } else { format!("{count} {noun}s{}", rest.replace(" is ", " are ")) }
 }
 
 /// An answer about a procedure, with the steps that it names.

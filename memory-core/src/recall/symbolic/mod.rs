@@ -70,7 +70,7 @@ pub(super) struct Said {
     pub intent: Intent,
     /// The events behind it, best first.
     pub events: Vec<EventId>,
-    /// Which query was asked of which procedure.
+    /// What of the procedure answers, in a few words.
     pub trace: String,
 }
 
@@ -135,7 +135,7 @@ pub(super) fn answer(
             _ => Intent::Procedural,
         },
         events,
-        trace: format!("{:?} → {}", understood, composed.trace),
+        trace: composed.trace,
     }))
 }
 

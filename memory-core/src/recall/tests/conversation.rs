@@ -27,13 +27,13 @@ fn a_cause_is_what_was_found_out_later() {
         ("17T09:40:00", 0, Kind::Text, Some("Rolf"), "It was a pebble. It runs again."),
         ("17T11:00:00", 0, Kind::Text, Some("Tove"), "The oven stays cold."),
         ("17T12:00:00", 0, Kind::Caption, Some("Ivo"), "Ivo opens the back of the oven."),
-        ("17T12:10:00", 0, Kind::Text, Some("Ivo"), "A fuse was burnt. It is fine now."),
+        ("17T12:10:00", 0, Kind::Text, Some("Ivo"), "A cable was burnt. It is fine now."),
     ];
     let home = home(rows).with_meaning();
     let misses = home.misses(&[
         ("Why did the water pump stop?", "pebble"),
-        ("What was wrong with the oven?", "fuse"),
-        ("How come the oven was cold?", "fuse"),
+        ("What was wrong with the oven?", "cable"),
+        ("How come the oven was cold?", "cable"),
     ]);
     assert_eq!(misses, NONE);
 }
@@ -43,7 +43,7 @@ fn it_is_what_was_spoken_of_right_before() {
     let rows: &[Row] = &[
         ("17T09:00:00", 0, Kind::Text, Some("Tove"), "Have you seen my sextant?"),
         ("17T09:01:00", 0, Kind::Text, Some("Oda"), "I have. I will post it on Sunday."),
-        ("17T10:00:00", 0, Kind::Caption, Some("Ivo"), "Ivo gives Tove a pair of rust-red mittens."),
+        ("17T10:00:00", 0, Kind::Caption, Some("Ivo"), "Ivo gives Tove a pair of rust-red gaiters."),
         ("17T11:00:00", 0, Kind::Object, None, "A green kayak lies on the lawn."),
         ("17T11:10:00", 0, Kind::Text, Some("Oda"), "That is Rolf's kayak."),
         ("17T12:00:00", 0, Kind::Text, Some("Rolf"), "I have never once been airsick."),
@@ -52,7 +52,7 @@ fn it_is_what_was_spoken_of_right_before() {
     let home = home(rows).with_meaning();
     let misses = home.misses(&[
         ("When will Oda post the sextant?", "22 November"),
-        ("What colour are Tove's mittens?", "rust-red"),
+        ("What colour are Tove's gaiters?", "rust-red"),
         ("Who does the green kayak belong to?", "Rolf"),
         ("Did Rolf ever get airsick?", "No"),
         ("Where will Ivo sleep?", "barn"),
@@ -64,11 +64,11 @@ fn it_is_what_was_spoken_of_right_before() {
 fn a_price_or_a_time_of_another_thing_is_none() {
     let rows: &[Row] = &[
         ("17T09:00:00", 0, Kind::Text, Some("Oda"), "The new anvil is ordered, forty euros, and it comes on Friday."),
-        ("17T10:00:00", 0, Kind::Caption, Some("Rolf"), "Rolf adds barley to the stew."),
+        ("17T10:00:00", 0, Kind::Caption, Some("Rolf"), "Rolf adds barley to the porridge."),
     ];
     let home = home(rows).with_meaning();
     assert_eq!(home.misses(&[("What did the new anvil cost?", "forty")]), NONE);
-    for question in ["What did the winch cost?", "When was turmeric added to the stew?"] {
+    for question in ["What did the winch cost?", "When was turmeric added to the porridge?"] {
         assert_eq!(home.ask(question).answer, None, "{question}");
     }
 }
