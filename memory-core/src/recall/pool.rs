@@ -26,12 +26,12 @@ const READ: usize = 40;
 /// Whom somebody speaks of is spoken of for so long.
 const SPOKEN_OF: Duration = Duration::from_secs(1_800);
 /// A reply comes within this.
-const REPLIED: Duration = Duration::from_secs(300);
+pub(super) const REPLIED: Duration = Duration::from_secs(300);
 /// Events that are looked at for a name, the latest.
 const BEFORE: usize = 8;
 /// Events that are looked at for what "it" is, the latest.
 const TOPICS: usize = 3;
-/// Most texts of one question for which it is looked who is meant.
+/// Most texts of one question for which it is looked up who or what is meant.
 const ANTECEDENTS: usize = 48;
 /// Events of a named thing that are gone through at most.
 pub(super) const LISTED: usize = 2_000;
@@ -79,7 +79,7 @@ pub(super) struct Pool<'a> {
     /// What a later statement corrects; it is read no more.
     pub taken_back: Vec<TakenBack>,
     readings: RefCell<HashMap<EventId, Arc<Reading>>>,
-    /// Texts for which it was looked who "he" or "she" is.
+    /// Texts for which it was looked up who "he" or what "it" is.
     antecedents: Cell<usize>,
 }
 
@@ -142,38 +142,41 @@ impl<'a> Pool<'a> {
 
     /// Of whom somebody spoke shortly before, or with whom they did something: "Ivo lands on Monday. … He sleeps on the sofa."
     fn spoken_of_before(&self, said: &Event) -> Option<NounPhrase> {
-        if self.antecedents.get() >= ANTECEDENTS {
-            return None;
-        }
-        self.antecedents.set(self.antecedents.get() + 1);
-        let span = TimeSpan { start: said.span.start.saturating_sub(SPOKEN_OF), end: said.span.start };
-        let query = SearchQuery { span: Some(span), latest: true, limit: BEFORE, ..SearchQuery::default() };
-        // What cannot be read names nobody; who needs it says so.
-        let hits = self.reader.search().search(&query).into_iter().filter(|hit| hit.id != said.id);
-        let mut before = hits
-            .filter_map(|hit| self.reader.event(hit.id).ok().flatten())
-            .filter(|event| (event.span.start, event.id) < (said.span.start, said.id));
-        before.find_map(|event| {
+        self.before(said, SPOKEN_OF, Vec::new(), BEFORE).find_map(|before| {
+            let event = &before.event;
             let own = event.entity == said.entity;
             let asked = event.kind == Kind::Text && said.span.start.since(event.span.end) <= REPLIED;
-            (own || asked).then(|| Reading::of(event, self.reader.zone()).person_named()).flatten()
+            (own || asked).then(|| before.person_named()).flatten()
         })
     }
 
     /// What was spoken of right before: "Did I leave my scarf with you?" – "I'll post it on Monday."
     fn topic_before(&self, said: &Event) -> Option<NounPhrase> {
-        if self.antecedents.get() >= ANTECEDENTS {
-            return None;
-        }
-        self.antecedents.set(self.antecedents.get() + 1);
-        let span = TimeSpan { start: said.span.start.saturating_sub(REPLIED), end: said.span.start };
         let kinds = vec![Kind::Text, Kind::Caption, Kind::Action];
-        let query = SearchQuery { span: Some(span), kinds, latest: true, limit: TOPICS, ..SearchQuery::default() };
-        let hits = self.reader.search().search(&query).into_iter().filter(|hit| hit.id != said.id);
-        let mut before = hits
-            .filter_map(|hit| self.reader.event(hit.id).ok().flatten())
-            .filter(|event| (event.span.start, event.id) < (said.span.start, said.id));
-        before.find_map(|event| Reading::of(event, self.reader.zone()).thing_spoken_of())
+        self.before(said, REPLIED, kinds, TOPICS).find_map(|before| before.thing_spoken_of())
+    }
+
+    /// The grammar of what came right before something that was said, the latest first; nothing once that was looked up for many
+    /// texts. What cannot be read tells nothing; who needs it says so.
+    fn before<'e>(
+        &'e self,
+        said: &'e Event,
+        within: Duration,
+        kinds: Vec<Kind>,
+        limit: usize,
+    ) -> impl Iterator<Item = Arc<Reading>> + use<'e, 'a> {
+        let looked_up = self.antecedents.get();
+        self.antecedents.set(looked_up + 1);
+        let span = TimeSpan { start: said.span.start.saturating_sub(within), end: said.span.start };
+        let query = SearchQuery { span: Some(span), kinds, latest: true, limit, ..SearchQuery::default() };
+        let hits = if looked_up < ANTECEDENTS { self.reader.search().search(&query) } else { Vec::new() };
+        let events = hits.into_iter().filter(|hit| hit.id != said.id);
+        let events = events.filter_map(|hit| self.reader.event(hit.id).ok().flatten());
+        let before = events.filter(|event| (event.span.start, event.id) < (said.span.start, said.id));
+        before.map(|event| {
+            let known = self.readings.borrow().get(&event.id).cloned();
+            known.unwrap_or_else(|| Arc::new(Reading::of(event, self.reader.zone())))
+        })
     }
 
     fn is_taken_back(&self, id: EventId) -> bool {

@@ -8,7 +8,7 @@ use crate::language::english::time::Tense;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::likeness::{best_in, likeness};
-use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::pool::{Found, Pool, REPLIED, merged};
 use crate::recall::question::{ITSELF, Question};
 use crate::recall::reading::{Place, Placement, Reading, arguments, is_anaphor, is_person};
 use crate::recall::telling::telling;
@@ -22,8 +22,6 @@ const SAME_THING: f32 = 0.5;
 const CALLED: f32 = 0.97;
 /// Texts of the thing to which replies are looked for, the latest.
 const TALKS: usize = 12;
-/// A reply comes within this.
-const REPLIED: std::time::Duration = std::time::Duration::from_secs(300);
 /// From here a text speaks of the thing.
 const SPOKEN_OF: f32 = 0.85;
 /// How surely "it" in a reply is what was spoken of.

@@ -1,18 +1,14 @@
 //! What somebody answered when the same was asked before: "How old is he now?" – "Seven months."
 
-use std::time::Duration;
-
 use crate::language::english::question::{Ask, Asked, understand};
 use crate::language::english::reply::is_yes;
 use crate::language::english::time::{tense_of, time_phrases};
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::likeness::best_in;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::pool::{Found, Pool, REPLIED};
 use crate::recall::question::Question;
 use crate::{Kind, ReadError, TimeSpan};
 
-/// A reply comes within this.
-const REPLIED: Duration = Duration::from_secs(180);
 /// How much of the question somebody else's holds at least that asks the same.
 const SAME: f32 = 0.65;
 /// From here a thing that it names is one that the question names.
