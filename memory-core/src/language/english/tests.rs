@@ -183,6 +183,8 @@ fn another_event_places_what_is_asked_for() {
         ("After the storm, what lay on the roof?", Order::After, false, "After the storm"),
         ("Who was in the barn as the lights went out?", Order::During, false, "as the lights went out"),
         ("What stood there prior to the delivery?", Order::Before, false, "prior to the delivery"),
+        ("Who was in the barn with drums in the background?", Order::During, false, "with drums in the background"),
+        ("Who danced with the radio playing?", Order::During, false, "with the radio playing"),
         ("Somebody knocked twice. What was going on in the yard?", Order::During, true, "Somebody knocked twice"),
     ] {
         let found = cue(text);
@@ -275,6 +277,23 @@ fn whom_a_question_calls_is_not_what_it_is_about() {
         let asked = understand(text, &[]);
         assert_eq!(asked.called.map(|called| &text[called]), called, "{text}");
     }
+}
+
+#[test]
+fn a_question_of_one_word_asks_what_the_sentence_before_leaves_open() {
+    let asked = understand("The goat chewed something. What?", &[]);
+    assert_eq!(asked.ask, Ask::Thing);
+    assert_eq!(asked.clause.subject.map(|subject| subject.head).as_deref(), Some("goat"));
+    assert!(asked.clause.objects.is_empty() && !asked.subject_is_asked);
+    let asked = understand("Somebody mowed the meadow. Who?", &[]);
+    assert!(asked.ask == Ask::Person && asked.subject_is_asked);
+    assert_eq!(asked.clause.objects[0].head, "meadow");
+}
+
+#[test]
+fn what_does_something_is_no_amount() {
+    assert_eq!(understand("Which age brought us the plough?", &[]).ask, Ask::Thing);
+    assert_eq!(understand("What age is Ilse?", &[]).ask, Ask::Amount);
 }
 
 #[test]

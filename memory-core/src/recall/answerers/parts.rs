@@ -84,11 +84,18 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     }
     // Who does what is asked is told by the clause that tells of it; only where it names nobody do the others count.
     let telling = telling(question, reading);
+    // Whom the robot had before it is whoever is in the picture.
+    let of_robot = question.asked.clause.subject.as_ref().is_some_and(|subject| subject.head == "you");
+    let seen = of_robot && matches!(reading.event.kind, Kind::Caption | Kind::Object | Kind::Action);
     for clause in telling.into_iter().chain(reading.clauses()) {
         let acting = clause.subject.iter().flat_map(NounPhrase::all);
         let others =
             clause.objects.iter().flat_map(NounPhrase::all).chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun));
-        let chosen: Vec<&NounPhrase> = if subject_asked { acting.collect() } else { others.collect() };
+        let chosen: Vec<&NounPhrase> = match (subject_asked, seen) {
+            (true, _) => acting.collect(),
+            (false, true) => acting.chain(others).collect(),
+            (false, false) => others.collect(),
+        };
         let chosen = chosen.into_iter().filter(|noun| apposed(noun, reading).is_none() && !is_called(noun, reading));
         for noun in chosen {
             if let Some(meant) = reading.resolve(noun).filter(|meant| is_person(meant) && !named(meant)) {
@@ -205,6 +212,10 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     let head = class.head.as_str();
     if matches!(head, "colour" | "color") {
         return colours(question, reading);
+    }
+    // "Which noise came from the yard?": what was heard is one as a whole.
+    if reading.event.kind == Kind::Sound && matches!(head, "noise" | "sound") {
+        return vec![reading.event.text.trim_end_matches('.').to_owned()];
     }
     let mut found: Vec<String> = Vec::new();
     // "The cat Mokka": what stands before a name says what it is.

@@ -32,6 +32,7 @@ pub(super) fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
             ("the", "first" | "second" | "third" | "last", "time") if stands_alone(words, at, first) => {
                 (Order::During, 3)
             }
+            ("with", ..) if is_accompanied(&words[at..=last]) => (Order::During, 1),
             ("after" | "following", ..) => (Order::After, 1),
             ("once", ..) if words[at].tag == Tag::Conjunction => (Order::After, 1),
             ("before", ..) => (Order::Before, 1),
@@ -89,6 +90,18 @@ pub(super) fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
         return Some(Cue { order, direct, range: words[at].range.start..words[end - 1].range.end });
     }
     None
+}
+
+/// Whether words after "with" tell what went on beside: "with bells in the background", "with the radio playing".
+fn is_accompanied(words: &[Word]) -> bool {
+    let phrase = || words.iter().take_while(|word| word.tag != Tag::Mark);
+    let texts: Vec<&str> = phrase().map(|word| word.text.as_str()).collect();
+    let behind = texts.ends_with(&["in", "the", "background"]);
+    let nouns = phrase().skip(1).take_while(|word| {
+        matches!(word.tag, Tag::Determiner | Tag::Possessive | Tag::Adjective | Tag::Noun | Tag::Name | Tag::Number)
+    });
+    let next = words.get(1 + nouns.count()).filter(|word| word.tag == Tag::Verb && word.text.ends_with("ing"));
+    behind || next.is_some_and(|word| matches!(word.lemma.as_str(), "play" | "sound" | "run" | "ring" | "go"))
 }
 
 /// Whether a phrase at a place is no part of what is asked: nothing before it takes it as its subject or object.

@@ -42,6 +42,13 @@ fn asks_object(asked: &Asked) -> bool {
     asking && verb && clause.subject.is_some() && clause.objects.is_empty() && !left
 }
 
+/// Whether what is asked for does something to a thing: an age that brought something is no number of years.
+fn acts(asked: &Asked) -> bool {
+    let clause = &asked.clause;
+    let does = clause.verb.as_ref().is_some_and(|verb| !verb.auxiliary_only && !verb.passive);
+    asked.subject_is_asked && does && !clause.objects.is_empty()
+}
+
 /// Whether a clause asks for what was cleaned, which it does not name.
 fn cleans(clause: &Clause) -> bool {
     let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.passive && clause.objects.is_empty());
@@ -179,7 +186,11 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
             let class = class_of(asked, &asking, noun);
             match class.as_str() {
                 "quantity" | "amount" | "weight" | "size" | "temperature" | "price" | "cost" | "length" | "height"
-                | "age" | "percentage" | "level" | "volume" => Ask::Amount,
+                | "age" | "percentage" | "level" | "volume"
+                    if !acts(asked) =>
+                {
+                    Ask::Amount
+                }
                 "time" | "date" | "day" | "hour" | "year" | "month" | "weekday" | "evening" | "morning"
                 | "afternoon" | "night" | "o'clock" | "moment" => Ask::Time,
                 "place" | "room" | "location" | "spot" | "where" if asks_object(asked) => Ask::Thing,

@@ -1,13 +1,17 @@
 //! The grammar of questions: what kind of answer is wanted, of which clause, and what places it in time.
 
 mod alternatives;
+mod asides;
 mod cue;
+mod ellipsis;
 mod kind;
 
 use std::ops::Range;
 
 use self::alternatives::{alternatives, among_options, quotes};
+use self::asides::without_asides;
 use self::cue::{called, cue, spoken_before};
+use self::ellipsis::completed;
 use self::kind::kind;
 use super::lexicon::{self, PartOfSpeech};
 use super::syntax::{Clause, NounPhrase, Sentence, parse};
@@ -127,8 +131,10 @@ pub(crate) struct Asked {
 
 /// Reads a question. `times` are its time phrases, in bytes.
 pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
-    let as_why = how_come(text);
-    let (words, sentences) = parse(as_why.as_deref().unwrap_or(text), times);
+    let plain = without_asides(text);
+    let plain = plain.as_deref().unwrap_or(text);
+    let as_why = how_come(plain);
+    let (words, sentences) = parse(as_why.as_deref().unwrap_or(plain), times);
     let place = asking_sentence(&sentences, &words);
     let sentence = sentences.get(place).cloned().unwrap_or_default();
     let mut cue = cue(&words, &sentence).or_else(|| spoken_before(&words, &sentences, place));
@@ -136,6 +142,10 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
     // "What does she do every morning?": how often is no object.
     clause.objects.retain(|noun| !is_recurring(noun));
     let mut main = sentence.range.clone();
+    if let Some((whole, start)) = completed(&clause, &sentences, place) {
+        clause = whole;
+        main.start = start;
+    }
     // What follows the sentence that asks is what it quotes.
     if place + 1 < sentences.len() && !sentence.asks {
         let end = sentences.last().map_or(main.end, |last| last.range.end);

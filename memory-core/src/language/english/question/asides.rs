@@ -1,0 +1,88 @@
+//! What a question says beside the matter: who told it, and how the answer is wanted.
+
+use std::ops::Range;
+
+/// Fillers that change nothing of what is asked.
+const FILLERS: &[&str] = &[
+    "by any chance",
+    "by the way",
+    "as far as you know",
+    "as far as you can tell",
+    "as far as you remember",
+    "if you remember",
+    "if you happen to know",
+    "if i may ask",
+    "to your knowledge",
+    "out of curiosity",
+];
+/// How long an answer is wanted: "in a few words".
+const FEW: &[&str] = &["a", "one", "two", "three", "few", "a few", "some"];
+
+/// The question with its asides left blank, as long as it was, so that places in it stay what they are; none if it has none.
+pub(super) fn without_asides(text: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    let mut aside: Vec<Range<usize>> = FILLERS.iter().filter_map(|filler| phrase(&lower, filler)).collect();
+    aside.extend(attribution(&lower));
+    aside.extend(extent(&lower));
+    if aside.is_empty() {
+        return None;
+    }
+    let mut blank = text.as_bytes().to_vec();
+    for range in aside {
+        // A comma that parted it parts nothing now.
+        let from = lower[..range.start].trim_end().strip_suffix(',').map_or(range.start, str::len);
+        let behind = lower[range.end..].find(|c: char| c != ' ').map_or(range.end, |at| range.end + at);
+        let to = if lower[behind..].starts_with(',') { behind + 1 } else { range.end };
+        blank[from..to].fill(b' ');
+    }
+    let blank = String::from_utf8(blank).ok()?;
+    (!blank.trim_matches(|c: char| !c.is_alphanumeric()).is_empty()).then_some(blank)
+}
+
+/// Where some words stand as words.
+fn phrase(lower: &str, words: &str) -> Option<Range<usize>> {
+    let at = lower.find(words)?;
+    let end = at + words.len();
+    let parted = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+    (parted(lower[..at].chars().next_back()) && parted(lower[end..].chars().next())).then_some(at..end)
+}
+
+/// "According to the narrator", "in the words of the reader": up to the next mark.
+fn attribution(lower: &str) -> Option<Range<usize>> {
+    let begins = ["according to ", "in the words of "].iter().find_map(|begin| phrase(lower, begin.trim_end()))?;
+    let end = lower[begins.end..].find([',', '?', '.', '!', ';', ':']).map_or(lower.len(), |at| begins.end + at);
+    // At the front it ends at a comma; without one nobody knows where.
+    let fronted = lower[..begins.start].trim().is_empty();
+    (!fronted || lower[end..].starts_with(',')).then_some(begins.start..end)
+}
+
+/// "In a few words", "in one sentence", "in your own words".
+fn extent(lower: &str) -> Option<Range<usize>> {
+    let own = ["in your own words", "in your words"].iter().find_map(|own| phrase(lower, own));
+    let short = || {
+        let sizes = ["word", "words", "sentence", "sentences"];
+        let all = FEW.iter().flat_map(|few| sizes.map(|size| format!("in {few} {size}")));
+        all.into_iter().find_map(|extent| phrase(lower, &extent))
+    };
+    own.or_else(short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asides_are_left_blank_and_nothing_else_moves() {
+        for (text, rest) in [
+            ("Where is the mill, according to the guide?", "Where is the mill                         ?"),
+            ("According to the guide, where is the mill?", "                        where is the mill?"),
+            ("What was the barn like, in a few words?", "What was the barn like                ?"),
+            ("Do you by any chance know who rang?", "Do you               know who rang?"),
+        ] {
+            assert_eq!(without_asides(text).as_deref(), Some(rest));
+        }
+        for text in ["Where is the mill?", "What did he say in the words?", "According to whom?", "In a few words?"] {
+            assert_eq!(without_asides(text), None, "{text}");
+        }
+    }
+}
