@@ -73,13 +73,14 @@ mod tests {
 
     #[test]
     fn asides_are_left_blank_and_nothing_else_moves() {
-        for (text, rest) in [
-            ("Where is the mill, according to the guide?", "Where is the mill                         ?"),
-            ("According to the guide, where is the mill?", "                        where is the mill?"),
-            ("What was the barn like, in a few words?", "What was the barn like                ?"),
-            ("Do you by any chance know who rang?", "Do you               know who rang?"),
+        for (text, before, behind) in [
+            ("Where is the mill, according to the guide?", "Where is the mill", "?"),
+            ("According to the guide, where is the mill?", "", "where is the mill?"),
+            ("What was the barn like, in a few words?", "What was the barn like", "?"),
+            ("Do you by any chance know who rang?", "Do you", "know who rang?"),
         ] {
-            assert_eq!(without_asides(text).as_deref(), Some(rest));
+            let blanks = " ".repeat(text.len() - before.len() - behind.len());
+            assert_eq!(without_asides(text), Some(format!("{before}{blanks}{behind}")));
         }
         for text in ["Where is the mill?", "What did he say in the words?", "According to whom?", "In a few words?"] {
             assert_eq!(without_asides(text), None, "{text}");

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Cue, Order, is_request};
+use crate::language::english::closed::is_one_of;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::Sentence;
 use crate::language::english::tag::{Tag, Word};
@@ -94,14 +95,14 @@ pub(super) fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
 
 /// Whether words after "with" tell what went on beside: "with bells in the background", "with the radio playing".
 fn is_accompanied(words: &[Word]) -> bool {
-    let phrase = || words.iter().take_while(|word| word.tag != Tag::Mark);
-    let texts: Vec<&str> = phrase().map(|word| word.text.as_str()).collect();
-    let behind = texts.ends_with(&["in", "the", "background"]);
-    let nouns = phrase().skip(1).take_while(|word| {
-        matches!(word.tag, Tag::Determiner | Tag::Possessive | Tag::Adjective | Tag::Noun | Tag::Name | Tag::Number)
+    let phrase: Vec<&Word> = words.iter().take_while(|word| word.tag != Tag::Mark).collect();
+    // Behind a noun the tagger may take the gerund for a noun, so its form decides.
+    let goes_on = phrase.windows(2).skip(1).any(|pair| {
+        matches!(pair[0].tag, Tag::Noun | Tag::Name)
+            && is_one_of(&pair[1].text, &["playing", "sounding", "running", "ringing", "going"])
     });
-    let next = words.get(1 + nouns.count()).filter(|word| word.tag == Tag::Verb && word.text.ends_with("ing"));
-    behind || next.is_some_and(|word| matches!(word.lemma.as_str(), "play" | "sound" | "run" | "ring" | "go"))
+    let texts: Vec<&str> = phrase.iter().map(|word| word.text.as_str()).collect();
+    goes_on || texts.ends_with(&["in", "the", "background"])
 }
 
 /// Whether a phrase at a place is no part of what is asked: nothing before it takes it as its subject or object.
