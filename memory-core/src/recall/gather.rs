@@ -345,7 +345,8 @@ fn cues(
 fn placed(pool: &Pool<'_>, relation: &Cue, content: &Content, cues: &[Found]) -> Result<Vec<Found>, ReadError> {
     let near = if relation.direct { DIRECTLY } else { SOON };
     let mut found = Vec::new();
-    for reach in std::iter::once(near).chain(LATER.into_iter().filter(|_| !relation.direct)) {
+    // Seconds part what follows directly in a film, and minutes what people do.
+    for reach in std::iter::once(near).chain(LATER) {
         found = placed_within(pool, relation, content, cues, reach)?;
         if !found.is_empty() || relation.order == Order::During {
             break;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::language::english::closed::{is_one_of, joined_number, number_word};
 use crate::language::english::tag::{Tag, lemma};
-use crate::language::english::token::{TokenKind, tokens};
+use crate::language::english::token::{Token, TokenKind, tokens};
 
 /// A number with what it measures.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +21,11 @@ pub(super) struct Quantity {
 pub(super) fn quantities(text: &str) -> Vec<Quantity> {
     let tokens = tokens(text);
     let mut found = Vec::new();
+    let mut changes: Vec<usize> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
+        if changes.contains(&at) {
+            continue;
+        }
         let start = token.range.start;
         let value = match token.kind {
             TokenKind::Number if !token.text.contains(':') => token.text.replace(',', "").parse::<f64>().ok(),
@@ -68,6 +72,15 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
             end = token.range.end;
             next += 1;
         }
+        // "Four pounds twenty", "2 euros 80".
+        if MONEY_UNITS.contains(&unit_name(&unit).as_str())
+            && let Some((small, last)) = small_change(&tokens, next)
+        {
+            value += small / 100.0;
+            end = tokens[last].range.end;
+            changes.push(last);
+            next = last + 1;
+        }
         if tokens.get(next).is_some_and(|token| token.text == "of") {
             next += 1;
         }
@@ -85,6 +98,27 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
         found.push(Quantity { value, unit: unit_name(&unit), of: of.join(" "), range: start..end });
     }
     found
+}
+
+/// Units of money that are told with a hundredth behind them.
+const MONEY_UNITS: &[&str] = &["euro", "pound", "dollar", "franc", "crown"];
+
+/// The hundredths that stand behind a unit of money, and the place of their last token.
+fn small_change(tokens: &[Token], at: usize) -> Option<(f64, usize)> {
+    let number = |at: usize| {
+        let token = tokens.get(at)?;
+        match token.kind {
+            TokenKind::Number if token.text.len() == 2 => token.text.parse().ok(),
+            TokenKind::Word => number_word(&token.text),
+            _ => None,
+        }
+    };
+    let is_change = |value: &f64| (5.0..100.0).contains(value) && value.fract() == 0.0;
+    let at = if tokens.get(at).is_some_and(|token| token.text == "and") { at + 1 } else { at };
+    let small = number(at).filter(is_change)?;
+    // "Two euros twenty times" counts something else.
+    let counts = tokens.get(at + 1).is_some_and(|token| token.kind == TokenKind::Word && token.text == "times");
+    (!counts).then_some((small, at))
 }
 
 /// Whether two number words in a row are one number.

@@ -252,7 +252,8 @@ pub(super) fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, re
         words.extend(verb.particle.as_deref());
     }
     for noun in clause.objects.iter().chain(clause.subject.iter()) {
-        words.extend(noun.modifiers.iter().map(String::as_str));
+        // That a new one comes says nothing of how the old one is.
+        words.extend(noun.modifiers.iter().map(String::as_str).filter(|word| *word != "new"));
         words.push(&noun.head);
     }
     words.extend(clause.adjuncts.iter().map(|adjunct| adjunct.noun.head.as_str()));
@@ -270,6 +271,12 @@ pub(super) fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, re
         // What is lit or runs works; what is off may work as well.
         if let (Some((Scale::Working, works)), Some((Scale::On, true))) = (state(predicate), state(word)) {
             return Some(works != negated);
+        }
+        // What stays off does not work.
+        let stays = verb.is_some_and(|verb| matches!(verb.lemma.as_str(), "stay" | "remain"));
+        if let (Some((Scale::Working, works)), Some((Scale::On, false)), true) = (state(predicate), state(word), stays)
+        {
+            return Some(works == negated);
         }
         // A flat tyre or torch does not do.
         if let (Some((Scale::Working, works)), Some((Scale::Charged, false))) = (state(predicate), state(word)) {

@@ -2,6 +2,7 @@
 
 mod closed_class;
 mod open_class;
+mod second_look;
 
 use std::ops::Range;
 
@@ -135,7 +136,9 @@ pub(crate) fn words(text: &str, times: &[Range<usize>], names: &[String]) -> Vec
         let tag = if is_within(token, times) { Tag::Time } else { tagger.tag(at) };
         tagger.accept(at, tag);
     }
-    tagger.found
+    let mut found = tagger.found;
+    second_look::second_look(&mut found, &shares);
+    found
 }
 
 fn is_within(token: &Token, times: &[Range<usize>]) -> bool {

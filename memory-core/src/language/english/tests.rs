@@ -307,3 +307,25 @@ fn a_report_of_some_length_is_a_summary() {
         assert_ne!(understand(text, &[]).ask, Ask::Summary, "{text}");
     }
 }
+
+#[test]
+fn a_question_for_what_something_does_has_one_verb() {
+    let clause = |text: &str| understand(text, &[]).clause;
+    for (text, subject, verb) in [
+        ("Does the hand pump make a noise?", "pump", "make"),
+        ("When does the ferry to the trade fair leave?", "ferry", "leave"),
+        ("Where did the watering can stand?", "can", "stand"),
+        ("Is the hose joint in the shed still leaking?", "joint", "leak"),
+        ("Why didn't the lawn get cut?", "lawn", "cut"),
+    ] {
+        let clause = clause(text);
+        let found = (
+            clause.subject.map(|subject| subject.head).unwrap_or_default(),
+            clause.verb.map(|verb| verb.lemma).unwrap_or_default(),
+        );
+        assert_eq!(found, (subject.to_owned(), verb.to_owned()), "{text}");
+    }
+    let clause = clause("Is Ilse Anton's mother?");
+    assert_eq!(clause.subject.map(|subject| subject.head).as_deref(), Some("ilse"));
+    assert_eq!(clause.objects.first().map(|object| object.head.as_str()), Some("mother"));
+}

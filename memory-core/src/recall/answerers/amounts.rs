@@ -157,7 +157,7 @@ fn newness(found: &Found, pooled: &[Found]) -> f32 {
 
 /// Verbs that say in what kind of unit they are measured.
 const MEASURED_IN: &[(&[&str], &str)] =
-    &[(&["cost", "pay", "spend", "owe", "charge"], "monetary_unit"), (&["weigh"], "mass_unit")];
+    &[(&["cost", "pay", "spend", "owe", "charge", "quote"], "monetary_unit"), (&["weigh"], "mass_unit")];
 
 /// The class of units in which is measured what the question asks for: "how much did it cost?" asks for money.
 pub(in crate::recall) fn unit_class(question: &Question<'_>) -> Option<&'static str> {
@@ -171,7 +171,9 @@ pub(in crate::recall) fn unit_class(question: &Question<'_>) -> Option<&'static 
     let asking = question.asked.clause.asking.as_ref();
     let much = asking.is_some_and(|asking| asking.degree.as_deref() == Some("much") && asking.noun.is_none());
     let is = question.asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
-    class.or((price || much && is).then_some("monetary_unit"))
+    // "What did it come to?"
+    let comes_to = verb == "come" && question.ask() == Ask::Amount;
+    class.or((price || comes_to || much && is).then_some("monetary_unit"))
 }
 
 /// Whether a number may be the amount, by its unit.
@@ -394,7 +396,11 @@ pub(in crate::recall) fn superlative(pool: &Pool<'_>) -> Result<Option<Candidate
         }
     }
     let Some((_, found)) = best else { return Ok(None) };
-    let day = question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "day" | "date"));
+    let is_day = |head: &str| matches!(head, "day" | "date");
+    // "On which of the three days was there the most?"
+    let asking = question.asked.clause.asking.as_ref().and_then(|asking| asking.noun.as_ref());
+    let of_days = asking.and_then(|noun| noun.of.as_ref()).is_some_and(|of| is_day(&of.head));
+    let day = of_days || question.asked.class.as_ref().is_some_and(|class| is_day(&class.head));
     let name = match day || question.ask() == Ask::Time {
         true => capitalised(&on_day(found.span().start, &question.now)),
         false => found.reading.event.entity.clone().unwrap_or_default(),

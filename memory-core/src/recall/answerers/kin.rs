@@ -2,6 +2,7 @@
 
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
+use crate::language::english::syntax::NounPhrase;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::likeness::likeness;
 use crate::recall::pool::{Found, Pool};
@@ -20,6 +21,28 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
     let question = pool.question;
     let subject = question.asked.clause.subject.as_ref().or(question.asked.clause.objects.first());
     let Some(asked) = subject.filter(|_| question.ask() == Ask::Person) else { return Ok(None) };
+    relative(pool, asked)
+}
+
+/// "Is Bo Oda's son?": by who is.
+pub(in crate::recall) fn truth(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let clause = &question.asked.clause;
+    let be = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
+    let (Some(person), Some(asked)) = (clause.subject.as_ref().filter(|_| be), clause.objects.first()) else {
+        return Ok(None);
+    };
+    let Some(mut found) = relative(pool, asked)? else { return Ok(None) };
+    let Some(event) = found.evidence.first() else { return Ok(None) };
+    let yes = likeness(person, &name_phrase(&found.text), &event.reading) >= SAME;
+    found.text = format!("{}: {}", if yes != question.asked.negated_verb() { "Yes" } else { "No" }, found.text);
+    found.value = Value::Truth(yes);
+    Ok(Some(found))
+}
+
+/// Who is to somebody what a noun phrase says: "Oda's son".
+fn relative(pool: &Pool<'_>, asked: &NounPhrase) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
     let older = generations(&asked.head);
     let whose = asked.owner.as_deref().or(asked.of.as_deref()).filter(|whose| !whose.is_pronoun());
     let (Some(older), Some(whose)) = (older, whose) else { return Ok(None) };

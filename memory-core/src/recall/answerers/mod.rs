@@ -9,11 +9,13 @@ pub(super) mod compared;
 pub(super) mod counts;
 pub(super) mod events;
 pub(super) mod facts;
+pub(super) mod freed;
 pub(super) mod habits;
 pub(super) mod harmful;
 pub(super) mod inventory;
 pub(super) mod kin;
 pub(super) mod lasted;
+pub(super) mod mended;
 pub(super) mod numbers;
 pub(super) mod order;
 pub(super) mod parts;
@@ -23,8 +25,11 @@ pub(super) mod presence;
 pub(super) mod procedures;
 pub(super) mod quote;
 pub(super) mod rank;
+pub(super) mod reasons;
+pub(super) mod related;
 pub(super) mod replies;
 pub(super) mod roles;
+pub(super) mod sequel;
 pub(super) mod signal;
 pub(super) mod stopped;
 pub(super) mod summary;
@@ -115,6 +120,8 @@ pub(super) fn propose(
     }
     candidates.extend(facts::answer(pool, degraded)?);
     candidates.extend(kin::answer(pool)?);
+    candidates.extend(related::answer(pool)?);
+    candidates.extend(freed::answer(pool)?);
     candidates.extend(order::of_alternatives(pool)?);
     if candidates.is_empty() || question.asked.cue.is_some() {
         candidates.extend(order::next_of_kind(pool)?);
@@ -136,8 +143,12 @@ pub(super) fn propose(
         _ => None,
     };
     let of_class = events::of_class(pool)?;
-    let caused = causes::answer(pool, found)?;
-    let specific = signal::answer(pool)?.or(caused).or(specific).or(of_class);
+    let caused = match causes::answer(pool, found)? {
+        Some(cause) => Some(cause),
+        None => reasons::answer(pool, found)?,
+    };
+    let next = if candidates.is_empty() { sequel::answer(pool, gathered)? } else { None };
+    let specific = signal::answer(pool)?.or(caused).or(next).or(specific).or(of_class);
     let specific = match specific {
         Some(specific) => Some(specific),
         None => replies::answer(pool, found)?,
@@ -153,6 +164,11 @@ pub(super) fn propose(
             .retain(|candidate| candidate.layer != Layer::Facts || at(candidate) >= at(place) || likelier(candidate));
     }
     let told: Vec<Candidate> = candidates.iter().chain(&specific).cloned().collect();
+    let specific = match (specific, question.ask()) {
+        (None, Ask::Truth) if candidates.is_empty() => truth::unheard_of(pool, found)?,
+        (specific, _) => specific,
+    };
+    let told = if told.is_empty() { specific.iter().cloned().collect() } else { told };
     let present = presence::answer(pool, cue, &told)?;
     let posed = if present.is_some() { present } else { poses::answer(pool, found, &told)? };
     let specific = match posed {

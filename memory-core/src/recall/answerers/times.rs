@@ -19,6 +19,8 @@ const AS_GOOD: f32 = 0.06;
 const OF_SCORE: f32 = 0.4;
 /// A told time up to this length is one of the clock, and none of a part of a day.
 const EXACT: std::time::Duration = std::time::Duration::from_secs(3_600);
+/// An event that speaks so much less clearly of what is asked than the best one speaks of something else.
+const AS_CLEARLY: f32 = 0.6;
 /// How much of a question an event holds that tells from when it was moved.
 const SAYS_IT: f32 = 0.5;
 /// From here two verbs may tell of the same deed.
@@ -42,6 +44,9 @@ pub(in crate::recall) fn answer(
         return Ok(Some(found));
     }
     if let Some(found) = formerly(question, pooled) {
+        return Ok(Some(found));
+    }
+    if let Some(found) = first_planned(pool, pooled)? {
         return Ok(Some(found));
     }
     let mut meant = occurrences(pool, pooled)?;
@@ -172,9 +177,80 @@ pub(in crate::recall) fn answer(
     }))
 }
 
+/// "When was it to be at first?", "when was it going to be?": what was planned and may have been moved since.
+fn asks_first_plan(question: &Question<'_>) -> bool {
+    let first = question.asked.occurrence == Some(Occurrence::First);
+    let words: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
+    let pair = |a: &[&str], b: &str| words.windows(2).any(|two| a.contains(&two[0]) && two[1] == b);
+    let planned = words.iter().any(|word| matches!(*word, "supposed" | "meant" | "planned" | "due" | "scheduled"));
+    let was_to_be = pair(&["was", "were"], "to") || pair(&["going"], "to") || planned;
+    question.tense == Tense::Past && was_to_be && (first || !question.is_bounded())
+}
+
+/// The time that was planned for something before anything was told of moving it.
+fn first_planned(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    if !asks_first_plan(question) {
+        return Ok(None);
+    }
+    let mut all: Vec<Found> = pooled.to_vec();
+    if let Some(thing) = question.named.first() {
+        all = crate::recall::pool::merged(all, pool.about(thing, question.hard, false, 100, &question.content)?);
+    }
+    let ahead = |found: &Found, time: &ToldTime| {
+        time.relation == Relation::At && (time.has_clock || time.has_date) && time.span.end >= found.span().start
+    };
+    let best = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
+    let suits = |found: &&Found| {
+        found.reading.event.kind == Kind::Text
+            && found.coverage.of_content >= SAYS_IT.max(AS_CLEARLY * best)
+            && found.reading.times.iter().any(|time| ahead(found, time))
+            && !words(&found.reading.event.text).any(|word| word == "instead")
+    };
+    let Some(found) = all.iter().filter(suits).min_by_key(|found| (found.span().start, found.id())) else {
+        return Ok(None);
+    };
+    let date = found.reading.times.iter().find(|time| ahead(found, time) && time.has_date);
+    let clock = found.reading.times.iter().find(|time| ahead(found, time) && time.has_clock);
+    let Some(span) = date.or(clock).map(|time| time.span) else { return Ok(None) };
+    // "Tomorrow at ten" may be told in two phrases.
+    let text = match (date, clock) {
+        (Some(date), Some(clock)) if date.range == clock.range => moment(span.start, &question.now),
+        (Some(date), Some(clock)) => on_day_at(date.span, clock.span, question),
+        (None, Some(clock)) => moment(clock.span.start, &question.now),
+        _ => period(span, &question.now),
+    };
+    let thing = question.named.first().map_or(0.5, |thing| best_in(thing, &found.reading));
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text: capitalised(&text),
+        value: Value::Times(vec![span]),
+        signals: Signals {
+            coverage: found.coverage.of_content,
+            cosine: found.cosine.unwrap_or(0.0),
+            margin: 1.0,
+            fits: 1.0,
+            thing,
+            known: question.content.known(),
+        },
+        evidence: vec![found.clone()],
+        confidence: 0.0,
+        reason: "the time that was planned at first".into(),
+    }))
+}
+
+/// A day and an hour that were told apart.
+fn on_day_at(day: TimeSpan, hour: TimeSpan, question: &Question<'_>) -> String {
+    let zone = question.now.time_zone();
+    let zoned = |at: Timestamp| at.to_jiff().to_zoned(zone.clone());
+    let at = zoned(day.start).date().to_datetime(zoned(hour.start).time()).to_zoned(zone.clone());
+    at.map_or_else(|_| period(day, &question.now), |at| moment(Timestamp::from(at.timestamp()), &question.now))
+}
+
 /// "When was it to be at first?", where it was moved "from Friday to Saturday" or is "on Saturday instead of Friday": on Friday.
 fn formerly(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
-    if question.asked.occurrence != Some(Occurrence::First) || question.tense != Tense::Past {
+    let first = question.asked.occurrence == Some(Occurrence::First) && question.tense == Tense::Past;
+    if !first && !asks_first_plan(question) {
         return None;
     }
     let replaced = |found: &Found, time: &ToldTime| {

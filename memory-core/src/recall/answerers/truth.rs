@@ -6,18 +6,19 @@ use crate::language::english::states::{Scale, same, state};
 use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
+use crate::recall::answerers::mended;
 use crate::recall::answerers::quote::quote;
 use crate::recall::answerers::times::margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_likeness;
 use crate::recall::corrections::TakenBack;
 use crate::recall::denial::{denies, is_of_another_colour, is_without, left_out, only_plans};
-use crate::recall::likeness::best_in;
+use crate::recall::likeness::{best_in, likeness};
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::question::Question;
 use crate::recall::reading::{Reading, is_person};
-use crate::recall::stance::{concerns, of_it, of_states, predicate, stance, uses};
-use crate::recall::telling::{is_done_by_another, is_of_another, is_untold};
+use crate::recall::stance::{concerns, goes_away, is_nobody, of_it, of_states, predicate, stance, uses};
+use crate::recall::telling::{is_done_by_another, is_of_another, is_untold, telling};
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// A told time up to this length is one of the clock.
@@ -30,6 +31,8 @@ const TOPIC: std::time::Duration = std::time::Duration::from_secs(1_800);
 const SAID_OF_IT: f32 = 0.8;
 /// From here an event speaks of a thing of which it is asked whether there is any.
 const EXISTS: f32 = 0.5;
+/// How much of a question memory must have heard of to say no because nothing tells it.
+const KNOWN: f32 = 0.6;
 /// How much of a question an event must hold to say yes to it.
 const SAYS_IT: f32 = 0.55;
 
@@ -50,6 +53,16 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         Some(thing) => Some((thing.clone(), "back".to_owned())),
         None => thing.clone().zip(of_state()),
     };
+    if let Some(mended) =
+        thing.as_ref().map(|thing| mended::since(pool, thing, stated.as_ref(), pooled)).transpose()?.flatten()
+    {
+        let yes = mended.well != question.asked.negated_verb();
+        let mut said = said(pool, &mended.evidence[0], yes, pooled, "what was done since about what was wrong");
+        said.evidence = merged(mended.evidence, said.evidence);
+        said.signals.coverage = said.signals.coverage.max(SAYS_IT);
+        said.signals.thing = SAID_OF_IT;
+        return Ok(Some(said));
+    }
     if let Some((thing, predicate)) = &stated {
         let bound = holding_at(question);
         let listed = merged(
@@ -72,6 +85,13 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
                 said.signals.thing = SAID_OF_IT;
                 return Ok(Some(said));
             }
+            let at_the_time = question.bound().is_none_or(|bound| found.span().overlaps(bound));
+            if let Some(here) = is_seen(predicate, thing, &found.reading).filter(|_| at_the_time) {
+                let yes = here != question.asked.negated_verb();
+                let mut said = said(pool, found, yes, pooled, "who is seen is here");
+                said.signals.coverage = said.signals.coverage.max(SAYS_IT);
+                return Ok(Some(said));
+            }
             if !concerns(thing, &found.reading) || allowed && found.coverage.of_content < SAYS_IT {
                 continue;
             }
@@ -85,6 +105,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         }
     }
     if let Some(candidate) = super::apart::answer(pool)? {
+        return Ok(Some(candidate));
+    }
+    if let Some(candidate) = super::kin::truth(pool)? {
         return Ok(Some(candidate));
     }
     if let Some((there, gathering)) = super::absent::attended(pool, pooled) {
@@ -156,11 +179,59 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let latest = latest.max_by_key(|found| (found.span().start, found.id()));
     let without = latest.filter(|found| is_without(&found.reading, &verb, clause));
     let newest = without.unwrap_or(newest);
-    let denied =
-        without.is_some() || denies(&newest.reading, &verb, clause) || is_of_another_colour(&newest.reading, clause);
+    // "I never posted it", for "has it gone off?".
+    let never = |found: &Found| {
+        let told = telling(question, &found.reading);
+        let never = |clause: &&Clause| {
+            let verb = clause.verb.as_ref().filter(|verb| verb.negated && !verb.auxiliary_only && verb.modal.is_none());
+            verb.is_some() && !clause.subject.as_ref().is_some_and(is_nobody)
+        };
+        found.reading.event.kind == Kind::Text && !told.is_empty() && told.iter().all(never)
+    };
+    let denied = without.is_some()
+        || never(newest)
+        || denies(&newest.reading, &verb, clause)
+        || is_of_another_colour(&newest.reading, clause);
     let chosen = if denied { newest } else { best };
     let yes = denied == question.asked.negated_verb();
     Ok(Some(said(pool, chosen, yes, pooled, "what was told of it")))
+}
+
+/// No, where what is asked about would have been noticed and was not: of somebody or something that memory knows, at a time that is
+/// past. Nothing is said of what memory never heard of.
+pub(super) fn unheard_of(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let clause = &question.asked.clause;
+    let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.negated && verb.modal.is_none());
+    let subject =
+        clause.subject.as_ref().filter(|subject| !subject.is_pronoun() && subject.determiner.as_deref() != Some("any"));
+    let (Some(_), Some(subject)) = (verb, subject) else { return Ok(None) };
+    let plain = question.tense == Tense::Past && question.query.options.is_empty() && !question.asked.habitual;
+    if !plain || question.asked.negated || question.asked.cue.is_some() || question.content.known() < KNOWN {
+        return Ok(None);
+    }
+    let mut about = pool.about(subject, question.hard, true, 20, &question.content)?;
+    about.sort_by(|a, b| b.fitness().total_cmp(&a.fitness()).then(b.span().start.cmp(&a.span().start)));
+    let Some(nearest) = about.first().cloned() else { return Ok(None) };
+    let mut said = said(pool, &nearest, false, pooled, "nothing was seen or told of it");
+    said.text = "No: nothing was seen or told of it".to_owned();
+    said.evidence = merged(about, said.evidence);
+    said.signals.coverage = said.signals.coverage.max(SAYS_IT);
+    said.signals.thing = 1.0;
+    Ok(Some(said))
+}
+
+/// Whether a question whether somebody is here is answered by seeing them do something.
+fn is_seen(predicate: &str, thing: &NounPhrase, reading: &Reading) -> Option<bool> {
+    let (scale, here) = state(predicate)?;
+    let seen = matches!(reading.event.kind, Kind::Action | Kind::Caption) && scale == Scale::There && is_person(thing);
+    let acts = |clause: &Clause| {
+        let subjects = clause.subject.iter().flat_map(NounPhrase::all);
+        let own =
+            subjects.filter_map(|noun| reading.resolve(noun)).any(|noun| likeness(thing, &noun, reading) >= SAID_OF_IT);
+        own && clause.verb.as_ref().is_some_and(|verb| !verb.auxiliary_only && !verb.negated) && !goes_away(clause)
+    };
+    (seen && reading.clauses().any(acts) && !reading.clauses().any(goes_away)).then_some(here)
 }
 
 /// Whether somebody says something soon after doing something with a thing: what they call "it" is that.

@@ -1,5 +1,6 @@
 mod answers;
 mod any_text;
+mod beside;
 mod clauses;
 mod contract;
 mod conversation;

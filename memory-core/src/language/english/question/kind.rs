@@ -49,6 +49,10 @@ fn acts(asked: &Asked) -> bool {
     asked.subject_is_asked && does && !clause.objects.is_empty()
 }
 
+fn is_word(text: &str) -> bool {
+    text.starts_with(char::is_alphanumeric)
+}
+
 /// Whether a clause asks for what was cleaned, which it does not name.
 fn cleans(clause: &Clause) -> bool {
     let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.passive && clause.objects.is_empty());
@@ -174,12 +178,13 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
             }
         },
         _ => {
-            // "What did it cost?" asks how much.
+            // "What did it cost?", "what did he pay for it?", "what did it come to?" ask how much.
+            let comes_to = || verb == "come" && words.iter().rev().find(|word| is_word(word)) == Some(&"to");
             if asking.word == "what"
                 && noun.is_empty()
                 && asked.clause.objects.is_empty()
                 && asked.clause.subject.is_some()
-                && matches!(verb, "cost" | "charge" | "weigh")
+                && (matches!(verb, "cost" | "charge" | "weigh" | "pay" | "quote") || comes_to())
             {
                 return Ask::Amount;
             }

@@ -14,7 +14,7 @@ use self::cue::{called, cue, spoken_before};
 use self::ellipsis::completed;
 use self::kind::kind;
 use super::lexicon::{self, PartOfSpeech};
-use super::syntax::{Clause, NounPhrase, Sentence, parse};
+use super::syntax::{Clause, NounKind, NounPhrase, Sentence, parse};
 use super::tag::{Tag, Word};
 
 /// What kind of answer is wanted.
@@ -142,6 +142,7 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
     // "What does she do every morning?": how often is no object.
     clause.objects.retain(|noun| !is_recurring(noun));
     let mut main = sentence.range.clone();
+    is_what(&mut clause);
     if let Some((whole, start)) = completed(&clause, &sentences, place) {
         clause = whole;
         main.start = start;
@@ -199,6 +200,27 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
     asked.alternatives = alternatives(&asked);
     asked.ask = kind(&mut asked);
     asked
+}
+
+/// "Is Leopold Anselm's father?": who is asked about and what they may be stand side by side.
+fn is_what(clause: &mut Clause) {
+    let be = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
+    let alone = clause.objects.is_empty() && clause.complements.is_empty() && clause.adjuncts.is_empty();
+    let Some(subject) = clause.subject.as_mut().filter(|_| be && alone && clause.inverted && clause.asking.is_none())
+    else {
+        return;
+    };
+    let Some(owner) = subject.owner.as_mut().filter(|owner| owner.kind == NounKind::Name) else { return };
+    if owner.modifiers.len() != 1 {
+        return;
+    }
+    let name = owner.modifiers.remove(0);
+    let range = owner.range.start..owner.range.start + name.len();
+    owner.range.start = range.end + 1;
+    let mut what = subject.clone();
+    what.range.start = range.end + 1;
+    clause.subject = Some(NounPhrase { range, kind: NounKind::Name, ..NounPhrase::common(&name) });
+    clause.objects.push(what);
 }
 
 /// "How come it is wet?" is "why it is wet?", as long.

@@ -81,6 +81,15 @@ impl Tagger<'_> {
                     && text == "can"
                     && self.share(at).noun > 0
                     && !self.found.last().is_some_and(|last| last.tag == Tag::Noun);
+                // "Where did the watering can stand?"
+                let of_gerund = self.found.last().is_some_and(super::Word::is_gerund)
+                    && self
+                        .found
+                        .iter()
+                        .rev()
+                        .nth(1)
+                        .is_some_and(|word| matches!(word.tag, Tag::Determiner | Tag::Owner | Tag::Adjective));
+                let noun = noun || text == "can" && of_gerund;
                 if noun { Tag::Noun } else { Tag::Modal }
             }
             "that" if self.found.last().is_some_and(|last| last.tag == Tag::Verb) && !self.can_be_nominal(at + 1) => {

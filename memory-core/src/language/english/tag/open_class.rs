@@ -15,6 +15,10 @@ impl Tagger<'_> {
         if matches!(token.text.as_str(), "evening" | "morning") {
             return Tag::Noun;
         }
+        // "Why didn't it get cut?"
+        if token.text == "get" {
+            return Tag::Verb;
+        }
         let gerund = token.text.len() > 4 && token.text.ends_with("ing");
         let base = lexicon::lemma(&token.text, PartOfSpeech::Verb);
         let inflected = base.as_ref().is_some_and(|base| *base != token.text);
@@ -70,9 +74,12 @@ impl Tagger<'_> {
             Tag::Wh
                 if matches!(before.text.as_str(), "what" | "which" | "whose")
                     && share.noun > 0
-                    && (!(third || past) || self.is_auxiliary(at + 1) || third && share.noun >= share.verb) =>
+                    && (!(third || past)
+                        || self.is_auxiliary(at + 1)
+                        || self.text(at + 1) == "of"
+                        || third && share.noun >= share.verb) =>
             {
-                if self.is_auxiliary(at + 1) { Tag::Noun } else { nominal(self) }
+                if self.is_auxiliary(at + 1) || self.text(at + 1) == "of" { Tag::Noun } else { nominal(self) }
             }
             Tag::Wh if share.verb > 0 && (third || past || share.verb > share.noun.max(share.adjective)) => Tag::Verb,
             Tag::Auxiliary if share.verb > 0 && (past || gerund && share.adjective <= share.verb) => Tag::Verb,

@@ -73,6 +73,8 @@ impl Clause<'_> {
             ("did" | "didn" | "was" | "wasn" | "were" | "weren" | "had" | "hadn" | "yesterday" | "ago", ..) => past,
             ("last", what, _) if is_period(what) => past,
             ("has" | "have", "to", _) | ("must" | "should", ..) => Some(Verb::Plan),
+            // "He cannot make it on Wednesday."
+            ("can" | "cannot", ..) => plan_if(self.timed),
             ("has" | "have" | "ve" | "hasn" | "haven", ..) if self.has_participle() => past,
             ("s", "been" | "gone" | "just", _) => past,
             ("has" | "have" | "need" | "needs", ..) => plan_if(self.timed),

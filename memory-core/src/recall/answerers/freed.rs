@@ -1,0 +1,97 @@
+//! Who freed the robot where it was stuck: "who pulled you off the rug?", of who then lifted it.
+
+use std::time::Duration;
+
+use crate::language::english::closed::is_one_of;
+use crate::language::english::question::Ask;
+use crate::language::english::syntax::{Clause, NounPhrase};
+use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::pool::{Found, Pool};
+use crate::recall::question::Question;
+use crate::recall::reading::{Reading, is_person};
+use crate::{Kind, ReadError, TimeSpan};
+
+/// Help comes within this.
+const HELPED: Duration = Duration::from_secs(7_200);
+/// Events of the robot that are gone through, and such behind one of them.
+const LISTED: usize = 400;
+const BEHIND: usize = 60;
+/// How one says that somebody cannot move.
+const STUCK: &[&str] =
+    &["stuck", "stick", "block", "blocked", "catch", "trap", "trapped", "jam", "jammed", "tangle", "entangle"];
+/// What one does with who is stuck.
+const FREEING: &[&str] = &[
+    "free", "release", "rescue", "help", "save", "pull", "lift", "untangle", "get", "drag", "push", "unstick",
+    "loosen", "take",
+];
+
+/// The person who freed the robot.
+pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    if question.ask() != Ask::Person || !asks_who_freed(question) {
+        return Ok(None);
+    }
+    let states =
+        pool.listing(question.bound(), None, vec![Kind::State, Kind::Text], true, LISTED, &question.content)?;
+    let mut stuck: Vec<&Found> = states.iter().filter(|found| tells_stuck(&found.reading)).collect();
+    stuck.sort_by(|a, b| {
+        let order = (b.span().start, b.id()).cmp(&(a.span().start, a.id()));
+        b.coverage.of_content.total_cmp(&a.coverage.of_content).then(order)
+    });
+    for told in stuck {
+        let span = TimeSpan { start: told.span().start, end: told.span().end.saturating_add(HELPED) };
+        let kinds = vec![Kind::Action, Kind::Caption];
+        let behind = pool.listing(Some(span), None, kinds, false, BEHIND, &question.content)?;
+        let helped = behind.iter().find_map(|found| Some((helper(&found.reading)?, found)));
+        if let Some((name, found)) = helped {
+            let evidence = vec![found.clone(), told.clone()];
+            let known = question.content.known().max(0.6);
+            let value = Value::Text(name.clone());
+            let reason = "who freed it after it was stuck".to_owned();
+            return Ok(Some(Candidate::computed(Layer::Episodes, name, value, evidence, known, reason)));
+        }
+    }
+    Ok(None)
+}
+
+/// "Who freed you?", "who got your wheel free?"
+fn asks_who_freed(question: &Question<'_>) -> bool {
+    let clause = &question.asked.clause;
+    let frees = clause.verb.as_ref().is_some_and(|verb| is_one_of(&verb.lemma, FREEING) && !verb.negated);
+    let you = |noun: &NounPhrase| {
+        noun.head == "you" || noun.owner.as_ref().is_some_and(|owner| matches!(owner.head.as_str(), "you" | "your"))
+    };
+    let out = clause.adjuncts.iter().any(|it| matches!(it.preposition.as_str(), "off" | "out of" | "from" | "out"));
+    // "Who helped you?" may ask for anything else.
+    let plain = clause
+        .verb
+        .as_ref()
+        .is_some_and(|verb| is_one_of(&verb.lemma, &["free", "release", "rescue", "untangle", "unstick"]));
+    let free = clause.complements.iter().any(|(word, _)| matches!(word.as_str(), "free" | "loose" | "out" | "off"));
+    question.asked.subject_is_asked && frees && clause.objects.iter().any(you) && (plain || out || free)
+}
+
+/// Whether an event tells that the robot cannot move.
+fn tells_stuck(reading: &Reading) -> bool {
+    let of_robot = reading.event.entity.as_deref().is_some_and(|entity| entity.eq_ignore_ascii_case("robot"))
+        || reading.lemmas.iter().any(|(lemma, _)| lemma == "robot");
+    of_robot && reading.lemmas.iter().any(|(lemma, _)| is_one_of(lemma, STUCK))
+}
+
+/// Who does something to the robot that frees it.
+fn helper(reading: &Reading) -> Option<String> {
+    let robot = |noun: &NounPhrase| {
+        noun.head == "robot"
+            || noun.owner.as_ref().is_some_and(|owner| owner.head == "robot")
+            || noun.of.as_ref().is_some_and(|of| of.head == "robot")
+    };
+    let frees = |clause: &&Clause| {
+        let acts = clause.verb.as_ref().is_some_and(|verb| is_one_of(&verb.lemma, FREEING) && !verb.negated);
+        let adjuncts = clause.adjuncts.iter().map(|adjunct| &adjunct.noun);
+        acts && clause.objects.iter().chain(adjuncts).flat_map(NounPhrase::all).any(robot)
+    };
+    let clause = reading.clauses().find(frees)?;
+    let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person)?;
+    let own = reading.event.entity.clone().filter(|entity| !entity.eq_ignore_ascii_case("robot"));
+    Some(own.unwrap_or_else(|| reading.phrase_text(&subject)))
+}

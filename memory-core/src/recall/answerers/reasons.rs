@@ -1,0 +1,148 @@
+//! Why something happened or is so, where nobody says "because": what was said beside it that explains it.
+
+use std::time::Duration;
+
+use crate::language::english::question::Ask;
+use crate::language::english::states::state;
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
+use crate::recall::answerers::causes::{explains, faulty};
+use crate::recall::answerers::quote::quote;
+use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::content::verb_likeness;
+use crate::recall::likeness::best_in;
+use crate::recall::pool::{Found, Pool};
+use crate::recall::question::Question;
+use crate::recall::reading::{Reading, is_anaphor, is_person};
+use crate::recall::telling::{is_of_another, is_untold};
+use crate::{Kind, ReadError, TimeSpan};
+
+/// Before and after what happened, how long people speak of it.
+const BEFORE: Duration = Duration::from_secs(900);
+const AFTER: Duration = Duration::from_secs(2_700);
+/// How much of the question the event holds at least of which the reason is asked.
+const TOLD: f32 = 0.55;
+/// From here an event speaks of the thing.
+const SAME_THING: f32 = 0.7;
+/// Texts beside it that are looked at.
+const BESIDE: usize = 24;
+/// What speaks for a reason must weigh this much.
+const LIKELY: f32 = 1.25;
+/// The same where the event itself says more than what is asked.
+const SURELY: f32 = 2.0;
+
+/// What somebody said beside the event in question that explains it.
+pub(in crate::recall) fn answer(pool: &Pool<'_>, found: &[Found]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    if question.ask() != Ask::Reason && faulty(question).is_none() {
+        return Ok(None);
+    }
+    let tells = found.iter().filter(|found| !found.reading.only_asks());
+    let Some(event) = tells.max_by(|a, b| a.fitness().total_cmp(&b.fitness()).then(b.id().cmp(&a.id()))) else {
+        return Ok(None);
+    };
+    let mut more =
+        told(&event.reading).filter(|clause| clause.verb.is_some() && !is_asked(question, clause)).peekable();
+    let likely = if more.peek().is_some() && event.reading.event.kind == Kind::Text { SURELY } else { LIKELY };
+    let mut own = || more.any(hinders);
+    let known = is_untold(question, &event.reading) || is_of_another(question, &event.reading);
+    if event.coverage.of_content < TOLD || known || gives_reason(&event.reading) || own() {
+        return Ok(None);
+    }
+    let window =
+        TimeSpan { start: event.span().start.saturating_sub(BEFORE), end: event.span().end.saturating_add(AFTER) };
+    let mut beside = pool.listing(Some(window), None, vec![Kind::Text], false, BESIDE, &question.content)?;
+    beside.sort_by_key(|found| (found.span().start, found.id()));
+    let own = |said: &Found| said.id() == event.id();
+    // What is wrong with a thing is told where it is spoken of.
+    let of_it = |said: &Found| faulty(question).is_none_or(|thing| best_in(thing, &said.reading) >= SAME_THING);
+    let weighed =
+        beside.iter().enumerate().filter(|(_, said)| !own(said) && !said.reading.only_asks() && of_it(said)).map(
+            |(at, said)| {
+                let next = beside[..at].last().is_some_and(own) || beside.get(at + 1).is_some_and(own);
+                (weight(question, event, said, next), said)
+            },
+        );
+    let best = weighed.reduce(|a, b| if b.0 > a.0 { b } else { a });
+    let Some((_, reason)) = best.filter(|(weight, _)| *weight >= likely) else { return Ok(None) };
+    let text = quote(reason, question);
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text: text.clone(),
+        value: Value::Text(text),
+        signals: Signals {
+            coverage: event.coverage.of_content,
+            cosine: event.cosine.unwrap_or(0.0),
+            margin: 0.5,
+            fits: 0.8,
+            thing: question.named.first().map_or(0.5, |thing| best_in(thing, &event.reading)),
+            known: question.content.known(),
+        },
+        evidence: vec![reason.clone(), event.clone()],
+        confidence: 0.0,
+        reason: "what was said beside it".into(),
+    }))
+}
+
+/// Whether a clause tells what the question asks the reason of.
+fn is_asked(question: &Question<'_>, clause: &Clause) -> bool {
+    let asked = question.asked.clause.verb.as_ref().zip(clause.verb.as_ref());
+    asked.is_some_and(|(asked, told)| verb_likeness(asked, told) >= SAME_THING)
+}
+
+/// How much speaks for what was said being the reason.
+fn weight(question: &Question<'_>, event: &Found, said: &Found, next: bool) -> f32 {
+    let reading = &said.reading;
+    let mut weight = 0.0;
+    if gives_reason(reading) || explains(reading).is_some() {
+        weight += 1.5;
+    }
+    if told(reading).any(hinders) {
+        weight += 1.0;
+    }
+    if event.reading.event.entity.is_some() && reading.event.entity == event.reading.event.entity {
+        weight += 0.75;
+    }
+    if question.named.iter().any(|thing| !is_person(thing) && best_in(thing, reading) >= SAME_THING) {
+        weight += 0.75;
+    }
+    // "It needs a new one", "she can't eat it": of what was spoken of before.
+    let anaphor = |clause: &Clause| clause.subject.iter().chain(&clause.objects).any(is_anaphor);
+    if told(reading).any(anaphor) {
+        weight += 0.25;
+    }
+    if next {
+        weight += 0.5;
+    }
+    let (a, b) = (event.span(), said.span());
+    let apart = if b.start >= a.end { b.start.since(a.end) } else { a.start.since(b.end) };
+    weight - 0.5 * apart.as_secs_f32() / AFTER.as_secs_f32()
+}
+
+fn told(reading: &Reading) -> impl Iterator<Item = &Clause> {
+    reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses)
+}
+
+/// Whether a clause tells what keeps somebody from something or makes them do it: "the battery is flat", "I can't eat quince", "I have
+/// to go".
+fn hinders(clause: &Clause) -> bool {
+    let Some(verb) = &clause.verb else { return false };
+    let unable = verb.negated && matches!(verb.modal.as_deref(), Some("can" | "could" | "will" | "would"));
+    let must =
+        matches!(verb.modal.as_deref(), Some("must")) || matches!(verb.lemma.as_str(), "need" | "lack" | "require");
+    let bad = |word: &str| state(word).is_some_and(|(_, good)| !good);
+    let ill = verb.auxiliary_only && !verb.negated && clause.complements.iter().any(|(word, _)| bad(word))
+        || bad(&verb.lemma);
+    let too = clause.objects.iter().chain(&clause.subject).any(is_excess);
+    unable || must || ill || too
+}
+
+fn is_excess(noun: &NounPhrase) -> bool {
+    noun.kind == NounKind::Common && noun.modifiers.first().is_some_and(|word| word == "too")
+}
+
+/// Whether a text itself says why: "because", "no wonder", "that's why".
+fn gives_reason(reading: &Reading) -> bool {
+    let words: Vec<String> = crate::index::words(&reading.event.text).collect();
+    let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window.iter().eq(phrase));
+    has(&["because"]) || has(&["no", "wonder"]) || has(&["why"]) || has(&["due", "to"]) || has(&["so", "that"])
+}

@@ -1,0 +1,100 @@
+//! How two people are related, as it was told: "she and Ben are cousins", "her brother Ben", "he married my sister".
+
+use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
+use crate::recall::answerers::quote::quote;
+use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::content::Content;
+use crate::recall::likeness::likeness;
+use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::question::Question;
+use crate::recall::reading::{Reading, is_person, name_phrase};
+use crate::{Kind, ReadError};
+
+/// Texts that name a person and are gone through.
+const TEXTS: usize = 200;
+/// From here somebody named is the one who is meant.
+const SAME: f32 = 0.7;
+
+/// "How are they related?", "what is he to her?", "how does she know him?"
+pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let Some((one, other)) = both(question) else { return Ok(None) };
+    let content = Content::default();
+    let mut texts = Vec::new();
+    for person in [&one, &other] {
+        texts = merged(texts, pool.mentions(person, question.hard, true, TEXTS, &content)?);
+        texts = merged(texts, pool.about(person, question.hard, true, TEXTS, &content)?);
+    }
+    texts.retain(|found| found.reading.event.kind == Kind::Text && !found.reading.only_asks());
+    // What names both, and a bond, tells it; then what one of them calls the other.
+    let told = texts.iter().filter_map(|found| Some((strength(&one, &other, &found.reading)?, found)));
+    let best = told.max_by(|a, b| a.0.cmp(&b.0).then((a.1.span().start, a.1.id()).cmp(&(b.1.span().start, b.1.id()))));
+    Ok(best.map(|(_, found): (u8, &Found)| {
+        let text = quote(found, question);
+        let evidence = vec![found.clone()];
+        let reason = "what was told of the two".to_owned();
+        Candidate::computed(Layer::Episodes, text.clone(), Value::Text(text), evidence, 1.0, reason)
+    }))
+}
+
+/// The two persons whose bond is asked for.
+fn both(question: &Question<'_>) -> Option<(NounPhrase, NounPhrase)> {
+    let clause = &question.asked.clause;
+    let asking = clause.asking.as_ref()?;
+    let verb = clause.verb.as_ref()?;
+    let bound = matches!(verb.lemma.as_str(), "relate" | "connect")
+        || clause.complements.iter().any(|(word, _)| word == "related");
+    let knows = asking.word == "how" && verb.lemma == "know";
+    let is_to = asking.word == "what" && verb.lemma == "be" && clause.adjuncts.iter().any(|it| it.preposition == "to");
+    if asking.degree.is_some() || !(bound || knows || is_to) {
+        return None;
+    }
+    let nouns = clause.subject.iter().chain(&clause.objects).chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun));
+    let mut persons = nouns.flat_map(NounPhrase::all).filter(|noun| is_person(noun) && !noun.is_pronoun());
+    let one = persons.next()?.clone();
+    let other = persons.next()?.clone();
+    Some((one, other))
+}
+
+/// How plainly a text tells how two persons are bound; none where it does not.
+fn strength(one: &NounPhrase, other: &NounPhrase, reading: &Reading) -> Option<u8> {
+    let speaker = reading.event.entity.as_deref().map(name_phrase);
+    let speaks =
+        |person: &NounPhrase| speaker.as_ref().is_some_and(|speaker| likeness(person, speaker, reading) >= SAME);
+    let names = |person: &NounPhrase, clause: &Clause| {
+        nouns(clause).any(|noun| reading.resolve(noun).is_some_and(|noun| likeness(person, &noun, reading) >= SAME))
+    };
+    let within = |person: &NounPhrase| reading.clauses().any(|clause| names(person, clause));
+    let in_clause = reading.clauses().any(|clause| is_bond(clause) && names(one, clause) && names(other, clause));
+    let bond = || reading.clauses().any(is_bond);
+    if in_clause {
+        Some(3)
+    } else if bond() && within(one) && within(other) {
+        Some(2)
+    } else if bond() && (speaks(one) && within(other) || speaks(other) && within(one)) {
+        Some(1)
+    } else {
+        None
+    }
+}
+
+fn nouns(clause: &Clause) -> impl Iterator<Item = &NounPhrase> {
+    let adjuncts = clause.adjuncts.iter().map(|adjunct| &adjunct.noun);
+    let all = clause.subject.iter().chain(&clause.objects).chain(adjuncts).flat_map(NounPhrase::all);
+    all.flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref()).chain(noun.of.as_deref()))
+}
+
+/// Whether a clause names a bond between people: a relative, or a marriage.
+fn is_bond(clause: &Clause) -> bool {
+    let relative = |noun: &NounPhrase| {
+        let is_a = |class: &&str| lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some();
+        let bare = noun.head.trim_end_matches("-in-law");
+        noun.kind == NounKind::Common
+            && (["relative", "spouse", "friend", "colleague"].iter().any(is_a)
+                || bare != noun.head && lexicon::is_a_as(bare, "relative", PartOfSpeech::Noun).is_some())
+    };
+    let marries = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "marry")
+        || clause.complements.iter().any(|(word, _)| word == "married");
+    marries || nouns(clause).any(relative)
+}
