@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use super::answerers::rank::{ahead, of_asking};
 use super::corrections::TakenBack;
 use super::gather::Gathered;
 use super::pool::Found;
@@ -17,7 +18,7 @@ use crate::{EventId, Kind, Route};
 
 /// How far the event that answers is ahead of its own relevance, how far an event is behind that only asks, and how far what the search
 /// did not find lies behind what stands before it. Relevance is a sum of shares, about 1 to 2 for the best event.
-const LEAD: f32 = 0.15;
+const LEAD: f32 = 0.2;
 /// Items that an answer must show at least for its event to stand second.
 const FEWEST: usize = 2;
 
@@ -47,11 +48,15 @@ pub(super) fn ordered(
         return evidence;
     }
     let own = answered.then(|| first.id());
-    let stays = limit < FEWEST || !taken_back.is_empty() || compares(question) || is_superseded(question, best, first);
+    let stays = limit < FEWEST
+        || !taken_back.is_empty()
+        || compares(question)
+        || is_superseded(question, best, first)
+        || ahead(question, &first.reading) > ahead(question, &best.reading);
     let mut before = 0.0_f32;
     let mut ranked: Vec<(f32, Found)> = Vec::with_capacity(evidence.len());
     for found in evidence {
-        let asks = if found.reading.only_asks() { LEAD } else { 0.0 };
+        let asks = if found.reading.only_asks() && !of_asking(question) { LEAD } else { 0.0 };
         let relevant = relevance(&found);
         before = if relevant > 0.0 { relevant - asks } else { before - LEAD };
         let lead = if Some(found.id()) == own { LEAD } else { 0.0 };

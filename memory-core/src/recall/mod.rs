@@ -198,9 +198,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     };
     // An option is borne out by what was compared with it.
     let evidence = match query.options.is_empty() {
-        true => {
-            evidence::ordered(&question, conclusion.evidence, &gathered, &pool.taken_back, conclusion.route, limit)
-        }
+        true => evidence::ordered(&question, conclusion.evidence, &gathered, &pool.taken_back, conclusion.route, limit),
         false => conclusion.evidence,
     };
     let mut evidence = corrections::shown(evidence, &pool.taken_back);

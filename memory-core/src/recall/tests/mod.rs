@@ -5,6 +5,7 @@ mod contract;
 mod conversation;
 mod corrections;
 mod deliberation;
+mod evidence;
 mod grammar;
 pub(crate) mod home;
 mod reconciling;
