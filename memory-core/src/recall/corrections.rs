@@ -133,6 +133,7 @@ pub(super) fn replaced(found: Vec<Found>, pairs: &[TakenBack]) -> Vec<Found> {
             let fuller = |a: Coverage, b: Coverage| if a.of_content > b.of_content { a } else { b };
             one = Found {
                 score: one.score.max(pair.later.score),
+                relevance: one.relevance.max(pair.later.relevance),
                 placed: one.placed,
                 coverage: fuller(one.coverage, pair.later.coverage),
                 ..pair.later.clone()

@@ -215,7 +215,9 @@ fn search(pool: &Pool<'_>, trace: &mut Vec<TraceStep>) -> Result<Vec<Found>, Rea
         let outside = anywhere.into_iter().map(|mut one| {
             // "It stormed last night", told in the morning.
             let told = bound.is_some_and(|bound| one.reading.times.iter().any(|time| time.span.overlaps(bound)));
-            one.coverage.of_content *= if told { 1.0 } else { OUT_OF_TIME };
+            let share = if told { 1.0 } else { OUT_OF_TIME };
+            one.coverage.of_content *= share;
+            one.relevance *= share;
             one
         });
         found = merged(found, outside.collect());
@@ -322,6 +324,8 @@ fn cues(
     let mut found = pool.search(text, embedding, content, question.bound(), None)?;
     for one in &mut found {
         one.coverage = content.coverage(&one.reading);
+        // It was the cue that was searched for, and not the question.
+        one.relevance = 0.0;
     }
     let value = |found: &Found| found.coverage.of_content + 0.3 * found.cosine.unwrap_or(0.0).max(0.0);
     found.retain(|one| one.coverage.of_content >= CUE_COVERAGE || one.cosine.is_some_and(|cosine| cosine >= 0.5));

@@ -15,6 +15,7 @@ mod corrections;
 mod decision;
 mod deliberation;
 mod denial;
+mod evidence;
 mod fusion;
 mod gather;
 mod intent;
@@ -195,7 +196,12 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
         (Ask::Place, Some(first), Some(text)) => poses::destination(&pool, first, text),
         _ => None,
     };
-    let mut evidence = corrections::shown(conclusion.evidence, &pool.taken_back);
+    // An option is borne out by what was compared with it.
+    let evidence = match query.options.is_empty() {
+        true => evidence::ordered(&question, conclusion.evidence, &gathered, &pool.taken_back, conclusion.route, limit),
+        false => conclusion.evidence,
+    };
+    let mut evidence = corrections::shown(evidence, &pool.taken_back);
     evidence.truncate(limit);
     degraded.splice(0..0, missing::missing(&question, &evidence, conclusion.answer.is_some(), reader));
     let answer = Answer {

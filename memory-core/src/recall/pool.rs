@@ -40,8 +40,10 @@ pub(super) const LISTED: usize = 2_000;
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub reading: Arc<Reading>,
-    /// Fused score of the search; 0 where it was found otherwise.
+    /// Fused score of the search, as a share of the best one; 0 where it was found otherwise.
     pub score: f32,
+    /// The same as the search gave it, for the question as a whole: it can be compared between questions.
+    pub relevance: f32,
     pub cosine: Option<f32>,
     pub coverage: Coverage,
     /// How well it lies in time as the question says, 0 to 1; 0 where nothing places it.
@@ -53,7 +55,14 @@ impl Found {
     pub fn new(reading: Arc<Reading>, score: f32, cosine: Option<f32>, content: &Content) -> Self {
         let coverage = content.coverage(&reading);
         let likely = reading.likely();
-        Self { reading, score: score * likely, cosine: cosine.map(|cosine| cosine * likely), coverage, placed: 0.0 }
+        Self {
+            reading,
+            score: score * likely,
+            relevance: 0.0,
+            cosine: cosine.map(|cosine| cosine * likely),
+            coverage,
+            placed: 0.0,
+        }
     }
 
     pub fn id(&self) -> EventId {
@@ -190,7 +199,8 @@ impl<'a> Pool<'a> {
             // Forgotten since the snapshot: passed over.
             let Some(event) = self.reader.event(hit.id)? else { continue };
             let reading = if rank < READ { self.reading(event) } else { Arc::new(Reading::unread(event)) };
-            found.push(Found::new(reading, hit.score / top, hit.cosine, content));
+            let one = Found::new(reading, hit.score / top, hit.cosine, content);
+            found.push(Found { relevance: one.score * top, ..one });
         }
         Ok(found)
     }
@@ -381,6 +391,7 @@ pub(super) fn merged(first: Vec<Found>, second: Vec<Found>) -> Vec<Found> {
             Some(place) => {
                 let old = &mut all[*place];
                 old.score = old.score.max(one.score);
+                old.relevance = old.relevance.max(one.relevance);
                 old.cosine = old.cosine.or(one.cosine);
                 old.placed = old.placed.max(one.placed);
             }

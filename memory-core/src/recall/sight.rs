@@ -69,7 +69,7 @@ impl Pool<'_> {
                     let mut coverage = self.question.content.coverage(&reading);
                     // What it looks like speaks for it as words would.
                     coverage.of_content = coverage.of_content.max((0.3 + 0.1 * deviations).min(0.8));
-                    found.push(Found { reading, score, cosine: None, coverage, placed: 0.0 });
+                    found.push(Found { reading, score, relevance: 0.0, cosine: None, coverage, placed: 0.0 });
                 }
             }
         }

@@ -261,7 +261,14 @@ mod tests {
     fn found(id: u64, from: i64, until: i64) -> Found {
         let event = event(id, Kind::Object, from, until);
         let coverage = Coverage { of_content: 1.0, of_event: 1.0, others: 0.0 };
-        Found { reading: Reading::unread(event).into(), score: 1.0, cosine: None, coverage, placed: 0.0 }
+        Found {
+            reading: Reading::unread(event).into(),
+            score: 1.0,
+            relevance: 0.0,
+            cosine: None,
+            coverage,
+            placed: 0.0,
+        }
     }
 
     /// Kitchen, hall and kitchen again for ten seconds each scene; a while later once more the kitchen.

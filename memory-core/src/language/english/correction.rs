@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::lexicon::{self, Category, PartOfSpeech};
-use super::syntax::Sentence;
+use super::syntax::{Sentence, VerbGroup};
 use super::tag::{Tag, Word};
 
 /// Words behind "not", "instead of" and "rather than" that are denied.
@@ -109,7 +109,9 @@ fn contradicts(sentence: &Sentence, words: &[&Word]) -> bool {
             clause.subject.as_ref().is_some_and(|subject| !matches!(subject.head.as_str(), "i" | "we" | "you"));
         of_thing && clause.verb.as_ref().is_some_and(|verb| !verb.negated)
     });
-    begins && states
+    // Who says no and denies something themselves answers a question.
+    let answers = sentence.clauses.iter().find_map(|clause| clause.verb.as_ref()).is_some_and(|verb| verb.negated);
+    begins && states && !answers
 }
 
 /// "I was wrong about …", "I mixed that up", "that was a mistake", "that is not true".
@@ -124,7 +126,11 @@ fn admits(sentence: &Sentence, words: &[&Word]) -> bool {
         // "It is not right that …" is an opinion.
         let said = matches!(subject, Some("that" | "this"));
         let denies = clause.verb.as_ref().is_some_and(|verb| verb.negated);
+        // "We all make mistakes" is said of nothing.
+        let makes = |verb: &VerbGroup| verb.lemma == "make" && !verb.past && !verb.perfect;
+        let general = clause.verb.as_ref().is_some_and(makes);
         speaker
+            && !general
             && (has(&["wrong", "mistaken", "mistake", "mistook", "misread", "misheard", "confuse"])
                 || has(&["mix"]) && has(&["up"]))
             || said && (has(&["wrong", "mistake", "untrue", "false"]) || denies && has(&["true", "right", "correct"]))
@@ -167,12 +173,12 @@ fn contrasts(sentence: &Sentence, words: &[&Word]) -> Vec<Denial> {
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let behind = match word.text.as_str() {
-            // Behind a verb it denies the verb, which its clause knows.
+            // Behind a verb it denies the verb, which its clause knows: "who can't have it", "I'm not into it".
             "not"
                 if !at
                     .checked_sub(1)
                     .and_then(|before| words.get(before))
-                    .is_some_and(|before| before.tag == Tag::Verb) =>
+                    .is_some_and(|before| matches!(before.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal)) =>
             {
                 at + 1
             }
@@ -209,6 +215,8 @@ fn negated(sentence: &Sentence, words: &[&Word]) -> Vec<Denial> {
         let behind: Vec<&&Word> = words
             .iter()
             .filter(|word| word.range.start >= verb.range.end && within(&word.range, &clause.range))
+            // What stands behind a comma or "but" holds, or is said beside.
+            .take_while(|word| word.tag != Tag::Mark && !word.is("but"))
             .filter(|word| word.is_nominal() || word.tag == Tag::Time)
             .collect();
         // "It is not hot": what something is like is a state.
@@ -262,6 +270,8 @@ mod tests {
             "No, not yet.",
             "No, I didn't.",
             "It is not right that he waits.",
+            "We all make mistakes, and he is forgiven.",
+            "No, we haven't had the time to bring the bikes to the shop yet.",
         ] {
             assert!(of(text).is_none_or(|found| found.admits.is_none()), "{text}: {:?}", of(text));
         }
@@ -275,6 +285,7 @@ mod tests {
         assert_eq!(denied("The screws are 6 mm, not 8."), [vec!["8".to_owned()]]);
         assert_eq!(denied("The drill was never in the attic."), [vec!["attic".to_owned()]]);
         assert_eq!(denied("The drill wasn't in the attic."), [vec!["attic".to_owned()]]);
+        assert_eq!(denied("No, the drill is not in the attic any longer, of course."), [vec!["attic".to_owned()]]);
         assert_eq!(denied("Take the stairs instead of the tram."), [vec!["tram".to_owned()]]);
         for text in [
             "The drill is in the attic.",
@@ -282,6 +293,10 @@ mod tests {
             "I haven't seen the drill yet.",
             "The drill isn't cheap.",
             "I didn't buy the drill.",
+            "I haven't done any carving yet, but I'm game for a new hobby.",
+            "The oat biscuits are for guests who can't have gluten.",
+            "Moving wasn't easy, but the neighbours were a help.",
+            "I'm not really into sailing, but I like the harbour.",
         ] {
             assert!(of(text).is_none(), "{text}: {:?}", of(text));
         }

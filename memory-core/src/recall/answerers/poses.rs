@@ -142,7 +142,7 @@ pub(super) fn glanced(pool: &Pool<'_>, event: Event) -> Found {
     let named = event.kind != Kind::Text && (event.entity.is_some() || event.kind == Kind::Object);
     let reading = if named { Reading::unread(event).into() } else { pool.reading(event) };
     let coverage = pool.question.content.coverage(&reading);
-    Found { reading, score: 0.0, cosine: None, coverage, placed: 0.0 }
+    Found { reading, score: 0.0, relevance: 0.0, cosine: None, coverage, placed: 0.0 }
 }
 
 /// Whether an event with a pose is of a thing: it is about it, or what it says first is.

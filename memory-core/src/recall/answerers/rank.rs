@@ -87,7 +87,7 @@ fn of_class(question: &Question<'_>, found: &Found) -> f32 {
 }
 
 /// Whether the question is about somebody's asking.
-fn of_asking(question: &Question<'_>) -> bool {
+pub(in crate::recall) fn of_asking(question: &Question<'_>) -> bool {
     question.asked.clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "ask" | "inquire" | "wonder"))
 }
 

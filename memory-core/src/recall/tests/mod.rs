@@ -6,6 +6,7 @@ mod contract;
 mod conversation;
 mod corrections;
 mod deliberation;
+mod evidence;
 mod grammar;
 pub(crate) mod home;
 mod reconciling;

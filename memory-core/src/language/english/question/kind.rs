@@ -60,6 +60,11 @@ fn cleans(clause: &Clause) -> bool {
         && clause.adjuncts.is_empty()
 }
 
+/// Whether what went on is asked for: the walk "that she went on" is not.
+fn went_on(words: &[&str]) -> bool {
+    words.windows(3).any(|window| matches!(window, ["what" | "all" | "else", "went", "on"]))
+}
+
 /// The kind of answer.
 pub(super) fn kind(asked: &mut Asked) -> Ask {
     let texts: Vec<String> = asked.words.iter().map(|word| word.text.clone()).collect();
@@ -75,7 +80,7 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
         || asked.report.is_some()
         || has(&["did", "i", "miss"])
         || has(&["have", "i", "missed"])
-        || (has(&["going", "on"]) || has(&["went", "on"])) && asked.clause.asking.is_some() && asked.cue.is_none()
+        || (has(&["going", "on"]) || went_on(&words)) && asked.clause.asking.is_some() && asked.cue.is_none()
         || has(&["up", "to"]) && has(&["been"]) && asked.clause.asking.is_some()
     {
         return Ask::Summary;
