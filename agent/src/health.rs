@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct HealthReport {
     /// Version of the program.
     pub version: String,
-    /// Random id of the memory.
+    /// SeededRandom id of the memory.
     pub instance: String,
     /// Since the start.
     pub uptime_s: u64,

@@ -100,7 +100,7 @@ impl LogLevel {
     ///
     /// # Errors
     /// If the filter cannot be read.
-    pub fn of(filter: &str) -> anyhow::Result<(Self, reload::Layer<EnvFilter, Registry>)> {
+    pub fn from_filter(filter: &str) -> anyhow::Result<(Self, reload::Layer<EnvFilter, Registry>)> {
         let (layer, handle) = reload::Layer::new(filter_of(filter)?);
         Ok((Self(handle), layer))
     }
@@ -126,7 +126,7 @@ pub struct Log {
 /// # Errors
 /// If the filter cannot be read, or the journal is asked for and is not there.
 pub fn start(config: &LogConfig) -> anyhow::Result<Log> {
-    let (level, filter) = LogLevel::of(&config.level)?;
+    let (level, filter) = LogLevel::from_filter(&config.level)?;
     let journal = || tracing_journald::layer().map(|layer| layer.with_syslog_identifier("engram".to_owned()).boxed());
     let text = || {
         tracing_subscriber::fmt::layer()

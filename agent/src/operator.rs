@@ -65,7 +65,7 @@ pub struct Proofs {
 
 impl Proofs {
     /// Those of an installation.
-    pub fn of(directories: &Directories) -> Self {
+    pub fn in_directories(directories: &Directories) -> Self {
         Self { directory: directory(directories) }
     }
 
@@ -92,8 +92,8 @@ mod tests {
     fn a_proof_holds_once_and_for_its_command_alone() {
         let folder = tempfile::tempdir().unwrap();
         let config = Config { data_dir: Some(folder.path().to_path_buf()), ..Config::default() };
-        let directories = Directories::of(&config);
-        let proofs = Proofs::of(&directories);
+        let directories = Directories::from_config(&config);
+        let proofs = Proofs::in_directories(&directories);
         let proof = Proof::leave(&directories, "backup").unwrap();
         assert!(!proofs.take(proof.name(), "restore"));
         for name in ["", "..", "../engram.toml", "0123456789abcdef0123456789abcdef"] {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use memory_core::SystemClock;
-use memory_core::index::measure::{Figures, Plan, SourceText, Times, Workload, measure, picture};
+use memory_core::index::measure::{IndexFigures, IndexPlan, IndexWorkload, SearchTimes, SourceText, measure, picture};
 use serde_json::{Value as Json, json};
 
 use crate::cli::IndexBenchArgs;
@@ -21,7 +21,7 @@ const BATCH: usize = 64;
 pub fn run(args: &IndexBenchArgs, config: &ModelsConfig, output: Output) -> Result<Exit, Failure> {
     let (mut told, mut questions) = texts(&args.dir)?;
     let embedded = embed(&mut told, &mut questions, config)?;
-    let workload = Workload::new(told, questions)
+    let workload = IndexWorkload::new(told, questions)
         .ok_or_else(|| Failure::new(Exit::Source, format!("{}: no texts and questions in it", args.dir.display())))?;
     if !output.json && !embedded {
         output.text("no text embedding model is installed: words only");
@@ -29,7 +29,7 @@ pub fn run(args: &IndexBenchArgs, config: &ModelsConfig, output: Output) -> Resu
     let mut all = Vec::new();
     for entries in &args.entries {
         let bar = progress(None, "{spinner} {msg}");
-        let plan = Plan { entries: *entries, queries: args.queries, scan: !args.no_scan };
+        let plan = IndexPlan { entries: *entries, queries: args.queries, scan: !args.no_scan };
         let figures = measure(&workload, plan, &SystemClock::new(), &mut |step| {
             bar.set_message(format!("{entries} entries: {step}"));
             bar.tick();
@@ -95,9 +95,9 @@ fn embed(told: &mut [SourceText], questions: &mut [SourceText], config: &ModelsC
     Ok(true)
 }
 
-fn report(figures: &Figures) -> Json {
+fn report(figures: &IndexFigures) -> Json {
     let times =
-        |times: Times| json!({"p50_ms": times.p50.as_secs_f64() * 1e3, "p99_ms": times.p99.as_secs_f64() * 1e3});
+        |times: SearchTimes| json!({"p50_ms": times.p50.as_secs_f64() * 1e3, "p99_ms": times.p99.as_secs_f64() * 1e3});
     let bytes = &figures.bytes;
     json!({
         "entries": figures.entries,

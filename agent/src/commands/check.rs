@@ -27,7 +27,7 @@ pub fn run(global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
     if let Ok(CommandTarget::Agent(agent)) = &opened {
         return by_mqtt(agent, &loaded.config, output);
     }
-    let file = Directories::of(&loaded.config).memory;
+    let file = Directories::from_config(&loaded.config).memory;
     let spinner = crate::output::progress(None, "{spinner} checking {msg} {elapsed}");
     spinner.enable_steady_tick(std::time::Duration::from_millis(100));
     spinner.set_message(file.display().to_string());

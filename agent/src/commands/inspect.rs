@@ -138,13 +138,13 @@ fn read(
         InspectCommand::Entities { limit } => Some(entities::entities(memory, *limit, zone).or_exit(Exit::Store)?),
         InspectCommand::Facts { subject, past, limit } => {
             let filter = FactFilter { subject: subject.clone(), past: *past, limit: Some(*limit), budget: None };
-            Some(List::Facts(filter).of(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
+            Some(List::Facts(filter).list(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
         }
         InspectCommand::Gists { level, since, until, limit } => {
             let level = Level::ALL.into_iter().find(|one| one.name() == level.as_str()).unwrap_or(Level::Hour);
             let span = span(since.as_deref(), until.as_deref(), now, zone)?;
             let filter = GistFilter { level, span, limit: Some(*limit), budget: None };
-            Some(List::Gists(filter).of(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
+            Some(List::Gists(filter).list(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
         }
         InspectCommand::Places { limit } => Some(places::list(memory, *limit, zone).or_exit(Exit::Store)?),
         InspectCommand::Stats => Some(entities::stats(memory)),

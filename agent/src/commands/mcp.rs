@@ -27,7 +27,7 @@ pub fn run(args: &McpArgs, global: &GlobalArgs) -> Result<Exit, Failure> {
         invite();
     }
     let options = Options { zone: opening::zone(config)?, forget: args.allow_forget };
-    let door = BrokerDoor::new(config.mqtt.clone(), opening::robot(config)?, Directories::of(config));
+    let door = BrokerDoor::new(config.mqtt.clone(), opening::robot(config)?, Directories::from_config(config));
     let door = Door::Broker(Box::new(door));
     block_on(mcp::serve_stdio(door, Arc::new(SystemClock::new()), options))?;
     Ok(Exit::Ok)

@@ -121,7 +121,7 @@ fn play(
     let uri = format!("file:{}", file.display());
     let source = source_of_flag(&uri, Some(args.speed), &args.playback);
     let begin = Instant::now();
-    note_played(&source_name(&uri), &source, &Places::of(config));
+    note_played(&source_name(&uri), &source, &Places::from_config(config));
     let source = Source::start(
         &source_name(&uri),
         &source,

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use super::place::{self, CommandTarget};
 use crate::cli::{GlobalArgs, SearchArgs};
 use crate::exit::{Exit, Failure};
-use crate::json::fields::{Fields, Moment};
+use crate::json::fields::{Fields, TimeBase};
 use crate::media::MediaLinks;
 use crate::mqtt::search;
 use crate::output::{Output, visible};
@@ -75,7 +75,7 @@ fn offline(
     zone: &TimeZone,
     links: &MediaLinks,
 ) -> Result<Json, Failure> {
-    let moment = Moment { now, zone: zone.clone() };
+    let moment = TimeBase { now, zone: zone.clone() };
     let query =
         search::read(Fields(fields), &moment).map_err(|refusal| Failure::new(Exit::Refused, refusal.message))?;
     let page = memory.search_words(&query).map_err(|error| {

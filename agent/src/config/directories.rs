@@ -21,7 +21,7 @@ pub struct Directories {
 
 impl Directories {
     /// The directories that `config` means on this machine.
-    pub fn of(config: &Config) -> Self {
+    pub fn from_config(config: &Config) -> Self {
         let data = config.data_dir.clone().unwrap_or_else(default_data_dir);
         let backups = config.backup.dir.clone().unwrap_or_else(|| data.join("backups"));
         Self { memory: data.join("memory"), media: data.join("media"), imported: data.join("imported"), backups, data }
@@ -54,7 +54,7 @@ pub fn unusable(directory: &Path) -> Option<String> {
 
 /// Budgets of the configuration that the disk below them cannot hold, one sentence each.
 pub fn beyond_the_disk(config: &Config) -> Vec<String> {
-    let directories = Directories::of(config);
+    let directories = Directories::from_config(config);
     let mut said = Vec::new();
     let mut look = |key: &str, mib: u64, directory: &Path| {
         let Some(there) = directory.ancestors().find(|path| path.is_dir()) else { return };

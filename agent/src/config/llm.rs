@@ -137,7 +137,7 @@ impl LlmConfig {
         for (section, endpoint, suiting) in self.endpoints() {
             let mut say = |key: &str, message: String| problems.push((format!("{section}.{key}"), message));
             if let Some(url) = &endpoint.url
-                && let Err(message) = crate::endpoint_address::Address::parse(url)
+                && let Err(message) = crate::endpoint_address::EndpointAddress::parse(url)
             {
                 say("url", message);
             }

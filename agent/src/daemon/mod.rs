@@ -91,7 +91,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let zone = opening::zone(config)?;
     let identity_robot = opening::robot(config)?;
-    let directories = Directories::of(config);
+    let directories = Directories::from_config(config);
     if let Some(message) = config::unusable(&directories.data) {
         return Err(Failure::new(Exit::Config, format!("data_dir cannot be used: {message}")));
     }
@@ -104,7 +104,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
             let memory = opening::memory(&config, clock)?;
             // What a kill kept from being removed, or was forgotten while no agent ran.
             let is_visible = |event| matches!(memory.event(EventId(event)), Ok(Some(_)));
-            crate::llm::forget_known_facts(&Directories::of(&config).data, is_visible);
+            crate::llm::forget_known_facts(&Directories::from_config(&config).data, is_visible);
             Ok(memory)
         };
         tokio::task::spawn_blocking(open).await.or_exit(Exit::Internal)??
@@ -210,7 +210,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         backups: directories.backups.clone(),
         backup_limits: (&config.backup).into(),
         ceiling: ProgramCeiling::of_this_process(ceiling_mib),
-        proofs: crate::operator::Proofs::of(&directories),
+        proofs: crate::operator::Proofs::in_directories(&directories),
         watchdog: Arc::clone(&watchdog),
     };
     serve_mcp(config, options.strict, &board, &door, &background).await?;

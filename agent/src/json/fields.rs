@@ -13,7 +13,7 @@ pub struct Fields<'a>(pub &'a Map<String, Value>);
 
 /// What `2h` and `2026-11-22` in a request count from.
 #[derive(Debug, Clone)]
-pub struct Moment {
+pub struct TimeBase {
     pub now: Timestamp,
     pub zone: TimeZone,
 }
@@ -50,7 +50,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A time as the command line takes it: RFC 3339, a local date or time of day, or how long ago.
-    pub fn point(&self, name: &str, moment: &Moment) -> Result<Option<Timestamp>, Refusal> {
+    pub fn point(&self, name: &str, moment: &TimeBase) -> Result<Option<Timestamp>, Refusal> {
         self.text(name)?
             .map(|text| {
                 when::parse(text, moment.now, &moment.zone).map_err(|error| Refusal::bad(format!("`{name}`: {error}")))

@@ -24,7 +24,7 @@ pub struct VisionCaptioner {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reply {
+struct CaptionReply {
     caption: String,
 }
 
@@ -60,7 +60,8 @@ impl Captioner for VisionCaptioner {
             reply_tokens: REPLY_TOKENS,
         };
         let check = |said: &str| {
-            let reply: Reply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
+            let reply: CaptionReply =
+                serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
             if reply.caption.chars().count() > LONGEST {
                 return Err("the caption was too long");
             }

@@ -32,7 +32,7 @@ pub struct ModelController {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reply {
+struct ControllerReply {
     look: String,
     aim: String,
 }
@@ -93,7 +93,7 @@ fn schema(looks: usize, may_stop: bool) -> Value {
 
 /// Reads a reply, whatever the endpoint has checked.
 fn checked(said: &str, looks: usize, may_stop: bool) -> Result<Decision, &'static str> {
-    let reply: Reply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
+    let reply: ControllerReply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
     let aim = plain(&reply.aim);
     if aim.chars().count() > LONGEST_AIM {
         return Err("the aim was too long");

@@ -16,7 +16,7 @@ use super::http::{HttpClient, HttpReply};
 use super::transcript::{Recorder, Replay};
 use super::usage::{Usage, UsageFile};
 use super::wire::{ChatMessage, ChatReply, ChatRequest, estimated_tokens, json_within, schema_format};
-use super::{Address, LanguageModelHealth, LlmError};
+use super::{EndpointAddress, LanguageModelHealth, LlmError};
 use crate::config::{EndpointConfig, Purpose};
 
 /// Questions that may wait for an endpoint.
@@ -62,7 +62,7 @@ pub enum Urgency {
 /// A language model behind an address.
 pub struct Endpoint {
     section: &'static str,
-    address: Address,
+    address: EndpointAddress,
     model: String,
     context: u32,
     timeout: Duration,
@@ -115,7 +115,7 @@ impl Endpoint {
     /// # Errors
     /// If its address cannot be read.
     pub fn new(config: &EndpointConfig, parts: EndpointParts) -> Result<Self, String> {
-        let address = Address::parse(config.url.as_deref().unwrap_or_default())
+        let address = EndpointAddress::parse(config.url.as_deref().unwrap_or_default())
             .map_err(|error| format!("llm.{}.url {error}", parts.section))?;
         let state = EndpointState { usage: parts.file.read(), ..EndpointState::default() };
         Ok(Self {
@@ -275,7 +275,7 @@ impl Endpoint {
             Urgency::Background if *self.waiting.borrow() > 0 => return Err(LlmError::Yielded),
             Urgency::Background => None,
             Urgency::Question if *self.waiting.borrow() >= MAX_WAITING => return Err(LlmError::Busy),
-            Urgency::Question => Some(Waiting::begin(&self.waiting)),
+            Urgency::Question => Some(QueuedPrompt::begin(&self.waiting)),
         };
         let permit = self.turn.acquire().await.map_err(|_| LlmError::Stopping);
         drop(waiting);
@@ -464,16 +464,16 @@ pub enum SchemaSupport {
 }
 
 /// A question in the queue of an endpoint.
-struct Waiting<'a>(&'a watch::Sender<usize>);
+struct QueuedPrompt<'a>(&'a watch::Sender<usize>);
 
-impl<'a> Waiting<'a> {
+impl<'a> QueuedPrompt<'a> {
     fn begin(waiting: &'a watch::Sender<usize>) -> Self {
         waiting.send_modify(|waiting| *waiting += 1);
         Self(waiting)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for QueuedPrompt<'_> {
     fn drop(&mut self) {
         self.0.send_modify(|waiting| *waiting -= 1);
     }

@@ -35,7 +35,7 @@ pub struct FactReader {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reply {
+struct FactReply {
     facts: Vec<Fact>,
 }
 
@@ -91,7 +91,7 @@ impl FactReader {
 
 /// The facts of a reply that only say what the event says; others are left out.
 fn read(said: &str, event: &Event) -> Result<Vec<Statement>, &'static str> {
-    let reply: Reply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
+    let reply: FactReply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
     if reply.facts.len() > MOST {
         return Err("it stated too many facts");
     }

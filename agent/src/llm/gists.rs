@@ -21,7 +21,7 @@ pub struct LineChooser {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reply {
+struct GistReply {
     lines: Vec<usize>,
 }
 
@@ -59,7 +59,8 @@ impl GistSelector for LineChooser {
             reply_tokens: REPLY_TOKENS,
         };
         let check = |said: &str| {
-            let reply: Reply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
+            let reply: GistReply =
+                serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
             if reply.lines.is_empty() {
                 return Err("it chose no line");
             }

@@ -20,14 +20,14 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 
 use super::LlmError;
-pub use crate::endpoint_address::Address;
+pub use crate::endpoint_address::EndpointAddress;
 
 /// Largest reply.
 pub const LARGEST_REPLY: usize = 256 << 10;
 
 /// A client of one endpoint.
 pub struct HttpClient {
-    address: Address,
+    address: EndpointAddress,
     token: Option<HeaderValue>,
     tls: Option<TlsConnector>,
 }
@@ -46,7 +46,7 @@ impl HttpClient {
     ///
     /// # Errors
     /// Says what of it cannot be used.
-    pub fn new(address: Address, token: Option<&str>, ca_file: Option<&Path>) -> Result<Self, String> {
+    pub fn new(address: EndpointAddress, token: Option<&str>, ca_file: Option<&Path>) -> Result<Self, String> {
         let token = token.map(|token| {
             let mut value = HeaderValue::try_from(format!("Bearer {token}"))
                 .map_err(|_| "the token has characters that no header can carry".to_owned())?;
@@ -58,7 +58,7 @@ impl HttpClient {
     }
 
     /// Where it is.
-    pub fn address(&self) -> &Address {
+    pub fn address(&self) -> &EndpointAddress {
         &self.address
     }
 
@@ -161,7 +161,7 @@ mod tests {
             ("http://[::1]:11434", "[::1]:11434", "/chat/completions", false, true),
             ("http://10.0.0.7:8000/openai", "10.0.0.7:8000", "/openai/chat/completions", false, false),
         ] {
-            let address = Address::parse(url).unwrap();
+            let address = EndpointAddress::parse(url).unwrap();
             assert_eq!((address.authority().as_str(), address.path.as_str()), (authority, path), "{url}");
             assert_eq!((address.tls, address.is_here()), (tls, here), "{url}");
         }
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn an_encrypted_endpoint_needs_authorities_that_can_be_read() {
-        let address = Address::parse("https://api.example.com/v1").unwrap();
+        let address = EndpointAddress::parse("https://api.example.com/v1").unwrap();
         let nowhere = HttpClient::new(address.clone(), None, Some(Path::new("/nowhere/ca.pem"))).err().unwrap();
         assert!(nowhere.contains("/nowhere/ca.pem"), "{nowhere}");
         let token = HttpClient::new(address, Some("a\nb"), None).err().unwrap();

@@ -32,7 +32,7 @@ pub struct PatternJudge {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reply {
+struct VerdictReply {
     score: u8,
 }
 
@@ -67,7 +67,8 @@ impl ProcedureJudge for PatternJudge {
             reply_tokens: REPLY_TOKENS,
         };
         let check = |said: &str| {
-            let reply: Reply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
+            let reply: VerdictReply =
+                serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
             if reply.score > BEST {
                 Err("the score was above 10")
             } else {

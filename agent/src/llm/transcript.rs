@@ -19,7 +19,7 @@ const LARGEST: u64 = 256 << 20;
 const LARGEST_REQUEST: usize = 64 << 10;
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct TranscriptLine {
     purpose: String,
     /// Sum of the request's bytes, by which a replay finds it.
     request_sha256: String,
@@ -56,7 +56,7 @@ impl Recorder {
 
     /// Appends one exchange.
     pub fn note(&self, purpose: Purpose, request: &[u8], reply: &HttpReply) {
-        let line = Line {
+        let line = TranscriptLine {
             purpose: purpose.name().to_owned(),
             request_sha256: sum(request),
             request: (request.len() <= LARGEST_REQUEST).then(|| serde_json::from_slice(request).ok()).flatten(),
@@ -93,7 +93,7 @@ impl Replay {
         let mut replies: BTreeMap<String, VecDeque<HttpReply>> = BTreeMap::new();
         for (number, line) in BufReader::new(file.take(LARGEST)).lines().enumerate() {
             let line = line.map_err(|error| said(&error))?;
-            let line: Line = serde_json::from_str(&line)
+            let line: TranscriptLine = serde_json::from_str(&line)
                 .map_err(|_| said(&format!("line {} is not of a transcript", number + 1)))?;
             let reply = HttpReply { status: line.status, retry_after: None, body: Bytes::from(line.reply) };
             replies.entry(line.request_sha256).or_default().push_back(reply);

@@ -68,7 +68,7 @@ pub struct UsageFile(Option<PathBuf>);
 
 impl UsageFile {
     /// The file of an endpoint in the data directory.
-    pub fn of(data: Option<&Path>, endpoint: &str) -> Self {
+    pub fn for_endpoint(data: Option<&Path>, endpoint: &str) -> Self {
         Self(data.map(|data| data.join(format!("llm-{endpoint}-usage.json"))))
     }
 
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn the_file_gives_back_what_was_kept_and_a_damaged_one_begins_anew() {
         let directory = tempfile::tempdir().unwrap();
-        let file = UsageFile::of(Some(directory.path()), "chat");
+        let file = UsageFile::for_endpoint(Some(directory.path()), "chat");
         assert_eq!(file.read(), Usage::default());
         let mut usage = Usage::default();
         usage.add(at("2026-11-29T23:00:00Z"), &TimeZone::UTC, 100, 1.0);

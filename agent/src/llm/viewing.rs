@@ -25,7 +25,7 @@ pub struct VisionViewer {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reply {
+struct ViewReply {
     pictures: Vec<usize>,
     seen: String,
     confidence: f32,
@@ -40,7 +40,7 @@ impl VisionViewer {
 
 /// A reply that names only pictures that were shown.
 fn checked(said: &str, count: usize) -> Result<ViewedClip, &'static str> {
-    let reply: Reply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
+    let reply: ViewReply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
     if reply.pictures.iter().any(|number| !(1..=count).contains(number)) {
         return Err("it names a picture that was not shown");
     }

@@ -21,7 +21,7 @@ const VITALS: Duration = Duration::from_millis(500);
 
 /// A request of the contract.
 #[derive(Debug, Clone, Copy)]
-pub enum Request<'a> {
+pub enum ContractRequest<'a> {
     /// `…/ask`
     Ask,
     /// `…/observe`
@@ -61,20 +61,20 @@ impl BrokerDoor {
     }
 
     /// Sends a request of the contract.
-    pub async fn request(&self, request: Request<'_>, body: &Value) -> Result<Value, DoorError> {
+    pub async fn request(&self, request: ContractRequest<'_>, body: &Value) -> Result<Value, DoorError> {
         let attempt = async || {
             let (client, mut body) = (self.client().await?, body.clone());
             // Whoever may write to the agent's own directory may look at its recordings anyway. Nothing else is proved so:
             // a model should not forget by the rights of the person who started it.
-            let picture = matches!(request, Request::Command("picture"));
+            let picture = matches!(request, ContractRequest::Command("picture"));
             let proof = picture.then(|| Proof::leave(&self.directories, "picture").ok()).flatten();
             if let Some(proof) = &proof {
                 body[operator::FIELD] = proof.name().into();
             }
             Ok(match request {
-                Request::Ask => client.ask(body, ATTEMPT).await,
-                Request::Observe => client.observe(body, ATTEMPT).await,
-                Request::Command(name) => client.command(name, body, ATTEMPT).await,
+                ContractRequest::Ask => client.ask(body, ATTEMPT).await,
+                ContractRequest::Observe => client.observe(body, ATTEMPT).await,
+                ContractRequest::Command(name) => client.command(name, body, ATTEMPT).await,
             })
         };
         // Once more where the connection broke under it. Requests can be repeated: what is told has an id, and forgetting

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::broker_door::{BrokerDoor, Request};
+use super::broker_door::{BrokerDoor, ContractRequest};
 use crate::mqtt::LocalDoor;
 use crate::mqtt::request::Vitals;
 
@@ -53,7 +53,7 @@ impl Door {
     /// Asks; `body` is the payload of `…/ask`.
     pub async fn ask(&self, body: Value) -> Result<Value, DoorError> {
         match self {
-            Self::Broker(door) => door.request(Request::Ask, &body).await,
+            Self::Broker(door) => door.request(ContractRequest::Ask, &body).await,
             Self::Agent(door) => checked(door.ask(&body).await),
         }
     }
@@ -61,7 +61,7 @@ impl Door {
     /// Tells; `body` is the payload of `…/observe`.
     pub async fn observe(&self, body: Value) -> Result<Value, DoorError> {
         match self {
-            Self::Broker(door) => door.request(Request::Observe, &body).await,
+            Self::Broker(door) => door.request(ContractRequest::Observe, &body).await,
             Self::Agent(door) => checked(door.observe(&body).await),
         }
     }
@@ -69,7 +69,7 @@ impl Door {
     /// Gives a command of the contract.
     pub async fn command(&self, name: &str, body: Value) -> Result<Value, DoorError> {
         match self {
-            Self::Broker(door) => door.request(Request::Command(name), &body).await,
+            Self::Broker(door) => door.request(ContractRequest::Command(name), &body).await,
             Self::Agent(door) => checked(door.command(name, &body).await),
         }
     }

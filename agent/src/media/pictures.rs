@@ -18,12 +18,12 @@ const INTO_EPISODE: Duration = Duration::from_secs(1);
 
 /// What a picture shall show.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Moment {
+pub struct PictureMoment {
     media: Option<(String, Duration)>,
     at: Timestamp,
 }
 
-impl Moment {
+impl PictureMoment {
     /// The middle of an event.
     pub fn of_event(event: &Event) -> Self {
         Self::new(event.media.as_deref(), event.stream, event.span, Duration::MAX)
@@ -81,7 +81,7 @@ impl Pictures {
     ///
     /// # Errors
     /// See [`PictureError`].
-    pub async fn picture(&self, moment: &Moment, max_width: u32) -> Result<Still, PictureError> {
+    pub async fn picture(&self, moment: &PictureMoment, max_width: u32) -> Result<Still, PictureError> {
         let _place = self.places.try_acquire().map_err(|_| PictureError::Busy)?;
         let (path, at) = self.file(moment).ok_or(PictureError::Nothing)?;
         let _turn = self.turns.acquire().await.map_err(|_| PictureError::Busy)?;
@@ -94,7 +94,7 @@ impl Pictures {
     }
 
     /// The recording of the event itself, else whatever a camera recorded at that time.
-    fn file(&self, moment: &Moment) -> Option<(PathBuf, Duration)> {
+    fn file(&self, moment: &PictureMoment) -> Option<(PathBuf, Duration)> {
         let own = moment.media.as_ref().and_then(|(media, at)| self.links.file(media, *at));
         own.or_else(|| {
             let instant = TimeSpan::new(moment.at, moment.at.saturating_add(Duration::from_millis(1)));

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::addressed::{AddressedRequest, read_request};
 use super::client::Message;
-use super::fields::{Fields, Moment};
+use super::fields::{Fields, TimeBase};
 use super::pose;
 use super::reply::{Code, Payload, Refusal, Route, Router};
 use crate::config::mqtt::MqttLimits;
@@ -26,7 +26,7 @@ pub fn read_question(
     message: &Message,
     router: &Router<'_>,
     limits: &MqttLimits,
-    moment: &Moment,
+    moment: &TimeBase,
 ) -> AddressedRequest<Query> {
     read_request(message, router, limits.ask_bytes, |payload| match payload {
         Payload::Text(question) => query(Fields(&serde_json::Map::new()), Some(question), message, limits, moment),
@@ -41,7 +41,7 @@ fn query(
     question: Option<&String>,
     message: &Message,
     limits: &MqttLimits,
-    moment: &Moment,
+    moment: &TimeBase,
 ) -> Result<Query, Refusal> {
     let question = match question {
         Some(question) => question.as_str(),
@@ -247,9 +247,9 @@ mod tests {
         read_message(&message(payload))
     }
 
-    fn moment() -> Moment {
+    fn moment() -> TimeBase {
         let zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap();
-        Moment { now: Timestamp::parse("2026-11-22T12:00:00+01:00").unwrap(), zone }
+        TimeBase { now: Timestamp::parse("2026-11-22T12:00:00+01:00").unwrap(), zone }
     }
 
     fn read_message(message: &Message) -> AddressedRequest<Query> {

@@ -155,8 +155,8 @@ mod tests {
     fn the_operator_of_the_machine_is_obeyed_on_an_open_broker_unless_the_configuration_denies_it() {
         let folder = tempfile::tempdir().unwrap();
         let config = crate::config::Config { data_dir: Some(folder.path().to_owned()), ..Default::default() };
-        let directories = crate::config::Directories::of(&config);
-        let proofs = Proofs::of(&directories);
+        let directories = crate::config::Directories::from_config(&config);
+        let proofs = Proofs::in_directories(&directories);
         let mut open = MqttConfig::default();
         let proof = operator::Proof::leave(&directories, "pause").unwrap();
         let fields = Map::from_iter([(operator::FIELD.to_owned(), proof.name().into())]);

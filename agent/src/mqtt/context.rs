@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use super::client::{Broker, ConnectionEnd, EndKind};
 use super::commands::CommandName;
-use super::fields::Moment;
+use super::fields::TimeBase;
 use super::forgetting::Forgetting;
 use super::homeassistant::HomeAssistant;
 use super::limits::TokenBucket;
@@ -152,8 +152,8 @@ impl Context {
     }
 
     /// What times in a request that comes now count from.
-    pub fn moment(&self) -> Moment {
-        Moment { now: self.clock.now(), zone: self.zone.clone() }
+    pub fn moment(&self) -> TimeBase {
+        TimeBase { now: self.clock.now(), zone: self.zone.clone() }
     }
 
     /// Whether one more question or command may come now.

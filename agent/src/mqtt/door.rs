@@ -17,7 +17,7 @@ use super::client::{ConnectionEnd, EndKind, Gone, Link, LinkOptions, Publication
 use super::context::{CONNECTION_ASK, CONNECTION_IN, Context, RIGHTS_ASK, RIGHTS_IN, STORAGE};
 use super::dispute::{self, Dispute, Due};
 use super::ingest::{self, Ended, Ingest};
-use super::presence::{Claim, OFFLINE, ONLINE, STOPPED, claim, shown};
+use super::presence::{OFFLINE, ONLINE, STOPPED, SessionClaim, claim, shown};
 use super::requests::{Dispatcher, Sign};
 use super::topics::{ClientRole, Outbound};
 use super::{entities, gists, homeassistant, looking, procedure};
@@ -285,8 +285,8 @@ impl AskConnection {
         let sender = link.sender().clone();
         let serving = async {
             match claim(&self.context, &sender, signs).await? {
-                Claim::Taken(other) => return Ok(ServingEnd::Taken(other)),
-                Claim::Free => {}
+                SessionClaim::Taken(other) => return Ok(ServingEnd::Taken(other)),
+                SessionClaim::Free => {}
             }
             backoff.reset();
             self.context.problem(CONNECTION_ASK, None);

@@ -8,7 +8,7 @@ use memory_core::{
 use serde_json::{Map, Value, json};
 
 use super::ask::{rounded, seconds};
-use super::fields::{Fields, Moment, wrong};
+use super::fields::{Fields, TimeBase, wrong};
 use super::pose;
 use super::reply::Refusal;
 use crate::media::MediaLinks;
@@ -17,7 +17,7 @@ use crate::media::MediaLinks;
 const MAX_PAGE: u64 = 200;
 
 /// `cmd/list`
-pub fn read_list(fields: Fields<'_>, moment: &Moment) -> Result<EpisodeFilter, Refusal> {
+pub fn read_list(fields: Fields<'_>, moment: &TimeBase) -> Result<EpisodeFilter, Refusal> {
     let (since, until) = (fields.point("since", moment)?, fields.point("until", moment)?);
     let span = (since.is_some() || until.is_some()).then(|| {
         TimeSpan::new(

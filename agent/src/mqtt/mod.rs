@@ -66,7 +66,7 @@ pub use local::LocalDoor;
 pub struct Identity {
     /// Name of the robot, second level of every topic.
     pub robot: String,
-    /// Random id of the memory.
+    /// SeededRandom id of the memory.
     pub instance: String,
     /// Version of the program.
     pub version: String,

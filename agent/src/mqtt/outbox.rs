@@ -10,7 +10,7 @@ use tokio_util::task::TaskTracker;
 
 use super::MqttCounters;
 use super::client::{Delivery, Publication, Sender};
-use super::reply::Address;
+use super::reply::ReplyAddress;
 
 /// Replies on their way at once.
 const REPLIES: usize = 1024;
@@ -52,7 +52,7 @@ impl Outbox {
     }
 
     /// Sends a reply; tries again on the next connection if this one breaks first, until `patience` is over.
-    pub fn reply(&self, address: Address, body: &Value, patience: Duration) {
+    pub fn reply(&self, address: ReplyAddress, body: &Value, patience: Duration) {
         let payload = payload(body);
         // No reply is larger than all of them may be.
         let kib = u32::try_from(payload.len() / 1024).map_or(REPLIES_KIB, |kib| kib.min(REPLIES_KIB));
@@ -132,7 +132,7 @@ mod tests {
     async fn replies_that_nobody_fetches_are_bounded_by_their_bytes_and_the_room_comes_back() {
         let counters = Arc::new(MqttCounters::default());
         let outbox = Outbox::new(Arc::clone(&counters));
-        let address = || Address { topic: "reply/somebody".to_owned(), correlation: None };
+        let address = || ReplyAddress { topic: "reply/somebody".to_owned(), correlation: None };
         let page = Value::String("x".repeat(512 << 10));
         for _ in 0..100 {
             outbox.reply(address(), &page, Duration::from_secs(5));

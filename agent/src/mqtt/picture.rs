@@ -11,7 +11,7 @@ use super::context::Context;
 use super::episodes::{self, Get};
 use super::fields::Fields;
 use super::reply::{Code, Refusal};
-use crate::media::{Moment, PictureError};
+use crate::media::{PictureError, PictureMoment};
 
 /// Pixels across where a request names no number, and at most.
 const USUAL_WIDTH: u64 = 640;
@@ -26,13 +26,13 @@ pub async fn run(context: &Context, fields: Fields<'_>) -> Result<Value, Refusal
         Get::Event(id) => {
             let event = context.service.event(id).await.map_err(|failure| refusal(&failure))?;
             let event = event.ok_or_else(|| gone("event", &id.to_string()))?;
-            ("event", id.to_string(), Moment::of_event(&event))
+            ("event", id.to_string(), PictureMoment::of_event(&event))
         }
         Get::Episode(id, _) => {
             let one = EventPage { after: None, limit: 1, bytes: 0 };
             let page = context.service.episode(id, one).await.map_err(|failure| refusal(&failure))?;
             let page = page.ok_or_else(|| gone("episode", &id.to_string()))?;
-            ("episode", id.to_string(), Moment::of_episode(&page.episode))
+            ("episode", id.to_string(), PictureMoment::of_episode(&page.episode))
         }
     };
     let width = u32::try_from(width).unwrap_or(u32::MAX);

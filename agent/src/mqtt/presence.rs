@@ -31,7 +31,7 @@ pub const STOPPED: &str = "stopped";
 
 /// Whether this engram may serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Claim {
+pub enum SessionClaim {
     /// Nobody else does.
     Free,
     /// The memory with this id does, and lives.
@@ -39,7 +39,7 @@ pub enum Claim {
 }
 
 /// Finds out whether another engram serves this robot name. Stays subscribed to `instance` and `status`.
-pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<Sign>) -> Result<Claim, Gone> {
+pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<Sign>) -> Result<SessionClaim, Gone> {
     let topics = &context.topics;
     // Known to nobody else, so that every answer there is meant for this attempt.
     let nonce = [std::process::id().to_string(), nonce()].join("-");
@@ -74,17 +74,17 @@ pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<
     let claim = match other {
         Some(other) if status.as_deref() == Some(ONLINE) => {
             match living(context, link, signs, &nonce, answers.clone()).await? {
-                Some(alive) => Claim::Taken(alive),
+                Some(alive) => SessionClaim::Taken(alive),
                 None => {
                     tracing::warn!(
                         other = shown(&other),
                         "the agent that served this robot name before did not shut down cleanly and does not answer; this one takes over"
                     );
-                    Claim::Free
+                    SessionClaim::Free
                 }
             }
         }
-        _ => Claim::Free,
+        _ => SessionClaim::Free,
     };
     link.unsubscribe(vec![health, answers]).await?;
     Ok(claim)

@@ -10,7 +10,7 @@ pub use crate::json::refusal::{Code, Refusal};
 
 /// Where an answer goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Address {
+pub struct ReplyAddress {
     pub topic: String,
     pub correlation: Option<Bytes>,
 }
@@ -21,7 +21,7 @@ pub struct Route {
     /// As the sender wrote it: a text or a number.
     pub request_id: Option<Value>,
     /// `None` where the sender named no way.
-    pub address: Option<Address>,
+    pub address: Option<ReplyAddress>,
     /// Set where the way the sender named is not allowed; `address` is then the default one, if there is one.
     pub refused: Option<Refusal>,
 }
@@ -68,7 +68,7 @@ impl Router<'_> {
             }
             None => default_topic,
         };
-        route.address = topic.map(|topic| Address { topic, correlation: message.correlation.clone() });
+        route.address = topic.map(|topic| ReplyAddress { topic, correlation: message.correlation.clone() });
         route
     }
 

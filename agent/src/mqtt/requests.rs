@@ -278,7 +278,7 @@ pub(super) async fn run(context: &Context, name: CommandName, fields: Fields<'_>
             }
             if let Some(list) = List::read(fields, &context.moment())? {
                 let zone = context.zone.clone();
-                let read = context.service.list(COMMAND, move |memory, left| list.of(memory, &zone, left));
+                let read = context.service.list(COMMAND, move |memory, left| list.list(memory, &zone, left));
                 return read.await.map_err(failed);
             }
             let filter = episodes::read_list(fields, &context.moment())?;

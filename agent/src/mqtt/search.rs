@@ -5,7 +5,7 @@ use memory_core::word_search::{AlikeTo, USUAL_LIKENESS, WordFound, WordOrder, Wo
 use serde_json::{Value, json};
 
 use super::ask::rounded;
-use super::fields::{Fields, Moment};
+use super::fields::{Fields, TimeBase};
 use super::pose;
 use super::reply::Refusal;
 use crate::media::MediaLinks;
@@ -16,7 +16,7 @@ const USUAL: u64 = 10;
 const MOST: u64 = 100;
 
 /// Reads the request.
-pub fn read(fields: Fields<'_>, moment: &Moment) -> Result<WordQuery, Refusal> {
+pub fn read(fields: Fields<'_>, moment: &TimeBase) -> Result<WordQuery, Refusal> {
     let similar_to = read_similar_to(fields)?;
     let order = match fields.text("order")? {
         Some(_) if similar_to.is_some() => {
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn request(body: &Value) -> Result<WordQuery, Refusal> {
-        let moment = Moment { now: Timestamp::parse("2026-11-20T12:00:00Z").unwrap(), zone: TimeZone::UTC };
+        let moment = TimeBase { now: Timestamp::parse("2026-11-20T12:00:00Z").unwrap(), zone: TimeZone::UTC };
         read(Fields(body.as_object().unwrap()), &moment)
     }
 

@@ -30,7 +30,7 @@ pub enum WriteJob {
 /// Work after something was forgotten.
 pub type AfterForgetting = Box<dyn Fn(&Memory) + Send + Sync>;
 
-type Waiting = (usize, oneshot::Sender<Result<Committed, ObserveFailure>>);
+type QueuedObservations = (usize, oneshot::Sender<Result<Committed, ObserveFailure>>);
 
 pub struct Writer {
     pub queue: BoundedQueue<WriteJob>,
@@ -99,7 +99,7 @@ impl Writer {
     }
 
     /// Adds waiting batches until the group is full or the linger is over. Returns a job that must come after the group.
-    fn collect(&self, items: &mut Vec<Observation>, waiting: &mut Vec<Waiting>) -> Option<WriteJob> {
+    fn collect(&self, items: &mut Vec<Observation>, waiting: &mut Vec<QueuedObservations>) -> Option<WriteJob> {
         let until = Instant::now() + self.linger;
         while items.len() < self.commit_items {
             let left = until.saturating_duration_since(Instant::now());
@@ -145,7 +145,12 @@ impl Writer {
 
     /// Fails the group and everything that waits behind it: an item that overtook an earlier one which must be sent again
     /// would change the order. Requests to forget do not depend on that and stay.
-    fn fail(&self, waiting: Vec<Waiting>, held: Option<WriteJob>, failure: &ObserveFailure) -> Option<WriteJob> {
+    fn fail(
+        &self,
+        waiting: Vec<QueuedObservations>,
+        held: Option<WriteJob>,
+        failure: &ObserveFailure,
+    ) -> Option<WriteJob> {
         let mut failed = waiting.len();
         for (_, reply) in waiting {
             drop(reply.send(Err(failure.clone())));
@@ -198,7 +203,7 @@ fn failure(error: ObserveError) -> ObserveFailure {
     }
 }
 
-fn answer(waiting: Vec<Waiting>, outcomes: Vec<ObserveOutcome>, seq: u64) {
+fn answer(waiting: Vec<QueuedObservations>, outcomes: Vec<ObserveOutcome>, seq: u64) {
     let mut outcomes = outcomes.into_iter();
     for (count, reply) in waiting {
         let outcomes = outcomes.by_ref().take(count).collect();

@@ -33,8 +33,8 @@ impl Governor {
     pub fn step(&mut self, reading: &Reading, now: Duration) -> ThermalLevel {
         let Some((_, celsius)) = reading.hottest else { return self.level };
         let load = reading.load.unwrap_or(0.0);
-        let rising = self.of(celsius, load);
-        let falling = self.of(celsius + self.config.hysteresis_c, load / LOAD_MARGIN);
+        let rising = self.level_at(celsius, load);
+        let falling = self.level_at(celsius + self.config.hysteresis_c, load / LOAD_MARGIN);
         if rising > self.level {
             (self.level, self.calm) = (rising, None);
         } else if falling < self.level {
@@ -50,7 +50,7 @@ impl Governor {
         self.level
     }
 
-    fn of(&self, celsius: f64, load: f64) -> ThermalLevel {
+    fn level_at(&self, celsius: f64, load: f64) -> ThermalLevel {
         let ThermalConfig { warm_c, hot_c, warm_load, hot_load, .. } = self.config;
         if celsius >= hot_c || load >= hot_load {
             ThermalLevel::Hot

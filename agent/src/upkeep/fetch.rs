@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use memory_core::{BackupReply, Memory};
 
-use super::lines::{Line, VERSION};
+use super::lines::{ExportLine, VERSION};
 use super::sums::{self, SUMS};
 use super::transfer::{Exporting, LINES, MAX_LINE, MEDIA};
 use super::{Reserve, UpkeepError, files, io_error};
@@ -165,9 +165,9 @@ fn count(path: &Path) -> Result<Exporting, String> {
         }
         let line = serde_json::from_slice(&text).map_err(|error| format!("line {number} of memory.jsonl: {error}"))?;
         match line {
-            Line::Export { version: VERSION, .. } if number == 1 => {}
-            Line::Told(_) if number > 1 => done.told += 1,
-            Line::Segment(segment) if number > 1 => {
+            ExportLine::Export { version: VERSION, .. } if number == 1 => {}
+            ExportLine::Told(_) if number > 1 => done.told += 1,
+            ExportLine::Segment(segment) if number > 1 => {
                 done.segments += 1;
                 done.media_missing += u64::from(segment.media_missing);
             }

@@ -13,7 +13,7 @@ use std::path::Path;
 use jiff::tz::TimeZone;
 use memory_core::{EventId, Exported, MaintenanceError, Memory, Observation, ObserveOutcome, Timestamp};
 
-use super::lines::{Line, ToldLine, VERSION};
+use super::lines::{ExportLine, ToldLine, VERSION};
 use super::recordings::{MediaIn, MediaOut};
 use super::sums::{self, SUMS, Summing};
 use super::{Reserve, UpkeepError, files, io_error};
@@ -80,17 +80,17 @@ pub fn export(
     let mut out = BufWriter::with_capacity(1 << 18, Summing::new(reserve.guard(file, &path)));
     let mut done = Exporting::default();
     let mut media = MediaOut::new(new.path.join(MEDIA), recordings, reserve);
-    let mut write = |line: &Line| -> std::io::Result<()> {
+    let mut write = |line: &ExportLine| -> std::io::Result<()> {
         serde_json::to_writer(&mut out, line)?;
         out.write_all(b"\n")
     };
     let begin =
-        Line::Export { version: VERSION, instance: memory.instance().to_owned(), at: now.format(&TimeZone::UTC) };
+        ExportLine::Export { version: VERSION, instance: memory.instance().to_owned(), at: now.format(&TimeZone::UTC) };
     write(&begin).map_err(io_error(&path))?;
     memory.export(&mut |exported: Exported| {
-        let mut line = Line::of(exported);
+        let mut line = ExportLine::from_exported(exported);
         match &mut line {
-            Line::Segment(segment) => {
+            ExportLine::Segment(segment) => {
                 done.segments += 1;
                 media.copy(segment).map_err(MaintenanceError::Write)?;
                 done.media_missing += u64::from(segment.media_missing);
@@ -133,20 +133,20 @@ pub fn import(memory: &Memory, directory: &Path, recordings: &Recordings) -> Res
         if text.trim_ascii().is_empty() {
             continue;
         }
-        let line: Line = serde_json::from_slice(&text).map_err(|error| wrong(number, error.to_string()))?;
+        let line: ExportLine = serde_json::from_slice(&text).map_err(|error| wrong(number, error.to_string()))?;
         let observation = match (line, &source) {
-            (Line::Export { version: VERSION, instance, .. }, None) => {
+            (ExportLine::Export { version: VERSION, instance, .. }, None) => {
                 source = Some(instance);
                 continue;
             }
-            (Line::Export { version, .. }, None) => {
+            (ExportLine::Export { version, .. }, None) => {
                 return Err(wrong(number, format!("version {version} is not known, only {VERSION}")));
             }
             (_, None) => return Err(wrong(number, "the file does not begin like an export of engram".to_owned())),
-            (Line::Export { .. }, Some(_)) => {
+            (ExportLine::Export { .. }, Some(_)) => {
                 return Err(wrong(number, "a second export begins; import one at a time".to_owned()));
             }
-            (Line::Told(line), Some(instance)) => match known(memory, instance, &line)? {
+            (ExportLine::Told(line), Some(instance)) => match known(memory, instance, &line)? {
                 Some(KnownEvent::There) => {
                     done.duplicates += 1;
                     continue;
@@ -157,7 +157,7 @@ pub fn import(memory: &Memory, directory: &Path, recordings: &Recordings) -> Res
                 }
                 None => Observation::Told(line.into_told(instance).map_err(|message| wrong(number, message))?),
             },
-            (Line::Segment(mut line), Some(_)) => {
+            (ExportLine::Segment(mut line), Some(_)) => {
                 done.media_missing += u64::from(!media.copy(&mut line)?);
                 Observation::Perceived(line.into_segment().map_err(|message| wrong(number, message))?)
             }

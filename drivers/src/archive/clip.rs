@@ -245,7 +245,7 @@ impl Opened {
             for (sink, _, head) in &mut tracks {
                 while head.is_none() && !sink.is_eos() {
                     match sink.try_pull_sample(SILENT) {
-                        Some(sample) => *head = Stamped::of(&sample, length),
+                        Some(sample) => *head = Stamped::within(&sample, length),
                         None if sink.is_eos() => break,
                         None => return Err(self.failed(self.said().unwrap_or_else(|| "it stands still".into()))),
                     }
@@ -281,7 +281,7 @@ struct Stamped {
 
 impl Stamped {
     /// `None` for what lies outside the part.
-    fn of(sample: &gst::SampleRef, length: Duration) -> Option<Self> {
+    fn within(sample: &gst::SampleRef, length: Duration) -> Option<Self> {
         let buffer = sample.buffer_owned()?;
         let segment = sample.segment()?.downcast_ref::<gst::ClockTime>()?;
         let at = segment.to_running_time(buffer.pts()?)?;

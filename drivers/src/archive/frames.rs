@@ -29,7 +29,7 @@ const QUEUED: u32 = 3;
 
 /// A part of a recording in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stretch {
+pub struct RecordingPart {
     /// The file.
     pub path: PathBuf,
     /// Stream time of the begin of the file.
@@ -68,7 +68,7 @@ pub struct Decoded {
 /// # Errors
 /// [`ClipError::Nothing`] if there is no picture at all and nothing failed; otherwise the first failure if there is none.
 pub fn pictures(
-    stretches: &[Stretch],
+    stretches: &[RecordingPart],
     times: &[Duration],
     options: FrameOptions<'_>,
     mut each: impl FnMut(Duration, &Picture<'_>),
@@ -98,7 +98,7 @@ fn given_up(options: &FrameOptions<'_>) -> bool {
 }
 
 fn of_file(
-    stretch: &Stretch,
+    stretch: &RecordingPart,
     times: &[Duration],
     options: &FrameOptions<'_>,
     decoded: &mut Decoded,
@@ -149,7 +149,7 @@ fn width_for(sample: &gst::SampleRef, options: &FrameOptions<'_>) -> u32 {
 /// # Errors
 /// As [`pictures`]; a recording without sound has nothing.
 pub fn sound(
-    stretches: &[Stretch],
+    stretches: &[RecordingPart],
     options: FrameOptions<'_>,
     mut each: impl FnMut(Duration, &[f32]),
 ) -> Result<Decoded, ClipError> {
@@ -170,7 +170,7 @@ pub fn sound(
 }
 
 fn sound_of_file(
-    stretch: &Stretch,
+    stretch: &RecordingPart,
     options: &FrameOptions<'_>,
     decoded: &mut Decoded,
     each: &mut impl FnMut(Duration, &[f32]),

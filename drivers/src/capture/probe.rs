@@ -44,9 +44,9 @@ struct ProbedMedia {
     sound: Option<(f64, Instant)>,
 }
 
-struct Look(Arc<(Mutex<ProbedMedia>, Condvar)>);
+struct ProbeLook(Arc<(Mutex<ProbedMedia>, Condvar)>);
 
-impl MediaConsumer for Look {
+impl MediaConsumer for ProbeLook {
     fn begin(&mut self, _: &str, _: Timestamp) {}
 
     fn frame(&mut self, frame: Frame<'_>) {
@@ -79,7 +79,7 @@ pub fn probe(spec: &SourceSpec, deadline: Duration) -> ProbeReport {
     }
     let began = Instant::now();
     let seen = Arc::new((Mutex::new(ProbedMedia::default()), Condvar::new()));
-    let source = match SourceHandle::start(spec, Box::new(Look(Arc::clone(&seen))), Arc::new(SystemClock::new())) {
+    let source = match SourceHandle::start(spec, Box::new(ProbeLook(Arc::clone(&seen))), Arc::new(SystemClock::new())) {
         Ok(source) => source,
         Err(error) => {
             return ProbeReport {

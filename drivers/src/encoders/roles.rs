@@ -90,12 +90,12 @@ pub struct Encoders {
 
 #[derive(Default)]
 pub(super) struct EncoderSlots {
-    pub(super) slots: Mutex<Slots>,
+    pub(super) slots: Mutex<RoleSlots>,
     pub(super) settled: Condvar,
 }
 
 #[derive(Default)]
-pub(super) struct Slots {
+pub(super) struct RoleSlots {
     pub(super) status: BTreeMap<Role, RoleStatus>,
     pub(super) filled: Filled,
 }
@@ -142,7 +142,7 @@ impl Filled {
     }
 }
 
-impl Slots {
+impl RoleSlots {
     fn loading(&self) -> bool {
         self.status.values().any(|status| status.state == RoleState::Loading)
     }
@@ -195,7 +195,9 @@ impl Encoders {
                 (role, RoleStatus::new(state, None, reason))
             })
             .collect();
-        Self { shared: Arc::new(EncoderSlots { slots: Mutex::new(Slots { status, filled }), settled: Condvar::new() }) }
+        Self {
+            shared: Arc::new(EncoderSlots { slots: Mutex::new(RoleSlots { status, filled }), settled: Condvar::new() }),
+        }
     }
 
     /// Blocks until every role is ready, absent or failed. A file played as fast as it goes must wait, or its begin would

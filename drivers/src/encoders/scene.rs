@@ -125,7 +125,7 @@ impl ImageEncoder {
     /// # Errors
     /// If it cannot be loaded, or the entry lacks `space` or `dimensions`.
     pub fn load(installed: &InstalledModel, backend: &dyn Backend, threads: usize) -> Result<Self, EncoderError> {
-        let space = Space::of(&installed.entry)?;
+        let space = Space::from_entry(&installed.entry)?;
         let inner = Mutex::new(SceneRun::load(installed, backend, threads)?);
         Ok(Self { inner, model: installed.entry.name.clone(), space })
     }

@@ -22,7 +22,7 @@ pub(super) struct Space {
 }
 
 impl Space {
-    pub fn of(entry: &ModelEntry) -> Result<Self, EncoderError> {
+    pub fn from_entry(entry: &ModelEntry) -> Result<Self, EncoderError> {
         let lacks = |what: &str| EncoderError::Entry(format!("{}: the catalogue lacks `{what}`", entry.name));
         let name = entry.space.clone().ok_or_else(|| lacks("space"))?;
         let dimensions = entry.dimensions.filter(|n| *n > 0).ok_or_else(|| lacks("dimensions"))?;

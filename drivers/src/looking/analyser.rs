@@ -7,7 +7,7 @@ use memory_core::reasoning::{Look, LookError, LookOrder, Sighting, SightingKind}
 
 use super::grid::{GRID, Grids};
 use super::{Looking, SMALL, moments, refused};
-use crate::archive::{FrameOptions, Stretch, jpeg, pictures};
+use crate::archive::{FrameOptions, RecordingPart, jpeg, pictures};
 use crate::encoders::{NumberedPictures, Picture};
 
 impl Looking {
@@ -15,7 +15,7 @@ impl Looking {
     pub(super) fn analyse(
         &self,
         order: &LookOrder<'_>,
-        stretches: &[Stretch],
+        stretches: &[RecordingPart],
         look: &mut Look,
     ) -> Result<(), LookError> {
         let Some(viewer) = &self.viewer else { return Ok(()) };

@@ -92,7 +92,7 @@ fn number(grid: &mut [u8], width: u32, (left, top): (u32, u32), cell: (u32, u32)
 mod tests {
     use super::*;
 
-    fn of(count: usize) -> Vec<(u32, u32, Vec<u8>)> {
+    fn grids_of(count: usize) -> Vec<(u32, u32, Vec<u8>)> {
         let mut grids = Grids::default();
         for number in 0..count {
             let rgb = vec![10 * number as u8 + 10; 120 * 80 * 3];
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn six_pictures_are_a_grid_and_a_seventh_begins_the_next() {
-        let grids = of(7);
+        let grids = grids_of(7);
         assert_eq!(grids.iter().map(|(width, height, _)| (*width, *height)).collect::<Vec<_>>(), [(360, 160); 2]);
         let corners = [(119, 79), (239, 79), (359, 79), (119, 159), (239, 159), (359, 159)];
         let first: Vec<u8> = corners.iter().map(|(x, y)| pixel(&grids[0], *x, *y)).collect();
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn each_picture_has_its_number_in_its_corner() {
-        let grids = of(12);
+        let grids = grids_of(12);
         // Reads the digits back, dot by dot.
         let digit = |grid: usize, x: u32, y: u32| {
             let dot = |column: u32, row: u32| pixel(&grids[grid], x + column * DOT, y + row * DOT) == 255;

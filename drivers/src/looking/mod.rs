@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use memory_core::reasoning::{Look, LookError, LookOrder, Reach, SightingKind, Tool, Tools};
 use memory_core::{Modality, StreamSpan};
 
-use crate::archive::{ClipError, FrameOptions, Stretch, pictures, sound};
+use crate::archive::{ClipError, FrameOptions, RecordingPart, pictures, sound};
 use crate::encoders::{BANDS, ClipViewer, Detection, Encoders, Filled, HOP, LogMel, PATCH, PATCH_HOP, Picture, RATE};
 use crate::models::{Availability, InstalledModels, Role};
 use crate::perception::Pace;
@@ -36,7 +36,7 @@ const SMALL: u32 = 256;
 pub trait Recordings: Send + Sync {
     /// Returns the parts of files that show an interval of a recording, in order of time; nothing if it is gone, or was never this
     /// memory's.
-    fn stretches(&self, media: &str, stream: StreamSpan) -> Vec<Stretch>;
+    fn stretches(&self, media: &str, stream: StreamSpan) -> Vec<RecordingPart>;
 }
 
 /// The names that the encoders have for what they find.
@@ -50,7 +50,7 @@ pub struct Labels {
 
 impl Labels {
     /// Reads the labels of the models that are installed.
-    pub fn of(models: &InstalledModels) -> Self {
+    pub fn from_models(models: &InstalledModels) -> Self {
         let of = |role: Role| -> Vec<String> {
             let labels = match models.model(role) {
                 Availability::Found(model) => model.labels().unwrap_or_default(),
@@ -86,7 +86,7 @@ impl Looking {
     fn see(
         &self,
         order: &LookOrder<'_>,
-        stretches: &[Stretch],
+        stretches: &[RecordingPart],
         filled: &Filled,
         look: &mut Look,
         again: &mut Again,
@@ -125,7 +125,7 @@ impl Looking {
     fn listen(
         &self,
         order: &LookOrder<'_>,
-        stretches: &[Stretch],
+        stretches: &[RecordingPart],
         filled: &Filled,
         look: &mut Look,
         again: &mut Again,

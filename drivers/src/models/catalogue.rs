@@ -55,13 +55,13 @@ pub struct OnnxRuntimeEntry {
     /// Its licence.
     pub licence: String,
     /// One per processor.
-    pub library: Vec<Library>,
+    pub library: Vec<LibraryBuild>,
 }
 
 /// One build of the library.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Library {
+pub struct LibraryBuild {
     /// As in `std::env::consts::ARCH`.
     pub arch: String,
     /// Name in the models directory.
@@ -312,7 +312,7 @@ const fn yes() -> bool {
 
 impl Catalogue {
     /// A catalogue of nothing but these models.
-    pub(super) fn of(models: Vec<ModelEntry>) -> Self {
+    pub(super) fn from_entries(models: Vec<ModelEntry>) -> Self {
         Self { version: VERSION, onnxruntime: None, models }
     }
 

@@ -71,8 +71,8 @@ impl Again {
                 named.wide = right - left > 0.6;
             }
             named.count = named.count.max(counts[&detection.label]);
-            named.palettes[0].add(&Palette::of(picture, upper));
-            named.palettes[1].add(&Palette::of(picture, lower));
+            named.palettes[0].add(&Palette::measure(picture, upper));
+            named.palettes[1].add(&Palette::measure(picture, lower));
         }
     }
 

@@ -27,7 +27,7 @@ const FILE: Duration = Duration::from_secs(120);
 const BEHIND: &str = "the model is slower than the source";
 
 /// A picture of its own.
-pub(super) struct Kept {
+pub(super) struct KeptPicture {
     at: Duration,
     width: u32,
     height: u32,
@@ -37,7 +37,7 @@ pub(super) struct Kept {
 /// The pictures of open segments.
 #[derive(Default)]
 pub(super) struct CaptionLog {
-    pictures: VecDeque<Kept>,
+    pictures: VecDeque<KeptPicture>,
 }
 
 impl CaptionLog {
@@ -46,13 +46,14 @@ impl CaptionLog {
             self.pictures.pop_front();
         }
         let (width, height) = (picture.width, picture.height);
-        self.pictures.push_back(Kept { at, width, height, rgb: picture.rgb.to_vec() });
+        self.pictures.push_back(KeptPicture { at, width, height, rgb: picture.rgb.to_vec() });
     }
 
     /// The picture in the middle of those of a segment; they, and any before it, are forgotten.
-    pub fn take(&mut self, segment: &Segment) -> Option<Kept> {
+    pub fn take(&mut self, segment: &Segment) -> Option<KeptPicture> {
         let inside = self.pictures.partition_point(|kept| kept.at < segment.end);
-        let mut pictures: Vec<Kept> = self.pictures.drain(..inside).filter(|kept| kept.at >= segment.start).collect();
+        let mut pictures: Vec<KeptPicture> =
+            self.pictures.drain(..inside).filter(|kept| kept.at >= segment.start).collect();
         let middle = pictures.len() / 2;
         (!pictures.is_empty()).then(|| pictures.swap_remove(middle))
     }
@@ -60,7 +61,7 @@ impl CaptionLog {
 
 struct CaptionJob {
     captioner: Arc<dyn Captioner>,
-    picture: Kept,
+    picture: KeptPicture,
     reply: SyncSender<Result<String, String>>,
 }
 
@@ -79,7 +80,7 @@ pub(super) struct CaptionsBehind {
 
 impl CaptionsBehind {
     /// Begins a caption. One of a live source is not begun while another one is waiting.
-    pub fn begin(&mut self, captioner: Arc<dyn Captioner>, picture: Kept, live: bool) -> AwaitedCaption {
+    pub fn begin(&mut self, captioner: Arc<dyn Captioner>, picture: KeptPicture, live: bool) -> AwaitedCaption {
         let (reply, awaited) = sync_channel(1);
         let awaited = AwaitedCaption { reply: awaited, model: captioner.model().to_owned(), live };
         let refused = reply.clone();
@@ -203,8 +204,8 @@ mod tests {
         (Arc::new(Fixed(says, Mutex::new(wait))), go)
     }
 
-    fn picture() -> Kept {
-        Kept { at: Duration::ZERO, width: 32, height: 24, rgb: vec![9; 32 * 24 * 3] }
+    fn picture() -> KeptPicture {
+        KeptPicture { at: Duration::ZERO, width: 32, height: 24, rgb: vec![9; 32 * 24 * 3] }
     }
 
     fn segment() -> Perceived {

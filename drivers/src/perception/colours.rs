@@ -30,7 +30,7 @@ pub(super) struct Palette {
 
 impl Palette {
     /// The colours of the part of a picture between left, top, right and bottom, each 0 to 1.
-    pub fn of(picture: &Picture<'_>, [left, top, right, bottom]: [f32; 4]) -> Self {
+    pub fn measure(picture: &Picture<'_>, [left, top, right, bottom]: [f32; 4]) -> Self {
         let mut palette = Self::default();
         if picture.width == 0 || picture.height == 0 || right <= left || bottom <= top {
             return palette;
@@ -203,11 +203,11 @@ mod tests {
     fn a_region_has_the_colours_that_prevail_in_it() {
         let rgb = halves([200, 20, 30], [30, 60, 200]);
         let picture = Picture { width: 20, height: 10, rgb: &rgb };
-        assert_eq!(Palette::of(&picture, [0.0, 0.0, 0.5, 1.0]).words(), ["red"]);
-        assert_eq!(Palette::of(&picture, [0.0, 0.0, 1.0, 1.0]).words(), ["red", "blue"]);
-        assert_eq!(Palette::of(&picture, [0.2, 0.0, 0.2, 1.0]).words(), [""; 0], "no region");
-        let mut sum = Palette::of(&picture, [0.0, 0.0, 0.5, 1.0]);
-        sum.add(&Palette::of(&picture, [0.5, 0.0, 1.0, 1.0]));
+        assert_eq!(Palette::measure(&picture, [0.0, 0.0, 0.5, 1.0]).words(), ["red"]);
+        assert_eq!(Palette::measure(&picture, [0.0, 0.0, 1.0, 1.0]).words(), ["red", "blue"]);
+        assert_eq!(Palette::measure(&picture, [0.2, 0.0, 0.2, 1.0]).words(), [""; 0], "no region");
+        let mut sum = Palette::measure(&picture, [0.0, 0.0, 0.5, 1.0]);
+        sum.add(&Palette::measure(&picture, [0.5, 0.0, 1.0, 1.0]));
         assert_eq!(listed(&sum.words()), "red and blue");
     }
 
@@ -216,7 +216,7 @@ mod tests {
         for (value, word) in [(85, "dark grey"), (128, "grey"), (180, "light grey")] {
             let rgb = halves([value; 3], [value; 3]);
             assert_eq!(
-                Palette::of(&Picture { width: 20, height: 10, rgb: &rgb }, [0.0, 0.0, 1.0, 1.0]).words(),
+                Palette::measure(&Picture { width: 20, height: 10, rgb: &rgb }, [0.0, 0.0, 1.0, 1.0]).words(),
                 [word]
             );
         }

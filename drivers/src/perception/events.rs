@@ -8,7 +8,7 @@ use memory_core::{Attributes, Kind, Modality, PerceivedEvent, Sensed, SensedEmbe
 
 use super::scenes::Scene;
 use super::sentence;
-use super::signal::Stretch;
+use super::signal::ConditionSpan;
 use super::sounds::Heard;
 use super::tracks::{FACE, InView};
 use super::voices::Voices;
@@ -70,7 +70,7 @@ pub(super) struct Gathered {
     pub(super) sounds: Vec<(Heard, Option<SensedEmbedding>)>,
     pub(super) speech: Vec<SpeechInterval>,
     pub(super) subtitles: Vec<Subtitle>,
-    pub(super) signal: Vec<Stretch>,
+    pub(super) signal: Vec<ConditionSpan>,
     /// Names of the spaces of face and picture vectors, and of that which pictures and texts share.
     pub(super) face_space: Option<String>,
     pub(super) picture_space: Option<String>,
@@ -205,13 +205,13 @@ fn speech_events(
         let mut event = anchor.event(Kind::Sound, Modality::Audio, text, stretch.start, stretch.end);
         event.attributes.insert("duration_s".to_owned(), seconds(stretch.start, stretch.end));
         event.confidence = stretch.probability.clamp(0.0, 1.0);
-        event.embeddings.extend(voices.and_then(|voices| voices.of(stretch.start, stretch.end)));
+        event.embeddings.extend(voices.and_then(|voices| voices.between(stretch.start, stretch.end)));
         event
     };
     stretches.into_iter().filter(|stretch| stretch.end - stretch.start >= SHORTEST_SPEECH).map(event).collect()
 }
 
-fn signal_event(anchor: WallAnchor, Stretch { condition, start, end }: Stretch) -> PerceivedEvent {
+fn signal_event(anchor: WallAnchor, ConditionSpan { condition, start, end }: ConditionSpan) -> PerceivedEvent {
     let (kind, modality) = condition.kind();
     let mut event = anchor.event(kind, modality, condition.text().to_owned(), start, end);
     event.attributes.insert("signal".to_owned(), Value::Text(condition.name().to_owned()));
@@ -237,7 +237,7 @@ fn covered(start: Duration, end: Duration, shown: &[StreamSpan]) -> f64 {
 fn subtitle_event(subtitle: Subtitle, voices: Option<&Voices>) -> PerceivedEvent {
     let Subtitle { start, end, wall, text } = subtitle;
     let mut event = WallAnchor { stream: start, wall }.event(Kind::Text, Modality::Audio, text, start, end);
-    event.embeddings.extend(voices.and_then(|voices| voices.of(start, end)));
+    event.embeddings.extend(voices.and_then(|voices| voices.between(start, end)));
     event
 }
 

@@ -18,7 +18,7 @@ use super::signal::{PictureSignal, SoundSignal};
 use super::sounds::{Heard, heard};
 use super::tracks::{ObjectLog, SeenFace, mean};
 use super::voices::{VoiceLog, Voices};
-use super::words::{Stretch, WordsBehind};
+use super::words::{SpeechStretch, WordsBehind};
 use super::writing::WritingLog;
 use crate::capture::{AudioBlock, Frame, MediaConsumer, Subtitle};
 use crate::encoders::{
@@ -81,7 +81,7 @@ pub enum Media {
 
 impl Media {
     /// How the events of a session that began at `start` point to it.
-    fn of(&self, source: &str, start: Timestamp) -> Option<String> {
+    fn reference(&self, source: &str, start: Timestamp) -> Option<String> {
         match self {
             Self::None => None,
             Self::Itself(uri) => Some(uri.clone()),
@@ -370,7 +370,7 @@ impl CaptureSession {
             self.objects.push(at, picture, &objects.unwrap_or_default(), seen);
         }
         if classes.is_some() || vector.is_some() {
-            self.scenes.push(at, Palette::of(picture, [0.0, 0.0, 1.0, 1.0]), classes, vector);
+            self.scenes.push(at, Palette::measure(picture, [0.0, 0.0, 1.0, 1.0]), classes, vector);
         }
         taken
     }
@@ -408,7 +408,7 @@ impl CaptureSession {
 
     /// The sound of the speech that a segment tells of without its words, a little more than that on either side. Speech
     /// that goes on in the next segment is cut at a pause near the border, so that no word is halved.
-    fn wordless(&mut self, perceived: &Perceived) -> Vec<Stretch> {
+    fn wordless(&mut self, perceived: &Perceived) -> Vec<SpeechStretch> {
         let speech = |event: &PerceivedEvent| event.kind == Kind::Sound && event.text == SPEAKING;
         let told = perceived.events.iter().enumerate().filter(|(_, event)| speech(event));
         let spans: Vec<(usize, StreamSpan)> = told.map(|(at, event)| (at, event.stream)).collect();
@@ -431,7 +431,7 @@ impl CaptureSession {
                 (span.end + AROUND).min(next)
             };
             if let Some(samples) = self.voices.between(begin, end) {
-                stretches.push(Stretch { event: *event, begin, samples });
+                stretches.push(SpeechStretch { event: *event, begin, samples });
             }
         }
         stretches
@@ -480,7 +480,7 @@ impl CaptureSession {
             stream: StreamSpan { start: segment.start, end: segment.end },
             boundary: segment.boundary,
             events,
-            media: config.media.of(&config.source, self.start),
+            media: config.media.reference(&config.source, self.start),
             degraded,
         }
     }

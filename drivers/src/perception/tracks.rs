@@ -102,8 +102,8 @@ impl ObjectLog {
                 label: Arc::clone(&detection.label),
                 score: detection.score,
                 bounds,
-                upper: Palette::of(picture, upper),
-                lower: Palette::of(picture, lower),
+                upper: Palette::measure(picture, upper),
+                lower: Palette::measure(picture, lower),
                 face,
             }
         });

@@ -105,7 +105,7 @@ impl VoiceLog {
 
 impl Voices {
     /// The voice between two times: the mean of the stretches of which most lies there; `None` where two speakers are.
-    pub fn of(&self, start: Duration, end: Duration) -> Option<SensedEmbedding> {
+    pub fn between(&self, start: Duration, end: Duration) -> Option<SensedEmbedding> {
         let inside: Vec<&[f32]> = self
             .stretches
             .iter()
@@ -149,9 +149,9 @@ mod tests {
     use crate::encoders::{Encoder, EncoderError, VectorEncoder, VoiceThresholds};
 
     /// Knows two voices by their sign.
-    struct Sign;
+    struct VoiceBySign;
 
-    impl Encoder<[f32], Vec<f32>> for Sign {
+    impl Encoder<[f32], Vec<f32>> for VoiceBySign {
         fn model(&self) -> &str {
             "sign"
         }
@@ -161,7 +161,7 @@ mod tests {
         }
     }
 
-    impl VectorEncoder<[f32]> for Sign {
+    impl VectorEncoder<[f32]> for VoiceBySign {
         fn space(&self) -> &str {
             "sign"
         }
@@ -171,7 +171,7 @@ mod tests {
         }
     }
 
-    impl VoiceEmbedder for Sign {
+    impl VoiceEmbedder for VoiceBySign {
         fn thresholds(&self) -> VoiceThresholds {
             VoiceThresholds { shortest: Duration::from_secs(1), same: 0.5 }
         }
@@ -191,16 +191,16 @@ mod tests {
             |(start, end): &(u64, u64)| SpeechInterval { start: seconds(*start), end: seconds(*end), probability: 1.0 };
         let speech: Vec<SpeechInterval> = speech.iter().map(interval).collect();
         let segment = Segment { start: Duration::ZERO, end: seconds(10), boundary: Boundary::Length };
-        log.during(&segment, &speech, Arc::new(Sign))
+        log.during(&segment, &speech, Arc::new(VoiceBySign))
     }
 
     #[test]
     fn a_stretch_has_its_speakers_voice_and_two_speakers_have_none() {
         let voices = voices(&[(1, 3), (6, 8)]);
-        assert_eq!(voices.of(seconds(1), seconds(3)).unwrap().vector, [1.0, 0.0]);
-        assert_eq!(voices.of(seconds(6), seconds(9)).unwrap().vector, [0.0, 1.0]);
-        assert!(voices.of(seconds(0), seconds(10)).is_none(), "two speakers");
-        assert!(voices.of(seconds(4), seconds(5)).is_none(), "nobody speaks");
+        assert_eq!(voices.between(seconds(1), seconds(3)).unwrap().vector, [1.0, 0.0]);
+        assert_eq!(voices.between(seconds(6), seconds(9)).unwrap().vector, [0.0, 1.0]);
+        assert!(voices.between(seconds(0), seconds(10)).is_none(), "two speakers");
+        assert!(voices.between(seconds(4), seconds(5)).is_none(), "nobody speaks");
         assert!(!voices.may_be_one((seconds(1), seconds(3)), (seconds(6), seconds(8))));
         assert!(voices.may_be_one((seconds(1), seconds(3)), (seconds(4), seconds(5))), "nothing speaks against it");
     }

@@ -18,7 +18,7 @@ use crate::models::Role;
 const WAITING: usize = 4;
 
 /// A stretch of speech to write down.
-pub(super) struct Stretch {
+pub(super) struct SpeechStretch {
     /// Which event of the segment told of it.
     pub event: usize,
     /// Stream time of the first sample, which may lie before or behind the event's begin.
@@ -28,7 +28,7 @@ pub(super) struct Stretch {
 
 struct SpeechJob {
     recogniser: Arc<dyn SpeechRecogniser>,
-    stretches: Vec<Stretch>,
+    stretches: Vec<SpeechStretch>,
     reply: SyncSender<Vec<TranscribedStretch>>,
 }
 
@@ -60,7 +60,7 @@ impl WordsBehind {
     pub fn push(
         &mut self,
         segment: Perceived,
-        stretches: Vec<Stretch>,
+        stretches: Vec<SpeechStretch>,
         recogniser: Option<Arc<dyn SpeechRecogniser>>,
         caption: Option<AwaitedCaption>,
     ) -> std::io::Result<()> {
@@ -114,7 +114,7 @@ impl WordsBehind {
         let (jobs, wanted) = sync_channel::<SpeechJob>(WAITING);
         std::thread::Builder::new().name("recognise-speech".to_owned()).spawn(move || {
             for SpeechJob { recogniser, stretches, reply } in wanted {
-                let one = |stretch: &Stretch| TranscribedStretch {
+                let one = |stretch: &SpeechStretch| TranscribedStretch {
                     event: stretch.event,
                     begin: stretch.begin,
                     words: recogniser.encode(&stretch.samples).map_err(|error| error.to_string()),

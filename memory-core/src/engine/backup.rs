@@ -65,7 +65,7 @@ impl Engine {
         self.settle_procedures(LongWork::Learning)?;
         let snapshot = self.database.read()?;
         copy::expect_known_tables(&snapshot)?;
-        let live = LiveRows::of(&snapshot)?;
+        let live = LiveRows::read(&snapshot)?;
         let mut head = tables::head(&snapshot.open_table(META).map_err(Failure::from)?)?;
         head.hidden = head.hidden.saturating_sub(live.hidden_left_out);
         head.stale_bytes = 0;
@@ -133,7 +133,7 @@ impl Engine {
         }
         // Memory follows whichever is the present one now.
         let snapshot = self.database.read()?;
-        let place = SavedIndexPlace::of(&self.database, &self.instance);
+        let place = SavedIndexPlace::in_generation(&self.database, &self.instance);
         let mut recovered = Writer::open(&snapshot, self.clock.as_ref(), &place, self.options.index)?;
         recovered.absent = std::sync::Arc::clone(&writer.absent);
         recovered.picture_texts.clone_from(&writer.picture_texts);

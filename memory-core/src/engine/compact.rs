@@ -16,7 +16,7 @@ use std::time::Duration;
 use redb::{ReadTransaction, ReadableTableMetadata};
 
 use super::handle::Engine;
-use super::index_seat::Change;
+use super::index_seat::IndexChange;
 use super::vectors::SpaceInUse;
 use super::writer::Writer;
 use crate::index::Document;
@@ -93,7 +93,7 @@ impl Engine {
         copy::expect_known_tables(&snapshot)?;
         let base = tables::head(&snapshot.open_table(META).map_err(Failure::from)?)?;
         let made = self.database.make_generation(next)?;
-        let live = LiveRows::of(&snapshot);
+        let live = LiveRows::read(&snapshot);
         let copied = live.and_then(|live| {
             let rows = copy_rows(&snapshot, &live, &made, &|| self.may_go_on(&changed))?;
             drop(snapshot);
@@ -200,7 +200,7 @@ impl Engine {
         let recorded = writer.index.stop_recording();
         let mut fresh = rebuilt?;
         // Of a space that was taken into use meanwhile, the writer knows.
-        if !recorded.iter().any(|change| matches!(change, Change::UseSpace(_))) {
+        if !recorded.iter().any(|change| matches!(change, IndexChange::UseSpace(_))) {
             writer.indexed_space = fresh.indexed_space.take();
         }
         let mut fresh = fresh.index;

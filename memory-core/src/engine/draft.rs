@@ -9,7 +9,7 @@ use super::changes;
 use super::poses::PoseRow;
 use super::shared::{self, Release};
 use super::vectors;
-use super::wall::Moment;
+use super::wall::CommitTime;
 use crate::index::{Document, Rename};
 use crate::learning::{Learnt, Withdrawal};
 use crate::semantic::is_read;
@@ -65,7 +65,7 @@ pub(crate) struct Draft<'t> {
     pub head: Head,
     pub changes: Changes,
     pub now: Timestamp,
-    pub moment: Moment,
+    pub moment: CommitTime,
     /// Whether anything must be committed.
     pub dirty: bool,
     /// Visible episodes that this transaction has touched, written once at its end.
@@ -103,7 +103,7 @@ pub(crate) enum Drafted<T> {
 }
 
 impl<'t> Draft<'t> {
-    pub(crate) fn new(tables: WriteTables<'t>, moment: Moment) -> Result<Self> {
+    pub(crate) fn new(tables: WriteTables<'t>, moment: CommitTime) -> Result<Self> {
         let head = tables::head(&*tables.meta)?;
         let spaces = tables.spaces.iter()?.map(|entry| Ok(entry?.0.value())).collect::<Result<_>>()?;
         Ok(Self {

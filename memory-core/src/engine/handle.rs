@@ -90,8 +90,12 @@ impl Engine {
             let transaction = database.read()?;
             let instance = tables::text(&transaction.open_table(META)?, "instance")?
                 .ok_or_else(|| Failure::damaged("meta", "instance", "missing"))?;
-            let writer =
-                Writer::open(&transaction, clock.as_ref(), &SavedIndexPlace::of(&database, &instance), options.index)?;
+            let writer = Writer::open(
+                &transaction,
+                clock.as_ref(),
+                &SavedIndexPlace::in_generation(&database, &instance),
+                options.index,
+            )?;
             Ok((writer, instance, tables::latest(&transaction.open_table(EVENTS)?)?))
         };
         let (writer, instance, latest) = match catch_unwind(AssertUnwindSafe(recover)) {
@@ -387,7 +391,7 @@ impl Engine {
         let transaction = self.database.read()?;
         let head = tables::head(&transaction.open_table(META)?)?;
         if head != writer.head {
-            let place = SavedIndexPlace::of(&self.database, &self.instance);
+            let place = SavedIndexPlace::in_generation(&self.database, &self.instance);
             let mut recovered = Writer::open(&transaction, self.clock.as_ref(), &place, self.options.index)?;
             recovered.absent = Arc::clone(&writer.absent);
             recovered.picture_texts.clone_from(&writer.picture_texts);

@@ -17,7 +17,7 @@ use redb::ReadableTable;
 use super::handle::Engine;
 use super::learned::record;
 use crate::EventId;
-use crate::learning::{Learnt, LearntPart, REPLACING, Row};
+use crate::learning::{Learnt, LearntPart, LearntRow, REPLACING};
 use crate::logic::{Phi, Procedures, actions_of};
 use crate::ports::LongWork;
 use crate::store::envelope;
@@ -135,7 +135,7 @@ impl Engine {
             return Ok(());
         }
         let mut procedures = fold.procedures;
-        let rows = procedures.replace(known).into_iter().map(|key| Row {
+        let rows = procedures.replace(known).into_iter().map(|key| LearntRow {
             part: LearntPart::Procedure,
             key: key.to_bytes().to_vec(),
             payload: procedures.row(key),
@@ -198,8 +198,8 @@ impl Engine {
     }
 
     /// What must be written so that the table holds the rows of `learnt` and no others.
-    fn differences(&self, learnt: &Learnt) -> Result<Vec<Row>> {
-        let mut new: BTreeMap<(u8, Vec<u8>), Row> =
+    fn differences(&self, learnt: &Learnt) -> Result<Vec<LearntRow>> {
+        let mut new: BTreeMap<(u8, Vec<u8>), LearntRow> =
             learnt.all_rows().map(|row| ((row.part.number(), row.key.clone()), row)).collect();
         let transaction = self.database.read()?;
         let table = match transaction.open_table(LEARNT) {
@@ -211,12 +211,12 @@ impl Engine {
         for entry in table.iter()? {
             let (place, sealed) = entry?;
             let (number, key) = place.value();
-            let Some(part) = LearntPart::of(number) else { continue };
+            let Some(part) = LearntPart::from_number(number) else { continue };
             let old = envelope::open_bytes(record(part), key, sealed.value()).ok();
             match new.remove(&(number, key.to_vec())) {
                 Some(row) if row.payload.as_deref() == old => {}
                 Some(row) => rows.push(row),
-                None => rows.push(Row { part, key: key.to_vec(), payload: None }),
+                None => rows.push(LearntRow { part, key: key.to_vec(), payload: None }),
             }
         }
         rows.extend(new.into_values());
@@ -225,10 +225,10 @@ impl Engine {
 
     /// Writes rows until few enough are left for the transaction that ends it, and returns those; `None` if the writer has
     /// read the table anew meanwhile. Head and marks come last.
-    fn write_in_pieces(&self, mut rows: Vec<Row>, openings: u64) -> Result<Option<Vec<Row>>> {
-        let is_last = |row: &Row| matches!(row.part, LearntPart::Head | LearntPart::Withdrawn);
+    fn write_in_pieces(&self, mut rows: Vec<LearntRow>, openings: u64) -> Result<Option<Vec<LearntRow>>> {
+        let is_last = |row: &LearntRow| matches!(row.part, LearntPart::Head | LearntPart::Withdrawn);
         rows.sort_by_key(is_last);
-        let replacing = |there: bool| Row::new(LearntPart::Withdrawn, &REPLACING, there.then_some(&()));
+        let replacing = |there: bool| LearntRow::new(LearntPart::Withdrawn, &REPLACING, there.then_some(&()));
         let mut rest = rows.into_iter().peekable();
         let mut begun = false;
         loop {

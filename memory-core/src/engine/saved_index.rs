@@ -151,7 +151,7 @@ pub(crate) enum Unfit {
 
 impl<'s> SavedIndexPlace<'s> {
     /// Where the index of the present generation is saved.
-    pub(crate) fn of(database: &'s Database, instance: &'s str) -> Self {
+    pub(crate) fn in_generation(database: &'s Database, instance: &'s str) -> Self {
         Self { storage: database.storage(), generation: database.generation(), instance }
     }
 

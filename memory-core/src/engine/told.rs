@@ -135,7 +135,7 @@ impl Draft<'_> {
         if let Some(segment) = self.segment_at(body.start, &body.source)? {
             return Ok((segment, false));
         }
-        let stream = StreamKey::of(body);
+        let stream = StreamKey::from_event(body);
         let key = match &stream {
             StreamKey::Session(name) => joined(&[b"session", name.as_bytes()], &[]),
             StreamKey::Source(name) => joined(&[b"source", name.as_bytes()], &[]),

@@ -43,7 +43,7 @@ pub(super) struct ToldPlace {
 impl ToldPlace {
     /// By the attributes of an event, or by its words: "The workshop is called the lab now." With a pose, what is named draws the
     /// map instead.
-    pub(super) fn of(body: &EventBody, posed: bool) -> Option<Self> {
+    pub(super) fn from_event(body: &EventBody, posed: bool) -> Option<Self> {
         let attributes = decode_attributes(body.attributes.as_deref()).ok()?;
         let text = |name: &str| {
             let text = attributes.get(name).and_then(Value::as_text).map(str::trim)?;

@@ -323,15 +323,15 @@ impl View {
 
 /// About how many bytes attributes take when they are written out.
 fn weight(attributes: &Attributes) -> usize {
-    fn of(value: &Value) -> usize {
+    fn value_bytes(value: &Value) -> usize {
         match value {
             Value::Text(text) => text.len() + 4,
-            Value::List(items) => items.iter().map(of).sum::<usize>() + 4,
-            Value::Map(items) => items.iter().map(|(key, value)| key.len() + 4 + of(value)).sum::<usize>() + 4,
+            Value::List(items) => items.iter().map(value_bytes).sum::<usize>() + 4,
+            Value::Map(items) => items.iter().map(|(key, value)| key.len() + 4 + value_bytes(value)).sum::<usize>() + 4,
             Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Number(_) => 12,
         }
     }
-    attributes.iter().map(|(key, value)| key.len() + 4 + of(value)).sum()
+    attributes.iter().map(|(key, value)| key.len() + 4 + value_bytes(value)).sum()
 }
 
 impl Reader for View {

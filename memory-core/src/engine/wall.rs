@@ -35,7 +35,7 @@ struct WallState {
 
 /// The time of one transaction.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Moment {
+pub(crate) struct CommitTime {
     /// What counts as now.
     pub now: Timestamp,
     /// Beyond it an observation lies too far ahead.
@@ -64,12 +64,12 @@ impl Wall {
     }
 
     /// The time for one transaction.
-    pub fn moment(&self) -> Moment {
+    pub fn moment(&self) -> CommitTime {
         let mut state = self.state.lock();
         let (shown, least) = (self.clock.now(), self.least(&state));
         if least.since(shown) <= TOLERANCE {
             *state = WallState { floor: shown.max(state.floor), known: self.clock.monotonic(), told: false };
-            return Moment { now: shown, latest: shown.saturating_add(MAX_FUTURE), behind: false };
+            return CommitTime { now: shown, latest: shown.saturating_add(MAX_FUTURE), behind: false };
         }
         if !std::mem::replace(&mut state.told, true) {
             tracing::warn!(
@@ -79,7 +79,7 @@ impl Wall {
         }
         // What cannot be is not written down; of what could be, the clock is the better witness.
         let now = if shown < EARLIEST { least } else { shown };
-        Moment { now, latest: least.saturating_add(MAX_AHEAD), behind: true }
+        CommitTime { now, latest: least.saturating_add(MAX_AHEAD), behind: true }
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) enum StreamKey {
 }
 
 impl StreamKey {
-    pub(crate) fn of(body: &EventBody) -> Self {
+    pub(crate) fn from_event(body: &EventBody) -> Self {
         let attributes = decode_attributes(body.attributes.as_deref()).unwrap_or_default();
         match attributes.get("session") {
             Some(Value::Text(session)) if !session.trim().is_empty() => Self::Session(session.clone()),

@@ -200,11 +200,11 @@ impl Analyzer {
 
     /// An analyzer of English that has met no word.
     pub fn new() -> Self {
-        Self::of(Language::default())
+        Self::for_language(Language::default())
     }
 
     /// An analyzer of a language that has met no word.
-    pub fn of(language: Language) -> Self {
+    pub fn for_language(language: Language) -> Self {
         Self { language, stemmer: language.stemmer(), known: HashMap::new(), shares_codes: false }
     }
 

@@ -79,7 +79,7 @@ impl Snapshot {
         for first in (0..len).step_by(BLOCK) {
             let block: Vec<Entry> =
                 (first..len.min(first + BLOCK as u32)).map(|ordinal| state.entries.get(ordinal)).collect();
-            PackedEntries::of(&block).encode(&mut entries);
+            PackedEntries::pack(&block).encode(&mut entries);
         }
         write_section(out, ENTRIES, &entries)?;
         let mut links = Vec::with_capacity(len as usize * 4);
@@ -168,7 +168,7 @@ impl CompressedIndex {
         if len > 0 && options.texts == content.is_empty() {
             return Err(wrong(HEAD, "texts are kept by one and not by the other"));
         }
-        Ok(Self::of(options, state, TermStream::of(terms), content))
+        Ok(Self::from_state(options, state, TermStream::from_matrix(terms), content))
     }
 }
 

@@ -136,11 +136,16 @@ impl IndexBytes {
 impl CompressedIndex {
     /// An empty index.
     pub fn new(options: IndexOptions) -> Self {
-        Self::of(options, IndexState::default(), TermStream::new(), ContentStore::new())
+        Self::from_state(options, IndexState::default(), TermStream::new(), ContentStore::new())
     }
 
     /// An index that goes on from a state.
-    pub(super) fn of(options: IndexOptions, state: IndexState, terms: TermStream, content: ContentStore) -> Self {
+    pub(super) fn from_state(
+        options: IndexOptions,
+        state: IndexState,
+        terms: TermStream,
+        content: ContentStore,
+    ) -> Self {
         let mut last_of_source = HashMap::new();
         let len = state.entries.len();
         for ordinal in len - len % SEGMENT..len {
@@ -157,7 +162,7 @@ impl CompressedIndex {
         });
         Self {
             options,
-            analyzer: Analyzer::of(options.language).sharing_codes(),
+            analyzer: Analyzer::for_language(options.language).sharing_codes(),
             known_sources: state.sources.numbers(),
             known_entities: state.entities.numbers(),
             last_of_source,

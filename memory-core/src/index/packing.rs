@@ -103,8 +103,8 @@ fn slope_of(values: &[i64]) -> i64 {
 impl Column {
     /// Packs numbers.
     pub fn pack(values: &[i64]) -> Self {
-        let level = FittedLine::of(values, 0);
-        let rising = FittedLine::of(values, slope_of(values));
+        let level = FittedLine::fit(values, 0);
+        let rising = FittedLine::fit(values, slope_of(values));
         let line = if rising.width < level.width { rising } else { level };
         let mut writer = BitWriter::default();
         if line.width > 0 {
@@ -160,7 +160,7 @@ struct FittedLine {
 
 impl FittedLine {
     /// The highest line of a slope with no number below it.
-    fn of(values: &[i64], slope: i64) -> Self {
+    fn fit(values: &[i64], slope: i64) -> Self {
         let level = |(value, place): (&i64, usize)| value.wrapping_sub(risen(slope, place));
         let base = values.iter().zip(0..).map(level).min().unwrap_or(0);
         let line = Self { base, slope, width: 0 };

@@ -37,21 +37,21 @@ impl LearntPart {
         self as u8
     }
 
-    pub fn of(number: u8) -> Option<Self> {
+    pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|part| part.number() == number)
     }
 }
 
 /// A row to be written, or to be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct LearntRow {
     pub part: LearntPart,
     pub key: Vec<u8>,
     /// `None`: there is no such row any more.
     pub payload: Option<Vec<u8>>,
 }
 
-impl Row {
+impl LearntRow {
     pub fn new<K: Serialize, V: Serialize>(part: LearntPart, key: &K, value: Option<&V>) -> Self {
         Self { part, key: encode(key), payload: value.map(encode) }
     }

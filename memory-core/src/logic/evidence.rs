@@ -46,7 +46,7 @@ pub struct GoalLikeness {
 
 impl<'a> ProcedureEvidence<'a> {
     /// Counts the sessions, each a sequence of step numbers.
-    pub fn of(procedure: &'a Procedure, sequences: &[Vec<u32>]) -> Self {
+    pub fn count(procedure: &'a Procedure, sequences: &[Vec<u32>]) -> Self {
         let mut sessions: BTreeMap<u32, f64> = BTreeMap::new();
         for sequence in sequences {
             let mut distinct = sequence.clone();

@@ -128,7 +128,7 @@ impl Procedures {
                 // A told goal takes in what nobody named; of two without, the older one stays.
                 let (into, from) = if b.named { (other, one) } else { (one, other) };
                 let (Some(a), Some(b)) = (self.procedures.get(&into), self.procedures.get(&from)) else { continue };
-                let alignment = Alignment::of(a, b, self.options.alignment);
+                let alignment = Alignment::between(a, b, self.options.alignment);
                 self.pool(into, from, &alignment, phi);
             }
         }

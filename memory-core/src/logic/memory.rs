@@ -233,7 +233,7 @@ impl Procedures {
         };
         let mut dirty = std::mem::take(&mut self.dirty);
         for procedure in self.procedures.values() {
-            dirty.extend(RowKey::of(procedure));
+            dirty.extend(RowKey::all_of(procedure));
         }
         let fresh = Self { judge: self.judge.take(), ..Self::new(self.options.clone()) };
         *self = fresh;
@@ -293,12 +293,12 @@ impl Procedures {
         for (id, before) in &old.procedures {
             match self.procedures.get_mut(id) {
                 Some(new) if **new == **before => *new = before.clone(),
-                _ => rows.extend(RowKey::of(before)),
+                _ => rows.extend(RowKey::all_of(before)),
             }
         }
         for (id, new) in &self.procedures {
             if old.procedures.get(id).is_none_or(|before| !before.is_same(new)) {
-                rows.extend(RowKey::of(new));
+                rows.extend(RowKey::all_of(new));
             }
         }
         rows.insert(RowKey::ROOT);
@@ -369,7 +369,7 @@ impl Procedures {
         self.dirty.extend(steps.iter().map(|step| RowKey::step(from, *step)));
         self.dirty.extend([RowKey::head(from), RowKey::run(from, run)]);
         if procedure.runs.is_empty() && !procedure.named {
-            self.dirty.extend(RowKey::of(procedure));
+            self.dirty.extend(RowKey::all_of(procedure));
             self.procedures.remove(&from);
         }
         if let Some(procedure) = self.procedures.get_mut(&to).map(Shared::change) {

@@ -142,7 +142,7 @@ impl Procedure {
     /// Verifies by the evidence of the latest sessions. `others`: the goals that were told of other procedures.
     pub fn verify<'a>(&self, others: impl Iterator<Item = &'a Embedding>) -> Verification {
         let sequences = self.sequences();
-        let evidence = ProcedureEvidence::of(self, &sequences);
+        let evidence = ProcedureEvidence::count(self, &sequences);
         let goal = self.index.goal.as_ref().filter(|_| self.named);
         Verification {
             order: evidence.order(),

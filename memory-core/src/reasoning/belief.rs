@@ -28,7 +28,7 @@ struct WordSighting {
 }
 
 impl ToolReach {
-    fn of(wanted: &Wanted, reach: &Reach) -> Self {
+    fn from_wanted(wanted: &Wanted, reach: &Reach) -> Self {
         let named = |lemma: &str| reach.labels.iter().any(|(sense, label)| means(label, *sense, lemma) >= MEANS);
         let told = f32::from(u8::from(reach.question && wanted.said < 1.0 && !wanted.heard));
         let words =
@@ -67,7 +67,7 @@ struct ToolReach {
 impl Belief {
     /// `wordless` is by interval the share of its speech of which memory has no words.
     pub fn new(wanted: Wanted, intervals: &[Interval], wordless: Vec<f32>, tools: &[(Tool, Reach)]) -> Self {
-        let reach = tools.iter().map(|(tool, reach)| (*tool, ToolReach::of(&wanted, reach))).collect();
+        let reach = tools.iter().map(|(tool, reach)| (*tool, ToolReach::from_wanted(&wanted, reach))).collect();
         Self {
             prior: intervals.iter().map(|interval| interval.probability).collect(),
             seen: vec![vec![None; wanted.terms.len()]; intervals.len()],

@@ -8,7 +8,7 @@ use super::tools::{Sighting, SightingKind, Tool};
 const MIN_PROBABILITY: f32 = 0.000_5;
 
 /// A logistic regression over the score and the share of pictures.
-pub(super) struct Fit {
+pub(super) struct LookFit {
     pub offset: f32,
     pub score: f32,
     pub share: f32,

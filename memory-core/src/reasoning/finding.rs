@@ -30,7 +30,7 @@ pub(super) struct KnownEvents(Vec<Event>);
 impl KnownEvents {
     /// # Errors
     /// If the store cannot be read.
-    pub fn of(interval: &Interval, reader: &dyn Reader) -> Result<Self, ReadError> {
+    pub fn read(interval: &Interval, reader: &dyn Reader) -> Result<Self, ReadError> {
         let query = SearchQuery { span: Some(interval.span()), limit: READ, ..SearchQuery::default() };
         let mut events = Vec::new();
         for hit in reader.search().search(&query) {

@@ -477,7 +477,7 @@ impl Loop<'_> {
             }
         };
         self.sensory.hold(&look);
-        let known = views.read(|reader| Ok(KnownEvents::of(interval, reader)?))?;
+        let known = views.read(|reader| Ok(KnownEvents::read(interval, reader)?))?;
         let mut seen: Vec<(usize, f32)> = Vec::new();
         let mut names: Vec<String> = Vec::new();
         let before = self.found.len();
@@ -551,7 +551,7 @@ impl Loop<'_> {
 
 /// By interval, the share of its speech of which memory has no words.
 fn wordless(places: &[Interval], reader: &dyn Reader) -> Result<Vec<f32>, QueryError> {
-    places.iter().map(|interval| Ok(KnownEvents::of(interval, reader)?.wordless())).collect()
+    places.iter().map(|interval| Ok(KnownEvents::read(interval, reader)?.wordless())).collect()
 }
 
 /// Whether two findings are one thing that two tools saw.

@@ -36,13 +36,13 @@ struct Mentions {
 
 /// The last mentions of every source.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Context {
+pub(crate) struct MentionContext {
     sources: BTreeMap<String, Mentions>,
     /// The last event that took the place of a source.
     displaced: EventId,
 }
 
-/// The first version of [`Context`], which did not note what is unsettled.
+/// The first version of [`MentionContext`], which did not note what is unsettled.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Context1 {
     sources: BTreeMap<String, Vec<Mention>>,
@@ -50,20 +50,20 @@ pub(crate) struct Context1 {
 
 impl Context1 {
     /// The context after events up to `last`, any of which may have left something unsettled.
-    pub fn up_to(self, last: EventId) -> Context {
+    pub fn up_to(self, last: EventId) -> MentionContext {
         let sources = self.sources.into_iter().map(|(source, latest)| (source, Mentions { latest, unsettled: last }));
-        Context { sources: sources.collect(), displaced: last }
+        MentionContext { sources: sources.collect(), displaced: last }
     }
 }
 
 #[cfg(test)]
-impl From<Context> for Context1 {
-    fn from(context: Context) -> Self {
+impl From<MentionContext> for Context1 {
+    fn from(context: MentionContext) -> Self {
         Self { sources: context.sources.into_iter().map(|(source, mentions)| (source, mentions.latest)).collect() }
     }
 }
 
-impl Context {
+impl MentionContext {
     /// Remembers a mention. What is mentioned again is the last one again.
     pub fn mention(&mut self, source: &str, mention: Mention) {
         if !self.sources.contains_key(source) && self.sources.len() == SOURCES {

@@ -6,9 +6,9 @@
 mod deeds;
 
 use super::claim::{Attribute, Claim, Conclusion, Stance};
-use super::context::{Context, Mention};
+use super::context::{Mention, MentionContext};
 use super::lexicon::{Act, SHADES, act, is_colour, state_group};
-use super::text::{ARTICLES, Noun, OWNERS, PLACE_WORDS, Token, noun_words, sentences, tokens};
+use super::text::{ARTICLES, Noun, OWNERS, PLACE_WORDS, SentenceWord, noun_words, sentences, tokens};
 use crate::AnchorId;
 use crate::index::stem;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
@@ -60,7 +60,7 @@ const JOINTS: &[&str] = &["and", "but", "because", "so", "while", "then", "altho
 /// Reads what an event says and remembers in `context` whom and what it named.
 ///
 /// `heard` is who speaks, by the voice, where the event does not name the speaker.
-pub(crate) fn conclusions(event: &Event, heard: Option<AnchorId>, context: &mut Context) -> Vec<Conclusion> {
+pub(crate) fn conclusions(event: &Event, heard: Option<AnchorId>, context: &mut MentionContext) -> Vec<Conclusion> {
     let derived = event.attributes.get("derived").is_some_and(|flag| *flag == Value::Bool(true));
     if derived || !is_read(event.origin, event.kind) {
         return Vec::new();
@@ -73,7 +73,7 @@ pub(crate) fn conclusions(event: &Event, heard: Option<AnchorId>, context: &mut 
         let (at, noun) = (event.span.start.as_micros(), speaker.clone());
         context.mention(&event.source, Mention { event: event.id, at, noun, person });
     }
-    let mut reading = Reading { event, speaker: speaker.clone(), context, found: Vec::new() };
+    let mut reading = ClauseReading { event, speaker: speaker.clone(), context, found: Vec::new() };
     reading.attributes();
     let text = event.text.as_str();
     let spoken = matches!(event.kind, Kind::Text);
@@ -125,11 +125,11 @@ fn shortened(text: &str) -> String {
     text.chars().take(MAX_VALUE).collect()
 }
 
-struct Reading<'a> {
+struct ClauseReading<'a> {
     event: &'a Event,
     /// Who spoke or acted; of a state, what it is about.
     speaker: Option<Noun>,
-    context: &'a mut Context,
+    context: &'a mut MentionContext,
     found: Vec<Conclusion>,
 }
 
@@ -140,7 +140,7 @@ struct Named {
     told_by: Option<EventId>,
 }
 
-impl Reading<'_> {
+impl ClauseReading<'_> {
     fn conclude(&mut self, subject: &Named, attribute: Attribute, stance: Stance, value: &str, place: Option<&str>) {
         let until = (self.event.span.end > self.event.span.start).then(|| self.event.span.end.as_micros());
         // Only a told state says how long it holds; the end of speech is not the end of what was said.
@@ -188,7 +188,7 @@ impl Reading<'_> {
     }
 
     /// Reads a sentence clause by clause; a clause without a subject goes on with the one before it.
-    fn sentence(&mut self, tokens: &[Token], spoken: bool) {
+    fn sentence(&mut self, tokens: &[SentenceWord], spoken: bool) {
         let mut from = 0;
         // What is done without a subject is done by the entity; in speech it is a command.
         let mut subject = if spoken { None } else { self.speaker.clone().map(|noun| Named { noun, told_by: None }) };
@@ -197,7 +197,8 @@ impl Reading<'_> {
             let end = (from + 1..tokens.len()).find(|at| joint(*at)).unwrap_or(tokens.len());
             let clause = &tokens[from..end];
             // The month of May is no modal verb.
-            let unreal = |(at, token): (usize, &Token)| token.is_one_of(UNREAL) && (at == 0 || !token.is_capitalised());
+            let unreal =
+                |(at, token): (usize, &SentenceWord)| token.is_one_of(UNREAL) && (at == 0 || !token.is_capitalised());
             let unreal = clause.iter().take(8).enumerate().any(unreal);
             if unreal {
                 // "If it rains, the door is open": what follows is no fact either.
@@ -212,7 +213,7 @@ impl Reading<'_> {
     }
 
     /// Reads a clause and returns its subject.
-    fn clause(&mut self, clause: &[Token], before: Option<&Named>) -> Option<Named> {
+    fn clause(&mut self, clause: &[SentenceWord], before: Option<&Named>) -> Option<Named> {
         let start = clause.iter().position(|token| !token.is_one_of(FILLERS) && !token.is_one_of(GREETINGS))?;
         let clause = &clause[start..];
         if clause.first()?.is("there") && clause.get(1).is_some_and(is_being) {
@@ -252,10 +253,10 @@ impl Reading<'_> {
     }
 
     /// "There is a cup on the table."
-    fn there(&mut self, clause: &[Token]) -> Option<Named> {
+    fn there(&mut self, clause: &[SentenceWord]) -> Option<Named> {
         let negated = clause.get(2).is_some_and(|token| token.is_one_of(&["no", "not"]));
         let (words, end) = noun_words(clause, if negated { 3 } else { 2 });
-        let noun = Noun::of(&words, None)?;
+        let noun = Noun::from_words(&words, None)?;
         let (place, _) = self.place(&clause[end..])?;
         let subject = Named { noun, told_by: None };
         let stance = if negated { Stance::Denies } else { Stance::Affirms };
@@ -264,7 +265,7 @@ impl Reading<'_> {
     }
 
     /// Whom or what the words before a verb name. All of them must belong to it.
-    fn subject(&mut self, words: &[Token], contracted: bool) -> Option<Named> {
+    fn subject(&mut self, words: &[SentenceWord], contracted: bool) -> Option<Named> {
         let mut words = words;
         while words.last().is_some_and(|token| token.is_one_of(FILLERS) || token.is_one_of(&["has", "have", "had"])) {
             words = &words[..words.len() - 1];
@@ -274,7 +275,7 @@ impl Reading<'_> {
     }
 
     /// The person or thing that begins at `from`, and where its words end.
-    fn named(&mut self, tokens: &[Token], from: usize, contracted: bool) -> Option<(Named, usize)> {
+    fn named(&mut self, tokens: &[SentenceWord], from: usize, contracted: bool) -> Option<(Named, usize)> {
         let token = tokens.get(from)?;
         let speaker = self.speaker.as_ref();
         if token.is_one_of(&["i", "me"]) {
@@ -291,7 +292,7 @@ impl Reading<'_> {
             return Some((named, from + 1));
         }
         let (words, end) = noun_words(tokens, from);
-        let mut noun = Noun::of(&words, owner.as_ref().filter(|_| owns).map(|owner| &owner.noun))?;
+        let mut noun = Noun::from_words(&words, owner.as_ref().filter(|_| owns).map(|owner| &owner.noun))?;
         if contracted {
             noun.shown = noun.shown.trim_end_matches("'s").to_owned();
         }
@@ -301,7 +302,7 @@ impl Reading<'_> {
     }
 
     /// A phrase that says where, as it is shown, and where it ends.
-    fn place(&mut self, tokens: &[Token]) -> Option<(String, usize)> {
+    fn place(&mut self, tokens: &[SentenceWord]) -> Option<(String, usize)> {
         let mut at = 0;
         let mut shown = String::new();
         while let Some(token) = tokens.get(at) {
@@ -343,7 +344,7 @@ impl Reading<'_> {
     }
 
     /// What stands after "is".
-    fn being(&mut self, subject: &Named, rest: &[Token]) {
+    fn being(&mut self, subject: &Named, rest: &[SentenceWord]) {
         let mut at = 0;
         let mut stance = Stance::Affirms;
         while let Some(token) = rest.get(at) {
@@ -392,7 +393,7 @@ impl Reading<'_> {
     }
 
     /// "Anna's birthday is the fourth of May", "Anna is a nurse".
-    fn equation(&mut self, subject: &Named, rest: &[Token], stance: Stance) {
+    fn equation(&mut self, subject: &Named, rest: &[SentenceWord], stance: Stance) {
         let value = shown(rest);
         if value.is_empty() || rest.len() > 8 {
             return;
@@ -415,12 +416,12 @@ const CLOSERS: &[&str] =
 const PARTICLES: &[&str] = &["up", "down", "away", "back", "out", "off", "on", "over"];
 const TOWARDS: &[&str] = &["to", "into", "in", "at", "inside", "outside", "upstairs", "downstairs", "on", "onto"];
 
-fn is_being(token: &Token) -> bool {
+fn is_being(token: &SentenceWord) -> bool {
     token.is_one_of(&["is", "are", "was", "were", "am"])
 }
 
 /// Whether a word after `'s` shows that it means "is".
-fn starts_complement(token: &Token) -> bool {
+fn starts_complement(token: &SentenceWord) -> bool {
     token.is_one_of(PLACE_WORDS)
         || token.is_one_of(&["not", "now", "still", "a", "an", "the", "called"])
         || is_colour(&token.lower)
@@ -428,7 +429,7 @@ fn starts_complement(token: &Token) -> bool {
 }
 
 /// The stem of a verb of the lexicon and what it does.
-pub(super) fn verb_of(token: &Token) -> Option<(String, Act)> {
+pub(super) fn verb_of(token: &SentenceWord) -> Option<(String, Act)> {
     let stem = stem(&token.lower);
     let act = act(&stem)?;
     let running = token.lower.ends_with("ing");
@@ -450,7 +451,7 @@ pub(super) fn stems(text: &str) -> String {
     stems.join(" ")
 }
 
-fn shown(tokens: &[Token]) -> String {
+fn shown(tokens: &[SentenceWord]) -> String {
     let mut text = String::new();
     push_words(&mut text, tokens.iter().map(|token| token.text.as_str()));
     text
@@ -500,7 +501,7 @@ fn place_in_words(place: &str) -> String {
 fn short_noun(text: &str) -> Option<Noun> {
     let tokens = tokens(text);
     let (words, end) = noun_words(&tokens, 0);
-    (end == tokens.len()).then(|| Noun::of(&words, None)).flatten()
+    (end == tokens.len()).then(|| Noun::from_words(&words, None)).flatten()
 }
 
 fn scalar(value: &Value) -> Option<String> {

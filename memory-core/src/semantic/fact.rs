@@ -54,16 +54,16 @@ impl Fact {
 }
 
 /// An interval in the making.
-struct Open<'a> {
+struct OpenInterval<'a> {
     claims: Vec<&'a Claim>,
     value: &'a str,
-    words: Vec<Word>,
+    words: Vec<ValueWord>,
     place: Option<&'a str>,
     denials: u32,
     until: Option<i64>,
 }
 
-impl Open<'_> {
+impl OpenInterval<'_> {
     fn since(&self) -> i64 {
         self.claims.first().map_or(0, |claim| claim.from)
     }
@@ -95,9 +95,9 @@ pub(crate) fn facts<'a>(subject: &str, attribute: &Attribute, claims: impl Itera
 }
 
 /// One value at a time.
-fn intervals<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
-    let mut done: Vec<Open<'a>> = Vec::new();
-    let mut current: Option<Open<'a>> = None;
+fn intervals<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<OpenInterval<'a>> {
+    let mut done: Vec<OpenInterval<'a>> = Vec::new();
+    let mut current: Option<OpenInterval<'a>> = None;
     for claim in claims {
         // What was told to end is over before anything later is looked at.
         if current.as_ref().is_some_and(|open| open.until.is_some_and(|until| until < claim.from)) {
@@ -118,7 +118,7 @@ fn intervals<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
                     old.until = Some(claim.from);
                     done.push(old);
                 }
-                current = Some(Open {
+                current = Some(OpenInterval {
                     claims: vec![claim],
                     value: &claim.value,
                     words,
@@ -148,8 +148,8 @@ fn intervals<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
 }
 
 /// Every occurrence for itself; two that are told of one moment by one person are one.
-fn occurrences<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
-    let mut found: Vec<Open<'a>> = Vec::new();
+fn occurrences<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<OpenInterval<'a>> {
+    let mut found: Vec<OpenInterval<'a>> = Vec::new();
     for claim in claims.filter(|claim| claim.stance == Stance::Affirms) {
         let same = found.iter_mut().rev().find(|open| {
             let last = open.claims.last().map_or(i64::MIN, |claim| claim.from);
@@ -157,7 +157,7 @@ fn occurrences<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
         });
         match same {
             Some(open) => open.claims.push(claim),
-            None => found.push(Open {
+            None => found.push(OpenInterval {
                 claims: vec![claim],
                 value: &claim.value,
                 words: Vec::new(),
@@ -171,12 +171,12 @@ fn occurrences<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
 }
 
 /// A word of a value.
-struct Word {
+struct ValueWord {
     text: String,
     stem: String,
 }
 
-impl Word {
+impl ValueWord {
     fn means(&self, other: &Self) -> bool {
         self.stem == other.stem
             || same_state(&self.text, &other.text)
@@ -188,15 +188,15 @@ impl Word {
 const SAME_MEANING: f32 = 0.8;
 
 /// The words of a value that tell it from others: "in the kitchen" and "the kitchen" are one place.
-fn value_words(value: &str) -> Vec<Word> {
+fn value_words(value: &str) -> Vec<ValueWord> {
     const ALIKE: &[&str] = &["in", "on", "at", "into", "onto", "to", "inside", "within"];
     let mut words = tokens(&value.replace('_', " "));
     words.retain(|word| !word.is_one_of(ARTICLES) && !word.is_one_of(ALIKE));
-    words.into_iter().map(|word| Word { stem: stem(&word.lower), text: word.lower }).collect()
+    words.into_iter().map(|word| ValueWord { stem: stem(&word.lower), text: word.lower }).collect()
 }
 
 /// Whether one value only says in other words, or more precisely, what the other says.
-fn says_the_same(a: &[Word], b: &[Word]) -> bool {
+fn says_the_same(a: &[ValueWord], b: &[ValueWord]) -> bool {
     let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     if few.is_empty() {
         return many.is_empty();

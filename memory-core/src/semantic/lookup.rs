@@ -3,9 +3,9 @@
 use super::claim::{Attribute, TopicKey};
 use super::extract::{owned, stems, verb_of};
 use super::fact::{self, Fact};
-use super::facts::{Facts, Topic};
+use super::facts::{FactTopic, Facts};
 use super::lexicon::{Act, act, state_group};
-use super::text::{ARTICLES, Noun, OWNERS, Token, noun_words, tokens};
+use super::text::{ARTICLES, Noun, OWNERS, SentenceWord, noun_words, tokens};
 use crate::index::stem;
 use crate::{TimeSpan, Timestamp};
 
@@ -83,7 +83,7 @@ impl FactQuestion {
         Some(Self { ask, subject, past, before })
     }
 
-    fn parse(tokens: &[Token]) -> Option<(Ask, Noun)> {
+    fn parse(tokens: &[SentenceWord]) -> Option<(Ask, Noun)> {
         let first = tokens.first()?;
         let second = tokens.get(1);
         let being = |at: usize| tokens.get(at).is_some_and(|token| token.is_one_of(BEING));
@@ -146,18 +146,18 @@ impl FactQuestion {
 }
 
 /// "The last to water the plants", after "who was".
-fn last_doer(rest: &[Token]) -> Option<(Ask, Noun)> {
+fn last_doer(rest: &[SentenceWord]) -> Option<(Ask, Noun)> {
     let to = rest.iter().position(|token| token.is("to"))?;
     let last = rest[..to].iter().all(|token| token.is_one_of(&["the", "last", "one", "person"]));
     (last && to > 0).then(|| Some((Ask::Who(handles(rest.get(to + 1)?)?), whole(&rest[to + 2..])?)))?
 }
 
 /// "Anna's favourite colour", "the colour of the mug", after "what is".
-fn attribute(rest: &[Token]) -> Option<(Ask, Noun)> {
+fn attribute(rest: &[SentenceWord]) -> Option<(Ask, Noun)> {
     let rest = without_trailers(rest);
     if let Some(of) = rest.iter().position(|token| token.is("of")) {
         let (words, end) = noun_words(&rest[..of], 0);
-        let name = Noun::of(&words, None).filter(|_| end == of)?;
+        let name = Noun::from_words(&words, None).filter(|_| end == of)?;
         return Some((asks_for(&name.key), whole(&rest[of + 1..])?));
     }
     let noun = whole(rest)?;
@@ -174,12 +174,12 @@ fn asks_for(attribute: &str) -> Ask {
 }
 
 /// The stem of a verb that does something to an object.
-fn handles(token: &Token) -> Option<String> {
+fn handles(token: &SentenceWord) -> Option<String> {
     let (verb, act) = verb_of(token)?;
     matches!(act, Act::Deed | Act::Put | Act::Take).then_some(verb)
 }
 
-fn without_trailers(mut tokens: &[Token]) -> &[Token] {
+fn without_trailers(mut tokens: &[SentenceWord]) -> &[SentenceWord] {
     while let [rest @ .., last] = tokens
         && last.is_one_of(TRAILERS)
     {
@@ -189,11 +189,11 @@ fn without_trailers(mut tokens: &[Token]) -> &[Token] {
 }
 
 /// The one noun that all the words make.
-fn whole(tokens: &[Token]) -> Option<Noun> {
+fn whole(tokens: &[SentenceWord]) -> Option<Noun> {
     let tokens = without_trailers(tokens);
     let mine = tokens.first()?.is_one_of(OWNERS);
     let (words, end) = noun_words(tokens, 0);
-    let mut noun = Noun::of(&words, None).filter(|_| end == tokens.len())?;
+    let mut noun = Noun::from_words(&words, None).filter(|_| end == tokens.len())?;
     noun.name &= !mine && !tokens[0].is_one_of(ARTICLES);
     Some(noun)
 }
@@ -238,7 +238,7 @@ impl Facts {
     }
 
     /// The topics that the question is about, one list per subject.
-    fn subjects(&self, question: &FactQuestion, called: &[Noun]) -> (Vec<Vec<(&TopicKey, &Topic)>>, bool) {
+    fn subjects(&self, question: &FactQuestion, called: &[Noun]) -> (Vec<Vec<(&TopicKey, &FactTopic)>>, bool) {
         let mut wanted: Vec<&Noun> = vec![&question.subject];
         wanted.extend(called);
         let fits = |key: &TopicKey| match (&question.ask, &key.attribute) {
@@ -250,8 +250,8 @@ impl Facts {
             _ => false,
         };
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let mut subjects: Vec<(String, Vec<(&TopicKey, &Topic)>)> = Vec::new();
-        let mut vague: Vec<(&TopicKey, &Topic)> = Vec::new();
+        let mut subjects: Vec<(String, Vec<(&TopicKey, &FactTopic)>)> = Vec::new();
+        let mut vague: Vec<(&TopicKey, &FactTopic)> = Vec::new();
         let mut others = false;
         for noun in wanted {
             let asked = words(&noun.key);

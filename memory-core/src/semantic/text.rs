@@ -5,7 +5,7 @@ use crate::index::stem;
 
 /// One word of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Token {
+pub(crate) struct SentenceWord {
     /// As it was written, without what an apostrophe took away.
     pub text: String,
     /// In lower case.
@@ -16,7 +16,7 @@ pub(crate) struct Token {
     pub pause: bool,
 }
 
-impl Token {
+impl SentenceWord {
     fn new(text: &str, pause: bool) -> Self {
         let text = text.char_indices().nth(MAX_WORD).map_or(text, |(end, _)| &text[..end]);
         Self { text: text.into(), lower: text.to_lowercase(), apostrophe_s: false, pause }
@@ -38,8 +38,8 @@ impl Token {
 
 /// A sentence and whether it asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sentence {
-    pub tokens: Vec<Token>,
+pub(crate) struct SentenceText {
+    pub tokens: Vec<SentenceWord>,
     pub asks: bool,
 }
 
@@ -51,7 +51,7 @@ const MAX_WORDS: usize = 60;
 const MAX_SENTENCES: usize = 64;
 
 /// The sentences of a text.
-pub(crate) fn sentences(text: &str) -> Vec<Sentence> {
+pub(crate) fn sentences(text: &str) -> Vec<SentenceText> {
     let mut sentences = Vec::new();
     let mut from = 0;
     for (at, mark) in text.match_indices(['.', '!', '?', ';', '\n']) {
@@ -68,17 +68,17 @@ pub(crate) fn sentences(text: &str) -> Vec<Sentence> {
     sentences
 }
 
-fn push(sentences: &mut Vec<Sentence>, text: &str, asks: bool) {
+fn push(sentences: &mut Vec<SentenceText>, text: &str, asks: bool) {
     let tokens = tokens(text);
     if !tokens.is_empty() && tokens.len() <= MAX_WORDS {
-        sentences.push(Sentence { tokens, asks });
+        sentences.push(SentenceText { tokens, asks });
     }
 }
 
 /// The words of a sentence; contractions are taken apart.
-pub(crate) fn tokens(text: &str) -> Vec<Token> {
+pub(crate) fn tokens(text: &str) -> Vec<SentenceWord> {
     let text = text.replace(['’', '‘'], "'");
-    let mut tokens: Vec<Token> = Vec::new();
+    let mut tokens: Vec<SentenceWord> = Vec::new();
     let mut pause = false;
     let mut rest = text.as_str();
     while let Some(start) = rest.find(char::is_alphanumeric) {
@@ -98,11 +98,11 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-fn take_apart(word: &str, pause: bool, tokens: &mut Vec<Token>) {
+fn take_apart(word: &str, pause: bool, tokens: &mut Vec<SentenceWord>) {
     let Some((stem, ending)) = word.rsplit_once('\'') else {
         match word {
-            "cannot" => tokens.extend([Token::new("can", pause), Token::new("not", false)]),
-            _ => tokens.push(Token::new(word, pause)),
+            "cannot" => tokens.extend([SentenceWord::new("can", pause), SentenceWord::new("not", false)]),
+            _ => tokens.push(SentenceWord::new(word, pause)),
         }
         return;
     };
@@ -110,7 +110,7 @@ fn take_apart(word: &str, pause: bool, tokens: &mut Vec<Token>) {
     let (first, second) = match lower.as_str() {
         "s" => {
             let apostrophe_s = true;
-            tokens.push(Token { apostrophe_s, ..Token::new(stem, pause) });
+            tokens.push(SentenceWord { apostrophe_s, ..SentenceWord::new(stem, pause) });
             return;
         }
         "t" => (stem.strip_suffix(['n', 'N']).filter(|rest| !rest.is_empty()).unwrap_or(stem), "not"),
@@ -126,9 +126,9 @@ fn take_apart(word: &str, pause: bool, tokens: &mut Vec<Token>) {
         "wo" => "will",
         _ => first,
     };
-    tokens.push(Token::new(first, pause));
+    tokens.push(SentenceWord::new(first, pause));
     if !second.is_empty() {
-        tokens.push(Token::new(second, false));
+        tokens.push(SentenceWord::new(second, false));
     }
 }
 
@@ -149,8 +149,9 @@ impl Noun {
     /// A name as it was told: "Anna", "front door".
     pub fn named(name: &str) -> Option<Self> {
         let tokens = tokens(name);
-        let words: Vec<&Token> = tokens.iter().filter(|token| !token.is_one_of(ARTICLES)).take(MAX_NOUN).collect();
-        Self::of(&words, None)
+        let words: Vec<&SentenceWord> =
+            tokens.iter().filter(|token| !token.is_one_of(ARTICLES)).take(MAX_NOUN).collect();
+        Self::from_words(&words, None)
     }
 
     /// Somebody whose name is not known, by the id.
@@ -160,7 +161,7 @@ impl Noun {
     }
 
     /// From its words and its owner.
-    pub fn of(words: &[&Token], owner: Option<&Noun>) -> Option<Self> {
+    pub fn from_words(words: &[&SentenceWord], owner: Option<&Noun>) -> Option<Self> {
         let last = words.last()?;
         let name = words.iter().all(|word| word.is_capitalised());
         let stems: Vec<String> = words.iter().map(|word| stem(&word.lower)).collect();
@@ -343,7 +344,7 @@ const BREAKS: &[&str] = &[
 ];
 
 /// The words of a noun phrase from `from`, its articles left out, and where it ends. Words before it name an owner.
-pub(crate) fn noun_words(tokens: &[Token], from: usize) -> (Vec<&Token>, usize) {
+pub(crate) fn noun_words(tokens: &[SentenceWord], from: usize) -> (Vec<&SentenceWord>, usize) {
     let mut at = from;
     while tokens.get(at).is_some_and(|token| token.is_one_of(ARTICLES) || token.is_one_of(OWNERS)) {
         at += 1;

@@ -37,7 +37,7 @@ pub(crate) struct LiveRows {
 pub(crate) type LiveRow<'r> = (Cow<'r, [u8]>, Cow<'r, [u8]>);
 
 impl LiveRows {
-    pub(crate) fn of(transaction: &ReadTransaction) -> Result<Self> {
+    pub(crate) fn read(transaction: &ReadTransaction) -> Result<Self> {
         let mut rows = Self {
             events: Vec::new(),
             episodes: Vec::new(),

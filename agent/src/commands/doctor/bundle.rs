@@ -35,7 +35,7 @@ pub fn bundle(loaded: &Result<Loaded, ConfigError>, findings: &[Finding]) -> Val
     match loaded {
         Ok(loaded) => {
             bundle["configuration"] = config::origins_json(loaded);
-            bundle["files"] = files(&Directories::of(&loaded.config).data);
+            bundle["files"] = files(&Directories::from_config(&loaded.config).data);
             bundle["health"] = health(&loaded.config.metrics);
             hide(&mut bundle, &config::secrets(&loaded.config));
         }

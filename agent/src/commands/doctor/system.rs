@@ -22,7 +22,7 @@ const LITTLE_SPACE: u64 = 2 << 30;
 const NO_SPACE: u64 = 256 << 20;
 
 pub fn examine(config: &Config, report: &mut Report) {
-    let directories = Directories::of(config);
+    let directories = Directories::from_config(config);
     if let Some(directory) = data_directory(&directories.data, report) {
         space(&directory, report);
         for found in config::beyond_the_disk(config) {

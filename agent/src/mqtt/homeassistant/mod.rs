@@ -48,7 +48,7 @@ pub struct DiscoverySettings {
 
 impl DiscoverySettings {
     /// As a configuration says it.
-    pub fn of(config: &Config) -> Self {
+    pub fn from_config(config: &Config) -> Self {
         let running = config.sources.iter().filter(|(_, source)| source.enabled);
         Self { config: config.homeassistant.clone(), sources: running.map(|(name, _)| name.clone()).collect() }
     }
@@ -246,7 +246,7 @@ async fn announce(context: &Context, link: &Sender, wanted: &DiscoverySettings) 
         Announced::forget(context).await;
         return Ok(None);
     }
-    let device = Device::of(context, wanted);
+    let device = Device::for_robot(context, wanted);
     let now = device.announced();
     if let Some(before) = &before {
         for topic in before.topics().into_iter().filter(|topic| !now.topics().contains(topic)) {

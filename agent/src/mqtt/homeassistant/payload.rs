@@ -32,7 +32,7 @@ pub struct Device {
 
 impl Device {
     /// The device of this robot.
-    pub fn of(context: &Context, wanted: &DiscoverySettings) -> Self {
+    pub fn for_robot(context: &Context, wanted: &DiscoverySettings) -> Self {
         Self::new(&context.topics, &context.config, &context.identity.version, wanted)
     }
 

@@ -124,13 +124,13 @@ mod tests {
         memory.observe(vec![Observation::Told(told)]).unwrap();
     }
 
-    fn of(memory: &Memory) -> Value {
+    fn states_now(memory: &Memory) -> Value {
         states(memory, BUDGET, &TimeZone::UTC).unwrap()
     }
 
     #[test]
     fn an_empty_memory_has_no_states() {
-        assert_eq!(of(&memory()), json!({"last_event": null, "last_person": null}));
+        assert_eq!(states_now(&memory()), json!({"last_event": null, "last_person": null}));
     }
 
     #[test]
@@ -138,11 +138,11 @@ mod tests {
         let memory = memory();
         tell(&memory, 0, "I am off to the garden.", Some("Anna"));
         tell(&memory, 1, "The lamp is on.", None);
-        let found = of(&memory);
+        let found = states_now(&memory);
         assert_eq!(found["last_event"]["state"], "The lamp is on.");
         assert_eq!(found["last_person"], json!({"state": "Anna", "at": "2026-11-20T08:00:00+00:00"}));
         memory.forget(&ForgetRequest::Entity("Anna".to_owned())).unwrap();
-        assert_eq!(of(&memory)["last_person"], Value::Null);
+        assert_eq!(states_now(&memory)["last_person"], Value::Null);
     }
 
     #[test]

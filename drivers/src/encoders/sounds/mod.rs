@@ -94,7 +94,7 @@ impl Yamnet {
                 keep: parameter("keep")?,
                 gap: Duration::from_secs_f32(parameter("gap_ms")?.clamp(0.0, 60_000.0) / 1000.0),
             },
-            space: Space::of(entry)?,
+            space: Space::from_entry(entry)?,
         })
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Platform {
 }
 
 impl Platform {
-    pub(super) fn of(library: &Library, device: &DeviceFacts) -> Self {
+    pub(super) fn from_device(library: &Library, device: &DeviceFacts) -> Self {
         let file = std::fs::canonicalize(library.file()).unwrap_or_else(|_| library.file().to_path_buf());
         let bytes = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

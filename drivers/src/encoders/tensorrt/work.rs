@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Precision, TensorRtError, library, probe_net};
 use crate::encoders::ffi::cuda::Device;
-use crate::encoders::ffi::nvinfer::{BuildRequest, Execution, Kind, Library, Step};
+use crate::encoders::ffi::nvinfer::{BuildRequest, BuildStep, Execution, Kind, Library};
 use crate::models::ShapeRange;
 
 /// In front of every line that is meant for the parent: libraries write to standard output as they like.
@@ -84,15 +84,15 @@ pub fn work(input: &mut dyn Read, output: &mut (dyn Write + Send)) -> std::io::R
     };
     let outcome = perform(&request, &|step| {
         let said = match step {
-            Step::Stage(stage) => ChildMessage::Stage(stage.to_owned()),
-            Step::Percent(percent) => ChildMessage::Percent(percent),
+            BuildStep::Stage(stage) => ChildMessage::Stage(stage.to_owned()),
+            BuildStep::Percent(percent) => ChildMessage::Percent(percent),
         };
         say(&said).unwrap_or_default();
     });
     say(&outcome.map_or_else(ChildMessage::Failed, |()| ChildMessage::Done))
 }
 
-fn perform(request: &Request, tell: &(dyn Fn(Step) + Sync)) -> Result<(), TensorRtError> {
+fn perform(request: &Request, tell: &(dyn Fn(BuildStep) + Sync)) -> Result<(), TensorRtError> {
     let device = Device::open(request.driver.as_deref(), request.device);
     let library = library::find(Some(&request.library), request.allow_rtx)?;
     let device = match device {
@@ -126,7 +126,7 @@ fn perform(request: &Request, tell: &(dyn Fn(Step) + Sync)) -> Result<(), Tensor
                 },
                 tell,
             )?;
-            tell(Step::Stage("writing"));
+            tell(BuildStep::Stage("writing"));
             fs::write(plan, &built.plan).map_err(|error| io(plan, &error))?;
             if !built.timing.is_empty() && built.timing != measured {
                 let part = timing.with_extension(format!("part-{}", std::process::id()));
@@ -147,7 +147,7 @@ fn self_check(
     library: &Arc<Library>,
     device: &Arc<Device>,
     parsers: &[PathBuf],
-    tell: &(dyn Fn(Step) + Sync),
+    tell: &(dyn Fn(BuildStep) + Sync),
 ) -> Result<(), TensorRtError> {
     device.activate()?;
     let onnx = probe_net::onnx();
@@ -162,7 +162,7 @@ fn self_check(
         timing: &[],
     };
     let built = library.build(&request, tell)?;
-    tell(Step::Stage("running"));
+    tell(BuildStep::Stage("running"));
     let mut execution = Execution::load(library, device, &built.plan)?;
     let wrong = |message: String| TensorRtError::SelfCheck { message };
     let place = execution.tensors().iter().position(|tensor| tensor.input && tensor.name() == probe_net::INPUT);

@@ -65,7 +65,7 @@ impl SileroVad {
     /// # Errors
     /// If it cannot be loaded, or the entry lacks a threshold.
     pub fn load(installed: &InstalledModel, backend: &dyn Backend, threads: usize) -> Result<Self, EncoderError> {
-        let thresholds = SpeechThresholds::of(&installed.entry).map_err(EncoderError::Entry)?;
+        let thresholds = SpeechThresholds::from_entry(&installed.entry).map_err(EncoderError::Entry)?;
         let graph = Mutex::new(backend.load(installed, threads)?);
         Ok(Self { graph, model: installed.entry.name.clone(), thresholds })
     }

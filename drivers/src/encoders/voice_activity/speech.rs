@@ -25,7 +25,7 @@ pub struct SpeechThresholds {
 }
 
 impl SpeechThresholds {
-    pub(super) fn of(entry: &ModelEntry) -> Result<Self, String> {
+    pub(super) fn from_entry(entry: &ModelEntry) -> Result<Self, String> {
         let millis = |name: &str| Ok::<_, String>(Duration::from_secs_f32(entry.parameter(name)?.max(0.0) / 1000.0));
         Ok(Self {
             speech: entry.parameter("speech")?,

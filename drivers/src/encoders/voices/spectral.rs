@@ -29,12 +29,12 @@ impl SpectralVoice {
     /// # Errors
     /// If the entry lacks its space, other dimensions than 38, or the thresholds.
     pub fn new(entry: &ModelEntry) -> Result<Self, EncoderError> {
-        let space = Space::of(entry)?;
+        let space = Space::from_entry(entry)?;
         let dimensions = 2 * (LAST - FIRST + 1);
         if space.dimensions != dimensions {
             return Err(EncoderError::Entry(format!("{}: expected dimensions = {dimensions}", entry.name)));
         }
-        Ok(Self { model: entry.name.clone(), space, thresholds: VoiceThresholds::of(entry)? })
+        Ok(Self { model: entry.name.clone(), space, thresholds: VoiceThresholds::from_entry(entry)? })
     }
 }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub use lock::{LOCK_FILE, read_lock, write_lock};
 
 use super::installed::{digest_of, verify};
-use super::{Library, ModelFile, OriginalSource, Source};
+use super::{LibraryBuild, ModelFile, OriginalSource, Source};
 use fetch::Fetcher;
 use mirror::Mirror;
 
@@ -40,8 +40,8 @@ impl<'a> From<&'a ModelFile> for Pinned<'a> {
     }
 }
 
-impl<'a> From<&'a Library> for Pinned<'a> {
-    fn from(library: &'a Library) -> Self {
+impl<'a> From<&'a LibraryBuild> for Pinned<'a> {
+    fn from(library: &'a LibraryBuild) -> Self {
         Self { file: &library.file, sha256: &library.sha256, bytes: library.bytes, sources: &library.sources }
     }
 }

@@ -32,7 +32,7 @@ struct Light {
 }
 
 impl Light {
-    fn of(luma: &Luma) -> Option<Self> {
+    fn measure(luma: &Luma) -> Option<Self> {
         let mut histogram = [0_u32; 256];
         for &pixel in luma.pixels() {
             histogram[usize::from(pixel)] += 1;
@@ -63,7 +63,7 @@ pub(super) struct LightMeter {
 
 impl LightMeter {
     pub(super) fn push(&mut self, at: Duration, luma: &Luma) -> Option<Condition> {
-        let light = Light::of(luma)?;
+        let light = Light::measure(luma)?;
         let elapsed = self.last.map_or(0.1, |last| at.saturating_sub(last).as_secs_f64()).min(LONGEST);
         self.last = Some(at);
         if light.highlight <= BLACK_HIGHLIGHT && light.mean <= BLACK_MEAN {
@@ -93,10 +93,10 @@ mod tests {
     fn a_lit_point_does_not_make_a_highlight() {
         let mut pixels = vec![10; 1000];
         pixels[..20].fill(250);
-        let luma = |pixels: &[u8]| Light::of(&Luma::new(100, 10, pixels.to_vec()).unwrap()).unwrap();
+        let luma = |pixels: &[u8]| Light::measure(&Luma::new(100, 10, pixels.to_vec()).unwrap()).unwrap();
         assert_eq!(luma(&pixels).highlight, 10.0);
         pixels[20] = 250;
         assert_eq!(luma(&pixels), Light { mean: 15.04, highlight: 250.0 });
-        assert_eq!(Light::of(&Luma::default()), None);
+        assert_eq!(Light::measure(&Luma::default()), None);
     }
 }

@@ -72,13 +72,13 @@ impl Condition {
 
 /// A condition and the part of a segment for which it held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct ConditionSpan {
     pub(super) condition: Condition,
     pub(super) start: Duration,
     pub(super) end: Duration,
 }
 
-impl Stretch {
+impl ConditionSpan {
     /// What of it lies between `start` and `end`, if that is worth telling.
     fn within(self, start: Duration, end: Duration) -> Option<Self> {
         let part = Self { start: self.start.max(start), end: self.end.min(end), ..self };

@@ -4,7 +4,7 @@ use std::time::Duration;
 use memory_core::segment::{Luma, Segment, SegmenterConfig};
 
 use super::light::LightMeter;
-use super::{Condition, Stretch};
+use super::{Condition, ConditionSpan};
 
 /// Pictures more alike than this do not disturb each other.
 const UNLIKE: f64 = 0.55;
@@ -78,7 +78,7 @@ impl PictureSignal {
     }
 
     /// What was wrong in `segment`; pictures that no later segment needs are forgotten.
-    pub(in crate::perception) fn take(&mut self, segment: &Segment) -> Vec<Stretch> {
+    pub(in crate::perception) fn take(&mut self, segment: &Segment) -> Vec<ConditionSpan> {
         let stretches = [Condition::Black, Condition::Dark, Condition::Noise]
             .into_iter()
             .flat_map(|condition| self.stretches(condition))
@@ -90,7 +90,7 @@ impl PictureSignal {
         stretches
     }
 
-    fn stretches(&self, condition: Condition) -> Vec<Stretch> {
+    fn stretches(&self, condition: Condition) -> Vec<ConditionSpan> {
         let mut runs: Vec<PictureRun> = Vec::new();
         for run in self.runs(condition) {
             match runs.last_mut() {
@@ -103,7 +103,7 @@ impl PictureSignal {
         }
         let pictures = if condition == Condition::Noise { NOISY_PICTURES } else { 2 };
         let lasting = |run: &PictureRun| run.pictures >= pictures && run.length >= condition.shortest();
-        let stretch = |PictureRun { start, end, .. }| Stretch { condition, start, end };
+        let stretch = |PictureRun { start, end, .. }| ConditionSpan { condition, start, end };
         runs.into_iter().filter(lasting).map(stretch).collect()
     }
 

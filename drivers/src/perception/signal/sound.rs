@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use memory_core::segment::{Segment, level_db};
 
-use super::{Condition, Stretch};
+use super::{Condition, ConditionSpan};
 
 /// Levels in dB of full scale below which there is no signal, and from which there is one again. A microphone in a quiet
 /// room makes more noise than that, and so does a lossy codec of a track that has sound.
@@ -64,14 +64,14 @@ impl SoundSignal {
     }
 
     /// What of `segment` had no signal; silences that no later segment needs are forgotten.
-    pub(in crate::perception) fn take(&mut self, segment: &Segment) -> Vec<Stretch> {
+    pub(in crate::perception) fn take(&mut self, segment: &Segment) -> Vec<ConditionSpan> {
         let condition = Condition::Silent;
         let lasting = |(start, end): &(Duration, Duration)| *end - *start >= condition.shortest();
         let stretches = self
             .silences
             .iter()
             .filter(|silence| lasting(silence))
-            .filter_map(|&(start, end)| Stretch { condition, start, end }.within(segment.start, segment.end))
+            .filter_map(|&(start, end)| ConditionSpan { condition, start, end }.within(segment.start, segment.end))
             .collect();
         let last = self.silences.back().copied();
         self.silences.retain(|silence| silence.1 > segment.end || Some(*silence) == last);

@@ -161,14 +161,14 @@ mod tests {
         SoundInterval { label: Arc::from(label), class: 0, start: at(from), end: at(to), peak, patches: 3 }
     }
 
-    fn of(family: Family, rows: &[(&str, f32)]) -> Option<Heard> {
+    fn named(family: Family, rows: &[(&str, f32)]) -> Option<Heard> {
         let intervals: Vec<SoundInterval> = rows.iter().map(|(name, peak)| interval(name, 0, 2000, *peak)).collect();
         one(family, &intervals.iter().collect::<Vec<_>>(), 0.3)
     }
 
     #[test]
     fn a_dog_that_barks_is_one_event_and_not_four() {
-        let heard = of(Family::Animal, &[("animal", 0.9), ("pets", 0.86), ("dog", 0.82), ("bark", 0.71)]).unwrap();
+        let heard = named(Family::Animal, &[("animal", 0.9), ("pets", 0.86), ("dog", 0.82), ("bark", 0.71)]).unwrap();
         assert_eq!(heard.text, "A dog is barking.");
         assert_eq!(heard.names, ["animal", "pets", "dog", "bark"].map(Arc::from));
         assert!((heard.confidence - 0.9).abs() < 1e-6);
@@ -176,22 +176,22 @@ mod tests {
 
     #[test]
     fn what_may_be_another_thing_is_told_so() {
-        let heard = of(Family::Animal, &[("dog", 0.82), ("growling", 0.5), ("roaring cats", 0.35)]).unwrap();
+        let heard = named(Family::Animal, &[("dog", 0.82), ("growling", 0.5), ("roaring cats", 0.35)]).unwrap();
         assert_eq!(heard.text, "An animal is growling, or a dog is heard, or a lion or tiger is roaring.");
-        assert_eq!(of(Family::Animal, &[("animal", 0.6)]).unwrap().text, "An animal is heard.");
-        assert_eq!(of(Family::Single(3), &[("gargling", 0.6)]).unwrap().text, "A sound of gargling is heard.");
+        assert_eq!(named(Family::Animal, &[("animal", 0.6)]).unwrap().text, "An animal is heard.");
+        assert_eq!(named(Family::Single(3), &[("gargling", 0.6)]).unwrap().text, "A sound of gargling is heard.");
     }
 
     #[test]
     fn music_is_told_with_its_instruments() {
-        let heard = of(Family::Music, &[("music", 0.99), ("percussion", 0.35), ("drum kit", 0.3)]).unwrap();
+        let heard = named(Family::Music, &[("music", 0.99), ("percussion", 0.35), ("drum kit", 0.3)]).unwrap();
         assert_eq!(heard.text, "Music is playing: drum kit, percussion.");
-        assert_eq!(of(Family::Music, &[("music", 0.9)]).unwrap().text, "Music is playing.");
+        assert_eq!(named(Family::Music, &[("music", 0.9)]).unwrap().text, "Music is playing.");
     }
 
     #[test]
     fn a_faint_or_a_short_and_unsure_sound_is_not_told() {
-        assert_eq!(of(Family::Animal, &[("animal", 0.29)]), None);
+        assert_eq!(named(Family::Animal, &[("animal", 0.29)]), None);
         let short = SoundInterval { patches: 1, ..interval("slap", 0, 500, 0.4) };
         assert_eq!(one(Family::Single(0), &[&short], 0.3), None);
         let sure = SoundInterval { peak: 0.6, ..short };

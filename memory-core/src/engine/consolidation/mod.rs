@@ -245,7 +245,7 @@ impl Engine {
                     break;
                 }
                 if body.origin == Origin::Perceived
-                    && let Some(sketch) = if_sound(read.of(id, body))?.flatten()
+                    && let Some(sketch) = if_sound(read.sketch(id, body))?.flatten()
                 {
                     progress.take_in(sketch, now);
                 }
@@ -291,7 +291,7 @@ impl<'t> Sketches<'t> {
     }
 
     /// `None` for a segment without stream times, which no other can follow.
-    fn of(&self, id: u64, body: EpisodeBody) -> Result<Option<Sketch>> {
+    fn sketch(&self, id: u64, body: EpisodeBody) -> Result<Option<Sketch>> {
         let Some(stream) = body.stream else { return Ok(None) };
         let vectors = self.transaction.open_table(VECTORS)?;
         let (mut picture, mut pose, mut texts) = (None, None, Vec::new());

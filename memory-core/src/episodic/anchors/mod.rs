@@ -30,7 +30,7 @@ use crate::sharded::Sharded;
 use crate::{AnchorId, EventId, Sensed};
 use anchor::{Anchor, product, track_number};
 pub use naming::NamingRequest;
-pub(crate) use naming::{Naming, ToldName};
+pub(crate) use naming::{NamingEntry, ToldName};
 pub use person::Person;
 pub(crate) use tracks::RecentTrack;
 use tracks::What;

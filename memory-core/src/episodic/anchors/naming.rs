@@ -34,7 +34,7 @@ pub enum NamingRequest {
 
 /// An entry of the log of namings: events alone cannot bring it back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Naming {
+pub(crate) struct NamingEntry {
     /// The last event that had been learnt from when it was told.
     pub after: EventId,
     pub told: ToldName,
@@ -44,7 +44,7 @@ pub(crate) struct Naming {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ToldName {
     Name {
-        whom: Target,
+        whom: NamingTarget,
         name: String,
     },
     /// `other` is a further name of `name`.
@@ -53,23 +53,23 @@ pub(crate) enum ToldName {
         other: String,
     },
     Same {
-        whom: Target,
-        other: Target,
+        whom: NamingTarget,
+        other: NamingTarget,
     },
     Apart {
-        whom: Target,
-        other: Target,
+        whom: NamingTarget,
+        other: NamingTarget,
     },
     /// In these events it is not `whom` but one other person.
     Split {
-        whom: Target,
+        whom: NamingTarget,
         events: Vec<EventId>,
     },
 }
 
 /// An anchor, and some of its events in case the one that founded it is forgotten.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Target {
+pub(crate) struct NamingTarget {
     pub anchor: AnchorId,
     pub witnesses: Vec<EventId>,
 }
@@ -84,7 +84,7 @@ impl ToldName {
 /// The lengths of two names.
 pub(super) const ALIAS_OVERHEAD: usize = 4;
 
-impl Naming {
+impl NamingEntry {
     /// Whether it has one of these folded names in it.
     pub fn has_name(&self, folded: &[String]) -> bool {
         let same = |name: &str| folded.contains(&fold_name(name));

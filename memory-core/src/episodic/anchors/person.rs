@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::anchor::{Anchor, track_number};
-use super::naming::{Naming, NamingRequest, Target, ToldName};
+use super::naming::{NamingEntry, NamingRequest, NamingTarget, ToldName};
 use super::{AnchorRow, Anchors, EntityChange};
 use crate::AnchorId;
 use crate::lesson::SensedVector;
@@ -161,7 +161,7 @@ impl Anchors {
     }
 
     /// Whether a naming still has somebody to be about.
-    pub fn can_do(&self, naming: &Naming) -> bool {
+    pub fn can_do(&self, naming: &NamingEntry) -> bool {
         match &naming.told {
             ToldName::Name { whom, .. } | ToldName::Split { whom, .. } => self.aim(whom).is_some(),
             ToldName::Same { whom, other } | ToldName::Apart { whom, other } => {
@@ -171,16 +171,16 @@ impl Anchors {
         }
     }
 
-    fn target(&self, anchor: AnchorId) -> Target {
+    fn target(&self, anchor: AnchorId) -> NamingTarget {
         let tracks = self.tracks.iter().filter(|(_, of)| self.resolve(**of) == anchor);
         let mut witnesses: Vec<EventId> = tracks.map(|(track, _)| EventId(track / 2)).collect();
         witnesses.sort_unstable();
         witnesses.truncate(WITNESSES);
-        Target { anchor, witnesses }
+        NamingTarget { anchor, witnesses }
     }
 
     /// The anchor that a target means now.
-    fn aim(&self, target: &Target) -> Option<AnchorId> {
+    fn aim(&self, target: &NamingTarget) -> Option<AnchorId> {
         let own = self.resolve(target.anchor);
         if self.live(own).is_some() {
             return Some(own);
@@ -273,7 +273,7 @@ impl Anchors {
     }
 
     /// Does what was told; what has lost its target does nothing. `vectors` are those of the naming's events.
-    pub fn apply(&mut self, naming: &Naming, vectors: &[(EventId, SensedVector)]) {
+    pub fn apply(&mut self, naming: &NamingEntry, vectors: &[(EventId, SensedVector)]) {
         match &naming.told {
             ToldName::Name { whom, name } => {
                 let Some(root) = self.aim(whom).map(|anchor| self.root(anchor)) else { return };

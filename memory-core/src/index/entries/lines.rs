@@ -41,7 +41,7 @@ pub(in crate::index) fn padded(count: usize) -> usize {
 }
 
 impl Lines {
-    pub fn of(links: SegmentLinks<'_>) -> Self {
+    pub fn from_links(links: SegmentLinks<'_>) -> Self {
         let count = links.count();
         let mut lines = Self {
             count,
@@ -176,7 +176,7 @@ mod tests {
                 links.push(previous, u16::try_from(ordinal).unwrap());
             }
             let segment = links.segment(0);
-            let lines = Lines::of(segment);
+            let lines = Lines::from_links(segment);
             prop_assert_eq!(lines.count(), sources.len());
             for place in 0..u16::try_from(sources.len()).unwrap() {
                 let position = lines.position(place);

@@ -123,7 +123,7 @@ impl SegmentLinks<'_> {
     /// The documents in lines. Those of a full segment are kept with it, those of the last one by the state, in `last`.
     pub fn lines(self, last: &OnceLock<Arc<Lines>>) -> Arc<Lines> {
         let kept = if self.count() == SEGMENT as usize { &self.links.lines } else { last };
-        kept.get_or_init(|| Arc::new(Lines::of(self))).clone()
+        kept.get_or_init(|| Arc::new(Lines::from_links(self))).clone()
     }
 
     /// How many terms a document holds, up to 65,535.

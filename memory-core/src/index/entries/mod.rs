@@ -8,7 +8,7 @@ mod links;
 mod names;
 mod table;
 
-pub(super) use block::{BLOCK, Block, Packed as PackedEntries};
+pub(super) use block::{BLOCK, EntryBlock, PackedEntries};
 pub(super) use hidden::HiddenSet;
 pub(super) use lines::{Lines, MARGIN, REACH, STRIP, padded, reach};
 pub(super) use links::{Links, SegmentLinks};

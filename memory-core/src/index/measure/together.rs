@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::workload::Draw;
-use super::{Times, Workload, times};
+use super::workload::SeededDraw;
+use super::{IndexWorkload, SearchTimes, times};
 use crate::Clock;
 use crate::index::{Language, Search, words};
 use crate::word_search::{WordPart, WordPattern, WordPlan, WordQuery};
@@ -31,11 +31,11 @@ pub struct Together {
     /// Median of the events that match.
     pub matches: usize,
     /// By rank and select.
-    pub rank: Times,
+    pub rank: SearchTimes,
     /// By postings.
-    pub postings: Times,
+    pub postings: SearchTimes,
     /// By the plan that is taken.
-    pub chosen: Times,
+    pub chosen: SearchTimes,
     /// For how many queries that is the first.
     pub by_rank: usize,
     /// What the plans that were taken cost together, as a multiple of the faster ones.
@@ -65,7 +65,7 @@ impl Together {
 /// Measures queries of every sort whose words stand together in some entry.
 pub fn together(
     search: &dyn Search,
-    workload: &Workload,
+    workload: &IndexWorkload,
     entries: u64,
     count: usize,
     clock: &dyn Clock,
@@ -90,13 +90,13 @@ pub fn together(
             Some(vec![WordPattern::Near(a.clone(), b.clone(), 5)])
         }),
     ];
-    let mut draw = Draw(0x70_6e_7e);
+    let mut draw = SeededDraw(0x70_6e_7e);
     sorts
         .iter()
         .filter_map(|(sort, make)| {
-            let entry = |draw: &mut Draw| draw.below(usize::try_from(entries).unwrap_or(usize::MAX)) as u64;
+            let entry = |draw: &mut SeededDraw| draw.below(usize::try_from(entries).unwrap_or(usize::MAX)) as u64;
             let drawn = (0..count * 200).filter_map(|_| {
-                let patterns = make(&EntryWord::of(search, workload, entry(&mut draw), entries)?)?;
+                let patterns = make(&EntryWord::draw(search, workload, entry(&mut draw), entries)?)?;
                 let part = |pattern| WordPart { pattern, excluded: false };
                 Some(WordQuery {
                     parts: patterns.into_iter().map(part).collect(),
@@ -120,7 +120,7 @@ struct EntryWord {
 }
 
 impl EntryWord {
-    fn of(search: &dyn Search, workload: &Workload, number: u64, entries: u64) -> Option<Self> {
+    fn draw(search: &dyn Search, workload: &IndexWorkload, number: u64, entries: u64) -> Option<Self> {
         let text = workload.entry(number).text;
         let in_order = words(&text).filter(|word| Language::English.term_of(word).is_some()).collect();
         let mut by_count: Vec<(String, u64)> =

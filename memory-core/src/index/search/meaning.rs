@@ -23,9 +23,9 @@ pub(super) struct Meaning<'a> {
 
 impl<'a> Meaning<'a> {
     /// `None` if nothing can be compared.
-    pub fn of(embedding: &[f32], state: &'a IndexState) -> Option<Self> {
+    pub fn from_embedding(embedding: &[f32], state: &'a IndexState) -> Option<Self> {
         let planes = state.planes.as_ref().filter(|_| !state.signatures.is_empty())?;
-        let question = Estimator::of(planes, &quantise(embedding)?)?;
+        let question = Estimator::for_question(planes, &quantise(embedding)?)?;
         Some(Self { state, question, recent: Box::new([const { Cell::new((u32::MAX, None)) }; RECENT]) })
     }
 

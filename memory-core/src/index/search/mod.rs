@@ -48,12 +48,12 @@ pub(super) struct Snapshot {
 
 impl Search for Snapshot {
     fn search(&self, query: &SearchQuery) -> Vec<Hit> {
-        let filter = Filter::of(query, &self.state);
+        let filter = Filter::from_query(query, &self.state);
         let terms = self.query_terms(query);
         if terms.is_empty() && query.embedding.is_none() {
             return listing::in_order_of_time(query, &filter, &self.state);
         }
-        let mask = Mask::of(&filter, &self.state);
+        let mask = Mask::from_filter(&filter, &self.state);
         if query.limit == 0 || mask.as_ref().is_some_and(|mask| mask.count() == 0) {
             return Vec::new();
         }

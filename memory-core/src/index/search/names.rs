@@ -25,7 +25,7 @@ pub(super) struct Bonus<'a> {
 }
 
 impl<'a> Bonus<'a> {
-    pub fn of(query: &'a SearchQuery, snapshot: &'a Snapshot, groups: &[WordGroup]) -> Self {
+    pub fn from_query(query: &'a SearchQuery, snapshot: &'a Snapshot, groups: &[WordGroup]) -> Self {
         let asked: Vec<String> = words(&query.text).collect();
         let names = names_in(&asked);
         let (mut named, mut runs) = (Vec::new(), BTreeSet::new());

@@ -69,8 +69,8 @@ impl Snapshot {
         let mut loaded = Frequencies::default();
         self.weigh(&mut groups, &segments, &mut loaded);
 
-        let meaning = query.embedding.as_deref().and_then(|embedding| Meaning::of(embedding, state));
-        let bonus = Bonus::of(query, self, &groups);
+        let meaning = query.embedding.as_deref().and_then(|embedding| Meaning::from_embedding(embedding, state));
+        let bonus = Bonus::from_query(query, self, &groups);
         let error = match &meaning {
             _ if query.exhaustive => f32::INFINITY,
             Some(_) if self.is_small() => f32::INFINITY,

@@ -1,6 +1,7 @@
 //! Random orthogonal hyperplanes.
 
 use super::{SignatureOptions, WORD_BITS};
+use crate::random::split_mix;
 
 /// How often signs are drawn and coordinates mixed: three rounds of signs and Hadamard's matrix are as good as a random rotation
 /// (Andoni, Indyk, Laarhoven, Razenshteyn and Schmidt, NIPS 2015).
@@ -95,15 +96,6 @@ fn mix(values: &mut [i64], signs: &[i64]) {
         }
         half *= 2;
     }
-}
-
-/// Steele, Lea and Flood's SplitMix64.
-pub(in crate::index) fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::workload::NextQuery;
-use super::{MeasureEnvironment, Quality, Workload, quality};
+use super::{LearningWorkload, MeasureEnvironment, Quality, quality};
 use crate::logic::{Action, normalise};
 use crate::sharded::spread_bytes;
 
@@ -46,13 +46,13 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / f64::from(count.max(1))
 }
 
-pub(super) fn measure(workload: &Workload, around: &MeasureEnvironment<'_>) -> Folds {
+pub(super) fn measure(workload: &LearningWorkload, around: &MeasureEnvironment<'_>) -> Folds {
     let grouped = |tasks: BTreeSet<&str>| {
         let mut quality = Quality::default();
         quality::grouping(&workload.without_goals(&tasks), around, &mut quality);
         (quality.grouped.0, quality.grouped.1, quality.rand_index)
     };
-    let tasks = OtherTasks::of(workload);
+    let tasks = OtherTasks::from_workload(workload);
     let mut folds = Folds {
         any: tasks.sets(&BTreeSet::new()).map(grouped).collect(),
         sharing: tasks.sets(&tasks.sharing).map(grouped).collect(),
@@ -83,7 +83,7 @@ struct OtherTasks<'a> {
 }
 
 impl<'a> OtherTasks<'a> {
-    fn of(workload: &'a Workload) -> Self {
+    fn from_workload(workload: &'a LearningWorkload) -> Self {
         let kept_back: BTreeSet<&str> = workload.goals.values().map(String::as_str).collect();
         let mut by_step: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         for action in &workload.actions {
@@ -117,7 +117,7 @@ fn queries<'a>(actions: impl Iterator<Item = &'a Action>) -> Vec<NextQuery> {
     sessions.into_iter().map(|((_, goal), steps)| NextQuery { goal: goal.to_owned(), steps }).collect()
 }
 
-impl Workload {
+impl LearningWorkload {
     /// The learnt sessions of some tasks, their goals kept back.
     fn without_goals(&self, tasks: &BTreeSet<&str>) -> Self {
         let mut part = Self::default();

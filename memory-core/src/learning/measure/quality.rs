@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::workload::{NextQuery, PathQuery};
-use super::{MeasureEnvironment, Quality, Times, Workload};
+use super::{LearningTimes, LearningWorkload, MeasureEnvironment, Quality};
 use crate::Clock;
 use crate::logic::query::{Constraints, Phrase, next_steps, paths};
 use crate::logic::{Action, Embedding, LogicOptions, Phi, Procedure, Procedures, StepId, normalise};
 
-pub(super) fn measure(workload: &Workload, around: &MeasureEnvironment<'_>) -> Quality {
+pub(super) fn measure(workload: &LearningWorkload, around: &MeasureEnvironment<'_>) -> Quality {
     let (procedures, took) = learn(&workload.actions, around);
     let rows: Vec<usize> =
         procedures.rows().into_iter().filter_map(|key| procedures.row(key)).map(|row| row.len()).collect();
@@ -17,7 +17,7 @@ pub(super) fn measure(workload: &Workload, around: &MeasureEnvironment<'_>) -> Q
         learnt: (workload.actions.len(), procedures.sessions(), procedures.iter().count()),
         row_bytes: rows.iter().sum(),
         largest_row: rows.iter().copied().max().unwrap_or(0),
-        action: Times::of(took),
+        action: LearningTimes::from_durations(took),
         ..Quality::default()
     };
     next(&procedures, &workload.next, around.clock, &mut quality);
@@ -62,7 +62,7 @@ pub(super) fn next(procedures: &Procedures, queries: &[NextQuery], clock: &dyn C
         }
     }
     quality.next = (share(first, quality.asked), share(five, quality.asked));
-    quality.next_times = Times::of(took);
+    quality.next_times = LearningTimes::from_durations(took);
 }
 
 /// Whole sessions without their goal, looked up by meaning alone (Eq. 3).
@@ -114,7 +114,7 @@ fn ways(procedures: &Procedures, queries: &[PathQuery], clock: &dyn Clock, quali
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
     let questions = queries.len().max(1) as f64;
     quality.coverage = coverage / questions;
-    quality.way_times = Times::of(took);
+    quality.way_times = LearningTimes::from_durations(took);
 }
 
 /// Every transition of a session, as it is and with immediate repeats collapsed; an empty text is START and GOAL.
@@ -134,9 +134,9 @@ fn transitions(procedure: &Procedure) -> BTreeSet<(String, String)> {
 }
 
 /// Sessions grouped without their goals: agreement with the goals, and what verification makes of the groups.
-pub(super) fn grouping(workload: &Workload, around: &MeasureEnvironment<'_>, quality: &mut Quality) {
+pub(super) fn grouping(workload: &LearningWorkload, around: &MeasureEnvironment<'_>, quality: &mut Quality) {
     let (procedures, took) = learn(&workload.goalless, around);
-    quality.goalless = Times::of(took);
+    quality.goalless = LearningTimes::from_durations(took);
     let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
     let (mut right, mut established, mut found) = (0, 0, BTreeSet::new());
     for (number, procedure) in procedures.iter().chain(procedures.candidates()).enumerate() {

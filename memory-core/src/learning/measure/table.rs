@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Figures, Folds, Passed, Times};
+use super::{Folds, LearningFigures, LearningTimes, Passed};
 
-impl Figures {
+impl LearningFigures {
     /// For people.
     pub fn table(&self) -> String {
         let (quality, cost) = (&self.quality, &self.cost);
@@ -109,7 +109,7 @@ fn megabytes(bytes: usize) -> f64 {
     bytes as f64 / 1e6
 }
 
-fn words(times: Times) -> String {
-    let Times { mean, p50, p95, worst } = times;
+fn words(times: LearningTimes) -> String {
+    let LearningTimes { mean, p50, p95, worst } = times;
     format!("mean {:.3} ms, p50 {:.3}, p95 {:.3}, worst {:.2}", ms(mean), ms(p50), ms(p95), ms(worst))
 }

@@ -46,15 +46,15 @@ fn distribution(procedure: &Procedure, done: &[StepId], besides: Option<&Run>) -
     let mut follows = vec![0.0; count + 1];
     let mut alike = vec![0.0; count + 1];
     let mut as_far = vec![0.0; count + 1];
-    let (one, two) = (Last::of(done, 1), Last::of(done, 2));
+    let (one, two) = (Last::done(done, 1), Last::done(done, 2));
     for_each_point(procedure, done, |run, at, jaccard| {
         if besides.is_some_and(|own| std::ptr::eq(own, run)) && at >= done.len() {
             return;
         }
         let next = run.steps().get(at).map_or(goal, |step| step.0 as usize);
         let prefix = &run.steps()[..at];
-        let same_last = Last::of(prefix, 1) == one;
-        let same_two = same_last && Last::of(prefix, 2) == two;
+        let same_last = Last::done(prefix, 1) == one;
+        let same_two = same_last && Last::done(prefix, 2) == two;
         let order = if same_two {
             1.0 + SAME_TWO
         } else if same_last {
@@ -131,7 +131,7 @@ enum Last {
 }
 
 impl Last {
-    fn of(done: &[StepId], number: usize) -> Self {
+    fn done(done: &[StepId], number: usize) -> Self {
         match done.iter().rev().nth(number - 1) {
             Some(step) => Self::Step(*step),
             None if done.len() + 1 == number => Self::Start,

@@ -1,14 +1,14 @@
 //! What a deed says of what it is done to, and of who does it: where it is then, how it is then, whose it is.
 
-use super::{FILLERS, Named, PARTICLES, Reading, TOWARDS, is_medicine, is_person, settled};
+use super::{ClauseReading, FILLERS, Named, PARTICLES, TOWARDS, is_medicine, is_person, settled};
 use crate::semantic::claim::{Attribute, Stance};
 use crate::semantic::context::Mention;
 use crate::semantic::lexicon::{Act, effect, state_group};
-use crate::semantic::text::{Noun, PLACE_WORDS, Token, noun_words};
+use crate::semantic::text::{Noun, PLACE_WORDS, SentenceWord, noun_words};
 
-impl Reading<'_> {
+impl ClauseReading<'_> {
     /// "The bowl was washed by Anna", "the mug was put in the cupboard".
-    pub(super) fn passive(&mut self, object: &Named, verb: &str, act: Act, rest: &[Token]) {
+    pub(super) fn passive(&mut self, object: &Named, verb: &str, act: Act, rest: &[SentenceWord]) {
         let by = rest.iter().position(|token| token.is("by"));
         let actor = by.and_then(|by| self.named(rest, by + 1, false)).map(|(actor, _)| actor);
         let rest = &rest[1..by.unwrap_or(rest.len())];
@@ -26,7 +26,7 @@ impl Reading<'_> {
         self.effect(object, verb, rest);
     }
 
-    pub(super) fn effect(&mut self, object: &Named, verb: &str, rest: &[Token]) {
+    pub(super) fn effect(&mut self, object: &Named, verb: &str, rest: &[SentenceWord]) {
         let particle = rest.iter().find(|token| token.is_one_of(&["on", "off"])).map(|token| token.lower.as_str());
         let Some(state) = effect(verb, particle) else { return };
         let Some(group) = state_group(state) else { return };
@@ -34,7 +34,7 @@ impl Reading<'_> {
     }
 
     /// What stands after any other verb.
-    pub(super) fn doing(&mut self, subject: &Named, verb: &str, act: Act, token: &Token, rest: &[Token]) {
+    pub(super) fn doing(&mut self, subject: &Named, verb: &str, act: Act, token: &SentenceWord, rest: &[SentenceWord]) {
         let negated = rest.first().is_some_and(|token| token.is("not"));
         if negated || token.is_one_of(&["left", "right"]) && rest.is_empty() {
             return;
@@ -53,7 +53,7 @@ impl Reading<'_> {
             }
             Act::Relation => {
                 let (words, _) = noun_words(rest, 0);
-                let Some(noun) = Noun::of(&words, None).filter(|_| subject.noun.name) else { return };
+                let Some(noun) = Noun::from_words(&words, None).filter(|_| subject.noun.name) else { return };
                 let attribute = Attribute::Relation(verb.into(), noun.key.into());
                 self.conclude(subject, attribute, Stance::Affirms, &noun.shown, None);
             }
@@ -61,7 +61,7 @@ impl Reading<'_> {
         }
     }
 
-    pub(super) fn going(&mut self, subject: &Named, rest: &[Token]) {
+    pub(super) fn going(&mut self, subject: &Named, rest: &[SentenceWord]) {
         let at = rest.iter().position(|token| !token.is_one_of(FILLERS) && !token.is_one_of(PARTICLES));
         let Some(at) = at else { return };
         if let Some((place, _)) = self.place(&rest[at..]).filter(|_| rest[at].is_one_of(TOWARDS)) {
@@ -70,7 +70,7 @@ impl Reading<'_> {
     }
 
     /// Something is done to an object: who did it, where the object is then, how it is then.
-    pub(super) fn handling(&mut self, subject: &Named, verb: &str, act: Act, rest: &[Token]) {
+    pub(super) fn handling(&mut self, subject: &Named, verb: &str, act: Act, rest: &[SentenceWord]) {
         let skip = rest.iter().take_while(|token| token.is_one_of(PARTICLES)).count();
         let Some((object, end)) = self.named(rest, skip, false) else {
             if act == Act::Put {
@@ -105,7 +105,7 @@ impl Reading<'_> {
         }
         let attribute = Attribute::Deed(verb.into());
         self.conclude(&object, attribute, Stance::Affirms, &subject.noun.shown, place.as_deref());
-        let particles: Vec<Token> = rest[..skip].iter().chain(after).cloned().collect();
+        let particles: Vec<SentenceWord> = rest[..skip].iter().chain(after).cloned().collect();
         self.effect(&object, verb, &particles);
         if object.told_by.is_none() {
             let at = self.event.span.start.as_micros();

@@ -57,7 +57,7 @@ pub(in crate::encoders) struct BuildRequest<'a> {
 
 /// How far it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::encoders) enum Step {
+pub(in crate::encoders) enum BuildStep {
     /// Something else begins.
     Stage(&'static str),
     /// So much of what the library is at is done. It may begin anew with another phase of it.
@@ -77,7 +77,7 @@ impl Library {
     pub(in crate::encoders) fn build(
         &self,
         request: &BuildRequest<'_>,
-        tell: &(dyn Fn(Step) + Sync),
+        tell: &(dyn Fn(BuildStep) + Sync),
     ) -> Result<Built, TensorRtError> {
         let slots = self.slots;
         if request.precision != Precision::Fp32 && slots.major >= 11 {
@@ -101,18 +101,18 @@ impl Library {
         };
         let network = network.ok_or_else(|| failed("no network"))?;
         let mut timing = None;
-        let percent = |percent| tell(Step::Percent(percent));
+        let percent = |percent| tell(BuildStep::Percent(percent));
         let monitor = Monitor::new(&percent);
         let config = config.ok_or_else(|| failed("no configuration"))?;
 
-        tell(Step::Stage("parsing"));
+        tell(BuildStep::Stage("parsing"));
         let parser = self.parser(&parser_library, &network)?;
         parse(slots, &parser, request)?;
         self.configure(builder_impl, &config, request)?;
         add_profile(slots, builder_impl, &network, &config, request.profiles)?;
         set_timing_cache(slots, &config, request.timing, &mut timing);
 
-        tell(Step::Stage("building"));
+        tell(BuildStep::Stage("building"));
         logger::forget_said();
         type Build = unsafe extern "C" fn(Object, Object, Object) -> *mut c_void;
         self.set_monitor(&config, monitor.address());

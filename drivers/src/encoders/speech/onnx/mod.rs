@@ -113,7 +113,7 @@ impl OnnxWhisper {
     /// Runs the encoder once and the decoder until the text ends.
     fn hear(&self, graphs: &mut Graphs, samples: &[f32]) -> Result<HeardRun, EncoderError> {
         let seconds = samples.len() as f32 / RATE as f32;
-        let spectrum = self.array(&[1, BANDS, FRAMES], self.spectrum.of(samples))?;
+        let spectrum = self.array(&[1, BANDS, FRAMES], self.spectrum.compute(samples))?;
         let cross = graphs.encoder.run(&[TensorView::F32(spectrum.view())])?;
         let cross: Vec<ArrayD<f32>> = cross.into_iter().filter_map(Tensor::into_f32).collect();
         let mut search = Search::new(&self.vocabulary, seconds);

@@ -47,7 +47,7 @@ impl Default for Spectrum {
 
 impl Spectrum {
     /// [`BANDS`] rows of [`FRAMES`] numbers, one after the other. Samples behind the 30th second are left out.
-    pub fn of(&self, samples: &[f32]) -> Vec<f32> {
+    pub fn compute(&self, samples: &[f32]) -> Vec<f32> {
         let length = FRAMES * HOP;
         let samples = &samples[..samples.len().min(length)];
         let sample = |at: usize| samples.get(at).copied().filter(|sample| sample.is_finite()).unwrap_or(0.0);
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_spectrum_is_that_of_the_reference() {
-        let spectrum = Spectrum::default().of(&sound());
+        let spectrum = Spectrum::default().compute(&sound());
         let reference: Vec<(usize, usize, f32)> = serde_json::from_str(REFERENCE).unwrap();
         assert!(reference.len() > 1000);
         for (band, frame, value) in reference {
@@ -142,7 +142,7 @@ mod tests {
         let spectrum = Spectrum::default();
         let floor = (FLOOR.log10() + 4.0) / 4.0;
         for samples in [vec![], vec![0.0; RATE], vec![f32::NAN; RATE]] {
-            let silent = spectrum.of(&samples);
+            let silent = spectrum.compute(&samples);
             assert_eq!(silent.len(), BANDS * FRAMES);
             assert!(silent.iter().all(|value| (value - floor).abs() < 1e-6));
         }
@@ -152,6 +152,6 @@ mod tests {
     fn what_is_longer_than_half_a_minute_ends_there() {
         let spectrum = Spectrum::default();
         let long: Vec<f32> = sound().iter().copied().cycle().take(31 * RATE).collect();
-        assert_eq!(spectrum.of(&long), spectrum.of(&long[..30 * RATE]));
+        assert_eq!(spectrum.compute(&long), spectrum.compute(&long[..30 * RATE]));
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Shapes {
 impl Shapes {
     /// # Errors
     /// [`WordQueryError::OnlySmallWords`] if `near` has nothing on a side.
-    pub fn of(query: &WordQuery, language: Language) -> Result<Self, WordQueryError> {
+    pub fn compile(query: &WordQuery, language: Language) -> Result<Self, WordQueryError> {
         let mut shapes = Self::default();
         for part in &query.parts {
             let shape = match &part.pattern {
@@ -109,9 +109,9 @@ pub(super) struct Compiled {
 }
 
 impl Compiled {
-    pub fn of(query: &WordQuery, snapshot: &Snapshot) -> Result<Self, WordQueryError> {
+    pub fn compile(query: &WordQuery, snapshot: &Snapshot) -> Result<Self, WordQueryError> {
         let language = snapshot.options.language;
-        let shapes = Shapes::of(query, language)?;
+        let shapes = Shapes::compile(query, language)?;
         let vocabulary = &snapshot.state.vocabulary;
         let symbols: Vec<Option<u32>> = shapes.terms.iter().map(|term| vocabulary.get(*term)).collect();
         let shared = shapes.terms.iter().any(|term| !vocabulary.has(*term) && vocabulary.get(*term).is_some());

@@ -13,7 +13,7 @@ const BEFORE: usize = 60;
 
 /// The part of a text that holds the most of what was asked for, with its marks.
 pub(in crate::index::search) fn snippet(text: &str, query: &WordQuery, language: Language) -> Snippet {
-    let marks = Shapes::of(query, language).map(|shapes| marks(text, &shapes, language)).unwrap_or_default();
+    let marks = Shapes::compile(query, language).map(|shapes| marks(text, &shapes, language)).unwrap_or_default();
     let window = window(text, &marks);
     let inside: Vec<Range<usize>> = marks
         .into_iter()
