@@ -31,7 +31,7 @@ use memory_core::index::measure::{IndexWorkload, SourceText};
 use memory_core::index::{CompressedIndex, Index, IndexOptions, SearchQuery};
 use memory_core::ports::{PortError, TextEmbedder};
 use memory_core::store::DirStorage;
-use memory_core::word_search::{AlikeTo, Example, USUAL_LIKENESS, WordQuery};
+use memory_core::word_search::{AlikeTo, DEFAULT_LIKENESS, Example, WordQuery};
 use memory_core::{EventId, Memory, MemoryOptions, Observation, Query, SaveIndex, SystemClock, Told};
 use offline::{VectorFile, shared};
 
@@ -238,7 +238,7 @@ fn ask(dir: &Path, known: KnownVectors, questions: usize, cache_mib: usize) -> R
             return Err(format!("{of_rows} bytes in rows and {of_texts} in the content").into());
         }
         if let Some(first) = hits.first() {
-            let similar_to = Some(AlikeTo { example: Example::Event(*first), cosine: USUAL_LIKENESS });
+            let similar_to = Some(AlikeTo { example: Example::Event(*first), cosine: DEFAULT_LIKENESS });
             let like = || WordQuery { similar_to, limit: 10, ..WordQuery::default() };
             drop_caches()?;
             alike += cold_like.measure(|| Ok(memory.search_words(&like())?))?.total;

@@ -1,7 +1,7 @@
 //! `cmd/search`: words, phrases and nearby words, with the words around each hit, and what is like an event or an episode.
 
 use jiff::tz::TimeZone;
-use memory_core::word_search::{AlikeTo, USUAL_LIKENESS, WordFound, WordOrder, WordPage, WordPlan, WordQuery};
+use memory_core::word_search::{AlikeTo, DEFAULT_LIKENESS, WordFound, WordOrder, WordPage, WordPlan, WordQuery};
 use serde_json::{Value, json};
 
 use super::ask::rounded;
@@ -47,7 +47,7 @@ fn read_similar_to(fields: Fields<'_>) -> Result<Option<AlikeTo>, Refusal> {
         return if cosine.is_some() { Err(Refusal::bad(message)) } else { Ok(None) };
     };
     let example = id.parse().map_err(|error| Refusal::bad(format!("`similar_to`: {error}")))?;
-    let cosine = cosine.unwrap_or(USUAL_LIKENESS.into());
+    let cosine = cosine.unwrap_or(DEFAULT_LIKENESS.into());
     if !(cosine > 0.0 && cosine <= 1.0) {
         return Err(Refusal::bad(format!("`likeness` is {cosine}; it takes more than 0 and at most 1")));
     }
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn what_is_like_an_event_needs_no_words_and_may_have_some() {
         let alone = request(&json!({"similar_to": "ev-42"})).unwrap();
-        assert_eq!(alone.similar_to, Some(AlikeTo { example: Example::Event(EventId(42)), cosine: USUAL_LIKENESS }));
+        assert_eq!(alone.similar_to, Some(AlikeTo { example: Example::Event(EventId(42)), cosine: DEFAULT_LIKENESS }));
         assert_eq!((order(&alone), alone.asks_for_words_or_fields()), ("likeness", false));
         let narrowed = request(&json!({"similar_to": "ep-7", "likeness": 0.75, "query": "mug kind:action"})).unwrap();
         assert_eq!(narrowed.similar_to, Some(AlikeTo { example: Example::Episode(EpisodeId(7)), cosine: 0.75 }));

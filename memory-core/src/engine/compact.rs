@@ -30,14 +30,14 @@ use crate::store::records::{HEAD, Head};
 use crate::store::tables::{self, EVENTS, MEMBERS, META};
 use crate::{CompactReply, MaintenanceError, SaveIndex};
 
-/// Rows that the last round may have: they are copied while the writer waits.
-const LAST_ROUND: usize = 2_000;
+/// Maximum number of rows in the last round. They are copied while the writer waits.
+const MAX_LAST_ROUND_ROWS: usize = 2_000;
 
-/// Rounds after which the rest is copied while the writer waits, however much it is.
+/// Maximum number of rounds. What is left after them is copied while the writer waits.
 const MAX_ROUNDS: usize = 12;
 
-/// Noted keys above which compaction gives way to what is being written.
-const MAX_NOTED: usize = 4_000_000;
+/// Number of changed keys above which compaction gives up, because writes outrun it.
+const MAX_NOTED_KEYS: usize = 4_000_000;
 
 type NotedKeys = BTreeMap<String, BTreeSet<Vec<u8>>>;
 
@@ -56,7 +56,7 @@ impl Engine {
         if self.is_stopping() {
             return Err(Failure::Store("the program ends; compact again when it is back".into()));
         }
-        if changed.len() > MAX_NOTED {
+        if changed.len() > MAX_NOTED_KEYS {
             return Err(Failure::Store("too much is being written at the same time; compact again later".into()));
         }
         Ok(())
@@ -133,7 +133,7 @@ impl Engine {
     /// Brings the copy up to date until little is left, and syncs it, so that the last round is short.
     fn catch_up(&self, made: &redb::Database, changed: &ChangedKeys) -> Result<()> {
         for _ in 0..MAX_ROUNDS {
-            let few = changed.len() <= LAST_ROUND;
+            let few = changed.len() <= MAX_LAST_ROUND_ROWS;
             let (noted, snapshot) = self.take_noted(changed)?;
             follow(made, &noted, &snapshot, None)?;
             self.step(LongWork::Compaction);

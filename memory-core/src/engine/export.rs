@@ -115,7 +115,7 @@ impl ExportReader {
             session: episode.session.unwrap_or_default(),
             start: episode.span.start,
             end: episode.span.end,
-            stream: episode.stream.unwrap_or(NO_STREAM),
+            stream: episode.stream.unwrap_or(EMPTY_STREAM_SPAN),
             boundary: body.boundary.unwrap_or(Boundary::End),
             events: perceived,
             media: episode.media,
@@ -144,7 +144,7 @@ impl ExportReader {
             text: event.text,
             start: event.span.start,
             end: event.span.end,
-            stream: event.stream.unwrap_or(NO_STREAM),
+            stream: event.stream.unwrap_or(EMPTY_STREAM_SPAN),
             entity: event.entity,
             attributes: event.attributes,
             confidence: event.confidence,
@@ -154,4 +154,4 @@ impl ExportReader {
     }
 }
 
-const NO_STREAM: StreamSpan = StreamSpan { start: std::time::Duration::ZERO, end: std::time::Duration::ZERO };
+const EMPTY_STREAM_SPAN: StreamSpan = StreamSpan { start: std::time::Duration::ZERO, end: std::time::Duration::ZERO };

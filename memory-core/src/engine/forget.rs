@@ -15,8 +15,8 @@ use crate::store::tables::{self, ENTITY};
 use crate::words::fold_name;
 use crate::{ForgetReply, ForgetRequest, ForgottenRecording, Origin, TimeSpan, Timestamp};
 
-/// Most events in doubt that are named; all are counted.
-const MOST_IN_DOUBT: usize = 100;
+/// Maximum number of doubtful events that are listed; all are counted.
+const MAX_LISTED_DOUBTS: usize = 100;
 
 impl Engine {
     /// Looks for what `request` means, before the writer's lock is taken: it takes as long as reading every event.
@@ -143,7 +143,7 @@ impl Draft<'_> {
             doubtful.extend(&found.damaged);
             let doubtful = found.in_doubt(doubtful, &self.changes.hidden);
             reply.doubtful = doubtful.len() as u64;
-            reply.in_doubt = doubtful.into_iter().take(MOST_IN_DOUBT).collect();
+            reply.in_doubt = doubtful.into_iter().take(MAX_LISTED_DOUBTS).collect();
         }
         Ok(reply)
     }

@@ -35,13 +35,13 @@ use crate::{
     Stats, TimeSpan, Timestamp,
 };
 
-/// Events that the preview of a request to forget shows.
-const PREVIEWED: usize = 20;
+/// Maximum number of events in the preview of a request to forget.
+const MAX_PREVIEWED: usize = 20;
 
-/// A read is run again this often at most.
-const REPEATED_READS: usize = 16;
+/// Maximum number of attempts of one read.
+const MAX_READ_ATTEMPTS: usize = 16;
 
-/// Texts per call of the embedder.
+/// Number of texts in one call of the embedder.
 const EMBED_BATCH: usize = 32;
 
 /// An open store.
@@ -179,7 +179,7 @@ impl Engine {
     where
         E: From<ReadError>,
     {
-        let mut repetitions = 0..REPEATED_READS;
+        let mut repetitions = 0..MAX_READ_ATTEMPTS;
         let mut reopened = false;
         loop {
             let openings = self.database.openings();
@@ -280,7 +280,7 @@ impl Engine {
             };
             let view = self.view()?;
             let mut events = Vec::new();
-            for id in hidden.into_iter().take(PREVIEWED) {
+            for id in hidden.into_iter().take(MAX_PREVIEWED) {
                 events.extend(if_sound(view.find_event(id))?.flatten());
             }
             Ok(ForgetPreview { reply, events })

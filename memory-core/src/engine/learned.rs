@@ -22,7 +22,7 @@ use crate::store::records::Space;
 use crate::store::tables::{LEARNT, SPACES, VECTORS};
 use crate::{EventId, Kind, NamingError, ObserveError, Origin, PendingWork, ProcedureNews, ReadError};
 
-/// Most bytes of a row of what is learnt.
+/// Maximum length of a row of what was learnt, in bytes.
 #[cfg(test)]
 pub(crate) const MAX_LEARNT_ROW: usize = MAX_PAYLOAD;
 

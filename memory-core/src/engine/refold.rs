@@ -24,11 +24,11 @@ use crate::store::envelope;
 use crate::store::failure::{Result, if_sound};
 use crate::store::tables::LEARNT;
 
-/// Most rows of a piece, and bytes.
-const PIECE: (usize, usize) = (256, 128 << 10);
+/// Maximum number of rows and of bytes in one piece.
+const MAX_PIECE: (usize, usize) = (256, 128 << 10);
 
-/// Events of a slice where somebody waits for the end of the fold.
-const WAITED_FOR: usize = 1024;
+/// Number of events in a slice while a caller waits for the end of the fold.
+const AWAITED_SLICE: usize = 1024;
 
 /// New folds under way.
 #[derive(Default)]
@@ -84,7 +84,7 @@ impl Engine {
         let embedder = self.writer().space.as_ref().map(|space| Arc::clone(&space.embedder));
         let phi = |text: &str| super::learned::phi(embedder.as_deref(), text);
         while self.writer().learnt.has_withdrawn() && !self.is_stopping() {
-            self.refold(&mut refolds, false, WAITED_FOR, &phi)?;
+            self.refold(&mut refolds, false, AWAITED_SLICE, &phi)?;
             self.step(work);
             // One fold takes out all that was withdrawn before it; who goes on correcting is not waited for.
             if refolds.procedures.is_none() {
@@ -234,7 +234,7 @@ impl Engine {
         loop {
             let mut piece = Vec::new();
             let mut bytes = 0;
-            while piece.len() < PIECE.0 && bytes < PIECE.1 {
+            while piece.len() < MAX_PIECE.0 && bytes < MAX_PIECE.1 {
                 let Some(row) = rest.next_if(|row| !is_last(row)) else { break };
                 bytes += row.key.len() + row.payload.as_ref().map_or(0, Vec::len);
                 piece.push(row);

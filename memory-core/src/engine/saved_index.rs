@@ -43,8 +43,8 @@ const HEAD: &str = "SVHD";
 const ENTITIES: &str = "SVEN";
 const JOURNAL: &str = "SVJR";
 const JOURNAL_ENTRY: usize = 32;
-/// Longest header: names are at most 1 KiB.
-const MAX_HEAD: u64 = 16 << 10;
+/// Maximum length of the header, in bytes. Names have at most 1 KiB.
+const MAX_HEAD_BYTES: u64 = 16 << 10;
 
 /// What the file says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -185,7 +185,7 @@ impl<'s> SavedIndexPlace<'s> {
 }
 
 fn read_header(input: &mut &[u8]) -> Result<SnapshotHeader, SectionError> {
-    let bytes = read_section(input, HEAD, MAX_HEAD)?;
+    let bytes = read_section(input, HEAD, MAX_HEAD_BYTES)?;
     let Some((version, bytes)) = bytes.split_first_chunk() else {
         return Err(SectionError::content(HEAD, "it is empty"));
     };

@@ -243,9 +243,10 @@ enum KnownVector {
     Shared(u64),
 }
 
-/// Most vectors that are known, and of them those that are shared already when it is filled.
-const MOST_KNOWN: usize = 4096;
-const MOST_SHARED: usize = 1024;
+/// Maximum number of known vectors.
+const MAX_KNOWN: usize = 4096;
+/// Maximum number of vectors already shared that are loaded at the start.
+const MAX_PRELOADED: usize = 1024;
 
 fn hash(vector: &[i16]) -> u64 {
     let bytes: Vec<u8> = vector.iter().flat_map(|component| component.to_le_bytes()).collect();
@@ -259,7 +260,7 @@ fn known_shared(
     dimensions: u32,
 ) -> Result<HashMap<u64, KnownVector>> {
     let mut known = HashMap::new();
-    for entry in table.range((space, FIRST)..=(space, u64::MAX))?.rev().take(MOST_SHARED) {
+    for entry in table.range((space, FIRST)..=(space, u64::MAX))?.rev().take(MAX_PRELOADED) {
         let (key, value) = entry?;
         let key = key.value().1;
         if let Some(shared) = if_sound(SharedVector::open(space, key, dimensions, value.value()))? {
@@ -279,7 +280,7 @@ impl Lately {
         vector: &[i16],
     ) -> Result<()> {
         let dimensions = u32::try_from(vector.len()).unwrap_or(u32::MAX);
-        if self.space != space || self.known.len() >= MOST_KNOWN {
+        if self.space != space || self.known.len() >= MAX_KNOWN {
             (self.space, self.known) = (space, known_shared(&**table, space, dimensions)?);
         }
         let hash = hash(vector);

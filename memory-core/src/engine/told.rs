@@ -12,7 +12,7 @@ use crate::store::records::{Digest, EpisodeBody, EventBody, EventRow, forgotten_
 use crate::store::tables;
 use crate::{EpisodeId, EventId, ObserveOutcome, Origin, Timestamp, Told};
 
-/// Most corrections of one observation through which a late redelivery is followed.
+/// Maximum number of corrections of one observation through which a late redelivery is traced.
 const MAX_CHAIN: usize = 32;
 
 impl Draft<'_> {

@@ -15,12 +15,12 @@ use crate::store::tables::{self, META, ReadTables};
 use crate::{EventId, Kind, TimeSpan, Timestamp, Value};
 
 pub(crate) const PLACE_ROW: RecordType = RecordType { table: "meta", tag: 14, version: 1 };
-/// The attribute with the old name, beside `place` with the new one.
+/// Attribute with the old name of a place; `place` has the new one.
 pub(super) const RENAMES: &str = "renames";
-/// What the keys begin with; they go on with the event.
-const PREFIX: &str = "place ";
-/// Greater than every key with the prefix.
-const END: &str = "place~";
+/// Prefix of the keys; the number of the event follows.
+const KEY_PREFIX: &str = "place ";
+/// Upper bound of all keys with the prefix.
+const KEY_END: &str = "place~";
 
 /// A row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ impl ToldPlace {
 }
 
 fn key(event: u64) -> String {
-    format!("{PREFIX}{event:020}")
+    format!("{KEY_PREFIX}{event:020}")
 }
 
 impl Draft<'_> {
@@ -102,7 +102,7 @@ fn for_each(
     meta: &impl ReadableTable<&'static str, &'static [u8]>,
     visit: &mut dyn FnMut(Result<PlaceRow>),
 ) -> Result<()> {
-    for entry in meta.range(PREFIX..END)? {
+    for entry in meta.range(KEY_PREFIX..KEY_END)? {
         let (key, value) = entry?;
         let key = key.value();
         visit(

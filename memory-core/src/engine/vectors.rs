@@ -19,7 +19,7 @@ use crate::store::records::{Change, SPACE, Space, VECTOR};
 use crate::store::tables::{self, SPACES, VECTORS, WriteTables};
 use crate::{EventId, Sensed};
 
-/// How many vectors are handed to the index at once while they are loaded.
+/// Number of vectors that are passed to the index at once while they are loaded.
 const LOAD_CHUNK: usize = 1024;
 
 /// φ, and what the tables call its space.

@@ -9,13 +9,13 @@ use parking_lot::Mutex;
 use crate::limits::MAX_FUTURE;
 use crate::{Clock, Timestamp};
 
-/// It cannot be earlier: 2024-01-01, before any of this was built.
+/// The earliest possible time, 2024-01-01: this program did not exist before.
 const EARLIEST: Timestamp = Timestamp::from_micros(1_704_067_200_000_000);
 
-/// How far behind a clock may be before it counts as wrong: as much as setting it by a little makes.
+/// How far a clock may lag before it counts as wrong. A small adjustment stays below it.
 const TOLERANCE: Duration = Duration::from_secs(60);
 
-/// How far ahead of what is known an observation may lie while the clock is wrong: longer than any robot is stored away.
+/// How far ahead of the latest event an observation may lie while the clock is wrong. No robot is stored away for longer.
 const MAX_AHEAD: Duration = Duration::from_secs(10 * 366 * 24 * 3600);
 
 /// Tells the time to the writer.

@@ -29,14 +29,14 @@ use crate::store::records::{Behind, Digest, EVENT, EpisodeBody, EventRow, Head};
 use crate::store::tables::{self, ENTITY, META, ReadTables};
 use crate::{AbsentRole, Clock, EventId, Origin, PendingWork, Stats, Timestamp};
 
-/// How many documents are handed to the index at once while it is rebuilt.
+/// Number of documents that are passed to the index at once while it is rebuilt.
 const REBUILD_CHUNK: usize = 4096;
 
-/// Events from which on it is worth a line in the log that the index was built anew.
-const WORTH_TELLING: u64 = 1024;
+/// Number of events from which a rebuild of the index is logged.
+const MIN_LOGGED_REBUILD: u64 = 1024;
 
-/// How many chunks may be decoded before they are indexed.
-const CHUNKS_AHEAD: usize = 4;
+/// Maximum number of chunks that are decoded before they are indexed.
+const MAX_CHUNKS_AHEAD: usize = 4;
 
 /// Visible events as they are read back.
 #[derive(Default)]
@@ -98,7 +98,7 @@ impl Writer {
                 Ok(writer) => writer,
                 Err(unfit) => {
                     let writer = Self::rebuild(transaction, clock, place.generation, options, &mut |_| {})?;
-                    if writer.live.len() >= WORTH_TELLING || !matches!(unfit, Unfit::Missing) {
+                    if writer.live.len() >= MIN_LOGGED_REBUILD || !matches!(unfit, Unfit::Missing) {
                         let events = writer.live.len();
                         tracing::info!(events, why = %unfit, "the index was built anew, not read from its file");
                     }
@@ -183,7 +183,7 @@ impl Writer {
         let (now, behind) = (clock.now(), self.behind);
         let monotonic = clock.monotonic();
         std::thread::scope(|scope| {
-            let (sender, receiver) = std::sync::mpsc::sync_channel(CHUNKS_AHEAD);
+            let (sender, receiver) = std::sync::mpsc::sync_channel(MAX_CHUNKS_AHEAD);
             let reader = scope.spawn(move || read_events(tables, after, now, behind, &sender));
             for chunk in receiver {
                 let Recovered { documents, unkeyed, damaged } = chunk;

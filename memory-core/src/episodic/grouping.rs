@@ -6,10 +6,10 @@ use crate::Origin;
 use crate::Value;
 use crate::store::{EpisodeBody, EventBody, decode_attributes};
 
-/// How far apart consecutive told observations of one episode may be.
+/// Maximum time between consecutive told observations of one episode.
 pub const MAX_GAP: Duration = Duration::from_secs(60);
 
-/// Most events of a told episode: a sender that speaks all day long would otherwise make one that never ends.
+/// Maximum number of events in a told episode. Without it, a sender that never pauses would make an episode that never ends.
 pub const MAX_EVENTS: u32 = 4096;
 
 /// What consecutive told observations have in common.

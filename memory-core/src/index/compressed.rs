@@ -21,7 +21,7 @@ use crate::{EpisodeId, EventId};
 const NEIGHBOUR_GAP: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// New terms that one document can bring; the others share buckets.
-const MOST_NEW_TERMS: usize = 4_096;
+const MAX_NEW_TERMS: usize = 4_096;
 
 /// How an index is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -238,7 +238,7 @@ impl CompressedIndex {
                 let is_new = !state.vocabulary.has(*term);
                 new += usize::from(is_new);
                 // A text of nothing but new words is no text.
-                state.vocabulary.add(if is_new && new > MOST_NEW_TERMS { term.bucket() } else { *term })
+                state.vocabulary.add(if is_new && new > MAX_NEW_TERMS { term.bucket() } else { *term })
             })
             .collect();
         let place = u16::try_from(ordinal % SEGMENT).expect("below 65,536");

@@ -16,15 +16,15 @@ use crate::shared::Shared;
 use crate::words::fold_name;
 use crate::{AnchorId, EventId, FactFilter, ProcedureNews};
 
-/// Facts of a list that names no limit.
-const USUAL_FACTS: usize = 100;
-/// Most bytes of further names: they are in the row of the head, which has a ceiling.
+/// Default number of facts in a list.
+const DEFAULT_FACTS: usize = 100;
+/// Maximum number of bytes of aliases. They are in the row of the head, whose length is limited.
 const MAX_ALIAS_BYTES: usize = 96 << 10;
-/// Most namings that are kept.
+/// Maximum number of namings that are kept.
 const MAX_NAMINGS: usize = 65_536;
 
-/// After so many topics a list looks at the time.
-const TOPICS_A_LOOK: usize = 256;
+/// Number of topics between two checks of the time budget.
+const TOPICS_PER_CHECK: usize = 256;
 
 /// There was no time to list everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -362,13 +362,13 @@ impl Learnt {
     /// [`Late`] if there is none.
     pub(crate) fn list_facts(&self, filter: &FactFilter, late: &dyn Fn() -> bool) -> Result<Vec<Fact>, Late> {
         let subject = filter.subject.as_deref().and_then(Noun::named);
-        let limit = filter.limit.unwrap_or(USUAL_FACTS);
+        let limit = filter.limit.unwrap_or(DEFAULT_FACTS);
         let mut facts = Vec::new();
         let mut seen = 0_usize;
         // Whether there is room for more.
         let mut take = |key: &TopicKey, topic: &FactTopic| -> Result<bool, Late> {
             seen += 1;
-            if seen.is_multiple_of(TOPICS_A_LOOK) && late() {
+            if seen.is_multiple_of(TOPICS_PER_CHECK) && late() {
                 return Err(Late);
             }
             let mut told = Facts::in_topic(key, topic);

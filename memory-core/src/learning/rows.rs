@@ -26,7 +26,7 @@ pub(crate) enum LearntPart {
     Withdrawn = 6,
 }
 
-/// The key in [`LearntPart::Withdrawn`] that is no event's.
+/// Key in [`LearntPart::Withdrawn`] that belongs to no event.
 pub(crate) const REPLACING: EventId = EventId(0);
 
 impl LearntPart {

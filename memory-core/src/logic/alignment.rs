@@ -75,7 +75,7 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// The least overlap at which two procedures may be fused.
+    /// Minimum overlap at which two procedures may be fused.
     pub const MIN_OVERLAP: f64 = 0.5;
 
     /// Aligns the steps of two procedures. Steps with a wording in common are the same; the others are matched as a whole,

@@ -12,7 +12,7 @@ pub struct Beta {
 }
 
 impl Beta {
-    /// α of the prior, and its β.
+    /// Both parameters of the Beta prior, α and β.
     pub const PRIOR: f64 = 1.0;
 
     /// α of the posterior.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Dag, NodeId, PrototypeIndex, Run, Step, StepId, TAU, normalise};
+use super::{ACCEPT_SCORE, Dag, NodeId, PrototypeIndex, Run, Step, StepId, normalise};
 use crate::EventId;
 
 mod growth;
@@ -120,7 +120,7 @@ impl Procedure {
 
     /// Whether it counts as a procedure: it passed verification, or its goal was told and nothing speaks against it.
     pub fn is_established(&self) -> bool {
-        self.score.map_or(self.named, |score| f64::from(score) > TAU)
+        self.score.map_or(self.named, |score| f64::from(score) > ACCEPT_SCORE)
     }
 
     /// Where its goal and its steps lie in the space of φ.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Action, LogicOptions, ProcedureId, normalise};
 use crate::{EventId, Timestamp};
 
-/// More sessions than this are not open at once; the one that rested longest is over.
+/// Maximum number of open sessions. Beyond it, the one that rested longest is closed.
 const MAX_OPEN: usize = 256;
 
 /// A session that may go on.

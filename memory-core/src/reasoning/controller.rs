@@ -6,8 +6,8 @@ use crate::{Evidence, TimeSpan};
 
 use super::tools::Tool;
 
-/// Looks that a controller may choose among, at most.
-pub(super) const MOST_LOOKS: usize = 12;
+/// Maximum number of looks that a controller may choose from.
+pub(super) const MAX_LOOKS: usize = 12;
 
 /// A look that may be chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -30,8 +30,8 @@ pub struct FrameNovelty {
     pub keep: bool,
 }
 
-/// Where nothing stands out by this share of a cut's threshold, a long segment is split by length alone.
-const SALIENT: f64 = 0.5;
+/// Share of a cut's threshold below which nothing is salient, and a long segment is split by length alone.
+const SALIENT_SHARE: f64 = 0.5;
 
 /// Finds the segments of one capture session.
 ///
@@ -166,7 +166,7 @@ impl Segmenter {
     /// Rises at once and falls by and by, since what moved a moment ago is likely to move again.
     fn adapt(&mut self, novelty: f64) {
         let (slow, fast) = (1.0 / self.config.min_fps, 1.0 / self.config.max_fps);
-        let activity = ((novelty - MAX_STILL_NOVELTY) / (LIVELY - MAX_STILL_NOVELTY)).clamp(0.0, 1.0);
+        let activity = ((novelty - MAX_STILL_NOVELTY) / (LIVELY_NOVELTY - MAX_STILL_NOVELTY)).clamp(0.0, 1.0);
         let wanted = slow * (fast / slow).powf(activity);
         self.interval = wanted.min(self.interval * 1.2).clamp(fast, slow);
     }
@@ -268,7 +268,7 @@ impl Segmenter {
         }
         let mut best: Option<(Duration, f64)> = None;
         for &(at, salience) in &self.profile {
-            if at >= low && at <= high && salience > best.map_or(SALIENT, |(_, best)| best) {
+            if at >= low && at <= high && salience > best.map_or(SALIENT_SHARE, |(_, best)| best) {
                 best = Some((at, salience));
             }
         }
@@ -276,10 +276,10 @@ impl Segmenter {
     }
 }
 
-/// Dissimilarity between pictures up to which a scene counts as still.
+/// Maximum dissimilarity between pictures of a still scene.
 const MAX_STILL_NOVELTY: f64 = 0.02;
-/// Dissimilarity at which pictures are wanted at the highest rate.
-const LIVELY: f64 = 0.2;
+/// Dissimilarity from which pictures are wanted at the highest rate.
+const LIVELY_NOVELTY: f64 = 0.2;
 
 #[cfg(test)]
 mod tests {

@@ -8,12 +8,12 @@ use super::lexicon::is_woman;
 use super::text::Noun;
 use crate::{Event, EventId};
 
-/// How long a mention is remembered, microseconds.
-const REACH: i64 = 5 * 60 * 1_000_000;
-/// Mentions that a source keeps.
-const MENTIONS: usize = 8;
-/// Sources that are kept; beyond it the one that was silent for longest goes.
-const SOURCES: usize = 32;
+/// Maximum age of a mention, in microseconds.
+const MAX_AGE_US: i64 = 5 * 60 * 1_000_000;
+/// Maximum number of mentions kept for a source.
+const MAX_MENTIONS: usize = 8;
+/// Maximum number of sources. Beyond it, the one that was silent longest is evicted.
+const MAX_SOURCES: usize = 32;
 
 /// Somebody or something that an event named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ impl From<MentionContext> for Context1 {
 impl MentionContext {
     /// Remembers a mention. What is mentioned again is the last one again.
     pub fn mention(&mut self, source: &str, mention: Mention) {
-        if !self.sources.contains_key(source) && self.sources.len() == SOURCES {
+        if !self.sources.contains_key(source) && self.sources.len() == MAX_SOURCES {
             let latest = |mentions: &Mentions| mentions.latest.last().map(|mention| mention.event);
             let silent = self.sources.iter().min_by_key(|(_, mentions)| latest(mentions)).map(|(name, _)| name.clone());
             silent.and_then(|name| self.sources.remove(&name));
@@ -75,7 +75,7 @@ impl MentionContext {
         let mentions = &mut self.sources.entry(source.to_owned()).or_default().latest;
         mentions.retain(|known| known.noun.key != mention.noun.key);
         mentions.push(mention);
-        if mentions.len() > MENTIONS {
+        if mentions.len() > MAX_MENTIONS {
             mentions.remove(0);
         }
     }
@@ -99,7 +99,7 @@ impl MentionContext {
         // Without a mention that is too far away, an earlier one of the same noun would be there, which may be nearer.
         let mut is_settled = true;
         for mention in latest.iter().rev().filter(|mention| fits(mention)) {
-            if at.abs_diff(mention.at) <= REACH.unsigned_abs() {
+            if at.abs_diff(mention.at) <= MAX_AGE_US.unsigned_abs() {
                 if !is_settled {
                     *unsettled = event.id;
                 }
@@ -108,7 +108,7 @@ impl MentionContext {
             is_settled = false;
         }
         // Without any of so many, one more would be there.
-        if !is_settled || latest.len() == MENTIONS {
+        if !is_settled || latest.len() == MAX_MENTIONS {
             *unsettled = event.id;
         }
         None

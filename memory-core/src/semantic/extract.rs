@@ -15,14 +15,15 @@ use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::ports::Statement;
 use crate::{Event, EventId, Kind, Origin, Value};
 
-/// Longest value that is kept, in characters.
-const MAX_VALUE: usize = 160;
-/// Most conclusions of one event.
+/// Maximum length of a value, in characters.
+const MAX_VALUE_CHARS: usize = 160;
+/// Maximum number of conclusions from one event.
 const MAX_CONCLUSIONS: usize = 32;
 /// Attributes that say how an event was told, not how the world is.
-const NOT_FACTS: &[&str] = &["session", "task", "place", "objects", "counts", "signal", "duration_s", "confidence"];
-/// A sentence that holds one of them before its verb tells of no fact.
-const UNREAL: &[&str] = &[
+const REPORTING_ATTRIBUTES: &[&str] =
+    &["session", "task", "place", "objects", "counts", "signal", "duration_s", "confidence"];
+/// Words that, before the verb, make a sentence hypothetical: it states no fact.
+const HYPOTHETICAL_WORDS: &[&str] = &[
     "will", "would", "should", "could", "might", "may", "can", "must", "if", "maybe", "perhaps", "probably", "unless",
     "let", "lets", "please", "want", "wants", "wanted", "hope", "hopes", "wish", "plan", "plans", "need", "needs",
     "going", "gonna", "think", "thinks", "guess", "suppose", "who", "what", "where", "when", "why", "how", "which",
@@ -54,8 +55,8 @@ const FILLERS: &[&str] = &[
     "even",
     "too",
 ];
-/// They begin a new clause.
-const JOINTS: &[&str] = &["and", "but", "because", "so", "while", "then", "although", "though", "whereas"];
+/// Conjunctions that begin a new clause.
+const CLAUSE_CONJUNCTIONS: &[&str] = &["and", "but", "because", "so", "while", "then", "although", "though", "whereas"];
 
 /// Reads what an event says and remembers in `context` whom and what it named.
 ///
@@ -122,7 +123,7 @@ pub(crate) fn stated(event: &Event, statement: &Statement) -> Option<Conclusion>
 
 /// What is kept of a value or of an attribute's name.
 fn shortened(text: &str) -> String {
-    text.chars().take(MAX_VALUE).collect()
+    text.chars().take(MAX_VALUE_CHARS).collect()
 }
 
 struct ClauseReading<'a> {
@@ -173,7 +174,7 @@ impl ClauseReading<'_> {
             return;
         }
         for (name, value) in &event.attributes {
-            if NOT_FACTS.contains(&name.as_str()) {
+            if REPORTING_ATTRIBUTES.contains(&name.as_str()) {
                 continue;
             }
             let Some(value) = scalar(value) else { continue };
@@ -193,12 +194,13 @@ impl ClauseReading<'_> {
         // What is done without a subject is done by the entity; in speech it is a command.
         let mut subject = if spoken { None } else { self.speaker.clone().map(|noun| Named { noun, told_by: None }) };
         while from < tokens.len() {
-            let joint = |at: usize| at > from && (tokens[at].is_one_of(JOINTS) || tokens[at].pause);
+            let joint = |at: usize| at > from && (tokens[at].is_one_of(CLAUSE_CONJUNCTIONS) || tokens[at].pause);
             let end = (from + 1..tokens.len()).find(|at| joint(*at)).unwrap_or(tokens.len());
             let clause = &tokens[from..end];
             // The month of May is no modal verb.
-            let unreal =
-                |(at, token): (usize, &SentenceWord)| token.is_one_of(UNREAL) && (at == 0 || !token.is_capitalised());
+            let unreal = |(at, token): (usize, &SentenceWord)| {
+                token.is_one_of(HYPOTHETICAL_WORDS) && (at == 0 || !token.is_capitalised())
+            };
             let unreal = clause.iter().take(8).enumerate().any(unreal);
             if unreal {
                 // "If it rains, the door is open": what follows is no fact either.
@@ -206,7 +208,7 @@ impl ClauseReading<'_> {
             }
             subject = self.clause(clause, subject.as_ref()).or(subject);
             from = end;
-            while tokens.get(from).is_some_and(|token| token.is_one_of(JOINTS)) {
+            while tokens.get(from).is_some_and(|token| token.is_one_of(CLAUSE_CONJUNCTIONS)) {
                 from += 1;
             }
         }
@@ -367,7 +369,8 @@ impl ClauseReading<'_> {
         let Some(first) = rest.first() else { return };
         let lower = first.lower.as_str();
         let ends = |at: usize| {
-            rest.get(at).is_none_or(|next| !next.lower.chars().all(char::is_alphabetic) || next.is_one_of(CLOSERS))
+            rest.get(at)
+                .is_none_or(|next| !next.lower.chars().all(char::is_alphabetic) || next.is_one_of(COMPLEMENT_ENDS))
         };
         if rest.len() == 1 && first.is_one_of(&["on", "off"]) {
             self.conclude(subject, Attribute::State("power".into()), stance, lower, None);
@@ -410,11 +413,12 @@ impl ClauseReading<'_> {
 
 const GREETINGS: &[&str] =
     &["yes", "no", "ok", "okay", "oh", "well", "hey", "hi", "hello", "today", "yesterday", "right"];
-/// A complement of one word ends before them.
-const CLOSERS: &[&str] =
+/// Words that end a complement of one word.
+const COMPLEMENT_ENDS: &[&str] =
     &["and", "but", "now", "again", "today", "because", "since", "already", "too", "anymore", "any", "for", "in", "on"];
 const PARTICLES: &[&str] = &["up", "down", "away", "back", "out", "off", "on", "over"];
-const TOWARDS: &[&str] = &["to", "into", "in", "at", "inside", "outside", "upstairs", "downstairs", "on", "onto"];
+const DIRECTION_WORDS: &[&str] =
+    &["to", "into", "in", "at", "inside", "outside", "upstairs", "downstairs", "on", "onto"];
 
 fn is_being(token: &SentenceWord) -> bool {
     token.is_one_of(&["is", "are", "was", "were", "am"])

@@ -18,8 +18,8 @@ use crate::index::stem;
 use crate::language::english::lexicon;
 use crate::{EventId, Timestamp};
 
-/// Occurrences of one deed by one person this close are one, told twice, microseconds.
-const ONE_OCCURRENCE: i64 = 60 * 1_000_000;
+/// Time, in microseconds, within which two reports of one deed by one person are one occurrence.
+const SAME_OCCURRENCE_US: i64 = 60 * 1_000_000;
 
 /// Something that is held to be so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,7 +153,7 @@ fn occurrences<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<OpenInterval<
     for claim in claims.filter(|claim| claim.stance == Stance::Affirms) {
         let same = found.iter_mut().rev().find(|open| {
             let last = open.claims.last().map_or(i64::MIN, |claim| claim.from);
-            open.value == &*claim.value && claim.from.saturating_sub(last) <= ONE_OCCURRENCE
+            open.value == &*claim.value && claim.from.saturating_sub(last) <= SAME_OCCURRENCE_US
         });
         match same {
             Some(open) => open.claims.push(claim),
@@ -184,14 +184,15 @@ impl ValueWord {
     }
 }
 
-/// τ_pos: the likeness from which on two words mean the same: synonyms in one of their first two meanings.
+/// τ_pos: the similarity from which two words mean the same. Synonyms in one of their first two senses reach it.
 const SAME_MEANING: f32 = 0.8;
 
 /// The words of a value that tell it from others: "in the kitchen" and "the kitchen" are one place.
 fn value_words(value: &str) -> Vec<ValueWord> {
-    const ALIKE: &[&str] = &["in", "on", "at", "into", "onto", "to", "inside", "within"];
+    /// Prepositions that do not distinguish values: "in the kitchen" and "the kitchen" are one place.
+    const IGNORED_PREPOSITIONS: &[&str] = &["in", "on", "at", "into", "onto", "to", "inside", "within"];
     let mut words = tokens(&value.replace('_', " "));
-    words.retain(|word| !word.is_one_of(ARTICLES) && !word.is_one_of(ALIKE));
+    words.retain(|word| !word.is_one_of(ARTICLES) && !word.is_one_of(IGNORED_PREPOSITIONS));
     words.into_iter().map(|word| ValueWord { stem: stem(&word.lower), text: word.lower }).collect()
 }
 

@@ -11,7 +11,7 @@ use super::fact::{self, Fact};
 use crate::EventId;
 use crate::sharded::{Sharded, Spread, spread_bytes};
 
-/// Claims that a topic keeps: the latest in time. What is older is still found as events.
+/// Maximum number of claims of a topic, the latest in time. Older ones are still found as events.
 pub(crate) const MAX_CLAIMS: usize = 256;
 
 /// The claims about one attribute of one subject.

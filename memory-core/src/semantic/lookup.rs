@@ -40,8 +40,8 @@ pub(crate) struct FactQuestion {
     pub before: bool,
 }
 
-/// What may follow a question without changing what it asks.
-const TRAILERS: &[&str] = &[
+/// Words that may end a question without changing what it asks.
+const IGNORED_ENDINGS: &[&str] = &[
     "now",
     "right",
     "currently",
@@ -70,14 +70,14 @@ const TRAILERS: &[&str] = &[
     "that",
     "put",
 ];
-const BEING: &[&str] = &["is", "are", "was", "were"];
-const PAST: &[&str] = &["was", "were", "did", "had"];
+const BE_FORMS: &[&str] = &["is", "are", "was", "were"];
+const PAST_AUXILIARIES: &[&str] = &["was", "were", "did", "had"];
 
 impl FactQuestion {
     /// Reads a question without its time words; `None` if it is none that facts answer.
     pub fn of(question: &str) -> Option<Self> {
         let tokens = tokens(question);
-        let past = tokens.iter().take(4).any(|token| token.is_one_of(PAST));
+        let past = tokens.iter().take(4).any(|token| token.is_one_of(PAST_AUXILIARIES));
         let before = tokens.iter().any(|token| token.is_one_of(&["before", "previously", "earlier"]));
         let (ask, subject) = Self::parse(&tokens)?;
         Some(Self { ask, subject, past, before })
@@ -86,7 +86,7 @@ impl FactQuestion {
     fn parse(tokens: &[SentenceWord]) -> Option<(Ask, Noun)> {
         let first = tokens.first()?;
         let second = tokens.get(1);
-        let being = |at: usize| tokens.get(at).is_some_and(|token| token.is_one_of(BEING));
+        let being = |at: usize| tokens.get(at).is_some_and(|token| token.is_one_of(BE_FORMS));
         // "Where's the mug?"
         let rest = |at: usize| tokens.get(if first.apostrophe_s { 1 } else { at }..);
         let asks_being = first.apostrophe_s || being(1);
@@ -125,7 +125,7 @@ impl FactQuestion {
             "when" if being(1) => {
                 let verb = (3..tokens.len()).rev().find(|at| handles(&tokens[*at]).is_some())?;
                 let end = if tokens[verb - 1].is("last") { verb - 1 } else { verb };
-                let over = tokens[verb + 1..].iter().all(|token| token.is_one_of(TRAILERS));
+                let over = tokens[verb + 1..].iter().all(|token| token.is_one_of(IGNORED_ENDINGS));
                 let last = end < verb || tokens[verb + 1..].iter().any(|token| token.is("last"));
                 (over && last).then(|| Some((Ask::When(handles(&tokens[verb])?, None), whole(&tokens[2..end])?)))?
             }
@@ -181,7 +181,7 @@ fn handles(token: &SentenceWord) -> Option<String> {
 
 fn without_trailers(mut tokens: &[SentenceWord]) -> &[SentenceWord] {
     while let [rest @ .., last] = tokens
-        && last.is_one_of(TRAILERS)
+        && last.is_one_of(IGNORED_ENDINGS)
     {
         tokens = rest;
     }
@@ -206,10 +206,10 @@ pub(crate) struct FactsFound {
     pub precise: bool,
 }
 
-/// Within a time so short one place is meant, not several.
-const ONE_MOMENT: std::time::Duration = std::time::Duration::from_secs(6 * 3600);
-/// Most subjects of one answer: "the mug" may be several.
-const MOST_SUBJECTS: usize = 3;
+/// Time span within which one place is meant, not several.
+const ONE_PLACE_SPAN: std::time::Duration = std::time::Duration::from_secs(6 * 3600);
+/// Maximum number of subjects in one answer: "the mug" may be several mugs.
+const MAX_SUBJECTS: usize = 3;
 
 impl Facts {
     /// What answers `question` at `now`, within `bound` if it names a time. `called` gives other names of the subject.
@@ -222,7 +222,7 @@ impl Facts {
     ) -> Option<FactsFound> {
         let (subjects, precise) = self.subjects(question, called);
         let mut facts: Vec<Fact> = Vec::new();
-        for topics in subjects.into_iter().take(MOST_SUBJECTS) {
+        for topics in subjects.into_iter().take(MAX_SUBJECTS) {
             let mut claims: Vec<_> = topics.iter().flat_map(|(_, topic)| topic.claims()).collect();
             claims.sort();
             let newest = topics.iter().max_by_key(|(_, topic)| topic.claims().last())?;
@@ -306,7 +306,7 @@ fn choose(question: &FactQuestion, mut told: Vec<Fact>, bound: Option<TimeSpan>,
     if let Some(bound) = bound {
         told.retain(|fact| fact.held_within(bound.start, bound.end));
         let length = bound.end.since(bound.start);
-        if length <= ONE_MOMENT {
+        if length <= ONE_PLACE_SPAN {
             // "Ten minutes ago" is a moment, however precisely people tell it.
             let middle = bound.start.saturating_add(length / 2);
             let then = told.iter().rposition(|fact| fact.held_within(middle, middle)).or(told.len().checked_sub(1));

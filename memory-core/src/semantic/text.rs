@@ -18,7 +18,7 @@ pub(crate) struct SentenceWord {
 
 impl SentenceWord {
     fn new(text: &str, pause: bool) -> Self {
-        let text = text.char_indices().nth(MAX_WORD).map_or(text, |(end, _)| &text[..end]);
+        let text = text.char_indices().nth(MAX_WORD_CHARS).map_or(text, |(end, _)| &text[..end]);
         Self { text: text.into(), lower: text.to_lowercase(), apostrophe_s: false, pause }
     }
 
@@ -43,11 +43,12 @@ pub(crate) struct SentenceText {
     pub asks: bool,
 }
 
-/// Longer words are cut, characters: they are numbers or keys, and what is learnt of them is kept in rows with a ceiling.
-const MAX_WORD: usize = 64;
-/// Most words of a sentence that are looked at; the rules read simple sentences.
-const MAX_WORDS: usize = 60;
-/// Most sentences of a text.
+/// Maximum length of a word, in characters; longer ones are truncated. They are numbers or keys, and the rows that hold what is
+/// learnt from them have a limited length.
+const MAX_WORD_CHARS: usize = 64;
+/// Maximum number of words read from a sentence. The rules read simple sentences.
+const MAX_SENTENCE_WORDS: usize = 60;
+/// Maximum number of sentences read from a text.
 const MAX_SENTENCES: usize = 64;
 
 /// The sentences of a text.
@@ -70,7 +71,7 @@ pub(crate) fn sentences(text: &str) -> Vec<SentenceText> {
 
 fn push(sentences: &mut Vec<SentenceText>, text: &str, asks: bool) {
     let tokens = tokens(text);
-    if !tokens.is_empty() && tokens.len() <= MAX_WORDS {
+    if !tokens.is_empty() && tokens.len() <= MAX_SENTENCE_WORDS {
         sentences.push(SentenceText { tokens, asks });
     }
 }
@@ -150,7 +151,7 @@ impl Noun {
     pub fn named(name: &str) -> Option<Self> {
         let tokens = tokens(name);
         let words: Vec<&SentenceWord> =
-            tokens.iter().filter(|token| !token.is_one_of(ARTICLES)).take(MAX_NOUN).collect();
+            tokens.iter().filter(|token| !token.is_one_of(ARTICLES)).take(MAX_NOUN_WORDS).collect();
         Self::from_words(&words, None)
     }
 
@@ -190,8 +191,8 @@ impl Noun {
     }
 }
 
-/// Most words of a noun phrase.
-const MAX_NOUN: usize = 5;
+/// Maximum number of words in a noun phrase.
+const MAX_NOUN_WORDS: usize = 5;
 
 pub(crate) const ARTICLES: &[&str] =
     &["the", "a", "an", "this", "that", "these", "those", "some", "another", "any", "all", "both"];
@@ -262,8 +263,8 @@ pub(crate) const PLACE_WORDS: &[&str] = &[
     "within",
     "to",
 ];
-/// A noun phrase does not go on over them.
-const BREAKS: &[&str] = &[
+/// Words that end a noun phrase.
+const NOUN_PHRASE_ENDS: &[&str] = &[
     "and",
     "but",
     "or",
@@ -352,10 +353,13 @@ pub(crate) fn noun_words(tokens: &[SentenceWord], from: usize) -> (Vec<&Sentence
     let mut words = Vec::new();
     while let Some(token) = tokens.get(at) {
         let first = words.is_empty();
-        if !first && token.pause || words.len() == MAX_NOUN {
+        if !first && token.pause || words.len() == MAX_NOUN_WORDS {
             break;
         }
-        if token.is_one_of(BREAKS) || token.is_one_of(PLACE_WORDS) || token.is_one_of(PRONOUNS) && !token.is("one") {
+        if token.is_one_of(NOUN_PHRASE_ENDS)
+            || token.is_one_of(PLACE_WORDS)
+            || token.is_one_of(PRONOUNS) && !token.is("one")
+        {
             break;
         }
         words.push(token);

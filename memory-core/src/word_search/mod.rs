@@ -14,7 +14,7 @@ mod parse;
 use std::ops::Range;
 
 pub use error::{WordQueryError, WordSearchError};
-pub use example::{AlikeTo, Example, USUAL_LIKENESS};
+pub use example::{AlikeTo, DEFAULT_LIKENESS, Example};
 pub use parse::{FIELDS, MAX_NEAR, MAX_PARTS, MAX_QUERY_CHARS};
 
 use crate::{EpisodeId, Event, EventId, Kind, Near, TimeSpan};

@@ -6,8 +6,8 @@ use crate::engine::handle::Engine;
 use crate::episodic::gist::{Level, Line, kept, kept_within};
 use crate::ports::GistSelector;
 
-/// A model chooses among the lines that fit into so many times the words of the gist.
-const CHOICE: usize = 3;
+/// How many times the words of a gist the lines hold from which a language model chooses.
+const CHOICE_FACTOR: usize = 3;
 
 impl Engine {
     pub(crate) fn set_gist_selector(&self, selector: Option<Arc<dyn GistSelector>>) {
@@ -23,7 +23,7 @@ impl Engine {
         if usual.len() == lines.len() {
             return usual;
         }
-        let choice = kept_within(CHOICE * level.words(), lines);
+        let choice = kept_within(CHOICE_FACTOR * level.words(), lines);
         let told: Vec<String> = choice.iter().map(told).collect();
         match selector.select(&told, level.words()) {
             Ok(places) => {

@@ -35,12 +35,12 @@ pub use person::Person;
 pub(crate) use tracks::RecentTrack;
 use tracks::What;
 
-/// Most anchors of all spaces; beyond it the one with the fewest tracks, seen longest ago, that nobody named goes.
+/// Maximum number of anchors of all spaces. Beyond it, an unnamed anchor with the fewest tracks, seen longest ago, is evicted.
 const MAX_ANCHORS: usize = 4096;
-/// Most news that are kept for listeners.
-const NEWS: usize = 256;
+/// Maximum number of announcements kept for listeners.
+const MAX_NEWS: usize = 256;
 
-/// The threshold for many tracks, of faces and of voices, unless it is configured.
+/// Default thresholds for anchors of many tracks: of faces, and of voices.
 pub(crate) const SAME_PERSON: (f64, f64) = (0.42, 0.48);
 
 /// The mean cosine from which on a track belongs to an anchor of `count` tracks, and two anchors are one (then `count` is that
@@ -303,7 +303,7 @@ impl Anchors {
     fn tell(&mut self, id: AnchorId, change: EntityChange) {
         let id = self.root(id);
         let news = EntityNews { id, change, name: self.name_of(id).map(str::to_owned) };
-        if !self.news.contains(&news) && self.news.len() < NEWS {
+        if !self.news.contains(&news) && self.news.len() < MAX_NEWS {
             self.news.push(news);
         }
     }

@@ -81,7 +81,7 @@ impl ToldName {
     }
 }
 
-/// The lengths of two names.
+/// Bytes that the lengths of the two names take.
 pub(super) const ALIAS_OVERHEAD: usize = 4;
 
 impl NamingEntry {

@@ -30,8 +30,8 @@ pub struct Person {
     pub span: TimeSpan,
 }
 
-/// Events that are kept to find an anchor again by.
-const WITNESSES: usize = 8;
+/// Maximum number of events by which an anchor can be found again.
+const MAX_WITNESSES: usize = 8;
 
 impl Anchors {
     /// The chief anchor of the person that an anchor belongs to.
@@ -175,7 +175,7 @@ impl Anchors {
         let tracks = self.tracks.iter().filter(|(_, of)| self.resolve(**of) == anchor);
         let mut witnesses: Vec<EventId> = tracks.map(|(track, _)| EventId(track / 2)).collect();
         witnesses.sort_unstable();
-        witnesses.truncate(WITNESSES);
+        witnesses.truncate(MAX_WITNESSES);
         NamingTarget { anchor, witnesses }
     }
 

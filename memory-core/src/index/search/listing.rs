@@ -9,7 +9,7 @@ use crate::index::{Hit, SearchQuery};
 use crate::{TimeSpan, Timestamp};
 
 /// The begin of a session, computed from its events, differs by their rounding and by drift of the clocks.
-const ONE_SESSION: Duration = Duration::from_secs(1);
+const SESSION_TOLERANCE: Duration = Duration::from_secs(1);
 
 /// Every document that passes, the earliest first or, if so asked, the latest.
 pub(super) fn in_order_of_time(query: &SearchQuery, filter: &Filter<'_>, state: &IndexState) -> Vec<Hit> {
@@ -86,14 +86,15 @@ pub(super) fn session(state: &IndexState, within: Option<TimeSpan>) -> Option<Ti
         }
     }
     let start = start?;
-    let of_session =
-        |entry: &Entry| entry.session_start.is_some_and(|other| start.since(other) <= ONE_SESSION && other <= start);
+    let of_session = |entry: &Entry| {
+        entry.session_start.is_some_and(|other| start.since(other) <= SESSION_TOLERANCE && other <= start)
+    };
     let mut end: Option<Timestamp> = None;
     for (at, block) in blocks() {
         let can = match block {
             EntryBlock::Open(_) => true,
             EntryBlock::Packed(packed) => {
-                packed.session_start().is_some_and(|latest| start.since(latest) <= ONE_SESSION)
+                packed.session_start().is_some_and(|latest| start.since(latest) <= SESSION_TOLERANCE)
                     && end.is_none_or(|end| packed.bounds().1 > end)
             }
         };

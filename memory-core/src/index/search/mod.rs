@@ -33,7 +33,7 @@ use crate::word_search::{Snippet, WordMatches, WordPlan, WordQuery, WordQueryErr
 use crate::{EpisodeId, EventId, TimeSpan};
 
 /// Up to so many documents nothing is left out or estimated to save time.
-const EXACT: usize = 8_192;
+const MAX_EXACT: usize = 8_192;
 
 /// One consistent state of the index.
 pub(super) struct Snapshot {
@@ -155,7 +155,7 @@ impl Snapshot {
     }
 
     fn is_small(&self) -> bool {
-        self.state.entries.len() as usize <= EXACT
+        self.state.entries.len() as usize <= MAX_EXACT
     }
 
     fn means(&self) -> Means {

@@ -19,15 +19,15 @@ use crate::index::signature::Ahead;
 use crate::index::{Hit, SearchQuery};
 
 /// Documents that wait to be scored exactly. Weighed together, the most promising first, most of them need no weighing.
-const PENDING: usize = 512;
+const MAX_PENDING: usize = 512;
 /// How many documents ahead of the one that is scored signatures are asked for.
-const ASKED_AHEAD: usize = 4;
+const PREFETCH_AHEAD: usize = 4;
 /// Largest error of an estimate by rounding.
 const ROUNDING_ERROR: f32 = 1e-4;
 /// What an estimated cosine in context may be less than the exact one: about twice the error of the differing bits there.
 const MEANING_ERROR: f32 = 0.07;
 /// The most that an estimated cosine can be.
-const MOST_MEANING: f32 = 2.4;
+const MAX_MEANING_SCORE: f32 = 2.4;
 
 impl Snapshot {
     /// What each group is worth: its inverse document frequency as a share of all.
@@ -87,7 +87,7 @@ impl Snapshot {
             loaded,
             nearness: Nearness::default(),
             best: Best::new(query.limit),
-            pending: Vec::with_capacity(PENDING),
+            pending: Vec::with_capacity(MAX_PENDING),
         };
         for segment in &segments {
             if mask.is_none_or(|mask| mask.any_in(segment.first, segment.first.saturating_add(SEGMENT))) {
@@ -146,7 +146,7 @@ impl Ranking<'_> {
         let fusion = &self.snapshot.options.fusion;
         let dense = if self.meaning.is_some() { fusion.dense } else { 0.0 };
         let words: f32 = self.groups.iter().map(|group| segment.bound(group)).sum();
-        if words + dense.abs() * MOST_MEANING < self.needed(self.bonus.most()) {
+        if words + dense.abs() * MAX_MEANING_SCORE < self.needed(self.bonus.most()) {
             return;
         }
         let lines = segment.load(self.groups, &mut self.loaded);
@@ -211,7 +211,7 @@ impl Ranking<'_> {
         let estimate = estimate - assumed + named;
         if estimate >= self.needed(0.0) {
             self.pending.push(PendingDocument { position, estimate, named });
-            if self.pending.len() == PENDING {
+            if self.pending.len() == MAX_PENDING {
                 self.settle(segment, lines);
             }
         }
@@ -226,7 +226,7 @@ impl Ranking<'_> {
         let ordinal_of = |position| segment.first + u32::from(lines.place(position));
         for (at, PendingDocument { position, estimate, named }) in self.pending.iter().enumerate() {
             if self.meaning.is_some()
-                && let Some(next) = self.pending.get(at + ASKED_AHEAD)
+                && let Some(next) = self.pending.get(at + PREFETCH_AHEAD)
             {
                 self.snapshot.state.signatures.ask_for(ordinal_of(next.position));
             }

@@ -13,7 +13,7 @@ use super::{HEAD_BITS, Planes, WORD_BITS};
 
 /// Bits of a product after scaling, its sign among them: their error is a twentieth of that of a stored sign.
 const BITS: usize = 5;
-const LARGEST: i64 = (1 << (BITS - 1)) - 1;
+const MAX_LEVEL: i64 = (1 << (BITS - 1)) - 1;
 
 /// A question ready to be compared with signatures.
 pub(in crate::index) struct Estimator {
@@ -69,7 +69,7 @@ impl Estimator {
     pub fn for_question(planes: &Planes, question: &[i16]) -> Option<Self> {
         let products = planes.project(question)?;
         let largest = products.iter().map(|product| product.abs()).max().unwrap_or(0).max(1);
-        let scaled: Vec<i64> = products.iter().map(|product| rounded(product * LARGEST, largest)).collect();
+        let scaled: Vec<i64> = products.iter().map(|product| rounded(product * MAX_LEVEL, largest)).collect();
         // A sign takes the part √(2/π) of a normally distributed product along, on average.
         let squares: i64 = scaled.iter().map(|product| product * product).sum();
         #[expect(clippy::cast_precision_loss, reason = "at most 1,024 squares of 8 bits")]

@@ -38,8 +38,8 @@ pub enum ConstraintError {
     },
 }
 
-/// Most phrases of `with`, and most pairs.
-const MOST: usize = 12;
+/// Maximum number of phrases of `with`, and of pairs.
+const MAX_CONSTRAINTS: usize = 12;
 
 /// How far a path has come in fulfilling its conditions: a bit per `with`, two bits per pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -56,8 +56,8 @@ pub(super) struct Conditions {
 impl Conditions {
     pub fn resolve(constraints: &Constraints, procedure: &Procedure) -> Result<Self, ConstraintError> {
         for (kind, found) in [("with", constraints.with.len()), ("before", constraints.before.len())] {
-            if found > MOST {
-                return Err(ConstraintError::TooMany { kind, found, most: MOST });
+            if found > MAX_CONSTRAINTS {
+                return Err(ConstraintError::TooMany { kind, found, most: MAX_CONSTRAINTS });
             }
         }
         let words = StepWords::of(procedure);
@@ -99,7 +99,7 @@ impl Conditions {
             bits |= u64::from(named[at]) << number;
         }
         for (number, (first, second)) in self.pairs.iter().enumerate() {
-            let place = MOST + 2 * number;
+            let place = MAX_CONSTRAINTS + 2 * number;
             match (bits >> place) & 0b11 {
                 0 if first[at] => bits |= 0b01 << place,
                 0 if second[at] => return None,
@@ -113,7 +113,7 @@ impl Conditions {
     /// Whether a path may end like this.
     pub fn accepts(&self, progress: ConstraintProgress) -> bool {
         let with = (1_u64 << self.with.len()) - 1;
-        let pairs = (0..self.pairs.len()).all(|number| (progress.0 >> (MOST + 2 * number)) & 0b11 == 0b11);
+        let pairs = (0..self.pairs.len()).all(|number| (progress.0 >> (MAX_CONSTRAINTS + 2 * number)) & 0b11 == 0b11);
         progress.0 & with == with && pairs
     }
 

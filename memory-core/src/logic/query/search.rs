@@ -11,10 +11,10 @@ use std::collections::{BTreeSet, BinaryHeap};
 use super::constraint::{Conditions, ConstraintError, ConstraintProgress};
 use crate::logic::{Dag, Node, NodeId, Procedure, StepId};
 
-/// Most pairs of a node and a progress.
-const MOST_STATES: usize = 1 << 18;
-/// Most beginnings that one search looks at.
-const MOST_BEGINNINGS: usize = 20_000;
+/// Maximum number of pairs of a node and a progress.
+const MAX_STATES: usize = 1 << 18;
+/// Maximum number of path prefixes that one search expands.
+const MAX_PREFIXES: usize = 20_000;
 
 /// What lies ahead: steps, and the probability of the best completion that takes no more. Both grow; those are left out that
 /// no path can choose, as its beginning leaves it more steps or fewer.
@@ -186,7 +186,7 @@ impl Iterator for PathSearch<'_> {
             if node == Dag::GOAL {
                 return Some((self.steps(number), regret * self.best));
             }
-            if self.beginnings.len() >= MOST_BEGINNINGS {
+            if self.beginnings.len() >= MAX_PREFIXES {
                 self.cut_short = true;
                 return None;
             }
@@ -247,7 +247,7 @@ fn look_ahead(
         here.sort_unstable();
         here.dedup();
         states += here.len();
-        if states > MOST_STATES {
+        if states > MAX_STATES {
             return Err(ConstraintError::TooComplex { nodes: nodes.len() });
         }
         for edge in node.edges() {

@@ -128,7 +128,7 @@ impl<'a> StepWords<'a> {
             });
             dice.fold(0.0, f64::max)
         };
-        let mut best = (LIKE, None);
+        let mut best = (MIN_DICE, None);
         for (step, fields) in self.fields.iter().enumerate() {
             let likeness = likeness(fields);
             if likeness > best.0 && self.procedure.steps()[step].count > 0 {
@@ -139,8 +139,8 @@ impl<'a> StepWords<'a> {
     }
 }
 
-/// The share of stems (Dice) above which two wordings may mean the same step.
-const LIKE: f64 = 0.5;
+/// Dice coefficient of their stems above which two wordings may mean the same step.
+const MIN_DICE: f64 = 0.5;
 
 /// Whether sorted `part` lies in sorted `whole`; nothing lies in nothing.
 fn is_subset(part: &[TermId], whole: &[TermId]) -> bool {

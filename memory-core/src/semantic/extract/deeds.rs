@@ -1,6 +1,6 @@
 //! What a deed says of what it is done to, and of who does it: where it is then, how it is then, whose it is.
 
-use super::{ClauseReading, FILLERS, Named, PARTICLES, TOWARDS, is_medicine, is_person, settled};
+use super::{ClauseReading, DIRECTION_WORDS, FILLERS, Named, PARTICLES, is_medicine, is_person, settled};
 use crate::semantic::claim::{Attribute, Stance};
 use crate::semantic::context::Mention;
 use crate::semantic::lexicon::{Act, effect, state_group};
@@ -64,7 +64,7 @@ impl ClauseReading<'_> {
     pub(super) fn going(&mut self, subject: &Named, rest: &[SentenceWord]) {
         let at = rest.iter().position(|token| !token.is_one_of(FILLERS) && !token.is_one_of(PARTICLES));
         let Some(at) = at else { return };
-        if let Some((place, _)) = self.place(&rest[at..]).filter(|_| rest[at].is_one_of(TOWARDS)) {
+        if let Some((place, _)) = self.place(&rest[at..]).filter(|_| rest[at].is_one_of(DIRECTION_WORDS)) {
             self.conclude(subject, Attribute::Place, Stance::Affirms, &settled(&place), None);
         }
     }
