@@ -7,10 +7,10 @@ use std::fs::read_to_string;
 
 use crate::config::MemoryConfig;
 
-/// The page cache's share of all memory, and its bounds in MiB. It holds pages that compress badly, so it stays small.
-const CACHE: (u64, std::ops::RangeInclusive<u64>) = (128, 8..=128);
-/// The same of the whole program. Above it something grows that should not, long before the system ends it.
-const PROGRAM: (u64, std::ops::RangeInclusive<u64>) = (4, 512..=4096);
+/// Share of all memory for the page cache, and its bounds in MiB. The cache holds pages that compress badly, so it stays small.
+const CACHE_CEILING: (u64, std::ops::RangeInclusive<u64>) = (128, 8..=128);
+/// The same for the whole program. Above it, something grows that should not, long before the system ends the program.
+const PROGRAM_CEILING: (u64, std::ops::RangeInclusive<u64>) = (4, 512..=4096);
 
 /// Memory of a machine, MiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,8 +89,8 @@ impl Ceilings {
     pub fn new(config: &MemoryConfig, ram: Option<Ram>) -> Self {
         let ram = ram.unwrap_or(Ram { total_mib: 8192, zram_mib: 0 });
         Self {
-            cache_mib: config.cache_mib.unwrap_or_else(|| ram.share(CACHE)),
-            program_mib: config.ceiling_mib.unwrap_or_else(|| ram.share(PROGRAM)),
+            cache_mib: config.cache_mib.unwrap_or_else(|| ram.share(CACHE_CEILING)),
+            program_mib: config.ceiling_mib.unwrap_or_else(|| ram.share(PROGRAM_CEILING)),
         }
     }
 

@@ -35,8 +35,8 @@ impl LastError {
     }
 }
 
-/// Longest message kept for health, in characters.
-const LAST_ERROR_CHARS: usize = 300;
+/// Maximum length of a message kept for health, in characters.
+const MAX_ERROR_CHARS: usize = 300;
 
 impl<S: Subscriber> Layer<S> for LastError {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
@@ -45,7 +45,7 @@ impl<S: Subscriber> Layer<S> for LastError {
             let mut said = LoggedFields::default();
             event.record(&mut said);
             let text = format!("{}{}", said.message, said.fields);
-            *self.0.lock() = Some(text.chars().take(LAST_ERROR_CHARS).collect());
+            *self.0.lock() = Some(text.chars().take(MAX_ERROR_CHARS).collect());
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::config::Directories;
 use crate::upkeep::{confined, create_private, give_to_owner_of, make_private, open_regular};
 
 /// Field of a command that names the proof.
-pub const FIELD: &str = "operator";
+pub const PROOF_FIELD: &str = "operator";
 
 /// The directory of proofs in the data directory.
 fn directory(directories: &Directories) -> PathBuf {

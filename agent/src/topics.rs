@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-/// Longest name of a robot, source or entity, and longest request id, in bytes.
+/// Maximum length of a name of a robot, source or entity, and of a request id, in bytes.
 pub const MAX_NAME: usize = 256;
 
-/// Longest topic that MQTT can carry, in bytes.
+/// Maximum length of an MQTT topic, in bytes.
 const MAX_TOPIC: usize = 65_535;
 
-/// Second level below the root that only Engram itself writes or listens to: no reply may go there.
+/// Second levels below the root that only Engram itself uses. No reply may go there.
 const RESERVED: [&str; 11] =
     ["ask", "observe", "pose", "cmd", "status", "health", "instance", "recording", "event", "config", "homeassistant"];
 

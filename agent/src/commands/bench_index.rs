@@ -11,8 +11,8 @@ use crate::config::ModelsConfig;
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, progress};
 
-/// Texts per call of the encoder.
-const BATCH: usize = 64;
+/// Number of texts in one call of the encoder.
+const BATCH_TEXTS: usize = 64;
 
 /// Measures each size that is asked for and draws the picture.
 ///
@@ -83,7 +83,7 @@ fn embed(told: &mut [SourceText], questions: &mut [SourceText], config: &ModelsC
     let encoders = crate::senses::encoders::load(config, Some(&[drivers::models::Role::TextEmbedding]))?;
     encoders.wait_ready();
     let Some(embedder) = encoders.text_embedder() else { return Ok(false) };
-    for batch in told.chunks_mut(BATCH).chain(questions.chunks_mut(BATCH)) {
+    for batch in told.chunks_mut(BATCH_TEXTS).chain(questions.chunks_mut(BATCH_TEXTS)) {
         let passages: Vec<String> = batch
             .iter()
             .map(|one| one.entity.as_ref().map_or_else(|| one.text.clone(), |who| format!("{who}: {}", one.text)))

@@ -155,7 +155,7 @@ impl WantedClip {
             let begin = episode.start.saturating_sub(episode.stream_start);
             let part = ClipPart { path, from: self.span.start.since(begin), to: self.span.end.since(begin) };
             // The episodes of one file are one stretch of it.
-            if !parts.iter().any(|known| known.path == part.path && known.from.abs_diff(part.from) < SAME) {
+            if !parts.iter().any(|known| known.path == part.path && known.from.abs_diff(part.from) < TIME_TOLERANCE) {
                 parts.push(part);
             }
         }
@@ -172,5 +172,5 @@ impl WantedClip {
     }
 }
 
-/// Times in answers are rounded to the millisecond.
-const SAME: Duration = Duration::from_millis(5);
+/// Tolerance of times: those in answers are rounded to the millisecond.
+const TIME_TOLERANCE: Duration = Duration::from_millis(5);

@@ -13,8 +13,8 @@ use crate::mqtt::entities;
 use crate::opening;
 use crate::output::Output;
 
-/// How long the running agent may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Maximum time for the running agent to answer.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Prints who is known, or what became of a naming.
 ///
@@ -49,7 +49,7 @@ pub fn run(command: &EntityCommand, global: &GlobalArgs, output: Output) -> Resu
                     ("name_entity", json!({ "entity": entity, "split": others }))
                 }
             };
-            agent.command(config, name, body, PATIENCE)?
+            agent.command(config, name, body, REPLY_TIMEOUT)?
         }
     };
     if output.json {

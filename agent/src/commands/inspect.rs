@@ -21,8 +21,8 @@ use crate::mqtt::places;
 use crate::output::Output;
 use crate::{opening, output, when};
 
-/// How long the running agent may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Maximum time for the running agent to answer.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Prints what was asked for.
 ///
@@ -72,7 +72,7 @@ pub(super) fn one_episode(
         }
         CommandTarget::Agent(agent) => {
             let body = json!({ "episode": id.to_string() });
-            agent.command(&loaded.config, "get", body, PATIENCE).map(|mut reply| Some(reply["episode"].take()))
+            agent.command(&loaded.config, "get", body, REPLY_TIMEOUT).map(|mut reply| Some(reply["episode"].take()))
         }
     }
 }
@@ -94,7 +94,7 @@ pub(super) fn list_episodes(
         CommandTarget::Agent(agent) => {
             let at = |end: fn(&TimeSpan) -> Timestamp| filter.span.as_ref().map(|span| end(span).format(zone));
             let body = json!({ "since": at(|span| span.start), "until": at(|span| span.end), "limit": filter.limit });
-            agent.command(&loaded.config, "list", body, PATIENCE)
+            agent.command(&loaded.config, "list", body, REPLY_TIMEOUT)
         }
     }
 }
@@ -187,7 +187,7 @@ fn by_mqtt(
         InspectCommand::Places { limit } => ("list", json!({ "of": "places", "limit": limit })),
         InspectCommand::Stats => ("list", json!({ "of": "stats" })),
     };
-    let mut reply = agent.command(config, command, body, PATIENCE)?;
+    let mut reply = agent.command(config, command, body, REPLY_TIMEOUT)?;
     if matches!(what, InspectCommand::Events { .. }) {
         // As the store itself says it, a number.
         let next = reply["next"].as_str().and_then(|next| next.parse::<EventId>().ok());

@@ -111,7 +111,7 @@ impl RunningAgent {
         let proof =
             (ours && has_memory(config)).then(|| Proof::leave(&Directories::from_config(config), name).ok()).flatten();
         if let Some(proof) = &proof {
-            body[operator::FIELD] = proof.name().into();
+            body[operator::PROOF_FIELD] = proof.name().into();
         }
         let reply = block_on(async {
             let client = requester::connect(config).await?;

@@ -18,8 +18,8 @@ use crate::mqtt::procedure::{read, render};
 use crate::output::Output;
 use crate::{opening, when};
 
-/// How long the running agent may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Maximum time for the running agent to answer.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Asks and prints the answer.
 ///
@@ -34,7 +34,7 @@ pub fn run(args: &ProcedureArgs, global: &GlobalArgs, output: Output) -> Result<
     let now = clock.now();
     let reply = match place::open(&loaded, clock)? {
         CommandTarget::Store(memory) => offline(&memory, config, &request, &zone)?,
-        CommandTarget::Agent(agent) => agent.command(config, "procedure", Json::Object(request), PATIENCE)?,
+        CommandTarget::Agent(agent) => agent.command(config, "procedure", Json::Object(request), REPLY_TIMEOUT)?,
     };
     if let Some(file) = args.query.picture_file() {
         let picture = reply["picture"].as_str().unwrap_or_default();

@@ -18,8 +18,8 @@ use crate::mqtt::search;
 use crate::output::{Output, visible};
 use crate::{opening, when};
 
-/// How long the running agent may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Maximum time for the running agent to answer.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Searches and prints what was found.
 ///
@@ -50,7 +50,7 @@ pub fn run(args: &SearchArgs, global: &GlobalArgs, output: Output) -> Result<Exi
             let fields = Map::from_iter(body.as_object().cloned().unwrap_or_default());
             offline(&memory, &fields, now, &zone, &super::inspect::links(config)?)?
         }
-        CommandTarget::Agent(agent) => agent.command(config, "search", body, PATIENCE)?,
+        CommandTarget::Agent(agent) => agent.command(config, "search", body, REPLY_TIMEOUT)?,
     };
     if output.json {
         output.json(&reply);

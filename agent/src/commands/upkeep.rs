@@ -228,7 +228,7 @@ fn name_there(path: &Path, what: &str) -> Result<String, Failure> {
 /// A name that no other run of this program chooses.
 fn own_name(kind: &str) -> String {
     let nanos = clock().now().to_jiff().as_nanosecond();
-    format!("{}{}-{nanos}{kind}", upkeep::OWN, std::process::id())
+    format!("{}{}-{nanos}{kind}", upkeep::OWN_PREFIX, std::process::id())
 }
 
 fn failure(error: UpkeepError) -> Failure {

@@ -38,8 +38,8 @@ pub use pose::{PoseConfig, PoseOptions};
 pub use reasoning::{ControllerKind, ReasoningConfig};
 pub use schema::{closest, schema};
 pub use sections::{
-    Accelerator, BackupConfig, CompactionConfig, LearningConfig, LogConfig, LogFormat, MediaServerConfig, MemoryConfig,
-    MetricsConfig, ModelsConfig, RecordingConfig, SHORTEST_TOKEN, SegmentsConfig, SourceConfig, Speed,
+    Accelerator, BackupConfig, CompactionConfig, LearningConfig, LogConfig, LogFormat, MIN_TOKEN_CHARS,
+    MediaServerConfig, MemoryConfig, MetricsConfig, ModelsConfig, RecordingConfig, SegmentsConfig, SourceConfig, Speed,
 };
 pub use source_spec::source_spec;
 pub use tensorrt::{EnginePrecision, TensorRtConfig, TensorRtRoad};

@@ -12,8 +12,8 @@ use crate::exit::{Exit, Failure};
 use crate::mqtt::{ConfigurationControl, FrontDoor, Identity, MqttCounters, MqttError, RecordingControl, serve};
 use crate::service::MemoryService;
 
-/// First pause before the MQTT interface restarts after a panic; it doubles.
-const BACKOFF: Duration = Duration::from_secs(1);
+/// First pause before the MQTT interface restarts after a panic; it doubles with each restart.
+const BACKOFF_MIN: Duration = Duration::from_secs(1);
 const BACKOFF_MAX: Duration = Duration::from_secs(60);
 
 /// Everything needed to open it, again where need be.
@@ -74,7 +74,7 @@ pub async fn run(
         shutdown.cancelled().await;
         return Ok(());
     }
-    let mut backoff = BACKOFF;
+    let mut backoff = BACKOFF_MIN;
     loop {
         let serving = tokio::spawn(serve(parts.door(), shutdown.clone(), online.clone()));
         match serving.await {

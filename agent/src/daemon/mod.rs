@@ -55,14 +55,14 @@ pub struct RunOptions {
     pub strict: bool,
 }
 
-/// How long the service's threads may take to finish what is queued.
-const DRAIN_MEMORY: Duration = Duration::from_secs(20);
-/// How long the sources may take to hand on their last segments.
-const DRAIN_SOURCES: Duration = Duration::from_secs(20);
-/// How long the broker may take to hear the last words.
-const DRAIN_FRONT_DOOR: Duration = Duration::from_secs(10);
+/// Maximum time for the threads of the service to finish what is queued.
+const MEMORY_DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
+/// Maximum time for the sources to deliver their last segments.
+const SOURCES_DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
+/// Maximum time to send the last messages to the broker.
+const MQTT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long `--strict` waits for the broker.
-const STRICT_BROKER: Duration = Duration::from_secs(10);
+const STRICT_BROKER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Runs until a signal, the end of all files with `exit_at_end`, or a broken store. `layers` are what `loaded` was made from.
 ///
@@ -273,12 +273,12 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     systemd::stopping();
     language_models.stop();
     let sources = tokio::task::spawn_blocking(move || perceiving.stop());
-    if tokio::time::timeout(DRAIN_SOURCES, sources).await.is_err() {
-        tracing::error!("a source did not stop within {DRAIN_SOURCES:?}; its open segment is lost");
+    if tokio::time::timeout(SOURCES_DRAIN_TIMEOUT, sources).await.is_err() {
+        tracing::error!("a source did not stop within {SOURCES_DRAIN_TIMEOUT:?}; its open segment is lost");
     }
     close_door.cancel();
     if !front_door.is_finished() {
-        match tokio::time::timeout(DRAIN_FRONT_DOOR, &mut front_door).await {
+        match tokio::time::timeout(MQTT_DRAIN_TIMEOUT, &mut front_door).await {
             Ok(Ok(Err(failure))) if outcome.is_ok() => outcome = Err(failure),
             Ok(_) => {}
             Err(_elapsed) => tracing::warn!("the last messages were not delivered to the broker in time"),
@@ -286,10 +286,10 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     }
     store_failed.abort();
     let visit = service.end_visit().into_iter().collect();
-    if tokio::time::timeout(DRAIN_FRONT_DOOR, service.remember_visits(visit)).await.is_err() {
+    if tokio::time::timeout(MQTT_DRAIN_TIMEOUT, service.remember_visits(visit)).await.is_err() {
         tracing::warn!("the end of the visit to this place was not remembered in time");
     }
-    tokio::task::spawn_blocking(move || threads.drain(DRAIN_MEMORY)).await.or_exit(Exit::Internal)?;
+    tokio::task::spawn_blocking(move || threads.drain(MEMORY_DRAIN_TIMEOUT)).await.or_exit(Exit::Internal)?;
     background.cancel();
     tracing::info!("stopped");
     outcome
@@ -377,11 +377,13 @@ async fn serve_mcp(
 }
 
 async fn wait_online(mut online: watch::Receiver<bool>) -> Result<(), Failure> {
-    match tokio::time::timeout(STRICT_BROKER, online.wait_for(|online| *online)).await {
+    match tokio::time::timeout(STRICT_BROKER_TIMEOUT, online.wait_for(|online| *online)).await {
         Ok(Ok(_)) => Ok(()),
         _ => Err(Failure::new(
             Exit::Broker,
-            format!("not online within {STRICT_BROKER:?}, and --strict does not wait longer; see the warnings above"),
+            format!(
+                "not online within {STRICT_BROKER_TIMEOUT:?}, and --strict does not wait longer; see the warnings above"
+            ),
         )),
     }
 }

@@ -19,11 +19,11 @@ use super::wire::{ChatMessage, ChatReply, ChatRequest, estimated_tokens, json_wi
 use super::{EndpointAddress, LanguageModelHealth, LlmError};
 use crate::config::{EndpointConfig, Purpose};
 
-/// Questions that may wait for an endpoint.
+/// Maximum number of prompts that wait for an endpoint.
 const MAX_WAITING: usize = 16;
-/// The seed of every request.
+/// Seed of every request.
 const SEED: u64 = 7;
-/// Tokens that a picture counts for; most models need fewer.
+/// Number of tokens that a picture counts for. Most models need fewer.
 const PICTURE_TOKENS: u64 = 1_600;
 
 /// Where requests go.

@@ -11,7 +11,7 @@ use super::{LlmError, endpoint::Endpoint};
 use crate::config::Purpose;
 
 const RULES: &str = include_str!("prompts/gist.txt");
-/// Tokens of a reply: a list of numbers.
+/// Maximum number of tokens of a reply: a list of numbers.
 const REPLY_TOKENS: u32 = 800;
 
 /// Chooses lines with a model.

@@ -22,8 +22,8 @@ use tokio_rustls::TlsConnector;
 use super::LlmError;
 pub use crate::endpoint_address::EndpointAddress;
 
-/// Largest reply.
-pub const LARGEST_REPLY: usize = 256 << 10;
+/// Maximum size of a reply, in bytes.
+pub const MAX_REPLY_BYTES: usize = 256 << 10;
 
 /// A client of one endpoint.
 pub struct HttpClient {
@@ -103,9 +103,9 @@ impl HttpClient {
         let reply = sender.send_request(request).await.map_err(unreachable)?;
         let (head, body) = reply.into_parts();
         let seconds = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        let body = Limited::new(body, LARGEST_REPLY).collect().await.map_err(|error| {
+        let body = Limited::new(body, MAX_REPLY_BYTES).collect().await.map_err(|error| {
             match error.downcast_ref::<LengthLimitError>() {
-                Some(_) => LlmError::TooLarge(LARGEST_REPLY),
+                Some(_) => LlmError::TooLarge(MAX_REPLY_BYTES),
                 None => LlmError::Unreachable("the connection was cut".to_owned()),
             }
         })?;

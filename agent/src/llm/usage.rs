@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::upkeep::{create_private, give_to_owner_of};
 
-/// Months that are kept.
-const MONTHS: usize = 13;
-/// Largest file that is read.
-const LARGEST: u64 = 64 << 10;
+/// Number of months that are kept.
+const MAX_MONTHS: usize = 13;
+/// Maximum size of the file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 64 << 10;
 
 /// What one endpoint has used.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl Usage {
         self.requests_today += 1;
         let used = self.months.entry(month).or_default();
         *used = used.saturating_add(tokens);
-        while self.months.len() > MONTHS {
+        while self.months.len() > MAX_MONTHS {
             self.months.pop_first();
         }
     }
@@ -77,7 +77,7 @@ impl UsageFile {
         let Some(path) = &self.0 else { return Usage::default() };
         let text = match fs::metadata(path).map(|file| file.len()) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Usage::default(),
-            Ok(bytes) if bytes > LARGEST => Err("it is too large".to_owned()),
+            Ok(bytes) if bytes > MAX_FILE_BYTES => Err("it is too large".to_owned()),
             _ => fs::read_to_string(path).map_err(|error| error.to_string()),
         };
         match text.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string())) {

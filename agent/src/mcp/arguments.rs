@@ -42,8 +42,8 @@ pub struct Parameter {
     pub about: &'static str,
 }
 
-/// How every description of a time ends.
-const TIMES: &str = " A time such as 2026-11-20T08:00:00+01:00, a date, or how long ago, such as 2h.";
+/// End of every description of a time.
+const TIME_HELP: &str = " A time such as 2026-11-20T08:00:00+01:00, a date, or how long ago, such as 2h.";
 
 impl Parameter {
     /// An argument that may be left out.
@@ -61,7 +61,7 @@ impl Parameter {
         match self.holds {
             Holds::Text => json!({"type": "string", "description": about}),
             Holds::OneOf(choices) => json!({"type": "string", "enum": choices, "description": about}),
-            Holds::Time => json!({"type": "string", "description": format!("{about}{TIMES}")}),
+            Holds::Time => json!({"type": "string", "description": format!("{about}{TIME_HELP}")}),
             Holds::Texts => json!({"type": "array", "items": {"type": "string"}, "description": about}),
             Holds::Count(usual, most) => {
                 json!({"type": "integer", "minimum": 1, "maximum": most, "default": usual, "description": about})

@@ -12,12 +12,12 @@ use crate::config::mqtt::MqttConfig;
 use crate::mqtt::request::{Client, RequestError, Vitals};
 use crate::operator::{self, Proof};
 
-/// How long a request may take, a new connection included. Some clients wait 10 s for a tool.
-const PATIENCE: Duration = Duration::from_secs(9);
-/// How long one attempt may take.
-const ATTEMPT: Duration = Duration::from_secs(8);
-/// How long to wait for the status that the broker keeps.
-const VITALS: Duration = Duration::from_millis(500);
+/// Maximum time of a request, a new connection included. Some clients wait 10 s for a tool.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(9);
+/// Maximum time of one attempt.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(8);
+/// Maximum time to receive the retained status.
+const STATUS_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A request of the contract.
 #[derive(Debug, Clone, Copy)]
@@ -69,12 +69,12 @@ impl BrokerDoor {
             let picture = matches!(request, ContractRequest::Command("picture"));
             let proof = picture.then(|| Proof::leave(&self.directories, "picture").ok()).flatten();
             if let Some(proof) = &proof {
-                body[operator::FIELD] = proof.name().into();
+                body[operator::PROOF_FIELD] = proof.name().into();
             }
             Ok(match request {
-                ContractRequest::Ask => client.ask(body, ATTEMPT).await,
-                ContractRequest::Observe => client.observe(body, ATTEMPT).await,
-                ContractRequest::Command(name) => client.command(name, body, ATTEMPT).await,
+                ContractRequest::Ask => client.ask(body, ATTEMPT_TIMEOUT).await,
+                ContractRequest::Observe => client.observe(body, ATTEMPT_TIMEOUT).await,
+                ContractRequest::Command(name) => client.command(name, body, ATTEMPT_TIMEOUT).await,
             })
         };
         // Once more where the connection broke under it. Requests can be repeated: what is told has an id, and forgetting
@@ -86,16 +86,18 @@ impl BrokerDoor {
             }
             .map_err(|error| self.told(&error))
         };
-        match tokio::time::timeout(PATIENCE, attempts).await {
+        match tokio::time::timeout(REQUEST_TIMEOUT, attempts).await {
             Ok(outcome) => checked(outcome?),
-            Err(_elapsed) => Err(DoorError::new("unreachable", format!("no reply within {} s", PATIENCE.as_secs()))),
+            Err(_elapsed) => {
+                Err(DoorError::new("unreachable", format!("no reply within {} s", REQUEST_TIMEOUT.as_secs())))
+            }
         }
     }
 
     /// What the agent says of itself.
     pub async fn vitals(&self) -> Result<Vitals, DoorError> {
-        let vitals = match self.client().await?.vitals(VITALS).await {
-            Err(RequestError::Connection(_)) => self.client().await?.vitals(VITALS).await,
+        let vitals = match self.client().await?.vitals(STATUS_TIMEOUT).await {
+            Err(RequestError::Connection(_)) => self.client().await?.vitals(STATUS_TIMEOUT).await,
             vitals => vitals,
         };
         vitals.map_err(|error| self.told(&error))

@@ -7,7 +7,7 @@ use super::digest;
 use super::door::{Door, DoorError};
 use super::tools::ToolName;
 
-/// Deadline of a question, milliseconds. The agent's reason is heard before this side gives up.
+/// Deadline of a question, in milliseconds. It ends before the client's own timeout, so that the agent's reason arrives.
 const DEADLINE_MS: u64 = 7_500;
 
 /// What a call returns.

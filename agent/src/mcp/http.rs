@@ -27,7 +27,7 @@ use crate::http::{self, HttpLimits};
 use crate::media::{allowed, read_token};
 
 /// How long a request may take, its body included: who sends it byte by byte takes nobody's place.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MAX_REQUEST_TIME: Duration = Duration::from_secs(30);
 
 /// The server, listening.
 pub struct McpServer {
@@ -115,7 +115,7 @@ async fn answer(State(served): State<Arc<ServedMcp>>, mut request: Request) -> R
     if is_own_origin(request.headers()) {
         request.headers_mut().remove(header::ORIGIN);
     }
-    match tokio::time::timeout(PATIENCE, served.service.handle(request)).await {
+    match tokio::time::timeout(MAX_REQUEST_TIME, served.service.handle(request)).await {
         Ok(response) => response.map(Body::new),
         Err(_elapsed) => (StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")], "the request took too long\n")
             .into_response(),

@@ -12,9 +12,9 @@ const HEALTH: &str = "engram://health";
 const EPISODE: &str = "engram://episode/";
 const PICTURE: &str = "engram://picture/";
 const JSON: &str = "application/json";
-/// Events of an episode, and pixels across a picture.
-const EVENTS: u64 = 100;
-const WIDTH: u64 = 640;
+/// Maximum number of events of an episode.
+const MAX_EVENTS: u64 = 100;
+const PICTURE_WIDTH: u64 = 640;
 
 /// Resources with an address of their own.
 pub fn fixed() -> Vec<Resource> {
@@ -47,11 +47,11 @@ pub async fn read(door: &Door, uri: &str, now: &str) -> Result<ReadResourceResul
         let vitals = door.vitals().await?;
         text(&json!({ "now": now, "robot": door.robot(), "status": vitals.status, "health": vitals.health }), uri)
     } else if let Some(id) = uri.strip_prefix(EPISODE) {
-        let mut episode = digest::episode(&door.command("get", json!({ "episode": id, "limit": EVENTS })).await?);
+        let mut episode = digest::episode(&door.command("get", json!({ "episode": id, "limit": MAX_EVENTS })).await?);
         episode["now"] = now.into();
         text(&episode, uri)
     } else if let Some(id) = uri.strip_prefix(PICTURE) {
-        let mut picture = picture_of(door, id, WIDTH).await?;
+        let mut picture = picture_of(door, id, PICTURE_WIDTH).await?;
         let media_type = picture["media_type"].as_str().unwrap_or("image/jpeg").to_owned();
         let Value::String(data) = picture["data"].take() else {
             return Err(DoorError::new("internal", "the agent returned no picture"));

@@ -9,10 +9,10 @@ use tokio::sync::Semaphore;
 
 use super::MediaLinks;
 
-/// Pictures that are decoded at once. Each takes a processor and the memory of a decoder.
-const AT_ONCE: usize = 1;
-/// Pictures that wait for their turn.
-const WAITING: usize = 8;
+/// Maximum number of pictures decoded at once. Each takes a core and the memory of a decoder.
+const MAX_DECODING: usize = 1;
+/// Maximum number of pictures that wait to be decoded.
+const MAX_WAITING: usize = 8;
 /// How far into an episode its picture is taken: the first pictures of a camera are often dark.
 const INTO_EPISODE: Duration = Duration::from_secs(1);
 
@@ -56,7 +56,7 @@ pub enum PictureError {
     #[error("no recording shows this moment, or it was deleted by now")]
     Nothing,
     /// Too many pictures are wanted at once.
-    #[error("{WAITING} pictures wait already")]
+    #[error("{MAX_WAITING} pictures wait already")]
     Busy,
     /// The recording cannot be read.
     #[error("the recording cannot be read: {0}")]
@@ -74,7 +74,7 @@ pub struct Pictures {
 impl Pictures {
     /// Of these recordings.
     pub fn new(links: MediaLinks) -> Self {
-        Self { links, turns: Semaphore::new(AT_ONCE), places: Semaphore::new(AT_ONCE + WAITING) }
+        Self { links, turns: Semaphore::new(MAX_DECODING), places: Semaphore::new(MAX_DECODING + MAX_WAITING) }
     }
 
     /// The picture of a moment, at most `max_width` pixels across.

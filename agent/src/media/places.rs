@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use crate::config::{Config, Directories, source_spec};
 
 /// File in the data directory that lists the played files, one path a line.
-const LIST: &str = "played";
+const LIST_FILE: &str = "played";
 /// Maximum number of bytes read from that file.
 const MAX_LIST: u64 = 4 << 20;
 
@@ -35,7 +35,7 @@ impl Places {
     /// Returns the places of an installation.
     pub fn from_config(config: &Config) -> Self {
         let directories = Directories::from_config(config);
-        let list = directories.data.join(LIST);
+        let list = directories.data.join(LIST_FILE);
         let mut played = listed(&list);
         for (name, source) in &config.sources {
             if let Ok(SourceKind::File(file)) = source_spec(name, source).map(|spec| spec.kind) {

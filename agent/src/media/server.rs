@@ -18,8 +18,8 @@ use tokio::net::TcpListener;
 use tokio_util::io::ReaderStream;
 use tokio_util::sync::CancellationToken;
 
+use crate::config::MIN_TOKEN_CHARS;
 use crate::config::MediaServerConfig;
-use crate::config::SHORTEST_TOKEN;
 use crate::http::{self, HttpLimits};
 
 /// The token of the configuration.
@@ -42,8 +42,8 @@ pub(crate) fn read_token(section: &str, token: Option<&str>, file: Option<&FileP
         (None, None) => return Err(format!("{section}.token_file is missing")),
     };
     let token = token.trim_end_matches(['\r', '\n']).to_owned();
-    if token.len() < SHORTEST_TOKEN {
-        return Err(format!("the token of {section} is shorter than {SHORTEST_TOKEN} characters"));
+    if token.len() < MIN_TOKEN_CHARS {
+        return Err(format!("the token of {section} is shorter than {MIN_TOKEN_CHARS} characters"));
     }
     Ok(token)
 }

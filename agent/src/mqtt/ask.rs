@@ -18,7 +18,7 @@ use crate::config::mqtt::MqttLimits;
 use crate::media::MediaLinks;
 use crate::service::AskFailure;
 
-/// Most items of evidence that an answer carries.
+/// Maximum number of evidence items in an answer.
 const MAX_TOP_K: u64 = 100;
 
 /// Reads the payload of `…/ask`.

@@ -31,7 +31,7 @@ impl CommandName {
     ) -> Result<(), Refusal> {
         self.check_allowed(config).or_else(|refusal| {
             let denied = config.allow.get(self.as_str()) == Some(&false);
-            let proof = fields.get(operator::FIELD).and_then(Value::as_str).filter(|_| !denied);
+            let proof = fields.get(operator::PROOF_FIELD).and_then(Value::as_str).filter(|_| !denied);
             if proof.is_some_and(|proof| proofs.take(proof, self.as_str())) { Ok(()) } else { Err(refusal) }
         })
     }
@@ -159,13 +159,13 @@ mod tests {
         let proofs = Proofs::in_directories(&directories);
         let mut open = MqttConfig::default();
         let proof = operator::Proof::leave(&directories, "pause").unwrap();
-        let fields = Map::from_iter([(operator::FIELD.to_owned(), proof.name().into())]);
+        let fields = Map::from_iter([(operator::PROOF_FIELD.to_owned(), proof.name().into())]);
         assert!(CommandName::Resume.check_allowed_to(&open, &proofs, &fields).is_err());
         assert_eq!(CommandName::Pause.check_allowed_to(&open, &proofs, &fields), Ok(()));
         assert!(CommandName::Pause.check_allowed_to(&open, &proofs, &fields).is_err(), "once");
         open.allow.insert("pause".to_owned(), false);
         let proof = operator::Proof::leave(&directories, "pause").unwrap();
-        let fields = Map::from_iter([(operator::FIELD.to_owned(), proof.name().into())]);
+        let fields = Map::from_iter([(operator::PROOF_FIELD.to_owned(), proof.name().into())]);
         assert!(CommandName::Pause.check_allowed_to(&open, &proofs, &fields).is_err());
     }
 

@@ -38,8 +38,8 @@ pub const STORAGE: &str = "storage";
 pub const POSE: &str = "pose";
 pub const HOME_ASSISTANT: &str = "home assistant";
 
-/// Questions and commands that are worked on at once.
-const REQUESTS: usize = 512;
+/// Maximum number of questions and commands in progress.
+const MAX_REQUESTS: usize = 512;
 
 pub struct Context {
     pub config: MqttConfig,
@@ -113,7 +113,7 @@ impl Context {
             recording_changed: Notify::new(),
             outbox: Outbox::new(Arc::clone(&counters)),
             requests: TaskTracker::new(),
-            slots: Arc::new(Semaphore::new(REQUESTS)),
+            slots: Arc::new(Semaphore::new(MAX_REQUESTS)),
             leaving: CancellationToken::new(),
             forgetting: Forgetting::default(),
             homeassistant: HomeAssistant::new(homeassistant),

@@ -10,12 +10,12 @@ use tokio::time::Instant;
 
 use super::client::{Gone, Reliability, Sender};
 use super::context::Context;
-use super::presence::{CHALLENGE, challenge, instance_in, is_id, nonce, yields_to};
+use super::presence::{CHALLENGE_TIMEOUT, challenge, instance_in, is_id, nonce, yields_to};
 
-/// Pause between two corrections.
-const CORRECTION: Duration = Duration::from_secs(1);
-/// Pause between two challenges.
-const PAUSE: Duration = Duration::from_secs(5);
+/// Minimum time between two corrections.
+const CORRECTION_INTERVAL: Duration = Duration::from_secs(1);
+/// Minimum time between two challenges.
+const CHALLENGE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The state of it, for one connection.
 pub struct Dispute {
@@ -97,16 +97,16 @@ impl Dispute {
     pub fn next(&mut self, now: Instant) -> Option<Due> {
         if self.correction && now >= self.correct_after {
             self.correction = false;
-            self.correct_after = now + CORRECTION;
+            self.correct_after = now + CORRECTION_INTERVAL;
             return Some(Due::Correct);
         }
         match self.phase {
             Phase::Seen(at) if now >= at => {
-                self.phase = Phase::Asked(now + CHALLENGE);
+                self.phase = Phase::Asked(now + CHALLENGE_TIMEOUT);
                 Some(Due::Challenge)
             }
             Phase::Asked(until) if now >= until => {
-                self.phase = Phase::Unanswered(now + PAUSE);
+                self.phase = Phase::Unanswered(now + CHALLENGE_INTERVAL);
                 // What was written instead of the own id is still retained.
                 self.correction = true;
                 Some(Due::Settled)
@@ -159,9 +159,9 @@ mod tests {
         dispute.status();
         assert_eq!((dispute.next(now), dispute.next(now)), (Some(Due::Correct), None));
         dispute.status();
-        assert_eq!(dispute.due(), Some(now + CORRECTION));
+        assert_eq!(dispute.due(), Some(now + CORRECTION_INTERVAL));
         assert_eq!(dispute.next(now), None);
-        assert_eq!(dispute.next(now + CORRECTION), Some(Due::Correct));
+        assert_eq!(dispute.next(now + CORRECTION_INTERVAL), Some(Due::Correct));
     }
 
     #[test]
@@ -176,9 +176,9 @@ mod tests {
             assert_eq!(dispute.answer("b", text), None, "{text}");
         }
         assert_eq!(dispute.answer("b", r#"{"instance": "a"}"#).as_deref(), Some("a"));
-        let later = now + CHALLENGE;
+        let later = now + CHALLENGE_TIMEOUT;
         assert_eq!((dispute.next(later), dispute.next(later)), (Some(Due::Settled), Some(Due::Correct)));
         dispute.instance("b", "a", later);
-        assert_eq!(dispute.due(), Some(later + PAUSE), "the next challenge waits");
+        assert_eq!(dispute.due(), Some(later + CHALLENGE_INTERVAL), "the next challenge waits");
     }
 }

@@ -24,12 +24,12 @@ use super::{entities, gists, homeassistant, looking, procedure};
 use crate::health::HealthReport;
 use crate::service::EpisodeEvent;
 
-/// Signs of presence that may wait.
-const SIGNS: usize = 64;
-/// How long `online` waits for `…-in`, so that nobody who sees it publishes into the void.
-const BOTH_UP: Duration = Duration::from_secs(3);
-/// Time for each step of taking leave.
-const LEAVE: Duration = Duration::from_secs(2);
+/// Maximum number of presence messages that wait.
+const MAX_SIGNS: usize = 64;
+/// How long `online` waits for the connection `…-in`, so that no client publishes before it is subscribed.
+const ONLINE_WAIT: Duration = Duration::from_secs(3);
+/// Maximum time of each step of a clean exit.
+const LEAVE_STEP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// `…-in`: observations and `cmd/forget`.
 pub struct InConnection {
@@ -114,8 +114,8 @@ impl InConnection {
         if self.stop.is_cancelled() {
             // What has come is committed and acknowledged before leaving; the session keeps the rest.
             closing.cancel();
-            let ended = tokio::time::timeout(LEAVE, ingest).await;
-            link.close(LEAVE).await;
+            let ended = tokio::time::timeout(LEAVE_STEP_TIMEOUT, ingest).await;
+            link.close(LEAVE_STEP_TIMEOUT).await;
             return (closed(), ended.map_or(Ended::Done, done));
         }
         drop(link);
@@ -207,7 +207,7 @@ impl AskConnection {
             looking: self.context.service.looking_events(),
         };
         while !self.shutdown.is_cancelled() {
-            let (to_session, mut signs) = mpsc::channel(SIGNS);
+            let (to_session, mut signs) = mpsc::channel(MAX_SIGNS);
             let dispatcher = Dispatcher { context: Arc::clone(&self.context), signs: to_session };
             let connected = tokio::select! {
                 () = self.shutdown.cancelled() => break,
@@ -240,7 +240,7 @@ impl AskConnection {
                             self.online.send_replace(false);
                             self.stop_in.cancel();
                             // A clean farewell keeps the will from declaring the other one offline.
-                            link.close(LEAVE).await;
+                            link.close(LEAVE_STEP_TIMEOUT).await;
                             return Err(MqttError::RobotNameTaken {
                                 robot: self.context.topics.robot().to_owned(),
                                 other,
@@ -259,7 +259,7 @@ impl AskConnection {
             }
         }
         self.stop_in.cancel();
-        drop(tokio::time::timeout(LEAVE, &mut self.in_connection).await);
+        drop(tokio::time::timeout(LEAVE_STEP_TIMEOUT, &mut self.in_connection).await);
         Ok(())
     }
 
@@ -313,7 +313,7 @@ impl AskConnection {
         let granted = link.subscribe(&filters).await?;
         report_rights(&self.context, RIGHTS_ASK, &filters, &granted);
         let both = self.subscribed.wait_for(|subscribed| *subscribed);
-        if !matches!(tokio::time::timeout(BOTH_UP, both).await, Ok(Ok(_))) {
+        if !matches!(tokio::time::timeout(ONLINE_WAIT, both).await, Ok(Ok(_))) {
             tracing::warn!("online without the connection for observations");
         }
         self.announce_online(link).await?;
@@ -432,7 +432,7 @@ impl AskConnection {
         );
         self.context.problem(CONNECTION_ASK, Some(&message));
         // A clean farewell keeps the will from declaring the other one offline.
-        link.close(LEAVE).await;
+        link.close(LEAVE_STEP_TIMEOUT).await;
     }
 
     async fn announce_instance(&self, link: &Sender) -> Result<(), Gone> {
@@ -464,13 +464,13 @@ impl AskConnection {
         context.leaving.cancel();
         self.stop_in.cancel();
         // Each step that overruns is given up: what was accepted is committed, and the rest is the broker's to keep.
-        drop(tokio::time::timeout(LEAVE * 2, &mut self.in_connection).await);
+        drop(tokio::time::timeout(LEAVE_STEP_TIMEOUT * 2, &mut self.in_connection).await);
         context.requests.close();
-        drop(tokio::time::timeout(LEAVE, context.requests.wait()).await);
-        context.outbox.flush(LEAVE).await;
+        drop(tokio::time::timeout(LEAVE_STEP_TIMEOUT, context.requests.wait()).await);
+        context.outbox.flush(LEAVE_STEP_TIMEOUT).await;
         let stopped = self.retained(Outbound::Status, STOPPED);
-        drop(tokio::time::timeout(LEAVE, link.sender().publish(stopped)).await);
-        link.close(LEAVE).await;
+        drop(tokio::time::timeout(LEAVE_STEP_TIMEOUT, link.sender().publish(stopped)).await);
+        link.close(LEAVE_STEP_TIMEOUT).await;
         self.online.send_replace(false);
     }
 }

@@ -11,10 +11,10 @@ use super::gists;
 use super::places;
 use super::reply::Refusal;
 
-/// Most facts or entities of one list.
+/// Maximum number of facts or entities in a list.
 const MAX_LIST: u64 = 1000;
-/// Facts or entities of a list that names no limit.
-const USUAL_LIST: usize = 100;
+/// Default number of facts or entities in a list.
+const DEFAULT_LIST: usize = 100;
 
 /// What `cmd/list` lists instead of episodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl List {
     /// `of` names what to list; `None` for episodes.
     pub fn read(fields: Fields<'_>, moment: &TimeBase) -> Result<Option<Self>, Refusal> {
         let limit = fields.count("limit")?.unwrap_or(0).min(MAX_LIST);
-        let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0).unwrap_or(USUAL_LIST);
+        let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0).unwrap_or(DEFAULT_LIST);
         match fields.text("of")? {
             None | Some("episodes") => Ok(None),
             Some("entities") => Ok(Some(Self::Entities { limit })),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::fields::{Fields, TimeBase};
 use super::reply::Refusal;
 
-/// Most gists of one list.
+/// Maximum number of gists in a list.
 const MAX_LIST: u64 = 200;
 
 /// `cmd/list` with `"of": "gists"`

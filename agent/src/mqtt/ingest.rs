@@ -28,17 +28,17 @@ use super::reply::{Code, Refusal, Route};
 use super::topics::{Inbound, Outbound};
 use crate::service::{Committed, ForgetFailure, ObserveFailure, WriterReply};
 
-/// How long a reply to `observe` or `forget` may wait for a connection.
-const REPLY_PATIENCE: Duration = Duration::from_secs(60);
+/// How long a reply to `observe` or `forget` waits for a connection.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Rejected items that one announcement lists.
-const LISTED: usize = 32;
+/// Maximum number of rejected items in one announcement.
+const MAX_LISTED: usize = 32;
 
 /// Maximum number of messages in flight, counting a long one as several.
 pub const MAX_IN_FLIGHT: usize = 1024;
 
-/// Bytes that count as one message.
-const ROOM_UNIT: usize = 64 << 10;
+/// Number of bytes that count as one message.
+const UNIT_BYTES: usize = 64 << 10;
 
 /// The end of the way at the connection.
 pub struct Entrance {
@@ -63,7 +63,7 @@ pub fn way() -> (Entrance, Arrivals) {
 
 impl Receive for Entrance {
     async fn receive(&mut self, message: Message) {
-        let units = message.payload.len().div_ceil(ROOM_UNIT).clamp(1, MAX_IN_FLIGHT);
+        let units = message.payload.len().div_ceil(UNIT_BYTES).clamp(1, MAX_IN_FLIGHT);
         let units = u32::try_from(units).expect("at most MAX_IN_FLIGHT");
         // Room comes free by commits, and acknowledgements have a queue that holds as many as there is room: neither waits
         // for this connection. The semaphore is never closed; the other end is when it takes nothing more.
@@ -209,7 +209,7 @@ impl Ingest {
         .only_if_answerable();
         match request.body {
             Err(refusal) => {
-                context.answer(&request.route, &request.route.error(&refusal), REPLY_PATIENCE);
+                context.answer(&request.route, &request.route.error(&refusal), REPLY_TIMEOUT);
                 (request.route, IngestWork::Done, Duration::ZERO)
             }
             Ok(forget) => {
@@ -248,7 +248,7 @@ impl Ingest {
                 // Every redelivery fails the same way; once is enough to know.
                 if !redelivered && failure != ObserveFailure::Closed {
                     let refusal = Refusal::new(code, failure.to_string());
-                    context.answer(&route, &route.error(&refusal), REPLY_PATIENCE);
+                    context.answer(&route, &route.error(&refusal), REPLY_TIMEOUT);
                 }
                 Some(failure.to_string())
             }
@@ -273,16 +273,16 @@ impl Ingest {
         context.counters.observations_duplicate.add(report.duplicates);
         context.counters.observations_rejected.add(report.rejected.len() as u64);
         if route.address.is_some() {
-            context.answer(route, &report.body(route), REPLY_PATIENCE);
+            context.answer(route, &report.body(route), REPLY_TIMEOUT);
         } else if !report.rejected.is_empty() {
-            let listed = &report.rejected[..report.rejected.len().min(LISTED)];
+            let listed = &report.rejected[..report.rejected.len().min(MAX_LISTED)];
             self.announce_rejected(json!({"rejected": listed, "rejected_total": report.rejected.len()}));
         }
     }
 
     fn tell_refusal(&self, route: &Route, refusal: &Refusal) {
         if route.address.is_some() {
-            self.context.answer(route, &route.error(refusal), REPLY_PATIENCE);
+            self.context.answer(route, &route.error(refusal), REPLY_TIMEOUT);
         } else {
             self.announce_rejected(
                 json!({"rejected": [{"index": 0, "id": null, "error": refusal}], "rejected_total": 1}),
@@ -304,7 +304,7 @@ impl Ingest {
         let (refusal, problem) = match outcome {
             Ok(reply) => {
                 let body = forgetting::body(&self.context, &reply);
-                self.context.answer(route, &route.seal(body), REPLY_PATIENCE);
+                self.context.answer(route, &route.seal(body), REPLY_TIMEOUT);
                 return None;
             }
             Err(ForgetFailure::Invalid(message)) => (Refusal::bad(message), None),
@@ -318,7 +318,7 @@ impl Ingest {
             Err(ForgetFailure::Read(error)) => (Refusal::new(Code::Internal, error.to_string()), None),
         };
         if problem.is_none() || !redelivered {
-            self.context.answer(route, &route.error(&refusal), REPLY_PATIENCE);
+            self.context.answer(route, &route.error(&refusal), REPLY_TIMEOUT);
         }
         problem
     }

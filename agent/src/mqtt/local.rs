@@ -20,8 +20,8 @@ use super::{FrontDoor, MqttError, requests};
 use crate::health::HealthReport;
 use crate::service::ObserveFailure;
 
-/// Longest wait of an observation that comes faster than `mqtt.limits.observations_per_s`.
-const PACE: Duration = Duration::from_secs(5);
+/// Maximum delay of an observation that exceeds `mqtt.limits.observations_per_s`.
+const MAX_DELAY: Duration = Duration::from_secs(5);
 
 /// The contract without a broker.
 pub struct LocalDoor {
@@ -78,7 +78,7 @@ impl LocalDoor {
         let outcome = async {
             let items = request.body?;
             let wait = self.context.pace(items.told.len());
-            if wait > PACE {
+            if wait > MAX_DELAY {
                 return Err(busy());
             }
             tokio::time::sleep(wait).await;

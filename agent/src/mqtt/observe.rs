@@ -13,13 +13,13 @@ use super::topics::check_name;
 use crate::config::mqtt::MqttLimits;
 use crate::service::Committed;
 
-/// Longest text of one observation, bytes.
+/// Maximum length of the text of an observation, in bytes.
 const MAX_TEXT: usize = 32 << 10;
 
-/// Longest sender's id, bytes.
+/// Maximum length of the sender's id, in bytes.
 const MAX_ID: usize = 256;
 
-/// Who speaks where the sender does not say.
+/// Default source of an observation.
 const DEFAULT_SOURCE: &str = "observe";
 
 /// One item that was not accepted.

@@ -14,12 +14,12 @@ use super::pose;
 use super::reply::{Code, Refusal};
 use crate::service::ObserveFailure;
 
-/// The source of names that come by the command.
+/// Source of names given by the command.
 const SOURCE: &str = "name_place";
-/// Longest name, bytes.
-const LONGEST: usize = 128;
-/// How long looking for a place may take.
-const BUDGET: Duration = Duration::from_secs(10);
+/// Maximum length of a name, in bytes.
+const MAX_NAME_BYTES: usize = 128;
+/// Maximum time to search for a place.
+const SEARCH_BUDGET: Duration = Duration::from_secs(10);
 
 /// The places, the most visited first.
 ///
@@ -57,9 +57,9 @@ pub enum Naming {
 pub fn read(fields: Fields<'_>) -> Result<Naming, Refusal> {
     let text = |field: &str| -> Result<String, Refusal> {
         let name = fields.text(field)?.map(str::trim).unwrap_or_default();
-        if name.is_empty() || name.len() > LONGEST || name.chars().any(char::is_control) {
+        if name.is_empty() || name.len() > MAX_NAME_BYTES || name.chars().any(char::is_control) {
             return Err(Refusal::bad(format!(
-                "`{field}` is missing, empty, longer than {LONGEST} bytes or has control characters; it is the name of a \
+                "`{field}` is missing, empty, longer than {MAX_NAME_BYTES} bytes or has control characters; it is the name of a \
                  place, for instance \"kitchen\""
             )));
         }
@@ -125,7 +125,7 @@ pub async fn run(context: &Context, fields: Fields<'_>) -> Result<Value, Refusal
 
 /// The place to be renamed, as it is called now.
 async fn known(context: &Context, old: &str, name: &str) -> Result<String, Refusal> {
-    let places = context.service.list(BUDGET, |memory, _| memory.places()).await;
+    let places = context.service.list(SEARCH_BUDGET, |memory, _| memory.places()).await;
     let places = places.map_err(|failure| Refusal::new(Code::Internal, failure.to_string()))?;
     let find = |name: &str| places.iter().find(|place| place.name.to_lowercase() == name.to_lowercase());
     let Some(found) = find(old) else {

@@ -19,8 +19,8 @@ use super::context::Context;
 use super::requests::Sign;
 use super::topics::Outbound;
 
-/// How long an instance that is there may take to answer.
-pub const CHALLENGE: Duration = Duration::from_secs(3);
+/// Maximum time for another instance to answer a challenge.
+pub const CHALLENGE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// `online`, retained.
 pub const ONLINE: &str = "online";
@@ -54,7 +54,7 @@ pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<
     link.publish(Publication { fire_and_forget: true, plain_text: true, ..letter }).await?;
     let mut instance = None;
     let mut status = None;
-    let stored = tokio::time::timeout(CHALLENGE, async {
+    let stored = tokio::time::timeout(CHALLENGE_TIMEOUT, async {
         while let Some(sign) = signs.recv().await {
             match sign {
                 Sign::Instance(id) => instance = Some(id),
@@ -101,9 +101,9 @@ async fn living(
     let patience = match link.publish(challenge(context, nonce, answers)).await? {
         // The other would be subscribed.
         Delivery::NobodyListens => return Ok(None),
-        Delivery::Taken => CHALLENGE,
+        Delivery::Taken => CHALLENGE_TIMEOUT,
         // Not allowed to ask: the next report of its health will tell.
-        Delivery::Refused => Duration::from_secs(context.config.health_interval_s) + CHALLENGE,
+        Delivery::Refused => Duration::from_secs(context.config.health_interval_s) + CHALLENGE_TIMEOUT,
     };
     let own = context.identity.instance.as_str();
     let sign = async {
@@ -128,7 +128,7 @@ pub fn challenge(context: &Context, nonce: &str, answers: String) -> Publication
         topic: context.topics.command(CommandName::Instance.as_str()).expect("names of commands are topic levels"),
         payload: json!({"request_id": nonce}).to_string().into(),
         response_topic: Some(answers),
-        expiry: Some(CHALLENGE),
+        expiry: Some(CHALLENGE_TIMEOUT),
         ..Publication::default()
     }
 }

@@ -14,10 +14,10 @@ use super::reply::Refusal;
 /// Names of all queries, as in `{"next": {…}}`.
 pub const QUERIES: [&str; 8] = ["list", "get", "paths", "next", "missing", "alternatives", "behaviours", "show"];
 
-/// How many of each are told where the request does not say.
-const USUAL_LIST: usize = 100;
-const USUAL_PATHS: usize = 20;
-const USUAL_NEXT: usize = 5;
+/// Default number of procedures, of paths and of next steps.
+const DEFAULT_LIST: usize = 100;
+const DEFAULT_PATHS: usize = 20;
+const DEFAULT_NEXT: usize = 5;
 
 /// Reads a request: exactly one query.
 pub fn read(fields: Fields<'_>) -> Result<ProcedureRequest, Refusal> {
@@ -34,22 +34,22 @@ pub fn read(fields: Fields<'_>) -> Result<ProcedureRequest, Refusal> {
     Ok(match name {
         "list" => ProcedureRequest::List {
             goal_like: query.text("goal_like")?.map(str::to_owned),
-            max: amount(query, "max", USUAL_LIST)?,
+            max: amount(query, "max", DEFAULT_LIST)?,
         },
         "get" => ProcedureRequest::Get(which(query)?),
         "paths" => ProcedureRequest::Paths {
             of: which(query)?,
             constraints: constraints(query)?,
             done: done()?,
-            max: amount(query, "max", USUAL_PATHS)?,
+            max: amount(query, "max", DEFAULT_PATHS)?,
         },
-        "next" => ProcedureRequest::Next { of: which(query)?, done: done()?, k: amount(query, "k", USUAL_NEXT)? },
+        "next" => ProcedureRequest::Next { of: which(query)?, done: done()?, k: amount(query, "k", DEFAULT_NEXT)? },
         "missing" => ProcedureRequest::Missing { of: which(query)?, done: done()? },
         "alternatives" => ProcedureRequest::Alternatives {
             of: which(query)?,
             blocked: query.texts("blocked")?,
             done: done()?,
-            max: amount(query, "max", USUAL_PATHS)?,
+            max: amount(query, "max", DEFAULT_PATHS)?,
         },
         "behaviours" => {
             let person = query.text("person")?.ok_or_else(|| Refusal::bad("`person` is missing"))?;

@@ -26,8 +26,8 @@ use super::topics::{NameError, Outbound, Topics};
 use super::{MqttError, presence};
 use crate::config::mqtt::MqttConfig;
 
-/// How long a clean farewell may take.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// Maximum time of a clean disconnect.
+const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Why there is no reply.
 #[derive(Debug, thiserror::Error)]
@@ -170,7 +170,7 @@ impl Client {
         let keeper = AbortOnDropHandle::new(tokio::spawn(async move {
             tokio::select! {
                 end = link.end() => drop(ending.send_replace(Some(end.message))),
-                _ = leave => link.close(FAREWELL).await,
+                _ = leave => link.close(DISCONNECT_TIMEOUT).await,
             }
         }));
         Ok(Self { topics, inbox, sender, waiting, next: AtomicU64::new(1), ended, farewell, keeper })

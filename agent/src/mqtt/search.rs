@@ -11,9 +11,9 @@ use super::reply::Refusal;
 use crate::media::MediaLinks;
 use crate::when;
 
-/// Events of a reply where the request says nothing, and at most.
-const USUAL: u64 = 10;
-const MOST: u64 = 100;
+/// Default and maximum number of events in a reply.
+const DEFAULT_EVENTS: u64 = 10;
+const MAX_EVENTS: u64 = 100;
 
 /// Reads the request.
 pub fn read(fields: Fields<'_>, moment: &TimeBase) -> Result<WordQuery, Refusal> {
@@ -26,7 +26,7 @@ pub fn read(fields: Fields<'_>, moment: &TimeBase) -> Result<WordQuery, Refusal>
         Some("relevance") => WordOrder::Relevance,
         Some(_) => return Err(Refusal::bad("`order` is \"newest\" or \"relevance\"")),
     };
-    let limit = fields.count("limit")?.unwrap_or(USUAL).min(MOST);
+    let limit = fields.count("limit")?.unwrap_or(DEFAULT_EVENTS).min(MAX_EVENTS);
     let query = match fields.text("query")? {
         Some(text) => WordQuery::parse(text, &mut |text| when::parse(text, moment.now, &moment.zone))
             .map_err(|error| Refusal::bad(format!("`query`: {error}")))?,

@@ -7,10 +7,10 @@ use memory_core::{EpisodeId, Observation, ObserveOutcome};
 use serde::Serialize;
 
 /// After so long without an addition an episode of told observations counts as over (docs/memory-format.md, Episodes: at most 60 s apart).
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Streams followed at once; beyond it the one that was quiet for longest ends early.
-const STREAMS: usize = 256;
+/// Maximum number of streams followed at once. Beyond it, the one that was quiet longest ends early.
+const MAX_STREAMS: usize = 256;
 
 /// What happened to an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -106,7 +106,7 @@ impl OpenEpisodes {
                 *last = now;
             }
         }
-        while self.open.len() > STREAMS {
+        while self.open.len() > MAX_STREAMS {
             let quietest = self.open.iter().min_by_key(|(_, (_, last))| *last).map(|(stream, _)| stream.clone());
             if let Some((id, _)) = quietest.and_then(|stream| self.open.remove(&stream)) {
                 say(EpisodeChange::End, id);
@@ -119,7 +119,7 @@ impl OpenEpisodes {
     pub fn end_idle(&mut self, now: Duration) -> Vec<EpisodeEvent> {
         let mut ended = Vec::new();
         self.open.retain(|_, (id, last)| {
-            let live = now.saturating_sub(*last) < IDLE;
+            let live = now.saturating_sub(*last) < IDLE_TIMEOUT;
             if !live {
                 ended.push(EpisodeEvent { change: EpisodeChange::End, id: *id });
             }

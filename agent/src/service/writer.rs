@@ -15,10 +15,10 @@ use super::queue::BoundedQueue;
 use super::{Committed, ForgetFailure, ObserveFailure, ServiceCounters, ServiceOptions};
 use crate::watchdog::Pulse;
 
-/// Episode events that a listener may lag behind.
+/// Number of announcements of episodes that a listener may lag behind.
 const EPISODE_EVENTS: usize = 1024;
 
-/// How often it shows that it is not stuck, and idle episodes are looked at.
+/// Interval at which the thread shows that it is not stuck, and checks for idle episodes.
 const TICK: Duration = Duration::from_secs(1);
 
 /// One thing to write.

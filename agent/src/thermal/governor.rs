@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::sensors::Reading;
 use crate::config::{ThermalConfig, ThermalLevel};
 
-/// A lower level is enough once the load is below this share of its threshold.
+/// Share of a threshold below which the load must fall for a lower level.
 const LOAD_MARGIN: f64 = 0.8;
 
 /// Decides on the level. It rises with the first reading above a threshold, and falls once every reading of `hold_s` seconds

@@ -56,7 +56,7 @@ impl Watch {
     }
 }
 
-/// Nothing is held back, whatever happens.
+/// Value that disables the governor.
 const OFF: &str = "off";
 
 struct Control {

@@ -3,8 +3,8 @@
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
-/// Zones of a board that are not there report nonsense.
-const SENSIBLE_C: std::ops::Range<f64> = -40.0..150.0;
+/// Plausible temperatures. Zones of a board that do not exist report nonsense.
+const PLAUSIBLE_C: std::ops::Range<f64> = -40.0..150.0;
 
 /// How the machine is.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -60,7 +60,7 @@ pub fn zones(directory: &Path) -> Vec<(String, f64)> {
             let celsius = read("temp")?.parse::<f64>().ok()? / 1000.0;
             Some((read("type")?, celsius))
         })
-        .filter(|(_, celsius)| SENSIBLE_C.contains(celsius))
+        .filter(|(_, celsius)| PLAUSIBLE_C.contains(celsius))
         .collect();
     zones.sort_by(|a, b| a.0.cmp(&b.0));
     zones

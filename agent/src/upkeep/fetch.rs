@@ -15,8 +15,8 @@ use super::transfer::{Exporting, LINES, MAX_LINE, MEDIA};
 use super::{Reserve, UpkeepError, files, io_error};
 use crate::config::Directories;
 
-/// Longest list of digests that is read, bytes.
-const MAX_SUMS: u64 = 64 << 20;
+/// Maximum size of a list of digests, in bytes.
+const MAX_SUMS_BYTES: u64 = 64 << 20;
 
 /// Copies the backup `name` from `directory` to `wanted`, verifies the copy, and removes the original.
 ///
@@ -99,7 +99,7 @@ pub fn fetch_export(directory: &Path, name: &str, wanted: &Path) -> Result<Expor
     }
     let mut text = String::new();
     open(&written.join(SUMS))?
-        .take(MAX_SUMS)
+        .take(MAX_SUMS_BYTES)
         .read_to_string(&mut text)
         .map_err(|error| not_written(&written, &error.to_string()))?;
     let listed = sums::parse(&text).ok_or_else(|| not_written(&written, "its SHA256SUMS cannot be read"))?;

@@ -19,7 +19,7 @@ use crate::config::BackupConfig;
 pub use automatic::{Automatic, AutomaticOptions};
 pub use fetch::{HandedOver, fetch_backup, fetch_export, hand_over};
 pub use files::{
-    FileError, OWN, Reserve, confined, create_private, give_to_owner_of, make_private, open_regular, retain,
+    FileError, OWN_PREFIX, Reserve, confined, create_private, give_to_owner_of, make_private, open_regular, retain,
 };
 pub use transfer::{Exporting, Importing, export, import};
 
@@ -38,8 +38,8 @@ impl From<&BackupConfig> for BackupLimits {
     }
 }
 
-/// Setting of the memory that says whether recording is paused.
-pub const RECORDING: &str = "recording";
+/// Key of the memory's setting that says whether recording is paused.
+pub const RECORDING_SETTING: &str = "recording";
 
 /// Why something of this could not be done.
 #[derive(Debug, thiserror::Error)]

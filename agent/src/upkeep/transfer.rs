@@ -23,9 +23,9 @@ use crate::media::Recordings;
 pub const LINES: &str = "memory.jsonl";
 /// Name of the directory with the recordings.
 pub const MEDIA: &str = "media";
-/// Observations of one commit.
-const BATCH: usize = 256;
-/// Longest line that is read, bytes.
+/// Number of observations of one commit.
+const BATCH_OBSERVATIONS: usize = 256;
+/// Maximum length of a line, in bytes.
 pub const MAX_LINE: u64 = 16 << 20;
 
 /// What was exported.
@@ -58,7 +58,7 @@ pub struct Importing {
     pub media_missing: u64,
 }
 
-/// Reasons that are told one by one.
+/// Maximum number of reasons that are reported one by one.
 const MAX_REASONS: usize = 20;
 
 /// Writes everything that is remembered to `directory`, which must not be there: whole or not at all.
@@ -163,7 +163,7 @@ pub fn import(memory: &Memory, directory: &Path, recordings: &Recordings) -> Res
             }
         };
         batch.push((number, observation));
-        if batch.len() == BATCH {
+        if batch.len() == BATCH_OBSERVATIONS {
             tell(memory, &mut batch, &mut done)?;
         }
     }

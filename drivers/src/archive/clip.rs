@@ -12,12 +12,12 @@ use crate::pipeline::CaptureError;
 use crate::pipeline::{Running, attach, media_of};
 use crate::pipeline::{chain, init, make, set_if_present};
 
-/// How long a recording may take to open, and a clip to be finished.
+/// Maximum time to open a recording, and to finish a clip.
 const CLIP_TIMEOUT: gst::ClockTime = gst::ClockTime::from_seconds(30);
-/// How long a decoder may be silent.
-const SILENT: gst::ClockTime = gst::ClockTime::from_seconds(20);
-/// Sound of every clip.
-const SOUND: &str = "audio/x-raw,format=S16LE,layout=interleaved,rate=48000,channels=2";
+/// Maximum time without output of a decoder.
+const DECODER_TIMEOUT: gst::ClockTime = gst::ClockTime::from_seconds(20);
+/// Format of the sound of every clip.
+const SOUND_CAPS: &str = "audio/x-raw,format=S16LE,layout=interleaved,rate=48000,channels=2";
 
 /// A stretch of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -244,7 +244,7 @@ impl Opened {
         loop {
             for (sink, _, head) in &mut tracks {
                 while head.is_none() && !sink.is_eos() {
-                    match sink.try_pull_sample(SILENT) {
+                    match sink.try_pull_sample(DECODER_TIMEOUT) {
                         Some(sample) => *head = Stamped::within(&sample, length),
                         None if sink.is_eos() => break,
                         None => return Err(self.failed(self.said().unwrap_or_else(|| "it stands still".into()))),
@@ -304,7 +304,7 @@ fn branch(name: &str) -> Result<Vec<gst::Element>, CaptureError> {
     let sink = gst_app::AppSink::builder().name(name).sync(false).max_buffers(8).enable_last_sample(false).build();
     let (names, caps): (&[&str], &str) = match name {
         "pictures" => (&["queue", "videoconvert", "videoscale"], "video/x-raw,format=I420"),
-        _ => (&["queue", "audioconvert", "audioresample"], SOUND),
+        _ => (&["queue", "audioconvert", "audioresample"], SOUND_CAPS),
     };
     sink.set_caps(Some(&caps.parse().expect("the caps are written right")));
     let mut branch: Vec<gst::Element> = names.iter().map(|name| make(name)).collect::<Result<_, _>>()?;
@@ -344,7 +344,7 @@ impl Output {
             Ok(source)
         };
         let pictures = pictures.map(|caps| input(caps, picture_encoder(mp4.then_some(H264))?)).transpose()?;
-        let sound_caps: gst::Caps = SOUND.parse().expect("the caps are written right");
+        let sound_caps: gst::Caps = SOUND_CAPS.parse().expect("the caps are written right");
         // MP4 players know AAC; what is recorded knows Opus.
         let sound = match (sound, mp4) {
             (false, _) => None,

@@ -6,7 +6,7 @@ use gstreamer::prelude::*;
 use crate::pipeline::CaptureError;
 use crate::pipeline::{make, set_if_present};
 
-/// Pictures between two that stand alone: what a chunk, and a seek, can begin with.
+/// Number of pictures between two key frames. A chunk, and a seek, begins with one.
 const KEYFRAME_INTERVAL: &str = "30";
 
 type Properties = &'static [(&'static str, &'static str)];

@@ -18,14 +18,14 @@ use crate::pipeline::{PictureConverter, demuxed, is_audio_or_video, read_samples
 use crate::pipeline::{Running, attach, media_of, sound_caps};
 use crate::pipeline::{chain, init, make, set_if_present};
 
-/// How long a recording may take to open, and a decoder may be silent.
+/// Maximum time to open a recording, and without output of a decoder.
 const DECODE_TIMEOUT: Duration = Duration::from_secs(10);
-/// A picture that is farther away than this is sought: about the distance of key pictures.
-const FAR: Duration = Duration::from_secs(3);
-/// A picture may be so much earlier than the moment that is asked for.
-const EARLY: Duration = Duration::from_millis(20);
-/// Decoded pictures that wait in a queue.
-const QUEUED: u32 = 3;
+/// Distance from which a picture is reached by a seek: about that of key frames.
+const SEEK_DISTANCE: Duration = Duration::from_secs(3);
+/// How much earlier than the requested time a picture may be.
+const MAX_EARLY: Duration = Duration::from_millis(20);
+/// Maximum number of decoded pictures in a queue.
+const MAX_QUEUED: u32 = 3;
 
 /// A part of a recording in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +113,7 @@ fn of_file(
             return Ok(());
         }
         let wanted = time.saturating_sub(stretch.begin);
-        if at.is_none_or(|at| wanted < at || wanted > at + FAR) && (at.is_some() || wanted > FAR) {
+        if at.is_none_or(|at| wanted < at || wanted > at + SEEK_DISTANCE) && (at.is_some() || wanted > SEEK_DISTANCE) {
             // What cannot be sought is decoded on the way.
             drop(reader.seek(wanted));
         }
@@ -123,7 +123,7 @@ fn of_file(
         let Some((width, height, rgb)) = converter.convert(&sample) else { continue };
         decoded.count += 1;
         let raw = sample.buffer().map_or(0, gst::BufferRef::size);
-        decoded.bytes = decoded.bytes.max(raw * (QUEUED as usize + 1) + rgb.len());
+        decoded.bytes = decoded.bytes.max(raw * (MAX_QUEUED as usize + 1) + rgb.len());
         each(stretch.begin + found, &Picture { width, height, rgb });
     }
     Ok(())
@@ -299,7 +299,7 @@ impl FileReader {
                 continue;
             };
             let Some((at, length)) = place(&sample) else { continue };
-            if at + length.max(EARLY) > wanted {
+            if at + length.max(MAX_EARLY) > wanted {
                 return Ok(Some((at, sample)));
             }
             last = Some((at, sample));
@@ -340,7 +340,7 @@ fn place(sample: &gst::SampleRef) -> Option<(Duration, Duration)> {
 }
 
 fn branch(wanted: WantedStream) -> Result<Vec<gst::Element>, ClipError> {
-    let sink = gst_app::AppSink::builder().sync(false).max_buffers(QUEUED).enable_last_sample(false).build();
+    let sink = gst_app::AppSink::builder().sync(false).max_buffers(MAX_QUEUED).enable_last_sample(false).build();
     let mut branch = Vec::new();
     match wanted {
         WantedStream::Pictures => {

@@ -13,12 +13,12 @@ use super::name::ChunkName;
 use super::writer::ChunkWriter;
 use crate::pipeline::Holes;
 
-/// Samples that may wait for the disk: some seconds. What comes when they are full is dropped and counted.
-const QUEUE: usize = 512;
-/// How long a chunk waits for a track that is expected and silent.
+/// Number of samples that may wait for the disk, some seconds of them. More are dropped and counted.
+const QUEUE_SAMPLES: usize = 512;
+/// How long a chunk waits for an expected track that is silent.
 const SILENT_TRACK_TIMEOUT: Duration = Duration::from_secs(2);
-/// Pause after a disk that could not be written.
-const AFTER_FAILURE: Duration = Duration::from_secs(5);
+/// Pause after a failed write to the disk.
+const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
 /// What a stream shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Recorder {
     /// # Errors
     /// If no thread can be made.
     pub fn start(archive: Arc<Archive>, source: &str) -> std::io::Result<Self> {
-        let (sender, messages) = sync_channel(QUEUE);
+        let (sender, messages) = sync_channel(QUEUE_SAMPLES);
         let source = source.to_owned();
         std::thread::Builder::new().name(format!("rec-{source}")).spawn(move || {
             RecorderState {
@@ -237,7 +237,7 @@ impl RecorderState {
     fn begin(&mut self) {
         let (Some(session), Some(first), Some(last)) = (self.session, self.waiting.first(), self.waiting.last()) else {
             // The session's clock is not known yet; it is in a moment.
-            if self.waiting.len() > QUEUE {
+            if self.waiting.len() > QUEUE_SAMPLES {
                 self.waiting.clear();
             }
             return;
@@ -251,7 +251,7 @@ impl RecorderState {
         let pictures = of(Track::Picture).next().is_some();
         let leading = if pictures { Track::Picture } else { Track::Sound };
         let Some(start) = of(leading).find(|sample| sample.keyframe).map(|sample| sample.shown) else {
-            if self.waiting.len() > QUEUE {
+            if self.waiting.len() > QUEUE_SAMPLES {
                 self.waiting.clear();
             }
             return;
@@ -302,7 +302,7 @@ impl RecorderState {
     fn fail(&mut self, reason: &str) {
         tracing::warn!(source = self.source, reason, "recording failed; the memory continues");
         self.waiting.clear();
-        self.rest = Some(std::time::Instant::now() + AFTER_FAILURE);
+        self.rest = Some(std::time::Instant::now() + RETRY_PAUSE);
     }
 
     fn close(&mut self) {

@@ -11,7 +11,7 @@ use super::clip::ClipError;
 use crate::pipeline::{Running, attach, media_of};
 use crate::pipeline::{chain, init, make, set_if_present};
 
-/// How long a recording may take to open, and to show the moment.
+/// Maximum time to open a recording and to show the requested moment.
 pub(super) const STILL_TIMEOUT: gst::ClockTime = gst::ClockTime::from_seconds(5);
 
 /// A picture.

@@ -35,8 +35,8 @@ impl ProbeReport {
     }
 }
 
-/// Once one medium has come, how long the other is waited for.
-const GRACE: Duration = Duration::from_secs(1);
+/// How long the second medium is waited for once the first has come.
+const SECOND_MEDIUM_WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
 struct ProbedMedia {
@@ -99,7 +99,7 @@ pub fn probe(spec: &SourceSpec, deadline: Duration) -> ProbeReport {
         let first = [state.picture.map(|(.., at)| at), state.sound.map(|(_, at)| at)];
         let waited = match first {
             [Some(_), Some(_)] => break,
-            [Some(at), None] | [None, Some(at)] => at.elapsed() >= GRACE,
+            [Some(at), None] | [None, Some(at)] => at.elapsed() >= SECOND_MEDIUM_WAIT,
             [None, None] => false,
         };
         if over || waited || began.elapsed() >= deadline {

@@ -79,7 +79,7 @@ pub struct SourceStatus {
     pub position: Duration,
 }
 
-/// How often a thread that waits shows that it is not stuck.
+/// Interval at which a waiting thread shows that it is not stuck.
 const TICK: Duration = Duration::from_secs(1);
 
 /// Reasons for a loss.

@@ -14,7 +14,7 @@ pub(super) struct Cue {
     pub(super) text: String,
 }
 
-/// Larger files are no subtitles.
+/// Maximum size of a subtitle file, in bytes.
 const MAX_BYTES: u64 = 32 << 20;
 
 /// The subtitle file to use with a recording: the one that is named, or `NAME.vtt` or `NAME.srt` beside it.

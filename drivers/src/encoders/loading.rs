@@ -225,7 +225,7 @@ fn succeed(successor: &Successor, loading: &Loading) {
     loading.amend(*role, |status| (status.backend, status.reason) = (Some(native.name().to_owned()), None));
 }
 
-/// What `runtime` says of what is part of the program.
+/// Value of `runtime` for encoders that are part of the program.
 const BUILTIN: &str = "builtin";
 
 /// Whether this program can run a model at all.

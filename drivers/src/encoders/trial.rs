@@ -9,8 +9,8 @@ use memory_core::ports::TextEmbedder;
 
 use super::sounds::{BANDS, PATCH};
 use super::{
-    ALIGNED, Encoder, Filled, JointEncoder, ObjectDetector, Picture, SceneClassifier, SoundClassifier, VectorEncoder,
-    VoiceState, VoiceWindow,
+    ALIGNED_SIDE, Encoder, Filled, JointEncoder, ObjectDetector, Picture, SceneClassifier, SoundClassifier,
+    VectorEncoder, VoiceState, VoiceWindow,
 };
 use crate::models::Role;
 
@@ -251,12 +251,12 @@ fn check_joint(model: &JointEncoder) -> Result<String, String> {
 
 /// What may pass for a face: a pattern of its size.
 fn face(shift: u32) -> Vec<u8> {
-    let pixels = (0..ALIGNED * ALIGNED).map(|at| (at % ALIGNED + shift, at / ALIGNED));
+    let pixels = (0..ALIGNED_SIDE * ALIGNED_SIDE).map(|at| (at % ALIGNED_SIDE + shift, at / ALIGNED_SIDE));
     pixels.flat_map(|(x, y)| [x * y / 40, x + y, x * 2 + shift].map(|value| (value % 256) as u8)).collect()
 }
 
 fn aligned_face(rgb: &[u8]) -> Picture<'_> {
-    Picture { width: ALIGNED, height: ALIGNED, rgb }
+    Picture { width: ALIGNED_SIDE, height: ALIGNED_SIDE, rgb }
 }
 
 /// Two seconds of a buzz.

@@ -2,11 +2,11 @@
 
 use crate::encoders::Picture;
 
-/// Pictures beside and above each other.
-const ACROSS: u32 = 3;
-const DOWN: u32 = 2;
-/// Pictures of a grid.
-pub(super) const GRID: usize = (ACROSS * DOWN) as usize;
+/// Columns and rows of pictures in a grid.
+const COLUMNS: u32 = 3;
+const ROWS: u32 = 2;
+/// Number of pictures in a grid.
+pub(super) const GRID_PICTURES: usize = (COLUMNS * ROWS) as usize;
 /// Columns and rows of a digit, and the pixels of each of its dots.
 const DIGIT: (u32, u32) = (5, 7);
 const DOT: u32 = 4;
@@ -42,14 +42,14 @@ impl Grids {
         if self.count == 0 {
             self.cell = (picture.width, picture.height);
         }
-        let place = self.count % (ACROSS * DOWN);
-        let (width, height) = (self.cell.0 * ACROSS, self.cell.1 * DOWN);
+        let place = self.count % (COLUMNS * ROWS);
+        let (width, height) = (self.cell.0 * COLUMNS, self.cell.1 * ROWS);
         if place == 0 {
             self.done.push((width, height, vec![0; (width * height * 3) as usize]));
         }
         self.count += 1;
         let Some((_, _, grid)) = self.done.last_mut() else { return };
-        let (left, top) = (place % ACROSS * self.cell.0, place / ACROSS * self.cell.1);
+        let (left, top) = (place % COLUMNS * self.cell.0, place / COLUMNS * self.cell.1);
         let columns = picture.width.min(self.cell.0) as usize * 3;
         for row in 0..picture.height.min(self.cell.1) {
             let from = (row * picture.width * 3) as usize;

@@ -29,8 +29,8 @@ use crate::perception::Pace;
 use crate::perception::again::{Again, merged};
 use tiles::{TILES, tile};
 
-/// Short edge of the localiser's pictures.
-const SMALL: u32 = 256;
+/// Short edge of the localiser's pictures, in pixels.
+const SMALL_EDGE: u32 = 256;
 
 /// Finds the files of recordings.
 pub trait Recordings: Send + Sync {
@@ -92,7 +92,7 @@ impl Looking {
         again: &mut Again,
     ) -> Result<(), LookError> {
         let short_edge = match order.tool {
-            Tool::IntervalLocaliser => Some(SMALL),
+            Tool::IntervalLocaliser => Some(SMALL_EDGE),
             _ => None,
         };
         let deadline = Instant::now() + order.budget;

@@ -18,11 +18,11 @@ use super::tracks::{FACE, InView, ObjectLog, PERSON, SeenFace, body, middle};
 use super::writing::{in_view, legible};
 use crate::encoders::{Detection, Face, Picture, ReadText, SceneClasses, overlap};
 
-/// Boxes of a tile and of the whole picture that overlap more than this are one thing.
-const SAME: f32 = 0.5;
-/// Sounds below this score are not named.
-const FAINT: f32 = 0.1;
-/// How far a patch of sound reaches to both sides of its middle.
+/// Overlap above which boxes of a tile and of the whole picture are one thing.
+const MIN_OVERLAP: f32 = 0.5;
+/// Minimum score of a sound that is named.
+const MIN_SOUND_SCORE: f32 = 0.1;
+/// Half the length of a patch of sound.
 const HALF_PATCH: Duration = Duration::from_millis(480);
 
 /// One label.
@@ -87,7 +87,7 @@ impl Again {
     /// Takes the classes of a patch of sound, by the middle of it.
     pub fn sound(&mut self, middle: Duration, labels: &[Arc<str>], scores: &[f32]) {
         self.patches += 1;
-        for (class, score) in scores.iter().enumerate().filter(|(_, score)| **score >= FAINT) {
+        for (class, score) in scores.iter().enumerate().filter(|(_, score)| **score >= MIN_SOUND_SCORE) {
             let (Some(label), Some(text)) = (labels.get(class), said(labels, class)) else { continue };
             let named = self.entry(SightingKind::Sound, label, middle);
             named.score = named.score.max(*score);
@@ -240,7 +240,7 @@ pub(crate) fn merged(mut all: Vec<Detection>) -> Vec<Detection> {
     all.sort_by(|a, b| b.score.total_cmp(&a.score));
     let mut kept: Vec<Detection> = Vec::with_capacity(all.len());
     for detection in all {
-        if kept.iter().all(|other| overlap(&other.bounds, &detection.bounds) <= SAME) {
+        if kept.iter().all(|other| overlap(&other.bounds, &detection.bounds) <= MIN_OVERLAP) {
             kept.push(detection);
         }
     }

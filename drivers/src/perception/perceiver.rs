@@ -22,20 +22,21 @@ use super::words::{SpeechStretch, WordsBehind};
 use super::writing::WritingLog;
 use crate::capture::{AudioBlock, Frame, MediaConsumer, Subtitle};
 use crate::encoders::{
-    ALIGNED, Encoder, EncoderError, Encoders, Filled, Picture, SoundDetector, SpeechDetector, VectorEncoder, aligned,
-    cut_out,
+    ALIGNED_SIDE, Encoder, EncoderError, Encoders, Filled, Picture, SoundDetector, SpeechDetector, VectorEncoder,
+    aligned, cut_out,
 };
 
 use crate::models::Role;
 
-/// Subtitles that may wait for the end of their segment. A file cannot fill the memory by showing everything at once.
-const SUBTITLES: usize = 1024;
-/// Costly encoders see a picture that shows nothing new after this time.
+/// Maximum number of subtitles that wait for the end of their segment. A file cannot exhaust the memory by showing everything
+/// at once.
+const MAX_SUBTITLES: usize = 1024;
+/// Interval at which costly encoders see a picture of a scene that does not change.
 const MAX_STILL_INTERVAL: Duration = Duration::from_secs(5);
-/// Sound around a stretch of speech that is listened to as well: the first and last sounds of words are faint.
-const AROUND: Duration = Duration::from_millis(400);
-/// Bytes of a subtitle that are kept.
-const SUBTITLE_BYTES: usize = 4096;
+/// Sound around a stretch of speech that is transcribed as well: the first and last sounds of words are faint.
+const SPEECH_MARGIN: Duration = Duration::from_millis(400);
+/// Maximum length of a subtitle, in bytes; the rest is cut off.
+const MAX_SUBTITLE_BYTES: usize = 4096;
 
 /// How one source is perceived.
 #[derive(Debug, Clone)]
@@ -357,7 +358,7 @@ impl CaptureSession {
             for face in faces.unwrap_or_default() {
                 let vector = filled.face_embedding.as_ref().and_then(|encoder| {
                     let rgb = aligned(picture, &face)?;
-                    match encoder.encode(&Picture { width: ALIGNED, height: ALIGNED, rgb: &rgb }) {
+                    match encoder.encode(&Picture { width: ALIGNED_SIDE, height: ALIGNED_SIDE, rgb: &rgb }) {
                         Ok(vector) => Some(vector),
                         Err(error) => {
                             failed.push((Role::FaceEmbedding, error));
@@ -421,14 +422,14 @@ impl CaptureSession {
             let next = spans.get(place + 1).map_or(Duration::MAX, |(_, after)| (span.end + after.start) / 2);
             let begin = match cut_before {
                 Some((_, cut)) if span.start <= segment.start => cut,
-                _ => span.start.saturating_sub(AROUND).max(last).max(self.voices.begin()),
+                _ => span.start.saturating_sub(SPEECH_MARGIN).max(last).max(self.voices.begin()),
             };
             let end = if span.end >= segment.end {
                 let cut = self.voices.pause_near(segment.end);
                 self.speech_cut = Some((segment.end, cut));
                 cut
             } else {
-                (span.end + AROUND).min(next)
+                (span.end + SPEECH_MARGIN).min(next)
             };
             if let Some(samples) = self.voices.between(begin, end) {
                 stretches.push(SpeechStretch { event: *event, begin, samples });
@@ -545,11 +546,11 @@ impl MediaConsumer for Perceiver {
     fn subtitle(&mut self, mut subtitle: Subtitle) {
         let Some(session) = &mut self.session else { return };
         subtitle.text = subtitle.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        subtitle.text.truncate(subtitle.text.floor_char_boundary(SUBTITLE_BYTES.min(subtitle.text.len())));
+        subtitle.text.truncate(subtitle.text.floor_char_boundary(MAX_SUBTITLE_BYTES.min(subtitle.text.len())));
         if subtitle.text.is_empty() || session.subtitles.contains(&subtitle) {
             return;
         }
-        if session.subtitles.len() >= SUBTITLES || session.shown.len() >= SUBTITLES {
+        if session.subtitles.len() >= MAX_SUBTITLES || session.shown.len() >= MAX_SUBTITLES {
             self.counters.lose("subtitle beyond the limit", None);
             return;
         }

@@ -14,8 +14,8 @@ use super::captions::AwaitedCaption;
 use crate::encoders::{SpeechRecogniser, SpokenWord};
 use crate::models::Role;
 
-/// Segments that may wait: the source waits for the first one where another would come.
-const WAITING: usize = 4;
+/// Maximum number of segments that wait. Beyond it, the source waits for the first one.
+const MAX_WAITING: usize = 4;
 
 /// A stretch of speech to write down.
 pub(super) struct SpeechStretch {
@@ -85,7 +85,7 @@ impl WordsBehind {
 
     /// The next segment that has its words and its caption. With `all`, or where too many wait, it is waited for.
     pub fn pop(&mut self, all: bool) -> Option<Perceived> {
-        let full = self.waiting.len() > WAITING;
+        let full = self.waiting.len() > MAX_WAITING;
         let first = self.waiting.front_mut()?;
         let written = match &first.words {
             None => Vec::new(),
@@ -111,7 +111,7 @@ impl WordsBehind {
         if let Some(jobs) = &self.jobs {
             return Ok(jobs.clone());
         }
-        let (jobs, wanted) = sync_channel::<SpeechJob>(WAITING);
+        let (jobs, wanted) = sync_channel::<SpeechJob>(MAX_WAITING);
         std::thread::Builder::new().name("recognise-speech".to_owned()).spawn(move || {
             for SpeechJob { recogniser, stretches, reply } in wanted {
                 let one = |stretch: &SpeechStretch| TranscribedStretch {

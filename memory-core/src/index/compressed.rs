@@ -17,10 +17,10 @@ use super::vocabulary::Vocabulary;
 use super::{Document, Index, Search};
 use crate::{EpisodeId, EventId};
 
-/// How far apart two events of one source may lie and still be each other's context.
-const NEIGHBOUR_GAP: std::time::Duration = std::time::Duration::from_secs(60);
+/// Maximum time between two events of one source that are context of each other.
+const MAX_NEIGHBOUR_GAP: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// New terms that one document can bring; the others share buckets.
+/// Maximum number of new terms that one document can add. The others share buckets.
 const MAX_NEW_TERMS: usize = 4_096;
 
 /// How an index is made.
@@ -281,7 +281,7 @@ impl CompressedIndex {
 
 fn is_near(entries: &EntryTable, earlier: u32, later: &Document) -> bool {
     let (earlier, later) = (entries.span(earlier), later.span);
-    later.start.since(earlier.end).max(earlier.start.since(later.end)) <= NEIGHBOUR_GAP
+    later.start.since(earlier.end).max(earlier.start.since(later.end)) <= MAX_NEIGHBOUR_GAP
 }
 
 /// Hash of an entity's name, and of its first word if it has several; none if there is no word in it.

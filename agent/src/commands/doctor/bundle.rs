@@ -13,15 +13,15 @@ use super::{Finding, device};
 use crate::config::{self, ConfigError, Directories, Loaded};
 
 const HIDDEN: &str = "<hidden>";
-/// Warnings of the journal that go with it.
+/// Number of the journal's warnings that are included.
 const LOG_LINES: &str = "300";
-/// A health report is a few KiB.
-const MOST_HEALTH: u64 = 1 << 20;
-const HEALTH_PATIENCE: Duration = Duration::from_secs(2);
-/// Files of the data directory that are listed one by one; the others are summed up.
-const MOST_FILES: usize = 200;
-/// A secret shorter than this is a word that hiding would tear out of everything.
-const SHORTEST_SECRET: usize = 4;
+/// Maximum size of a health report, in bytes. Usual ones have a few KiB.
+const MAX_HEALTH_BYTES: u64 = 1 << 20;
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
+/// Maximum number of files of the data directory that are listed one by one; the others are summed up.
+const MAX_FILES: usize = 200;
+/// Minimum length of a secret that is hidden. A shorter one is a word that occurs everywhere.
+const MIN_SECRET_CHARS: usize = 4;
 
 /// What is known about this machine's Engram. `loaded` is what it runs on, or why that cannot be used.
 pub fn bundle(loaded: &Result<Loaded, ConfigError>, findings: &[Finding]) -> Value {
@@ -59,7 +59,7 @@ pub fn write(path: &Path, bundle: &Value) -> std::io::Result<()> {
 fn hide(value: &mut Value, secrets: &[String]) {
     match value {
         Value::String(text) => {
-            for secret in secrets.iter().filter(|secret| secret.len() >= SHORTEST_SECRET) {
+            for secret in secrets.iter().filter(|secret| secret.len() >= MIN_SECRET_CHARS) {
                 if text.contains(secret.as_str()) {
                     *text = text.replace(secret.as_str(), HIDDEN);
                 }
@@ -82,7 +82,7 @@ fn files(data: &Path) -> Value {
             let Ok(metadata) = entry.metadata() else { continue };
             if metadata.is_dir() {
                 walk(&path, data, listed, others);
-            } else if listed.len() < MOST_FILES && path.extension().is_none_or(|extension| extension != "mkv") {
+            } else if listed.len() < MAX_FILES && path.extension().is_none_or(|extension| extension != "mkv") {
                 let name = path.strip_prefix(data).unwrap_or(&path).display().to_string();
                 listed.push(json!({ "file": name, "bytes": metadata.len() }));
             } else {
@@ -102,11 +102,11 @@ fn health(metrics: &config::MetricsConfig) -> Value {
         return json!({ "absent": "metrics.enabled is false" });
     }
     let asked = || -> std::io::Result<Value> {
-        let mut stream = TcpStream::connect_timeout(&metrics.listen, HEALTH_PATIENCE)?;
-        stream.set_read_timeout(Some(HEALTH_PATIENCE))?;
+        let mut stream = TcpStream::connect_timeout(&metrics.listen, HEALTH_TIMEOUT)?;
+        stream.set_read_timeout(Some(HEALTH_TIMEOUT))?;
         stream.write_all(b"GET /health HTTP/1.0\r\nhost: localhost\r\n\r\n")?;
         let mut reply = String::new();
-        stream.take(MOST_HEALTH).read_to_string(&mut reply)?;
+        stream.take(MAX_HEALTH_BYTES).read_to_string(&mut reply)?;
         let body = reply.split_once("\r\n\r\n").map_or("", |(_, body)| body);
         Ok(serde_json::from_str(body)?)
     };

@@ -14,8 +14,8 @@ use super::DiscoverySettings;
 use super::announced::Announced;
 use crate::config::mqtt::MqttConfig;
 
-/// Sources that are shown: as many as `…/health` names.
-const SOURCES: usize = 32;
+/// Maximum number of sources that are shown: as many as `…/health` names.
+const MAX_SOURCES: usize = 32;
 /// An empty request; Home Assistant sends `PRESS` otherwise, which is no JSON.
 const NO_FIELDS: &str = "{}";
 /// What Home Assistant takes for "unknown".
@@ -149,7 +149,7 @@ impl Device {
 
     fn add_sources(&mut self, topics: &Topics, wanted: &DiscoverySettings) {
         let health = topics.outbound(Outbound::Health);
-        for name in wanted.sources.iter().take(SOURCES) {
+        for name in wanted.sources.iter().take(MAX_SOURCES) {
             let quoted = Value::from(name.as_str()).to_string();
             let source = format!("(value_json.sources.get({quoted}) or {{}})");
             let config = json!({

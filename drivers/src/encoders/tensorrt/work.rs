@@ -13,11 +13,11 @@ use crate::encoders::ffi::cuda::Device;
 use crate::encoders::ffi::nvinfer::{BuildRequest, BuildStep, Execution, Kind, Library};
 use crate::models::ShapeRange;
 
-/// In front of every line that is meant for the parent: libraries write to standard output as they like.
-pub(super) const MARK: &str = "engram-engine ";
-/// Scratch memory of the self-check.
-const SMALL_WORKSPACE: usize = 64 << 20;
-/// How far from the arithmetic on the processor an answer may be. TensorRT may use TF32.
+/// Prefix of every line for the parent. Libraries write to standard output as they like.
+pub(super) const LINE_PREFIX: &str = "engram-engine ";
+/// Scratch memory of the self-check, in bytes.
+const CHECK_WORKSPACE: usize = 64 << 20;
+/// Maximum difference from the arithmetic of the processor. TensorRT may use TF32.
 const TOLERANCE: f32 = 1e-2;
 
 /// What the parent asks for, as one JSON object on standard input.
@@ -79,7 +79,7 @@ pub fn work(input: &mut dyn Read, output: &mut (dyn Write + Send)) -> std::io::R
     let say = |said: &ChildMessage| -> std::io::Result<()> {
         let line = serde_json::to_string(said).map_err(std::io::Error::other)?;
         let mut output = output.lock();
-        writeln!(output, "{MARK}{line}")?;
+        writeln!(output, "{LINE_PREFIX}{line}")?;
         output.flush()
     };
     let outcome = perform(&request, &|step| {
@@ -156,7 +156,7 @@ fn self_check(
         path: Path::new(""),
         parser: parsers,
         profiles: &[probe_net::profile()],
-        workspace_bytes: SMALL_WORKSPACE,
+        workspace_bytes: CHECK_WORKSPACE,
         precision: Precision::Fp32,
         dla: None,
         timing: &[],

@@ -12,8 +12,8 @@ const SIGNAL: f64 = -75.0;
 /// Samples in a window that is measured: 50 ms.
 const WINDOW: usize = 800;
 const RATE: u64 = 16_000;
-/// Sound that jumps by more than this was interrupted; lost sound is not silence.
-const INTERRUPTED: Duration = Duration::from_millis(60);
+/// Jump of the time stamps above which sound counts as interrupted. Lost sound is not silence.
+const MAX_JUMP: Duration = Duration::from_millis(60);
 
 /// Finds sound without a signal in segments that are still open.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ impl SoundSignal {
     /// Takes the block of mono sound at 16 kHz that begins at `at`.
     pub(in crate::perception) fn push(&mut self, at: Duration, samples: &[f32]) {
         let reached = self.anchor.map(|(anchor, measured)| anchor + length(measured + self.open.len() as u64));
-        if reached.is_none_or(|reached| reached.abs_diff(at) > INTERRUPTED) {
+        if reached.is_none_or(|reached| reached.abs_diff(at) > MAX_JUMP) {
             self.anchor = Some((at, 0));
             self.open.clear();
             self.silent = false;

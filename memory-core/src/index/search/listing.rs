@@ -8,7 +8,7 @@ use crate::index::entries::{BLOCK, Entry, EntryBlock};
 use crate::index::{Hit, SearchQuery};
 use crate::{TimeSpan, Timestamp};
 
-/// The begin of a session, computed from its events, differs by their rounding and by drift of the clocks.
+/// Tolerance of the begin of a session. It is computed from the events, whose times are rounded, and clocks drift.
 const SESSION_TOLERANCE: Duration = Duration::from_secs(1);
 
 /// Every document that passes, the earliest first or, if so asked, the latest.

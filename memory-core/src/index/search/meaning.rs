@@ -10,7 +10,7 @@ use crate::index::signature::{Coarse, Estimator, quantise};
 
 /// A document and its cosine, if it has one.
 type RecentCosine = (u32, Option<f32>);
-/// Cosines that are kept.
+/// Maximum number of cosines that are cached.
 const MAX_RECENT: usize = 64;
 
 /// The question, and how near each document is.

@@ -32,7 +32,7 @@ use super::{BallHit, Hit, Holding, Search, SearchQuery, TermStatistics};
 use crate::word_search::{Snippet, WordMatches, WordPlan, WordQuery, WordQueryError};
 use crate::{EpisodeId, EventId, TimeSpan};
 
-/// Up to so many documents nothing is left out or estimated to save time.
+/// Number of documents up to which nothing is skipped or estimated to save time.
 const MAX_EXACT: usize = 8_192;
 
 /// One consistent state of the index.

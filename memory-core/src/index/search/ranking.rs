@@ -18,15 +18,16 @@ use crate::index::postings::SEGMENT;
 use crate::index::signature::Ahead;
 use crate::index::{Hit, SearchQuery};
 
-/// Documents that wait to be scored exactly. Weighed together, the most promising first, most of them need no weighing.
+/// Maximum number of documents that wait to be scored exactly. They are scored best first, so that most of them need no
+/// scoring.
 const MAX_PENDING: usize = 512;
-/// How many documents ahead of the one that is scored signatures are asked for.
+/// Number of documents for which signatures are prefetched.
 const PREFETCH_AHEAD: usize = 4;
-/// Largest error of an estimate by rounding.
+/// Maximum rounding error of an estimate.
 const ROUNDING_ERROR: f32 = 1e-4;
-/// What an estimated cosine in context may be less than the exact one: about twice the error of the differing bits there.
-const MEANING_ERROR: f32 = 0.07;
-/// The most that an estimated cosine can be.
+/// Maximum difference of an estimated cosine in context below the exact one: about twice the error of the differing bits.
+const MAX_MEANING_ERROR: f32 = 0.07;
+/// Upper bound of an estimated cosine in context.
 const MAX_MEANING_SCORE: f32 = 2.4;
 
 impl Snapshot {
@@ -74,7 +75,7 @@ impl Snapshot {
         let error = match &meaning {
             _ if query.exhaustive => f32::INFINITY,
             Some(_) if self.is_small() => f32::INFINITY,
-            Some(_) => self.options.fusion.dense.abs() * MEANING_ERROR,
+            Some(_) => self.options.fusion.dense.abs() * MAX_MEANING_ERROR,
             None => 0.0,
         };
         let mut ranking = Ranking {

@@ -5,7 +5,7 @@ use std::path::Path;
 use tokenizers::Tokenizer;
 
 /// Seconds from one time token to the next.
-const STEP: f32 = 0.02;
+const TIME_TOKEN_S: f32 = 0.02;
 /// Signs that are written and never said: brackets begin remarks such as "(music)". Left out where they are one token.
 const UNSPOKEN: &[&str] = &[
     "\"",
@@ -116,12 +116,12 @@ impl Vocabulary {
 
     /// The seconds that a time token stands for.
     pub fn seconds(&self, token: u32) -> f32 {
-        token.saturating_sub(self.first_time) as f32 * STEP
+        token.saturating_sub(self.first_time) as f32 * TIME_TOKEN_S
     }
 
     /// The time token at or behind a time.
     pub fn time(&self, seconds: f32) -> u32 {
-        self.first_time + (seconds.max(0.0) / STEP).ceil() as u32
+        self.first_time + (seconds.max(0.0) / TIME_TOKEN_S).ceil() as u32
     }
 
     /// Whether a token begins a word of its own.

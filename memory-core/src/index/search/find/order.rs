@@ -9,7 +9,7 @@ use crate::index::search::Snapshot;
 use crate::index::search::listing::best_key;
 use crate::word_search::WordHit;
 
-/// Up to so many documents their terms are read one by one; above it whole posting lists are.
+/// Number of documents up to which their terms are read one by one. Above it, whole posting lists are.
 const MAX_SORTED: usize = 2_048;
 
 /// The latest documents of those that are given in order.

@@ -6,9 +6,9 @@ use super::compiled::Shapes;
 use crate::index::Language;
 use crate::word_search::{Snippet, WordQuery};
 
-/// Characters of a snippet, about.
-const MAX_SNIPPET_CHARS: usize = 200;
-/// Characters before the first mark that are kept.
+/// Approximate length of a snippet, in characters.
+const SNIPPET_CHARS: usize = 200;
+/// Number of characters kept before the first match.
 const LEADING_CHARS: usize = 60;
 
 /// The part of a text that holds the most of what was asked for, with its marks.
@@ -55,14 +55,14 @@ fn word_places(text: &str) -> impl Iterator<Item = Range<usize>> {
 /// The part that is shown, in bytes: it begins a little before one of the marks, the one from which on the most different parts of the
 /// query follow, and then the most marks.
 fn window(text: &str, marks: &[(usize, Range<usize>)]) -> Range<usize> {
-    if text.len() <= MAX_SNIPPET_CHARS {
+    if text.len() <= SNIPPET_CHARS {
         return 0..text.len();
     }
     let mut best = (0, 0, 0);
     let mut end = 0;
     for (at, (_, first)) in marks.iter().enumerate() {
         end = end.max(at);
-        while end < marks.len() && marks[end].1.end <= first.start + MAX_SNIPPET_CHARS - LEADING_CHARS {
+        while end < marks.len() && marks[end].1.end <= first.start + SNIPPET_CHARS - LEADING_CHARS {
             end += 1;
         }
         let inside = &marks[at..end];
@@ -74,9 +74,9 @@ fn window(text: &str, marks: &[(usize, Range<usize>)]) -> Range<usize> {
     }
     let long = marks.iter().find(|(_, mark)| mark.start == best.2).map_or(0, |(_, mark)| mark.len());
     let start = best.2.saturating_sub(LEADING_CHARS);
-    let end = text.len().min((start + MAX_SNIPPET_CHARS).max(best.2 + long));
+    let end = text.len().min((start + SNIPPET_CHARS).max(best.2 + long));
     // A text that ends in the window leaves room before it.
-    let start = start.min(text.len().saturating_sub(MAX_SNIPPET_CHARS));
+    let start = start.min(text.len().saturating_sub(SNIPPET_CHARS));
     // No mark is cut.
     word_start(text, start).min(best.2)..word_end(text, end).max(best.2 + long)
 }
