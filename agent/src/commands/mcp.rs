@@ -9,7 +9,7 @@ use super::{block_on, prepare};
 use crate::cli::{GlobalArgs, McpArgs};
 use crate::config::Directories;
 use crate::exit::{Exit, Failure};
-use crate::mcp::{self, BrokerDoor, Door, Options};
+use crate::mcp::{self, BrokerAccess, MemoryAccess, Options};
 use crate::opening;
 
 /// Serves one client until it closes stdin.
@@ -27,9 +27,9 @@ pub fn run(args: &McpArgs, global: &GlobalArgs) -> Result<Exit, Failure> {
         invite();
     }
     let options = Options { zone: opening::zone(config)?, forget: args.allow_forget };
-    let door = BrokerDoor::new(config.mqtt.clone(), opening::robot(config)?, Directories::from_config(config));
-    let door = Door::Broker(Box::new(door));
-    block_on(mcp::serve_stdio(door, Arc::new(SystemClock::new()), options))?;
+    let access = BrokerAccess::new(config.mqtt.clone(), opening::robot(config)?, Directories::from_config(config));
+    let access = MemoryAccess::Broker(Box::new(access));
+    block_on(mcp::serve_stdio(access, Arc::new(SystemClock::new()), options))?;
     Ok(Exit::Ok)
 }
 

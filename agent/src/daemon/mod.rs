@@ -11,9 +11,9 @@
 //! everything it accepted is committed), memory. Only a store that does not answer ends the program by itself.
 
 mod board;
-mod front_door;
 mod health_loop;
 mod language_models;
+mod mqtt_interface;
 mod perceiving;
 mod recording;
 mod reload;
@@ -40,7 +40,7 @@ use crate::exit::{Exit, Failure, OrExit};
 use crate::logging::Log;
 use crate::mcp::{self, McpServer};
 use crate::media::{MediaLinks, MediaServer, Recordings};
-use crate::mqtt::{Identity, LocalDoor, MqttCounters};
+use crate::mqtt::{Identity, LocalAccess, MqttCounters};
 use crate::service::{MemoryService, ServiceOptions};
 use crate::upkeep::AutomaticOptions;
 use crate::watchdog::Watchdog;
@@ -195,7 +195,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         Arc::clone(&watchdog),
     ));
 
-    let door = front_door::FrontDoorParts {
+    let interface = mqtt_interface::MqttInterfaceParts {
         config: config.mqtt.clone(),
         identity: Identity { robot: identity_robot, instance, version: crate::build_info::VERSION.to_owned() },
         service: service.clone(),
@@ -213,10 +213,10 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         proofs: crate::operator::Proofs::in_directories(&directories),
         watchdog: Arc::clone(&watchdog),
     };
-    serve_mcp(config, options.strict, &board, &door, &background).await?;
-    let close_door = CancellationToken::new();
+    serve_mcp(config, options.strict, &board, &interface, &background).await?;
+    let close_mqtt = CancellationToken::new();
     let (online, is_online) = watch::channel(false);
-    let mut front_door = tokio::spawn(front_door::run(door, close_door.clone(), online, Arc::clone(&board)));
+    let mut mqtt_serving = tokio::spawn(mqtt_interface::run(interface, close_mqtt.clone(), online, Arc::clone(&board)));
     if options.strict && config.mqtt.enabled {
         wait_online(is_online).await?;
     }
@@ -263,7 +263,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         broken = &mut store_failed => {
             outcome = Err(Failure::new(Exit::Store, broken.unwrap_or_else(|panic| panic.to_string())));
         }
-        closed = &mut front_door => {
+        closed = &mut mqtt_serving => {
             if let Ok(Err(failure)) = closed {
                 outcome = Err(failure);
             }
@@ -276,9 +276,9 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     if tokio::time::timeout(SOURCES_DRAIN_TIMEOUT, sources).await.is_err() {
         tracing::error!("a source did not stop within {SOURCES_DRAIN_TIMEOUT:?}; its open segment is lost");
     }
-    close_door.cancel();
-    if !front_door.is_finished() {
-        match tokio::time::timeout(MQTT_DRAIN_TIMEOUT, &mut front_door).await {
+    close_mqtt.cancel();
+    if !mqtt_serving.is_finished() {
+        match tokio::time::timeout(MQTT_DRAIN_TIMEOUT, &mut mqtt_serving).await {
             Ok(Ok(Err(failure))) if outcome.is_ok() => outcome = Err(failure),
             Ok(_) => {}
             Err(_elapsed) => tracing::warn!("the last messages were not delivered to the broker in time"),
@@ -351,14 +351,16 @@ async fn serve_mcp(
     config: &crate::config::Config,
     strict: bool,
     board: &Arc<Board>,
-    parts: &front_door::FrontDoorParts,
+    parts: &mqtt_interface::MqttInterfaceParts,
     shutdown: &CancellationToken,
 ) -> Result<(), Failure> {
     let Some(listen) = config.mcp.listen else { return Ok(()) };
     let options = mcp::Options { zone: parts.zone.clone(), forget: config.mcp.forget };
     let clock = Arc::clone(&parts.clock);
-    let server = match LocalDoor::new(parts.door()) {
-        Ok(door) => McpServer::bind(&config.mcp, listen, mcp::Door::Agent(Box::new(door)), clock, options).await,
+    let server = match LocalAccess::new(parts.interface()) {
+        Ok(access) => {
+            McpServer::bind(&config.mcp, listen, mcp::MemoryAccess::Agent(Box::new(access)), clock, options).await
+        }
         Err(error) => Err(error.to_string()),
     };
     match server {

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::lines::MAX_LINE;
 use super::server::MemoryServer;
-use super::{Door, Options};
+use super::{MemoryAccess, Options};
 use crate::config::McpConfig;
 use crate::http::{self, HttpLimits};
 use crate::media::{allowed, read_token};
@@ -49,7 +49,7 @@ impl McpServer {
     pub async fn bind(
         config: &McpConfig,
         listen: SocketAddr,
-        door: Door,
+        access: MemoryAccess,
         clock: Arc<dyn Clock>,
         options: Options,
     ) -> Result<Self, String> {
@@ -57,7 +57,7 @@ impl McpServer {
         let listener = TcpListener::bind(listen)
             .await
             .map_err(|error| format!("cannot listen on {listen}: {error}; set `mcp.listen` to another port"))?;
-        let server = MemoryServer::new(Arc::new(door), clock, options);
+        let server = MemoryServer::new(Arc::new(access), clock, options);
         let rules = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)

@@ -20,7 +20,7 @@ use super::limits::TokenBucket;
 use super::outbox::Outbox;
 use super::reply::{Code, Refusal, Route, Router};
 use super::topics::{ReplyPolicy, Topics};
-use super::{ConfigurationControl, FrontDoor, Identity, MqttCounters, MqttError, RecordingControl};
+use super::{ConfigurationControl, Identity, MqttCounters, MqttError, MqttInterface, RecordingControl};
 use crate::ceilings::ProgramCeiling;
 use crate::config::mqtt::MqttConfig;
 use crate::media::{MediaLinks, Pictures};
@@ -81,9 +81,9 @@ pub struct Context {
 
 impl Context {
     pub fn new(
-        door: FrontDoor,
+        interface: MqttInterface,
     ) -> Result<(Self, tokio::sync::watch::Receiver<crate::health::HealthReport>), MqttError> {
-        let FrontDoor {
+        let MqttInterface {
             config,
             identity,
             service,
@@ -100,7 +100,7 @@ impl Context {
             ceiling,
             proofs,
             watchdog,
-        } = door;
+        } = interface;
         let topics = Topics::new(&config.root, &identity.robot)
             .map_err(|error| MqttError::RobotName { robot: identity.robot.clone(), error })?;
         let now = clock.monotonic();

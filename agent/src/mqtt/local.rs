@@ -16,7 +16,7 @@ use super::fields::Fields;
 use super::observe::read_observations;
 use super::reply::{Code, Refusal, Route};
 use super::request::Vitals;
-use super::{FrontDoor, MqttError, requests};
+use super::{MqttError, MqttInterface, requests};
 use crate::health::HealthReport;
 use crate::service::ObserveFailure;
 
@@ -24,18 +24,18 @@ use crate::service::ObserveFailure;
 const MAX_DELAY: Duration = Duration::from_secs(5);
 
 /// The contract without a broker.
-pub struct LocalDoor {
+pub struct LocalAccess {
     context: Context,
     health: watch::Receiver<HealthReport>,
 }
 
-impl LocalDoor {
-    /// To the memory behind `door`. Requests have a rate limit of their own, with the numbers of `mqtt.limits`.
+impl LocalAccess {
+    /// Creates access to the memory of `interface`. Requests have a rate limit of their own, with the numbers of `mqtt.limits`.
     ///
     /// # Errors
     /// See [`MqttError`].
-    pub fn new(door: FrontDoor) -> Result<Self, MqttError> {
-        let (context, health) = Context::new(door)?;
+    pub fn new(interface: MqttInterface) -> Result<Self, MqttError> {
+        let (context, health) = Context::new(interface)?;
         Ok(Self { context, health })
     }
 
@@ -97,7 +97,7 @@ impl LocalDoor {
         sealed(outcome.await)
     }
 
-    /// As `…/cmd/<name>`, for commands that reply once. A token opened this door, so that nothing more has to be proved;
+    /// As `…/cmd/<name>`, for commands that reply once. The client has shown a token, so nothing more has to be proved;
     /// what `[mqtt.allow]` denies is denied here too.
     pub async fn command(&self, name: &str, body: &Value) -> Value {
         self.context.counters.commands.increment();

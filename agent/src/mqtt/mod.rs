@@ -11,12 +11,12 @@ mod backoff;
 mod beat;
 pub(crate) mod client;
 pub(crate) mod commands;
+mod connections;
 mod context;
 #[cfg(test)]
 mod contract_tests;
 mod counters;
 mod dispute;
-mod door;
 pub(crate) mod entities;
 pub(crate) mod episodes;
 pub(crate) mod forget;
@@ -59,7 +59,7 @@ pub use crate::topics;
 use crate::upkeep::BackupLimits;
 use crate::watchdog::Watchdog;
 pub use counters::{Counter, MqttCounters};
-pub use local::LocalDoor;
+pub use local::LocalAccess;
 
 /// Who this engram is on the broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,7 +140,7 @@ pub enum MqttError {
 }
 
 /// Everything that [`serve`] needs.
-pub struct FrontDoor {
+pub struct MqttInterface {
     /// The section of the configuration.
     pub config: MqttConfig,
     /// Who this engram is.
@@ -180,17 +180,21 @@ pub struct FrontDoor {
 ///
 /// # Errors
 /// See [`MqttError`].
-pub async fn serve(door: FrontDoor, shutdown: CancellationToken, online: watch::Sender<bool>) -> Result<(), MqttError> {
-    if !door.config.enabled {
+pub async fn serve(
+    interface: MqttInterface,
+    shutdown: CancellationToken,
+    online: watch::Sender<bool>,
+) -> Result<(), MqttError> {
+    if !interface.config.enabled {
         shutdown.cancelled().await;
         return Ok(());
     }
-    let (context, health) = context::Context::new(door)?;
+    let (context, health) = context::Context::new(interface)?;
     let context = Arc::new(context);
     let (claimed, may_serve) = watch::channel(false);
     let (observing, subscribed) = watch::channel(false);
     let stop_in = CancellationToken::new();
-    let in_connection = door::InConnection {
+    let in_connection = connections::InConnection {
         context: Arc::clone(&context),
         claimed: may_serve,
         subscribed: observing,
@@ -200,7 +204,7 @@ pub async fn serve(door: FrontDoor, shutdown: CancellationToken, online: watch::
     let in_connection =
         AbortOnDropHandle::new(tokio::spawn(async move { heartbeat.beside(in_connection.run()).await }));
     let heartbeat = context.watchdog.heartbeat("mqtt ask");
-    let ask = door::AskConnection {
+    let ask = connections::AskConnection {
         context,
         health,
         claimed,

@@ -17,7 +17,7 @@ const MAX_EPISODE_VECTORS: usize = 16;
 /// Largest error of a cosine due to rounding its vectors to 16 bits.
 const ROUNDING_ERROR: f32 = 1e-4;
 
-/// What is compared, and what is not found because it is the example itself.
+/// The vectors to compare with, and the ids of the example itself, which are not results.
 struct LikenessQuery {
     vectors: Vec<Vec<i16>>,
     own: HashSet<EventId>,
@@ -27,7 +27,7 @@ struct LikenessQuery {
 struct Alike {
     /// The event that is most alike, and how much.
     best: (EventId, f32),
-    /// For each vector of the example the largest cosine.
+    /// Largest cosine for each vector of the example.
     cosines: Vec<f32>,
 }
 

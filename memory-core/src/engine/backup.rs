@@ -47,12 +47,12 @@ const READABLE_FORMATS: std::ops::RangeInclusive<u32> = 2..=tables::FORMAT;
 /// Maximum length of a key or a value, in bytes.
 const MAX_PART_BYTES: usize = 64 << 20;
 
-/// What a backup says of itself.
+/// Header of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct BackupHeader {
     format: u32,
     instance: String,
-    /// When it was made, microseconds since 1970.
+    /// Time of the backup, in microseconds since 1970.
     at: i64,
     seq: u64,
     events: u64,

@@ -22,7 +22,7 @@ use crate::store::tables::{self, ENTITY, PLACE, WriteTables};
 use crate::words::fold_name;
 use crate::{EpisodeId, EventId, Origin, Timestamp};
 
-/// What a committed transaction changes in memory.
+/// Changes in memory that follow a committed transaction.
 #[derive(Default)]
 pub(crate) struct Changes {
     /// New documents in order of ids.
@@ -83,7 +83,7 @@ pub(crate) struct Draft<'t> {
     pub(super) unknown_hours: bool,
 }
 
-/// What a transaction came to before it is committed.
+/// Result of a transaction before its commit.
 #[expect(clippy::large_enum_variant, reason = "it is made once a transaction, and taken apart at once")]
 pub(crate) enum Drafted<T> {
     /// The tables changed: they are to be committed.
@@ -91,10 +91,10 @@ pub(crate) enum Drafted<T> {
         value: T,
         head: Head,
         changes: Changes,
-        /// What remains learnt, where something was withdrawn.
+        /// What remains learnt after a withdrawal.
         learnt: Option<(Learnt, Withdrawal)>,
     },
-    /// Nothing is to be committed.
+    /// There is nothing to commit.
     Unchanged {
         /// `None` if it could not be done yet.
         value: Option<T>,

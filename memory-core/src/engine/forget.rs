@@ -30,7 +30,7 @@ impl Engine {
     }
 }
 
-/// What makes an event one that is meant; `None` where the request says which ones.
+/// Condition for an event to be forgotten; `None` if the request lists the events.
 fn meant(request: &ForgetRequest, learnt: &Learnt) -> Option<Meant> {
     match request {
         ForgetRequest::Episodes(_) => None,

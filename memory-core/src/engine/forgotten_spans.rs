@@ -17,7 +17,7 @@ const MAX_SPANS: usize = 64;
 /// How long a span is kept after its end. No perceived segment is committed that late.
 const RETENTION: Duration = Duration::from_secs(24 * 3600);
 
-/// What is left of a segment.
+/// Rest of a segment.
 pub(super) enum Left {
     All(Perceived),
     /// A part; the other one is on the recording still.

@@ -59,9 +59,9 @@ pub(crate) struct Engine {
     pub(super) gist_selector: Mutex<Option<Arc<dyn GistSelector>>>,
     /// Hears of the steps of long work.
     progress: Mutex<Option<Arc<dyn Progress>>>,
-    /// What learning goes by.
+    /// Options of learning.
     pub(super) learning_options: Mutex<LearningOptions>,
-    /// What was learnt and nobody was told yet.
+    /// Announcements that nobody has taken yet.
     pub(super) news: Mutex<News>,
     pub(super) options: MemoryOptions,
     pub(super) clock: Arc<dyn Clock>,

@@ -10,7 +10,7 @@ use crate::{EpisodeId, EventId};
 pub(crate) struct IndexSeat {
     index: Box<dyn Index>,
     recorded: Option<Vec<IndexChange>>,
-    /// Of the store whose rows it was built from, and which holds everything in it.
+    /// Identity of the store whose rows the index was built from, and which holds everything in it.
     generation: Generation,
     /// How many changes no file has.
     unsaved: u64,
@@ -39,12 +39,12 @@ impl IndexSeat {
         self.unsaved
     }
 
-    /// They are about to be saved.
+    /// A save of the index begins.
     pub(crate) fn take_unsaved(&mut self) -> u64 {
         std::mem::take(&mut self.unsaved)
     }
 
-    /// They were not saved after all.
+    /// The save of the index failed.
     pub(crate) fn add_unsaved(&mut self, changes: u64) {
         self.unsaved += changes;
     }
@@ -59,7 +59,7 @@ impl IndexSeat {
         self.recorded = Some(Vec::new());
     }
 
-    /// What was recorded, in order.
+    /// Recorded changes, in order.
     pub(crate) fn stop_recording(&mut self) -> Vec<IndexChange> {
         self.recorded.take().unwrap_or_default()
     }

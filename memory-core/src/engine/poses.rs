@@ -54,7 +54,7 @@ pub(super) fn admit(told: Option<Pose>, robot: Option<Pose>) -> std::result::Res
     Ok(robot.filter(|pose| pose.check().is_ok()).map(|pose| PoseRow::from_pose(pose, false)))
 }
 
-/// What of a pose belongs to what was told.
+/// Part of a pose that belongs to the told observation.
 pub(super) fn said(pose: Option<&PoseRow>) -> Option<Pose> {
     pose.filter(|pose| pose.told).cloned().map(PoseRow::into_pose)
 }
@@ -120,7 +120,7 @@ fn row(table: &impl ReadableTable<u64, &'static [u8]>, id: u64) -> Result<Option
     table.get(id)?.map(|row| tables::open_numbered(POSE, id, row.value())).transpose()
 }
 
-/// Where visible events were, and which places were named there. Cheap to clone.
+/// Positions of visible events, and named places. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Positions {
     pub index: PositionIndex,
@@ -158,7 +158,7 @@ impl Positions {
     }
 }
 
-/// Where all visible events are.
+/// Positions of all visible events.
 pub(super) fn positions(transaction: &ReadTransaction, live: &EventSet) -> Result<Positions> {
     let mut positions = Positions::default();
     told_places::renames(transaction, live)?.into_iter().for_each(|rename| positions.places.rename(rename));

@@ -37,14 +37,14 @@ pub(crate) struct Refolds {
     everything: Option<Fold>,
 }
 
-/// Of everything.
+/// Refold of everything.
 struct Fold {
     learnt: Learnt,
     /// The writer's epoch up to which it knows of withdrawals.
     epoch: u64,
 }
 
-/// Of the procedures alone.
+/// Refold of the procedures alone.
 struct ProcedureFold {
     procedures: Procedures,
     /// Events that are still to be read, ascending.
@@ -197,7 +197,7 @@ impl Engine {
         Ok(true)
     }
 
-    /// What must be written so that the table holds the rows of `learnt` and no others.
+    /// Returns the changes after which the table holds the rows of `learnt` and no others.
     fn differences(&self, learnt: &Learnt) -> Result<Vec<LearntRow>> {
         let mut new: BTreeMap<(u8, Vec<u8>), LearntRow> =
             learnt.all_rows().map(|row| ((row.part.number(), row.key.clone()), row)).collect();

@@ -46,7 +46,7 @@ const JOURNAL_ENTRY: usize = 32;
 /// Maximum length of the header, in bytes. Names have at most 1 KiB.
 const MAX_HEAD_BYTES: u64 = 16 << 10;
 
-/// What the file says of itself.
+/// Header of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SnapshotHeader {
     pub instance: String,
@@ -67,7 +67,7 @@ pub(crate) struct SnapshotHeader {
 /// Digest, event and age of a told observation that only its content identifies.
 pub(crate) type RecentTold = (Digest, EventId, Duration);
 
-/// What is to be written: one state of the writer.
+/// Content to write: one state of the writer.
 pub(crate) struct Saving {
     pub header: SnapshotHeader,
     pub entities: BTreeMap<String, u64>,
@@ -75,7 +75,7 @@ pub(crate) struct Saving {
     pub search: Arc<dyn Search>,
 }
 
-/// What was read.
+/// Content that was read.
 pub(crate) struct Loaded {
     pub header: SnapshotHeader,
     pub entities: BTreeMap<String, u64>,
@@ -83,7 +83,7 @@ pub(crate) struct Loaded {
     pub index: CompressedIndex,
 }
 
-/// Where the file is looked for, and whose it must be.
+/// Path of the file, and the store that it must belong to.
 pub(crate) struct SavedIndexPlace<'s> {
     pub storage: &'s dyn Storage,
     pub generation: Generation,
@@ -150,7 +150,7 @@ pub(crate) enum Unfit {
 }
 
 impl<'s> SavedIndexPlace<'s> {
-    /// Where the index of the present generation is saved.
+    /// Returns the path of the saved index of the present generation.
     pub(crate) fn in_generation(database: &'s Database, instance: &'s str) -> Self {
         Self { storage: database.storage(), generation: database.generation(), instance }
     }

@@ -27,7 +27,7 @@ const MIN_INTERVAL: Duration = Duration::from_secs(300);
 /// Held while the index is saved.
 #[derive(Default)]
 pub(crate) struct SavingState {
-    /// When it was tried last, monotonic.
+    /// Monotonic time of the last attempt.
     tried: Option<Duration>,
 }
 

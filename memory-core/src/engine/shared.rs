@@ -45,7 +45,7 @@ pub(super) enum Stored {
     Shared(u64),
 }
 
-/// What a row of an event says.
+/// Content of an event's row.
 pub(super) fn stored(space: u32, event: u64, dimensions: u32, sealed: &[u8]) -> Result<Stored> {
     let damaged = |detail: String| Failure::damaged(VECTOR.table, format!("({space}, {event})"), detail);
     let payload = envelope::open_bytes(VECTOR, &vector_key(space, event), sealed).map_err(damaged)?;
@@ -66,7 +66,7 @@ pub(super) struct SharedVector {
     pub count: u32,
     /// Empty if it was forgotten.
     pub vector: Vec<i16>,
-    /// What a place was founded on.
+    /// Source of a shared vector.
     pub founding: Option<Founding>,
 }
 
@@ -80,14 +80,14 @@ pub(super) struct Founding {
 /// Why an event has a shared vector no longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Release {
-    /// It was forgotten.
+    /// The event was forgotten.
     Forgotten,
-    /// It is a part of this event now, which shows the same.
+    /// The event is now part of this event, which shows the same.
     PartOf(u64),
 }
 
 impl SharedVector {
-    /// Of a space with so many dimensions.
+    /// Creates the vectors of a space with this number of dimensions.
     pub(super) fn open(space: u32, key: u64, dimensions: u32, sealed: &[u8]) -> Result<Self> {
         let shared = Self::of_any_space(space, key, sealed)?;
         if shared.vector.len() != dimensions as usize && !shared.vector.is_empty() {

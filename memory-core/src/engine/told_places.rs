@@ -26,14 +26,14 @@ const KEY_END: &str = "place~";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlaceRow {
     event: u64,
-    /// From when to when.
+    /// Begin and end.
     at: (i64, i64),
     /// The name before; `None` where a place is named and none renamed.
     old: Option<String>,
     name: String,
 }
 
-/// What an event tells of a place.
+/// What an event tells about a place.
 pub(super) struct ToldPlace {
     at: (i64, i64),
     old: Option<String>,

@@ -200,12 +200,12 @@ pub(crate) fn drop_others(tables: &mut WriteTables<'_>, keep: u32) -> Result<()>
     Ok(())
 }
 
-/// What the tables call a space of the senses: `face:NAME`.
+/// Returns the name of a space of the senses in the tables: `face:NAME`.
 pub(crate) fn sensed_space(sensed: Sensed, name: &str) -> String {
     format!("{}:{name}", sensed.name())
 }
 
-/// What the vectors of a space describe; `None` for texts.
+/// Returns what the vectors of a space describe; `None` for texts.
 pub(crate) fn sensed_of(space: &Space) -> Option<Sensed> {
     let (sense, _) = space.name.split_once(':')?;
     Sensed::ALL.into_iter().find(|sensed| sensed.name() == sense)

@@ -36,9 +36,9 @@ struct WallState {
 /// The time of one transaction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CommitTime {
-    /// What counts as now.
+    /// The current time.
     pub now: Timestamp,
-    /// Beyond it an observation lies too far ahead.
+    /// Latest acceptable time of an observation.
     pub latest: Timestamp,
     /// Whether the clock is behind: what is received now will seem to be older than it is once it is set.
     pub behind: bool,
@@ -52,7 +52,7 @@ impl Wall {
         Self { clock, state: Mutex::new(state) }
     }
 
-    /// What time it is at least, if the clock shows an earlier one.
+    /// Returns the earliest possible time, in case the clock shows an earlier one.
     pub fn behind(&self) -> Option<Timestamp> {
         let state = *self.state.lock();
         let least = self.least(&state);

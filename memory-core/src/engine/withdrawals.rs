@@ -36,12 +36,12 @@ impl Withdrawals {
         }
     }
 
-    /// What is learnt changed otherwise: whatever was learnt beside it is of no use.
+    /// Records that the learnt state changed in another way: anything learnt beside it is useless.
     pub fn restart(&mut self) {
         *self = Self { first: self.epoch() + 1, ..Self::default() };
     }
 
-    /// What came after `epoch`; `None` if not all of it is known.
+    /// Returns the withdrawals after `epoch`; `None` if not all of them are known.
     pub fn since(&self, epoch: u64) -> Option<impl Iterator<Item = &Arc<Withdrawal>> + use<'_>> {
         let from = usize::try_from(epoch.checked_sub(self.first)?).ok()?;
         Some(self.entries.iter().skip(from))

@@ -50,7 +50,7 @@ struct Recovered {
 pub(crate) struct Writer {
     pub head: Head,
     pub index: IndexSeat,
-    /// Where visible events were.
+    /// Positions of visible events.
     pub positions: Positions,
     pub journal: Journal,
     /// Visible events.
@@ -65,9 +65,9 @@ pub(crate) struct Writer {
     /// Texts in the space of pictures.
     pub picture_texts: Option<Arc<dyn TextEmbedder>>,
     pub place_spaces: Arc<[PlaceSpace]>,
-    /// What was learnt up to its cursor.
+    /// Learnt state up to its cursor.
     pub learnt: Arc<Learnt>,
-    /// What was hidden lately: what is learnt beside it loses that too.
+    /// Recent withdrawals. What was learnt beside them loses the same events.
     pub withdrawals: Withdrawals,
     /// Events that were told while the clock was behind.
     pub behind: Behind,
@@ -238,7 +238,7 @@ impl Writer {
         self.learnt_openings = before.learnt_openings + 1;
     }
 
-    /// What follows the commit and is not done yet.
+    /// Returns the work that follows the commit and is not done yet.
     pub(crate) fn pending_work(&self) -> PendingWork {
         PendingWork {
             embeddings: self.pending.len(),
@@ -252,7 +252,7 @@ impl Writer {
         self.duplicates += duplicates;
     }
 
-    /// What answers are to name as not available.
+    /// Returns the names of what is not available, for answers.
     fn absent_roles(&self) -> Arc<[AbsentRole]> {
         if !self.learnt.is_unsettled() {
             return Arc::clone(&self.absent);
@@ -265,7 +265,7 @@ impl Writer {
         self.absent.iter().cloned().chain([learning]).collect()
     }
 
-    /// What readers are to see from now on.
+    /// Returns the state that readers see from now on.
     pub(crate) fn publish(&self) -> Published {
         let numbered = |space: &SpaceInUse| space.number.map(|number| (number, space.space.dimensions));
         Published {

@@ -46,7 +46,7 @@ pub(crate) fn gamma(known: &[PlaceSpace], space: &str) -> Option<f32> {
     known.iter().find(|known| known.space == space).map(|known| known.gamma)
 }
 
-/// What consolidation compares of a perceived segment, or of a stay that took in some.
+/// Features of a perceived segment, or of a stay that absorbed some, which consolidation compares.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sketch {
     pub episode: u64,
@@ -56,11 +56,11 @@ pub(crate) struct Sketch {
     pub source: String,
     pub session: String,
     pub media: Option<String>,
-    /// What it looks like, where an encoder said so: a unit vector, and γ of its space.
+    /// Embedding of its picture, if an encoder made one: a unit vector, and γ of its space.
     pub picture: Option<(Vec<f32>, f32)>,
     /// The first picture, which bounds how far the average drifts.
     pub anchor: Option<Vec<f32>>,
-    /// Where it was, if that is known: the pose of its first event.
+    /// Position, if it is known: the pose of its first event.
     pub pose: Option<Pose>,
     /// Its events in words, sorted: what tells segments without pictures apart.
     pub texts: Vec<String>,
@@ -118,7 +118,7 @@ impl Sketch {
 pub(crate) struct Joined {
     /// The events, in order of their begins.
     pub events: Vec<u64>,
-    /// What they are together.
+    /// Returns the merged segment.
     pub body: EventBody,
 }
 

@@ -38,7 +38,7 @@ pub struct VisitTracker {
 struct CurrentVisit {
     place: String,
     span: TimeSpan,
-    /// Where the robot was when it had arrived.
+    /// Pose of the robot on arrival.
     pose: Pose,
     /// The end as it was told last.
     told: Timestamp,

@@ -15,7 +15,7 @@ pub struct TermId(pub u64);
 impl TermId {
     /// Terms that many words share.
     pub(super) const BUCKETS: u32 = 1 << 16;
-    /// What their numbers begin with.
+    /// Prefix of their numbers.
     const BUCKET: u64 = 0xb0c4_e700_b0c4;
 
     /// The shared term of those that have none of their own. One in 2^48 terms looks like one, and is.

@@ -45,7 +45,7 @@ const HIDDEN: &str = "IXHI";
 const SEGMENTS: &str = "IXSG";
 const TAIL: &str = "IXTL";
 const SIGNATURES: &str = "IXSI";
-/// With these the term stream and the content begin.
+/// First sections of the term stream and of the content.
 const TERMS: &str = "WMHD";
 const CONTENT: &str = "CTHD";
 

@@ -30,7 +30,7 @@ pub struct IndexOptions {
     pub fusion: Fusion,
     /// How embeddings become signatures.
     pub signature: SignatureOptions,
-    /// Whose stems words are taken back to.
+    /// Language of the stemmer.
     pub language: Language,
     /// Keep the texts, as tokens in a wavelet matrix. Without them snippets come from the store, and an id or a long number is found
     /// by its term alone, which it may share with others.
@@ -73,7 +73,7 @@ pub struct CompressedIndex {
     last_of_source: HashMap<u32, u32>,
 }
 
-/// What a snapshot shares with the writer, but the term stream.
+/// State that a snapshot shares with the writer, without the term stream.
 #[derive(Clone, Default)]
 pub(super) struct IndexState {
     pub vocabulary: Vocabulary,
@@ -92,7 +92,7 @@ pub(super) struct IndexState {
 }
 
 impl IndexState {
-    /// Where the terms of a document lie in the stream.
+    /// Position of a document's terms in the stream.
     pub fn terms_of(&self, ordinal: u32, terms: &Terms) -> Range<u64> {
         let end = ordinal + 1;
         let end = if end < self.entries.len() { self.entries.terms_at(end) } else { terms.len() as u64 };
@@ -109,7 +109,7 @@ pub(super) struct Lengths {
     pub context: f64,
 }
 
-/// What the parts of an index take in memory, in bytes. Shared by the writer and all snapshots.
+/// Bytes that the parts of an index take in memory. Shared by the writer and all snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IndexBytes {
     /// The texts, and the writer's table of their words.
@@ -173,7 +173,7 @@ impl CompressedIndex {
         }
     }
 
-    /// What it takes in memory.
+    /// Returns the number of bytes that the index takes in memory.
     pub fn bytes(&self) -> IndexBytes {
         let state = &self.state;
         IndexBytes {

@@ -15,7 +15,7 @@ const MAX_DISTANCE_M: f64 = 5.0;
 /// A place that has a name and a position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MappedPlace {
-    /// As it was first told.
+    /// Name as it was first told.
     pub name: String,
     /// The map.
     pub frame: String,
@@ -37,11 +37,11 @@ struct NamedCell {
     y: f64,
 }
 
-/// Where one place was named on one map.
+/// Points at which one place was named on one map.
 #[derive(Default)]
 struct Spots {
     all: NamedCell,
-    /// Of each cell.
+    /// Points of each cell.
     middles: Vec<(f64, f64)>,
 }
 
@@ -52,7 +52,7 @@ pub struct PlaceMap {
     cells: Shared<BTreeMap<Cell, NamedCell>>,
     /// Folded names, and the names as they were first told.
     names: Shared<BTreeMap<String, String>>,
-    /// What the names stand for now.
+    /// Current names of the places.
     renamed: PlaceNames,
 }
 
@@ -72,7 +72,7 @@ impl PlaceMap {
         named.y += y;
     }
 
-    /// What an event added is taken back.
+    /// Takes back what an event added.
     pub fn remove(&mut self, event: EventId, name: &str, frame: &str, x: f64, y: f64) {
         let folded = fold_name(name);
         let key = |epoch: u64| (frame.to_owned(), cell(y), cell(x), folded.clone(), epoch);

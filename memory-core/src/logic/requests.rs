@@ -273,11 +273,11 @@ pub enum ProcedureReply {
         /// The things.
         things: Vec<(Part, String)>,
     },
-    /// To `Alternatives`.
+    /// Reply to `Alternatives`.
     Alternatives(Alternatives),
-    /// To `Behaviours`, the most frequent first.
+    /// Reply to `Behaviours`, the most frequent first.
     Behaviours(Vec<ProcedureSummary>),
-    /// To `Show`.
+    /// Reply to `Show`.
     Picture {
         /// Its kind.
         format: PictureFormat,
@@ -291,21 +291,21 @@ pub enum ProcedureReply {
 pub struct ProcedureNews {
     /// Its id.
     pub id: ProcedureId,
-    /// What became of it.
+    /// What happened to the procedure.
     pub change: ProcedureChange,
-    /// What a list tells of it, without its sessions; `None` of one that is no more.
+    /// Summary for lists, without its sessions; `None` if the procedure is gone.
     pub now: Option<ProcedureSummary>,
 }
 
-/// What became of a procedure.
+/// What happened to a procedure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProcedureChange {
     /// Its goal was told for the first time, or verification let it pass.
     New,
-    /// It was done again, or its goal, its steps or their order changed.
+    /// It was repeated, or its goal, its steps or their order changed.
     Update,
-    /// It is no procedure any more: what showed it was forgotten or turned out to be another one.
+    /// It is no longer a procedure: its sessions were forgotten or belong to another one.
     End,
 }
 

@@ -51,7 +51,7 @@ pub enum RowError {
     Row {
         /// The row's key in words.
         key: String,
-        /// What is wrong with it.
+        /// What is wrong with the row.
         reason: String,
     },
 }

@@ -30,11 +30,11 @@ pub(super) struct Sessions {
     open: Vec<Session>,
 }
 
-/// Where an action belongs.
+/// Session that an action belongs to.
 pub(super) enum SessionChoice {
-    /// In an open session, now the last of the list.
+    /// An open session, now the last of the list.
     Open(Session),
-    /// In a new one.
+    /// A new session.
     New {
         /// Its name in evidence.
         name: String,

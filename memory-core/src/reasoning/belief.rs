@@ -13,12 +13,12 @@ const BASE_RATE: f32 = 0.2;
 const BASE_COUNT: f32 = 2.0;
 /// Lower and upper bound of a rate.
 const RATE_BOUNDS: (f32, f32) = (0.02, 0.9);
-/// What words and faces may tell beside what the question names.
+/// Gain of words and faces that the question does not name.
 const UNNAMED_GAIN: f32 = 0.5;
-/// What the sound of a thing tells a question that does not ask for sounds. The thing need not be in the picture.
+/// Gain of the sound of a thing for a question that does not ask for sounds. The thing need not be in the picture.
 const SOUND_ONLY_GAIN: f32 = 0.3;
 
-/// What is known of one word in one interval.
+/// Knowledge about one word in one interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct WordSighting {
     /// How likely it is there.
@@ -43,20 +43,20 @@ impl ToolReach {
     }
 }
 
-/// What was found of the words of a question, by interval.
+/// Findings about the words of a question, by interval.
 pub(super) struct Belief {
     wanted: Wanted,
-    /// By interval and term; `None` where no tool looked that has a label for it.
+    /// Findings by interval and term; `None` if no tool looked that has a label for it.
     seen: Vec<Vec<Option<WordSighting>>>,
-    /// Before anything was seen.
+    /// Probabilities before anything was seen.
     prior: Vec<f32>,
-    /// By tool.
+    /// Reach of each tool.
     reach: Vec<(Tool, ToolReach)>,
-    /// By interval, the share of its speech of which memory has no words.
+    /// Share of an interval's speech of which memory has no words, by interval.
     wordless: Vec<f32>,
 }
 
-/// What a tool can do for a question.
+/// What a tool can contribute to a question.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct ToolReach {
     /// By term, how likely the tool finds it where it is: 1 where it has a label for it.

@@ -24,7 +24,7 @@ const WORDLESS_SHARE_UNKNOWN: f32 = 0.3;
 /// Maximum number of events read from an interval.
 const MAX_READ_EVENTS: usize = 200;
 
-/// What memory holds of an interval.
+/// Events that memory holds of an interval.
 pub(super) struct KnownEvents(Vec<Event>);
 
 impl KnownEvents {

@@ -83,9 +83,9 @@ pub struct StepNews {
     pub iteration: usize,
     /// The tool.
     pub tool: Tool,
-    /// When that was which is looked at.
+    /// Wall-clock span of what is looked at.
     pub span: TimeSpan,
-    /// What was found; `None` where the step begins.
+    /// Findings; `None` at the begin of the step.
     pub outcome: Option<String>,
     /// Confidence of the answer so far.
     pub confidence: f32,
@@ -96,7 +96,7 @@ pub struct StepNews {
 pub enum Stopped {
     /// There was nothing to look at, or nothing that looking could tell.
     NothingToSee,
-    /// What the answer rests on was found, and is sure.
+    /// The answer rests on a finding that is certain enough.
     Found,
     /// The answer did not change any more.
     Stable,
@@ -108,12 +108,12 @@ pub enum Stopped {
     Steps,
     /// The time was over.
     Deadline,
-    /// Somebody gave up.
+    /// The caller cancelled.
     Cancelled,
 }
 
 impl Stopped {
-    /// In words.
+    /// Reason in words.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NothingToSee => "nothing to see",
@@ -133,7 +133,7 @@ impl Stopped {
 pub struct Reasoned {
     /// The answer.
     pub answer: Answer,
-    /// What was found and is not in the store; each with the episode that it belongs to.
+    /// Found events that are not in the store, each with the episode that it belongs to.
     pub found: Vec<Event>,
     /// The vectors of faces among it, by its place in `found`.
     pub faces: BTreeMap<usize, SensedEmbedding>,
@@ -144,7 +144,7 @@ pub struct Reasoned {
 }
 
 impl Reasoned {
-    /// What was found, to be remembered.
+    /// Found events to be remembered.
     #[must_use]
     pub fn findings(&self) -> Vec<Looked> {
         let looked = |(place, event): (usize, &Event)| Looked {
@@ -550,7 +550,7 @@ impl Loop<'_> {
     }
 }
 
-/// By interval, the share of its speech of which memory has no words.
+/// Returns, by interval, the share of its speech of which memory has no words.
 fn wordless(places: &[Interval], reader: &dyn Reader) -> Result<Vec<f32>, QueryError> {
     places.iter().map(|interval| Ok(KnownEvents::read(interval, reader)?.wordless())).collect()
 }

@@ -45,7 +45,7 @@ struct PendingCut {
     novelty: f64,
 }
 
-/// What one picture showed.
+/// Features of one picture.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SeenPicture {
     /// Similarity to the picture before, light discounted; 1 for the first.
@@ -61,7 +61,7 @@ impl CutDetector {
         Self { config: config.clone(), last: None, kept: None, running: Running::default(), pending: None }
     }
 
-    /// When the last picture was taken.
+    /// Time of the last picture.
     pub(super) fn watermark(&self) -> Option<Duration> {
         self.last.as_ref().map(|(at, _)| *at)
     }

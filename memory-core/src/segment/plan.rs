@@ -7,17 +7,17 @@ use crate::Boundary;
 /// A possible boundary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CutCandidate {
-    /// It lies after this (the last picture before a cut).
+    /// Lower bound: the last picture before a cut.
     pub(super) earliest: Duration,
-    /// Where it most likely is.
+    /// Most likely time.
     pub(super) time: Duration,
-    /// It lies at or before this (the first picture after a cut).
+    /// Upper bound, inclusive: the first picture after a cut.
     pub(super) latest: Duration,
     /// The stream time at which it became known, never before `latest`.
     pub(super) ready: Duration,
     /// How strong it is; positive.
     pub(super) weight: f64,
-    /// What it is.
+    /// Kind of the boundary.
     pub(super) boundary: Boundary,
 }
 

@@ -15,13 +15,13 @@ use crate::Boundary;
 pub struct Segment {
     /// First moment.
     pub start: Duration,
-    /// Where the next one begins.
+    /// Begin of the next segment.
     pub end: Duration,
-    /// What ended it.
+    /// Reason for the end.
     pub boundary: Boundary,
 }
 
-/// What one picture told the segmenter.
+/// Features of one picture for the segmenter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrameNovelty {
     /// Structural similarity to the picture before, lighting discounted; 1 for the first picture.
@@ -171,7 +171,7 @@ impl Segmenter {
         self.interval = wanted.min(self.interval * 1.2).clamp(fast, slow);
     }
 
-    /// Up to where both streams are known. A stream that lags more than `max_skew` is not waited for.
+    /// Returns the time up to which both streams are known. A stream that lags more than `max_skew` is not waited for.
     fn horizon(&self) -> Duration {
         let marks = [self.cuts.watermark(), self.silences.watermark()].map(Option::unwrap_or_default);
         let ahead = marks[0].max(marks[1]);

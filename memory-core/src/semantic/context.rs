@@ -15,7 +15,7 @@ const MAX_MENTIONS: usize = 8;
 /// Maximum number of sources. Beyond it, the one that was silent longest is evicted.
 const MAX_SOURCES: usize = 32;
 
-/// Somebody or something that an event named.
+/// A person or thing that an event named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mention {
     pub event: EventId,
@@ -25,7 +25,7 @@ pub(crate) struct Mention {
     pub person: bool,
 }
 
-/// What a source mentioned last, each noun once.
+/// Latest mentions of a source, each noun once.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Mentions {
     latest: Vec<Mention>,
@@ -80,7 +80,7 @@ impl MentionContext {
         }
     }
 
-    /// Whom or what a pronoun of `event` means, said in its source by `speaker`.
+    /// Resolves a pronoun of `event`, said in its source by `speaker`.
     pub fn resolve(&mut self, pronoun: &str, event: &Event, speaker: Option<&Noun>) -> Option<&Mention> {
         let (person, woman) = match pronoun {
             "he" | "him" | "his" => (true, Some(false)),

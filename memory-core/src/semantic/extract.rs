@@ -93,7 +93,7 @@ pub(crate) fn is_read(origin: Origin, kind: Kind) -> bool {
     kind != Kind::Sound && (origin == Origin::Told || matches!(kind, Kind::Text | Kind::Caption))
 }
 
-/// What a language model read out of an event.
+/// Turns a statement that a language model read from an event into a conclusion.
 pub(crate) fn stated(event: &Event, statement: &Statement) -> Option<Conclusion> {
     let attribute = match statement.attribute.trim().to_lowercase().as_str() {
         "" => return None,
@@ -121,14 +121,14 @@ pub(crate) fn stated(event: &Event, statement: &Statement) -> Option<Conclusion>
     })
 }
 
-/// What is kept of a value or of an attribute's name.
+/// Truncates a value or the name of an attribute.
 fn shortened(text: &str) -> String {
     text.chars().take(MAX_VALUE_CHARS).collect()
 }
 
 struct ClauseReading<'a> {
     event: &'a Event,
-    /// Who spoke or acted; of a state, what it is about.
+    /// Speaker or actor; of a state, its subject.
     speaker: Option<Noun>,
     context: &'a mut MentionContext,
     found: Vec<Conclusion>,
@@ -161,7 +161,7 @@ impl ClauseReading<'_> {
         });
     }
 
-    /// What the attributes of a told observation say about its entity.
+    /// Reads the attributes of a told observation as facts about its entity.
     fn attributes(&mut self) {
         let event = self.event;
         let thing = || (event.kind == Kind::Object).then(|| short_noun(&event.text)).flatten();
@@ -266,7 +266,7 @@ impl ClauseReading<'_> {
         Some(subject)
     }
 
-    /// Whom or what the words before a verb name. All of them must belong to it.
+    /// Reads the subject from the words before a verb. All of them must belong to it.
     fn subject(&mut self, words: &[SentenceWord], contracted: bool) -> Option<Named> {
         let mut words = words;
         while words.last().is_some_and(|token| token.is_one_of(FILLERS) || token.is_one_of(&["has", "have", "had"])) {
@@ -345,7 +345,7 @@ impl ClauseReading<'_> {
         (!shown.is_empty()).then_some((shown, at))
     }
 
-    /// What stands after "is".
+    /// Reads what follows "is".
     fn being(&mut self, subject: &Named, rest: &[SentenceWord]) {
         let mut at = 0;
         let mut stance = Stance::Affirms;
@@ -475,7 +475,7 @@ fn is_person(noun: &Noun) -> bool {
     noun.name || lexicon::category(&noun.head, PartOfSpeech::Noun) == Some(Category::Person)
 }
 
-/// Where something is after it was brought there.
+/// Returns the place of a thing after it was brought there.
 fn settled(place: &str) -> String {
     for (towards, there) in [("into ", "in "), ("onto ", "on "), ("to the ", "in the "), ("to ", "at ")] {
         if let Some(rest) = place.strip_prefix(towards) {

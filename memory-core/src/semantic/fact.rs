@@ -24,21 +24,21 @@ const SAME_OCCURRENCE_US: i64 = 60 * 1_000_000;
 /// Something that is held to be so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    /// What kind of knowledge it is.
+    /// Kind of the fact.
     pub kind: FactKind,
-    /// What it is about, as it is shown: "blue mug".
+    /// Subject as it is shown: "blue mug".
     pub subject: String,
-    /// What it tells of its subject: "place", "colour", an attribute's name, a verb's stem.
+    /// Attribute: "place", "colour", an attribute's name, a verb's stem.
     pub attribute: String,
     /// The value: "in the dishwasher", "red"; of a deed, who did it, or nothing.
     pub value: String,
-    /// Where it was, of deeds.
+    /// Place of a deed.
     pub place: Option<String>,
-    /// From when on it held.
+    /// Begin of its validity.
     pub since: Timestamp,
-    /// Until when; `None` while it holds.
+    /// End of its validity; `None` while it holds.
     pub until: Option<Timestamp>,
-    /// When it was last told.
+    /// Time of the latest claim.
     pub last: Timestamp,
     /// How often it was affirmed less how often it was denied; at least 1.
     pub weight: u32,
@@ -53,7 +53,7 @@ impl Fact {
     }
 }
 
-/// An interval in the making.
+/// An interval under construction.
 struct OpenInterval<'a> {
     claims: Vec<&'a Claim>,
     value: &'a str,
@@ -94,7 +94,7 @@ pub(crate) fn facts<'a>(subject: &str, attribute: &Attribute, claims: impl Itera
     intervals.iter().map(|open| open.fact(attribute.kind(), subject, attribute.name())).collect()
 }
 
-/// One value at a time.
+/// Computes the intervals of an attribute with one value at a time.
 fn intervals<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<OpenInterval<'a>> {
     let mut done: Vec<OpenInterval<'a>> = Vec::new();
     let mut current: Option<OpenInterval<'a>> = None;

@@ -38,7 +38,7 @@ impl FactTopic {
         }
     }
 
-    /// As the latest claim shows the subject.
+    /// Returns the subject as the latest claim shows it.
     pub fn shown(&self) -> &str {
         self.claims.last().map_or("", |(_, shown)| shown)
     }

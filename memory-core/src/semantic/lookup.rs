@@ -9,7 +9,7 @@ use super::text::{ARTICLES, Noun, OWNERS, SentenceWord, noun_words, tokens};
 use crate::index::stem;
 use crate::{TimeSpan, Timestamp};
 
-/// What a question wants to know of its subject.
+/// What a question asks about its subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ask {
     Place,
@@ -21,11 +21,11 @@ pub(crate) enum Ask {
     },
     /// An attribute, by its stems.
     Named(String),
-    /// What it stands to by this verb.
+    /// Object of a relation, by this verb.
     Relation(String),
-    /// Who did this to it, last.
+    /// Who did this to it last.
     Who(String),
-    /// When this was done to it, last, and by whom if the question names somebody.
+    /// When this was last done to it, and by whom if the question names somebody.
     When(String, Option<Noun>),
 }
 
@@ -212,7 +212,8 @@ const ONE_PLACE_SPAN: std::time::Duration = std::time::Duration::from_secs(6 * 3
 const MAX_SUBJECTS: usize = 3;
 
 impl Facts {
-    /// What answers `question` at `now`, within `bound` if it names a time. `called` gives other names of the subject.
+    /// Returns the facts that answer `question` at `now`, within `bound` if it names a time. `called` gives other names of the
+    /// subject.
     pub fn answer(
         &self,
         question: &FactQuestion,
@@ -291,7 +292,7 @@ impl Facts {
     }
 }
 
-/// Of the facts of one subject those that are asked for.
+/// Selects the requested facts of one subject.
 fn choose(question: &FactQuestion, mut told: Vec<Fact>, bound: Option<TimeSpan>, now: Timestamp) -> Vec<Fact> {
     if let Ask::When(_, Some(actor)) = &question.ask {
         told.retain(|fact| Noun::named(&fact.value).is_some_and(|who| who.covers(actor)));

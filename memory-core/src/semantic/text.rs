@@ -6,11 +6,11 @@ use crate::index::stem;
 /// One word of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SentenceWord {
-    /// As it was written, without what an apostrophe took away.
+    /// Spelling in the text, without a split-off contraction.
     pub text: String,
-    /// In lower case.
+    /// The word in lower case.
     pub lower: String,
-    /// Whether it had `'s`: an owner, or "is".
+    /// Whether it had `'s`, for an owner or for "is".
     pub apostrophe_s: bool,
     /// Whether a comma or another mark stands before it.
     pub pause: bool,
@@ -136,11 +136,11 @@ fn take_apart(word: &str, pause: bool, tokens: &mut Vec<SentenceWord>) {
 /// A thing or a person, as a sentence names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Noun {
-    /// What it is looked up by: the stem of its chief word; of a name, of the first.
+    /// Lookup key: the stem of the head word; of a name, of the first word.
     pub head: String,
     /// The stems of all its words but articles, in their order.
     pub key: String,
-    /// As it is shown, without an article.
+    /// Displayed form, without an article.
     pub shown: String,
     /// Whether it is a name.
     pub name: bool,
@@ -155,13 +155,13 @@ impl Noun {
         Self::from_words(&words, None)
     }
 
-    /// Somebody whose name is not known, by the id.
+    /// Creates the noun of a person whose name is not known, from the id.
     pub fn heard(person: AnchorId) -> Self {
         let id = person.to_string();
         Self { head: id.clone(), key: id.clone(), shown: id, name: true }
     }
 
-    /// From its words and its owner.
+    /// Creates a noun from its words and its owner.
     pub fn from_words(words: &[&SentenceWord], owner: Option<&Noun>) -> Option<Self> {
         let last = words.last()?;
         let name = words.iter().all(|word| word.is_capitalised());
@@ -235,7 +235,7 @@ pub(crate) const PRONOUNS: &[&str] = &[
     "these",
     "those",
 ];
-/// They begin a phrase that says where.
+/// Words that begin a phrase of place.
 pub(crate) const PLACE_WORDS: &[&str] = &[
     "in",
     "on",

@@ -17,7 +17,7 @@ const MAGIC_BYTES: usize = 9;
 /// Size of a piece of the overlay, in bytes.
 const BLOCK_BYTES: u64 = 4096;
 
-/// What went wrong on the disk: redb tells only the first error as it was, and "previous I/O error" ever after.
+/// First disk error. redb reports only the first error as it was, and "previous I/O error" ever after.
 #[derive(Debug, Default)]
 pub(crate) struct DiskTrouble {
     /// There was no space left.

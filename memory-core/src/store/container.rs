@@ -34,7 +34,7 @@ const MAX_FRAME_BYTES: usize = 256 << 10;
 pub(crate) struct FileKind {
     pub magic: &'static [u8; 8],
     pub version: u32,
-    /// What it is called in messages.
+    /// Name in messages.
     pub name: &'static str,
 }
 

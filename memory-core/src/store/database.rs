@@ -47,7 +47,7 @@ struct OpenDatabase {
 
 enum DatabaseState {
     Writing(redb::Database),
-    /// On a disk that takes no writes.
+    /// A database on a disk that cannot be written.
     Reading(redb::Database),
     Closed,
 }
@@ -67,7 +67,7 @@ impl ChangedKeys {
         }
     }
 
-    /// What was noted since the last time.
+    /// Keys noted since the last time.
     pub(crate) fn take(&self) -> BTreeMap<String, BTreeSet<Vec<u8>>> {
         std::mem::take(&mut *self.keys.lock())
     }
@@ -297,7 +297,7 @@ impl Database {
         self.trouble.take_unread()
     }
 
-    /// What a failed write means: redb tells only the first error as it was, and "previous I/O error" ever after.
+    /// Converts the error of a failed write. redb reports only the first error as it was, and "previous I/O error" ever after.
     pub(crate) fn explain(&self, failure: Failure) -> Failure {
         let full = self.trouble.take_full();
         match failure {

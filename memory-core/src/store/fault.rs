@@ -59,14 +59,14 @@ enum Operation {
     SyncNames,
 }
 
-/// What becomes of something that was not synced when the power went.
+/// Fate of an operation that was not synced when the power was cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Survival {
     /// It never reached the disk.
     Lost,
     /// Its first sectors did. What is no write to a file did.
     Torn,
-    /// It did.
+    /// It reached the disk.
     Kept,
 }
 
@@ -85,7 +85,7 @@ impl PowerCut<'_> {
         self.in_flight.len()
     }
 
-    /// What is on the disk afterwards, given the fate of every operation that was not synced.
+    /// Returns the content of the disk after the power cut, given the fate of every operation that was not synced.
     pub fn image(&self, mut fate: impl FnMut(usize) -> Survival) -> Image {
         let mut files = self.durable.clone();
         for (index, operation) in self.in_flight.iter().enumerate() {

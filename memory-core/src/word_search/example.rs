@@ -18,10 +18,10 @@ pub enum Example {
     Episode(EpisodeId),
 }
 
-/// What is searched for by its likeness.
+/// A search by likeness.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AlikeTo {
-    /// What it is like.
+    /// The example.
     pub example: Example,
     /// The least cosine that counts as alike, above 0 and at most 1.
     pub cosine: f32,

@@ -50,13 +50,13 @@ struct OpenStay {
     last: Duration,
 }
 
-/// What was looked through since the start.
+/// Progress since the start.
 #[derive(Default)]
 pub(super) struct ConsolidationProgress {
     options: ConsolidationOptions,
     /// The last episode that was looked at; `None` before the first look.
     looked: Option<u64>,
-    /// By source and session.
+    /// Open stays by source and session.
     stays: BTreeMap<(String, String), OpenStay>,
     /// Segments that are to become one episode, and stays of one segment, whose place is to be found.
     ready: VecDeque<Vec<u64>>,

@@ -25,14 +25,14 @@ const MAX_SEEDED_EVENTS: usize = 16_384;
 /// Maximum age, in microseconds, of a gist that is announced. An import of a year announces none of its old days.
 const MAX_NEWS_AGE_US: i64 = 2 * DAY_MICROS;
 
-/// What was made of an hour, to be written if that was not touched meanwhile.
+/// Gist of an hour, to be written unless the hour has changed meanwhile.
 struct MadeHour {
     hour: i64,
     mark: u64,
     row: Option<GistRow>,
 }
 
-/// What was made of the local days that overlap a day of universal time.
+/// Gists of the local days that overlap a day of universal time.
 struct MadeDays {
     number_of_day: i64,
     mark: u64,

@@ -138,7 +138,7 @@ impl View {
     }
 }
 
-/// What of a span no row covers. Rows are in order and do not overlap.
+/// Returns the parts of a span that no row covers. Rows are in order and do not overlap.
 fn gaps(all: TimeSpan, rows: &[(i64, GistRow)]) -> Vec<TimeSpan> {
     let (mut from, end) = (all.start.as_micros(), all.end.as_micros());
     let mut gaps = Vec::new();

@@ -42,7 +42,7 @@ pub(crate) struct Anchor {
     pub told_apart: Vec<AnchorId>,
     /// How often an anchor of the same sense was there at the same moment, which one person cannot be.
     pub beside: BTreeMap<AnchorId, u32>,
-    /// Of a voice, how often which face was in view while it was heard.
+    /// For a voice: how often which face was in view while it was heard.
     pub faces: BTreeMap<AnchorId, u32>,
 }
 

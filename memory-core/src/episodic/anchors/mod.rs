@@ -73,23 +73,23 @@ pub(crate) enum AnchorRow {
 pub struct EntityNews {
     /// The person.
     pub id: AnchorId,
-    /// What became of it.
+    /// What happened to the person.
     pub change: EntityChange,
     /// Its name, where there is one.
     pub name: Option<String>,
 }
 
-/// What became of a person.
+/// What happened to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntityChange {
-    /// Somebody who was not known.
+    /// A new person was found.
     New,
     /// The name is known now, or another one.
     Named,
     /// A face and a voice, or two anchors, are one person.
     Merged,
-    /// Somebody was told to be two.
+    /// A person was split in two.
     Split,
 }
 
@@ -308,7 +308,7 @@ impl Anchors {
         }
     }
 
-    /// What listeners should hear of since the last call.
+    /// Takes the announcements since the last call.
     pub fn take_news(&mut self) -> Vec<EntityNews> {
         std::mem::take(&mut self.news)
     }
@@ -386,12 +386,12 @@ impl Anchors {
         self.tracks.insert(track, anchor);
     }
 
-    /// What goes with the cursor: the latest tracks and the further names.
+    /// State that belongs to the cursor: the latest tracks and the aliases.
     pub fn margin(&self) -> Margin {
         Margin { recent: self.recent.clone(), aliases: self.aliases.clone() }
     }
 
-    /// What further names take.
+    /// Returns the number of bytes that aliases take.
     pub fn alias_bytes(&self) -> usize {
         self.aliases.iter().map(|(name, meant)| name.len() + meant.len() + naming::ALIAS_OVERHEAD).sum()
     }
@@ -401,7 +401,7 @@ impl Anchors {
     }
 }
 
-/// What anchors remember beside their rows.
+/// State of the anchors beside their rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Margin {
     recent: Vec<RecentTrack>,

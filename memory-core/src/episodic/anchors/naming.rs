@@ -6,7 +6,7 @@ use crate::AnchorId;
 use crate::EventId;
 use crate::words::fold_name;
 
-/// What a person tells about an entity.
+/// A statement about who an entity is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NamingRequest {
     /// This is its name.
@@ -40,7 +40,7 @@ pub(crate) struct NamingEntry {
     pub told: ToldName,
 }
 
-/// What was told.
+/// The statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ToldName {
     Name {
@@ -60,7 +60,7 @@ pub(crate) enum ToldName {
         whom: NamingTarget,
         other: NamingTarget,
     },
-    /// In these events it is not `whom` but one other person.
+    /// In these events the person is not `whom` but one other person.
     Split {
         whom: NamingTarget,
         events: Vec<EventId>,
@@ -75,7 +75,7 @@ pub(crate) struct NamingTarget {
 }
 
 impl ToldName {
-    /// What a further name takes where further names are kept.
+    /// Returns the number of bytes that an alias takes.
     pub fn alias_bytes(&self) -> usize {
         if let Self::Alias { name, other } = self { name.len() + other.len() + ALIAS_OVERHEAD } else { 0 }
     }

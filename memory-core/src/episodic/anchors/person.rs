@@ -11,7 +11,7 @@ use crate::limits::MAX_PERSON_NAME_BYTES;
 use crate::words::fold_name;
 use crate::{EventId, Sensed, TimeSpan, Timestamp};
 
-/// Somebody who is recognised by face or voice.
+/// A person, recognised by face or voice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     /// The id of the person's chief anchor; it stays while that anchor does.
@@ -98,12 +98,12 @@ impl Anchors {
         }
     }
 
-    /// What a person is called.
+    /// The names of a person.
     pub fn name_of(&self, root: AnchorId) -> Option<&str> {
         self.name_among(&self.members(root))
     }
 
-    /// What people told first; else the name that events agree on.
+    /// The name that people gave first; otherwise the name that the events agree on.
     fn name_among(&self, members: &[AnchorId]) -> Option<&str> {
         let anchors = || members.iter().filter_map(|id| self.live(*id));
         if let Some(named) = anchors().find_map(|anchor| anchor.named.as_deref()) {
@@ -118,7 +118,7 @@ impl Anchors {
         (most >= 2 && most * 3 > all * 2).then_some(name)
     }
 
-    /// Whom an id or a name means.
+    /// Returns the person that an id or a name refers to.
     pub fn find(&self, entity: &str) -> Option<AnchorId> {
         if let Ok(id) = entity.trim().parse::<AnchorId>() {
             let id = self.resolve(id);

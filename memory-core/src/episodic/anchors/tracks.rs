@@ -27,11 +27,11 @@ pub(crate) struct RecentTrack {
     pub what: What,
 }
 
-/// What was there.
+/// What was detected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum What {
     Track(AnchorId, Sensed),
-    /// Somebody of this name was seen or heard.
+    /// A person of this name was seen or heard.
     Name(String, Sensed),
 }
 

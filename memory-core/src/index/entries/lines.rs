@@ -31,7 +31,7 @@ pub(in crate::index) struct Lines {
     lengths: Box<[u16]>,
     /// How many terms each has in its context, as terms are weighted there; up to 65,535.
     around: Box<[u16]>,
-    /// Where places and positions differ.
+    /// Offsets where places and positions differ.
     orders: Option<Orders>,
 }
 
@@ -100,7 +100,7 @@ impl Lines {
         self.orders.is_none()
     }
 
-    /// Where the document at a place stands.
+    /// Returns the position of the document at a place.
     pub fn position(&self, place: u16) -> usize {
         match &self.orders {
             None => usize::from(place),

@@ -34,6 +34,6 @@ pub(super) struct Entry {
     pub source: u32,
     /// Its entity's number among [`EntityNames`], if it has one.
     pub entity: Option<u32>,
-    /// Where its terms begin in the term stream.
+    /// Begin of its terms in the term stream.
     pub terms_at: u64,
 }

@@ -124,7 +124,7 @@ impl EntryTable {
         self.holding_from(0, position)
     }
 
-    /// As [`Self::holding`], where no document before `first` holds it.
+    /// Returns the same as [`Self::holding`], if no document before `first` holds it.
     pub fn holding_from(&self, first: u32, position: u64) -> Option<u32> {
         let (mut low, mut high, mut step) = (first, first, 1_u32);
         // Steps that double, since it is often near.
@@ -144,7 +144,7 @@ impl EntryTable {
         low.checked_sub(1)
     }
 
-    /// Where the terms of a document begin in the term stream.
+    /// Returns the begin of a document's terms in the term stream.
     pub fn terms_at(&self, ordinal: u32) -> u64 {
         let (block, place) = split(ordinal);
         self.blocks[block].terms_at(place)

@@ -29,7 +29,7 @@ const NEAREST: usize = 100;
 /// Questions that are compared with a search of everything.
 const COMPARED: usize = 40;
 
-/// What is measured.
+/// What to measure.
 #[derive(Debug, Clone, Copy)]
 pub struct IndexPlan {
     /// How many entries.
@@ -49,7 +49,7 @@ pub struct SearchTimes {
     pub p99: Duration,
 }
 
-/// What was measured.
+/// Results of a measurement.
 #[derive(Debug, Clone, Default)]
 pub struct IndexFigures {
     /// Entries.
@@ -60,7 +60,7 @@ pub struct IndexFigures {
     pub longest_batch: Duration,
     /// Vectors signed a second.
     pub signed_per_s: f64,
-    /// What the index takes in memory.
+    /// Bytes that the index takes in memory.
     pub bytes: IndexBytes,
     /// Questions by words and meaning.
     pub hybrid: SearchTimes,
@@ -89,7 +89,7 @@ pub struct IndexFigures {
 }
 
 impl IndexFigures {
-    /// For people.
+    /// Formats the results for people.
     pub fn table(&self) -> String {
         #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
         let each = |bytes: usize| bytes as f64 / self.entries.max(1) as f64;

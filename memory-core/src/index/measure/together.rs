@@ -19,7 +19,7 @@ const FREQUENT: u64 = 50;
 /// What a query of one sort looks for, of the words of an entry.
 type Make<'a> = &'a dyn Fn(&EntryWord) -> Option<Vec<WordPattern>>;
 
-/// What queries of one sort took.
+/// Times of the queries of one sort.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Together {
     /// The sort.
@@ -30,20 +30,20 @@ pub struct Together {
     pub rarest: u32,
     /// Median of the events that match.
     pub matches: usize,
-    /// By rank and select.
+    /// Times by rank and select.
     pub rank: SearchTimes,
-    /// By postings.
+    /// Times by postings.
     pub postings: SearchTimes,
-    /// By the plan that is taken.
+    /// Times by the plan that is chosen.
     pub chosen: SearchTimes,
-    /// For how many queries that is the first.
+    /// Number of queries for which that plan is the first.
     pub by_rank: usize,
-    /// What the plans that were taken cost together, as a multiple of the faster ones.
+    /// Cost of the chosen plans together, as a multiple of the faster ones.
     pub regret: f64,
 }
 
 impl Together {
-    /// For people.
+    /// Formats the row for people.
     pub fn line(&self) -> String {
         let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
         format!(

@@ -23,7 +23,7 @@ const SITTING: u64 = 20;
 pub struct SourceText {
     /// The text.
     pub text: String,
-    /// Who said it.
+    /// Speaker.
     pub entity: Option<String>,
     /// Its unit vector.
     pub vector: Option<Vec<f32>>,

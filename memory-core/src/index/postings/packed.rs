@@ -24,12 +24,12 @@ const SINGLE: u32 = 1 << 31;
 pub(in crate::index) struct PackedPostings {
     /// Sorted symbols.
     symbols: Box<[u32]>,
-    /// Where the list of the symbol at the same place begins, in bits.
+    /// Begin of the list of the symbol at the same place, in bits.
     places: Box<[u32]>,
     words: Box<[u64]>,
 }
 
-/// What is known of a list without reading it.
+/// Bounds of a list, known without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::index) struct ListBound {
     pub count: u32,

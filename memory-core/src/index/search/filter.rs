@@ -56,7 +56,7 @@ impl<'a> Filter<'a> {
         self.is_open() || self.passes(&state.entries.blocks()[block], place)
     }
 
-    /// Those of some documents, given in order, that pass.
+    /// Returns those documents that pass. They are given in order.
     pub fn admitted(&self, state: &IndexState, mut ordinals: Vec<u32>) -> Vec<u32> {
         if self.is_open() {
             return ordinals;

@@ -33,7 +33,7 @@ impl ClauseReading<'_> {
         self.conclude(object, Attribute::State(group.into()), Stance::Affirms, state, None);
     }
 
-    /// What stands after any other verb.
+    /// Reads what follows any other verb.
     pub(super) fn doing(&mut self, subject: &Named, verb: &str, act: Act, token: &SentenceWord, rest: &[SentenceWord]) {
         let negated = rest.first().is_some_and(|token| token.is("not"));
         if negated || token.is_one_of(&["left", "right"]) && rest.is_empty() {

@@ -81,7 +81,7 @@ impl InConnection {
     async fn connection(&self, backoff: &mut Backoff) -> (ConnectionEnd, Ended) {
         let context = &self.context;
         let limits = &context.config.limits;
-        let (entrance, messages) = ingest::way();
+        let (ingest_sender, messages) = ingest::ingest_channel();
         let (trouble, closing) = (CancellationToken::new(), CancellationToken::new());
         let options = LinkOptions {
             client_id: context.topics.client_id(&context.identity.instance, ClientRole::In),
@@ -93,7 +93,7 @@ impl InConnection {
         };
         let connected = tokio::select! {
             () = self.stop.cancelled() => return (closed(), Ended::Done),
-            connected = context.broker.connect(options, entrance) => connected,
+            connected = context.broker.connect(options, ingest_sender) => connected,
         };
         let mut link = match connected {
             Ok(link) => link,

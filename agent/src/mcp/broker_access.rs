@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::door::{DoorError, checked};
+use super::access::{AccessError, checked};
 use crate::config::Directories;
 use crate::config::mqtt::MqttConfig;
 use crate::mqtt::request::{Client, RequestError, Vitals};
@@ -31,14 +31,14 @@ pub enum ContractRequest<'a> {
 }
 
 /// The agent of a robot, over the broker.
-pub struct BrokerDoor {
+pub struct BrokerAccess {
     config: MqttConfig,
     robot: String,
     directories: Directories,
     client: Mutex<Option<Arc<Client>>>,
 }
 
-impl BrokerDoor {
+impl BrokerAccess {
     /// The way to `robot`. Nothing is opened yet. `directories` are those of this machine's own memory, if it has one.
     pub fn new(config: MqttConfig, robot: String, directories: Directories) -> Self {
         Self { config, robot, directories, client: Mutex::new(None) }
@@ -50,7 +50,7 @@ impl BrokerDoor {
     }
 
     /// The connection; a new one where the last one has ended.
-    pub async fn client(&self) -> Result<Arc<Client>, DoorError> {
+    pub async fn client(&self) -> Result<Arc<Client>, AccessError> {
         let mut held = self.client.lock().await;
         if let Some(client) = held.as_ref().filter(|client| !client.has_ended()) {
             return Ok(Arc::clone(client));
@@ -61,7 +61,7 @@ impl BrokerDoor {
     }
 
     /// Sends a request of the contract.
-    pub async fn request(&self, request: ContractRequest<'_>, body: &Value) -> Result<Value, DoorError> {
+    pub async fn request(&self, request: ContractRequest<'_>, body: &Value) -> Result<Value, AccessError> {
         let attempt = async || {
             let (client, mut body) = (self.client().await?, body.clone());
             // Whoever may write to the agent's own directory may look at its recordings anyway. Nothing else is proved so:
@@ -89,13 +89,13 @@ impl BrokerDoor {
         match tokio::time::timeout(REQUEST_TIMEOUT, attempts).await {
             Ok(outcome) => checked(outcome?),
             Err(_elapsed) => {
-                Err(DoorError::new("unreachable", format!("no reply within {} s", REQUEST_TIMEOUT.as_secs())))
+                Err(AccessError::new("unreachable", format!("no reply within {} s", REQUEST_TIMEOUT.as_secs())))
             }
         }
     }
 
     /// What the agent says of itself.
-    pub async fn vitals(&self) -> Result<Vitals, DoorError> {
+    pub async fn vitals(&self) -> Result<Vitals, AccessError> {
         let vitals = match self.client().await?.vitals(STATUS_TIMEOUT).await {
             Err(RequestError::Connection(_)) => self.client().await?.vitals(STATUS_TIMEOUT).await,
             vitals => vitals,
@@ -110,7 +110,7 @@ impl BrokerDoor {
         }
     }
 
-    fn told(&self, error: &RequestError) -> DoorError {
+    fn told(&self, error: &RequestError) -> AccessError {
         let (robot, place) = (&self.robot, format!("{}:{}", self.config.host, self.config.port()));
         let advice = match error {
             RequestError::Connection(_) => {
@@ -124,8 +124,8 @@ impl BrokerDoor {
                     "is `engram run` on at the robot `{robot}`? --robot names another one; or try again in a moment"
                 )
             }
-            _ => return DoorError::new("unreachable", error.to_string()),
+            _ => return AccessError::new("unreachable", error.to_string()),
         };
-        DoorError::new("unreachable", format!("{error}; {advice}"))
+        AccessError::new("unreachable", format!("{error}; {advice}"))
     }
 }
