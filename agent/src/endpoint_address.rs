@@ -2,10 +2,10 @@
 
 use hyper::Uri;
 
-/// Where completions are asked for, below the base.
+/// Path of completions below the base.
 const PATH: &str = "/chat/completions";
 
-/// Where an endpoint is.
+/// Address of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointAddress {
     /// Whether the connection is encrypted.

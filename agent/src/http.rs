@@ -28,7 +28,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 pub struct HttpLimits {
     /// Connections at once.
     pub connections: usize,
-    /// Of these, from one address.
+    /// Maximum number of these from one address.
     pub per_address: usize,
     /// How long a request's head may take, also that of the next one on a connection.
     pub head: Duration,
@@ -93,7 +93,7 @@ async fn connection(
     }
 }
 
-/// Who is connected.
+/// Address of the client.
 struct Connections {
     limits: HttpLimits,
     taken: Mutex<BTreeMap<IpAddr, usize>>,
@@ -163,7 +163,7 @@ mod tests {
         stream
     }
 
-    /// What comes until the server closes the connection.
+    /// Reads until the server closes the connection.
     fn rest(mut stream: std::net::TcpStream) -> String {
         let mut text = Vec::new();
         // Closed with words unread, the connection is reset.

@@ -117,7 +117,7 @@ impl LogLevel {
 pub struct Log {
     /// The last thing that went wrong.
     pub last_error: LastError,
-    /// What is logged.
+    /// The filter in use.
     pub level: LogLevel,
 }
 

@@ -44,7 +44,7 @@ impl Proof {
         Ok(proof)
     }
 
-    /// What to send along.
+    /// Returns the value to send along.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -64,7 +64,7 @@ pub struct Proofs {
 }
 
 impl Proofs {
-    /// Those of an installation.
+    /// Returns the proofs of an installation.
     pub fn in_directories(directories: &Directories) -> Self {
         Self { directory: directory(directories) }
     }

@@ -38,7 +38,7 @@ struct WatchdogState {
     next: u64,
     loops: BTreeMap<u64, Loop>,
     excuses: usize,
-    /// When the last excuse ended.
+    /// End of the last excuse.
     excused: Option<Duration>,
 }
 

@@ -11,7 +11,7 @@ use crate::when;
 #[derive(Clone, Copy)]
 pub struct Fields<'a>(pub &'a Map<String, Value>);
 
-/// What `2h` and `2026-11-22` in a request count from.
+/// Reference time for `2h` and `2026-11-22` in a request.
 #[derive(Debug, Clone)]
 pub struct TimeBase {
     pub now: Timestamp,
@@ -71,7 +71,7 @@ pub fn wrong(name: &str, wanted: &str, found: &Value) -> Refusal {
     Refusal::bad(format!("`{name}` must be {wanted}, and is {}", kind(found)))
 }
 
-/// What a value is, in words.
+/// Returns the type of a value, in words.
 pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -29,7 +29,7 @@ pub struct AnswerJudge {
     zone: TimeZone,
 }
 
-/// What the model replies.
+/// Reply of the model.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Verdict {
@@ -45,7 +45,7 @@ enum Decided {
     Declined,
 }
 
-/// What is put before the model.
+/// Input of the model.
 struct Case<'a> {
     data: Value,
     proposals: usize,

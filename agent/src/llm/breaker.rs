@@ -14,7 +14,7 @@ const OPEN_MAX: Duration = Duration::from_secs(600);
 pub struct Breaker {
     failures: u32,
     pause: Option<Duration>,
-    /// Until when nobody is let through.
+    /// Time until which no request is let through.
     until: Option<Duration>,
 }
 

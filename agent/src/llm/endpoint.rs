@@ -26,17 +26,17 @@ const SEED: u64 = 7;
 /// Number of tokens that a picture counts for. Most models need fewer.
 const PICTURE_TOKENS: u64 = 1_600;
 
-/// Where requests go.
+/// Destination of requests.
 pub enum Transport {
-    /// To the endpoint.
+    /// The endpoint.
     Http(Box<HttpClient>),
-    /// To a transcript.
+    /// A transcript.
     Replay(Arc<Replay>),
 }
 
-/// What a model is asked to do.
+/// Request to a model.
 pub struct Task {
-    /// What for; also the name of the schema.
+    /// Purpose; also the name of the schema.
     pub purpose: Purpose,
     /// The rules, in the words of `prompts/`.
     pub rules: &'static str,
@@ -50,7 +50,7 @@ pub struct Task {
     pub reply_tokens: u32,
 }
 
-/// Who waits for a reply.
+/// Priority of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Urgency {
     /// A person.
@@ -93,19 +93,19 @@ struct EndpointState {
     last_error: Option<String>,
 }
 
-/// What an endpoint is made of beside its configuration.
+/// Parts of an endpoint beside its configuration.
 pub struct EndpointParts {
     /// Its section below `llm`.
     pub section: &'static str,
-    /// Where requests go.
+    /// Destination of requests.
     pub transport: Transport,
     /// Notes what went there, if that is wanted.
     pub recorder: Option<Arc<Recorder>>,
     /// The injected clock.
     pub clock: Arc<dyn Clock>,
-    /// In which days and months begin.
+    /// Time zone in which days and months begin.
     pub zone: TimeZone,
-    /// Where the count of tokens is kept.
+    /// Directory of the token count.
     pub file: UsageFile,
 }
 
@@ -147,7 +147,7 @@ impl Endpoint {
         &self.model
     }
 
-    /// Where it is.
+    /// Returns the address.
     pub fn host(&self) -> String {
         self.address.authority()
     }
@@ -418,7 +418,7 @@ impl Endpoint {
         })
     }
 
-    /// What health says of it.
+    /// Returns the endpoint's part of health.
     pub fn health(&self, purposes: &[Purpose]) -> LanguageModelHealth {
         let now = self.clock.now();
         let state = self.state.lock();
@@ -452,12 +452,12 @@ impl Endpoint {
     }
 }
 
-/// What an endpoint does with a schema.
+/// Support of an endpoint for schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SchemaSupport {
     /// The reply keeps to it, whatever the model wants to say.
     Enforced,
-    /// It is accepted, and the model may say something else.
+    /// The schema is accepted, but the model may reply something else.
     Ignored,
     /// Requests with one are refused.
     Refused,

@@ -23,7 +23,7 @@ const REPLY_TOKENS: u32 = 400;
 const MAX_FACTS: usize = 6;
 /// Maximum length of a part of a fact, in characters.
 const MAX_PART_CHARS: usize = 120;
-/// What can be said of a person or thing, one value at a time.
+/// Attributes of a person or thing that have one value at a time.
 const ATTRIBUTES: [&str; 12] =
     ["place", "colour", "state", "owner", "amount", "date", "name", "job", "age", "kind", "material", "preference"];
 

@@ -32,7 +32,7 @@ impl LineChooser {
     }
 }
 
-/// What fits into the context, from the begin.
+/// Returns the lines that fit into the context, from the begin.
 fn data(lines: &[String], words: usize, endpoint: &Endpoint, schema: &Value) -> Option<String> {
     let room = endpoint.room(RULES, schema, REPLY_TOKENS);
     let numbered = lines.iter().enumerate().map(|(place, line)| json!({"number": place + 1, "text": plain(line)}));

@@ -32,11 +32,11 @@ pub struct HttpClient {
     tls: Option<TlsConnector>,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpReply {
     pub status: u16,
-    /// What the server asks to wait.
+    /// Delay that the server asks for.
     pub retry_after: Option<Duration>,
     pub body: Bytes,
 }
@@ -57,7 +57,7 @@ impl HttpClient {
         Ok(Self { address, token: token.transpose()?, tls })
     }
 
-    /// Where it is.
+    /// Returns the address of the server.
     pub fn address(&self) -> &EndpointAddress {
         &self.address
     }

@@ -35,7 +35,7 @@ pub struct KnownFacts {
 }
 
 impl KnownFacts {
-    /// Those of the data directory; without one they are kept as long as the program runs.
+    /// Opens the facts of the data directory; without one they are kept as long as the program runs.
     pub fn open(data: Option<&Path>) -> Self {
         let path = data.map(|data| data.join("llm-facts.jsonl"));
         let (rows, whole) = path.as_deref().map_or_else(|| (BTreeMap::new(), true), read);
@@ -47,7 +47,7 @@ impl KnownFacts {
         known
     }
 
-    /// What was read out of an event, if it was.
+    /// Returns what was read from an event, if it was.
     pub fn get(&self, event: &Event) -> Option<Vec<Statement>> {
         let rows = self.rows.lock();
         let row = rows.get(&event.id.0).filter(|row| row.sum == sum(event))?;

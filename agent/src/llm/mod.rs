@@ -104,7 +104,7 @@ impl LanguageModels {
         self.endpoints().for_each(|endpoint| endpoint.stop());
     }
 
-    /// What health says of every endpoint, by the name of its section.
+    /// Returns the health of every endpoint, by the name of its section.
     pub fn health(&self) -> BTreeMap<String, LanguageModelHealth> {
         let health = self.used.iter().map(|(endpoint, purposes)| (endpoint.name(), endpoint.health(purposes)));
         health.collect()

@@ -26,7 +26,7 @@ const MAX_SCORES: usize = 4_096;
 /// Judges patterns with a model.
 pub struct PatternJudge {
     background: Background,
-    /// By what was sent.
+    /// Scores by request.
     scores: Mutex<BTreeMap<String, f32>>,
 }
 

@@ -16,7 +16,7 @@ const MAX_MONTHS: usize = 13;
 /// Maximum size of the file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 10;
 
-/// What one endpoint has used.
+/// Usage of one endpoint.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
@@ -24,7 +24,7 @@ pub struct Usage {
     tokens_today: u64,
     seconds_today: f64,
     requests_today: u64,
-    /// By month, so that a clock that jumps to another month and back does not forget.
+    /// Usage by month, so that a clock that jumps to another month and back does not lose it.
     months: BTreeMap<String, u64>,
 }
 
@@ -72,7 +72,7 @@ impl UsageFile {
         Self(data.map(|data| data.join(format!("llm-{endpoint}-usage.json"))))
     }
 
-    /// What was used before. A file that cannot be read is replaced, and that is said: a ceiling then begins anew.
+    /// Reads the earlier usage. A file that cannot be read is replaced and reported: a ceiling then begins anew.
     pub fn read(&self) -> Usage {
         let Some(path) = &self.0 else { return Usage::default() };
         let text = match fs::metadata(path).map(|file| file.len()) {

@@ -26,7 +26,7 @@ impl AccessError {
         Self::new("bad_request", message)
     }
 
-    /// As it is told to a client.
+    /// Returns the message for a client.
     pub fn body(&self) -> Value {
         json!({ "code": self.code, "message": self.message })
     }

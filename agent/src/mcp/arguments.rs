@@ -34,11 +34,11 @@ pub enum Holds {
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// Type of the argument.
     pub holds: Holds,
     /// Whether a call needs it.
     pub required: bool,
-    /// For the model that reads it.
+    /// Description for the model.
     pub about: &'static str,
 }
 

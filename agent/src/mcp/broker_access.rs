@@ -94,7 +94,7 @@ impl BrokerAccess {
         }
     }
 
-    /// What the agent says of itself.
+    /// Reads the agent's status and health.
     pub async fn vitals(&self) -> Result<Vitals, AccessError> {
         let vitals = match self.client().await?.vitals(STATUS_TIMEOUT).await {
             Err(RequestError::Connection(_)) => self.client().await?.vitals(STATUS_TIMEOUT).await,

@@ -10,7 +10,7 @@ use super::tools::ToolName;
 /// Deadline of a question, in milliseconds. It ends before the client's own timeout, so that the agent's reason arrives.
 const DEADLINE_MS: u64 = 7_500;
 
-/// What a call returns.
+/// Result of a call.
 #[derive(Debug, PartialEq)]
 pub enum CallOutcome {
     /// Words and numbers.

@@ -68,7 +68,7 @@ pub fn answer(reply: &Value) -> Value {
     short
 }
 
-/// What a search for words found, with what was searched for in double asterisks.
+/// Shortens the result of a search for words. Matches are in double asterisks.
 pub fn found(reply: &Value) -> Value {
     let line = |found: &Value| {
         Short::default()
@@ -106,7 +106,7 @@ fn evidence(item: &Value) -> Value {
         .done()
 }
 
-/// Where to drive to, without how certain that is.
+/// Shortens a pose: where to drive to, without its covariance.
 fn pose(pose: &Value) -> Value {
     Short::default().take(pose, &["frame", "x", "y", "yaw", "of"]).done()
 }
@@ -213,13 +213,13 @@ pub fn next(reply: &Value) -> Value {
         .done()
 }
 
-/// What became of one observation.
+/// Shortens the outcome of one observation.
 pub fn observed(reply: &Value, id: &str) -> Value {
     let known = reply["duplicates"].as_u64().unwrap_or(0) > 0;
     json!({ "remembered": true, "known_already": known, "id": id })
 }
 
-/// What was forgotten, or would be.
+/// Shortens what was forgotten, or would be.
 pub fn forgotten(reply: &Value, done: bool) -> Value {
     let mut short = Short::default()
         .take(reply, &["episodes", "events", "doubtful"])

@@ -27,7 +27,7 @@ pub use http::McpServer;
 use crate::exit::{Exit, Failure};
 use server::MemoryServer;
 
-/// What a server offers.
+/// Options of a server.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Zone in which times are read and written.

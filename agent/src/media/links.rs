@@ -15,7 +15,7 @@ use crate::config::MediaServerConfig;
 #[derive(Debug, Clone, Default)]
 pub struct MediaLinks {
     recordings: Option<Recordings>,
-    /// What an address begins with, and the query that opens it, where recordings are served.
+    /// Prefix of an address, and the query that opens it, where recordings are served.
     served: Option<(String, String)>,
 }
 
@@ -61,7 +61,7 @@ impl MediaLinks {
         }
     }
 
-    /// Where the begin of `stream` can be looked at; `None` if nothing recorded it, or the recording is gone.
+    /// Returns the address at which the begin of `stream` can be seen; `None` if nothing recorded it, or the recording is gone.
     pub fn link(&self, media: Option<&str>, stream: Option<StreamSpan>) -> Option<RecordingLink> {
         let (media, stream) = (media?, stream?);
         let Some(recording) = Recording::parse(media) else {

@@ -23,9 +23,9 @@ use crate::exit::{Exit, Failure};
 /// The recordings of an installation. Cheap to clone; clones share them.
 #[derive(Debug, Clone)]
 pub struct Recordings {
-    /// What live sources recorded.
+    /// Recordings of live sources.
     pub archive: Arc<Archive>,
-    /// Where other recordings may be.
+    /// Directories of other recordings.
     pub places: Arc<Places>,
 }
 

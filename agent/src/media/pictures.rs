@@ -16,7 +16,7 @@ const MAX_WAITING: usize = 8;
 /// How far into an episode its picture is taken: the first pictures of a camera are often dark.
 const INTO_EPISODE: Duration = Duration::from_secs(1);
 
-/// What a picture shall show.
+/// Moment that a picture shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PictureMoment {
     media: Option<(String, Duration)>,
@@ -42,7 +42,7 @@ impl PictureMoment {
         Self { media, at: span.start.saturating_add(into) }
     }
 
-    /// When it was.
+    /// Returns the time of the picture.
     pub fn at(&self) -> Timestamp {
         self.at
     }
@@ -72,7 +72,7 @@ pub struct Pictures {
 }
 
 impl Pictures {
-    /// Of these recordings.
+    /// Creates pictures of these recordings.
     pub fn new(links: MediaLinks) -> Self {
         Self { links, turns: Semaphore::new(MAX_DECODING), places: Semaphore::new(MAX_DECODING + MAX_WAITING) }
     }

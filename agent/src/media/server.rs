@@ -73,7 +73,7 @@ impl MediaServer {
         Ok(Self { listener, served: Arc::new(ServedFile { archive, token }) })
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     ///
     /// # Errors
     /// If the system does not say.

@@ -34,7 +34,7 @@ impl Beat {
         Self { interval, published: None, at: now, due: now }
     }
 
-    /// When to publish.
+    /// Decides when to publish.
     pub fn due(&self) -> Instant {
         self.due
     }
@@ -52,7 +52,7 @@ impl Beat {
         self.due = self.due.min(self.at + soon);
     }
 
-    /// It was published.
+    /// Notes a publication.
     pub fn published(&mut self, report: HealthReport) {
         self.at = Instant::now();
         self.due = self.at + self.interval;

@@ -181,7 +181,7 @@ pub struct AskConnection {
     pub in_connection: AbortOnDropHandle<()>,
 }
 
-/// What the memory tells of by itself.
+/// Announcements of the memory.
 struct MemoryEvents {
     episodes: broadcast::Receiver<EpisodeEvent>,
     entities: broadcast::Receiver<EntityNews>,

@@ -60,7 +60,7 @@ pub struct Context {
     pub counters: Arc<MqttCounters>,
     pub backups: std::path::PathBuf,
     pub backup_limits: BackupLimits,
-    /// What the program may take.
+    /// Limits of the program.
     pub ceiling: ProgramCeiling,
     pub proofs: Proofs,
     pub watchdog: Arc<Watchdog>,
@@ -151,7 +151,7 @@ impl Context {
         }
     }
 
-    /// What times in a request that comes now count from.
+    /// Returns the reference time for a request that arrives now.
     pub fn moment(&self) -> TimeBase {
         TimeBase { now: self.clock.now(), zone: self.zone.clone() }
     }

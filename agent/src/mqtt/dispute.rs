@@ -28,7 +28,7 @@ pub struct Dispute {
 }
 
 enum Phase {
-    /// Nobody else was seen, or what was seen is dealt with.
+    /// No other instance was seen, or the dispute is settled.
     Quiet,
     /// Another id was seen and is challenged then.
     Seen(Instant),
@@ -38,14 +38,14 @@ enum Phase {
     Unanswered(Instant),
 }
 
-/// What is to be done when [`Dispute::due`] has come.
+/// Action to take when [`Dispute::due`] has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     /// Announce the own id and status again.
     Correct,
     /// Ask who is there.
     Challenge,
-    /// Nobody answered: go on.
+    /// No instance answered: continue.
     Settled,
 }
 
@@ -56,7 +56,7 @@ impl Dispute {
         Self { answers, nonce, phase: Phase::Quiet, correct_after: now, correction: false }
     }
 
-    /// Somebody wrote another id to `instance`.
+    /// Notes that another id was written to `instance`.
     pub fn instance(&mut self, own: &str, other: &str, now: Instant) {
         if !is_id(other) || !yields_to(own, other) {
             self.correction = true;
@@ -70,12 +70,12 @@ impl Dispute {
         };
     }
 
-    /// Somebody wrote something else than `online` to `status`.
+    /// Notes that something else than `online` was written to `status`.
     pub fn status(&mut self) {
         self.correction = true;
     }
 
-    /// Somebody answered the challenge: the id of an engram that goes first, if it is one.
+    /// Notes an answer to the challenge. Returns the id of the instance that takes precedence, if it does.
     pub fn answer(&self, own: &str, text: &str) -> Option<String> {
         if !matches!(self.phase, Phase::Asked(_)) {
             return None;
@@ -83,7 +83,7 @@ impl Dispute {
         instance_in(text).filter(|other| is_id(other) && yields_to(own, other))
     }
 
-    /// When something is to be done.
+    /// Returns the time of the next action.
     pub fn due(&self) -> Option<Instant> {
         let correction = self.correction.then_some(self.correct_after);
         let phase = match self.phase {
@@ -93,7 +93,7 @@ impl Dispute {
         correction.into_iter().chain(phase).min()
     }
 
-    /// What is to be done now.
+    /// Returns the action to take now.
     pub fn next(&mut self, now: Instant) -> Option<Due> {
         if self.correction && now >= self.correct_after {
             self.correction = false;

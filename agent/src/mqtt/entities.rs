@@ -16,7 +16,7 @@ const MAX_LIST: u64 = 1000;
 /// Default number of facts or entities in a list.
 const DEFAULT_LIST: usize = 100;
 
-/// What `cmd/list` lists instead of episodes.
+/// Lists of `cmd/list` besides episodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum List {
     Entities { limit: usize },

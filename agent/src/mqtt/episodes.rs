@@ -102,7 +102,7 @@ impl EventList {
     }
 }
 
-/// What `cmd/get` opens.
+/// Object that `cmd/get` opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Get {
     Episode(EpisodeId, EventPage),

@@ -70,7 +70,7 @@ impl Default for Forgetting {
     }
 }
 
-/// What tells a request from others.
+/// Returns the key that identifies a request.
 pub fn key(message: &Message) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&message.payload, &message.response_topic, &message.correlation).hash(&mut hasher);

@@ -99,7 +99,7 @@ enum IngestWork {
     Done,
 }
 
-/// What came back from the writer.
+/// Result of the writer.
 enum WriteOutcome {
     Observed(Result<Committed, ObserveFailure>),
     Forgotten(Result<ForgetReply, ForgetFailure>),

@@ -44,13 +44,13 @@ impl LocalAccess {
         &self.context.identity.robot
     }
 
-    /// What the program publishes of itself.
+    /// Returns the program's status and health.
     pub fn vitals(&self) -> Vitals {
         let health = serde_json::to_value(&*self.health.borrow()).ok();
         Vitals { status: Some("online".to_owned()), health }
     }
 
-    /// As `…/ask`; the reply, an error included.
+    /// Asks, as `…/ask` does; the reply may be an error.
     pub async fn ask(&self, body: &Value) -> Value {
         let arrival = self.context.clock.monotonic();
         self.context.counters.asks.increment();
@@ -69,7 +69,7 @@ impl LocalAccess {
         sealed(outcome)
     }
 
-    /// As `…/observe`; replies after the commit.
+    /// Tells, as `…/observe` does; replies after the commit.
     pub async fn observe(&self, body: &Value) -> Value {
         let counters = &self.context.counters;
         counters.observe_messages.increment();
@@ -97,7 +97,7 @@ impl LocalAccess {
         sealed(outcome.await)
     }
 
-    /// As `…/cmd/<name>`, for commands that reply once. The client has shown a token, so nothing more has to be proved;
+    /// Runs a command, as `…/cmd/<name>` does, for commands that reply once. The client has shown a token, so nothing more has to be proved;
     /// what `[mqtt.allow]` denies is denied here too.
     pub async fn command(&self, name: &str, body: &Value) -> Value {
         self.context.counters.commands.increment();

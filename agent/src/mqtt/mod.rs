@@ -61,7 +61,7 @@ use crate::watchdog::Watchdog;
 pub use counters::{Counter, MqttCounters};
 pub use local::LocalAccess;
 
-/// Who this engram is on the broker.
+/// Identity of this instance on the broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// Name of the robot, second level of every topic.
@@ -97,12 +97,12 @@ pub trait ConfigurationControl: Send + Sync {
     fn reload(&self) -> Result<Reloaded, String>;
 }
 
-/// What came of reading the configuration again: keys that changed.
+/// Result of a reload: the keys that changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Reloaded {
-    /// Those in use now.
+    /// Keys in use now.
     pub applied: Vec<String>,
-    /// Those that wait for a restart.
+    /// Keys that wait for a restart.
     pub restart: Vec<String>,
 }
 
@@ -143,7 +143,7 @@ pub enum MqttError {
 pub struct MqttInterface {
     /// The section of the configuration.
     pub config: MqttConfig,
-    /// Who this engram is.
+    /// Identity of this instance.
     pub identity: Identity,
     /// The memory behind its queues.
     pub service: MemoryService,
@@ -157,19 +157,19 @@ pub struct MqttInterface {
     pub clock: Arc<dyn Clock>,
     /// Zone in which times are written.
     pub zone: jiff::tz::TimeZone,
-    /// Where evidence can be looked at.
+    /// Addresses at which evidence can be viewed.
     pub media: crate::media::MediaLinks,
     /// How Home Assistant shall find this robot; changes with the configuration.
     pub homeassistant: watch::Receiver<homeassistant::DiscoverySettings>,
-    /// What is counted; the program shows it in `health.mqtt`.
+    /// Counters, shown in `health.mqtt`.
     pub counters: Arc<MqttCounters>,
-    /// Where backups and exports are, which no command leads out of.
+    /// Directory of backups and exports, which no command leaves.
     pub backups: std::path::PathBuf,
     /// How much they may take.
     pub backup_limits: BackupLimits,
-    /// What the program may take.
+    /// Limits of the program.
     pub ceiling: crate::ceilings::ProgramCeiling,
-    /// What shows that a command comes from the operator's own command line.
+    /// Proofs that a command comes from the operator's own command line.
     pub proofs: Proofs,
     /// Watches the two clients and their event loops.
     pub watchdog: Arc<Watchdog>,

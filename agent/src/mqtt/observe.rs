@@ -35,14 +35,14 @@ pub struct Rejected {
 /// The items of one message.
 #[derive(Debug, Default)]
 pub struct Items {
-    /// To be committed.
+    /// Observations to commit.
     pub told: Vec<Told>,
     /// Position in the message and sender's id of each of `told`.
     origin: Vec<(usize, Option<String>)>,
     pub rejected: Vec<Rejected>,
 }
 
-/// What is told to the sender.
+/// Report for the sender.
 #[derive(Debug, Default, PartialEq)]
 pub struct ObserveReport {
     pub accepted: u64,
@@ -159,7 +159,7 @@ fn attributes(fields: Fields<'_>) -> Result<Attributes, Refusal> {
 }
 
 impl Items {
-    /// What to tell the sender once `told` was committed.
+    /// Returns the report for the sender after the commit of `told`.
     pub fn report(mut self, committed: &Committed) -> ObserveReport {
         let mut report = ObserveReport { seq: Some(committed.seq), ..ObserveReport::default() };
         for ((index, id), outcome) in self.origin.into_iter().zip(&committed.outcomes) {

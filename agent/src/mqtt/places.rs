@@ -44,7 +44,7 @@ fn body(place: &Place, zone: &TimeZone) -> Value {
     })
 }
 
-/// What `cmd/name_place` asks for.
+/// Request of `cmd/name_place`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Naming {
     /// A name for where the robot is now, or for a pose.

@@ -26,13 +26,13 @@ pub const CHALLENGE_TIMEOUT: Duration = Duration::from_secs(3);
 pub const ONLINE: &str = "online";
 /// The will, retained.
 pub const OFFLINE: &str = "offline";
-/// After a clean exit, retained.
+/// Status after a clean exit, retained.
 pub const STOPPED: &str = "stopped";
 
 /// Whether this engram may serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionClaim {
-    /// Nobody else does.
+    /// No other instance serves the robot name.
     Free,
     /// The memory with this id does, and lives.
     Taken(String),
@@ -154,7 +154,7 @@ pub fn nonce() -> String {
     getrandom::u64().map_or_else(|_| String::new(), |random| random.to_string())
 }
 
-/// What to do about another instance that announces itself while this one serves.
+/// Decides what to do about another instance that announces itself while this one serves.
 pub fn yields_to(own: &str, other: &str) -> bool {
     other < own
 }

@@ -8,7 +8,7 @@ use super::fields::Fields;
 use super::topics::{ReplyPolicy, Topics};
 pub use crate::json::refusal::{Code, Refusal};
 
-/// Where an answer goes.
+/// Destination of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyAddress {
     pub topic: String,
@@ -18,7 +18,7 @@ pub struct ReplyAddress {
 /// The parts of a request that say where its answer goes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Route {
-    /// As the sender wrote it: a text or a number.
+    /// The id as the sender wrote it: a text or a number.
     pub request_id: Option<Value>,
     /// `None` where the sender named no way.
     pub address: Option<ReplyAddress>,

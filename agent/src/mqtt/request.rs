@@ -50,7 +50,7 @@ pub enum RequestError {
     /// The broker's access rules forbid it.
     #[error("the broker does not let this client publish to {0}; check its access rules")]
     Denied(String),
-    /// Nobody listens.
+    /// No agent listens.
     #[error("no engram serves the robot `{0}` on this broker; is it running, and is the name right?")]
     NobodyThere(String),
     /// No reply in time.
@@ -66,7 +66,7 @@ pub enum RequestError {
 /// A connection for requests. Several may wait for their replies at once.
 pub struct Client {
     topics: Topics,
-    /// Where this client hears replies.
+    /// Topic on which this client receives replies.
     inbox: String,
     sender: Sender,
     waiting: Arc<PendingReplies>,
@@ -77,20 +77,20 @@ pub struct Client {
     keeper: AbortOnDropHandle<()>,
 }
 
-/// Who waits for which reply, and what the robot says of itself.
+/// Pending replies, and the robot's status and health.
 struct PendingReplies {
     replies: Mutex<BTreeMap<u64, oneshot::Sender<Value>>>,
     health_topic: String,
     status_topic: String,
     vitals: watch::Sender<Vitals>,
     reasoning_topic: String,
-    /// Who hears of the steps of looking again, for the question with this id.
+    /// Receiver of the steps of looking again, for the question with this id.
     reasoning: Mutex<Option<(String, OnStep)>>,
 }
 
 type OnStep = Box<dyn Fn(&Value) + Send + Sync>;
 
-/// What a robot says of itself; both are retained by the broker.
+/// Status and health of a robot; both are retained by the broker.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Vitals {
     /// `online`, `offline` or `stopped`.

@@ -40,7 +40,7 @@ const MIN_REPLY_TIMEOUT: Duration = Duration::from_secs(2);
 pub enum Sign {
     /// The id of the memory that serves this robot name.
     Instance(String),
-    /// What the status of this robot name is.
+    /// Status of this robot name.
     Status(String),
     /// A health report that was published just now, by the memory with this id.
     Alive(String),

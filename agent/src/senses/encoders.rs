@@ -34,7 +34,7 @@ pub fn load_on(config: &ModelsConfig, accelerator: Accelerator) -> Result<Encode
     Encoders::load(installed(config, None)?, options).or_exit(Exit::Internal)
 }
 
-/// What is installed, without loading anything.
+/// Returns what is installed, without loading anything.
 ///
 /// # Errors
 /// [`Exit::Config`] if the manifest cannot be used.
@@ -55,7 +55,7 @@ pub fn installed(config: &ModelsConfig, only: Option<&[Role]>) -> Result<Install
     Ok(models)
 }
 
-/// From which mean cosine on faces, and voices, are one person's, as the entries of the models in force say.
+/// Returns the mean cosines from which faces, and voices, belong to one person, according to the models in use.
 ///
 /// Nothing if the manifest cannot be used: whoever loads the encoders hears of that.
 pub fn same_person(config: &ModelsConfig) -> (Option<f64>, Option<f64>) {
@@ -103,7 +103,7 @@ fn options(config: &ModelsConfig) -> EncoderOptions {
     }
 }
 
-/// What TensorRT is told. Its builder is this program.
+/// Returns the options of TensorRT. Its builder is this program.
 #[cfg(feature = "tensorrt")]
 pub fn tensorrt(config: &ModelsConfig) -> TensorRtOptions {
     let configured = &config.tensorrt;
@@ -144,7 +144,7 @@ fn accelerator(configured: config::Accelerator) -> Accelerator {
     }
 }
 
-/// What health says of the roles.
+/// Returns the health of the roles.
 pub fn health(config: &ModelsConfig, status: BTreeMap<Role, RoleStatus>) -> BTreeMap<String, ModelHealth> {
     status
         .into_iter()

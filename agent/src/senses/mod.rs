@@ -72,7 +72,7 @@ impl Source {
         self.is_file
     }
 
-    /// What capture says of it.
+    /// Returns the status reported by capture.
     pub fn status(&self) -> SourceStatus {
         self.handle.status()
     }
@@ -111,7 +111,7 @@ impl Source {
         self.handle.stop();
     }
 
-    /// What health says of it.
+    /// Returns the health of the source.
     pub fn health(&self) -> SourceHealth {
         let status = self.status();
         let counts = self.counters.read();

@@ -6,7 +6,8 @@ use std::time::Duration;
 use memory_core::{EpisodeId, Observation, ObserveOutcome};
 use serde::Serialize;
 
-/// After so long without an addition an episode of told observations counts as over (docs/memory-format.md, Episodes: at most 60 s apart).
+/// Time without an addition after which an episode of told observations counts as over (docs/memory-format.md, Episodes: at
+/// most 60 s apart).
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Maximum number of streams followed at once. Beyond it, the one that was quiet longest ends early.
@@ -33,7 +34,7 @@ pub struct EpisodeEvent {
     pub id: EpisodeId,
 }
 
-/// Who an observation comes from, as far as episodes are concerned.
+/// Stream that an observation belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stream {
     source: String,
@@ -72,7 +73,7 @@ impl OpenEpisodes {
             .collect()
     }
 
-    /// What a commit changed; one event per episode and kind of change.
+    /// Announces the changes of a commit; one event per episode and kind of change.
     pub fn note(&mut self, streams: &[Stream], outcomes: &[ObserveOutcome], now: Duration) -> Vec<EpisodeEvent> {
         let mut changes: Vec<EpisodeEvent> = Vec::new();
         let mut told: BTreeSet<(EpisodeId, EpisodeChange)> = BTreeSet::new();

@@ -65,7 +65,7 @@ impl Looker {
         }
     }
 
-    /// With somebody else than the policy to choose the looks.
+    /// Sets another controller than the policy.
     #[must_use]
     pub fn with_controller(self, controller: Option<Arc<dyn Controller>>) -> Self {
         Self { controller, ..self }
@@ -92,7 +92,7 @@ impl Looker {
     }
 }
 
-/// What makes two questions the same.
+/// Returns a key that is equal for equal questions.
 fn key(query: &Query) -> String {
     format!("{:?} {:?} {:?} {:?}", query.question.trim().to_lowercase(), query.options, query.since, query.until)
 }

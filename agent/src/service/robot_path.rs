@@ -28,11 +28,11 @@ const MAP_TIMEOUT: Duration = Duration::from_secs(1);
 pub enum Dropped {
     /// Its covariance is too large.
     Uncertain,
-    /// It came too late, or not in order.
+    /// The pose came too late, or not in order.
     Late,
     /// Its stamp is ahead of the clock.
     Future,
-    /// It is on another map than the one in use.
+    /// The pose is on another map than the one in use.
     OtherFrame,
 }
 
@@ -106,7 +106,7 @@ impl RobotPath {
         Ok(())
     }
 
-    /// Where the robot was at a moment: between two poses of one map, or at the last one before, if that is fresh.
+    /// Returns the pose at a moment: between two poses of one map, or the last one before, if that is fresh.
     pub fn at(&self, at: Timestamp) -> Option<Pose> {
         let PoseOptions { max_age, max_speed, .. } = self.options;
         let poses = self.poses.lock();

@@ -9,7 +9,7 @@ use super::MemoryService;
 /// Interval at which the place of the robot is determined.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// What is known of the visit that goes on.
+/// Knowledge of the ongoing visit.
 #[derive(Debug, Default)]
 pub struct Visiting {
     tracker: VisitTracker,

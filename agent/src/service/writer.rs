@@ -38,9 +38,9 @@ pub struct Writer {
     commit_items: usize,
     linger: Duration,
     counters: Mutex<ServiceCounters>,
-    /// What is done after something was forgotten, before that is answered.
+    /// Action after something was forgotten, before the reply.
     pub after_forgetting: OnceLock<AfterForgetting>,
-    /// When its thread ticked.
+    /// Last tick of its thread.
     pub pulse: Arc<Pulse>,
 }
 

@@ -14,7 +14,7 @@ const LOAD_MARGIN: f64 = 0.8;
 pub struct Governor {
     config: ThermalConfig,
     level: ThermalLevel,
-    /// Since when a lower level is enough, and which.
+    /// Time since which a lower level is enough, and that level.
     calm: Option<(Duration, ThermalLevel)>,
 }
 

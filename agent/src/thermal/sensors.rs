@@ -28,7 +28,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// With the thermal zones of `zones_dir`, usually `/sys/class/thermal`.
+    /// Opens the thermal zones of `zones_dir`, usually `/sys/class/thermal`.
     pub fn new(zones_dir: PathBuf) -> Self {
         Self { zones_dir }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use memory_core::{Clock, Memory, Stats};
 
-/// When the memory is compacted by itself.
+/// Conditions for an automatic compaction.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AutomaticOptions {
     /// Whether it is.

@@ -44,7 +44,7 @@ pub struct HandedOver {
 }
 
 impl HandedOver {
-    /// What the agent knows it by.
+    /// Returns the name by which the agent knows it.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -13,7 +13,7 @@ const MAX_NAME: usize = 128;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// It could lead out of its directory.
+    /// The name could lead out of its directory.
     #[error(
         "`{0}` is not a plain name: use letters, digits, `-`, `_`, and `.` except at the beginning; at most {MAX_NAME}"
     )]
@@ -144,12 +144,12 @@ pub struct Guarded<W> {
 }
 
 impl<W> Guarded<W> {
-    /// What is written to.
+    /// Returns the file being written.
     pub fn get_ref(&self) -> &W {
         &self.inner
     }
 
-    /// What is written to.
+    /// Returns the file being written.
     pub fn into_inner(self) -> W {
         self.inner
     }
@@ -225,7 +225,7 @@ pub struct Beginning {
     finished: bool,
 }
 
-/// Where to write what will be `path`.
+/// Returns the temporary path for `path`.
 pub fn beginning(path: &Path, replace: bool) -> Result<Beginning, UpkeepError> {
     if !replace && path.symlink_metadata().is_ok() {
         return Err(FileError::Exists(path.to_path_buf()).into());

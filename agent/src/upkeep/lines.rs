@@ -44,10 +44,10 @@ pub struct ToldLine {
     #[serde(default)]
     attributes: Map<String, Value>,
     confidence: Option<f32>,
-    /// What its sender said.
+    /// Pose given by its sender.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pose: Value,
-    /// Where the robot was.
+    /// Pose of the robot.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     robot_pose: Value,
 }
@@ -176,12 +176,12 @@ impl ToldLine {
 }
 
 impl SegmentLine {
-    /// Where it is in its recording.
+    /// Returns the position in its recording.
     pub fn stream(&self) -> StreamSpan {
         stream(self.stream_us)
     }
 
-    /// As it would be perceived.
+    /// Converts to a perceived segment.
     ///
     /// # Errors
     /// Says which field is wrong.
@@ -244,7 +244,7 @@ fn pose(value: &Value) -> Result<Option<Pose>, String> {
     (!value.is_null()).then(|| read_pose(value)).transpose().map_err(|refusal| refusal.message)
 }
 
-/// To the microsecond: the time is part of an observation's key.
+/// Formats to the microsecond: the time is part of an observation's key.
 fn time(at: Timestamp) -> String {
     at.to_jiff().to_string()
 }

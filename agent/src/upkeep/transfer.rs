@@ -28,7 +28,7 @@ const BATCH_OBSERVATIONS: usize = 256;
 /// Maximum length of a line, in bytes.
 pub const MAX_LINE: u64 = 16 << 20;
 
-/// What was exported.
+/// Result of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Exporting {
     /// Told observations.
@@ -41,14 +41,14 @@ pub struct Exporting {
     pub media_missing: u64,
 }
 
-/// What was imported.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Importing {
     /// Observations and segments that are new.
     pub accepted: u64,
-    /// Those that were there already.
+    /// Observations that were there already.
     pub duplicates: u64,
-    /// Those that were refused, the first reasons with their lines.
+    /// Refused observations, and the first reasons with their lines.
     pub rejected: u64,
     /// Why, for the first ones.
     pub reasons: Vec<String>,

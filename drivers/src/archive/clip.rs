@@ -24,7 +24,7 @@ const SOUND_CAPS: &str = "audio/x-raw,format=S16LE,layout=interleaved,rate=48000
 pub struct ClipPart {
     /// The file.
     pub path: PathBuf,
-    /// From here, ...
+    /// Begin of the part, ...
     pub from: Duration,
     /// ... to here.
     pub to: Duration,
@@ -299,7 +299,7 @@ impl Stamped {
     }
 }
 
-/// From a decoder to a sink of raw media in the clip's format.
+/// Builds the chain from a decoder to a sink of raw media in the clip's format.
 fn branch(name: &str) -> Result<Vec<gst::Element>, CaptureError> {
     let sink = gst_app::AppSink::builder().name(name).sync(false).max_buffers(8).enable_last_sample(false).build();
     let (names, caps): (&[&str], &str) = match name {

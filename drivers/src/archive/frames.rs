@@ -34,7 +34,7 @@ pub struct RecordingPart {
     pub path: PathBuf,
     /// Stream time of the begin of the file.
     pub begin: Duration,
-    /// From here in stream time, ...
+    /// Begin of the part in stream time, ...
     pub from: Duration,
     /// ... to here.
     pub to: Duration,
@@ -47,13 +47,13 @@ pub struct FrameOptions<'a> {
     pub short_edge: Option<u32>,
     /// Maximum number of bytes of decoded pictures at once; larger pictures are scaled down.
     pub ceiling_bytes: usize,
-    /// When to give up.
+    /// Time at which to give up.
     pub deadline: Instant,
     /// Whether to give up now.
     pub cancelled: &'a dyn Fn() -> bool,
 }
 
-/// What came of it.
+/// Result of decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Decoded {
     /// Pictures, or blocks of sound, that were handed on.
@@ -330,7 +330,7 @@ impl FileReader {
     }
 }
 
-/// When a sample is shown in its file, and for how long.
+/// Returns when a sample is shown in its file, and for how long.
 fn place(sample: &gst::SampleRef) -> Option<(Duration, Duration)> {
     let buffer = sample.buffer()?;
     let segment = sample.segment()?.downcast_ref::<gst::ClockTime>()?;

@@ -21,7 +21,7 @@ pub struct ArchiveLimits {
     pub chunk: Duration,
 }
 
-/// What the archive holds.
+/// Counts of the archive's content.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ArchiveStatus {
     /// Chunks.
@@ -43,13 +43,13 @@ pub struct Located {
     pub source: String,
     /// The chunk's name.
     pub name: ChunkName,
-    /// Where in the chunk it begins.
+    /// Begin in the chunk.
     pub offset: Duration,
-    /// When the chunk ends, in stream time.
+    /// End of the chunk, in stream time.
     pub end: Duration,
 }
 
-/// By wall-clock begin, then source: the order in which chunks go.
+/// Chunks by wall-clock begin, then source: the order in which they are deleted.
 type Key = (Timestamp, String, ChunkName);
 
 #[derive(Debug, Clone, Copy)]
@@ -146,7 +146,7 @@ impl Archive {
         self.limits
     }
 
-    /// What it holds.
+    /// Returns counts of the content.
     pub fn status(&self) -> ArchiveStatus {
         let chunks = self.chunks.lock();
         ArchiveStatus {

@@ -20,7 +20,7 @@ const SILENT_TRACK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Pause after a failed write to the disk.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
-/// What a stream shows.
+/// Medium of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Track {
     /// Pictures.
@@ -139,9 +139,9 @@ struct RecorderState {
     /// Samples before the first chunk, or the next after a failure, can begin.
     waiting: Vec<Sample>,
     open: Option<OpenFile>,
-    /// Of both tracks together.
+    /// Samples of both tracks together.
     holes: Holes,
-    /// Nothing is written before.
+    /// Time before which nothing is written.
     rest: Option<std::time::Instant>,
 }
 

@@ -72,7 +72,7 @@ pub fn still(path: &Path, at: Duration, max_width: u32) -> Result<Still, ClipErr
     Ok(Still { jpeg: jpeg.ok_or(ClipError::Nothing)?, width: size("width"), height: size("height") })
 }
 
-/// From a decoder to a sink of JPEG files. The height follows the width, so that nothing is stretched.
+/// Builds the chain from a decoder to a sink of JPEG files. The height follows the width, so that nothing is stretched.
 pub(super) fn branch(max_width: u32) -> Result<Vec<gst::Element>, ClipError> {
     let caps = gst::Caps::builder("video/x-raw")
         .field("width", gst::IntRange::new(16, i32::try_from(max_width).unwrap_or(i32::MAX).max(17)))

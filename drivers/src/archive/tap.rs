@@ -67,7 +67,7 @@ fn join(bin: &gst::Bin, tee: &gst::Element, caps: &gst::StructureRef, recorder: 
     attach(bin, &pad, &branch)
 }
 
-/// What makes a stream fit for Matroska.
+/// Returns the elements that make a stream fit for Matroska.
 fn branch(caps: &gst::StructureRef) -> Result<(Track, Vec<gst::Element>), String> {
     let made = |names: &[&str]| -> Result<Vec<gst::Element>, String> {
         names.iter().map(|name| make(name).map_err(|error| error.to_string())).collect()

@@ -33,7 +33,7 @@ use player::{CueSource, FileStream, Player};
 pub(super) enum Played {
     /// A stop was asked for.
     Stopped,
-    /// To its end: when it began, and how long it was.
+    /// The file was played to its end: its begin, and its length.
     Finished { start: Timestamp, length: Duration },
 }
 

@@ -383,7 +383,7 @@ impl LiveSession<'_, '_> {
         }
     }
 
-    /// What the bus says about the end of the pipeline, if it says so.
+    /// Returns what the bus says about the end of the pipeline, if anything.
     fn verdict(&mut self, bus: &gst::Bus) -> Option<CaptureError> {
         while let Some(message) = bus.pop() {
             match message.view() {

@@ -11,14 +11,14 @@ use super::spec::{SourceKind, SourceSpec, Speed, Subtitles};
 use super::status::SourceState;
 use super::{AudioBlock, Frame, MediaConsumer, Subtitle};
 
-/// What a source delivered when it was tried.
+/// Result of trying a source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeReport {
     /// Size of the first picture, after scaling.
     pub picture: Option<(u32, u32)>,
-    /// When the first picture came, counted from the start.
+    /// Time of the first picture, counted from the start.
     pub first_picture: Option<Duration>,
-    /// When the first sound came.
+    /// Time of the first sound, counted from the start.
     pub first_sound: Option<Duration>,
     /// Level of the first sound in dB of full scale.
     pub sound_level_db: Option<f64>,

@@ -33,7 +33,7 @@ pub(super) fn why_not(url: &str) -> Option<String> {
     last
 }
 
-/// What a failed connection means.
+/// Returns the message for a failed connection.
 fn unreachable(address: SocketAddr, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => {

@@ -14,7 +14,7 @@ use super::tensorrt::{Precision, TensorRt};
 use super::{EncoderOptions, OnnxRuntime, Provider};
 use crate::models::{ModelEntry, Role};
 
-/// What runs an encoder.
+/// Backend of an encoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Accelerator {
     /// The best there is; said in `health`.
@@ -60,7 +60,7 @@ pub(super) enum Way {
     Native(Arc<TensorRt>),
 }
 
-/// What is to be tried for a role, best first.
+/// The backends to try for a role, best first.
 pub(super) struct Ways {
     pub ways: Vec<Way>,
     /// Whether the processor serves where nothing of it works.

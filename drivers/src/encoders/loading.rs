@@ -58,7 +58,7 @@ impl Loading {
         self.0.settled.notify_all();
     }
 
-    /// What is said of a role that was settled before.
+    /// Changes the state of a role that was settled before.
     #[cfg(feature = "tensorrt")]
     fn amend(&self, role: Role, change: impl FnOnce(&mut RoleStatus)) {
         if let Some(status) = self.0.slots.lock().status.get_mut(&role) {

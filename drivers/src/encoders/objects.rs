@@ -36,7 +36,7 @@ pub struct FastestDet {
     overlap: f32,
 }
 
-/// What a run needs to itself; kept, so that a frame allocates nothing but its detections.
+/// Buffers of a run; kept, so that a frame allocates nothing but its detections.
 struct ObjectsRun {
     graph: Box<dyn Graph>,
     resizer: Resizer,

@@ -9,7 +9,7 @@ use super::vector::{Space, probabilities};
 use super::{Backend, Encoder, EncoderError, Graph, Picture, VectorEncoder};
 use crate::models::{GroupMember, InstalledModel};
 
-/// What a classifier makes of a picture, best first; only what it holds at least a little likely.
+/// Classes of a picture, best first; only those above a minimum probability.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SceneClasses {
     /// Single classes with their probabilities.
@@ -44,7 +44,7 @@ pub struct ImageEncoder {
     space: Space,
 }
 
-/// What a run needs to itself.
+/// Buffers of a run.
 struct SceneRun {
     graph: Box<dyn Graph>,
     input: PictureTensor,

@@ -24,7 +24,7 @@ const QUESTION: &str = "Where did Robin leave the blue mug this morning?";
 pub struct Trial {
     /// The role.
     pub role: Role,
-    /// What one run takes, in words.
+    /// Input of one run, in words.
     pub input: &'static str,
     once: Box<dyn Fn() -> Result<(), String> + Send>,
     check: Box<dyn Fn() -> Result<String, String> + Send>,
@@ -249,7 +249,7 @@ fn check_joint(model: &JointEncoder) -> Result<String, String> {
     Ok(format!("{} numbers; words fit pictures by {margin:.2}", model.dimensions()))
 }
 
-/// What may pass for a face: a pattern of its size.
+/// Returns a made-up face: a pattern of its size.
 fn face(shift: u32) -> Vec<u8> {
     let pixels = (0..ALIGNED_SIDE * ALIGNED_SIDE).map(|at| (at % ALIGNED_SIDE + shift, at / ALIGNED_SIDE));
     pixels.flat_map(|(x, y)| [x * y / 40, x + y, x * 2 + shift].map(|value| (value % 256) as u8)).collect()

@@ -44,7 +44,7 @@ impl Space {
     }
 }
 
-/// Of unit L2 norm; `None` where that has no meaning.
+/// Normalises to unit L2 norm; `None` where that has no meaning.
 pub(super) fn normalised(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let norm = vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
     if !norm.is_finite() || norm < 1e-12 {

@@ -42,9 +42,9 @@ pub trait Recordings: Send + Sync {
 /// The names that the encoders have for what they find.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Labels {
-    /// Of the object detector.
+    /// Labels of the object detector.
     pub objects: Vec<String>,
-    /// Of the scene classifier.
+    /// Labels of the scene classifier.
     pub scenes: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl Looking {
         Self { encoders, labels, recordings, pace, viewer: None }
     }
 
-    /// With a vision model for the clip analyser.
+    /// Adds a vision model for the clip analyser.
     #[must_use]
     pub fn with_viewer(self, viewer: Option<Arc<dyn ClipViewer>>) -> Self {
         Self { viewer, ..self }

@@ -65,7 +65,7 @@ pub(crate) fn since(transaction: &ReadTransaction, number: u64) -> Result<Vec<Ch
     Ok(changes)
 }
 
-/// Code of an entity's name in a row; 0 for none.
+/// Returns the code of an entity's name in a row; 0 for none.
 pub(crate) fn entity_hash(entity: Option<&str>) -> u64 {
     entity.map_or(0, |name| hash_of(&fold_name(name)))
 }

@@ -30,7 +30,7 @@ impl Engine {
     }
 }
 
-/// Condition for an event to be forgotten; `None` if the request lists the events.
+/// Returns the condition for an event to be forgotten; `None` if the request lists the events.
 fn meant(request: &ForgetRequest, learnt: &Learnt) -> Option<Meant> {
     match request {
         ForgetRequest::Episodes(_) => None,

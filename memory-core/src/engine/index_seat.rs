@@ -39,12 +39,12 @@ impl IndexSeat {
         self.unsaved
     }
 
-    /// A save of the index begins.
+    /// Takes the number of unsaved changes, because a save begins.
     pub(crate) fn take_unsaved(&mut self) -> u64 {
         std::mem::take(&mut self.unsaved)
     }
 
-    /// The save of the index failed.
+    /// Adds changes again whose save failed.
     pub(crate) fn add_unsaved(&mut self, changes: u64) {
         self.unsaved += changes;
     }
@@ -59,7 +59,7 @@ impl IndexSeat {
         self.recorded = Some(Vec::new());
     }
 
-    /// Recorded changes, in order.
+    /// Stops recording and returns the changes in order.
     pub(crate) fn stop_recording(&mut self) -> Vec<IndexChange> {
         self.recorded.take().unwrap_or_default()
     }

@@ -383,7 +383,7 @@ fn sensed_spaces(transaction: &ReadTransaction) -> Result<Vec<(u32, crate::Sense
 }
 
 impl View {
-    /// Learnt state as this reader sees it.
+    /// Returns the learnt state as this reader sees it.
     pub(crate) fn learnt(&self) -> &Learnt {
         &self.published.learnt
     }

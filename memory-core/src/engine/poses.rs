@@ -54,7 +54,7 @@ pub(super) fn admit(told: Option<Pose>, robot: Option<Pose>) -> std::result::Res
     Ok(robot.filter(|pose| pose.check().is_ok()).map(|pose| PoseRow::from_pose(pose, false)))
 }
 
-/// Part of a pose that belongs to the told observation.
+/// Returns the part of a pose that belongs to the told observation.
 pub(super) fn said(pose: Option<&PoseRow>) -> Option<Pose> {
     pose.filter(|pose| pose.told).cloned().map(PoseRow::into_pose)
 }
@@ -158,7 +158,7 @@ impl Positions {
     }
 }
 
-/// Positions of all visible events.
+/// Reads the positions of all visible events.
 pub(super) fn positions(transaction: &ReadTransaction, live: &EventSet) -> Result<Positions> {
     let mut positions = Positions::default();
     told_places::renames(transaction, live)?.into_iter().for_each(|rename| positions.places.rename(rename));

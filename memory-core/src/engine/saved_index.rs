@@ -83,7 +83,7 @@ pub(crate) struct Loaded {
     pub index: CompressedIndex,
 }
 
-/// Path of the file, and the store that it must belong to.
+/// Where a saved index lies, and the store that it must belong to.
 pub(crate) struct SavedIndexPlace<'s> {
     pub storage: &'s dyn Storage,
     pub generation: Generation,
@@ -150,7 +150,7 @@ pub(crate) enum Unfit {
 }
 
 impl<'s> SavedIndexPlace<'s> {
-    /// Returns the path of the saved index of the present generation.
+    /// Returns the place of the saved index of the present generation.
     pub(crate) fn in_generation(database: &'s Database, instance: &'s str) -> Self {
         Self { storage: database.storage(), generation: database.generation(), instance }
     }

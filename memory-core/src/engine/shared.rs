@@ -45,7 +45,7 @@ pub(super) enum Stored {
     Shared(u64),
 }
 
-/// Content of an event's row.
+/// Reads the row of an event: a vector of its own, or the key of a shared one.
 pub(super) fn stored(space: u32, event: u64, dimensions: u32, sealed: &[u8]) -> Result<Stored> {
     let damaged = |detail: String| Failure::damaged(VECTOR.table, format!("({space}, {event})"), detail);
     let payload = envelope::open_bytes(VECTOR, &vector_key(space, event), sealed).map_err(damaged)?;
@@ -66,7 +66,7 @@ pub(super) struct SharedVector {
     pub count: u32,
     /// Empty if it was forgotten.
     pub vector: Vec<i16>,
-    /// Source of a shared vector.
+    /// The first picture of a place; `None` for a vector of words.
     pub founding: Option<Founding>,
 }
 
@@ -87,7 +87,7 @@ pub(super) enum Release {
 }
 
 impl SharedVector {
-    /// Creates the vectors of a space with this number of dimensions.
+    /// Opens a shared vector of a space with this number of dimensions.
     pub(super) fn open(space: u32, key: u64, dimensions: u32, sealed: &[u8]) -> Result<Self> {
         let shared = Self::of_any_space(space, key, sealed)?;
         if shared.vector.len() != dimensions as usize && !shared.vector.is_empty() {

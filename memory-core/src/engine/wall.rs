@@ -26,7 +26,7 @@ pub(crate) struct Wall {
 
 #[derive(Clone, Copy)]
 struct WallState {
-    /// It was that late already.
+    /// Lower bound of the time.
     floor: Timestamp,
     /// Monotonic time at which that was known.
     known: Duration,
@@ -52,7 +52,7 @@ impl Wall {
         Self { clock, state: Mutex::new(state) }
     }
 
-    /// Returns the earliest possible time, in case the clock shows an earlier one.
+    /// Returns the lower bound of the time if the clock shows an earlier one.
     pub fn behind(&self) -> Option<Timestamp> {
         let state = *self.state.lock();
         let least = self.least(&state);

@@ -118,7 +118,7 @@ impl Sketch {
 pub(crate) struct Joined {
     /// The events, in order of their begins.
     pub events: Vec<u64>,
-    /// Returns the merged segment.
+    /// The merged segment.
     pub body: EventBody,
 }
 

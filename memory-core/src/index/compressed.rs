@@ -92,7 +92,7 @@ pub(super) struct IndexState {
 }
 
 impl IndexState {
-    /// Position of a document's terms in the stream.
+    /// Returns the position of a document's terms in the stream.
     pub fn terms_of(&self, ordinal: u32, terms: &Terms) -> Range<u64> {
         let end = ordinal + 1;
         let end = if end < self.entries.len() { self.entries.terms_at(end) } else { terms.len() as u64 };

@@ -41,7 +41,7 @@ struct NamedCell {
 #[derive(Default)]
 struct Spots {
     all: NamedCell,
-    /// Points of each cell.
+    /// Mean point of each cell.
     middles: Vec<(f64, f64)>,
 }
 

@@ -25,7 +25,7 @@ pub enum SectionError {
     Io {
         /// Which section.
         tag: &'static str,
-        /// What the source said.
+        /// The error of the source.
         source: io::Error,
     },
     /// Another section than the one that must come here.
@@ -33,7 +33,7 @@ pub enum SectionError {
     Tag {
         /// Which section must come here.
         expected: &'static str,
-        /// What is there.
+        /// The tag that was found.
         found: String,
     },
     /// A payload beyond what this section can hold.
@@ -182,7 +182,7 @@ impl<'a> Fields<'a> {
         usize::try_from(length).map_err(|_| SectionError::content(self.tag, format!("length {length} is too great")))
     }
 
-    /// Nothing may be left.
+    /// Checks that nothing is left.
     pub fn finish(self) -> Result<(), SectionError> {
         if self.rest.is_empty() {
             return Ok(());

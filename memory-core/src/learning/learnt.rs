@@ -30,7 +30,7 @@ const TOPICS_PER_CHECK: usize = 256;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Late;
 
-/// What is not to be known any more.
+/// Events that are no longer to be known.
 #[derive(Debug, Default)]
 pub(crate) struct Withdrawal {
     /// Events that were hidden.
@@ -59,7 +59,7 @@ pub struct Learnt {
     facts: Facts,
     anchors: Anchors,
     procedures: Shared<Procedures>,
-    /// What people told, by number; it is done again when everything is folded anew.
+    /// Namings by number. They are applied again when everything is folded anew.
     namings: Shared<BTreeMap<u64, NamingEntry>>,
     /// Vectors of events that a later naming splits off; only while everything is folded anew.
     stashed: Vec<(EventId, SensedVector)>,
@@ -317,7 +317,7 @@ impl Learnt {
         self.head_changed = true;
     }
 
-    /// What became of procedures since `before`.
+    /// Returns the changes of procedures since `before`.
     pub(crate) fn procedure_news(&self, before: &Self) -> Vec<ProcedureNews> {
         if self.procedures.is_same(&before.procedures) {
             return Vec::new();
@@ -330,7 +330,7 @@ impl Learnt {
         self.anchors.take_news()
     }
 
-    /// Other names of a person or thing.
+    /// Returns the other names of a person or thing.
     pub(crate) fn also_called(&self, subject: &Noun) -> Vec<Noun> {
         self.anchors.also_called(&subject.shown).iter().filter_map(|name| Noun::named(name)).collect()
     }

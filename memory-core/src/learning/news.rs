@@ -25,7 +25,7 @@ impl News {
         self.entities.drain(..beyond);
     }
 
-    /// Of a procedure only the last state waits: ten actions that were learnt at once are one piece of news.
+    /// Keeps only the last state of a procedure: ten actions that were learnt at once are one announcement.
     pub fn add_procedures(&mut self, news: Vec<ProcedureNews>) {
         for mut next in news {
             match self.take_waiting(next.id).map(|before| (before, next.change)) {

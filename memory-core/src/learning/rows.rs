@@ -17,7 +17,7 @@ pub(crate) enum LearntPart {
     Anchor = 2,
     /// Which anchor a face or a voice was given to.
     Track = 3,
-    /// What people told about persons.
+    /// Namings of persons.
     Naming = 4,
     /// Procedures, in rows of their own making.
     Procedure = 5,

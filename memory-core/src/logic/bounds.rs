@@ -19,7 +19,7 @@ const MAX_THINGS: usize = 16;
 pub(super) const ALL_NAMES: usize = 128 << 10;
 /// See [`ALL_NAMES`].
 pub(super) const NAMES_OF_THINGS: usize = 96 << 10;
-/// What a name weighs beside its bytes: its length, its count, its role.
+/// Bytes of a name beside its text: its length, its count, its role.
 pub(super) const NAME_OVERHEAD: usize = 8;
 /// Most wordings of a step; one more is a step of its own.
 pub(super) const WORDINGS: usize = 64;
@@ -73,7 +73,7 @@ fn session(text: &str) -> String {
     format!("{}{sum}", head(text, MAX_NAME_BYTES - sum.len()))
 }
 
-/// As many whole characters as fit.
+/// Returns as many whole characters as fit.
 fn head(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }

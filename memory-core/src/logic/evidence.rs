@@ -181,12 +181,12 @@ fn agreement(one: f64, other: f64) -> f64 {
     ((one - other).powi(2) - met) / (met - 1.0)
 }
 
-/// What a cut through the steps would part.
+/// Result of cutting the steps in two.
 struct Cuts {
     /// The share of each step.
     weights: Vec<f64>,
     likeness: Option<Vec<Vec<f64>>>,
-    /// What links each pair, and how often the two followed each other.
+    /// Strength of the link of each pair, and how often the two followed each other.
     links: Vec<Vec<f64>>,
     met: Vec<Vec<f64>>,
 }

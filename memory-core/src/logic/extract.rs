@@ -52,7 +52,7 @@ pub fn actions_of(event: &Event) -> Vec<Action> {
     }
 }
 
-/// What is done, without the name of who does it at the begin: "Ines stirs the glaze", told of Ines.
+/// Removes the name of the actor from the begin of an action: "Ines stirs the glaze", told of Ines.
 fn without_doer<'t>(text: &'t str, doer: Option<&str>) -> &'t str {
     let text = text.trim_start();
     let short = doer.and_then(|doer| doer.split_whitespace().next());
@@ -170,7 +170,7 @@ fn base_form(word: &str) -> Option<(&'static str, bool)> {
     other("ed").or_else(|| other("es")).or_else(|| other("s")).map(|base| (base, false))
 }
 
-/// Where the clause of a verb ends: before the next verb that "and", "then", "while" or a comma leads to.
+/// Returns the end of a verb's clause: before the next verb that "and", "then", "while" or a comma leads to.
 fn clause_end(words: &[String], from: usize) -> usize {
     let joins = |word: &str| matches!(word, "and" | "then" | "while" | "before" | "after" | ",");
     (from..words.len()).find(|at| joins(&words[*at])).unwrap_or(words.len())

@@ -22,9 +22,9 @@ pub enum FusionError {
     #[error("{share:.2} of the steps of {from} are steps of {into}, and {least:.2} are needed: they are not one procedure",
         least = Alignment::MIN_OVERLAP)]
     BadAlignment {
-        /// What was to be taken in.
+        /// The procedure that is absorbed.
         from: ProcedureId,
-        /// By what.
+        /// The procedure that absorbs it.
         into: ProcedureId,
         /// The share of common steps.
         share: f64,

@@ -17,7 +17,7 @@ use crate::EventId;
 /// Minimum number of new sessions before a round; a quarter of the sessions so far must be new as well.
 const MIN_ROUND_SESSIONS: u32 = 8;
 
-/// What a session did: its steps by normalised text, and the same in the space of φ.
+/// Steps of a session by normalised text, and the same in the space of φ.
 struct Profile {
     keys: BTreeSet<String>,
     embedding: Option<Embedding>,

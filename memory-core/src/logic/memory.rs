@@ -118,7 +118,7 @@ impl Procedures {
         named.or_else(|| self.iter().find(|procedure| normalise(procedure.goal()) == goal))
     }
 
-    /// What became of the established procedures since `before`, by id. What the two share is not looked at.
+    /// Returns the changes of the established procedures since `before`, by id. What the two share is not compared.
     pub(crate) fn news_since(&self, before: &Self) -> Vec<ProcedureNews> {
         let ids: BTreeSet<ProcedureId> = self.procedures.keys().chain(before.procedures.keys()).copied().collect();
         let mut news = Vec::new();

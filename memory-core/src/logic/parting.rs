@@ -29,7 +29,7 @@ type SessionSteps = (EventId, BTreeSet<StepId>);
 type Counts = BTreeMap<StepId, f64>;
 
 impl Procedures {
-    /// Of the sessions given, those that are another task than the rest of their procedure, for every procedure that is two.
+    /// Returns the sessions that are another task than the rest of their procedure, for every procedure that is two.
     pub(super) fn strangers(&self, sessions: &[(EventId, ProcedureId)]) -> Vec<(ProcedureId, Vec<EventId>)> {
         let mut by_procedure: BTreeMap<ProcedureId, Vec<EventId>> = BTreeMap::new();
         for (run, id) in sessions {
@@ -104,7 +104,7 @@ fn counts<'a>(sessions: impl Iterator<Item = &'a SessionSteps>) -> Counts {
     counts
 }
 
-/// Of the steps that come together in next to no session the two that most sessions do.
+/// Returns, of the steps that come together in almost no session, the two that most sessions do.
 fn never_together(sessions: &[SessionSteps]) -> Option<(StepId, StepId)> {
     // By step a bit for each session: pairs are many, and most groups have none.
     let mut doing: BTreeMap<StepId, Vec<u64>> = BTreeMap::new();

@@ -47,7 +47,7 @@ pub(super) struct Wording {
 /// A distinct order of steps with how many sessions took it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
-    /// What was done, in order, repeats included.
+    /// Actions, in order, repeats included.
     pub steps: Vec<StepId>,
     /// How many sessions did just that.
     pub count: u32,
@@ -69,7 +69,7 @@ pub struct Procedure {
     pub(super) by_key: BTreeMap<String, StepId>,
     pub(super) names: Vec<String>,
     pub(super) by_name: BTreeMap<String, u32>,
-    /// What the names weigh.
+    /// Number of bytes of the names.
     pub(super) name_bytes: usize,
     pub(super) dag: Dag,
     pub(super) runs: BTreeMap<EventId, Run>,
@@ -123,7 +123,7 @@ impl Procedure {
         self.score.map_or(self.named, |score| f64::from(score) > ACCEPT_SCORE)
     }
 
-    /// Where its goal and its steps lie in the space of φ.
+    /// Returns the embeddings of its goal and its steps in the space of φ.
     pub fn index(&self) -> &PrototypeIndex {
         &self.index
     }

@@ -26,7 +26,7 @@ impl Prototype {
         &self.index
     }
 
-    /// What it was founded on.
+    /// Returns the embedding that it was founded on.
     pub fn anchor(&self) -> &Embedding {
         &self.anchor
     }

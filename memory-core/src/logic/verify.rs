@@ -91,7 +91,7 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// What is compared with τ. The weights are those of a logistic regression, see docs/benchmarks.md.
+    /// Computes the score that is compared with τ. The weights are those of a logistic regression, see docs/benchmarks.md.
     pub fn score(&self) -> f64 {
         let sessions = self.sessions.max(1) as f64;
         let evidence = match self.goal {

@@ -113,7 +113,7 @@ pub enum Stopped {
 }
 
 impl Stopped {
-    /// Reason in words.
+    /// Returns the reason in words.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NothingToSee => "nothing to see",
@@ -144,7 +144,7 @@ pub struct Reasoned {
 }
 
 impl Reasoned {
-    /// Found events to be remembered.
+    /// Returns the found events to be remembered.
     #[must_use]
     pub fn findings(&self) -> Vec<Looked> {
         let looked = |(place, event): (usize, &Event)| Looked {

@@ -53,7 +53,7 @@ pub(super) fn looks(
     looks
 }
 
-/// Cost in pictures of the localiser.
+/// Returns the cost in pictures of the localiser.
 #[expect(clippy::cast_precision_loss, reason = "at most 150 pictures")]
 fn cost(tool: Tool, interval: &Interval, options: &ReasoningOptions) -> f32 {
     let pictures = options.pictures(tool, interval.length()) as f32;

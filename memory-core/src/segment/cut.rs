@@ -61,7 +61,7 @@ impl CutDetector {
         Self { config: config.clone(), last: None, kept: None, running: Running::default(), pending: None }
     }
 
-    /// Time of the last picture.
+    /// Returns the time of the last picture.
     pub(super) fn watermark(&self) -> Option<Duration> {
         self.last.as_ref().map(|(at, _)| *at)
     }

@@ -67,7 +67,7 @@ impl ChangedKeys {
         }
     }
 
-    /// Keys noted since the last time.
+    /// Takes the keys noted since the last call.
     pub(crate) fn take(&self) -> BTreeMap<String, BTreeSet<Vec<u8>>> {
         std::mem::take(&mut *self.keys.lock())
     }

@@ -261,7 +261,7 @@ impl EventBody {
         }
     }
 
-    /// Digest of everything that its sender said, with the pose that the sender gave.
+    /// Returns the digest of everything that its sender said, with the pose that the sender gave.
     pub(crate) fn digest(&self, pose: Option<&Pose>) -> Digest {
         let at = self.timed.then_some(self.start);
         let said = (&self.source, &self.sender_id, at, self.content());

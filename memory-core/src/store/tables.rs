@@ -133,7 +133,7 @@ impl<'t> WriteTables<'t> {
     }
 }
 
-/// Content of the row `format`.
+/// Returns the content of the row `format`.
 pub(crate) fn sealed_format() -> Vec<u8> {
     let mut format = FORMAT_MAGIC.to_vec();
     format.extend_from_slice(&FORMAT.to_le_bytes());

@@ -34,7 +34,7 @@ pub enum WordQueryError {
     /// Only words that the index leaves out.
     #[error("the index keeps no word of {text}; add a word with a meaning of its own, such as a name or a thing")]
     OnlySmallWords {
-        /// The value of the request.
+        /// The words.
         text: String,
     },
     /// A field that there is not.

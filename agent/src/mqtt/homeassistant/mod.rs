@@ -47,7 +47,7 @@ pub struct DiscoverySettings {
 }
 
 impl DiscoverySettings {
-    /// As a configuration says it.
+    /// Reads the settings from a configuration.
     pub fn from_config(config: &Config) -> Self {
         let running = config.sources.iter().filter(|(_, source)| source.enabled);
         Self { config: config.homeassistant.clone(), sources: running.map(|(name, _)| name.clone()).collect() }
@@ -58,7 +58,7 @@ impl DiscoverySettings {
         [self.config.prefix.as_str(), "device/+/config"].join("/")
     }
 
-    /// Where Home Assistant says that it has started.
+    /// Returns the topic on which Home Assistant says that it has started.
     fn status_topic(&self) -> Option<String> {
         self.config.discovery.then(|| [self.config.prefix.as_str(), "status"].join("/"))
     }
@@ -71,7 +71,7 @@ pub(crate) struct HomeAssistant {
     held: Mutex<Option<Held>>,
 }
 
-/// What is not announced again before its time.
+/// Devices that are not announced again before their time.
 #[derive(Clone)]
 struct Held {
     wanted: DiscoverySettings,

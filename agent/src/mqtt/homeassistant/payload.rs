@@ -18,10 +18,10 @@ use crate::config::mqtt::MqttConfig;
 const MAX_SOURCES: usize = 32;
 /// An empty request; Home Assistant sends `PRESS` otherwise, which is no JSON.
 const NO_FIELDS: &str = "{}";
-/// What Home Assistant takes for "unknown".
+/// Value that Home Assistant takes for "unknown".
 const UNKNOWN: &str = "None";
 
-/// What is announced.
+/// The announced device.
 pub struct Device {
     id: String,
     topic: String,
@@ -68,7 +68,7 @@ impl Device {
         device
     }
 
-    /// What is to be noted of it.
+    /// Returns what the memory notes of it.
     pub fn announced(&self) -> Announced {
         let platform = |config: &Value| config["p"].as_str().unwrap_or_default().to_owned();
         Announced {

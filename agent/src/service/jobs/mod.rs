@@ -34,7 +34,7 @@ const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum pause after failures.
 const BACKOFF_MAX: Duration = Duration::from_secs(30);
 
-/// What the jobs make way for, and whom they tell.
+/// Signals that the jobs make way for, and listeners.
 pub struct JobEnvironment<'a> {
     pub questions: &'a Questions,
     /// Whether the writer has something to do.
@@ -109,10 +109,10 @@ struct Job {
     kind: Kind,
     /// Events of the next slice.
     size: usize,
-    /// After a failure, when to try again.
+    /// Time of the next attempt after a failure.
     not_before: Duration,
     backoff: Duration,
-    /// When the last slice ended.
+    /// End of the last slice.
     last: Duration,
 }
 
@@ -122,7 +122,7 @@ impl Job {
         Self { kind, size: 4 * kind.sizes().0, not_before: zero, backoff: IDLE_INTERVAL, last: zero }
     }
 
-    /// What is left to do, in events.
+    /// Returns the number of events left to process.
     fn pending(&self, memory: &Memory) -> u64 {
         let stats = memory.stats();
         match self.kind {

@@ -20,7 +20,7 @@ struct SignalState {
     consolidation: JobProgress,
 }
 
-/// What a job did since the start.
+/// Progress of a job since the start.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JobProgress {
     /// Events it is done with.

@@ -41,7 +41,7 @@ pub(super) struct FileStream {
     pub(super) head: Option<Head>,
     pub(super) finished: bool,
     pub(super) waiting_since: Option<Instant>,
-    /// Where the next sample begins if it does not say so.
+    /// Begin of the next sample if the sample itself has no time.
     pub(super) expected: Duration,
 }
 

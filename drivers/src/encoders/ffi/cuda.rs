@@ -49,10 +49,10 @@ impl std::fmt::Display for CudaError {
     }
 }
 
-/// What a device is.
+/// Properties of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::encoders) struct DeviceFacts {
-    /// As the driver calls it.
+    /// Name given by the driver.
     pub name: String,
     /// Compute capability, for instance 8.7.
     pub capability: (i32, i32),

@@ -109,7 +109,7 @@ impl Backend for OnnxRuntime {
     }
 }
 
-/// What the library says of a tensor; `None` if its elements cannot cross the border.
+/// Converts the library's description of a tensor; `None` if its elements are of an unsupported type.
 fn spec(outlet: &ort::value::Outlet) -> Option<TensorSpec> {
     let ValueType::Tensor { ty, shape, .. } = outlet.dtype() else { return None };
     let element = match ty {

@@ -94,7 +94,7 @@ impl SoundDetector {
         result
     }
 
-    /// What was heard before `boundary`. A sound across it is cut there and goes on behind it.
+    /// Returns the sounds before `boundary`. A sound across it is cut there and continues behind it.
     pub fn take_until(&mut self, boundary: Duration) -> Vec<SoundInterval> {
         let mut taken = Vec::new();
         self.closed.retain_mut(|interval| {

@@ -28,7 +28,7 @@ const LOG_OFFSET: f32 = 0.001;
 pub(crate) struct LogMel {
     transform: Arc<dyn RealToComplex<f32>>,
     window: Vec<f32>,
-    /// For each band the first spectral line and the weights from there on.
+    /// First spectral line of each band, and the weights from there on.
     bands: Vec<(usize, Vec<f32>)>,
     pending: VecDeque<f32>,
     frame: Vec<f32>,

@@ -53,7 +53,7 @@ impl TensorRt {
         format!("{} ({})", self.library.version(), self.library.file().display())
     }
 
-    /// What it runs on, for people.
+    /// Returns a description of the platform, for people.
     pub fn describe_device(&self) -> String {
         let facts = self.device.facts();
         let (major, minor) = facts.capability;

@@ -42,7 +42,7 @@ impl EngineCache {
         TensorRtError::Cache { path: path.to_path_buf(), message: message.to_string() }
     }
 
-    /// Where something of that name lies.
+    /// Returns the path of the file with that name.
     pub(super) fn path(&self, name: &str, extension: &str) -> PathBuf {
         self.directory.join(format!("{name}.{extension}"))
     }

@@ -23,7 +23,7 @@ pub struct BuildStage {
     pub stage: String,
     /// How much of it is done, where the library tells: TensorRT from 10 on, while it builds. It builds in phases, and each counts anew.
     pub percent: Option<u8>,
-    /// Since it began.
+    /// Time since it began.
     pub elapsed: Duration,
 }
 

@@ -19,7 +19,7 @@ const L4T_RELEASE_FILE: &str = "/etc/nv_tegra_release";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Platform {
     format: u32,
-    /// With all four numbers where the library tells them.
+    /// Version with all four numbers, if the library tells them.
     tensorrt: String,
     /// Name and size of the library's file: a patched build may carry the same numbers.
     library: String,
@@ -74,7 +74,7 @@ impl EngineKey {
         }
     }
 
-    /// As the cached file carries it.
+    /// Returns the key in the form stored in the cached file.
     pub(super) fn text(&self) -> String {
         serde_json::to_string(self).expect("a key is plain data")
     }

@@ -41,7 +41,7 @@ pub(super) fn find(named: Option<&Path>, allow_rtx: bool) -> Result<Arc<Library>
     Err(failure.unwrap_or_else(|| TensorRtError::LibMissing { message: "no name to look for".to_owned() }))
 }
 
-/// Where the parser of a library may be, best first.
+/// Returns where the parser of a library may be, best first.
 pub(super) fn parsers(library: &Library, named: Option<&Path>) -> Vec<PathBuf> {
     if let Some(path) = named {
         return vec![path.to_path_buf()];

@@ -22,7 +22,7 @@ pub(super) fn input(rows: usize) -> Vec<f32> {
     (0..rows * WIDTH).map(|at| (at as f32 * 0.75 - 2.0) * if at % 3 == 0 { -1.0 } else { 1.0 }).collect()
 }
 
-/// What must come out.
+/// Returns the expected output.
 pub(super) fn answer(input: &[f32]) -> Vec<f32> {
     input.iter().enumerate().map(|(at, x)| (A[at % WIDTH] * x + B[at % WIDTH]).max(0.0)).collect()
 }

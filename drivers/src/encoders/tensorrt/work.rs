@@ -20,7 +20,7 @@ const CHECK_WORKSPACE: usize = 64 << 20;
 /// Maximum difference from the arithmetic of the processor. TensorRT may use TF32.
 const TOLERANCE: f32 = 1e-2;
 
-/// What the parent asks for, as one JSON object on standard input.
+/// Request of the parent, as one JSON object on standard input.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Request {
     pub library: PathBuf,
@@ -42,16 +42,16 @@ pub(super) enum Task {
         workspace_mib: u64,
         /// Read if it is there, written at the end.
         timing: PathBuf,
-        /// Where the plan goes, without any header.
+        /// Path of the plan, which is written without any header.
         plan: PathBuf,
     },
 }
 
-/// What the child says, a line each.
+/// Message of the child, one a line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum ChildMessage {
     Stage(String),
-    /// Of what the library is at.
+    /// Progress of the library.
     Percent(u8),
     Done,
     Failed(TensorRtError),

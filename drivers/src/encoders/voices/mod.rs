@@ -15,7 +15,7 @@ use super::{Backend, Encoder, EncoderError, Graph, TensorView, VectorEncoder};
 use crate::models::{InstalledModel, ModelEntry};
 use fbank::{BANDS, filter_bank};
 
-/// When voices can be told apart.
+/// Thresholds at which voices can be told apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VoiceThresholds {
     /// Shorter speech says too little of a voice.

@@ -29,7 +29,7 @@ pub trait TextDetector: for<'a> Encoder<Picture<'a>, Vec<WrittenLine>> {}
 
 impl<E> TextDetector for E where E: for<'a> Encoder<Picture<'a>, Vec<WrittenLine>> {}
 
-/// What is written in the picture of one line, and how sure that is.
+/// Text in the picture of one line, and its confidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadText {
     /// The characters.

@@ -386,7 +386,7 @@ impl Anchors {
         self.tracks.insert(track, anchor);
     }
 
-    /// State that belongs to the cursor: the latest tracks and the aliases.
+    /// Returns the state that belongs to the cursor: the latest tracks and the aliases.
     pub fn margin(&self) -> Margin {
         Margin { recent: self.recent.clone(), aliases: self.aliases.clone() }
     }

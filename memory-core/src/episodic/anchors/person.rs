@@ -98,12 +98,12 @@ impl Anchors {
         }
     }
 
-    /// The names of a person.
+    /// Returns the name of a person.
     pub fn name_of(&self, root: AnchorId) -> Option<&str> {
         self.name_among(&self.members(root))
     }
 
-    /// The name that people gave first; otherwise the name that the events agree on.
+    /// Returns the name that people gave first; otherwise the name that the events agree on.
     fn name_among(&self, members: &[AnchorId]) -> Option<&str> {
         let anchors = || members.iter().filter_map(|id| self.live(*id));
         if let Some(named) = anchors().find_map(|anchor| anchor.named.as_deref()) {

@@ -109,7 +109,7 @@ impl Line {
         })
     }
 
-    /// Two lines with an equal key are one.
+    /// Returns the key of the line. Two lines with an equal key are one.
     fn key(&self) -> (Topic, String, Option<String>) {
         (self.topic, self.text.to_lowercase(), self.entity.as_ref().map(|name| name.to_lowercase()))
     }

@@ -100,7 +100,7 @@ impl Chunk {
         &self.symbols
     }
 
-    /// Documents that hold a symbol, in order, and how often each holds it.
+    /// Returns the documents that hold a symbol, in order, and how often each holds it.
     pub fn postings(&self, symbol: u32) -> (&[u16], &[u8]) {
         let range = self.symbols.binary_search(&symbol).map_or(0..0, |at| self.range(at));
         (&self.places[range.clone()], &self.frequencies[range])

@@ -56,7 +56,7 @@ pub(super) fn in_order_of_time(query: &SearchQuery, filter: &Filter<'_>, state: 
     found.into_iter().map(hit).collect()
 }
 
-/// Where the best document of a block can come at most.
+/// Returns the best rank that a document of a block can have.
 pub(super) fn best_key(block: &EntryBlock, latest: bool) -> i64 {
     match block {
         EntryBlock::Open(_) => i64::MIN,

@@ -192,7 +192,7 @@ impl Snapshot {
         terms
     }
 
-    /// Those of the groups of terms that are held.
+    /// Returns the groups of terms that are held.
     fn groups(&self, terms: Vec<Vec<TermId>>) -> Vec<WordGroup> {
         let visible = self.visible_count();
         let group = |terms: Vec<TermId>| {

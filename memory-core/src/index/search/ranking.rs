@@ -31,7 +31,7 @@ const MAX_MEANING_ERROR: f32 = 0.07;
 const MAX_MEANING_SCORE: f32 = 2.4;
 
 impl Snapshot {
-    /// What each group is worth: its inverse document frequency as a share of all.
+    /// Computes the weight of each group: its inverse document frequency as a share of all.
     fn weigh(&self, groups: &mut [WordGroup], segments: &[ScoredSegment<'_>], loaded: &mut Frequencies) {
         let visible = self.visible_count();
         let (mut own, mut context) = (f32::MIN_POSITIVE, f32::MIN_POSITIVE);
@@ -118,7 +118,7 @@ struct PendingDocument {
     /// Its position in the segment at hand.
     position: usize,
     estimate: f32,
-    /// What names add.
+    /// Bonus of names.
     named: f32,
 }
 
@@ -129,7 +129,7 @@ struct Ranking<'a> {
     meaning: Option<&'a Meaning<'a>>,
     bonus: Bonus<'a>,
     mask: Option<&'a Mask>,
-    /// What an estimate may be too low.
+    /// How much an estimate may be too low.
     slack: f32,
     loaded: Frequencies,
     nearness: Nearness,
@@ -138,7 +138,7 @@ struct Ranking<'a> {
 }
 
 impl Ranking<'_> {
-    /// What a document needs by its words, its meaning and its entity, where at most `more` is to come.
+    /// Returns the score that a document needs by its words, its meaning and its entity, if at most `more` is to come.
     fn needed(&self, more: f32) -> f32 {
         self.best.threshold() - more - self.slack
     }

@@ -51,11 +51,11 @@ pub(super) struct Frequencies {
     by_group: Vec<Vec<u8>>,
     /// Arrays that are not in use, all zero.
     spare: Vec<Vec<u8>>,
-    /// By group, the largest frequency within reach of the strip at hand.
+    /// Largest frequency within reach of the current strip, by group.
     most: Vec<u8>,
 }
 
-/// What the most that words can give is counted in, so that it fits a byte.
+/// Unit of the upper bound of a word score, so that the bound fits a byte.
 const UNIT: f32 = 1.0 / 96.0;
 
 impl Frequencies {
@@ -171,7 +171,7 @@ impl ScoredSegment<'_> {
         }
     }
 
-    /// What words give to the document at a position.
+    /// Returns the word score of the document at a position.
     pub fn score(&self, lines: &Lines, position: usize, groups: &[WordGroup], loaded: &Frequencies) -> Scored {
         let (strip, at) = (position / STRIP, MARGIN + position % STRIP);
         let linked = lines.linked(strip);

@@ -20,7 +20,7 @@ pub(in crate::index) struct Estimator {
     signature: Box<[u64]>,
     /// Its products with the hyperplanes.
     products: Products,
-    /// From a sum over all bits to a cosine.
+    /// Factor from a sum over all bits to a cosine.
     scale: f32,
     coarse: Coarse,
 }
@@ -31,12 +31,12 @@ pub(in crate::index) struct Estimator {
 /// question's products, as for a quantiser of two levels, take most of that along (Max, IRE Trans. 1960: levels 0.45 and 1.51 of a
 /// normal distribution, apart at 0.98), and cost one more count.
 pub(in crate::index) struct Coarse {
-    /// On which side of each hyperplane the question lies, and where it lies far from it.
+    /// Signs of the question at each hyperplane, and whether it lies far from it.
     pub signs: Box<[u64]>,
     pub far: Box<[u64]>,
-    /// What all bits together weigh, each 1 or [`FAR`].
+    /// Sum of the weights of all bits, each 1 or [`FAR`].
     pub total: u16,
-    /// From how much more of the weight agrees than differs to a cosine.
+    /// Factor from the difference of the weights that agree and that differ to a cosine.
     pub scale: f32,
 }
 

@@ -17,7 +17,7 @@ const ROUNDS: usize = 3;
 pub struct Planes {
     options: SignatureOptions,
     dimensions: usize,
-    /// By round, for each coordinate: all ones where its sign changes.
+    /// Masks of each round, by coordinate: all ones where its sign changes.
     signs: Box<[i64]>,
     /// Coordinates that are mixed, a power of two: embeddings are continued by zeros.
     width: usize,

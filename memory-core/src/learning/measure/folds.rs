@@ -16,14 +16,14 @@ const PARTS: u64 = 5;
 /// How often other tasks are drawn; each draw gives as many sets as there are tasks for.
 const DRAWS: u64 = 5;
 
-/// What was measured on other parts.
+/// Results on other parts of the workload.
 #[derive(Debug, Clone, Default)]
 pub struct Folds {
-    /// By set of any other tasks: sessions, groups, adjusted Rand index.
+    /// Results by set of other tasks: sessions, groups, adjusted Rand index.
     pub any: Vec<(u32, usize, f64)>,
     /// The same by set of other tasks that holds all of them that share a step.
     pub sharing: Vec<(u32, usize, f64)>,
-    /// By part: prefixes asked, share whose next step came first, and was among the first five.
+    /// Results by part: prefixes asked, share whose next step came first, and was among the first five.
     pub next: Vec<(usize, f64, f64)>,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn measure(workload: &LearningWorkload, around: &MeasureEnvironment<'
 /// The tasks whose goals the split does not keep back.
 struct OtherTasks<'a> {
     all: BTreeSet<&'a str>,
-    /// Those with a step that another one has, too.
+    /// The tasks with a step that another one has, too.
     sharing: BTreeSet<&'a str>,
     /// How many the split keeps back the goals of.
     wanted: usize,

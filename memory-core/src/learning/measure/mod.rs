@@ -38,7 +38,7 @@ impl Default for HouseholdPlan {
     }
 }
 
-/// What the measuring needs from outside.
+/// Environment of a measurement.
 pub struct MeasureEnvironment<'a> {
     /// Times everything.
     pub clock: &'a dyn Clock,
@@ -80,7 +80,7 @@ impl LearningTimes {
     }
 }
 
-/// What was measured on a workload.
+/// Results on a workload.
 #[derive(Debug, Clone, Default)]
 pub struct Quality {
     /// Actions, sessions and procedures that were learnt.
@@ -117,7 +117,7 @@ pub struct Quality {
     pub goalless: LearningTimes,
 }
 
-/// What was measured on the made household.
+/// Results on the synthetic household.
 #[derive(Debug, Clone, Default)]
 pub struct Cost {
     /// The household.
@@ -136,7 +136,7 @@ pub struct Cost {
 /// A procedure of many steps and queries on it.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
-    /// What its sessions are like.
+    /// Kind of its sessions.
     pub name: &'static str,
     /// Different steps.
     pub steps: usize,
@@ -149,17 +149,17 @@ pub struct Graph {
 /// Everything.
 #[derive(Debug, Clone, Default)]
 pub struct LearningFigures {
-    /// On the workload.
+    /// Results on the workload.
     pub quality: Quality,
     /// Grouping and the next step on other parts of the workload.
     pub folds: Folds,
-    /// What verification lets pass, of items of many sessions and of fewer.
+    /// Results of verification, of items of many sessions and of fewer.
     pub verified: Vec<Verified>,
     /// Closed patterns of all tasks, and how long finding them took.
     pub mining: (usize, Duration),
     /// Pairs of steps that are always done together, the goals that have some, and all steps; and at nine times of ten.
     pub together: [(usize, usize, usize); 2],
-    /// On the made household.
+    /// Results on the synthetic household.
     pub cost: Cost,
 }
 

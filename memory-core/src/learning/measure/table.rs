@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Folds, LearningFigures, LearningTimes, Passed};
 
 impl LearningFigures {
-    /// For people.
+    /// Formats the results for people.
     pub fn table(&self) -> String {
         let (quality, cost) = (&self.quality, &self.cost);
         let (actions, sessions, procedures) = quality.learnt;
@@ -77,7 +77,7 @@ impl LearningFigures {
 }
 
 impl Folds {
-    /// For people.
+    /// Formats the results for people.
     pub fn table(&self) -> String {
         let sets = |sets: &[(u32, usize, f64)]| {
             let (mean, least) = Self::rand_index(sets);
@@ -93,7 +93,7 @@ impl Folds {
     }
 }
 
-/// What verification lets pass.
+/// Formats the results of verification.
 fn passed(of: &str, passed: &Passed) -> String {
     let (precision, recall) = passed.precision_and_recall();
     let kinds: Vec<String> = passed.kinds.iter().map(|(kind, (of, all))| format!("{kind:?} {of}/{all}")).collect();

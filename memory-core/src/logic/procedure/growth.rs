@@ -12,14 +12,14 @@ use crate::{EventId, TimeSpan};
 /// Cosine to the index below which an observation does not move it (δ of NS-Mem 4.2.2).
 pub(in crate::logic) const MIN_INDEX_COSINE: f32 = 0.5;
 
-/// What one more action changed.
+/// Changes made by one more action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::logic) struct Growth {
     /// The step it is.
     pub step: StepId,
     /// The session had not done this step before.
     pub first_in_run: bool,
-    /// It was told before and counts once.
+    /// The action was told before and counts once.
     pub repetition: bool,
 }
 

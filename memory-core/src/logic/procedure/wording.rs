@@ -85,7 +85,7 @@ impl Procedure {
         wordings.filter_map(|wording| wording.source.as_deref()).collect()
     }
 
-    /// More words for a step; those that mean another one already keep their meaning.
+    /// Adds words for a step; those that mean another one already keep their meaning.
     pub(in crate::logic) fn alias(&mut self, step: StepId, wordings: Vec<String>) {
         for key in wordings {
             let room = self.steps[step.0 as usize].wordings.len() < bounds::WORDINGS;

@@ -3,7 +3,7 @@
 use super::words::{Phrase, StepWords};
 use crate::logic::{Procedure, StepId};
 
-/// What a path must fulfil.
+/// Conditions of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Constraints {
     /// Holds at every step (Eq. 5): no step that is named by any of these.
@@ -12,7 +12,7 @@ pub struct Constraints {
     pub with: Vec<Phrase>,
     /// Pairs: a step of the first comes, and none of the second comes before it, and one comes after.
     pub before: Vec<(Phrase, Phrase)>,
-    /// So many steps at most.
+    /// Maximum number of steps.
     pub max_steps: Option<usize>,
 }
 
@@ -20,7 +20,7 @@ pub struct Constraints {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConstraintError {
-    /// More of them than a path can keep track of.
+    /// There are more conditions than a path can keep track of.
     #[error("{found} conditions of the kind `{kind}`, and {most} are allowed: ask with fewer")]
     TooMany {
         /// `with`, or `before` and `after`.

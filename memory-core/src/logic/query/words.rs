@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use crate::index::{Analyzer, TermId, term_of, words};
 use crate::logic::{Procedure, StepId, normalise};
 
-/// What of a step a phrase is about.
+/// Part of a step that a phrase is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// Its words.
@@ -14,9 +14,9 @@ pub enum Part {
     Object,
     /// A thing it is done with.
     Tool,
-    /// Where it is done.
+    /// The place of the step.
     Place,
-    /// Who does it.
+    /// The actor of the step.
     Person,
 }
 
@@ -67,7 +67,7 @@ impl Stems {
 pub(crate) struct StepWords<'a> {
     procedure: &'a Procedure,
     stems: Stems,
-    /// By step: each wording and each name with the part it stands for.
+    /// Wordings and names of each step, with the part that each stands for.
     fields: Vec<Vec<(Part, Vec<TermId>)>>,
 }
 

@@ -26,7 +26,7 @@ const DEVICE_DLA: c_int = 1;
 /// Up to TensorRT 8 a network is asked for whose batch is part of its shapes; since 10 there is no other.
 const EXPLICIT_BATCH: c_uint = 1;
 
-/// What an engine calculates with.
+/// Number format of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
@@ -39,10 +39,10 @@ pub enum Precision {
     Int8,
 }
 
-/// What is to be built.
+/// Input of a build.
 pub(in crate::encoders) struct BuildRequest<'a> {
     pub onnx: &'a [u8],
-    /// Where the graph came from: weights may lie beside it.
+    /// Path of the graph: weights may lie beside it.
     pub path: &'a Path,
     /// Library of the parser.
     pub parser: &'a [std::path::PathBuf],
@@ -51,7 +51,7 @@ pub(in crate::encoders) struct BuildRequest<'a> {
     pub precision: Precision,
     /// Which core of the DLA, with the GPU for what it cannot do.
     pub dla: Option<i32>,
-    /// What an earlier build measured, or nothing.
+    /// Timings of an earlier build, or nothing.
     pub timing: &'a [u8],
 }
 
@@ -64,10 +64,10 @@ pub(in crate::encoders) enum BuildStep {
     Percent(u8),
 }
 
-/// What came of it.
+/// Result of the build.
 pub(in crate::encoders) struct Built {
     pub plan: Vec<u8>,
-    /// For the next build; empty if the library gave none.
+    /// Timings for the next build; empty if the library gave none.
     pub timing: Vec<u8>,
 }
 

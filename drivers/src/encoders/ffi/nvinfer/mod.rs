@@ -150,7 +150,7 @@ pub(in crate::encoders) struct Library {
     nvinfer: ManuallyDrop<unix::Library>,
     version: Version,
     slots: &'static Slots,
-    /// Where the loader found it.
+    /// Path at which the loader found it.
     file: PathBuf,
 }
 

@@ -14,7 +14,7 @@ pub(super) type Tell<'t> = &'t (dyn Fn(u8) + Sync);
 /// The object. The library must not have its address any more when this is dropped.
 pub(super) struct Monitor<'t>(Box<Listening<'t>>);
 
-/// What the library sees: a pointer to the virtual table, and what is ours behind it.
+/// Object that the library sees: a pointer to the virtual table, and our data behind it.
 #[repr(C)]
 struct Listening<'t> {
     table: *const *const c_void,
@@ -96,7 +96,7 @@ unsafe fn text(text: *const c_char) -> Option<Vec<u8>> {
 struct Phases {
     open: Vec<Phase>,
     began: u64,
-    /// What was told last of the outermost phase.
+    /// Last report of the outermost phase.
     told: Option<u8>,
 }
 

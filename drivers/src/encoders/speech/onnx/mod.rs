@@ -50,7 +50,7 @@ struct Graphs {
     decoder: Box<dyn Graph>,
 }
 
-/// What was heard in one run.
+/// Result of one run.
 struct HeardRun {
     phrases: Vec<Phrase>,
 }

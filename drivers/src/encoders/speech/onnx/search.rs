@@ -119,7 +119,7 @@ impl<'a> Search<'a> {
         forbid(logits, self.last_time as usize + 1..logits.len());
     }
 
-    /// Where the text goes round in circles, takes out all but the first round and says so.
+    /// Removes all but the first round of a text that repeats itself, and returns whether it did.
     fn cut_loop(&mut self) -> bool {
         let words: Vec<(usize, u32)> = self
             .chosen
@@ -147,7 +147,7 @@ impl<'a> Search<'a> {
         false
     }
 
-    /// What was chosen, and how probable it is that there is no speech.
+    /// Returns the chosen tokens, and the probability that there is no speech.
     pub fn finish(self) -> (Vec<Chosen>, f32) {
         (self.chosen, self.no_speech)
     }

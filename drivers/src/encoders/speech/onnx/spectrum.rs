@@ -30,7 +30,7 @@ const KNEE: f64 = 1000.0;
 pub(super) struct Spectrum {
     transform: Arc<dyn RealToComplex<f32>>,
     window: Vec<f32>,
-    /// For each band the first spectral line and the weights from there on.
+    /// First spectral line of each band, and the weights from there on.
     bands: Vec<(usize, Vec<f32>)>,
 }
 

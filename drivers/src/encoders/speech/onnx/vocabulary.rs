@@ -61,7 +61,7 @@ const MUSIC: &[&str] = &["♩", "♪", "♫", "♬", "♭", "♮", "♯"];
 /// Signs that are left out at the begin of a word only.
 const LEADING: &[&str] = &[" -", " '"];
 
-/// What a model's numbers stand for.
+/// Texts of a model's tokens.
 pub(super) struct Vocabulary {
     tokenizer: Tokenizer,
     /// Ends a text; the tokens before it are words.
@@ -76,7 +76,7 @@ pub(super) struct Vocabulary {
     pub blank: Option<u32>,
     /// Words that are never said, in ascending order.
     pub unspoken: Vec<u32>,
-    /// Of each word, whether a space stands before it.
+    /// Whether a space stands before each word.
     spaced: Vec<bool>,
 }
 
@@ -129,7 +129,7 @@ impl Vocabulary {
         self.spaced.get(token as usize).copied().unwrap_or(false)
     }
 
-    /// What tokens write.
+    /// Returns the text of some tokens.
     pub fn text(&self, tokens: &[u32]) -> String {
         self.tokenizer.decode(tokens, true).unwrap_or_default().trim().to_owned()
     }

@@ -17,7 +17,7 @@ pub(super) struct Shapes {
     pub words: Vec<String>,
     pub wanted: Vec<Shape>,
     pub excluded: Vec<Shape>,
-    /// What holds no word that the index keeps.
+    /// Parts of the query whose words the index does not keep.
     pub ignored: Vec<String>,
 }
 
@@ -95,7 +95,7 @@ pub(super) struct CompiledWord {
 pub(super) struct Compiled {
     shapes: Shapes,
     language: Language,
-    /// What must be held, in order of the query; empty if some word is held nowhere.
+    /// Patterns that an event must hold, in order of the query; empty if some word is held nowhere.
     pub wanted: Vec<CompiledWord>,
     /// Single words that no event may hold.
     pub excluded: Vec<u32>,

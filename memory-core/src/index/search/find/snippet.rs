@@ -41,7 +41,7 @@ fn marks(text: &str, shapes: &Shapes, language: Language) -> Vec<(usize, Range<u
     marks
 }
 
-/// Where the words of a text are, as [`words`](crate::index::words) cuts it.
+/// Returns the positions of the words of a text, as [`words`](crate::index::words) splits it.
 fn word_places(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {

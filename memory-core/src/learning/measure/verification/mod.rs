@@ -20,10 +20,10 @@ const SESSIONS: [usize; 3] = [28, 10, 5];
 const UNTOLD: [DrawnSessions; 3] = [DrawnSessions::Shuffled, DrawnSessions::Interleaved, DrawnSessions::Talk];
 const TOLD: [DrawnSessions; 3] = [DrawnSessions::OtherGoal, DrawnSessions::Interleaved, DrawnSessions::Talk];
 
-/// What passed of the items of each kind.
+/// Items of each kind that passed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Passed {
-    /// By kind: items that passed, and all.
+    /// Items that passed, and all, by kind.
     pub kinds: BTreeMap<DrawnSessions, (usize, usize)>,
 }
 
@@ -34,7 +34,7 @@ impl Passed {
         *all += 1;
     }
 
-    /// Of true procedures and as many false ones: the share of what passed that is true, and of what is true that passed.
+    /// Returns precision and recall for true procedures and as many false ones.
     pub fn precision_and_recall(&self) -> (f64, f64) {
         let share = |kind: &DrawnSessions| -> f64 {
             self.kinds.get(kind).map_or(0.0, |(passed, all)| *passed as f64 / (*all).max(1) as f64)
@@ -47,7 +47,7 @@ impl Passed {
     }
 }
 
-/// What passed of goals that nobody told, and of told ones.
+/// Results for goals that nobody told, and for told ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verified {
     /// Tasks that the set is made from.
@@ -56,7 +56,7 @@ pub struct Verified {
     pub sessions: usize,
     /// Without goals.
     pub untold: Passed,
-    /// With goals.
+    /// Results with goals.
     pub told: Passed,
 }
 

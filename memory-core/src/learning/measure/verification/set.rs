@@ -11,10 +11,10 @@ pub(super) struct VerifiedTask {
     pub sessions: Vec<Vec<String>>,
 }
 
-/// What the sessions of one item are.
+/// Kind of the sessions of one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DrawnSessions {
-    /// Those of a task.
+    /// Sessions of a task.
     True,
     /// The same steps in any order.
     Shuffled,
@@ -22,7 +22,7 @@ pub enum DrawnSessions {
     Interleaved,
     /// Talk with verbs.
     Talk,
-    /// Those of another task, told under this goal.
+    /// Sessions of another task, told under this goal.
     OtherGoal,
 }
 
@@ -107,7 +107,7 @@ const THINGS: &str = "the window,the phone,the weather,a neighbour,the newspaper
     the garden,a cup,the stairs,the music,a letter,the holidays,the door,a cake,the television,the children,a bag,the traffic,\
     the lamp,the baby,the mirror,a song,the calendar,the dog,the rain,a joke";
 
-/// What some people talk about: eight things that are done, none of which leads to another.
+/// Draws talk of some people: eight actions, none of which leads to another.
 fn talk(draws: &mut Draws) -> Vec<String> {
     let (verbs, things): (Vec<&str>, Vec<&str>) = (VERBS.split(',').collect(), THINGS.split(',').collect());
     let mut said: Vec<String> = Vec::new();
