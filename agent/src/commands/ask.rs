@@ -93,7 +93,7 @@ async fn by_mqtt(config: &Config, question: &AskedQuestion, zone: &jiff::tz::Tim
     let bar = progress(None, "{spinner} {msg}");
     if question.progress {
         let bar = bar.clone();
-        client.on_reasoning(&tag, move |step| bar.set_message(told(step))).await;
+        client.on_reasoning(&tag, move |step| bar.set_message(step_line(step))).await;
     }
     // The agent's own deadline ends first, so that its reason is heard.
     let answer = client.ask(body, question.patience + REPLY_GRACE).await;
@@ -103,7 +103,7 @@ async fn by_mqtt(config: &Config, question: &AskedQuestion, zone: &jiff::tz::Tim
 }
 
 /// A step of looking again, as a line of progress.
-fn told(step: &Json) -> String {
+fn step_line(step: &Json) -> String {
     let tool = step["tool"].as_str().unwrap_or_default().replace('_', " ");
     format!("looking again: step {} of at most {}, {tool}", step["step"], step["steps"])
 }

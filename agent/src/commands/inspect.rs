@@ -265,7 +265,7 @@ fn place_line(item: &Json, now: Timestamp, zone: &TimeZone) -> String {
         Some(count) => format!(
             "{count} {}, {} in all, {}",
             if count == 1 { "visit" } else { "visits" },
-            lasted(item["lasted_s"].as_u64().unwrap_or_default()),
+            duration_text(item["lasted_s"].as_u64().unwrap_or_default()),
             time(item, "first", "last", now, zone)
         ),
     };
@@ -283,7 +283,7 @@ fn spoken_line(item: &Json, now: Timestamp, zone: &TimeZone) -> String {
 }
 
 /// "1 h 20 min", "45 s".
-fn lasted(seconds: u64) -> String {
+fn duration_text(seconds: u64) -> String {
     match (seconds / 3_600, seconds % 3_600 / 60) {
         (0, 0) => format!("{seconds} s"),
         (0, minutes) => format!("{minutes} min"),

@@ -24,7 +24,7 @@ pub fn run(args: &McpArgs, global: &GlobalArgs) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::Config, message));
     }
     if std::io::stdin().is_terminal() {
-        invite();
+        print_hint();
     }
     let options = Options { zone: opening::zone(config)?, forget: args.allow_forget };
     let access = BrokerAccess::new(config.mqtt.clone(), opening::robot(config)?, Directories::from_config(config));
@@ -34,6 +34,6 @@ pub fn run(args: &McpArgs, global: &GlobalArgs) -> Result<Exit, Failure> {
 }
 
 #[allow(clippy::print_stderr, reason = "a hint to the person at the terminal, not output")]
-fn invite() {
+fn print_hint() {
     eprintln!("engram mcp: waiting for a client of the Model Context Protocol on stdin (docs/integrations.md)");
 }

@@ -134,7 +134,7 @@ fn text(query: &ProcedureCommand, reply: &Json, now: Timestamp, zone: &TimeZone)
             items(reply, "procedures").iter().map(|one| summary(one, now, zone)).collect()
         }
         ProcedureCommand::Get { .. } => vec![whole(&reply["procedure"], now, zone)],
-        ProcedureCommand::Paths { .. } => ways(reply),
+        ProcedureCommand::Paths { .. } => path_lines(reply),
         ProcedureCommand::Next { .. } => likely(reply, "next"),
         ProcedureCommand::Missing { .. } => {
             let mut lines = likely(reply, "missing");
@@ -208,7 +208,7 @@ fn whole(found: &Json, now: Timestamp, zone: &TimeZone) -> String {
     lines.join("\n")
 }
 
-fn ways(reply: &Json) -> Vec<String> {
+fn path_lines(reply: &Json) -> Vec<String> {
     let way = |way: &Json| {
         let steps: Vec<&str> = items(way, "steps").iter().filter_map(Json::as_str).collect();
         format!("{}  seen {:<3}  {}", percent(way), way["seen"], steps.join(" → "))
@@ -242,7 +242,7 @@ fn alternatives(reply: &Json) -> Vec<String> {
             .iter()
             .map(|one| format!("instead: {} with {}, seen {}", string(one, "step"), string(one, "with"), one["seen"])),
     );
-    let ways = ways(reply);
+    let ways = path_lines(reply);
     if !ways.is_empty() {
         lines.push("other ways:".to_owned());
         lines.extend(ways);

@@ -68,7 +68,7 @@ impl AnswerJudge {
         let outcome = self.verdict(&deliberation, query, left.saturating_sub(REPLY_MARGIN)).await;
         let took = self.clock.monotonic().saturating_sub(begin);
         let (mut answer, told) = match outcome {
-            Ok(decided) => self.told(&deliberation, decided),
+            Ok(decided) => self.compose(&deliberation, decided),
             Err(error) => self.without(deliberation.answer, &error.to_string()),
         };
         answer.elapsed.reason += took;
@@ -80,7 +80,7 @@ impl AnswerJudge {
         answer
     }
 
-    fn told(&self, deliberation: &Deliberation, decided: Decided) -> (Answer, String) {
+    fn compose(&self, deliberation: &Deliberation, decided: Decided) -> (Answer, String) {
         let most = deliberation.proposals.len();
         match decided {
             Decided::Declined => {

@@ -283,14 +283,14 @@ impl Endpoint {
     }
 
     async fn asked<T>(&self, task: &Task, check: impl Fn(&str) -> Result<T, &'static str>) -> Result<T, LlmError> {
-        let first = self.said(task, None).await.and_then(|said| self.checked(&said, &check));
+        let first = self.request_reply(task, None).await.and_then(|said| self.checked(&said, &check));
         let correction = match first {
             Err(LlmError::Invalid(reason)) => reason,
             Err(LlmError::Empty) => "it was empty",
             Err(LlmError::Malformed) => "it was no chat completion",
             other => return other,
         };
-        self.said(task, Some(correction)).await.and_then(|said| self.checked(&said, &check))
+        self.request_reply(task, Some(correction)).await.and_then(|said| self.checked(&said, &check))
     }
 
     fn checked<T>(&self, said: &str, check: &impl Fn(&str) -> Result<T, &'static str>) -> Result<T, LlmError> {
@@ -304,7 +304,7 @@ impl Endpoint {
     }
 
     /// One exchange, or two with a server that does not take a `response_format`.
-    async fn said(&self, task: &Task, correction: Option<&'static str>) -> Result<String, LlmError> {
+    async fn request_reply(&self, task: &Task, correction: Option<&'static str>) -> Result<String, LlmError> {
         let with_format = !self.state.lock().no_format;
         match self.exchange(task, correction, with_format).await {
             Err(LlmError::Status(400 | 422)) if with_format => {

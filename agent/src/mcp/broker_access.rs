@@ -56,7 +56,7 @@ impl BrokerAccess {
             return Ok(Arc::clone(client));
         }
         *held = None;
-        let client = Client::connect(&self.config, &self.robot).await.map_err(|error| self.told(&error))?;
+        let client = Client::connect(&self.config, &self.robot).await.map_err(|error| self.explain(&error))?;
         Ok(Arc::clone(held.insert(Arc::new(client))))
     }
 
@@ -84,7 +84,7 @@ impl BrokerAccess {
                 Err(RequestError::Connection(_)) => attempt().await?,
                 outcome => outcome,
             }
-            .map_err(|error| self.told(&error))
+            .map_err(|error| self.explain(&error))
         };
         match tokio::time::timeout(REQUEST_TIMEOUT, attempts).await {
             Ok(outcome) => checked(outcome?),
@@ -100,7 +100,7 @@ impl BrokerAccess {
             Err(RequestError::Connection(_)) => self.client().await?.vitals(STATUS_TIMEOUT).await,
             vitals => vitals,
         };
-        vitals.map_err(|error| self.told(&error))
+        vitals.map_err(|error| self.explain(&error))
     }
 
     /// Takes leave of the broker.
@@ -110,7 +110,7 @@ impl BrokerAccess {
         }
     }
 
-    fn told(&self, error: &RequestError) -> AccessError {
+    fn explain(&self, error: &RequestError) -> AccessError {
         let (robot, place) = (&self.robot, format!("{}:{}", self.config.host, self.config.port()));
         let advice = match error {
             RequestError::Connection(_) => {

@@ -72,7 +72,7 @@ pub fn read_observations(message: &Message, router: &Router<'_>, limits: &MqttLi
         };
         let mut items = Items::default();
         for (index, value) in values.iter().enumerate() {
-            match told(value, message.redelivered) {
+            match read_told(value, message.redelivered) {
                 Ok(told) => {
                     items.origin.push((index, told.id.clone()));
                     items.told.push(told);
@@ -86,7 +86,7 @@ pub fn read_observations(message: &Message, router: &Router<'_>, limits: &MqttLi
     })
 }
 
-fn told(value: &Value, redelivered: bool) -> Result<Told, Refusal> {
+fn read_told(value: &Value, redelivered: bool) -> Result<Told, Refusal> {
     let Value::Object(map) = value else {
         return Err(Refusal::bad(["an observation must be an object, and this is ", kind(value)].concat()));
     };

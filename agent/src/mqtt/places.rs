@@ -78,7 +78,7 @@ pub fn read(fields: Fields<'_>) -> Result<Naming, Refusal> {
 }
 
 /// The name of a place as a sentence says it.
-fn the(name: &str) -> String {
+fn with_article(name: &str) -> String {
     format!("{}{name}", if name.starts_with(char::is_uppercase) { "" } else { "the " })
 }
 
@@ -93,12 +93,12 @@ pub async fn run(context: &Context, fields: Fields<'_>) -> Result<Value, Refusal
                 attributes.insert("robot_there".to_owned(), Attribute::Bool(false));
             }
             let pose = pose.or_else(|| context.service.robot_path().at(now));
-            let told = Told { text: format!("This is {}.", the(&name)), attributes, pose, ..Told::default() };
+            let told = Told { text: format!("This is {}.", with_article(&name)), attributes, pose, ..Told::default() };
             (told, name, None)
         }
         Naming::Rename { old, name } => {
             let old = known(context, &old, &name).await?;
-            let words = format!("{} is called {} now.", the(&old), the(&name));
+            let words = format!("{} is called {} now.", with_article(&old), with_article(&name));
             let capital = words[..1].to_uppercase() + &words[1..];
             let attributes = [("place".to_owned(), text(&name)), ("renames".to_owned(), text(&old))].into();
             (Told { text: capital, attributes, ..Told::default() }, name, Some(old))

@@ -73,7 +73,7 @@ pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<
     let other = instance.filter(|id| !id.is_empty() && *id != context.identity.instance);
     let claim = match other {
         Some(other) if status.as_deref() == Some(ONLINE) => {
-            match living(context, link, signs, &nonce, answers.clone()).await? {
+            match find_live_instance(context, link, signs, &nonce, answers.clone()).await? {
                 Some(alive) => SessionClaim::Taken(alive),
                 None => {
                     tracing::warn!(
@@ -91,7 +91,7 @@ pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<
 }
 
 /// The id of another engram that shows a sign of life.
-async fn living(
+async fn find_live_instance(
     context: &Context,
     link: &Sender,
     signs: &mut mpsc::Receiver<Sign>,

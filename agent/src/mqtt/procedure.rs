@@ -151,7 +151,7 @@ pub fn render(reply: &ProcedureReply, zone: &TimeZone) -> Value {
             json!({"procedures": found.iter().map(|one| summary(one, None)).collect::<Vec<_>>()})
         }
         ProcedureReply::Procedure(found) => json!({"procedure": detail(found, zone)}),
-        ProcedureReply::Paths(found) => Value::Object(ways(found)),
+        ProcedureReply::Paths(found) => Value::Object(paths_body(found)),
         ProcedureReply::Next(found) => json!({"next": likely(found)}),
         ProcedureReply::Missing { steps, things } => {
             let things = things.iter().map(|(part, name)| json!({"name": name, "part": part_name(*part)}));
@@ -251,7 +251,7 @@ fn detail(found: &ProcedureDetail, zone: &TimeZone) -> Value {
     })
 }
 
-fn ways(found: &Ways) -> Map<String, Value> {
+fn paths_body(found: &Ways) -> Map<String, Value> {
     let way =
         |way: &memory_core::Way| json!({"steps": way.steps, "probability": rounded(way.probability), "seen": way.seen});
     Map::from_iter([
@@ -267,7 +267,7 @@ fn alternatives(found: &Alternatives) -> Value {
         remarks.iter().map(item).collect()
     };
     let others = found.others.iter().map(|one| json!({"step": one.step, "with": one.with, "seen": one.seen}));
-    let mut body = ways(&found.ways);
+    let mut body = paths_body(&found.ways);
     body.insert("blocked".to_owned(), found.blocked.clone().into());
     body.insert("because".to_owned(), remarks(&found.because));
     body.insert("others".to_owned(), others.collect());

@@ -158,7 +158,7 @@ impl Opened {
         let begun = pipeline.0.set_state(gst::State::Paused);
         let opened = Self { part: part.clone(), pipeline, pictures: None, sound: None };
         if begun.is_err() {
-            return Err(opened.failed(opened.said().unwrap_or_else(|| "it does not open".into())));
+            return Err(opened.failed(opened.bus_error().unwrap_or_else(|| "it does not open".into())));
         }
         opened.wait_ready()?;
         let sink = |name: &str| opened.pipeline.0.by_name(name).and_then(|sink| sink.downcast().ok());
@@ -247,7 +247,7 @@ impl Opened {
                     match sink.try_pull_sample(DECODER_TIMEOUT) {
                         Some(sample) => *head = Stamped::within(&sample, length),
                         None if sink.is_eos() => break,
-                        None => return Err(self.failed(self.said().unwrap_or_else(|| "it stands still".into()))),
+                        None => return Err(self.failed(self.bus_error().unwrap_or_else(|| "it stands still".into()))),
                     }
                 }
             }
@@ -263,10 +263,10 @@ impl Opened {
                 }
             }
         }
-        self.said().map_or(Ok(()), |reason| Err(self.failed(reason)))
+        self.bus_error().map_or(Ok(()), |reason| Err(self.failed(reason)))
     }
 
-    fn said(&self) -> Option<String> {
+    fn bus_error(&self) -> Option<String> {
         let message = self.pipeline.0.bus()?.pop_filtered(&[gst::MessageType::Error])?;
         let gst::MessageView::Error(error) = message.view() else { return None };
         Some(error.error().message().to_owned())

@@ -257,7 +257,7 @@ impl FileReader {
         let begun = pipeline.0.set_state(gst::State::Paused);
         let reader = Self { path: path.to_owned(), pipeline, sink };
         if begun.is_err() {
-            return Err(reader.failed(reader.said().unwrap_or_else(|| "it does not open".to_owned())));
+            return Err(reader.failed(reader.bus_error().unwrap_or_else(|| "it does not open".to_owned())));
         }
         reader.ready()?;
         if reader.sink.parent().is_none() {
@@ -287,7 +287,7 @@ impl FileReader {
                     // The last picture lasts to the end.
                     return Ok(last);
                 }
-                if let Some(reason) = self.said() {
+                if let Some(reason) = self.bus_error() {
                     return match last {
                         Some(last) => Ok(Some(last)),
                         None => Err(self.failed(reason)),
@@ -319,7 +319,7 @@ impl FileReader {
         }
     }
 
-    fn said(&self) -> Option<String> {
+    fn bus_error(&self) -> Option<String> {
         let message = self.pipeline.0.bus()?.pop_filtered(&[gst::MessageType::Error])?;
         let gst::MessageView::Error(error) = message.view() else { return None };
         Some(error.error().message().to_owned())

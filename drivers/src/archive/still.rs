@@ -53,7 +53,7 @@ pub fn still(path: &Path, at: Duration, max_width: u32) -> Result<Still, ClipErr
         }
     });
     if pipeline.0.set_state(gst::State::Paused).is_err() {
-        return Err(failed(said(&pipeline).unwrap_or_else(|| "it does not open".to_owned())));
+        return Err(failed(bus_error(&pipeline).unwrap_or_else(|| "it does not open".to_owned())));
     }
     ready(&pipeline).map_err(failed)?;
     if sink.parent().is_none() {
@@ -97,7 +97,7 @@ fn ready(pipeline: &Running) -> Result<(), String> {
     }
 }
 
-fn said(pipeline: &Running) -> Option<String> {
+fn bus_error(pipeline: &Running) -> Option<String> {
     let message = pipeline.0.bus()?.pop_filtered(&[gst::MessageType::Error])?;
     let gst::MessageView::Error(error) = message.view() else { return None };
     Some(error.error().message().to_owned())

@@ -87,7 +87,7 @@ pub(super) fn play(
             });
         }
         if began.elapsed() > STALL_TIMEOUT {
-            return Err(hung(file, "picture or sound", STALL_TIMEOUT));
+            return Err(stuck_error(file, "picture or sound", STALL_TIMEOUT));
         }
         shared.wait(Duration::from_millis(20), || false);
     }
@@ -141,6 +141,6 @@ fn cues_beside(file: &FileSource) -> Result<Option<Vec<Cue>>, CaptureError> {
     }
 }
 
-fn hung(file: &FileSource, media: &'static str, time: Duration) -> CaptureError {
+fn stuck_error(file: &FileSource, media: &'static str, time: Duration) -> CaptureError {
     CaptureError::Hung { what: file.path.display().to_string(), media, seconds: time.into() }
 }

@@ -88,7 +88,7 @@ impl<'a> Accelerators<'a> {
     ///
     /// # Errors
     /// If what was named for it cannot be had; the text says what to do.
-    pub(super) fn ways(&self, role: Role, entry: &ModelEntry) -> Result<Ways, String> {
+    pub(super) fn backends_for(&self, role: Role, entry: &ModelEntry) -> Result<Ways, String> {
         let of_role = self.options.roles.get(&role).copied();
         let wanted = of_role.unwrap_or(self.options.accelerator);
         let processor = |note| Ways { ways: Vec::new(), processor: true, note };
@@ -188,35 +188,35 @@ mod tests {
     use super::*;
     use crate::models::Catalogue;
 
-    fn ways(options: &EncoderOptions, role: Role) -> Result<Ways, String> {
+    fn backends_for(options: &EncoderOptions, role: Role) -> Result<Ways, String> {
         let catalogue = Catalogue::load(None).unwrap();
-        Accelerators::new(options, None).ways(role, catalogue.model(role).unwrap())
+        Accelerators::new(options, None).backends_for(role, catalogue.model(role).unwrap())
     }
 
     #[test]
     fn an_accelerator_that_was_asked_for_and_is_not_there_is_an_error() {
         for accelerator in [Accelerator::Cuda, Accelerator::TensorRt] {
             let options = EncoderOptions { accelerator, ..EncoderOptions::default() };
-            let error = ways(&options, Role::Objects).err().unwrap();
+            let error = backends_for(&options, Role::Objects).err().unwrap();
             assert!(error.contains(&format!("`{accelerator}`")) && error.contains("`cpu`"), "{error}");
         }
     }
 
     #[test]
     fn auto_on_a_machine_without_anything_is_the_processor_without_a_word() {
-        let ways = ways(&EncoderOptions::default(), Role::Objects).unwrap();
+        let ways = backends_for(&EncoderOptions::default(), Role::Objects).unwrap();
         assert!(ways.ways.is_empty() && ways.processor);
     }
 
     #[test]
     fn a_model_that_tensorrt_cannot_build_runs_on_the_processor_unless_it_was_named_for_the_role() {
         let mut options = EncoderOptions { accelerator: Accelerator::TensorRt, ..EncoderOptions::default() };
-        let chosen = ways(&options, Role::SceneClasses).unwrap();
+        let chosen = backends_for(&options, Role::SceneClasses).unwrap();
         assert!(chosen.ways.is_empty() && chosen.processor);
         assert!(chosen.note.unwrap().contains("MobileNetV2"));
         options.roles.insert(Role::SceneClasses, Accelerator::TensorRt);
-        assert!(ways(&options, Role::SceneClasses).err().unwrap().contains("MobileNetV2"));
+        assert!(backends_for(&options, Role::SceneClasses).err().unwrap().contains("MobileNetV2"));
         options.roles.insert(Role::SceneClasses, Accelerator::Cpu);
-        assert!(ways(&options, Role::SceneClasses).unwrap().note.is_none());
+        assert!(backends_for(&options, Role::SceneClasses).unwrap().note.is_none());
     }
 }

@@ -146,7 +146,7 @@ fn load_best(
     successors: &mut Vec<Successor>,
 ) -> Result<Loaded, (RoleState, String)> {
     let failed = |message: String| (RoleState::Failed, message);
-    let chosen = accelerators.ways(role, &installed.entry).map_err(failed)?;
+    let chosen = accelerators.backends_for(role, &installed.entry).map_err(failed)?;
     let mut problems: Vec<String> = chosen.note.into_iter().collect();
     for way in chosen.ways {
         let outcome = match &way {

@@ -80,7 +80,7 @@ impl Looking {
                 match recogniser.encode(samples) {
                     Ok(words) => look.sightings.extend(
                         sentences(&words)
-                            .filter_map(|words| said(words, stretch.start))
+                            .filter_map(|words| speech_sighting(words, stretch.start))
                             // A sentence belongs to the interval that has most of it.
                             .filter(|said| {
                                 let middle = (said.stream.start + said.stream.end) / 2;
@@ -162,7 +162,7 @@ fn speech(run: &SoundRun, model: &Arc<dyn VoiceActivity>, look: &mut Look) -> Ve
 }
 
 /// A sentence with its time; `None` if it has no words.
-fn said(words: &[SpokenWord], begin: Duration) -> Option<Sighting> {
+fn speech_sighting(words: &[SpokenWord], begin: Duration) -> Option<Sighting> {
     let (first, last) = (words.first()?, words.last()?);
     let text = words.iter().map(|word| word.text.trim()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     let score = words.iter().map(|word| word.confidence).sum::<f32>() / words.len() as f32;

@@ -165,9 +165,9 @@ impl Again {
                     SightingKind::Sound => {
                         StreamSpan { start: first.saturating_sub(HALF_PATCH), end: last + HALF_PATCH }
                     }
-                    _ => around(first, last, &pictures),
+                    _ => span_around(first, last, &pictures),
                 };
-                let (text, colours) = told(kind, &label, &named)?;
+                let (text, colours) = describe(kind, &label, &named)?;
                 let label = match (kind, &named.text) {
                     (SightingKind::Writing, Some(written)) => written.clone(),
                     _ => label.to_string(),
@@ -192,7 +192,7 @@ impl Again {
 }
 
 /// From the middle between the first picture that shows it and the one before, to the same behind the last.
-fn around(first: Duration, last: Duration, pictures: &[Duration]) -> StreamSpan {
+fn span_around(first: Duration, last: Duration, pictures: &[Duration]) -> StreamSpan {
     let before = pictures[..pictures.partition_point(|at| *at < first)].last();
     let after = pictures.get(pictures.partition_point(|at| *at <= last));
     StreamSpan {
@@ -202,7 +202,7 @@ fn around(first: Duration, last: Duration, pictures: &[Duration]) -> StreamSpan 
 }
 
 /// The sentence, and the colours.
-fn told(kind: SightingKind, label: &Arc<str>, named: &Named) -> Option<(String, Vec<String>)> {
+fn describe(kind: SightingKind, label: &Arc<str>, named: &Named) -> Option<(String, Vec<String>)> {
     match kind {
         SightingKind::Writing => Some((in_view(named.text.as_deref()?), Vec::new())),
         SightingKind::Sound => Some((named.text.clone()?, Vec::new())),

@@ -147,7 +147,7 @@ impl ObjectLog {
         for (label, tracks) in by_label {
             let count = usual_count(&tracks);
             if count > CROWD_SIZE {
-                views.push(crowd(label, count, &tracks));
+                views.push(crowd_event(label, count, &tracks));
                 // Whom one could know again is told singly all the same.
                 views.extend(tracks.iter().map(ObjectTrack::view).filter(|view| view.face_vector.is_some()));
             } else {
@@ -333,7 +333,7 @@ fn usual_count(tracks: &[ObjectTrack]) -> usize {
     counts.get(counts.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
-fn crowd(label: Arc<str>, count: usize, tracks: &[ObjectTrack]) -> InView {
+fn crowd_event(label: Arc<str>, count: usize, tracks: &[ObjectTrack]) -> InView {
     let views: Vec<InView> = tracks.iter().map(ObjectTrack::view).collect();
     let mean = views.iter().map(|view| view.confidence).sum::<f32>() / views.len().max(1) as f32;
     InView {

@@ -140,7 +140,8 @@ fn write_down(segment: &mut Perceived, written: Vec<TranscribedStretch>) {
         match words {
             Ok(words) => {
                 let Some(event) = segment.events.get(at) else { continue };
-                let sentences = sentences(&words).map(|sentence| told(event, begin, sentence)).collect::<Vec<_>>();
+                let sentences =
+                    sentences(&words).map(|sentence| with_words(event, begin, sentence)).collect::<Vec<_>>();
                 said.push((at, sentences));
             }
             Err(error) => {
@@ -164,7 +165,7 @@ pub(crate) fn sentences(words: &[SpokenWord]) -> impl Iterator<Item = &[SpokenWo
 }
 
 /// A sentence as an event, with the times of its words, counted from `begin`, and the voice of the stretch that it is from.
-fn told(stretch: &PerceivedEvent, begin: Duration, words: &[SpokenWord]) -> PerceivedEvent {
+fn with_words(stretch: &PerceivedEvent, begin: Duration, words: &[SpokenWord]) -> PerceivedEvent {
     let text = words.iter().map(|word| word.text.trim()).collect::<Vec<_>>().join(" ");
     let first = words.first().map_or(Duration::ZERO, |word| word.start);
     let last = words.last().map_or(first, |word| word.end).max(first);

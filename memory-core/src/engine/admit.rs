@@ -15,7 +15,7 @@ type Refusal = String;
 pub(crate) type SpaceVector = (Space, Vec<i16>);
 
 /// A told observation as an event without an episode.
-pub(crate) fn told(told: Told, moment: CommitTime) -> Result<EventBody, Refusal> {
+pub(crate) fn admit_told(told: Told, moment: CommitTime) -> Result<EventBody, Refusal> {
     let CommitTime { now, latest, .. } = moment;
     check_text("text", &told.text)?;
     check_name("source", &told.source)?;

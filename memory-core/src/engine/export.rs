@@ -32,7 +32,7 @@ impl Engine {
             let row = if_sound(tables::open_numbered(EVENT, id, value.value()))?;
             let Some(EventRow::Live(body)) = row else { continue };
             let exported = match body.origin {
-                Origin::Told => if_sound(reader.told(id, body))?,
+                Origin::Told => if_sound(reader.export_told(id, body))?,
                 Origin::Perceived if segments.insert(body.episode) => reader.segment(body.episode)?,
                 Origin::Perceived => None,
             };
@@ -72,7 +72,7 @@ impl ExportReader {
     }
 
     /// A told event as it was told. Its own time is known, also where its sender did not say it.
-    fn told(&self, id: u64, body: EventBody) -> Result<Exported> {
+    fn export_told(&self, id: u64, body: EventBody) -> Result<Exported> {
         let event = body.into_event(id, None)?;
         let pose = if_sound(self.tables.pose(id))?.flatten();
         let said = pose.as_ref().is_some_and(|pose| pose.told);

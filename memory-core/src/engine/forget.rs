@@ -23,7 +23,7 @@ impl Engine {
     pub(super) fn look_for(&self, request: &ForgetRequest) -> Result<ForgetMatches> {
         let mut found = ForgetMatches::default();
         let view = self.view()?;
-        if let Some(meant) = meant(request, view.learnt()) {
+        if let Some(meant) = condition(request, view.learnt()) {
             found.look_through(&view.tables.events, &meant)?;
         }
         Ok(found)
@@ -31,7 +31,7 @@ impl Engine {
 }
 
 /// Returns the condition for an event to be forgotten; `None` if the request lists the events.
-fn meant(request: &ForgetRequest, learnt: &Learnt) -> Option<Meant> {
+fn condition(request: &ForgetRequest, learnt: &Learnt) -> Option<Meant> {
     match request {
         ForgetRequest::Episodes(_) => None,
         ForgetRequest::Span(span) => Some(Meant::Span(*span)),
@@ -54,7 +54,7 @@ impl Draft<'_> {
         mut found: ForgetMatches,
     ) -> Result<ForgetReply> {
         let mut episodes = BTreeSet::new();
-        if let Some(meant) = meant(request, learnt) {
+        if let Some(meant) = condition(request, learnt) {
             found.look_through(&*self.tables.events, &meant)?;
         }
         let mut events = std::mem::take(&mut found.events);

@@ -20,7 +20,7 @@ impl Draft<'_> {
     pub(crate) fn tell(&mut self, told: Told, journal: &Journal) -> Result<ObserveOutcome> {
         let redelivered = told.redelivered;
         let (pose, robot_pose) = (told.pose.clone(), told.robot_pose.clone());
-        let body = match admit::told(told, self.moment) {
+        let body = match admit::admit_told(told, self.moment) {
             Ok(body) => body,
             Err(message) => return Ok(ObserveOutcome::Rejected { message }),
         };

@@ -46,8 +46,8 @@ pub fn actions_of(event: &Event) -> Vec<Action> {
             action.named = true;
             vec![action]
         }
-        Kind::Caption => sentences(&event.text).flat_map(|sentence| said(event, &sentence, false)).collect(),
-        Kind::Text => sentences(&event.text).flat_map(|sentence| said(event, &sentence, true)).collect(),
+        Kind::Caption => sentences(&event.text).flat_map(|sentence| read_spoken(event, &sentence, false)).collect(),
+        Kind::Text => sentences(&event.text).flat_map(|sentence| read_spoken(event, &sentence, true)).collect(),
         Kind::Sound | Kind::Object | Kind::Entity | Kind::State => Vec::new(),
     }
 }
@@ -117,7 +117,7 @@ fn sentences(text: &str) -> impl Iterator<Item = Vec<String>> + '_ {
 }
 
 /// The actions that a sentence says somebody does; `aloud`: the speaker must say it of herself, of now.
-fn said(event: &Event, words: &[String], aloud: bool) -> Vec<Action> {
+fn read_spoken(event: &Event, words: &[String], aloud: bool) -> Vec<Action> {
     let mut actions = Vec::new();
     let mut clause_start = 0;
     while let Some((verb, base, progressive)) = next_verb(words, clause_start) {

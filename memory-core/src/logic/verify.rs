@@ -196,7 +196,8 @@ impl Procedures {
         if actions >= known && actions < (known + known / 4).max(known + 1) {
             return;
         }
-        let (score, goal) = if procedure.named { (self.told(procedure), None) } else { self.found_by(procedure) };
+        let (score, goal) =
+            if procedure.named { (self.told_goal_support(procedure), None) } else { self.found_by(procedure) };
         let Some(procedure) = self.procedures.get_mut(&id).map(Shared::change) else { return };
         procedure.reviewed = actions;
         procedure.score = score.map(|score| score as f32);
@@ -209,7 +210,7 @@ impl Procedures {
     }
 
     /// The score of a told goal; `None` where there is nothing to judge it by.
-    fn told(&self, procedure: &Procedure) -> Option<f64> {
+    fn told_goal_support(&self, procedure: &Procedure) -> Option<f64> {
         let others = self.procedures.values().filter(|other| other.named && other.id != procedure.id);
         let evidence = procedure.verify(others.filter_map(|other| Some(other.index.goal.as_ref()?.anchor())));
         evidence.goal.map(|_| evidence.score())

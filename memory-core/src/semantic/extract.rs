@@ -75,12 +75,12 @@ pub(crate) fn conclusions(event: &Event, heard: Option<AnchorId>, context: &mut 
         context.mention(&event.source, Mention { event: event.id, at, noun, person });
     }
     let mut reading = ClauseReading { event, speaker: speaker.clone(), context, found: Vec::new() };
-    reading.attributes();
+    reading.read_attributes();
     let text = event.text.as_str();
     let spoken = matches!(event.kind, Kind::Text);
     for sentence in sentences(text) {
         if !sentence.asks {
-            reading.sentence(&sentence.tokens, spoken);
+            reading.read_sentence(&sentence.tokens, spoken);
         }
     }
     let mut found = reading.found;
@@ -162,7 +162,7 @@ impl ClauseReading<'_> {
     }
 
     /// Reads the attributes of a told observation as facts about its entity.
-    fn attributes(&mut self) {
+    fn read_attributes(&mut self) {
         let event = self.event;
         let thing = || (event.kind == Kind::Object).then(|| short_noun(&event.text)).flatten();
         let Some(noun) = self.speaker.clone().or_else(thing) else { return };
@@ -189,7 +189,7 @@ impl ClauseReading<'_> {
     }
 
     /// Reads a sentence clause by clause; a clause without a subject goes on with the one before it.
-    fn sentence(&mut self, tokens: &[SentenceWord], spoken: bool) {
+    fn read_sentence(&mut self, tokens: &[SentenceWord], spoken: bool) {
         let mut from = 0;
         // What is done without a subject is done by the entity; in speech it is a command.
         let mut subject = if spoken { None } else { self.speaker.clone().map(|noun| Named { noun, told_by: None }) };
@@ -206,7 +206,7 @@ impl ClauseReading<'_> {
                 // "If it rains, the door is open": what follows is no fact either.
                 return;
             }
-            subject = self.clause(clause, subject.as_ref()).or(subject);
+            subject = self.read_clause(clause, subject.as_ref()).or(subject);
             from = end;
             while tokens.get(from).is_some_and(|token| token.is_one_of(CLAUSE_CONJUNCTIONS)) {
                 from += 1;
@@ -215,28 +215,28 @@ impl ClauseReading<'_> {
     }
 
     /// Reads a clause and returns its subject.
-    fn clause(&mut self, clause: &[SentenceWord], before: Option<&Named>) -> Option<Named> {
+    fn read_clause(&mut self, clause: &[SentenceWord], before: Option<&Named>) -> Option<Named> {
         let start = clause.iter().position(|token| !token.is_one_of(FILLERS) && !token.is_one_of(GREETINGS))?;
         let clause = &clause[start..];
-        if clause.first()?.is("there") && clause.get(1).is_some_and(is_being) {
-            return self.there(clause);
+        if clause.first()?.is("there") && clause.get(1).is_some_and(is_copula) {
+            return self.read_existential(clause);
         }
         for verb in 0..clause.len().min(8) {
             let token = &clause[verb];
-            let being = is_being(token) || verb > 0 && clause[verb - 1].apostrophe_s && starts_complement(token);
+            let being = is_copula(token) || verb > 0 && clause[verb - 1].apostrophe_s && starts_complement(token);
             let doing = verb_of(token);
             if !being && doing.is_none() {
                 continue;
             }
-            let contracted = being && !is_being(token);
-            let subject = if verb == 0 { before.cloned() } else { self.subject(&clause[..verb], contracted) };
+            let contracted = being && !is_copula(token);
+            let subject = if verb == 0 { before.cloned() } else { self.read_subject(&clause[..verb], contracted) };
             let Some(subject) = subject else { continue };
             let rest = &clause[if contracted { verb } else { verb + 1 }..];
             let known = self.found.len();
             if being {
-                self.being(&subject, rest);
+                self.read_copula(&subject, rest);
             } else if let Some((verb, act)) = doing {
-                self.doing(&subject, &verb, act, token, rest);
+                self.read_action(&subject, &verb, act, token, rest);
             }
             if self.found.len() > known || being {
                 let mention = Mention {
@@ -255,11 +255,11 @@ impl ClauseReading<'_> {
     }
 
     /// "There is a cup on the table."
-    fn there(&mut self, clause: &[SentenceWord]) -> Option<Named> {
+    fn read_existential(&mut self, clause: &[SentenceWord]) -> Option<Named> {
         let negated = clause.get(2).is_some_and(|token| token.is_one_of(&["no", "not"]));
         let (words, end) = noun_words(clause, if negated { 3 } else { 2 });
         let noun = Noun::from_words(&words, None)?;
-        let (place, _) = self.place(&clause[end..])?;
+        let (place, _) = self.read_place(&clause[end..])?;
         let subject = Named { noun, told_by: None };
         let stance = if negated { Stance::Denies } else { Stance::Affirms };
         self.conclude(&subject, Attribute::Place, stance, &place, None);
@@ -267,17 +267,17 @@ impl ClauseReading<'_> {
     }
 
     /// Reads the subject from the words before a verb. All of them must belong to it.
-    fn subject(&mut self, words: &[SentenceWord], contracted: bool) -> Option<Named> {
+    fn read_subject(&mut self, words: &[SentenceWord], contracted: bool) -> Option<Named> {
         let mut words = words;
         while words.last().is_some_and(|token| token.is_one_of(FILLERS) || token.is_one_of(&["has", "have", "had"])) {
             words = &words[..words.len() - 1];
         }
-        let (named, end) = self.named(words, 0, contracted)?;
+        let (named, end) = self.read_noun(words, 0, contracted)?;
         (end == words.len()).then_some(named)
     }
 
     /// The person or thing that begins at `from`, and where its words end.
-    fn named(&mut self, tokens: &[SentenceWord], from: usize, contracted: bool) -> Option<(Named, usize)> {
+    fn read_noun(&mut self, tokens: &[SentenceWord], from: usize, contracted: bool) -> Option<(Named, usize)> {
         let token = tokens.get(from)?;
         let speaker = self.speaker.as_ref();
         if token.is_one_of(&["i", "me"]) {
@@ -304,7 +304,7 @@ impl ClauseReading<'_> {
     }
 
     /// A phrase that says where, as it is shown, and where it ends.
-    fn place(&mut self, tokens: &[SentenceWord]) -> Option<(String, usize)> {
+    fn read_place(&mut self, tokens: &[SentenceWord]) -> Option<(String, usize)> {
         let mut at = 0;
         let mut shown = String::new();
         while let Some(token) = tokens.get(at) {
@@ -323,7 +323,7 @@ impl ClauseReading<'_> {
                 continue;
             }
             let article = tokens.get(at).filter(|token| token.is_one_of(ARTICLES) || token.is_one_of(OWNERS));
-            let Some((named, end)) = self.named(tokens, at, false) else {
+            let Some((named, end)) = self.read_noun(tokens, at, false) else {
                 at = begin;
                 break;
             };
@@ -335,7 +335,7 @@ impl ClauseReading<'_> {
             at = end;
             // "In the chest of drawers."
             if tokens.get(at).is_some_and(|token| token.is("of") && !token.pause)
-                && let Some((of, end)) = self.named(tokens, at + 1, false)
+                && let Some((of, end)) = self.read_noun(tokens, at + 1, false)
             {
                 let article = tokens[at + 1].is_one_of(ARTICLES).then_some(tokens[at + 1].lower.as_str());
                 push_words(&mut shown, std::iter::once("of").chain(article).chain([of.noun.shown.as_str()]));
@@ -346,7 +346,7 @@ impl ClauseReading<'_> {
     }
 
     /// Reads what follows "is".
-    fn being(&mut self, subject: &Named, rest: &[SentenceWord]) {
+    fn read_copula(&mut self, subject: &Named, rest: &[SentenceWord]) {
         let mut at = 0;
         let mut stance = Stance::Affirms;
         while let Some(token) = rest.get(at) {
@@ -375,7 +375,7 @@ impl ClauseReading<'_> {
         if rest.len() == 1 && first.is_one_of(&["on", "off"]) {
             self.conclude(subject, Attribute::State("power".into()), stance, lower, None);
         } else if first.is_one_of(PLACE_WORDS) {
-            if let Some((place, _)) = self.place(rest).filter(|(place, _)| place != "in view") {
+            if let Some((place, _)) = self.read_place(rest).filter(|(place, _)| place != "in view") {
                 self.conclude(subject, Attribute::Place, stance, &place, None);
             }
         } else if is_colour(lower) && ends(1) {
@@ -389,14 +389,14 @@ impl ClauseReading<'_> {
             let value = shown(&rest[1..]);
             self.conclude(subject, Attribute::Named("name".into()), stance, &value, None);
         } else if let Some((verb, act)) = verb_of(first) {
-            self.passive(subject, &verb, act, rest);
+            self.read_passive(subject, &verb, act, rest);
         } else {
-            self.equation(subject, rest, stance);
+            self.read_equation(subject, rest, stance);
         }
     }
 
     /// "Anna's birthday is the fourth of May", "Anna is a nurse".
-    fn equation(&mut self, subject: &Named, rest: &[SentenceWord], stance: Stance) {
+    fn read_equation(&mut self, subject: &Named, rest: &[SentenceWord], stance: Stance) {
         let value = shown(rest);
         if value.is_empty() || rest.len() > 8 {
             return;
@@ -420,7 +420,7 @@ const PARTICLES: &[&str] = &["up", "down", "away", "back", "out", "off", "on", "
 const DIRECTION_WORDS: &[&str] =
     &["to", "into", "in", "at", "inside", "outside", "upstairs", "downstairs", "on", "onto"];
 
-fn is_being(token: &SentenceWord) -> bool {
+fn is_copula(token: &SentenceWord) -> bool {
     token.is_one_of(&["is", "are", "was", "were", "am"])
 }
 

@@ -150,7 +150,7 @@ impl Database {
         let mut tidied = Ok(());
         if manifest_lost {
             tracing::warn!(file = generation.file_name(), "the manifest was lost; this is the only generation");
-            tidied = generation::enthrone(storage, generation).and_then(|()| storage.sync());
+            tidied = generation::make_current(storage, generation).and_then(|()| storage.sync());
         }
         if let Err(error) = tidied.and_then(|()| generation::remove_others(storage, generation)) {
             tracing::warn!(%error, "files that nobody needs could not be removed; tried again at the next start");
@@ -234,7 +234,7 @@ impl Database {
         let redb =
             open_redb(storage, generation, false, self.cache_bytes, |inner| Backend::writing(inner, &self.trouble))?;
         let mut open = self.open.write();
-        generation::enthrone(storage, generation).map_err(io_error)?;
+        generation::make_current(storage, generation).map_err(io_error)?;
         let synced = storage.sync();
         let state = if synced.is_ok() { DatabaseState::Writing(redb) } else { DatabaseState::Reading(redb) };
         *open = OpenDatabase { generation, state };

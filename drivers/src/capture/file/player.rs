@@ -17,7 +17,7 @@ use super::super::subtitles::Cue;
 use super::super::text_track::TextTrack;
 use super::bus::BusReader;
 use super::pipeline::FoundStreams;
-use super::{Played, STALL_TIMEOUT, hung};
+use super::{Played, STALL_TIMEOUT, stuck_error};
 use crate::pipeline::CaptureError;
 use crate::pipeline::PictureConverter;
 use crate::pipeline::read_samples;
@@ -101,7 +101,7 @@ impl Player<'_, '_> {
                     break;
                 }
                 if last_progress.elapsed() > STALL_TIMEOUT {
-                    return Err(hung(self.file, "picture or sound", STALL_TIMEOUT));
+                    return Err(stuck_error(self.file, "picture or sound", STALL_TIMEOUT));
                 }
                 continue;
             };

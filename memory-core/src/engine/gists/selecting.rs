@@ -24,7 +24,7 @@ impl Engine {
             return usual;
         }
         let choice = kept_within(CHOICE_FACTOR * level.words(), lines);
-        let told: Vec<String> = choice.iter().map(told).collect();
+        let told: Vec<String> = choice.iter().map(selectable_line).collect();
         match selector.select(&told, level.words()) {
             Ok(places) => {
                 let wanted = |place: &usize| places.contains(place);
@@ -41,7 +41,7 @@ impl Engine {
 }
 
 /// A line as a model reads it.
-fn told(line: &Line) -> String {
+fn selectable_line(line: &Line) -> String {
     let who = line.entity.as_deref().filter(|name| !line.text.contains(*name));
     let who = who.map_or(String::new(), |name| format!("{name}: "));
     let times = if line.times > 1 { format!(" ({} times)", line.times) } else { String::new() };

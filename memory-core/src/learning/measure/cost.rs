@@ -69,7 +69,7 @@ impl Household {
         let begin = self.plan.facts + session * 900;
         let plan = self.plan;
         for step in (0..STEPS).filter(|step| is_done(session, *step, plan)) {
-            let (text, attributes) = told(session, step, plan);
+            let (text, attributes) = session_step(session, step, plan);
             self.learn(Kind::Action, begin + step * 15, text, attributes, phi);
         }
     }
@@ -83,7 +83,7 @@ impl Household {
             self.event += 1;
             let session = self.plan.procedures * self.plan.sessions + number / STEPS;
             let at = self.plan.facts + session * 900 + number % STEPS * 15;
-            let (text, attributes) = told(session, number % STEPS, self.plan);
+            let (text, attributes) = session_step(session, number % STEPS, self.plan);
             let lesson = lesson(self.event, Kind::Action, at, text, attributes);
             let (next, time) = timed(around.clock, || {
                 let mut next = self.learnt.clone();
@@ -134,7 +134,7 @@ fn is_done(session: u64, step: u64, plan: HouseholdPlan) -> bool {
     !(session / plan.procedures.max(1) + step).is_multiple_of(9)
 }
 
-fn told(session: u64, step: u64, plan: HouseholdPlan) -> (String, Attributes) {
+fn session_step(session: u64, step: u64, plan: HouseholdPlan) -> (String, Attributes) {
     let task = session % plan.procedures.max(1);
     let mut attributes = Attributes::new();
     for (name, value) in [

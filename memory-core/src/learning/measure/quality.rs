@@ -21,8 +21,8 @@ pub(super) fn measure(workload: &LearningWorkload, around: &MeasureEnvironment<'
         ..Quality::default()
     };
     next(&procedures, &workload.next, around.clock, &mut quality);
-    meant(&procedures, &workload.next, around.phi, &mut quality);
-    ways(&procedures, &workload.paths, around.clock, &mut quality);
+    measure_goals(&procedures, &workload.next, around.phi, &mut quality);
+    measure_paths(&procedures, &workload.paths, around.clock, &mut quality);
     drop(procedures);
     grouping(workload, around, &mut quality);
     quality
@@ -66,7 +66,7 @@ pub(super) fn next(procedures: &Procedures, queries: &[NextQuery], clock: &dyn C
 }
 
 /// Whole sessions without their goal, looked up by meaning alone (Eq. 3).
-fn meant(procedures: &Procedures, queries: &[NextQuery], phi: &Phi<'_>, quality: &mut Quality) {
+fn measure_goals(procedures: &Procedures, queries: &[NextQuery], phi: &Phi<'_>, quality: &mut Quality) {
     let (mut asked, mut found) = (0, 0);
     for query in queries {
         let vectors = query.steps.iter().filter_map(|text| phi(&normalise(text)));
@@ -83,7 +83,7 @@ fn meant(procedures: &Procedures, queries: &[NextQuery], phi: &Phi<'_>, quality:
     quality.meant = (asked, share(found, asked));
 }
 
-fn ways(procedures: &Procedures, queries: &[PathQuery], clock: &dyn Clock, quality: &mut Quality) {
+fn measure_paths(procedures: &Procedures, queries: &[PathQuery], clock: &dyn Clock, quality: &mut Quality) {
     let (mut sound, mut coverage, mut took) = (0, 0.0, Vec::new());
     for query in queries {
         let Some(procedure) = procedures.by_goal(&query.goal) else { continue };

@@ -59,16 +59,16 @@ pub fn paths_from(
     max: usize,
 ) -> Result<Paths, ConstraintError> {
     let conditions = Conditions::resolve(constraints, procedure)?;
-    let mut found = ways(procedure, &conditions, done, Rule::Habitual, max)?;
+    let mut found = path_list(procedure, &conditions, done, Rule::Habitual, max)?;
     for rule in [Rule::Once, Rule::Any] {
         if found.paths.is_empty() && max > 0 {
-            found = ways(procedure, &conditions, done, rule, max)?;
+            found = path_list(procedure, &conditions, done, rule, max)?;
         }
     }
     Ok(found)
 }
 
-fn ways(
+fn path_list(
     procedure: &Procedure,
     conditions: &Conditions,
     done: &[StepId],
