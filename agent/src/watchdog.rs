@@ -60,7 +60,7 @@ pub struct Stalled {
 }
 
 impl Watchdog {
-    /// Nothing is watched yet.
+    /// Creates a watchdog that watches nothing yet.
     pub fn new(clock: Arc<dyn Clock>) -> Arc<Self> {
         Arc::new(Self { clock, state: Mutex::default() })
     }
@@ -91,7 +91,7 @@ impl Watchdog {
         Heartbeat { pulse, _watched: watched }
     }
 
-    /// Until what is returned is dropped, no loop is stuck: something is done that makes them wait and is known to take long.
+    /// Excuses all loops until the returned value is dropped: something makes them wait that is known to take long.
     pub fn excuse(self: &Arc<Self>) -> Excuse {
         self.state.lock().excuses += 1;
         Excuse(Arc::clone(self))

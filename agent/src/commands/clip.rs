@@ -58,7 +58,7 @@ pub fn run(args: &ClipArgs, global: &GlobalArgs, output: Output) -> Result<Exit,
     Ok(Exit::Ok)
 }
 
-/// What the clip shall show.
+/// Span of the clip.
 struct WantedClip {
     span: TimeSpan,
     /// Episodes with the recordings that are files of their own.
@@ -122,7 +122,7 @@ fn read(episode: &Json) -> Option<Episode> {
 }
 
 impl WantedClip {
-    /// From the archive where that has it, else from the files that are their own recording.
+    /// Takes the recording from the archive if it has one, else from the files that are their own recording.
     fn parts(&self, recordings: &Recordings, source: Option<&str>) -> Result<Vec<ClipPart>, Failure> {
         let source = source.or(self.source.as_deref());
         let chunks = recordings.archive.covering(source, self.span);

@@ -120,7 +120,7 @@ fn confirm(shown: &Json, output: Output) -> Result<(), Failure> {
     }
 }
 
-/// What would be hidden, in lines.
+/// Formats what would be hidden, in lines.
 fn plan(shown: &Json) -> String {
     let number = |name: &str| shown[name].as_u64().unwrap_or(0);
     let mut lines =

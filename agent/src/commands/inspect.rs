@@ -99,7 +99,7 @@ pub(super) fn list_episodes(
     }
 }
 
-/// Where recordings can be looked at from this machine.
+/// Returns where recordings can be viewed from this machine.
 pub(super) fn links(config: &Config) -> Result<MediaLinks, Failure> {
     Ok(MediaLinks::new(Recordings::open(config)?, &config.recording.server))
 }

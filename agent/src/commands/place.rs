@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::opening;
 use crate::operator::{self, Proof};
 
-/// Where a command is carried out.
+/// Place where a command is carried out.
 pub enum CommandTarget {
     /// The store, opened.
     Store(Memory),
@@ -33,7 +33,7 @@ pub struct RunningAgent {
 
 #[derive(Debug)]
 enum Why {
-    /// It uses the store of this machine.
+    /// The command opens the store of this machine.
     InUse(String),
     /// Flags name it.
     Named,

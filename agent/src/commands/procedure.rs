@@ -105,7 +105,7 @@ fn request(query: &ProcedureCommand) -> Map<String, Json> {
 }
 
 impl ProcedureCommand {
-    /// Where the picture goes, if it is one and goes to a file.
+    /// Returns the file that the picture goes to, if it is a picture and goes to a file.
     fn picture_file(&self) -> Option<&Path> {
         let Self::Show { svg, dot, .. } = self else { return None };
         svg.as_deref().or(dot.as_deref()).filter(|file| *file != Path::new("-"))

@@ -93,7 +93,7 @@ async fn store_answers(service: &MemoryService) -> Result<(), String> {
     }
 }
 
-/// What is known of the loops, from one beat to the next.
+/// State of the loops, from one report to the next.
 #[derive(Default)]
 struct Loops {
     stalled: Vec<String>,
@@ -113,7 +113,7 @@ impl Loops {
         self.stalled.is_empty()
     }
 
-    /// As health and the status line say it.
+    /// Formats it for health and the status line.
     fn problem(&self) -> Option<String> {
         (!self.stalled.is_empty()).then(|| format!("stuck: {}", self.stalled.join(", ")))
     }

@@ -35,11 +35,11 @@ pub struct Parts {
     pub service: MemoryService,
     /// Whether and what may be recorded.
     pub recording: Arc<Recording>,
-    /// What health tells.
+    /// Health of the sources.
     pub board: Arc<Board>,
     /// Everybody's.
     pub clock: Arc<dyn Clock>,
-    /// Where live sources are recorded, if they are.
+    /// Archive of live sources, if they are recorded.
     pub archive: Option<Arc<Archive>>,
     /// Told which files are played.
     pub places: Arc<Places>,
@@ -47,7 +47,7 @@ pub struct Parts {
     pub recordings: crate::media::Recordings,
     /// Told that the supervisor and the sources are not stuck.
     pub watchdog: Arc<Watchdog>,
-    /// What live sources follow.
+    /// Pace of live sources.
     pub pace: Pace,
     /// Describes pictures, where a vision model is there.
     pub captioner: Option<Arc<dyn Captioner>>,
@@ -70,14 +70,14 @@ struct PerceivingShared {
     board: Arc<Board>,
     clock: Arc<dyn Clock>,
     encoders: Encoders,
-    /// Where live sources are recorded, if they are.
+    /// Archive of live sources, if they are recorded.
     archive: Option<Arc<Archive>>,
-    /// What was played is known there.
+    /// Registry of played files.
     places: Arc<Places>,
     watchdog: Arc<Watchdog>,
-    /// Of the supervisor.
+    /// Heartbeat of the supervisor.
     heartbeat: Heartbeat,
-    /// What live sources follow.
+    /// Pace of live sources.
     pace: Pace,
     state: Mutex<PerceivingState>,
     /// Notified when `stopped` or `wanted` is set.
@@ -86,9 +86,9 @@ struct PerceivingShared {
 
 #[derive(Default)]
 struct PerceivingState {
-    /// As configured.
+    /// Sources as configured.
     configured: BTreeMap<String, SourceConfig>,
-    /// What a reload wants instead; the supervisor does it.
+    /// Sources that a reload wants instead; the supervisor applies them.
     wanted: Option<BTreeMap<String, SourceConfig>>,
     sources: BTreeMap<String, Source>,
     /// The watchdog's eyes on them.

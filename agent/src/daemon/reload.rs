@@ -19,7 +19,7 @@ use crate::logging::LogLevel;
 use crate::mqtt::homeassistant::DiscoverySettings;
 use crate::mqtt::{ConfigurationControl, Reloaded};
 
-/// What health calls it.
+/// Name of the configuration in health.
 const CONFIGURATION: &str = "configuration";
 /// The keys that are taken into use; the name of a source stands for all of its keys.
 const LOG_LEVEL: &str = "log.level";
@@ -29,7 +29,7 @@ const HOME_ASSISTANT: &str = "homeassistant.";
 /// Reads the layers again and applies what changed.
 pub struct Reloader {
     layers: LayerSources,
-    /// What is in use. The lock makes reloads follow one another.
+    /// Configuration in use. The lock makes reloads follow one another.
     running: Mutex<Config>,
     level: LogLevel,
     board: Arc<Board>,
@@ -38,13 +38,13 @@ pub struct Reloader {
 }
 
 impl Reloader {
-    /// For a daemon that runs on `config`, which `layers` made.
+    /// Creates the reloader of a daemon that runs on `config`, which `layers` made.
     pub fn new(layers: LayerSources, config: Config, level: LogLevel, board: Arc<Board>) -> Self {
         let homeassistant = watch::Sender::new(DiscoverySettings::from_config(&config));
         Self { layers, running: Mutex::new(config), level, board, perceiving: OnceLock::new(), homeassistant }
     }
 
-    /// Where changed sources go. Until it is known, sources need a restart.
+    /// Sets the receiver of changed sources. Until it is set, sources need a restart.
     pub fn serve_sources(&self, perceiving: Perceiving) {
         // Called once; a second one changes nothing.
         self.perceiving.get_or_init(|| perceiving);

@@ -19,7 +19,7 @@ impl CommandName {
         })
     }
 
-    /// As [`CommandName::check_allowed`], for a command that may come from the operator's own command line.
+    /// Checks as [`CommandName::check_allowed`] does, for a command that may come from the operator's own command line.
     ///
     /// # Errors
     /// `forbidden`, with the key that would allow it.

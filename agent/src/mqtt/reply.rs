@@ -72,7 +72,7 @@ impl Router<'_> {
         route
     }
 
-    /// What can be told of the way back from a payload that is too large to be read as a whole.
+    /// Reads the destination of the reply from a payload that is too large to be read as a whole.
     pub fn route_unread(&self, message: &Message) -> Route {
         #[derive(serde::Deserialize)]
         struct Envelope {

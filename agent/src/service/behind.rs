@@ -16,7 +16,7 @@ pub struct Behind {
 }
 
 impl Behind {
-    /// Both tick now.
+    /// Notes a tick of both.
     pub fn new(clock: &Arc<dyn Clock>) -> Self {
         Self { jobs: Pulse::new(Arc::clone(clock)), compaction: Pulse::new(Arc::clone(clock)) }
     }

@@ -17,11 +17,11 @@ const MAX_STREAMS: usize = 256;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EpisodeChange {
-    /// It began.
+    /// The episode began.
     New,
-    /// It gained something.
+    /// The episode gained events.
     Update,
-    /// Nothing more is expected.
+    /// No more events are expected.
     End,
 }
 

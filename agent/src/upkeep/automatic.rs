@@ -32,7 +32,7 @@ pub struct Automatic {
 }
 
 impl Automatic {
-    /// Nothing was tried yet.
+    /// Creates the state in which nothing was tried yet.
     pub fn new(options: AutomaticOptions) -> Self {
         Self { options, not_before: Duration::ZERO, backoff: Duration::from_secs(60) }
     }

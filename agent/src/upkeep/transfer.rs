@@ -177,7 +177,7 @@ enum KnownEvent {
     Forgotten,
 }
 
-/// What this memory knows of something that was told to it without an id.
+/// Finds what this memory knows of something that was told to it without an id.
 fn known(memory: &Memory, instance: &str, line: &ToldLine) -> Result<Option<KnownEvent>, UpkeepError> {
     let Some(event) = line.event().filter(|_| !line.has_id() && instance == memory.instance()) else { return Ok(None) };
     if event.0 == 0 || event.0 > memory.stats().last_event {

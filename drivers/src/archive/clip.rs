@@ -189,7 +189,7 @@ impl Opened {
         Some(rate.filter(|rate| rate.numer() > 0).unwrap_or_else(|| gst::Fraction::new(25, 1)))
     }
 
-    /// From now on pictures have these caps.
+    /// Sets the caps of pictures from now on.
     fn fit(&self, caps: &gst::Caps) {
         if let Some(pictures) = &self.pictures {
             pictures.set_caps(Some(caps));

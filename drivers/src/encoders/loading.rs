@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::acceleration::{Accelerators, Way};
+use super::acceleration::{Accelerators, ModelBackend};
 use super::roles::{EncoderSlots, Filled, RoleState, RoleStatus};
 #[cfg(feature = "tensorrt")]
 use super::tensorrt::TensorRt;
@@ -148,13 +148,13 @@ fn load_best(
     let failed = |message: String| (RoleState::Failed, message);
     let chosen = accelerators.backends_for(role, &installed.entry).map_err(failed)?;
     let mut problems: Vec<String> = chosen.note.into_iter().collect();
-    for way in chosen.ways {
+    for way in chosen.backends {
         let outcome = match &way {
-            Way::OnnxRuntime(provider) => {
+            ModelBackend::OnnxRuntime(provider) => {
                 load_role(role, installed, provider, options).map(|install| Loaded::on(provider.name(), install))
             }
             #[cfg(feature = "tensorrt")]
-            Way::Native(native) => match runtime {
+            ModelBackend::Native(native) => match runtime {
                 Ok(processor) if !options.wait_for_engines && !native.is_built(installed).unwrap_or(true) => {
                     let warming = Warming::new(processor);
                     load_role(role, installed, &warming, options).map(|install| {

@@ -165,7 +165,7 @@ struct CaptureSession {
     /// When subtitles were shown; speech during them is told by them.
     shown: Vec<StreamSpan>,
     senses: Vec<Modality>,
-    /// What failed since the last segment was handed on.
+    /// Failures since the last segment was delivered.
     failures: BTreeMap<Role, String>,
     /// End of the last segment that was handed on.
     closed: Duration,

@@ -27,7 +27,7 @@ struct Shown {
     vector: Option<Vec<f32>>,
 }
 
-/// What the pictures of segments that are still open show.
+/// Pictures of segments that are still open.
 #[derive(Default)]
 pub(super) struct SceneLog {
     pictures: VecDeque<Shown>,
@@ -35,11 +35,11 @@ pub(super) struct SceneLog {
     joint: VecDeque<(Duration, Vec<f32>)>,
 }
 
-/// What a segment shows.
+/// Scene of a segment.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scene {
     pub colours: Vec<&'static str>,
-    /// What it most likely is, and how likely.
+    /// Most likely class, and its probability.
     pub looks_like: Option<(Arc<str>, f32)>,
     /// Everything that it may be, best first.
     pub names: Vec<Arc<str>>,

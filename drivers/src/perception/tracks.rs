@@ -39,7 +39,7 @@ struct Sighting {
     label: Arc<str>,
     score: f32,
     bounds: [f32; 4],
-    /// Of the whole thing, or of the upper and the lower body of a person.
+    /// Boxes of the whole thing, or of the upper and the lower body of a person.
     upper: Palette,
     lower: Palette,
     /// The face that looks out of it.
@@ -63,9 +63,9 @@ pub(super) struct InView {
     pub end: Duration,
     /// The surest score, less where the name is in doubt.
     pub confidence: f32,
-    /// Of a person the upper and the lower body, of anything else the whole.
+    /// Colours of the upper and the lower body of a person, or of the whole thing.
     pub colours: [Vec<&'static str>; 2],
-    /// Where it was, first and last: the middle of its box, 0 to 1.
+    /// First and last position: the middle of its box, 0 to 1.
     pub place: [[f32; 2]; 2],
     /// Whether it fills most of the picture.
     pub wide: bool,
@@ -83,7 +83,7 @@ impl InView {
     }
 }
 
-/// What the detector saw in the pictures of segments that are still open.
+/// Detections in the pictures of segments that are still open.
 #[derive(Default)]
 pub(super) struct ObjectLog {
     pictures: VecDeque<(Duration, Vec<Sighting>)>,
@@ -121,7 +121,7 @@ impl ObjectLog {
         self.pictures.push_back((at, sightings));
     }
 
-    /// What was in view in `segment`; its pictures, and any before it, are forgotten.
+    /// Returns what was in view in `segment`; its pictures, and any before it, are dropped.
     pub fn take(&mut self, segment: &Segment) -> Vec<InView> {
         let inside = self.pictures.partition_point(|(at, _)| *at < segment.end);
         let pictures: Vec<_> = self.pictures.drain(..inside).collect();
@@ -251,7 +251,7 @@ impl ObjectTrack {
         (away <= reach).then(|| 1.0 - away / reach)
     }
 
-    /// Where it is at a time if it goes on as it went.
+    /// Returns its predicted position at a time.
     fn expected(&self, at: Duration) -> [f32; 2] {
         let last = self.last();
         let here = centre(&last.bounds);

@@ -127,7 +127,7 @@ impl Voices {
         }
     }
 
-    /// What failed.
+    /// Returns the failure.
     pub fn error(&self) -> Option<String> {
         self.error.clone()
     }

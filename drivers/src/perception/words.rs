@@ -32,7 +32,7 @@ struct SpeechJob {
     reply: SyncSender<Vec<TranscribedStretch>>,
 }
 
-/// What became of a stretch.
+/// Result for a stretch.
 struct TranscribedStretch {
     event: usize,
     begin: Duration,
@@ -127,7 +127,7 @@ impl WordsBehind {
     }
 }
 
-/// What is told where the thread broke off.
+/// Returns the events for a stretch at which the thread failed.
 fn lost() -> Vec<TranscribedStretch> {
     let words = Err("recognising broke off".to_owned());
     vec![TranscribedStretch { event: usize::MAX, begin: Duration::ZERO, words }]

@@ -14,7 +14,7 @@ const MIN_CHARACTERS: usize = 2;
 /// Maximum number of lines that wait for the end of their segment.
 const MAX_LINES: usize = 256;
 
-/// What was read in the pictures of segments that are still open.
+/// Lines read in the pictures of segments that are still open.
 #[derive(Default)]
 pub(super) struct WritingLog {
     lines: VecDeque<(Duration, ReadText)>,
@@ -39,7 +39,7 @@ impl WritingLog {
         self.lines.push_back((at, read));
     }
 
-    /// What was read in `segment`, in order of time; its lines, and any before it, are forgotten.
+    /// Returns the lines of `segment`, in order of time; its lines, and any before it, are dropped.
     pub fn take(&mut self, segment: &Segment) -> Vec<Written> {
         let inside = self.lines.partition_point(|(at, _)| *at < segment.end);
         let mut found: BTreeMap<String, Written> = BTreeMap::new();
@@ -54,7 +54,7 @@ impl WritingLog {
     }
 }
 
-/// What was read, with single spaces; `None` if it is hardly legible.
+/// Normalises the spaces of a line; `None` if it is hardly legible.
 pub(super) fn legible(read: ReadText) -> Option<ReadText> {
     let text = read.text.split_whitespace().collect::<Vec<_>>().join(" ");
     let letters = text.chars().filter(|letter| letter.is_alphanumeric()).count();

@@ -65,7 +65,7 @@ pub(crate) struct Engine {
     pub(super) news: Mutex<News>,
     pub(super) options: MemoryOptions,
     pub(super) clock: Arc<dyn Clock>,
-    /// What it shows, as far as that can be.
+    /// Lower bound of the clock's time.
     wall: Wall,
     pub(super) instance: String,
     /// Held by compaction, backup and restoring: one of them at a time.

@@ -12,7 +12,7 @@ pub const MAX_GAP: Duration = Duration::from_secs(60);
 /// Maximum number of events in a told episode. Without it, a sender that never pauses would make an episode that never ends.
 pub const MAX_EVENTS: u32 = 4096;
 
-/// What consecutive told observations of one episode have in common.
+/// Key that consecutive told observations of one episode share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StreamKey {
     /// One execution of a task, whoever tells of it.

@@ -157,7 +157,7 @@ pub struct SearchQuery {
     pub only: Option<Arc<[EventId]>>,
     /// Spans that the question names, with how much (0 to 1) an event inside gains by it. Nothing is excluded.
     pub near: Vec<(TimeSpan, f32)>,
-    /// Of a search without words: the latest instead of the earliest ones.
+    /// Whether a search without words returns the latest instead of the earliest.
     pub latest: bool,
     /// How many at most.
     pub limit: usize,

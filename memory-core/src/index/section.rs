@@ -118,7 +118,7 @@ pub fn read_section(input: &mut dyn Read, tag: &'static str, most: u64) -> Resul
     Ok(payload)
 }
 
-/// Where the first section `tag` at or behind `from` begins, going from section to section; only lengths are looked at.
+/// Finds the begin of the first section `tag` at or after `from`, from section to section; only lengths are read.
 pub(super) fn section_start(bytes: &[u8], from: usize, tag: &'static str) -> Option<usize> {
     let mut at = from;
     loop {

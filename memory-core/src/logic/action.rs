@@ -10,7 +10,7 @@ pub enum ActionOutcome {
     /// Nothing says that it failed.
     #[default]
     Done,
-    /// It was tried and failed.
+    /// The action was tried and failed.
     Failed,
 }
 

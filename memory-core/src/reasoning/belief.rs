@@ -59,7 +59,7 @@ pub(super) struct Belief {
 /// What a tool can contribute to a question.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct ToolReach {
-    /// By term, how likely the tool finds it where it is: 1 where it has a label for it.
+    /// Probability, by term, that the tool finds it where it is: 1 where it has a label for it.
     terms: Vec<f32>,
     /// How likely it finds what the question asks for beside its terms: words that are said or written, a person.
     beside: f32,

@@ -5,7 +5,7 @@ use crate::TraceStep;
 use super::interval::Interval;
 use super::tools::{Look, Tool};
 
-/// What is under the eyes now: the interval and how much of the recording is in memory. Emptied after each tool.
+/// Sensory memory: the present interval, and how many bytes of the recording are in memory. Emptied after each tool.
 #[derive(Debug, Default)]
 pub(super) struct SensoryMemory {
     pub ceiling_bytes: usize,

@@ -24,9 +24,9 @@ pub struct CompactReply {
 pub enum SaveIndex {
     /// At once.
     Now,
-    /// If enough of it is new, and the last save is some minutes ago.
+    /// Save if enough of it is new, and the last save is some minutes ago.
     IfDue,
-    /// If enough of it is new to be worth saving before the program ends.
+    /// Save if enough of it is new to be worth saving before the program ends.
     AtEnd,
 }
 

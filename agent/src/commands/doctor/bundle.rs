@@ -23,7 +23,7 @@ const MAX_FILES: usize = 200;
 /// Minimum length of a secret that is hidden. A shorter one is a word that occurs everywhere.
 const MIN_SECRET_CHARS: usize = 4;
 
-/// What is known about this machine's Engram. `loaded` is what it runs on, or why that cannot be used.
+/// Collects the report about this machine's Engram. `loaded` is the configuration, or why it cannot be used.
 pub fn bundle(loaded: &Result<Loaded, ConfigError>, findings: &[Finding]) -> Value {
     let mut bundle = json!({
         "engram": crate::build_info::long_version(),
@@ -96,7 +96,7 @@ fn files(data: &Path) -> Value {
     json!({ "directory": data, "listed": listed, "others": { "count": others.0, "bytes": others.1 } })
 }
 
-/// What a running agent says about itself, if it has a metrics port.
+/// Reads the health of a running agent, if it has a metrics port.
 fn health(metrics: &config::MetricsConfig) -> Value {
     if !metrics.enabled {
         return json!({ "absent": "metrics.enabled is false" });

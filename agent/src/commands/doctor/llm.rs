@@ -37,7 +37,7 @@ pub async fn examine(config: &Config, report: &mut Report) {
     }
 }
 
-/// Where words and pictures go.
+/// Reports the destination of words and pictures.
 fn destination(name: &str, health: &LanguageModelHealth) -> Finding {
     let what = if name == "llm.vision" { "pictures of segments" } else { "questions and the words of the memory" };
     let purposes = health.purposes.join(", ");

@@ -16,7 +16,7 @@ const MAX_MESSAGES: usize = 2_000;
 /// Delay of a pose above which two clocks differ, or the network is slow.
 const MAX_DELAY: Duration = Duration::from_millis(500);
 
-/// What came on the topic while the doctor listened.
+/// Messages on the topic while the doctor listened.
 #[derive(Default)]
 pub struct HeardPoses(Mutex<Vec<(Timestamp, Vec<u8>)>>);
 
@@ -29,7 +29,7 @@ impl HeardPoses {
         }
     }
 
-    /// What the messages say.
+    /// Judges the messages.
     pub fn finding(&self, topic: &str, options: &PoseOptions) -> Finding {
         judge(&self.0.lock(), topic, options)
     }

@@ -76,7 +76,7 @@ pub(crate) struct HomeAssistant {
 struct Held {
     wanted: DiscoverySettings,
     until: Instant,
-    /// What to say of it.
+    /// Payload for the device.
     problem: String,
 }
 

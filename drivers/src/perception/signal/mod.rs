@@ -17,7 +17,7 @@ pub(super) use sound::SoundSignal;
 /// Minimum length of a part of a condition inside a segment. The neighbouring segment reports a shorter one.
 const MIN_PART: Duration = Duration::from_millis(400);
 
-/// What is wrong with a picture or with sound.
+/// Condition of a picture or of sound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
     /// A picture without light or content.
@@ -79,7 +79,7 @@ pub(super) struct ConditionSpan {
 }
 
 impl ConditionSpan {
-    /// What of it lies between `start` and `end`, if that is worth telling.
+    /// Returns the part between `start` and `end`, if that is worth reporting.
     fn within(self, start: Duration, end: Duration) -> Option<Self> {
         let part = Self { start: self.start.max(start), end: self.end.min(end), ..self };
         (part.end.saturating_sub(part.start) >= MIN_PART.min(self.end.saturating_sub(self.start))).then_some(part)

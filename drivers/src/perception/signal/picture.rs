@@ -25,7 +25,7 @@ const MAX_FLICKER: Duration = Duration::from_secs(1);
 pub(in crate::perception) struct PictureSignal {
     light: LightMeter,
     before: Option<(Duration, Luma)>,
-    /// In order of time.
+    /// Pictures in order of time.
     pictures: VecDeque<PictureSignalSample>,
     /// Pictures further apart say nothing about the time between them.
     gap: Duration,
@@ -76,7 +76,7 @@ impl PictureSignal {
         self.before = Some((at, luma.clone()));
     }
 
-    /// What was wrong in `segment`; pictures that no later segment needs are forgotten.
+    /// Returns the conditions of `segment`; pictures that no later segment needs are dropped.
     pub(in crate::perception) fn take(&mut self, segment: &Segment) -> Vec<ConditionSpan> {
         let stretches = [Condition::Black, Condition::Dark, Condition::Noise]
             .into_iter()

@@ -19,7 +19,7 @@ const MAX_JUMP: Duration = Duration::from_millis(60);
 #[derive(Debug, Default)]
 pub(in crate::perception) struct SoundSignal {
     open: Vec<f32>,
-    /// Of the first sample since the last interruption, and how many were measured since.
+    /// Time of the first sample since the last interruption, and the number of samples since.
     anchor: Option<(Duration, u64)>,
     silent: bool,
     /// Start and end, in order of time; the last may go on.
@@ -63,7 +63,7 @@ impl SoundSignal {
         }
     }
 
-    /// What of `segment` had no signal; silences that no later segment needs are forgotten.
+    /// Returns the parts of `segment` without a signal; silences that no later segment needs are dropped.
     pub(in crate::perception) fn take(&mut self, segment: &Segment) -> Vec<ConditionSpan> {
         let condition = Condition::Silent;
         let lasting = |(start, end): &(Duration, Duration)| *end - *start >= condition.shortest();

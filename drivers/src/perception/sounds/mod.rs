@@ -23,12 +23,12 @@ const MAX_OTHER_NAMES: usize = 2;
 /// ... and the minimum share of its score that they reach.
 const MIN_OTHER_SHARE: f32 = 0.4;
 
-/// What is heard from `start` to `end`.
+/// A sound from `start` to `end`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Heard {
     pub start: Duration,
     pub end: Duration,
-    /// As a sentence.
+    /// Sentence that describes it.
     pub text: String,
     /// Every class that was heard, surest first.
     pub names: Vec<Arc<str>>,

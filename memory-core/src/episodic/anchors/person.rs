@@ -190,7 +190,7 @@ impl Anchors {
         found.map(|anchor| self.resolve(*anchor)).filter(|anchor| self.live(*anchor).is_some())
     }
 
-    /// What a request comes to, and the person it is about; the error says what to change. Nothing is changed yet.
+    /// Resolves a request into a change, and the person it is about; the error says what to change. Nothing is changed yet.
     pub fn read(&self, request: &NamingRequest) -> Result<Vec<ToldName>, String> {
         match request {
             NamingRequest::Name { entity, name } => {
@@ -210,7 +210,7 @@ impl Anchors {
         }
     }
 
-    /// Whom a request names: a person, or nobody who is seen or heard. An id must be there.
+    /// Resolves the name in a request: a person, or nobody who is seen or heard. An id must exist.
     fn known(&self, entity: &str) -> Result<Option<AnchorId>, String> {
         match self.find(entity) {
             None if entity.trim().parse::<AnchorId>().is_ok() => {

@@ -65,7 +65,7 @@ impl Topic {
 }
 
 impl Line {
-    /// What an event says; `None` where it says nothing that belongs into a summary: a question, or a state of the signal.
+    /// Makes the line of an event; `None` if it does not belong into a summary: a question, or a state of the signal.
     pub(crate) fn of(event: &Event) -> Option<Self> {
         let text = |name: &str| event.attributes.get(name).and_then(Value::as_text);
         let first_of = |name: &str| match event.attributes.get(name) {

@@ -18,7 +18,7 @@ struct LinkSegment {
     next: Box<[AtomicU16]>,
     /// How many terms it holds, up to 65,535.
     length: Box<[AtomicU16]>,
-    /// Of a full segment, from the first search on.
+    /// Links of a full segment, from the first search on.
     lines: OnceLock<Arc<Lines>>,
 }
 

@@ -19,7 +19,7 @@ const COMPARED: usize = 20;
 pub struct Ball {
     /// The cosine that it is made for, and the margin.
     pub cosine: f32,
-    /// In favour of recall.
+    /// Margin in favour of recall.
     pub margin: f32,
     /// Bits that may differ.
     pub radius: usize,

@@ -16,7 +16,7 @@ const VERY_RARE: u64 = 10_000;
 const RARE: u64 = 1_000;
 const FREQUENT: u64 = 50;
 
-/// What a query of one sort looks for, of the words of an entry.
+/// Makes the patterns of a query of one sort from the words of an entry.
 type Make<'a> = &'a dyn Fn(&EntryWord) -> Option<Vec<WordPattern>>;
 
 /// Times of the queries of one sort.

@@ -9,7 +9,7 @@ pub(in crate::index) struct Chunk {
     len: u32,
     /// Sorted.
     symbols: Box<[u32]>,
-    /// Where the postings of the symbol at the same place begin; one more than symbols.
+    /// Begin of the postings of the symbol at the same place; one more than symbols.
     offsets: Box<[u32]>,
     /// Places in the segment, growing within a symbol.
     places: Box<[u16]>,

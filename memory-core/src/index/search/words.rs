@@ -47,7 +47,7 @@ pub(super) struct Scored {
 /// How often each document of the segment at hand holds the question's words, by position; used again for the next segment.
 #[derive(Default)]
 pub(super) struct Frequencies {
-    /// By group, with margins; empty if no document holds it.
+    /// Upper bounds by group, with margins; empty if no document holds it.
     by_group: Vec<Vec<u8>>,
     /// Arrays that are not in use, all zero.
     spare: Vec<Vec<u8>>,
@@ -100,7 +100,7 @@ impl Frequencies {
 pub(super) struct ScoredSegment<'a> {
     pub postings: &'a SegmentPostings<'a>,
     pub links: SegmentLinks<'a>,
-    /// Where the lines of a segment that is not full are kept.
+    /// Cache for the lines of a segment that is not full.
     pub kept: &'a OnceLock<Arc<Lines>>,
     /// Its first document.
     pub first: u32,

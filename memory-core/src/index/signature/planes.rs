@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(signature.iter().map(|word| format!("{word:016x}")).collect::<Vec<_>>(), GOLDEN);
     }
 
-    /// Of the embedding of seed 1. A change makes every signature incomparable with those of earlier versions.
+    /// Signature of the embedding of seed 1. A change makes every signature incomparable with those of earlier versions.
     const GOLDEN: [&str; 8] = [
         "4cbb0f9f70884f1c",
         "e6b1abe8e4829d57",

@@ -77,7 +77,7 @@ impl LearningWorkload {
         goals.into_values().map(|sessions| sessions.into_values().collect()).collect()
     }
 
-    /// What is mined from each goal's sessions. `took`: how long that was measured to take.
+    /// Mines patterns from each goal's sessions. `took`: how long that was measured to take.
     pub fn mined(&self, took: Duration) -> Vec<Mined> {
         let pairs = |found: Patterns| found.patterns.into_iter().map(|one| (one.support, one.items)).collect();
         let mined = |sequences: Vec<Vec<u32>>| {
