@@ -1,20 +1,17 @@
 //! `engram entity`: who is known, and what people say of them. Asks the agent that runs; without one, opens the store.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use memory_core::{NamingError, NamingRequest, SystemClock};
 use serde_json::{Value as Json, json};
 
 use super::place::{self, CommandTarget};
+use super::requester::REPLY_TIMEOUT;
 use crate::cli::{EntityCommand, GlobalArgs};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::mqtt::entities;
 use crate::opening;
 use crate::output::Output;
-
-/// Maximum time for the running agent to answer.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Prints who is known, or what became of a naming.
 ///

@@ -11,6 +11,7 @@ use memory_core::{
 use serde_json::{Value as Json, json};
 
 use super::place::{self, CommandTarget, RunningAgent};
+use super::requester::REPLY_TIMEOUT;
 use crate::cli::{GlobalArgs, InspectArgs, InspectCommand};
 use crate::config::{Config, Loaded};
 use crate::exit::{Exit, Failure, OrExit};
@@ -20,9 +21,6 @@ use crate::mqtt::episodes::{EventList, episode, event_body, page};
 use crate::mqtt::places;
 use crate::output::Output;
 use crate::{opening, output, when};
-
-/// Maximum time for the running agent to answer.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Prints what was asked for.
 ///

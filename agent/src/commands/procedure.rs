@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use memory_core::{Clock, Memory, ProcedureError, SystemClock, Timestamp};
 use serde_json::{Map, Value as Json, json};
 
 use super::place::{self, CommandTarget};
+use super::requester::REPLY_TIMEOUT;
 use crate::cli::{GlobalArgs, ProcedureArgs, ProcedureCommand, WhichArgs};
 use crate::config::Config;
 use crate::exit::{Exit, Failure};
@@ -17,9 +17,6 @@ use crate::json::fields::Fields;
 use crate::mqtt::procedure::{read, render};
 use crate::output::Output;
 use crate::{opening, when};
-
-/// Maximum time for the running agent to answer.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Asks and prints the answer.
 ///

@@ -2,7 +2,6 @@
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use memory_core::word_search::{Snippet, WordSearchError};
@@ -10,6 +9,7 @@ use memory_core::{Clock, Memory, SystemClock, Timestamp};
 use serde_json::{Map, Value as Json, json};
 
 use super::place::{self, CommandTarget};
+use super::requester::REPLY_TIMEOUT;
 use crate::cli::{GlobalArgs, SearchArgs};
 use crate::exit::{Exit, Failure};
 use crate::json::fields::{Fields, TimeBase};
@@ -17,9 +17,6 @@ use crate::media::MediaLinks;
 use crate::mqtt::search;
 use crate::output::{Output, visible};
 use crate::{opening, when};
-
-/// Maximum time for the running agent to answer.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Searches and prints what was found.
 ///

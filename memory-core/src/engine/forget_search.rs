@@ -9,7 +9,7 @@ use redb::ReadableTable;
 use crate::store::failure::{Failure, Result, if_sound};
 use crate::store::records::{EVENT, EventBody, EventRow, decode_attributes};
 use crate::store::tables;
-use crate::words::fold_name;
+use crate::words::{fold_name, words};
 use crate::{EventId, TimeSpan};
 
 /// Words that may mean somebody whose name was said before.
@@ -141,10 +141,6 @@ impl ForgetMatches {
 /// Whether a text speaks of somebody without a name.
 pub(crate) fn has_pronoun(text: &str) -> bool {
     words(&text.to_lowercase()).any(|word| PRONOUNS.contains(&word.as_str()))
-}
-
-fn words(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned)
 }
 
 #[cfg(test)]
