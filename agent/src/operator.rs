@@ -1,6 +1,6 @@
 //! Proves to a running agent that a command comes from its operator.
 //!
-//! On a broker without authentication a message proves nothing. But whoever can write to the agent's data directory may do
+//! On a broker without authentication a message proves nothing. But a user who can write to the agent's data directory may do
 //! everything anyway. So the command creates a file with a random name there and sends the name with its request. The agent
 //! removes the file when it accepts the command, so somebody who reads the name on the broker comes too late.
 

@@ -14,7 +14,7 @@ use crate::output::{Output, progress};
 /// Number of texts in one call of the encoder.
 const BATCH_TEXTS: usize = 64;
 
-/// Measures each size that is asked for and draws the picture.
+/// Measures each requested size and draws the picture.
 ///
 /// # Errors
 /// [`Exit::Source`] if the texts cannot be read or the picture cannot be written, [`Exit::Internal`] if the encoder fails.

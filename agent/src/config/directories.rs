@@ -11,7 +11,7 @@ pub struct Directories {
     pub data: PathBuf,
     /// The store.
     pub memory: PathBuf,
-    /// Backups and exports that are asked for by MQTT.
+    /// Backups and exports requested over MQTT.
     pub backups: PathBuf,
     /// Recordings that came with an import.
     pub imported: PathBuf,
@@ -40,7 +40,7 @@ pub fn default_data_dir() -> PathBuf {
     )
 }
 
-/// Why nothing can be kept in a directory, whoever tries; `None` if it may do.
+/// Returns why no user can keep anything in a directory; `None` if it may be usable.
 pub fn unusable(directory: &Path) -> Option<String> {
     let there = directory.ancestors().find(|path| path.symlink_metadata().is_ok())?;
     if !there.is_dir() {

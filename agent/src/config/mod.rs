@@ -258,7 +258,7 @@ pub fn load(sources: &LayerSources) -> Result<Loaded, ConfigError> {
         .try_into()
         .map_err(|error: toml::de::Error| ConfigError { problems: vec![value_problem(&error, &layers)] })?;
     let problems = validate(&config, &layers);
-    // Whoever moves the data directory moves what is built for this machine with it.
+    // What is built for this machine moves with the data directory.
     if let Some(data) = &config.data_dir {
         config.models.tensorrt.cache.get_or_insert_with(|| data.join("engines"));
     }

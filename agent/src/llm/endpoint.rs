@@ -223,7 +223,7 @@ impl Endpoint {
         self.permitted(task)?;
         let begin = tokio::time::Instant::now();
         let turn = tokio::time::timeout(limit, self.turn(urgency)).await.map_err(|_| LlmError::Busy)??;
-        // Whoever was before may have found the endpoint broken, or used up the tokens.
+        // The request before may have found the endpoint broken, or used up the tokens.
         self.permitted(task)?;
         let left = limit.saturating_sub(begin.elapsed());
         let asked = tokio::time::timeout(left, self.asked(task, check));

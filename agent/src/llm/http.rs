@@ -45,7 +45,7 @@ impl HttpClient {
     /// A client that sends `token`, and trusts the system's authorities or those in `ca_file`.
     ///
     /// # Errors
-    /// Says what of it cannot be used.
+    /// Returns what cannot be used, with the path.
     pub fn new(address: EndpointAddress, token: Option<&str>, ca_file: Option<&Path>) -> Result<Self, String> {
         let token = token.map(|token| {
             let mut value = HeaderValue::try_from(format!("Bearer {token}"))

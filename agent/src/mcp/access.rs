@@ -44,7 +44,7 @@ impl MemoryAccess {
     /// Opens it ahead of the first request.
     pub async fn prepare(&self) {
         match self {
-            // Whoever asks hears why not.
+            // The caller gets the reason.
             Self::Broker(access) => drop(access.client().await),
             Self::Agent(_) => {}
         }

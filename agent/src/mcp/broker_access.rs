@@ -64,7 +64,7 @@ impl BrokerAccess {
     pub async fn request(&self, request: ContractRequest<'_>, body: &Value) -> Result<Value, AccessError> {
         let attempt = async || {
             let (client, mut body) = (self.client().await?, body.clone());
-            // Whoever may write to the agent's own directory may look at its recordings anyway. Nothing else is proved so:
+            // A user who may write to the agent's own directory may see its recordings anyway. Nothing else is proved so:
             // a model should not forget by the rights of the person who started it.
             let picture = matches!(request, ContractRequest::Command("picture"));
             let proof = picture.then(|| Proof::leave(&self.directories, "picture").ok()).flatten();

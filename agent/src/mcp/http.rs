@@ -1,4 +1,4 @@
-//! Streamable HTTP: `/mcp`, for whoever knows the token.
+//! Streamable HTTP: `/mcp`, for clients with the token.
 //!
 //! There are no sessions. Every request stands for itself, so that a cut connection or a restart of the program loses
 //! nothing, and nothing is kept for a client that went away.

@@ -42,7 +42,7 @@ pub struct Options {
 /// If the client does not speak the protocol.
 pub async fn serve_stdio(access: MemoryAccess, clock: Arc<dyn Clock>, options: Options) -> Result<(), Failure> {
     let access = Arc::new(access);
-    // The first call should not wait for the broker; a failure is told to whoever calls.
+    // The first call should not wait for the broker; a failure is returned to the caller.
     let opening = Arc::clone(&access);
     let opening = tokio::spawn(async move { opening.prepare().await });
     let server = MemoryServer::new(Arc::clone(&access), clock, options);

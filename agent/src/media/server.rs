@@ -1,4 +1,4 @@
-//! Recordings over HTTP, for whoever knows the token: whole or by range, as players ask for them.
+//! Recordings over HTTP, for clients with the token: whole or by range, as players request them.
 
 use std::io::SeekFrom;
 use std::net::SocketAddr;

@@ -95,7 +95,7 @@ fn effort(name: Option<&str>) -> Result<Effort, Refusal> {
 /// The shortest of what the payload and the message's expiry say; the default where neither says anything.
 fn budget(deadline_ms: Option<u64>, expiry: Option<Duration>, limits: &MqttLimits, effort: Effort) -> Duration {
     let named = deadline_ms.map(Duration::from_millis).into_iter().chain(expiry).min();
-    // Whoever wants it thoroughly has time.
+    // A thorough question may take longer.
     let usual = if effort == Effort::Thorough { limits.max_deadline_ms } else { limits.default_deadline_ms };
     named
         .unwrap_or(Duration::from_millis(usual))

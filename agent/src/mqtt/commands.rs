@@ -36,7 +36,7 @@ impl CommandName {
         })
     }
 
-    /// `recording` does what `pause` and `resume` do, so whoever denies one of those denies it here too.
+    /// `recording` does what `pause` and `resume` do, so denying one of those denies it here too.
     ///
     /// # Errors
     /// `forbidden`, with the key that would allow it.

@@ -144,7 +144,7 @@ impl Context {
         Router { topics: &self.topics, policy: &self.policy }
     }
 
-    /// Sends an answer where the sender wants it; without a way back there is nothing to do.
+    /// Sends an answer to its destination; without one there is nothing to do.
     pub fn answer(&self, route: &Route, body: &Value, patience: Duration) {
         if let Some(address) = &route.address {
             self.outbox.reply(address.clone(), body, patience);

@@ -1,4 +1,4 @@
-//! `cmd/procedure`: what is asked about procedures, and how it is answered.
+//! `cmd/procedure`: queries about procedures, and their replies.
 
 use jiff::tz::TimeZone;
 use memory_core::logic::query::{Constraints, Part, Phrase};

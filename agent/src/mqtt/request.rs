@@ -136,7 +136,7 @@ impl PendingReplies {
             return;
         }
         if let Some(waiting) = id.and_then(|id| self.replies.lock().remove(&id)) {
-            // Whoever gave up waiting does not want it any more.
+            // A caller that gave up waiting needs no reply.
             drop(waiting.send(body));
         }
     }

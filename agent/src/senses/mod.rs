@@ -142,7 +142,8 @@ impl Source {
     }
 }
 
-/// A file played as fast as it goes can look ahead for the best boundaries; whoever waits for an answer cannot.
+/// A file played as fast as it goes can look ahead for the best boundaries; a live source cannot, because its segments are
+/// needed at once.
 fn segmenter(segments: &SegmentsConfig, can_wait: bool) -> SegmenterConfig {
     let seconds = std::time::Duration::from_secs_f64;
     let base = if can_wait { SegmenterConfig::default() } else { SegmenterConfig::live() };

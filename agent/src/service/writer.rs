@@ -1,4 +1,4 @@
-//! The single writer: collects what waits, commits it as one transaction, answers each batch.
+//! The single writer: collects pending batches, commits them as one transaction, and replies to each.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};

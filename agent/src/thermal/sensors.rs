@@ -15,7 +15,7 @@ pub struct Reading {
     pub load: Option<f64>,
 }
 
-/// Whoever can tell how the machine is.
+/// Source of the machine's temperature and load.
 pub trait Sensors: Send {
     /// How it is now.
     fn read(&mut self) -> Reading;

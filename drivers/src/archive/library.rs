@@ -58,7 +58,7 @@ struct Chunk {
     bytes: u64,
 }
 
-/// The archive. Shared by the recorders and by whoever looks into it.
+/// The archive. Shared by the recorders and its readers.
 #[derive(Debug)]
 pub struct Archive {
     directory: PathBuf,
@@ -557,7 +557,7 @@ mod tests {
         for begin in [0, 10, 20] {
             record(&archive, "eye", 0, begin, 100);
         }
-        // A directory is not removed as a file is, whoever asks.
+        // A directory cannot be removed as a file, not even by root.
         let oldest = folder.path().join("eye").join(ChunkName { session: at(0), begin: Duration::ZERO }.to_string());
         std::fs::remove_file(&oldest).unwrap();
         std::fs::create_dir(&oldest).unwrap();

@@ -233,7 +233,7 @@ impl RecorderState {
         sample.keyframe && (leads && age >= chunk || age >= 2 * chunk || one_fell_silent)
     }
 
-    /// Opens a chunk with what waits, if it is known what will be in it.
+    /// Opens a chunk with the pending samples, once its tracks are known.
     fn begin(&mut self) {
         let (Some(session), Some(first), Some(last)) = (self.session, self.waiting.first(), self.waiting.last()) else {
             // The session's clock is not known yet; it is in a moment.

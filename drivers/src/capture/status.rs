@@ -129,7 +129,7 @@ impl Rate {
     }
 }
 
-/// Shared by the worker, the streaming threads of the pipeline and whoever asks.
+/// Shared by the worker, the streaming threads of the pipeline and the readers of the status.
 pub(super) struct SourceShared {
     pub(super) name: String,
     pub(super) kind: &'static str,
@@ -278,7 +278,7 @@ impl SourceShared {
         self.pause.load(Ordering::SeqCst)
     }
 
-    /// Wakes whoever waits for a wish, the state or a queue.
+    /// Wakes the threads that wait for a request, the state or a queue.
     pub(super) fn notify(&self) {
         // Taking the lock orders this after the check that a waiter made before it went to sleep.
         drop(self.told.lock());

@@ -65,7 +65,7 @@ impl SentenceEncoder {
             for (row, at) in embedded.outer_iter().zip(&run) {
                 vectors[*at] = self.unit(row.iter().copied().collect())?;
             }
-            // Whoever waits goes next, so a question passes between the runs of a long batch.
+            // Hands the lock to a waiter, so that a question passes between the runs of a long batch.
             MutexGuard::bump(&mut graph);
         }
         Ok(vectors)

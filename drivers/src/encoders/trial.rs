@@ -39,7 +39,7 @@ impl Trial {
         (self.check)()
     }
 
-    /// Runs the encoder once, for whoever takes the time.
+    /// Runs the encoder once, to measure its time.
     ///
     /// # Errors
     /// If it fails.
@@ -221,7 +221,7 @@ pub fn trials(filled: &Filled) -> Vec<Trial> {
     trials
 }
 
-/// Texts in batches of 2, 4 and 8, for whoever takes the time: the one thing that comes in batches.
+/// Texts in batches of 2, 4 and 8, to measure their time. Only texts come in batches.
 pub fn batches(filled: &Filled) -> Vec<Trial> {
     let Some(model) = &filled.text_embedding else { return Vec::new() };
     let batch = |count: usize, input: &'static str| {

@@ -91,7 +91,7 @@ impl Media {
     }
 }
 
-/// What a perceiver did and what it lost, since it was made. Shared with whoever shows it.
+/// Counters of a perceiver: what it processed and what it lost. Shared with health.
 #[derive(Debug, Default)]
 pub struct PerceptionCounters {
     counts: Mutex<PerceptionCounts>,

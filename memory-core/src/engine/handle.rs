@@ -47,10 +47,10 @@ const EMBED_BATCH: usize = 32;
 /// An open store.
 pub(crate) struct Engine {
     pub(super) database: Database,
-    /// Held for the length of a commit, by whoever writes; never by readers, and never while a model runs.
+    /// The writer. Locked for the length of a commit; never by readers, and never while a model runs.
     pub(super) writer: Mutex<Writer>,
     published: ArcSwap<Published>,
-    /// New folds of what is learnt, while they are under way. Held by whoever learns.
+    /// New folds of what is learnt, in progress. Locked while something is learnt.
     pub(super) refold: Mutex<Refolds>,
     /// Reads facts beside the rules, where there is one.
     pub(super) fact_extractor: Mutex<Option<Arc<dyn FactExtractor>>>,

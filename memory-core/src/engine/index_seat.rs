@@ -6,7 +6,7 @@ use crate::index::{Document, Index, Search};
 use crate::store::generation::Generation;
 use crate::{EpisodeId, EventId};
 
-/// Passes every change on to the index, and records it while that is asked for.
+/// Passes every change to the index, and records the changes while another index needs them.
 pub(crate) struct IndexSeat {
     index: Box<dyn Index>,
     recorded: Option<Vec<IndexChange>>,

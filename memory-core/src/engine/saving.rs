@@ -58,7 +58,7 @@ impl Engine {
             }
             state.tried = Some(begin);
             let saving = self.take_state(&mut writer, generation)?;
-            // Made under the lock, so that whoever removes the files of this generation removes it too.
+            // Created under the lock, so that removing the files of this generation removes it too.
             let file = self.database.storage().create(&saved_index::new_name(generation)).map_err(saving_failed)?;
             (generation, saving, file, writer.index.take_unsaved())
         };

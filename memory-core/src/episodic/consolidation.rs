@@ -25,7 +25,7 @@ const MAX_TURN_RAD: f64 = 0.35;
 /// Longest stay, in microseconds. A stay ends with its hour, because gists summarise hours.
 const HOUR_US: i64 = 3_600_000_000;
 
-/// A space of pictures in which places can be told apart. Whoever knows the models says so; a memory knows none by itself.
+/// A space of pictures in which places can be told apart. The caller names it, because a memory knows no models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlaceSpace {
     /// The name of the space.

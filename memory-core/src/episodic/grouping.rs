@@ -15,7 +15,7 @@ pub const MAX_EVENTS: u32 = 4096;
 /// Key that consecutive told observations of one episode share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StreamKey {
-    /// One execution of a task, whoever tells of it.
+    /// One execution of a task, from any source.
     Session(String),
     /// The program that says so.
     Source(String),

@@ -15,7 +15,7 @@
 //! CT..  the content, as it writes itself
 //! ```
 //!
-//! Later neighbours follow from earlier ones. Whoever reads it checks every number; what does not fit is an error, and the
+//! Later neighbours follow from earlier ones. A reader checks every number; what does not fit is an error, and the
 //! index is rebuilt from the store.
 
 use std::collections::BTreeMap;

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A reader says which tag it expects and how long the payload can be at most, allocates only as bytes arrive, and believes
-//! nothing before the checksum. Whoever reads the payload still checks every number in it: a checksum finds damage, not
+//! nothing before the checksum. The reader of the payload still checks every number in it: a checksum finds damage, not
 //! malice.
 
 use std::io::{self, Read, Write};

@@ -47,7 +47,7 @@ impl SymbolTable {
     }
 
     fn fill(&self, place: usize, key: u64, symbol: u32) {
-        // In this order: whoever sees the key sees the symbol.
+        // In this order: a reader that sees the key sees the symbol.
         self.symbols[place].store(symbol, Ordering::Relaxed);
         self.keys[place].store(key, Ordering::Release);
     }

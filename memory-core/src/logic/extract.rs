@@ -41,7 +41,7 @@ pub fn actions_of(event: &Event) -> Vec<Action> {
     match event.kind {
         Kind::Action => {
             let mut action = frame(event, String::new());
-            // Whoever does it, it is the same step.
+            // The step is the same for any actor.
             action.text = without_doer(&event.text, action.person.as_deref()).to_owned();
             action.named = true;
             vec![action]

@@ -66,7 +66,7 @@ impl Procedures {
         !self.dirty.is_empty()
     }
 
-    /// The options it goes by.
+    /// The options.
     pub fn options(&self) -> &LogicOptions {
         &self.options
     }
@@ -266,7 +266,7 @@ impl Procedures {
         self.traces.events_after(after)
     }
 
-    /// An empty memory that goes by the same options and judge.
+    /// Creates an empty memory with the same options and judge.
     pub(crate) fn begin_again(&self) -> Self {
         Self { judge: self.judge.clone(), ..Self::new(self.options.clone()) }
     }

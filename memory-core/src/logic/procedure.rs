@@ -138,7 +138,7 @@ impl Procedure {
         self.steps.get(id.0 as usize)
     }
 
-    /// The step that goes by that text in any of its wordings; case, spaces and final punctuation do not matter.
+    /// Returns the step with that text among its wordings; case, spaces and final punctuation do not matter.
     pub fn find_step(&self, text: &str) -> Option<StepId> {
         self.by_key.get(&normalise(text)).copied()
     }

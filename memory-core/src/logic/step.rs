@@ -49,7 +49,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// The normalised text that the step goes by.
+    /// The normalised text that identifies the step.
     pub fn key(&self) -> &str {
         self.wordings.first().map_or("", String::as_str)
     }

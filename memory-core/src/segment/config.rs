@@ -35,7 +35,7 @@ pub struct SegmenterConfig {
     pub min_sound: Duration,
     /// Weight of a fall into silence against a cut of dissimilarity 1 where both suggest the boundary; 0 ignores sound.
     pub silence_weight: f64,
-    /// Whether a silence ends a segment of its own accord while there are pictures. Off: a silence is then only where a
+    /// Whether a silence alone ends a segment while there are pictures. Off: a silence is then only where a
     /// segment that grows too long is best split, since speech pauses far more often than places change. Without pictures
     /// it always does.
     pub silence_ends: bool,

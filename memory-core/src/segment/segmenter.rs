@@ -248,7 +248,7 @@ impl Segmenter {
         }
     }
 
-    /// Whether a candidate ends a segment of its own accord; see [`SegmenterConfig::silence_ends`].
+    /// Whether a candidate alone ends a segment; see [`SegmenterConfig::silence_ends`].
     fn ends_by_itself(&self, candidate: &CutCandidate) -> bool {
         let near = |at: Duration| at + self.config.max_skew >= candidate.time && at <= candidate.time;
         let always = candidate.boundary == Boundary::Visual || self.config.silence_ends;

@@ -165,7 +165,7 @@ impl Facts {
         self.topics.len()
     }
 
-    /// Every topic, sorted, one at a time: whoever stops early has not paid for the rest.
+    /// Returns every topic, sorted and lazily: a caller that stops early does not pay for the rest.
     pub fn sorted(&self) -> impl Iterator<Item = (&TopicKey, &FactTopic)> {
         let mut shards: Vec<_> = self.topics.shards().map(BTreeMap::iter).collect();
         let mut first: BinaryHeap<Reverse<(&TopicKey, usize, &FactTopic)>> = BinaryHeap::new();

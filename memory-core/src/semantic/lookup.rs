@@ -327,7 +327,7 @@ fn choose(question: &FactQuestion, mut told: Vec<Fact>, bound: Option<TimeSpan>,
     }
 }
 
-/// Whether a told state is the one that is asked for: "closed" and "shut" are one.
+/// Whether a told state is the one in the question: "closed" and "shut" are one.
 pub(crate) fn same_state(told: &str, asked: &str) -> bool {
     let plain = |state: &str| {
         stems(match state {

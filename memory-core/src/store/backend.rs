@@ -17,7 +17,7 @@ const MAGIC_BYTES: usize = 9;
 /// Size of a piece of the overlay, in bytes.
 const BLOCK_BYTES: u64 = 4096;
 
-/// First disk error. redb reports only the first error as it was, and "previous I/O error" ever after.
+/// First disk error. redb reports only the first error as it was, and "previous I/O error" from then on.
 #[derive(Debug, Default)]
 pub(crate) struct DiskTrouble {
     /// There was no space left.

@@ -297,7 +297,7 @@ impl Database {
         self.trouble.take_unread()
     }
 
-    /// Converts the error of a failed write. redb reports only the first error as it was, and "previous I/O error" ever after.
+    /// Converts the error of a failed write. redb reports only the first error as it was, and "previous I/O error" from then on.
     pub(crate) fn explain(&self, failure: Failure) -> Failure {
         let full = self.trouble.take_full();
         match failure {

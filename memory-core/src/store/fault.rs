@@ -376,7 +376,7 @@ impl Disk {
         self.blocks.values().map(|blocks| blocks.len() as u64 * BLOCK_BYTES).sum()
     }
 
-    /// The blocks of a file that loses its name are free, whoever still has it open.
+    /// Frees the blocks of a file that loses its name, even if it is still open.
     fn free(&mut self, name: &str) {
         if let Some(file) = self.now.names.get(name) {
             self.blocks.remove(file);

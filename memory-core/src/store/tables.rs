@@ -240,7 +240,7 @@ pub(crate) fn poses(transaction: &ReadTransaction) -> Result<Option<ReadOnlyTabl
     }
 }
 
-/// Number of the last events that are asked for the latest time.
+/// Number of the last events whose times are read to find the latest.
 const MAX_RECENT_EVENTS: usize = 1024;
 
 /// The events that were told while the clock was behind.

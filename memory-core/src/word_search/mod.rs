@@ -1,7 +1,7 @@
 //! Search for words and for what is like an event: a small query language, its results, and the words around each hit.
 //!
 //! A query holds words (as the index stems them), `"phrases"`, `-excluded` words and phrases, `near/5` between two words or
-//! phrases, and the fields `who:`, `kind:`, `since:` and `until:`. An event is found if it holds everything that is asked for and
+//! phrases, and the fields `who:`, `kind:`, `since:` and `until:`. An event is found if it holds every part of the query and
 //! nothing that is excluded. Words that the index leaves out ("the", "was") count nowhere: not as words, not between the words
 //! of a phrase, and not as distance.
 //!

@@ -112,7 +112,7 @@ pub async fn examine(config: &Config, report: &mut Report) {
             report.say(Finding::ok("agent", format!("no agent has served `{robot}` yet; start one with `engram run`")))
         }
     }
-    // Nobody need send poses; whoever does wants to know whether they arrive.
+    // Poses are optional. If a robot sends them, it matters whether they arrive.
     if link.during(tokio::time::sleep(poses::LISTEN_TIME)).await.is_ok() {
         report.say(heard.poses.finding(&topics.pose(), &config.pose.options()));
     }

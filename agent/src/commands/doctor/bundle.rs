@@ -1,4 +1,4 @@
-//! `engram doctor --report`: one readable file for whoever helps, without secrets and without anything remembered.
+//! `engram doctor --report`: one readable file for support, without secrets and without anything from the memory.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

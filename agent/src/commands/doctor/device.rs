@@ -99,7 +99,7 @@ fn ceilings(config: &Config, report: &mut Report) {
     });
 }
 
-/// Whether the devices that are there may be opened by whoever runs this.
+/// Checks whether this user may open the devices that exist.
 fn permissions(report: &mut Report) {
     for (directory, prefix, what) in DEVICES {
         let Ok(entries) = std::fs::read_dir(directory) else { continue };

@@ -128,7 +128,7 @@ impl Job {
         match self.kind {
             Kind::Learning => stats.pending_lessons + u64::from(stats.relearning),
             Kind::Embedding => stats.pending_embeddings,
-            // What cannot be read is told by whoever reads it.
+            // A read error is reported by the reader.
             Kind::Gists => memory.gists_due().map_or(0, |due| due as u64),
             Kind::Consolidation => memory.consolidation_due().map_or(0, |due| due as u64),
         }

@@ -73,7 +73,7 @@ impl OnnxRuntime {
     }
 }
 
-/// What the library says is for whoever looks into a failure; the failure itself is returned by the call.
+/// Logs the messages of the library for debugging; the failure itself is returned by the call.
 fn log(level: LogLevel, category: &str, message: &str) {
     match level {
         LogLevel::Fatal | LogLevel::Error | LogLevel::Warning => tracing::debug!(category, "onnxruntime: {message}"),

@@ -47,7 +47,7 @@ impl EngineCache {
         self.directory.join(format!("{name}.{extension}"))
     }
 
-    /// Waits for whoever else works on this engine.
+    /// Waits for another process that builds this engine.
     pub(super) fn lock(&self, name: &str) -> Result<Locked, TensorRtError> {
         fs::create_dir_all(&self.directory).map_err(|error| Self::error(&self.directory, error))?;
         let path = self.path(name, "lock");

@@ -2,7 +2,7 @@
 //! arrays.
 //!
 //! With one source that is the order of places itself. Arrays begin with [`MARGIN`] empty entries and end with as many behind a
-//! whole number of [`STRIP`]s: whoever walks strip by strip may look beyond either end.
+//! whole number of [`STRIP`]s: so a walk strip by strip may read beyond either end.
 
 use super::links::SegmentLinks;
 use crate::index::fusion::TERM_WINDOW;

@@ -11,7 +11,7 @@ pub(super) struct Filter<'a> {
     span: Option<TimeSpan>,
     modality: Option<Modality>,
     kinds: &'a [Kind],
-    /// The numbers of the entities with the name that is asked for.
+    /// Numbers of the entities with the requested name.
     entities: Option<Vec<u32>>,
     /// The number of the source, or none that there is.
     source: Option<Option<u32>>,

@@ -17,7 +17,7 @@ const MAX_RECENT: usize = 64;
 pub(super) struct Meaning<'a> {
     state: &'a IndexState,
     question: Estimator,
-    /// Cosines that were looked up lately: those that are asked for in context are mostly each other's neighbours.
+    /// Cache of recent cosines: those needed for a context are mostly each other's neighbours.
     recent: Box<[Cell<RecentCosine>; MAX_RECENT]>,
 }
 

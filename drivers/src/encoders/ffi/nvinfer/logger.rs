@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::slots::LoggerLayout;
 
-/// Errors that are kept for whoever asks why a call failed.
+/// Errors that are kept to explain why a call failed.
 const KEPT: usize = 6;
 
 /// The library says why a call failed to its logger and not to the caller. It has one logger per process, so two failures at

@@ -65,7 +65,7 @@ unsafe extern "C" fn phase_start(this: *const Listening<'_>, name: *const c_char
     }
 }
 
-/// Never asks the library to give up: whoever wants that ends the process.
+/// Never asks the library to give up. To cancel a build, its process is ended.
 unsafe extern "C" fn step_complete(this: *const Listening<'_>, name: *const c_char, step: c_int) -> bool {
     // SAFETY: as above.
     let (listening, name) = unsafe { (&*this, text(name)) };

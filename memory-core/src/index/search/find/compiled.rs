@@ -9,7 +9,7 @@ use crate::index::fusion;
 use crate::index::search::Snapshot;
 use crate::word_search::{WordCount, WordPattern, WordQuery, WordQueryError};
 
-/// The distinct terms of a query and what is asked of them. Terms have the numbers of their places here.
+/// The distinct terms of a query and the patterns that they form. Terms have the numbers of their places here.
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
     pub terms: Vec<TermId>,
