@@ -7,17 +7,17 @@ use std::fs::read_to_string;
 
 use crate::config::MemoryConfig;
 
-/// The page cache's share of all memory, and its bounds in MiB. It holds pages that compress badly, so it stays small.
-const CACHE: (u64, std::ops::RangeInclusive<u64>) = (128, 8..=128);
-/// The same of the whole program. Above it something grows that should not, long before the system ends it.
-const PROGRAM: (u64, std::ops::RangeInclusive<u64>) = (4, 512..=4096);
+/// Share of all memory for the page cache, and its bounds in MiB. The cache holds pages that compress badly, so it stays small.
+const CACHE_CEILING: (u64, std::ops::RangeInclusive<u64>) = (128, 8..=128);
+/// The same for the whole program. Above it, something grows that should not, long before the system ends the program.
+const PROGRAM_CEILING: (u64, std::ops::RangeInclusive<u64>) = (4, 512..=4096);
 
 /// Memory of a machine, MiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ram {
     /// All of it.
     pub total_mib: u64,
-    /// What may be swapped into zram.
+    /// Maximum size of what may be swapped into zram.
     pub zram_mib: u64,
 }
 
@@ -64,7 +64,7 @@ pub struct Ceilings {
 }
 
 impl Ram {
-    /// From `/proc/meminfo` and `/proc/swaps`; `None` if the first does not tell.
+    /// Reads `/proc/meminfo` and `/proc/swaps`; `None` if the first does not tell.
     pub fn parse(meminfo: &str, swaps: &str) -> Option<Self> {
         let total = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
         let kib = |text: &str| text.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok());
@@ -74,7 +74,7 @@ impl Ram {
         Some(Self { total_mib: kib(total)? >> 10, zram_mib: zram.map(size).sum::<u64>() >> 10 })
     }
 
-    /// Of this machine.
+    /// Reads the memory of this machine.
     pub fn of_this_machine() -> Option<Self> {
         Self::parse(&read_to_string("/proc/meminfo").ok()?, &read_to_string("/proc/swaps").unwrap_or_default())
     }
@@ -85,16 +85,17 @@ impl Ram {
 }
 
 impl Ceilings {
-    /// What is configured, and for the rest what follows from `ram`; of a machine that does not tell, those of one of 8 GiB.
+    /// Returns what is configured, and for the rest what follows from `ram`. For a machine that does not tell, 8 GiB are
+    /// assumed.
     pub fn new(config: &MemoryConfig, ram: Option<Ram>) -> Self {
         let ram = ram.unwrap_or(Ram { total_mib: 8192, zram_mib: 0 });
         Self {
-            cache_mib: config.cache_mib.unwrap_or_else(|| ram.share(CACHE)),
-            program_mib: config.ceiling_mib.unwrap_or_else(|| ram.share(PROGRAM)),
+            cache_mib: config.cache_mib.unwrap_or_else(|| ram.share(CACHE_CEILING)),
+            program_mib: config.ceiling_mib.unwrap_or_else(|| ram.share(PROGRAM_CEILING)),
         }
     }
 
-    /// For this machine.
+    /// Returns the ceilings for this machine.
     pub fn of_this_machine(config: &MemoryConfig) -> Self {
         Self::new(config, Ram::of_this_machine())
     }

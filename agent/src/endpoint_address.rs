@@ -2,12 +2,12 @@
 
 use hyper::Uri;
 
-/// Where completions are asked for, below the base.
+/// Path of completions below the base.
 const PATH: &str = "/chat/completions";
 
-/// Where an endpoint is.
+/// Address of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Address {
+pub struct EndpointAddress {
     /// Whether the connection is encrypted.
     pub tls: bool,
     /// Name or address, without brackets.
@@ -18,7 +18,7 @@ pub struct Address {
     pub(crate) path: String,
 }
 
-impl Address {
+impl EndpointAddress {
     /// Reads the base of an endpoint.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ pub enum Exit {
     Nothing = 7,
     /// `doctor` found something that must be fixed.
     Unhealthy = 8,
-    /// Nobody answered in time.
+    /// No reply came in time.
     Timeout = 9,
     /// The agent refused the request.
     Refused = 10,

@@ -9,19 +9,19 @@ use serde::Serialize;
 pub struct HealthReport {
     /// Version of the program.
     pub version: String,
-    /// Random id of the memory.
+    /// SeededRandom id of the memory.
     pub instance: String,
-    /// Since the start.
+    /// Seconds since the start.
     pub uptime_s: u64,
     /// Recording is paused by `cmd/pause`.
     pub paused: bool,
     /// Counts of the memory.
     pub memory: MemoryHealth,
-    /// By name of the source.
+    /// Sources by name.
     pub sources: BTreeMap<String, SourceHealth>,
-    /// By role.
+    /// Models by role.
     pub models: BTreeMap<String, ModelHealth>,
-    /// By endpoint; absent without a language model.
+    /// Language models by endpoint; absent without one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub language_models: BTreeMap<String, LanguageModelHealth>,
     /// Depth and drops by name of the queue.
@@ -34,7 +34,7 @@ pub struct HealthReport {
     pub process: ProcessHealth,
     /// Counters of the MQTT interface: rejected, duplicates, limited and so on.
     pub mqtt: BTreeMap<String, u64>,
-    /// What is missing, as `role: reason`.
+    /// Missing parts, as `role: reason`.
     pub degraded: Vec<String>,
     /// The last thing that went wrong.
     pub last_error: Option<String>,
@@ -64,7 +64,7 @@ pub struct MemoryHealth {
 pub struct SourceHealth {
     /// `starting`, `running`, `paused`, `backoff`, `ended` or `failed`.
     pub state: String,
-    /// Since the last frame or block; null before the first.
+    /// Time since the last frame or block; null before the first.
     pub frame_age_s: Option<f64>,
     /// Frames a second that were delivered lately.
     pub fps: f64,
@@ -163,13 +163,13 @@ pub struct LanguageModelHealth {
     pub state: String,
     /// The model.
     pub model: String,
-    /// Where words and pictures go: host and port, or `transcript`.
+    /// Destination of words and pictures: host and port, or `transcript`.
     pub host: String,
     /// Whether that is another machine.
     pub leaves_the_machine: bool,
     /// Whether the way there is encrypted.
     pub encrypted: bool,
-    /// What it is used for.
+    /// Purposes of the endpoint.
     pub purposes: Vec<String>,
     /// Whether replies kept to the schema since the start: `unknown`, `kept`, `not kept`, or `refused` where the server takes
     /// none.

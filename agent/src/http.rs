@@ -16,19 +16,19 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Bytes of a request's head.
-const HEAD: usize = 16 << 10;
-/// Pause where the system gives no connection, for instance without a free descriptor.
-const PAUSE: Duration = Duration::from_secs(1);
-/// How long open answers may take to end after the shutdown.
-const LEAVE: Duration = Duration::from_secs(2);
+/// Maximum size of a request's head, in bytes.
+const MAX_HEAD_BYTES: usize = 16 << 10;
+/// Pause after the system refused a connection, for instance because no file descriptor is free.
+const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
+/// Maximum time for open answers to end after the shutdown.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Ceilings of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct HttpLimits {
     /// Connections at once.
     pub connections: usize,
-    /// Of these, from one address.
+    /// Maximum number of these from one address.
     pub per_address: usize,
     /// How long a request's head may take, also that of the next one on a connection.
     pub head: Duration,
@@ -60,14 +60,14 @@ pub async fn serve(listener: TcpListener, router: axum::Router, limits: HttpLimi
                 tracing::warn!(%error, "a connection cannot be accepted");
                 tokio::select! {
                     () = shutdown.cancelled() => break,
-                    () = tokio::time::sleep(PAUSE) => {}
+                    () = tokio::time::sleep(ACCEPT_PAUSE) => {}
                 }
             }
         }
     }
     connections.close();
     // What takes longer is broken off with the program.
-    drop(tokio::time::timeout(LEAVE, connections.wait()).await);
+    drop(tokio::time::timeout(SHUTDOWN_TIMEOUT, connections.wait()).await);
 }
 
 async fn connection(
@@ -78,7 +78,7 @@ async fn connection(
     _place: ConnectionPermit,
 ) {
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(head).max_buf_size(HEAD);
+    builder.timer(TokioTimer::new()).header_read_timeout(head).max_buf_size(MAX_HEAD_BYTES);
     let served = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     let mut served = std::pin::pin!(served);
     let ended = tokio::select! {
@@ -93,7 +93,7 @@ async fn connection(
     }
 }
 
-/// Who is connected.
+/// Address of the client.
 struct Connections {
     limits: HttpLimits,
     taken: Mutex<BTreeMap<IpAddr, usize>>,
@@ -163,7 +163,7 @@ mod tests {
         stream
     }
 
-    /// What comes until the server closes the connection.
+    /// Reads until the server closes the connection.
     fn rest(mut stream: std::net::TcpStream) -> String {
         let mut text = Vec::new();
         // Closed with words unread, the connection is reset.

@@ -35,8 +35,8 @@ impl LastError {
     }
 }
 
-/// Longest message kept for health, in characters.
-const LAST_ERROR_CHARS: usize = 300;
+/// Maximum length of a message kept for health, in characters.
+const MAX_ERROR_CHARS: usize = 300;
 
 impl<S: Subscriber> Layer<S> for LastError {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
@@ -45,7 +45,7 @@ impl<S: Subscriber> Layer<S> for LastError {
             let mut said = LoggedFields::default();
             event.record(&mut said);
             let text = format!("{}{}", said.message, said.fields);
-            *self.0.lock() = Some(text.chars().take(LAST_ERROR_CHARS).collect());
+            *self.0.lock() = Some(text.chars().take(MAX_ERROR_CHARS).collect());
         }
     }
 }
@@ -100,7 +100,7 @@ impl LogLevel {
     ///
     /// # Errors
     /// If the filter cannot be read.
-    pub fn of(filter: &str) -> anyhow::Result<(Self, reload::Layer<EnvFilter, Registry>)> {
+    pub fn from_filter(filter: &str) -> anyhow::Result<(Self, reload::Layer<EnvFilter, Registry>)> {
         let (layer, handle) = reload::Layer::new(filter_of(filter)?);
         Ok((Self(handle), layer))
     }
@@ -117,7 +117,7 @@ impl LogLevel {
 pub struct Log {
     /// The last thing that went wrong.
     pub last_error: LastError,
-    /// What is logged.
+    /// The filter in use.
     pub level: LogLevel,
 }
 
@@ -126,7 +126,7 @@ pub struct Log {
 /// # Errors
 /// If the filter cannot be read, or the journal is asked for and is not there.
 pub fn start(config: &LogConfig) -> anyhow::Result<Log> {
-    let (level, filter) = LogLevel::of(&config.level)?;
+    let (level, filter) = LogLevel::from_filter(&config.level)?;
     let journal = || tracing_journald::layer().map(|layer| layer.with_syslog_identifier("engram".to_owned()).boxed());
     let text = || {
         tracing_subscriber::fmt::layer()

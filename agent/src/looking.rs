@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use drivers::archive::{Recording, Stretch};
+use drivers::archive::{Recording, RecordingPart};
 use drivers::encoders::{ClipViewer, Encoders};
 use drivers::looking::{Labels, Looking, Recordings};
 use drivers::perception::Pace;
@@ -15,13 +15,13 @@ use crate::senses::encoders;
 use crate::service::Looker;
 
 impl Recordings for media::Recordings {
-    fn stretches(&self, media: &str, stream: StreamSpan) -> Vec<Stretch> {
+    fn stretches(&self, media: &str, stream: StreamSpan) -> Vec<RecordingPart> {
         match Recording::parse(media) {
             Some(recording) => self
                 .archive
                 .showing(&recording, stream)
                 .into_iter()
-                .map(|chunk| Stretch {
+                .map(|chunk| RecordingPart {
                     begin: chunk.name.begin,
                     from: stream.start.max(chunk.name.begin),
                     to: stream.end.min(chunk.end),
@@ -32,7 +32,7 @@ impl Recordings for media::Recordings {
             // A file from elsewhere, or from nowhere, was named by somebody else or is gone.
             None => {
                 let stretch =
-                    |path| Stretch { path, begin: std::time::Duration::ZERO, from: stream.start, to: stream.end };
+                    |path| RecordingPart { path, begin: std::time::Duration::ZERO, from: stream.start, to: stream.end };
                 self.places.file_of(media).map(|(path, _)| stretch(path)).into_iter().collect()
             }
         }
@@ -52,7 +52,7 @@ pub fn looker(
         return None;
     }
     let labels = match encoders::installed(&config.models, None) {
-        Ok(models) => Labels::of(&models),
+        Ok(models) => Labels::from_models(&models),
         Err(failure) => {
             tracing::warn!("recordings are not looked at again: {:#}", failure.error);
             return None;

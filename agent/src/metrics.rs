@@ -21,7 +21,7 @@ use crate::health::HealthReport;
 use crate::http::{self, HttpLimits};
 use crate::service::{MemoryService, ServiceCounters};
 
-/// What is shown.
+/// Values to show.
 #[derive(Clone)]
 pub struct Exposed {
     /// The current report.

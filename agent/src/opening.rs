@@ -44,7 +44,7 @@ pub fn robot(config: &Config) -> Result<String, Failure> {
 /// # Errors
 /// [`Exit::Store`]; the message says why and what to do.
 pub fn memory(config: &Config, clock: Arc<dyn Clock>) -> Result<Memory, Failure> {
-    let directory = Directories::of(config).memory;
+    let directory = Directories::from_config(config).memory;
     let index = config.memory.index.options();
     let cache_mib = Ceilings::of_this_machine(&config.memory).cache_mib;
     let memory = Memory::builder()
@@ -66,7 +66,7 @@ pub fn memory(config: &Config, clock: Arc<dyn Clock>) -> Result<Memory, Failure>
 /// # Errors
 /// [`Exit::Store`]; the message says why and what to do.
 pub fn existing_memory(config: &Config, clock: Arc<dyn Clock>) -> Result<Memory, Failure> {
-    let directory = Directories::of(config).memory;
+    let directory = Directories::from_config(config).memory;
     if !DirStorage::new(&directory).exists() {
         let message = format!(
             "there is no memory at {}; start `engram run` once, or name another directory with --data-dir",

@@ -1,6 +1,6 @@
 //! Proves to a running agent that a command comes from its operator.
 //!
-//! On a broker without authentication a message proves nothing. But whoever can write to the agent's data directory may do
+//! On a broker without authentication a message proves nothing. But a user who can write to the agent's data directory may do
 //! everything anyway. So the command creates a file with a random name there and sends the name with its request. The agent
 //! removes the file when it accepts the command, so somebody who reads the name on the broker comes too late.
 
@@ -12,7 +12,7 @@ use crate::config::Directories;
 use crate::upkeep::{confined, create_private, give_to_owner_of, make_private, open_regular};
 
 /// Field of a command that names the proof.
-pub const FIELD: &str = "operator";
+pub const PROOF_FIELD: &str = "operator";
 
 /// The directory of proofs in the data directory.
 fn directory(directories: &Directories) -> PathBuf {
@@ -44,7 +44,7 @@ impl Proof {
         Ok(proof)
     }
 
-    /// What to send along.
+    /// Returns the value to send along.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -64,8 +64,8 @@ pub struct Proofs {
 }
 
 impl Proofs {
-    /// Those of an installation.
-    pub fn of(directories: &Directories) -> Self {
+    /// Returns the proofs of an installation.
+    pub fn in_directories(directories: &Directories) -> Self {
         Self { directory: directory(directories) }
     }
 
@@ -92,8 +92,8 @@ mod tests {
     fn a_proof_holds_once_and_for_its_command_alone() {
         let folder = tempfile::tempdir().unwrap();
         let config = Config { data_dir: Some(folder.path().to_path_buf()), ..Config::default() };
-        let directories = Directories::of(&config);
-        let proofs = Proofs::of(&directories);
+        let directories = Directories::from_config(&config);
+        let proofs = Proofs::in_directories(&directories);
         let proof = Proof::leave(&directories, "backup").unwrap();
         assert!(!proofs.take(proof.name(), "restore"));
         for name in ["", "..", "../engram.toml", "0123456789abcdef0123456789abcdef"] {

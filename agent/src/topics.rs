@@ -2,23 +2,23 @@
 
 use std::fmt;
 
-/// Longest name of a robot, source or entity, and longest request id, in bytes.
+/// Maximum length of a name of a robot, source or entity, and of a request id, in bytes.
 pub const MAX_NAME: usize = 256;
 
-/// Longest topic that MQTT can carry, in bytes.
+/// Maximum length of an MQTT topic, in bytes.
 const MAX_TOPIC: usize = 65_535;
 
-/// Second level below the root that only Engram itself writes or listens to: no reply may go there.
+/// Second levels below the root that only Engram itself uses. No reply may go there.
 const RESERVED: [&str; 11] =
     ["ask", "observe", "pose", "cmd", "status", "health", "instance", "recording", "event", "config", "homeassistant"];
 
 /// A name that cannot be part of a topic or a memory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// Nothing in it.
+    /// The name is empty.
     #[error("is empty")]
     Empty,
-    /// Longer than [`MAX_NAME`].
+    /// The name is longer than [`MAX_NAME`].
     #[error("has {0} bytes, and {MAX_NAME} is the most")]
     TooLong(usize),
     /// MQTT gives these characters a meaning.
@@ -56,14 +56,14 @@ pub struct Topics {
     robot: String,
 }
 
-/// What a topic that Engram listens to is for.
+/// Purpose of a topic that Engram listens to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Inbound {
     /// A question.
     Ask,
     /// Observations.
     Observe,
-    /// Where the robot is.
+    /// Poses of the robot.
     Pose,
     /// A command, by name.
     Command(String),
@@ -77,7 +77,7 @@ pub enum Inbound {
     Answer(String),
 }
 
-/// What Engram publishes without being asked.
+/// Topics that Engram publishes on by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outbound {
     /// `online`, `offline`, `stopped`; retained.
@@ -88,7 +88,7 @@ pub enum Outbound {
     Instance,
     /// `on` or `paused`; retained.
     Recording,
-    /// What `observe` refused.
+    /// Observations that `observe` refused.
     Rejected,
     /// Episodes that begin, grow and end.
     Episode,
@@ -100,7 +100,7 @@ pub enum Outbound {
     Gist,
     /// Steps of looking at recordings again.
     Reasoning,
-    /// What Home Assistant shows beside `health`; retained, if it is to discover this robot.
+    /// States for Home Assistant beside `health`; retained, if it is to discover this robot.
     HomeAssistant,
 }
 
@@ -188,7 +188,7 @@ impl Topics {
         })
     }
 
-    /// What a received topic is for; `None` for one of another robot or an unknown leaf.
+    /// Returns the purpose of a received topic; `None` for one of another robot or an unknown leaf.
     pub fn parse(&self, topic: &str) -> Option<Inbound> {
         let rest = topic.strip_prefix(self.root.as_str())?.strip_prefix('/')?;
         let leaf = rest.strip_prefix(self.robot.as_str())?.strip_prefix('/')?;

@@ -13,15 +13,15 @@ use std::time::Duration;
 use memory_core::Clock;
 use parking_lot::Mutex;
 
-/// A loop that has not ticked for so long is stuck. A commit to a slow card, a device that takes its time to open and a
-/// segment that every encoder looks at are all much shorter.
-pub const PATIENCE: Duration = Duration::from_secs(90);
+/// Time without a tick after which a loop counts as stuck. A commit to a slow card, opening a slow device and encoding a
+/// segment are all much shorter.
+pub const STUCK_AFTER: Duration = Duration::from_secs(90);
 
-/// The same of work that nobody waits for. One step of it (a batch that the slowest model embeds, a sync of all that was copied) may
-/// take minutes on a small board, and ending the program costs more than waiting.
-pub const PATIENCE_BEHIND: Duration = Duration::from_secs(600);
+/// The same for background work. One step (a batch for the slowest model, a sync of everything copied) may take minutes on a
+/// small board, and ending the program costs more than waiting.
+pub const BACKGROUND_STUCK_AFTER: Duration = Duration::from_secs(600);
 
-/// How often a loop that waits ticks.
+/// Interval at which a waiting loop ticks.
 pub const TICK: Duration = Duration::from_secs(1);
 
 /// How long ago a loop ticked; `None` once it has nothing to do any more.
@@ -38,7 +38,7 @@ struct WatchdogState {
     next: u64,
     loops: BTreeMap<u64, Loop>,
     excuses: usize,
-    /// When the last excuse ended.
+    /// End of the last excuse.
     excused: Option<Duration>,
 }
 
@@ -60,19 +60,19 @@ pub struct Stalled {
 }
 
 impl Watchdog {
-    /// Nothing is watched yet.
+    /// Creates a watchdog that watches nothing yet.
     pub fn new(clock: Arc<dyn Clock>) -> Arc<Self> {
         Arc::new(Self { clock, state: Mutex::default() })
     }
 
     /// Watches a loop that says itself when it ticked, until what is returned is dropped.
     pub fn watch(self: &Arc<Self>, name: &str, silence: Silence) -> Watched {
-        self.watch_for(name, PATIENCE, silence)
+        self.watch_for(name, STUCK_AFTER, silence)
     }
 
     /// The same of work that nobody waits for.
     pub fn watch_behind(self: &Arc<Self>, name: &str, silence: Silence) -> Watched {
-        self.watch_for(name, PATIENCE_BEHIND, silence)
+        self.watch_for(name, BACKGROUND_STUCK_AFTER, silence)
     }
 
     fn watch_for(self: &Arc<Self>, name: &str, patience: Duration, silence: Silence) -> Watched {
@@ -91,7 +91,7 @@ impl Watchdog {
         Heartbeat { pulse, _watched: watched }
     }
 
-    /// Until what is returned is dropped, no loop is stuck: something is done that makes them wait and is known to take long.
+    /// Excuses all loops until the returned value is dropped: something makes them wait that is known to take long.
     pub fn excuse(self: &Arc<Self>) -> Excuse {
         self.state.lock().excuses += 1;
         Excuse(Arc::clone(self))
@@ -211,11 +211,11 @@ mod tests {
     fn the_loop_that_does_not_tick_is_named_with_its_silence() {
         let (clock, watchdog) = watchdog();
         let (lively, stuck) = (watchdog.heartbeat("lively"), watchdog.heartbeat("stuck"));
-        clock.advance(PATIENCE);
+        clock.advance(STUCK_AFTER);
         assert_eq!(watchdog.stalled(), []);
         lively.tick();
         clock.advance(Duration::from_secs(1));
-        let silence = PATIENCE + Duration::from_secs(1);
+        let silence = STUCK_AFTER + Duration::from_secs(1);
         assert_eq!(watchdog.stalled(), [Stalled { name: "stuck".into(), silence }]);
         stuck.tick();
         assert_eq!(watchdog.stalled(), []);
@@ -227,7 +227,7 @@ mod tests {
         let gone = watchdog.heartbeat("gone");
         let over = watchdog.watch("over", Arc::new(|| None));
         drop(gone);
-        clock.advance(PATIENCE * 2);
+        clock.advance(STUCK_AFTER * 2);
         assert_eq!(names(&watchdog), Vec::<String>::new());
         drop(over);
     }
@@ -238,7 +238,7 @@ mod tests {
         let old = watchdog.heartbeat("door");
         let new = watchdog.heartbeat("door");
         drop(old);
-        clock.advance(PATIENCE * 2);
+        clock.advance(STUCK_AFTER * 2);
         assert_eq!(names(&watchdog), ["door"]);
         drop(new);
         assert_eq!(names(&watchdog), Vec::<String>::new());
@@ -251,7 +251,7 @@ mod tests {
         let silence = Arc::clone(&pulse);
         let _jobs = watchdog.watch_behind("jobs", Arc::new(move || Some(silence.silence())));
         let _writer = watchdog.heartbeat("writer");
-        clock.advance(PATIENCE_BEHIND);
+        clock.advance(BACKGROUND_STUCK_AFTER);
         assert_eq!(names(&watchdog), ["writer"]);
         clock.advance(TICK);
         assert_eq!(names(&watchdog), ["jobs", "writer"]);
@@ -264,11 +264,11 @@ mod tests {
         let (clock, watchdog) = watchdog();
         let _writer = watchdog.heartbeat("writer");
         let excuse = watchdog.excuse();
-        clock.advance(PATIENCE * 10);
+        clock.advance(STUCK_AFTER * 10);
         assert_eq!(names(&watchdog), Vec::<String>::new());
         drop(excuse);
         assert_eq!(names(&watchdog), Vec::<String>::new());
-        clock.advance(PATIENCE + TICK);
+        clock.advance(STUCK_AFTER + TICK);
         assert_eq!(names(&watchdog), ["writer"]);
     }
 
@@ -279,11 +279,11 @@ mod tests {
         let waits = heartbeat.beside(async {
             for _ in 0..10 {
                 // Time passes for both clocks.
-                clock.advance(PATIENCE / 2);
+                clock.advance(STUCK_AFTER / 2);
                 tokio::time::sleep(TICK * 2).await;
                 assert_eq!(names(&watchdog), Vec::<String>::new());
             }
-            clock.advance(PATIENCE * 2);
+            clock.advance(STUCK_AFTER * 2);
             names(&watchdog)
         });
         assert_eq!(waits.await, ["client"], "nobody ticked while it did not let go");

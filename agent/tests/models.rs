@@ -11,11 +11,11 @@ use serde_json::Value;
 const HELLO: &str = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 
 /// A models directory, a mirror and a manifest that pins "hello" as the object detector.
-struct Place {
+struct ModelMirror {
     root: tempfile::TempDir,
 }
 
-impl Place {
+impl ModelMirror {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         let place = Self { root };
@@ -89,7 +89,7 @@ fn json(output: &Output) -> Value {
 
 #[test]
 fn a_licence_that_nobody_accepted_keeps_everything_away() {
-    let place = Place::new();
+    let place = ModelMirror::new();
     fs::write(place.path("mirror/any"), "hello").unwrap();
     let mirror = place.path("mirror");
     let output = place.models(&["pull", "objects", "--mirror", mirror.to_str().unwrap()]);
@@ -104,7 +104,7 @@ fn a_licence_that_nobody_accepted_keeps_everything_away() {
 
 #[test]
 fn a_model_is_pulled_from_a_mirror_verified_and_told_when_it_is_damaged() {
-    let place = Place::new();
+    let place = ModelMirror::new();
     fs::write(place.path("mirror/any"), "hello").unwrap();
     let output = place.pull();
     assert!(output.status.success(), "{}", said(&output));
@@ -129,7 +129,7 @@ fn a_model_is_pulled_from_a_mirror_verified_and_told_when_it_is_damaged() {
 
 #[test]
 fn a_mirror_with_other_bytes_is_told_and_fails_where_everything_must_be_there() {
-    let place = Place::new();
+    let place = ModelMirror::new();
     fs::write(place.path("mirror/tiny.onnx"), "hellu").unwrap();
     let output = place.pull();
     assert_eq!(output.status.code(), Some(6), "{}", said(&output));
@@ -139,7 +139,7 @@ fn a_mirror_with_other_bytes_is_told_and_fails_where_everything_must_be_there() 
 
 #[test]
 fn a_role_that_is_none_is_told_what_it_may_have_meant() {
-    let place = Place::new();
+    let place = ModelMirror::new();
     let output = place.models(&["pull", "object"]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     assert!(said(&output).contains("did you mean `objects`"), "{}", said(&output));
@@ -147,7 +147,7 @@ fn a_role_that_is_none_is_told_what_it_may_have_meant() {
 
 #[test]
 fn a_file_that_is_no_model_is_not_added() {
-    let place = Place::new();
+    let place = ModelMirror::new();
     fs::write(place.path("own.onnx"), "no graph at all").unwrap();
     let own = place.path("own.onnx");
     let output = place.models(&["add", "objects", own.to_str().unwrap()]);
@@ -157,7 +157,7 @@ fn a_file_that_is_no_model_is_not_added() {
 
 #[test]
 fn a_model_of_whisper_cpp_is_known_by_its_first_bytes_and_asks_for_a_program_that_runs_it() {
-    let place = Place::new();
+    let place = ModelMirror::new();
     fs::write(place.path("ggml-base.en.bin"), b"lmgg and no weights").unwrap();
     let own = place.path("ggml-base.en.bin");
     let output = place.models(&["add", "speech recognition", own.to_str().unwrap()]);

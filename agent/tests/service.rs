@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agent::service::{AskFailure, EpisodeChange, MemoryService, ObserveFailure, ServiceOptions, ServiceThreads};
-use agent::watchdog::{PATIENCE_BEHIND, Watchdog};
+use agent::watchdog::{BACKGROUND_STUCK_AFTER, Watchdog};
 use engram_tests::eventually;
 use memory_core::ports::{PerceptionSink, PortError, TextEmbedder};
 use memory_core::store::fault::FaultStorage;
@@ -375,7 +375,7 @@ async fn jobs_that_are_slow_are_not_taken_for_stuck() {
         let (clock, watchdog, looks) = (Arc::clone(&clock), Arc::clone(&watchdog), Arc::clone(&looks));
         // As slow as a model may be: almost all of the patience for every batch.
         move || {
-            clock.advance(PATIENCE_BEHIND);
+            clock.advance(BACKGROUND_STUCK_AFTER);
             looks.lock().push(stalled(&watchdog));
         }
     };
@@ -404,7 +404,7 @@ async fn jobs_that_hang_are_named_until_they_go_on() {
     service.set_text_embedder(Some(Arc::new(Doing(Box::new(during)))));
     service.observe(vec![told(1)]).await.unwrap();
     begun.recv_timeout(WAIT).unwrap();
-    clock.advance(PATIENCE_BEHIND);
+    clock.advance(BACKGROUND_STUCK_AFTER);
     assert_eq!(stalled(&watchdog), Vec::<String>::new());
     clock.advance(Duration::from_secs(1));
     assert_eq!(stalled(&watchdog), ["jobs"]);
@@ -422,7 +422,7 @@ async fn compaction_ticks_with_its_steps_and_with_nothing_else() {
     service.observe((0..10).map(told).collect()).await.unwrap();
     let silence = service.clone();
     let _compaction = watchdog.watch_behind("compaction", Arc::new(move || Some(silence.compaction_silence())));
-    let beyond = PATIENCE_BEHIND + Duration::from_secs(1);
+    let beyond = BACKGROUND_STUCK_AFTER + Duration::from_secs(1);
     clock.advance(beyond);
     service.memory().learn_pending(10).unwrap();
     assert_eq!(stalled(&watchdog), ["compaction"]);

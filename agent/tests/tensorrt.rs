@@ -13,11 +13,11 @@ use fakes::onnx::Model;
 use serde_json::Value;
 
 /// A machine with a GPU that is not there, one small model, and a configuration that names both.
-struct Place {
+struct GpuStage {
     root: tempfile::TempDir,
 }
 
-impl Place {
+impl GpuStage {
     fn new() -> Self {
         let place = Self { root: tempfile::tempdir().unwrap() };
         fs::copy(built("fake_nvinfer_10"), place.path("libnvinfer.so.10")).unwrap();
@@ -91,7 +91,7 @@ fn json(output: &Output) -> Value {
 
 #[test]
 fn engines_are_built_ahead_of_time_and_only_once() {
-    let place = Place::new();
+    let place = GpuStage::new();
     let output = place.engram(&["models", "build"]);
     assert!(output.status.success(), "{}", said(&output));
     assert!(
@@ -114,7 +114,7 @@ fn engines_are_built_ahead_of_time_and_only_once() {
 
 #[test]
 fn a_builder_that_crashes_is_an_answer_and_no_crash() {
-    let place = Place::new();
+    let place = GpuStage::new();
     assert!(place.engram(&["models", "build", "objects"]).status.success());
     fs::write(place.path("switches"), "build=crash").unwrap();
     let output = place.engram(&["models", "build", "objects", "--fresh", "--json"]);
@@ -126,13 +126,13 @@ fn a_builder_that_crashes_is_an_answer_and_no_crash() {
 
 #[test]
 fn without_a_gpu_the_command_says_so_and_the_doctor_is_content() {
-    let place = Place::new();
+    let place = GpuStage::new();
     fs::write(place.path("switches"), "devices=0").unwrap();
     let output = place.engram(&["models", "build"]);
     assert_eq!(output.status.code(), Some(8), "{}", said(&output));
     assert!(said(&output).contains("no NVIDIA GPU"), "{}", said(&output));
 
-    let finding = |place: &Place, backend: &str| {
+    let finding = |place: &GpuStage, backend: &str| {
         let set = format!("models.backend={backend}");
         let output = place.engram(&["--set", &set, "doctor", "--no-broker", "--json"]);
         let findings = json(&output)["findings"].as_array().unwrap().clone();

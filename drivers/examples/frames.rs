@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use drivers::archive::{Archive, ArchiveLimits, FrameOptions, Recording, Stretch, pictures};
+use drivers::archive::{Archive, ArchiveLimits, FrameOptions, Recording, RecordingPart, pictures};
 use memory_core::{StreamSpan, Timestamp};
 
 fn main() -> ExitCode {
@@ -27,10 +27,10 @@ fn main() -> ExitCode {
         for _ in 0..5 {
             let begin = Instant::now();
             let span = StreamSpan { start: Duration::from_secs(at), end: Duration::from_secs(at + length) };
-            let stretches: Vec<Stretch> = archive
+            let stretches: Vec<RecordingPart> = archive
                 .showing(&recording, span)
                 .into_iter()
-                .map(|chunk| Stretch {
+                .map(|chunk| RecordingPart {
                     begin: chunk.name.begin,
                     from: span.start.max(chunk.name.begin),
                     to: span.end.min(chunk.end),

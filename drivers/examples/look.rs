@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use drivers::archive::Stretch;
+use drivers::archive::RecordingPart;
 use drivers::encoders::{EncoderOptions, Encoders};
 use drivers::looking::{Labels, Looking, Recordings};
 use drivers::models::{Catalogue, InstalledModels};
@@ -21,8 +21,8 @@ use memory_core::reasoning::{LookOrder, SightingKind, Tool, Tools};
 struct File(PathBuf);
 
 impl Recordings for File {
-    fn stretches(&self, _: &str, stream: StreamSpan) -> Vec<Stretch> {
-        vec![Stretch { path: self.0.clone(), begin: Duration::ZERO, from: stream.start, to: stream.end }]
+    fn stretches(&self, _: &str, stream: StreamSpan) -> Vec<RecordingPart> {
+        vec![RecordingPart { path: self.0.clone(), begin: Duration::ZERO, from: stream.start, to: stream.end }]
     }
 }
 
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let window = arguments.next().and_then(|text| text.parse::<f64>().ok()).unwrap_or(10.0);
     let Ok(catalogue) = Catalogue::load(None) else { return ExitCode::FAILURE };
     let models = InstalledModels::new(catalogue, None, None);
-    let labels = Labels::of(&models);
+    let labels = Labels::from_models(&models);
     let Ok(encoders) = Encoders::load(models, EncoderOptions::default()) else { return ExitCode::FAILURE };
     encoders.wait_ready();
     let looking = Looking::new(encoders, labels, Arc::new(File(PathBuf::from(file))), Pace::default());

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use drivers::archive::Stretch;
+use drivers::archive::RecordingPart;
 use drivers::encoders::{EncoderOptions, Encoders};
 use drivers::looking::{Labels, Looking, Recordings};
 use drivers::models::{Catalogue, InstalledModels};
@@ -40,9 +40,9 @@ type Failure = Box<dyn std::error::Error>;
 struct Files;
 
 impl Recordings for Files {
-    fn stretches(&self, media: &str, stream: StreamSpan) -> Vec<Stretch> {
+    fn stretches(&self, media: &str, stream: StreamSpan) -> Vec<RecordingPart> {
         let path = PathBuf::from(media.strip_prefix("file://").unwrap_or(media));
-        let stretch = Stretch { path, begin: Duration::ZERO, from: stream.start, to: stream.end };
+        let stretch = RecordingPart { path, begin: Duration::ZERO, from: stream.start, to: stream.end };
         stretch.path.is_file().then_some(stretch).into_iter().collect()
     }
 }
@@ -54,12 +54,12 @@ impl Watch for Quiet {
 }
 
 /// A kept look and what it took.
-type Kept = (Result<Look, LookError>, Duration);
+type KeptLook = (Result<Look, LookError>, Duration);
 
 /// Tools whose looks are kept by everything that they depend on.
 struct Keeping {
     tools: Looking,
-    kept: Mutex<BTreeMap<String, Kept>>,
+    kept: Mutex<BTreeMap<String, KeptLook>>,
     /// What kept looks of the present question took at first.
     saved: Mutex<Duration>,
     /// Time in tools for the present question, by tool.
@@ -164,7 +164,7 @@ fn main() -> Result<(), Failure> {
     let store = after("--memory").ok_or("reason --memory STORE [--trace]")?;
     let trace = arguments.iter().any(|one| one == "--trace");
     let models = InstalledModels::new(Catalogue::load(None)?, None, None);
-    let labels = Labels::of(&models);
+    let labels = Labels::from_models(&models);
     let places = models.catalogue().place_spaces();
     let encoders = Encoders::load(models, EncoderOptions::default())?;
     encoders.wait_ready();

@@ -32,7 +32,7 @@ fn wait_for(what: &str, condition: impl Fn() -> bool) {
 fn record(spec: SourceSpec, archive: &Arc<Archive>) -> (SourceHandle, Record) {
     let recorder = Recorder::start(Arc::clone(archive), &spec.name).unwrap();
     let record = Record::default();
-    let consumer = media::Recorder { record: record.clone(), interval: ms(100) };
+    let consumer = media::CallRecorder { record: record.clone(), interval: ms(100) };
     let clock = Arc::new(SystemClock::new());
     (SourceHandle::start_with(spec, Box::new(consumer), clock, false, Some(recorder)).unwrap(), record)
 }

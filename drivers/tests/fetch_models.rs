@@ -11,11 +11,11 @@ use sha2::{Digest, Sha256};
 const GRAPH: &[u8] = b"the bytes of a graph";
 
 /// A mirror, an empty models directory and a catalogue that pins `content` for one model.
-struct Place {
+struct FetchFolder {
     root: tempfile::TempDir,
 }
 
-impl Place {
+impl FetchFolder {
     fn new(content: &[u8]) -> Self {
         let root = tempfile::tempdir().unwrap();
         let sha256: String = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -71,7 +71,7 @@ fn said(output: &Output) -> String {
 
 #[test]
 fn a_file_comes_from_the_mirror_by_its_bytes_whatever_its_name_there() {
-    let place = Place::new(GRAPH);
+    let place = FetchFolder::new(GRAPH);
     fs::create_dir(place.path("mirror/deep")).unwrap();
     fs::write(place.path("mirror/deep/another-name.bin"), GRAPH).unwrap();
     fs::write(place.path("mirror/same-length"), vec![b'x'; GRAPH.len()]).unwrap();
@@ -84,7 +84,7 @@ fn a_file_comes_from_the_mirror_by_its_bytes_whatever_its_name_there() {
 
 #[test]
 fn a_second_run_leaves_everything_as_it_is() {
-    let place = Place::new(GRAPH);
+    let place = FetchFolder::new(GRAPH);
     fs::write(place.path("mirror/tiny.onnx"), GRAPH).unwrap();
     if place.fetch(&[]).is_none() {
         return;
@@ -98,7 +98,7 @@ fn a_second_run_leaves_everything_as_it_is() {
 
 #[test]
 fn what_cannot_be_had_is_said_in_one_line_and_is_an_error_only_if_asked() {
-    let place = Place::new(GRAPH);
+    let place = FetchFolder::new(GRAPH);
     fs::write(place.path("mirror/tiny.onnx"), b"other bytes under the right name").unwrap();
     let Some(output) = place.fetch(&[]) else { return };
     assert!(output.status.success(), "{}", said(&output));
@@ -111,7 +111,7 @@ fn what_cannot_be_had_is_said_in_one_line_and_is_an_error_only_if_asked() {
 
 #[test]
 fn a_file_of_another_size_is_replaced() {
-    let place = Place::new(GRAPH);
+    let place = FetchFolder::new(GRAPH);
     fs::create_dir(place.path("models")).unwrap();
     fs::write(place.path("models/tiny.onnx"), &GRAPH[..5]).unwrap();
     fs::write(place.path("mirror/tiny.onnx"), GRAPH).unwrap();
@@ -121,8 +121,8 @@ fn a_file_of_another_size_is_replaced() {
 }
 
 /// The same place with these sources.
-fn with_sources(sources: &str) -> Place {
-    let place = Place::new(GRAPH);
+fn with_sources(sources: &str) -> FetchFolder {
+    let place = FetchFolder::new(GRAPH);
     let path = place.path("models.toml");
     let catalogue = fs::read_to_string(&path).unwrap();
     fs::write(&path, catalogue.replace("sources = []", &format!("sources = [{sources}]"))).unwrap();

@@ -38,7 +38,7 @@ impl Watched {
         let archive = Arc::new(Archive::open(folder.path(), limits).unwrap());
         let recorder = Recorder::start(Arc::clone(&archive), &spec.name).unwrap();
         let record = Record::default();
-        let consumer = media::Recorder { record: record.clone(), interval: Duration::from_millis(100) };
+        let consumer = media::CallRecorder { record: record.clone(), interval: Duration::from_millis(100) };
         let clock = Arc::new(SystemClock::new());
         let source =
             SourceHandle::start_with(spec, Box::new(consumer), Arc::clone(&clock) as _, false, Some(recorder)).unwrap();

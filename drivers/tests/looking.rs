@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use drivers::archive::{
-    Archive, ArchiveLimits, ClipError, FrameOptions, Recorder, Recording, Stretch, pictures, sound,
+    Archive, ArchiveLimits, ClipError, FrameOptions, Recorder, Recording, RecordingPart, pictures, sound,
 };
 use drivers::capture::{SourceHandle, SourceKind, SourceSpec};
 use drivers::encoders::{
@@ -60,8 +60,8 @@ fn lighter(folder: &Path, name: &str, seconds: u64, keys: u32) -> PathBuf {
     path
 }
 
-fn whole(path: &Path, from: Duration, to: Duration) -> Vec<Stretch> {
-    vec![Stretch { path: path.to_owned(), begin: Duration::ZERO, from, to }]
+fn whole(path: &Path, from: Duration, to: Duration) -> Vec<RecordingPart> {
+    vec![RecordingPart { path: path.to_owned(), begin: Duration::ZERO, from, to }]
 }
 
 /// The second that a picture of [`lighter`] shows.
@@ -70,7 +70,7 @@ fn second_of(picture: &Picture<'_>) -> u64 {
     (u64::from(middle).saturating_sub(16) + 7) / 14
 }
 
-fn seen(stretches: &[Stretch], times: &[Duration]) -> Vec<(u64, Duration)> {
+fn seen(stretches: &[RecordingPart], times: &[Duration]) -> Vec<(u64, Duration)> {
     let mut seen = Vec::new();
     pictures(stretches, times, options(), |at, picture| seen.push((second_of(picture), at))).unwrap();
     seen
@@ -146,7 +146,7 @@ fn what_is_no_recording_is_an_error_and_what_is_gone_is_nothing() {
     assert!(matches!(outcome(&folder.path().join("gone.mkv")), Err(ClipError::Nothing)));
     let path = lighter(folder.path(), "a.mkv", 1, 25);
     let mut both = whole(&garbage, Duration::ZERO, ms(500));
-    both.push(Stretch { path, begin: ms(500), from: ms(500), to: ms(1500) });
+    both.push(RecordingPart { path, begin: ms(500), from: ms(500), to: ms(1500) });
     assert_eq!(seen(&both, &[ms(200), ms(1000)]).len(), 1, "what is there is shown beside what is not");
 }
 
@@ -157,7 +157,7 @@ fn chunks_that_are_written_are_read_by_two_at_once_across_their_borders() {
     let archive = Arc::new(Archive::open(folder.path(), limits).unwrap());
     let recorder = Recorder::start(Arc::clone(&archive), "cam").unwrap();
     let record = media::Record::default();
-    let consumer = media::Recorder { record: record.clone(), interval: ms(100) };
+    let consumer = media::CallRecorder { record: record.clone(), interval: ms(100) };
     let spec = SourceSpec::new("cam", SourceKind::Test);
     let source =
         SourceHandle::start_with(spec, Box::new(consumer), Arc::new(SystemClock::new()), false, Some(recorder))
@@ -170,10 +170,10 @@ fn chunks_that_are_written_are_read_by_two_at_once_across_their_borders() {
     let session = record.begins()[0].1;
     let recording = Recording { source: "cam".to_owned(), session };
     let span = StreamSpan { start: ms(200), end: ms(60_000) };
-    let stretches: Vec<Stretch> = archive
+    let stretches: Vec<RecordingPart> = archive
         .showing(&recording, span)
         .into_iter()
-        .map(|chunk| Stretch { begin: chunk.name.begin, from: chunk.name.begin, to: chunk.end, path: chunk.path })
+        .map(|chunk| RecordingPart { begin: chunk.name.begin, from: chunk.name.begin, to: chunk.end, path: chunk.path })
         .filter(|stretch| stretch.from < stretch.to)
         .collect();
     assert!(stretches.len() >= 3, "{stretches:?}");
@@ -213,7 +213,7 @@ impl Encoder<Picture<'_>, Vec<Detection>> for Lamps {
 struct OneFile(Option<PathBuf>);
 
 impl Recordings for OneFile {
-    fn stretches(&self, _: &str, stream: StreamSpan) -> Vec<Stretch> {
+    fn stretches(&self, _: &str, stream: StreamSpan) -> Vec<RecordingPart> {
         self.0.iter().flat_map(|path| whole(path, stream.start, stream.end)).collect()
     }
 }
@@ -362,9 +362,9 @@ fn an_asker_who_gives_up_ends_the_writing_down() {
 }
 
 /// A face in the upper half of every picture, a line of writing in its middle, and what it says.
-struct Sign;
+struct FakeSigns;
 
-impl Encoder<Picture<'_>, Vec<Face>> for Sign {
+impl Encoder<Picture<'_>, Vec<Face>> for FakeSigns {
     fn model(&self) -> &str {
         "faces"
     }
@@ -374,7 +374,7 @@ impl Encoder<Picture<'_>, Vec<Face>> for Sign {
     }
 }
 
-impl Encoder<Picture<'_>, Vec<WrittenLine>> for Sign {
+impl Encoder<Picture<'_>, Vec<WrittenLine>> for FakeSigns {
     fn model(&self) -> &str {
         "lines"
     }
@@ -384,7 +384,7 @@ impl Encoder<Picture<'_>, Vec<WrittenLine>> for Sign {
     }
 }
 
-impl Encoder<Picture<'_>, ReadText> for Sign {
+impl Encoder<Picture<'_>, ReadText> for FakeSigns {
     fn model(&self) -> &str {
         "reader"
     }
@@ -398,7 +398,7 @@ impl Encoder<Picture<'_>, ReadText> for Sign {
 fn faces_and_writing_are_looked_for_where_the_question_asks_for_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = lighter(folder.path(), "a.mkv", 10, 25);
-    let sign = Arc::new(Sign);
+    let sign = Arc::new(FakeSigns);
     let filled = Filled {
         faces: Some(Arc::clone(&sign) as _),
         text_detection: Some(Arc::clone(&sign) as _),
@@ -477,7 +477,7 @@ fn a_vision_model_sees_numbered_pictures_and_what_it_names_has_their_time() {
 fn recorded(archive: &Arc<Archive>, folder: &Path, source: &str, count: usize) -> Recording {
     let recorder = Recorder::start(Arc::clone(archive), source).unwrap();
     let record = media::Record::default();
-    let consumer = media::Recorder { record: record.clone(), interval: ms(100) };
+    let consumer = media::CallRecorder { record: record.clone(), interval: ms(100) };
     let spec = SourceSpec::new(source, SourceKind::Test);
     let handle =
         SourceHandle::start_with(spec, Box::new(consumer), Arc::new(SystemClock::new()), false, Some(recorder))
@@ -495,8 +495,8 @@ fn recorded(archive: &Arc<Archive>, folder: &Path, source: &str, count: usize) -
 struct OfArchive(Arc<Archive>, Recording);
 
 impl Recordings for OfArchive {
-    fn stretches(&self, _: &str, stream: StreamSpan) -> Vec<Stretch> {
-        let found = self.0.showing(&self.1, stream).into_iter().map(|chunk| Stretch {
+    fn stretches(&self, _: &str, stream: StreamSpan) -> Vec<RecordingPart> {
+        let found = self.0.showing(&self.1, stream).into_iter().map(|chunk| RecordingPart {
             begin: chunk.name.begin,
             from: stream.start.max(chunk.name.begin),
             to: stream.end.min(chunk.end),

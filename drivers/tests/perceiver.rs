@@ -2,42 +2,25 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // Tests fail by panicking and say what they skip.
 
-use std::sync::{Arc, Mutex};
+mod perception;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use drivers::capture::{AudioBlock, Frame, MediaConsumer, Subtitle};
-use drivers::encoders::{
-    Detection, Encoder, EncoderError, Encoders, Filled, Picture, SpeechThresholds, VoiceActivity, VoiceStep,
-    VoiceWindow,
-};
+use drivers::encoders::{Detection, Encoder, EncoderError, Encoders, Filled, Picture};
 use drivers::perception::{Perceiver, PerceiverConfig};
-use memory_core::ports::{PerceptionSink, PortError};
+use memory_core::ports::PerceptionSink;
 use memory_core::segment::SegmenterConfig;
 use memory_core::{Boundary, Kind, Modality, Perceived, StreamSpan, Timestamp, Value};
+
+use perception::{Loudness, SegmentSink};
 
 const START: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
 const W: u32 = 64;
 const H: u32 = 36;
 /// What a microphone makes of a quiet room.
 const QUIET: f32 = 0.001;
-
-/// Keeps what it is given, or refuses it.
-#[derive(Default)]
-struct Sink {
-    segments: Mutex<Vec<Perceived>>,
-    full: bool,
-}
-
-impl PerceptionSink for Sink {
-    fn perceived(&self, segment: Perceived) -> Result<Timestamp, PortError> {
-        if self.full {
-            return Err(PortError { role: "memory", message: "the disk is full".to_owned() });
-        }
-        let end = segment.end;
-        self.segments.lock().unwrap().push(segment);
-        Ok(end)
-    }
-}
 
 /// Sees a dog in a bright picture, a person and a cup in a dark one, and fails on a black one.
 struct Brightness;
@@ -61,32 +44,6 @@ impl Encoder<Picture<'_>, Vec<Detection>> for Brightness {
     }
 }
 
-/// Hears speech in what is loud.
-struct Loudness;
-
-impl Encoder<VoiceWindow, VoiceStep> for Loudness {
-    fn model(&self) -> &str {
-        "loudness"
-    }
-
-    fn encode(&self, window: &VoiceWindow) -> Result<VoiceStep, EncoderError> {
-        let probability = window.samples[64].abs();
-        Ok(VoiceStep { probability, state: window.state.clone() })
-    }
-}
-
-impl VoiceActivity for Loudness {
-    fn thresholds(&self) -> SpeechThresholds {
-        SpeechThresholds {
-            speech: 0.5,
-            silence: 0.35,
-            min_speech: Duration::from_millis(250),
-            min_silence: Duration::from_millis(300),
-            pad: Duration::ZERO,
-        }
-    }
-}
-
 fn encoders() -> Encoders {
     Encoders::ready(Filled {
         objects: Some(Arc::new(Brightness)),
@@ -95,7 +52,7 @@ fn encoders() -> Encoders {
     })
 }
 
-fn perceiver(encoders: Encoders, sink: &Arc<Sink>) -> Perceiver {
+fn perceiver(encoders: Encoders, sink: &Arc<SegmentSink>) -> Perceiver {
     let config = PerceiverConfig::new("kitchen", SegmenterConfig::default());
     Perceiver::new(config, encoders, Arc::clone(sink) as Arc<dyn PerceptionSink>)
 }
@@ -128,7 +85,7 @@ fn play(perceiver: &mut Perceiver, length: f64, scene: impl Fn(f64) -> (u8, f32)
     perceiver.end(seconds(length));
 }
 
-fn segments(sink: &Sink) -> Vec<Perceived> {
+fn segments(sink: &SegmentSink) -> Vec<Perceived> {
     sink.segments.lock().unwrap().clone()
 }
 
@@ -138,7 +95,7 @@ fn texts(segment: &Perceived) -> Vec<&str> {
 
 #[test]
 fn two_scenes_become_two_segments_with_what_was_seen_in_each() {
-    let sink = Arc::new(Sink::default());
+    let sink = Arc::new(SegmentSink::default());
     let mut perceiver = perceiver(encoders(), &sink);
     play(&mut perceiver, 14.0, |at| (if at < 7.0 { 60 } else { 220 }, 0.0), &[]);
     let segments = segments(&sink);
@@ -168,7 +125,7 @@ fn two_scenes_become_two_segments_with_what_was_seen_in_each() {
 
 #[test]
 fn speech_is_told_where_no_subtitle_tells_it() {
-    let sink = Arc::new(Sink::default());
+    let sink = Arc::new(SegmentSink::default());
     let mut perceiver = perceiver(encoders(), &sink);
     let loud = |at: f64| (60, if (1.0..3.0).contains(&at) || (5.0..7.0).contains(&at) { 0.9 } else { 0.0 });
     play(&mut perceiver, 9.0, loud, &[(1.0, 3.2, "  Put the cup\n on the table. ")]);
@@ -189,7 +146,7 @@ fn speech_is_told_where_no_subtitle_tells_it() {
 
 #[test]
 fn a_subtitle_belongs_to_the_segment_in_which_it_starts() {
-    let sink = Arc::new(Sink::default());
+    let sink = Arc::new(SegmentSink::default());
     let mut perceiver = perceiver(encoders(), &sink);
     let scene = |at: f64| (if at < 7.0 { 60 } else { 220 }, 0.0);
     play(&mut perceiver, 14.0, scene, &[(6.5, 8.5, "over the cut"), (9.0, 10.0, "behind it")]);
@@ -202,7 +159,7 @@ fn a_subtitle_belongs_to_the_segment_in_which_it_starts() {
 
 #[test]
 fn subtitles_alone_are_remembered_too() {
-    let sink = Arc::new(Sink::default());
+    let sink = Arc::new(SegmentSink::default());
     let mut perceiver = perceiver(encoders(), &sink);
     perceiver.begin("session-1", START);
     for at in [2_u64, 4] {
@@ -216,7 +173,7 @@ fn subtitles_alone_are_remembered_too() {
 
 #[test]
 fn a_role_that_is_absent_is_named_in_every_segment_that_it_would_have_served() {
-    let sink = Arc::new(Sink::default());
+    let sink = Arc::new(SegmentSink::default());
     let mut perceiver = perceiver(Encoders::ready(Filled::default()), &sink);
     perceiver.begin("pictures only", START);
     for second in 0..6_u64 {
@@ -238,7 +195,7 @@ fn a_role_that_is_absent_is_named_in_every_segment_that_it_would_have_served() {
 
 #[test]
 fn an_encoder_that_fails_is_counted_and_named_and_the_rest_goes_on() {
-    let sink = Arc::new(Sink::default());
+    let sink = Arc::new(SegmentSink::default());
     let mut perceiver = perceiver(encoders(), &sink);
     play(&mut perceiver, 8.0, |at| (0, if at < 4.0 { 0.9 } else { 0.0 }), &[]);
     let segments = segments(&sink);
@@ -252,7 +209,7 @@ fn an_encoder_that_fails_is_counted_and_named_and_the_rest_goes_on() {
 
 #[test]
 fn a_segment_that_the_memory_refuses_is_counted_as_lost() {
-    let sink = Arc::new(Sink { full: true, ..Sink::default() });
+    let sink = Arc::new(SegmentSink { full: true, ..SegmentSink::default() });
     let mut perceiver = perceiver(encoders(), &sink);
     play(&mut perceiver, 14.0, |at| (if at < 7.0 { 60 } else { 220 }, 0.0), &[]);
     let counts = perceiver.counters().read();
@@ -262,7 +219,7 @@ fn a_segment_that_the_memory_refuses_is_counted_as_lost() {
 
 #[test]
 fn a_session_that_breaks_off_is_handed_on_by_the_next_one() {
-    let sink = Arc::new(Sink::default());
+    let sink = Arc::new(SegmentSink::default());
     let mut perceiver = perceiver(encoders(), &sink);
     perceiver.begin("broken", START);
     for tenth in 0..30_u64 {
@@ -279,7 +236,7 @@ fn a_session_that_breaks_off_is_handed_on_by_the_next_one() {
 
 #[test]
 fn the_wall_clock_of_the_pictures_counts_not_that_of_the_begin() {
-    let sink = Arc::new(Sink::default());
+    let sink = Arc::new(SegmentSink::default());
     let mut perceiver = perceiver(encoders(), &sink);
     perceiver.begin("session-1", START);
     let set_forward = seconds(3600.0);
@@ -294,7 +251,7 @@ fn the_wall_clock_of_the_pictures_counts_not_that_of_the_begin() {
 
 #[test]
 fn a_picture_whose_bytes_do_not_fit_its_size_is_counted() {
-    let sink = Arc::new(Sink::default());
+    let sink = Arc::new(SegmentSink::default());
     let mut perceiver = perceiver(encoders(), &sink);
     perceiver.begin("session-1", START);
     perceiver.frame(Frame { stream: Duration::ZERO, wall: START, width: W, height: H, rgb: &[1, 2, 3] });
@@ -304,7 +261,7 @@ fn a_picture_whose_bytes_do_not_fit_its_size_is_counted() {
 #[test]
 fn the_same_input_gives_the_same_memory() {
     let run = || {
-        let sink = Arc::new(Sink::default());
+        let sink = Arc::new(SegmentSink::default());
         let mut perceiver = perceiver(encoders(), &sink);
         let scene = |at: f64| {
             let shade = [60, 220, 90, 170][(at / 4.5) as usize % 4];
@@ -320,7 +277,7 @@ fn the_same_input_gives_the_same_memory() {
 
 #[test]
 fn a_signal_that_fails_is_an_event_and_a_good_one_is_not() {
-    let sink = Arc::new(Sink::default());
+    let sink = Arc::new(SegmentSink::default());
     let mut perceiver = Perceiver::new(
         PerceiverConfig::new("kitchen", SegmenterConfig::default()),
         Encoders::ready(Filled::default()),
@@ -349,7 +306,7 @@ fn a_signal_that_fails_is_an_event_and_a_good_one_is_not() {
 
 #[test]
 fn an_hour_of_silence_before_a_black_camera_is_told_and_nothing_of_it_is_lost() {
-    let sink = Arc::new(Sink::default());
+    let sink = Arc::new(SegmentSink::default());
     let mut perceiver = perceiver(Encoders::ready(Filled::default()), &sink);
     perceiver.begin("night", START);
     let (black, silence) = (picture(0), vec![0.0; 16_000]);

@@ -2,56 +2,21 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // Tests fail by panicking and say what they skip.
 
+mod perception;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use drivers::capture::{AudioBlock, MediaConsumer};
-use drivers::encoders::{
-    Encoder, EncoderError, Encoders, Filled, SpeechRecogniser, SpeechThresholds, SpokenWord, VoiceActivity, VoiceStep,
-    VoiceWindow,
-};
+use drivers::encoders::{Encoder, EncoderError, Encoders, Filled, SpeechRecogniser, SpokenWord};
 use drivers::perception::{Perceiver, PerceiverConfig};
-use memory_core::ports::{PerceptionSink, PortError};
+use memory_core::ports::PerceptionSink;
 use memory_core::segment::SegmenterConfig;
 use memory_core::{Kind, Modality, Perceived, Timestamp, Value};
 
+use perception::{Loudness, SegmentSink};
+
 const START: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
-
-#[derive(Default)]
-struct Sink(Mutex<Vec<Perceived>>);
-
-impl PerceptionSink for Sink {
-    fn perceived(&self, segment: Perceived) -> Result<Timestamp, PortError> {
-        let end = segment.end;
-        self.0.lock().unwrap().push(segment);
-        Ok(end)
-    }
-}
-
-/// Hears speech in what is loud.
-struct Loudness;
-
-impl Encoder<VoiceWindow, VoiceStep> for Loudness {
-    fn model(&self) -> &str {
-        "loudness"
-    }
-
-    fn encode(&self, window: &VoiceWindow) -> Result<VoiceStep, EncoderError> {
-        Ok(VoiceStep { probability: window.samples[64].abs(), state: window.state.clone() })
-    }
-}
-
-impl VoiceActivity for Loudness {
-    fn thresholds(&self) -> SpeechThresholds {
-        SpeechThresholds {
-            speech: 0.5,
-            silence: 0.35,
-            min_speech: Duration::from_millis(250),
-            min_silence: Duration::from_millis(300),
-            pad: Duration::ZERO,
-        }
-    }
-}
 
 /// Hears two sentences in very loud speech, none in less loud, and fails on the loudest.
 struct Dictation;
@@ -96,7 +61,7 @@ fn heard(length: f64, loudness: impl Fn(f64) -> f32) -> Vec<Perceived> {
 }
 
 fn heard_by(recogniser: Arc<dyn SpeechRecogniser>, length: f64, loudness: impl Fn(f64) -> f32) -> Vec<Perceived> {
-    let sink = Arc::new(Sink::default());
+    let sink = Arc::new(SegmentSink::default());
     let encoders = Encoders::ready(Filled {
         voice_activity: Some(Arc::new(Loudness)),
         speech_recognition: Some(recogniser),
@@ -111,7 +76,7 @@ fn heard_by(recogniser: Arc<dyn SpeechRecogniser>, length: f64, loudness: impl F
         perceiver.audio(AudioBlock { stream, wall: START.saturating_add(stream), samples: &samples });
     }
     perceiver.end(Duration::from_secs_f64(length));
-    let mut segments = sink.0.lock().unwrap();
+    let mut segments = sink.segments.lock().unwrap();
     std::mem::take(&mut *segments)
 }
 

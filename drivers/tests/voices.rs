@@ -5,8 +5,10 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // Tests fail by panicking and say what they skip.
 
+mod perception;
+
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use drivers::capture::{AudioBlock, MediaConsumer};
@@ -14,10 +16,12 @@ use drivers::encoders::{Encoders, Filled, OnnxRuntime, SileroVad, SpectralVoice}
 use drivers::models::{Availability, Catalogue, InstalledModels, Role};
 use drivers::perception::{Perceiver, PerceiverConfig};
 use memory_core::learning::LearningOptions;
-use memory_core::ports::{PerceptionSink, PortError};
+use memory_core::ports::PerceptionSink;
 use memory_core::segment::SegmenterConfig;
 use memory_core::store::MemoryStorage;
 use memory_core::{ManualClock, Memory, MemoryOptions, Observation, Perceived, Person, Sensed, Timestamp};
+
+use perception::SegmentSink;
 
 const START: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
 const RATE: usize = 16_000;
@@ -59,20 +63,9 @@ fn encoders() -> Result<Encoders, String> {
     }))
 }
 
-#[derive(Default)]
-struct Sink(Mutex<Vec<Perceived>>);
-
-impl PerceptionSink for Sink {
-    fn perceived(&self, segment: Perceived) -> Result<Timestamp, PortError> {
-        let end = segment.end;
-        self.0.lock().unwrap().push(segment);
-        Ok(end)
-    }
-}
-
 /// The persons that a memory tells apart in recordings, heard one after the other.
 fn persons(encoders: &Encoders, recordings: &[&[f32]]) -> Vec<Person> {
-    let sink = Arc::new(Sink::default());
+    let sink = Arc::new(SegmentSink::default());
     let mut at = START;
     for (number, samples) in recordings.iter().enumerate() {
         let config = PerceiverConfig::new("microphone", SegmenterConfig::default());
@@ -86,7 +79,7 @@ fn persons(encoders: &Encoders, recordings: &[&[f32]]) -> Vec<Person> {
         perceiver.end(length);
         at = at.saturating_add(length + Duration::from_secs(3600));
     }
-    let segments = std::mem::take(&mut *sink.0.lock().unwrap());
+    let segments = std::mem::take(&mut *sink.segments.lock().unwrap());
     let voiced = |segment: &Perceived| {
         let vectors = segment.events.iter().flat_map(|event| &event.embeddings);
         vectors.filter(|vector| vector.sensed == Sensed::Voice).count()

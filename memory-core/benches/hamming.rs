@@ -9,21 +9,13 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use fuzzing::SplitMix;
 use memory_core::index::signature::{SignatureOptions, SignatureTable};
 
 const NEAREST: usize = 100;
 
-/// Sebastiano Vigna's SplitMix64: the same numbers everywhere.
-fn draw(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
-}
-
-fn signature(state: &mut u64) -> Vec<u64> {
-    (0..SignatureOptions::default().words()).map(|_| draw(state)).collect()
+fn signature(random: &mut SplitMix) -> Vec<u64> {
+    (0..SignatureOptions::default().words()).map(|_| random.draw()).collect()
 }
 
 /// All words into one, in as many registers as the processor has use for.
@@ -38,13 +30,13 @@ fn read(words: &[u64]) -> u64 {
 fn scans(c: &mut Criterion) {
     let mut group = c.benchmark_group("hamming");
     for documents in [100_000_u32, 1_000_000] {
-        let mut state = 42;
+        let mut random = SplitMix(42);
         let mut table = SignatureTable::new(SignatureOptions::default().words());
-        (0..documents).for_each(|ordinal| table.set(ordinal, &signature(&mut state)));
-        let query = signature(&mut state);
+        (0..documents).for_each(|ordinal| table.set(ordinal, &signature(&mut random)));
+        let query = signature(&mut random);
         let bytes = table.bytes();
         assert_eq!(table.nearest(&query, NEAREST, usize::MAX).len(), NEAREST);
-        let plain: Vec<u64> = (0..bytes / 8).map(|_| draw(&mut state)).collect();
+        let plain: Vec<u64> = (0..bytes / 8).map(|_| random.draw()).collect();
         group.throughput(Throughput::Bytes(bytes as u64)).sample_size(30);
         group.bench_function(BenchmarkId::new("100 nearest", documents), |b| {
             b.iter(|| table.nearest(black_box(&query), NEAREST, usize::MAX));

@@ -14,36 +14,21 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use fuzzing::Xorshift;
 use memory_core::index::matrix::{MatrixView, WaveletMatrix};
 
 const SIGMA: u32 = 32_768;
 const QUERIES: usize = 1_024;
 const SPAN: usize = 20;
 
-/// Marsaglia's xorshift: the same numbers everywhere.
-struct Draw(u64);
-
-impl Draw {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    fn symbol(&mut self) -> u32 {
-        let uniform = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
-        f64::from(SIGMA).powf(uniform) as u32 - 1
-    }
+/// A symbol whose rank follows Zipf's law.
+fn symbol(random: &mut Xorshift) -> u32 {
+    f64::from(SIGMA).powf(random.fraction()) as u32 - 1
 }
 
-fn grown(matrix: &mut WaveletMatrix, draw: &mut Draw, len: usize) {
+fn grown(matrix: &mut WaveletMatrix, random: &mut Xorshift, len: usize) {
     while matrix.len() < len {
-        matrix.append(draw.symbol()).expect("a symbol of the alphabet");
+        matrix.append(symbol(random)).expect("a symbol of the alphabet");
     }
 }
 
@@ -52,14 +37,14 @@ fn append(criterion: &mut Criterion) {
     const MORE: usize = 10_000;
     let mut group = criterion.benchmark_group("append");
     group.sample_size(20).throughput(Throughput::Elements(MORE as u64));
-    let (mut matrix, mut draw) = (WaveletMatrix::new(SIGMA).expect("a possible alphabet"), Draw(42));
+    let (mut matrix, mut random) = (WaveletMatrix::new(SIGMA).expect("a possible alphabet"), Xorshift(42));
     for len in [10_000, 100_000, 1_000_000, 10_000_000] {
-        grown(&mut matrix, &mut draw, len);
+        grown(&mut matrix, &mut random, len);
         group.bench_function(BenchmarkId::new("entries of 20, each published", len), |bencher| {
             bencher.iter(|| {
                 for _ in 0..MORE / SPAN {
                     for _ in 0..SPAN {
-                        matrix.append(draw.symbol()).expect("a symbol of the alphabet");
+                        matrix.append(symbol(&mut random)).expect("a symbol of the alphabet");
                     }
                     black_box(matrix.snapshot());
                 }
@@ -69,14 +54,14 @@ fn append(criterion: &mut Criterion) {
 }
 
 fn queries(criterion: &mut Criterion) {
-    let (mut matrix, mut draw) = (WaveletMatrix::new(SIGMA).expect("a possible alphabet"), Draw(42));
+    let (mut matrix, mut random) = (WaveletMatrix::new(SIGMA).expect("a possible alphabet"), Xorshift(42));
     for len in [10_000, 100_000, 1_000_000, 10_000_000] {
-        grown(&mut matrix, &mut draw, len);
+        grown(&mut matrix, &mut random, len);
         let view = matrix.snapshot();
-        let positions: Vec<usize> = (0..QUERIES).map(|_| draw.below(len - SPAN)).collect();
+        let positions: Vec<usize> = (0..QUERIES).map(|_| random.below(len - SPAN)).collect();
         let symbols: Vec<u32> = positions.iter().map(|at| view.access(*at).expect("there")).collect();
         let ordinals: Vec<usize> =
-            symbols.iter().map(|symbol| draw.below(view.count(*symbol).expect("known"))).collect();
+            symbols.iter().map(|symbol| random.below(view.count(*symbol).expect("known"))).collect();
         let mut group = criterion.benchmark_group("query");
         let mut bench = |name: &str, query: &dyn Fn(&MatrixView, usize) -> usize| {
             let mut next = 0;

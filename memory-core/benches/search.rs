@@ -15,30 +15,20 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use fuzzing::Xorshift;
 use memory_core::index::{CompressedIndex, Document, Index, IndexOptions, SearchQuery};
 use memory_core::{EpisodeId, EventId, Kind, Modality, TimeSpan, Timestamp};
 
 const DIMENSIONS: usize = 384;
 const VOCABULARY: f64 = 20_000.0;
 
-/// Marsaglia's xorshift: the same numbers everywhere.
-struct Draw(u64);
+/// Draws texts and vectors.
+struct Texts(Xorshift);
 
-impl Draw {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
+impl Texts {
     /// A word whose rank follows Zipf's law.
     fn word(&mut self) -> String {
-        format!("w{}x", VOCABULARY.powf(self.uniform()) as u64)
+        format!("w{}x", VOCABULARY.powf(self.0.fraction()) as u64)
     }
 
     fn text(&mut self, words: usize) -> String {
@@ -46,14 +36,14 @@ impl Draw {
     }
 
     fn vector(&mut self) -> Vec<f32> {
-        let vector: Vec<f32> = (0..DIMENSIONS).map(|_| self.uniform() as f32 - 0.5).collect();
+        let vector: Vec<f32> = (0..DIMENSIONS).map(|_| self.0.fraction() as f32 - 0.5).collect();
         let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
         vector.into_iter().map(|x| x / norm).collect()
     }
 }
 
 fn documents(count: u64) -> Vec<Document> {
-    let mut draw = Draw(42);
+    let mut texts = Texts(Xorshift(42));
     let document = |id| {
         let start = Timestamp::from_micros(id as i64 * 15_000_000);
         Document {
@@ -65,7 +55,7 @@ fn documents(count: u64) -> Vec<Document> {
             stream: None,
             source: "asr".into(),
             entity: Some(["Anna", "Ben", "Clara"][id as usize % 3].into()),
-            text: draw.text(18),
+            text: texts.text(18),
         }
     };
     (0..count).map(document).collect()
@@ -77,12 +67,12 @@ fn built(documents: &[Document], embedded: bool) -> CompressedIndex {
         index.append(batch);
     }
     if embedded {
-        let mut draw = Draw(7);
+        let mut texts = Texts(Xorshift(7));
         index.use_space(DIMENSIONS);
         for batch in documents.chunks(1_024) {
             let vectors: Vec<_> = batch
                 .iter()
-                .map(|one| (one.id, draw.vector().into_iter().map(|x| (x * 32_767.0) as i16).collect()))
+                .map(|one| (one.id, texts.vector().into_iter().map(|x| (x * 32_767.0) as i16).collect()))
                 .collect();
             index.embed(&vectors);
         }
@@ -116,11 +106,11 @@ fn search(criterion: &mut Criterion) {
         let documents = documents(count);
         for embedded in [false, true] {
             let snapshot = built(&documents, embedded).snapshot();
-            let mut draw = Draw(99);
+            let mut texts = Texts(Xorshift(99));
             let queries: Vec<SearchQuery> = (0..64)
                 .map(|_| SearchQuery {
-                    text: format!("What did Anna say about {}?", draw.text(5)),
-                    embedding: embedded.then(|| draw.vector()),
+                    text: format!("What did Anna say about {}?", texts.text(5)),
+                    embedding: embedded.then(|| texts.vector()),
                     limit: 50,
                     ..SearchQuery::default()
                 })

@@ -36,7 +36,7 @@ struct Index {
 }
 
 #[derive(serde::Deserialize)]
-struct Asked {
+struct AvQuestion {
     id: String,
     category: String,
     question: String,
@@ -47,7 +47,7 @@ struct Asked {
 
 #[derive(serde::Deserialize)]
 struct Questions {
-    questions: Vec<Asked>,
+    questions: Vec<AvQuestion>,
 }
 
 fn event(place: usize, start: f64, end: f64, kind: Kind, text: String) -> Event {
@@ -161,7 +161,7 @@ fn spans(answer: &Answer) -> Vec<(f64, f64)> {
 }
 
 #[derive(Default)]
-struct Tally {
+struct HitTally {
     count: usize,
     first: usize,
     fifth: usize,
@@ -198,7 +198,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     println!("{} events embedded", memory.embedded());
     let asked: Questions = serde_json::from_str(&std::fs::read_to_string(folder.join("questions.json"))?)?;
-    let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
+    let mut tallies: BTreeMap<&str, HitTally> = BTreeMap::new();
     for one in &asked.questions {
         let query = Query { question: one.question.clone(), trace: true, ..Query::default() };
         let open = recall::answer(&query, &memory)?;

@@ -27,11 +27,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use memory_core::index::measure::{SourceText, Workload};
+use memory_core::index::measure::{IndexWorkload, SourceText};
 use memory_core::index::{CompressedIndex, Index, IndexOptions, SearchQuery};
 use memory_core::ports::{PortError, TextEmbedder};
 use memory_core::store::DirStorage;
-use memory_core::word_search::{AlikeTo, Example, USUAL_LIKENESS, WordQuery};
+use memory_core::word_search::{AlikeTo, DEFAULT_LIKENESS, Example, WordQuery};
 use memory_core::{EventId, Memory, MemoryOptions, Observation, Query, SaveIndex, SystemClock, Told};
 use offline::{VectorFile, shared};
 
@@ -42,13 +42,13 @@ const BATCH: u64 = 512;
 const READ: usize = 96;
 
 /// φ that knows the entries by the hashes of their passages, and the questions by their words.
-struct Known {
-    workload: Arc<Workload>,
+struct KnownVectors {
+    workload: Arc<IndexWorkload>,
     numbers: Mutex<HashMap<u64, u64>>,
     questions: HashMap<String, Vec<f32>>,
 }
 
-impl TextEmbedder for Known {
+impl TextEmbedder for KnownVectors {
     fn space(&self) -> &str {
         "recombined"
     }
@@ -76,7 +76,7 @@ fn hash(text: &str) -> u64 {
 }
 
 /// Texts, questions and their vectors.
-fn known(vectors: &VectorFile) -> Result<Known, Failure> {
+fn known(vectors: &VectorFile) -> Result<KnownVectors, Failure> {
     let (mut told, mut asked, mut questions) = (Vec::new(), Vec::new(), HashMap::new());
     let mut folders: Vec<_> = std::fs::read_dir(shared().join("bench/locomo/dev"))?.collect::<Result<Vec<_>, _>>()?;
     folders.sort_by_key(std::fs::DirEntry::path);
@@ -98,8 +98,8 @@ fn known(vectors: &VectorFile) -> Result<Known, Failure> {
             asked.push(SourceText { text, entity: None, vector: Some(vector) });
         }
     }
-    let workload = Workload::new(told, asked).ok_or("no texts with vectors")?;
-    Ok(Known { workload: Arc::new(workload), numbers: Mutex::default(), questions })
+    let workload = IndexWorkload::new(told, asked).ok_or("no texts with vectors")?;
+    Ok(KnownVectors { workload: Arc::new(workload), numbers: Mutex::default(), questions })
 }
 
 fn open(dir: &Path, cache_mib: usize) -> Result<Memory, Failure> {
@@ -112,10 +112,10 @@ fn open(dir: &Path, cache_mib: usize) -> Result<Memory, Failure> {
     Ok(Memory::open_in(Arc::new(DirStorage::new(dir)), options, Arc::new(SystemClock::new()))?)
 }
 
-fn write(dir: &Path, known: Known, entries: u64) -> Result<(), Failure> {
+fn write(dir: &Path, known: KnownVectors, entries: u64) -> Result<(), Failure> {
     let known = Arc::new(known);
     let memory = open(dir, 256)?;
-    memory.set_text_embedder(Some(Arc::<Known>::clone(&known)));
+    memory.set_text_embedder(Some(Arc::<KnownVectors>::clone(&known)));
     let begin = Instant::now();
     for first in (0..entries).step_by(usize::try_from(BATCH)?) {
         let mut batch = Vec::new();
@@ -197,7 +197,7 @@ fn index_of(dir: &Path) -> Result<CompressedIndex, Failure> {
     Err("no saved index".into())
 }
 
-fn ask(dir: &Path, known: Known, questions: usize, cache_mib: usize) -> Result<(), Failure> {
+fn ask(dir: &Path, known: KnownVectors, questions: usize, cache_mib: usize) -> Result<(), Failure> {
     let mut asked: Vec<(String, Vec<f32>)> =
         known.questions.iter().map(|(text, vector)| (text.clone(), vector.clone())).collect();
     asked.sort_by_key(|(text, _)| hash(text));
@@ -238,7 +238,7 @@ fn ask(dir: &Path, known: Known, questions: usize, cache_mib: usize) -> Result<(
             return Err(format!("{of_rows} bytes in rows and {of_texts} in the content").into());
         }
         if let Some(first) = hits.first() {
-            let similar_to = Some(AlikeTo { example: Example::Event(*first), cosine: USUAL_LIKENESS });
+            let similar_to = Some(AlikeTo { example: Example::Event(*first), cosine: DEFAULT_LIKENESS });
             let like = || WordQuery { similar_to, limit: 10, ..WordQuery::default() };
             drop_caches()?;
             alike += cold_like.measure(|| Ok(memory.search_words(&like())?))?.total;

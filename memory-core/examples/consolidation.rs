@@ -9,6 +9,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use fuzzing::Xorshift;
 use memory_core::store::DirStorage;
 use memory_core::{
     Attributes, Boundary, ConsolidationOptions, Kind, ManualClock, Memory, MemoryOptions, Modality, Observation,
@@ -124,13 +125,8 @@ fn segment(number: usize, places: usize, stay: usize) -> Observation {
 
 /// A vector of a place with a little noise.
 fn picture(place: usize, number: usize) -> Vec<f32> {
-    let mut state = (place as u64 + 1) * 0x9E37_79B9_7F4A_7C15;
-    let mut noise = (number as u64 + 1) * 0xD1B5_4A32_D192_ED03;
-    let next = |state: &mut u64| {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        (*state >> 40) as f32 / (1_u64 << 24) as f32 - 0.5
-    };
-    (0..DIMENSIONS).map(|_| next(&mut state) + 0.3 * next(&mut noise)).collect()
+    let mut look = Xorshift((place as u64 + 1) * 0x9E37_79B9_7F4A_7C15);
+    let mut noise = Xorshift((number as u64 + 1) * 0xD1B5_4A32_D192_ED03);
+    let component = |random: &mut Xorshift| (random.draw() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5;
+    (0..DIMENSIONS).map(|_| component(&mut look) + 0.3 * component(&mut noise)).collect()
 }

@@ -12,23 +12,12 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
+use fuzzing::Xorshift;
 use memory_core::index::content::ContentStore;
 use memory_core::index::matrix::WaveletMatrix;
 
 /// Words that make about 20 tokens.
 const WORDS: usize = 17;
-
-/// Marsaglia's xorshift: the same numbers everywhere.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % bound as u64).expect("below a usize")
-    }
-}
 
 /// The texts of all observations, in order of their folders.
 fn texts(root: &Path) -> Result<String, Box<dyn Error>> {
@@ -54,10 +43,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<&str> = all.split(' ').filter(|word| !word.is_empty()).collect();
     let room = words.len().checked_sub(WORDS).filter(|room| *room > 0).ok_or("too few words")?;
 
-    let (mut store, mut draw, mut text_bytes) = (ContentStore::new(), Draw(77_777), 0);
+    let (mut store, mut random, mut text_bytes) = (ContentStore::new(), Xorshift(77_777), 0);
     let start = Instant::now();
     for entry in 0..entries {
-        let begin = draw.below(room);
+        let begin = random.below(room);
         let text = words[begin..begin + WORDS].join(" ");
         text_bytes += text.len();
         store.append(&text)?;
@@ -101,7 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     const READ: usize = 20_000;
     let start = Instant::now();
     for _ in 0..READ {
-        black_box(view.text(draw.below(entries))?);
+        black_box(view.text(random.below(entries))?);
     }
     println!("text of an entry: {:.1} µs", start.elapsed().as_secs_f64() * 1e6 / READ as f64);
 
@@ -112,7 +101,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut matrix = WaveletMatrix::new(sigma)?;
         let start = Instant::now();
         for _ in 0..20_000_000 {
-            let uniform = draw.below(1 << 53) as f64 / (1_u64 << 53) as f64;
+            let uniform = random.below(1 << 53) as f64 / (1_u64 << 53) as f64;
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to σ")]
             matrix.append(f64::from(sigma).powf(uniform) as u32 - 1)?;
         }

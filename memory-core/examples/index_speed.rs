@@ -14,7 +14,7 @@ use std::path::Path;
 
 use std::time::Duration;
 
-use memory_core::index::measure::{Plan, SourceText, Workload, measure, picture};
+use memory_core::index::measure::{IndexPlan, IndexWorkload, SourceText, measure, picture};
 use memory_core::ports::TextEmbedder;
 use memory_core::{Clock, SystemClock, Timestamp};
 use offline::{VectorFile, shared};
@@ -22,7 +22,7 @@ use offline::{VectorFile, shared};
 type Failure = Box<dyn std::error::Error>;
 
 /// Texts and questions of the conversations, with vectors where the file has them.
-fn workload(vectors: Option<&VectorFile>) -> Result<Workload, Failure> {
+fn workload(vectors: Option<&VectorFile>) -> Result<IndexWorkload, Failure> {
     let vector = |text: &str| -> Result<Option<Vec<f32>>, Failure> {
         let Some(vectors) = vectors else { return Ok(None) };
         let found = vectors.embed(&[text])?.pop();
@@ -51,7 +51,7 @@ fn workload(vectors: Option<&VectorFile>) -> Result<Workload, Failure> {
         told.retain(|told| told.vector.is_some());
         questions.retain(|question| question.vector.is_some());
     }
-    Workload::new(told, questions).ok_or_else(|| "no texts with vectors".into())
+    IndexWorkload::new(told, questions).ok_or_else(|| "no texts with vectors".into())
 }
 
 /// Processor time of this thread.
@@ -80,7 +80,7 @@ fn main() -> Result<(), Failure> {
     let clock: Box<dyn Clock> = if processor { Box::new(ProcessorClock) } else { Box::new(SystemClock::new()) };
     let mut all = Vec::new();
     for entries in value("--entries").map_or("100000", String::as_str).split(',') {
-        let plan = Plan { entries: entries.parse()?, queries, scan };
+        let plan = IndexPlan { entries: entries.parse()?, queries, scan };
         let figures = measure(&workload, plan, &*clock, &mut |step| eprintln!("{entries} entries: {step}"));
         println!("{}", figures.table());
         all.push(figures);

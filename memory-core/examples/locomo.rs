@@ -41,7 +41,7 @@ struct Observation {
 }
 
 #[derive(serde::Deserialize)]
-struct Asked {
+struct LocomoQuestion {
     id: String,
     category_name: Option<String>,
     question: String,
@@ -51,8 +51,8 @@ struct Asked {
 
 #[derive(serde::Deserialize)]
 struct Questions {
-    questions: Vec<Asked>,
-    adversarial: Vec<Asked>,
+    questions: Vec<LocomoQuestion>,
+    adversarial: Vec<LocomoQuestion>,
 }
 
 fn event(place: usize, observation: Observation) -> Result<Event, Failure> {
@@ -101,7 +101,7 @@ impl Conversation {
 }
 
 /// What share of a question's evidence is among the first, by depth.
-fn recalled(one: &Asked, answer: &Answer) -> [f64; DEPTHS.len()] {
+fn recalled(one: &LocomoQuestion, answer: &Answer) -> [f64; DEPTHS.len()] {
     let ids: Vec<&String> = answer.evidence.iter().flat_map(|item| &item.observations).collect();
     DEPTHS.map(|depth| {
         let held = one.evidence.iter().filter(|gold| ids.iter().take(depth).any(|id| id == gold)).count();
@@ -114,7 +114,7 @@ fn add(sum: &mut [f64; DEPTHS.len()], other: &[f64; DEPTHS.len()]) {
 }
 
 #[derive(Default)]
-struct Tally {
+struct RankTally {
     count: usize,
     recalled: [f64; DEPTHS.len()],
     declined: usize,
@@ -157,7 +157,7 @@ fn table(
     rows: bool,
     exact: bool,
 ) -> Result<(), Failure> {
-    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+    let mut tallies: BTreeMap<String, RankTally> = BTreeMap::new();
     let (mut times, mut adversarial, mut declined) = (Vec::new(), 0, 0);
     for conversation in conversations {
         let memory = conversation.memory(embedder, options, exact);

@@ -14,7 +14,7 @@ mod offline;
 use std::io::Write as _;
 
 use memory_core::SystemClock;
-use memory_core::learning::measure::{MeasureEnvironment, Plan, Workload, folds, measure};
+use memory_core::learning::measure::{HouseholdPlan, LearningWorkload, MeasureEnvironment, folds, measure};
 use memory_core::ports::TextEmbedder as _;
 use offline::{VectorFile, shared};
 
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let phi = |text: &str| vectors.as_ref()?.embed(&[text]).ok()?.pop();
     let folder = shared().join("bench/procedures/coin");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string());
-    let workload = Workload::read(&split, &read)?;
+    let workload = LearningWorkload::read(&split, &read)?;
     let clock = SystemClock::new();
     let around = MeasureEnvironment { clock: &clock, resident: &resident, phi: &phi };
     if only_folds {
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{folds:#.4?}\n{}", folds.table());
         return Ok(());
     }
-    let figures = measure(&workload, Plan::default(), &around, &mut |_| ());
+    let figures = measure(&workload, HouseholdPlan::default(), &around, &mut |_| ());
     println!("{}", figures.table());
     if let Some(file) = patterns {
         let mut out = std::io::BufWriter::new(std::fs::File::create(file)?);

@@ -29,9 +29,9 @@ const DIMENSIONS: usize = 384;
 type ObserveOutcome<T = ()> = Result<T, Box<dyn Error>>;
 
 /// Vectors as long as MiniLM's, made from nothing: only their size matters here.
-struct Noise;
+struct VectorNoise;
 
-impl TextEmbedder for Noise {
+impl TextEmbedder for VectorNoise {
     fn space(&self) -> &str {
         "noise"
     }
@@ -115,7 +115,7 @@ fn open(dir: &Path) -> ObserveOutcome<Memory> {
 /// Brings the memory to so many episodes, saves its index, writes one in 32 more and goes on until it is killed.
 fn write(dir: &Path, episodes: u64) -> ObserveOutcome {
     let memory = open(dir)?;
-    memory.set_text_embedder(Some(Arc::new(Noise)));
+    memory.set_text_embedder(Some(Arc::new(VectorNoise)));
     let mut n = memory.stats().last_event;
     let begin = n;
     let since = Instant::now();
@@ -158,7 +158,7 @@ fn opened(dir: &Path, what: &str) -> ObserveOutcome {
     let (begin, work) = (Instant::now(), processor_seconds());
     let memory = open(dir)?;
     let opened = begin.elapsed();
-    memory.set_text_embedder(Some(Arc::new(Noise)));
+    memory.set_text_embedder(Some(Arc::new(VectorNoise)));
     let with_vectors = begin.elapsed();
     let query = Query { question: "Where is the blue mug?".into(), ..Query::default() };
     let evidence = memory.ask(&query)?.evidence.len();

@@ -5,15 +5,15 @@
 //! it was founded on, and only the drift follows Eq. 1.
 //!
 //! What points away from the anchor (cosine below 0) is not absorbed. Then the drift, a sum of vectors on the anchor's side,
-//! stays on that side, and the centroid's cosine to the anchor is [`LEAST_COSINE`] at least, whatever comes in whatever order.
+//! stays on that side, and the centroid's cosine to the anchor is [`MIN_ANCHOR_COSINE`] at least, whatever comes in whatever order.
 
-/// β of Eq. 1: what a centroid keeps of its drift at each observation.
-pub(crate) const BETA: f32 = 0.9;
-/// How much of a centroid is its drift; the rest is its anchor.
-const DRIFT: f32 = 0.7;
-/// The cosine to the anchor that no centroid falls below: 0.3 / √(0.7² + 0.3²).
+/// β of Eq. 1: the share of the drift that an observation leaves in place.
+pub(crate) const DRIFT_DECAY: f32 = 0.9;
+/// The weight of the drift in a centroid; the anchor has the rest.
+const DRIFT_WEIGHT: f32 = 0.7;
+/// Lower bound of the cosine of a centroid to its anchor: 0.3 / √(0.7² + 0.3²).
 #[cfg(test)]
-pub(crate) const LEAST_COSINE: f32 = 0.393_919_3;
+pub(crate) const MIN_ANCHOR_COSINE: f32 = 0.393_919_3;
 
 /// One observation: the drift and the centroid after it, unit vectors. `keep` stands for β. `None`, and nothing changes, for a
 /// vector of another space and one that points away from the anchor.
@@ -22,14 +22,14 @@ pub(crate) fn absorb(drift: &[f32], anchor: &[f32], observed: &[f32], keep: f32)
         return None;
     }
     let drift = blend(drift, observed, keep)?;
-    let centroid = blend(&drift, anchor, DRIFT)?;
+    let centroid = blend(&drift, anchor, DRIFT_WEIGHT)?;
     Some((drift, centroid))
 }
 
 /// The same where only the centroid and its anchor are kept: the two determine the drift.
 pub(crate) fn follow(centroid: &mut Vec<f32>, anchor: &[f32], observed: &[f32]) {
     if centroid.len() == anchor.len()
-        && let Some((_, next)) = absorb(&drift_of(centroid, anchor), anchor, observed, BETA)
+        && let Some((_, next)) = absorb(&drift_of(centroid, anchor), anchor, observed, DRIFT_DECAY)
     {
         *centroid = next;
     }
@@ -37,9 +37,9 @@ pub(crate) fn follow(centroid: &mut Vec<f32>, anchor: &[f32], observed: &[f32]) 
 
 /// The drift of a centroid: the unit vector d with n · c = 0.7 d + 0.3 a for the one length n that fits.
 fn drift_of(centroid: &[f32], anchor: &[f32]) -> Vec<f32> {
-    let share = 1.0 - DRIFT;
+    let share = 1.0 - DRIFT_WEIGHT;
     let along = share * dot(centroid, anchor);
-    let length = along + (along * along + DRIFT * DRIFT - share * share).max(0.0).sqrt();
+    let length = along + (along * along + DRIFT_WEIGHT * DRIFT_WEIGHT - share * share).max(0.0).sqrt();
     let mut drift: Vec<f32> = centroid.iter().zip(anchor).map(|(c, a)| length * c - share * a).collect();
     normalise(&mut drift);
     drift
@@ -94,7 +94,7 @@ mod tests {
                 follow(&mut followed, &anchor, vector);
                 for centroid in [&kept, &followed] {
                     prop_assert!((dot(centroid, centroid) - 1.0).abs() < 1e-4);
-                    prop_assert!(dot(centroid, &anchor) >= LEAST_COSINE - 1e-3);
+                    prop_assert!(dot(centroid, &anchor) >= MIN_ANCHOR_COSINE - 1e-3);
                 }
             }
         }
@@ -103,7 +103,7 @@ mod tests {
         fn keeping_the_drift_or_the_centroid_alone_is_the_same(anchor in unit(), observed in prop::collection::vec(unit(), 1..60)) {
             let (mut drift, mut kept, mut followed) = (anchor.clone(), anchor.clone(), anchor.clone());
             for vector in &observed {
-                if let Some((next, centroid)) = absorb(&drift, &anchor, vector, BETA) {
+                if let Some((next, centroid)) = absorb(&drift, &anchor, vector, DRIFT_DECAY) {
                     (drift, kept) = (next, centroid);
                 }
                 follow(&mut followed, &anchor, vector);
@@ -119,7 +119,7 @@ mod tests {
         for _ in 0..200 {
             follow(&mut centroid, &anchor, &other);
         }
-        assert!((dot(&centroid, &anchor) - LEAST_COSINE).abs() < 1e-3, "{centroid:?}");
+        assert!((dot(&centroid, &anchor) - MIN_ANCHOR_COSINE).abs() < 1e-3, "{centroid:?}");
         let before = centroid.clone();
         follow(&mut centroid, &anchor, &[-0.1, 0.99]);
         follow(&mut centroid, &anchor, &[1.0, 0.0, 0.0]);

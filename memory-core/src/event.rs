@@ -108,7 +108,7 @@ pub enum Modality {
     Audio,
 }
 
-/// Where an event comes from.
+/// Origin of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Origin {
     /// Told by another program.
@@ -124,7 +124,7 @@ pub struct Event {
     pub id: EventId,
     /// The episode it belongs to.
     pub episode: EpisodeId,
-    /// Where it comes from.
+    /// Origin of the event.
     pub origin: Origin,
     /// The sender's own id, returned in evidence.
     pub sender_id: Option<String>,
@@ -132,7 +132,7 @@ pub struct Event {
     pub kind: Kind,
     /// The sense that it comes from.
     pub modality: Modality,
-    /// What happened, in words.
+    /// Description of the event in words.
     pub text: String,
     /// Wall-clock begin and end.
     pub span: TimeSpan,
@@ -148,9 +148,9 @@ pub struct Event {
     pub confidence: f32,
     /// Address of the recording, if there is one.
     pub media: Option<String>,
-    /// When it was committed.
+    /// Time of the commit.
     pub received: Timestamp,
-    /// Where it was, or where the robot was.
+    /// Pose of the event, or of the robot.
     pub pose: Option<Pose>,
 }
 
@@ -174,9 +174,9 @@ impl Event {
 pub struct Episode {
     /// Stable id.
     pub id: EpisodeId,
-    /// From the first event's begin to the last one's end; the segment's own span where it was perceived.
+    /// Span from the first event's begin to the last one's end; of a perceived segment, the segment's own span.
     pub span: TimeSpan,
-    /// In stream time, where a recording covers it.
+    /// Span in stream time, if a recording covers it.
     pub stream: Option<StreamSpan>,
     /// The source that opened it.
     pub source: String,
@@ -215,9 +215,9 @@ pub struct Entity {
 /// A place that has a name, with the visits of the robot to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
-    /// As it was first told, or as it was renamed.
+    /// Name as it was first told, or as it was renamed.
     pub name: String,
-    /// What tells where it is.
+    /// How its position is known.
     pub known_by: PlaceKnownBy,
     /// The middle of where it was named; `None` where no pose is known of it.
     pub pose: Option<Pose>,
@@ -234,14 +234,14 @@ pub struct Place {
     pub span: Option<TimeSpan>,
 }
 
-/// What tells where a place is.
+/// How the position of a place is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaceKnownBy {
     /// Its position on a map.
     Pose,
     /// Events that happened there.
     Events,
-    /// Nothing but what somebody said.
+    /// Only from what somebody said.
     Words,
 }
 

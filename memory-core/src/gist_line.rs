@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EventId, TimeSpan};
 
-/// What a line is about.
+/// Subject of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Topic {
     /// A description of what was going on.
     Scene,
-    /// What somebody did.
+    /// An action of somebody.
     Action,
     /// The goal of actions, which stands for all of them.
     Task,
-    /// What somebody said.
+    /// Words of somebody.
     Speech,
     /// How something was.
     State,
@@ -30,17 +30,17 @@ pub enum Topic {
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// What it is about.
+    /// Subject of the line.
     pub topic: Topic,
-    /// In words, cut to what can be read in a breath; of objects, sounds and entities the name.
+    /// Text, cut to a readable length; of objects, sounds and entities the name.
     pub text: String,
-    /// Who spoke or acted, or what it is about.
+    /// Who spoke or acted, or what the line is about.
     pub entity: Option<String>,
     /// How often it happened; of what comes into view or is heard, how often it came.
     pub times: u32,
     /// How long it lasted in sum, microseconds.
     pub lasted: u64,
-    /// From the first begin to the last end.
+    /// Span from the first begin to the last end.
     pub span: TimeSpan,
     /// The highest confidence of its events, 0 to 1.
     pub confidence: f32,

@@ -17,6 +17,6 @@ pub(crate) struct SensedVector {
 pub(crate) struct Lesson {
     pub event: Event,
     pub vectors: Vec<SensedVector>,
-    /// What a language model reads out of it, where there is one.
+    /// Statements that a language model read from it, if there is one.
     pub statements: Vec<Statement>,
 }

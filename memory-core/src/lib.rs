@@ -68,6 +68,7 @@ mod observation;
 pub mod ports;
 mod pose;
 mod query;
+mod random;
 pub mod reasoning;
 pub mod recall;
 mod requests;

@@ -31,11 +31,11 @@ pub struct Told {
     pub id: Option<String>,
     /// Kind of the observation.
     pub kind: Kind,
-    /// What was observed, in words.
+    /// Text of the observation, in words.
     pub text: String,
-    /// When it began; if absent, the time of receipt.
+    /// Begin; if absent, the time of receipt.
     pub at: Option<Timestamp>,
-    /// When it ended.
+    /// End.
     pub until: Option<Timestamp>,
     /// The program that reports it.
     pub source: String,
@@ -45,7 +45,7 @@ pub struct Told {
     pub attributes: Attributes,
     /// The sender's confidence, 0 to 1.
     pub confidence: Option<f32>,
-    /// Where it was, as its sender says.
+    /// Pose as its sender says.
     pub pose: Option<Pose>,
     /// Where the robot was at that time; kept where the sender says no pose. It does not belong to what was told: told again
     /// with another one it is the same observation.
@@ -61,7 +61,7 @@ impl Told {
     }
 }
 
-/// What ended a segment.
+/// Reason for the end of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Boundary {
     /// The picture changed.
@@ -87,7 +87,7 @@ pub struct Perceived {
     pub end: Timestamp,
     /// The same span in stream time.
     pub stream: StreamSpan,
-    /// What ended it.
+    /// Reason for its end.
     pub boundary: Boundary,
     /// The atomic events inside, in order of time. May be empty: the memory also records that nothing happened.
     pub events: Vec<PerceivedEvent>,
@@ -118,13 +118,13 @@ pub struct PerceivedEvent {
     pub attributes: Attributes,
     /// The encoder's confidence, 0 to 1.
     pub confidence: f32,
-    /// Where the robot was in the middle of it.
+    /// Pose of the robot in the middle of it.
     pub pose: Option<Pose>,
     /// Its embeddings, at most one per sense and space; empty if no encoder made one.
     pub embeddings: Vec<SensedEmbedding>,
 }
 
-/// What a vector of the senses describes. Faces and voices are clustered into persons.
+/// Kind of thing that an embedding of the senses describes. Faces and voices are clustered into persons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sensed {
@@ -160,7 +160,7 @@ impl Sensed {
 /// persons. Its vector is the mean of the track's vectors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SensedEmbedding {
-    /// What it describes.
+    /// Kind of thing that it describes.
     pub sensed: Sensed,
     /// Name of the space, unique per model and preprocessing. Vectors of different spaces are never compared.
     pub space: String,

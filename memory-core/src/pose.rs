@@ -10,14 +10,14 @@ pub const MAX_COORDINATE: f64 = 10_000.0;
 /// Largest variance that is kept, square metres or square radians.
 const MAX_VARIANCE: f64 = 1e9;
 
-/// Whose pose it is.
+/// Owner of a pose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PoseOf {
-    /// Of what was observed.
+    /// The thing that was observed.
     #[default]
     Thing,
-    /// Of the robot when it observed it.
+    /// The robot when it observed the thing.
     Robot,
 }
 
@@ -47,7 +47,7 @@ pub struct Pose {
     pub yaw: f64,
     /// How certain it is.
     pub covariance: Option<Covariance>,
-    /// Whose pose it is.
+    /// Owner of the pose.
     pub of: PoseOf,
 }
 
@@ -76,7 +76,7 @@ pub struct RawPose {
     /// 36 numbers (ROS, rows of x, y, z and the rotations about them), 9 (rows of x, y and yaw), 3 (variances of x, y and
     /// yaw), or none.
     pub covariance: Vec<f64>,
-    /// Whose pose it is.
+    /// Owner of the pose.
     pub of: PoseOf,
 }
 

@@ -19,7 +19,7 @@ pub struct Query {
     pub until: Option<Timestamp>,
     /// Use only events with a pose in this circle.
     pub near: Option<Near>,
-    /// Where the robot is now, if that is known: no observation may have come from there yet.
+    /// Current pose of the robot, if it is known: no observation may have come from there yet.
     pub robot: Option<Pose>,
     /// The time that "now" means in the question; the clock if absent.
     pub now: Option<Timestamp>,
@@ -122,7 +122,7 @@ pub enum Intent {
     Procedural,
     /// How something is done with, or without, something.
     Constraint,
-    /// What somebody usually does.
+    /// Habits of a person.
     Character,
 }
 
@@ -151,7 +151,7 @@ pub struct Evidence {
     pub stream: Option<StreamSpan>,
     /// The sense that it comes from.
     pub modality: Modality,
-    /// What happened, in words.
+    /// Description of the event in words.
     pub text: String,
     /// How well it supports the answer, 0 to 1. Comparable within one answer only.
     pub score: f32,
@@ -167,7 +167,7 @@ pub struct Evidence {
     pub entity: Option<String>,
     /// Attributes that were told or perceived with it.
     pub attributes: Attributes,
-    /// Where it was, or where the robot was.
+    /// Pose of the event, or of the robot.
     pub pose: Option<Pose>,
 }
 
@@ -187,7 +187,7 @@ pub struct Elapsed {
 /// One step on the way to an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TraceStep {
-    /// What was done.
+    /// Name of the step.
     pub step: String,
     /// The result.
     pub detail: String,
@@ -198,7 +198,7 @@ pub struct TraceStep {
 pub struct Answer {
     /// The answer in words; `None` if the memory holds no evidence.
     pub answer: Option<String>,
-    /// Where to find what a question for a place asks for: the pose of the event that the answer rests on.
+    /// Pose of what a question for a place asks for: that of the event that the answer rests on.
     pub pose: Option<Pose>,
     /// Index of the chosen option.
     pub choice: Option<usize>,
@@ -214,7 +214,7 @@ pub struct Answer {
     pub modality: QuestionModality,
     /// The events behind the answer, best first.
     pub evidence: Vec<Evidence>,
-    /// What this answer had to do without, as `role: reason`.
+    /// What the answer had to do without, as `role: reason`.
     pub degraded: Vec<String>,
     /// Processing time by phase.
     pub elapsed: Elapsed,

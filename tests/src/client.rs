@@ -60,12 +60,12 @@ pub struct Client {
 
 #[derive(Debug, Default)]
 struct Inbox {
-    state: Mutex<State>,
+    state: Mutex<ClientState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ClientState {
     messages: Vec<Message>,
     filters: Vec<String>,
     connected: u64,
@@ -77,16 +77,16 @@ struct State {
 }
 
 impl Inbox {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ClientState> {
         self.state.lock().expect("no holder of the inbox panics")
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    fn change(&self, change: impl FnOnce(&mut ClientState)) {
         change(&mut self.lock());
         self.changed.notify_all();
     }
 
-    fn wait<T>(&self, what: &str, deadline: Duration, mut look: impl FnMut(&State) -> Option<T>) -> Result<T> {
+    fn wait<T>(&self, what: &str, deadline: Duration, mut look: impl FnMut(&ClientState) -> Option<T>) -> Result<T> {
         let end = Instant::now() + deadline;
         let mut state = self.lock();
         loop {

@@ -33,7 +33,7 @@ pub use environment::{engram, engram_command, fixtures_dir, free_port, models_di
 pub use language_model::{LanguageModel, ModelRequest, Play, completion};
 pub use mcp::{McpClient, read_result};
 pub use notifications::Notifications;
-pub use numbers::Random;
+pub use numbers::SeededRandom;
 pub use process::{Finished, Process, run_to_end};
 pub use small_disk::SmallDisk;
 pub use stage::{SOON, Stage, evidence_ids};

@@ -1,22 +1,20 @@
 //! Random numbers that are the same in every run.
 
-/// SplitMix64: small, seeded, good enough to choose moments and resamples.
-#[derive(Debug, Clone)]
-pub struct Random(u64);
+use fuzzing::SplitMix;
 
-impl Random {
+/// A seeded sequence, good enough to choose moments and resamples.
+#[derive(Debug, Clone)]
+pub struct SeededRandom(SplitMix);
+
+impl SeededRandom {
     /// A sequence that `seed` determines.
     pub fn seeded(seed: u64) -> Self {
-        Self(seed)
+        Self(SplitMix(seed))
     }
 
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.draw()
     }
 
     /// A number below `bound`, which is not zero.

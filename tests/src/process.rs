@@ -16,12 +16,12 @@ use crate::until;
 pub struct Process {
     name: String,
     child: Child,
-    said: Arc<Said>,
+    said: Arc<OutputLine>,
     readers: Vec<JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
-struct Said {
+struct OutputLine {
     lines: Mutex<Vec<String>>,
     more: Condvar,
 }
@@ -38,7 +38,7 @@ impl Process {
             .stderr(Stdio::piped())
             .spawn()
             .with_context(|| format!("cannot start {name}: {}", command.get_program().display()))?;
-        let said = Arc::new(Said::default());
+        let said = Arc::new(OutputLine::default());
         let stdout = child.stdout.take().expect("stdout is piped");
         let stderr = child.stderr.take().expect("stderr is piped");
         let readers = vec![follow(stdout, Arc::clone(&said)), follow(stderr, Arc::clone(&said))];
@@ -134,7 +134,7 @@ impl Drop for Process {
     }
 }
 
-fn follow(stream: impl Read + Send + 'static, said: Arc<Said>) -> JoinHandle<()> {
+fn follow(stream: impl Read + Send + 'static, said: Arc<OutputLine>) -> JoinHandle<()> {
     std::thread::spawn(move || {
         let mut stream = BufReader::new(stream);
         let mut line = Vec::new();

@@ -122,7 +122,7 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
 #[test]
 fn no_rooms_of_a_crate_depend_on_each_other_in_a_circle() -> Result<()> {
     for (name, fewest) in [("memory-core", 20), ("drivers", 6), ("agent", 20)] {
-        let mut rooms = Rooms::of(&repository().join(name).join("src"))?;
+        let mut rooms = Rooms::read(&repository().join(name).join("src"))?;
         assert!(rooms.leads_to.len() >= fewest, "{name} has only {:?}: this check sees nothing", rooms.leads_to.keys());
         let circle = rooms.peel();
         assert!(circle.is_empty(), "{name}: these rooms depend on each other in a circle: {circle:#?}");
@@ -142,9 +142,9 @@ fn a_circle_is_seen_through_braces_and_re_exports() -> Result<()> {
     write("high/mod.rs", "use std::fmt;\nuse crate::{\n    low::Base,\n};\npub struct Thing(Base);\n")?;
     write("apart.rs", "use crate::low::Base;\n")?;
     write("low.rs", "//! See crate::high.\npub struct Base;\n#[cfg(test)]\nmod tests {\n    use crate::Thing;\n}\n")?;
-    assert!(Rooms::of(folder.path())?.peel().is_empty(), "comments and tests are no dependency");
+    assert!(Rooms::read(folder.path())?.peel().is_empty(), "comments and tests are no dependency");
     write("low.rs", "use crate::Thing;\npub struct Base;\n")?;
-    let circle = Rooms::of(folder.path())?.peel();
+    let circle = Rooms::read(folder.path())?.peel();
     assert_eq!(circle.keys().collect::<Vec<_>>(), ["high", "low"]);
     Ok(())
 }
@@ -155,7 +155,7 @@ struct Rooms {
 }
 
 impl Rooms {
-    fn of(src: &Path) -> Result<Self> {
+    fn read(src: &Path) -> Result<Self> {
         let mut texts: Vec<(String, String)> = Vec::new();
         let mut root = String::new();
         for path in sources(src)? {

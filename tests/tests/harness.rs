@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use engram_tests::{Broker, Random, media};
+use engram_tests::{Broker, SeededRandom, media};
 
 #[test]
 fn a_client_hears_itself_through_a_broker_that_was_restarted() -> Result<()> {
@@ -42,6 +42,6 @@ fn clips_can_be_made_here() -> Result<()> {
 
 #[test]
 fn seeded_numbers_are_the_same_in_every_run() {
-    let mut random = Random::seeded(7);
+    let mut random = SeededRandom::seeded(7);
     assert_eq!([random.below(100), random.below(100), random.below(100)], [87, 4, 46]);
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use engram_tests::{Broker, Client, Random, Stage, until};
+use engram_tests::{Broker, Client, SeededRandom, Stage, until};
 use serde_json::json;
 
 const ROBOT: &str = "besieged";
@@ -23,13 +23,13 @@ fn seconds() -> u64 {
     std::env::var("ENGRAM_HOSTILE_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
 }
 
-fn one_of<'a>(random: &mut Random, choices: &[&'a str]) -> &'a str {
+fn one_of<'a>(random: &mut SeededRandom, choices: &[&'a str]) -> &'a str {
     let place = usize::try_from(random.below(choices.len() as u64)).unwrap_or(0);
     choices[place]
 }
 
 /// One thing that somebody may do to a robot whose broker lets everybody in.
-fn harm(client: &Client, random: &mut Random) -> Result<()> {
+fn harm(client: &Client, random: &mut SeededRandom) -> Result<()> {
     let deep = || "[".repeat(50_000);
     let long = |length: usize| json!({"text": "x".repeat(length), "source": "hostile"}).to_string();
     match random.below(12) {
@@ -61,7 +61,7 @@ fn harm(client: &Client, random: &mut Random) -> Result<()> {
 
 /// Does harm until it is over, coming back as somebody else now and then. Returns how often.
 fn besiege(broker: &Broker, over: &AtomicBool, seed: u64) -> Result<u64> {
-    let mut random = Random::seeded(seed);
+    let mut random = SeededRandom::seeded(seed);
     let mut done = 0;
     while !over.load(Ordering::Relaxed) {
         let client = broker.client()?;

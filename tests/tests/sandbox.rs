@@ -25,7 +25,7 @@ fn unit() -> Result<Unit> {
 
 /// The sandbox of the unit, or a loud word that there is none here.
 fn sandbox(unit: &Unit) -> Result<Option<Sandbox>> {
-    match Sandbox::of(unit, &engram()?)? {
+    match Sandbox::around(unit, &engram()?)? {
         Ok(sandbox) => Ok(Some(sandbox)),
         Err(why) => {
             skipped(&format!("********** the unit's sandbox was NOT tested: {why} **********"));
@@ -261,7 +261,7 @@ fn nothing_outside_of_its_directories_can_be_written_in_the_units_sandbox() -> R
 fn a_directive_that_nobody_thought_about_is_an_error() -> Result<()> {
     let text = fs::read_to_string(repository().join("systemd/engram.service"))?;
     let unit = Unit::parse(&text.replace("[Service]", "[Service]\nBindPaths=/srv"))?;
-    match Sandbox::of(&unit, &engram()?) {
+    match Sandbox::around(&unit, &engram()?) {
         Err(error) => assert!(error.to_string().contains("BindPaths=/srv"), "{error:#}"),
         Ok(Err(why)) => skipped(&format!("********** the unit's sandbox was NOT tested: {why} **********")),
         Ok(Ok(_)) => panic!("a sandbox without the directive"),

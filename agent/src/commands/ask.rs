@@ -15,8 +15,8 @@ use crate::json::pose::near_body;
 use crate::output::{Output, progress};
 use crate::{opening, when};
 
-/// What an answer may need on top of the deadline, to travel.
-const GRACE: Duration = Duration::from_millis(500);
+/// Additional time after the deadline for the answer to arrive.
+const REPLY_GRACE: Duration = Duration::from_millis(500);
 
 /// Asks and prints the answer.
 ///
@@ -93,17 +93,17 @@ async fn by_mqtt(config: &Config, question: &AskedQuestion, zone: &jiff::tz::Tim
     let bar = progress(None, "{spinner} {msg}");
     if question.progress {
         let bar = bar.clone();
-        client.on_reasoning(&tag, move |step| bar.set_message(told(step))).await;
+        client.on_reasoning(&tag, move |step| bar.set_message(step_line(step))).await;
     }
     // The agent's own deadline ends first, so that its reason is heard.
-    let answer = client.ask(body, question.patience + GRACE).await;
+    let answer = client.ask(body, question.patience + REPLY_GRACE).await;
     bar.finish_and_clear();
     client.close().await;
     requester::checked(answer)
 }
 
 /// A step of looking again, as a line of progress.
-fn told(step: &Json) -> String {
+fn step_line(step: &Json) -> String {
     let tool = step["tool"].as_str().unwrap_or_default().replace('_', " ");
     format!("looking again: step {} of at most {}, {tool}", step["step"], step["steps"])
 }

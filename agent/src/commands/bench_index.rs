@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use memory_core::SystemClock;
-use memory_core::index::measure::{Figures, Plan, SourceText, Times, Workload, measure, picture};
+use memory_core::index::measure::{IndexFigures, IndexPlan, IndexWorkload, SearchTimes, SourceText, measure, picture};
 use serde_json::{Value as Json, json};
 
 use crate::cli::IndexBenchArgs;
@@ -11,17 +11,17 @@ use crate::config::ModelsConfig;
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, progress};
 
-/// Texts per call of the encoder.
-const BATCH: usize = 64;
+/// Number of texts in one call of the encoder.
+const BATCH_TEXTS: usize = 64;
 
-/// Measures each size that is asked for and draws the picture.
+/// Measures each requested size and draws the picture.
 ///
 /// # Errors
 /// [`Exit::Source`] if the texts cannot be read or the picture cannot be written, [`Exit::Internal`] if the encoder fails.
 pub fn run(args: &IndexBenchArgs, config: &ModelsConfig, output: Output) -> Result<Exit, Failure> {
     let (mut told, mut questions) = texts(&args.dir)?;
     let embedded = embed(&mut told, &mut questions, config)?;
-    let workload = Workload::new(told, questions)
+    let workload = IndexWorkload::new(told, questions)
         .ok_or_else(|| Failure::new(Exit::Source, format!("{}: no texts and questions in it", args.dir.display())))?;
     if !output.json && !embedded {
         output.text("no text embedding model is installed: words only");
@@ -29,7 +29,7 @@ pub fn run(args: &IndexBenchArgs, config: &ModelsConfig, output: Output) -> Resu
     let mut all = Vec::new();
     for entries in &args.entries {
         let bar = progress(None, "{spinner} {msg}");
-        let plan = Plan { entries: *entries, queries: args.queries, scan: !args.no_scan };
+        let plan = IndexPlan { entries: *entries, queries: args.queries, scan: !args.no_scan };
         let figures = measure(&workload, plan, &SystemClock::new(), &mut |step| {
             bar.set_message(format!("{entries} entries: {step}"));
             bar.tick();
@@ -83,7 +83,7 @@ fn embed(told: &mut [SourceText], questions: &mut [SourceText], config: &ModelsC
     let encoders = crate::senses::encoders::load(config, Some(&[drivers::models::Role::TextEmbedding]))?;
     encoders.wait_ready();
     let Some(embedder) = encoders.text_embedder() else { return Ok(false) };
-    for batch in told.chunks_mut(BATCH).chain(questions.chunks_mut(BATCH)) {
+    for batch in told.chunks_mut(BATCH_TEXTS).chain(questions.chunks_mut(BATCH_TEXTS)) {
         let passages: Vec<String> = batch
             .iter()
             .map(|one| one.entity.as_ref().map_or_else(|| one.text.clone(), |who| format!("{who}: {}", one.text)))
@@ -95,9 +95,9 @@ fn embed(told: &mut [SourceText], questions: &mut [SourceText], config: &ModelsC
     Ok(true)
 }
 
-fn report(figures: &Figures) -> Json {
+fn report(figures: &IndexFigures) -> Json {
     let times =
-        |times: Times| json!({"p50_ms": times.p50.as_secs_f64() * 1e3, "p99_ms": times.p99.as_secs_f64() * 1e3});
+        |times: SearchTimes| json!({"p50_ms": times.p50.as_secs_f64() * 1e3, "p99_ms": times.p99.as_secs_f64() * 1e3});
     let bytes = &figures.bytes;
     json!({
         "entries": figures.entries,

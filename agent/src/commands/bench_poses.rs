@@ -22,16 +22,16 @@ const RADIUS: f64 = 15.0;
 /// How long the robot drives once round all rooms, seconds.
 const ROUND_S: f64 = 480.0;
 
-/// What it cost.
+/// Cost of a run.
 struct Cost {
     poses: u64,
     used: u64,
     wall: Duration,
     cpu: Option<Duration>,
     visits: u64,
-    /// Compacted.
+    /// Bytes of the store before the run, compacted.
     store_before: u64,
-    /// As it was written.
+    /// Bytes of the store after the run, as it was written.
     store_after: u64,
     store_compacted: u64,
 }

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use drivers::models::Role;
 use memory_core::SystemClock;
-use memory_core::learning::measure::{Figures, Folds, MeasureEnvironment, Plan, Times, Workload, measure};
+use memory_core::learning::measure::{
+    Folds, HouseholdPlan, LearningFigures, LearningTimes, LearningWorkload, MeasureEnvironment, measure,
+};
 use serde_json::{Value as Json, json};
 
 use crate::cli::ProceduresBenchArgs;
@@ -22,7 +24,7 @@ pub fn run(args: &ProceduresBenchArgs, config: &ModelsConfig, output: Output) ->
         let path = args.dir.join(name);
         std::fs::read_to_string(&path).map_err(|error| error.to_string())
     };
-    let workload = Workload::read(&args.split, &read)
+    let workload = LearningWorkload::read(&args.split, &read)
         .map_err(|error| Failure::new(Exit::Source, format!("{}: {error}", args.dir.display())))?;
     let encoders = match args.embed {
         true => Some(crate::senses::encoders::load(config, Some(&[Role::TextEmbedding]))?),
@@ -36,7 +38,7 @@ pub fn run(args: &ProceduresBenchArgs, config: &ModelsConfig, output: Output) ->
         output.text("no text embedding model is installed: words only");
     }
     let phi = |text: &str| embedder.as_ref()?.embed(&[text]).ok()?.pop();
-    let plan = Plan { facts: args.facts, procedures: args.procedures, ..Plan::default() };
+    let plan = HouseholdPlan { facts: args.facts, procedures: args.procedures, ..HouseholdPlan::default() };
     let clock = SystemClock::new();
     let around = MeasureEnvironment { clock: &clock, resident: &resident, phi: &phi };
     let bar = progress(None, "{spinner} {msg}");
@@ -57,7 +59,7 @@ pub fn run(args: &ProceduresBenchArgs, config: &ModelsConfig, output: Output) ->
     Ok(Exit::Ok)
 }
 
-fn write(path: &Path, workload: &Workload, figures: &Figures) -> std::io::Result<()> {
+fn write(path: &Path, workload: &LearningWorkload, figures: &LearningFigures) -> std::io::Result<()> {
     let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
     for mined in workload.mined(figures.mining.1) {
         writeln!(file, "{}", json!(mined))?;
@@ -85,8 +87,8 @@ fn folds(folds: &Folds) -> Json {
     })
 }
 
-fn report(figures: &Figures) -> Json {
-    let times = |times: Times| {
+fn report(figures: &LearningFigures) -> Json {
+    let times = |times: LearningTimes| {
         let [mean, p50, p95, worst] =
             [times.mean, times.p50, times.p95, times.worst].map(|time| time.as_secs_f64() * 1e3);
         json!({"mean_ms": mean, "p50_ms": p50, "p95_ms": p95, "worst_ms": worst})

@@ -12,10 +12,10 @@ use crate::config::{Config, Directories};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
-/// How long the running agent may take: it reads every record.
-const PATIENCE: Duration = Duration::from_secs(3600);
-/// Problems printed one by one; more are counted.
-const SHOWN: usize = 100;
+/// Maximum time for the running agent to answer: it reads every record.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(3600);
+/// Maximum number of problems printed one by one; more are counted.
+const MAX_SHOWN: usize = 100;
 
 /// Verifies every record of the store.
 ///
@@ -27,7 +27,7 @@ pub fn run(global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
     if let Ok(CommandTarget::Agent(agent)) = &opened {
         return by_mqtt(agent, &loaded.config, output);
     }
-    let file = Directories::of(&loaded.config).memory;
+    let file = Directories::from_config(&loaded.config).memory;
     let spinner = crate::output::progress(None, "{spinner} checking {msg} {elapsed}");
     spinner.enable_steady_tick(std::time::Duration::from_millis(100));
     spinner.set_message(file.display().to_string());
@@ -54,7 +54,7 @@ pub fn run(global: &GlobalArgs, output: Output) -> Result<Exit, Failure> {
 
 /// Has the agent check the store that it uses.
 fn by_mqtt(agent: &RunningAgent, config: &Config, output: Output) -> Result<Exit, Failure> {
-    let reply = agent.command(config, "check", json!({}), PATIENCE)?;
+    let reply = agent.command(config, "check", json!({}), REPLY_TIMEOUT)?;
     let problems: Vec<String> =
         reply["problems"].as_array().into_iter().flatten().filter_map(|one| one.as_str().map(str::to_owned)).collect();
     let total = reply["problems_total"].as_u64().and_then(|total| usize::try_from(total).ok());
@@ -70,11 +70,11 @@ fn tell(store: &str, records: u64, problems: &[String], total: usize, output: Ou
         output.text(format!("{store}: {records} records, all sound"));
     } else {
         output.text(format!("{store}: {records} records, {total} problems"));
-        for problem in problems.iter().take(SHOWN) {
+        for problem in problems.iter().take(MAX_SHOWN) {
             output.text(format!("  {problem}"));
         }
-        if total > SHOWN {
-            output.text(format!("  … and {} more", total - SHOWN));
+        if total > MAX_SHOWN {
+            output.text(format!("  … and {} more", total - MAX_SHOWN));
         }
         output.text("restore a backup, or keep going: what is sound stays readable");
     }

@@ -58,7 +58,7 @@ pub fn run(args: &ClipArgs, global: &GlobalArgs, output: Output) -> Result<Exit,
     Ok(Exit::Ok)
 }
 
-/// What the clip shall show.
+/// Span of the clip.
 struct WantedClip {
     span: TimeSpan,
     /// Episodes with the recordings that are files of their own.
@@ -122,7 +122,7 @@ fn read(episode: &Json) -> Option<Episode> {
 }
 
 impl WantedClip {
-    /// From the archive where that has it, else from the files that are their own recording.
+    /// Takes the recording from the archive if it has one, else from the files that are their own recording.
     fn parts(&self, recordings: &Recordings, source: Option<&str>) -> Result<Vec<ClipPart>, Failure> {
         let source = source.or(self.source.as_deref());
         let chunks = recordings.archive.covering(source, self.span);
@@ -155,7 +155,7 @@ impl WantedClip {
             let begin = episode.start.saturating_sub(episode.stream_start);
             let part = ClipPart { path, from: self.span.start.since(begin), to: self.span.end.since(begin) };
             // The episodes of one file are one stretch of it.
-            if !parts.iter().any(|known| known.path == part.path && known.from.abs_diff(part.from) < SAME) {
+            if !parts.iter().any(|known| known.path == part.path && known.from.abs_diff(part.from) < TIME_TOLERANCE) {
                 parts.push(part);
             }
         }
@@ -172,5 +172,5 @@ impl WantedClip {
     }
 }
 
-/// Times in answers are rounded to the millisecond.
-const SAME: Duration = Duration::from_millis(5);
+/// Tolerance of times: those in answers are rounded to the millisecond.
+const TIME_TOLERANCE: Duration = Duration::from_millis(5);

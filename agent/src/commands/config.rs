@@ -49,7 +49,7 @@ fn with_files(loaded: Loaded) -> Result<Loaded, ConfigError> {
     if let Err(failure) = encoders::installed(&config.models, None) {
         say("models.manifest".to_owned(), format!("cannot be used: {:#}", failure.error));
     }
-    if let Some(message) = config::unusable(&config::Directories::of(config).data) {
+    if let Some(message) = config::unusable(&config::Directories::from_config(config).data) {
         say("data_dir".to_owned(), format!("cannot be used: {message}"));
     }
     if let Err(failure) = opening::robot(config) {

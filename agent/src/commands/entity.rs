@@ -1,20 +1,17 @@
 //! `engram entity`: who is known, and what people say of them. Asks the agent that runs; without one, opens the store.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use memory_core::{NamingError, NamingRequest, SystemClock};
 use serde_json::{Value as Json, json};
 
 use super::place::{self, CommandTarget};
+use super::requester::REPLY_TIMEOUT;
 use crate::cli::{EntityCommand, GlobalArgs};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::mqtt::entities;
 use crate::opening;
 use crate::output::Output;
-
-/// How long the running agent may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Prints who is known, or what became of a naming.
 ///
@@ -49,7 +46,7 @@ pub fn run(command: &EntityCommand, global: &GlobalArgs, output: Output) -> Resu
                     ("name_entity", json!({ "entity": entity, "split": others }))
                 }
             };
-            agent.command(config, name, body, PATIENCE)?
+            agent.command(config, name, body, REPLY_TIMEOUT)?
         }
     };
     if output.json {

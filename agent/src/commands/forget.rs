@@ -44,7 +44,7 @@ pub fn run(args: &ForgetArgs, global: &GlobalArgs, output: Output) -> Result<Exi
         CommandTarget::Store(memory) => {
             let reply = memory.forget(&request).map_err(refused)?;
             let is_visible = |event| matches!(memory.event(EventId(event)), Ok(Some(_)));
-            llm::forget_known_facts(&Directories::of(config).data, is_visible);
+            llm::forget_known_facts(&Directories::from_config(config).data, is_visible);
             let left = media::delete_forgotten(memory, &media::Recordings::open(config)?);
             if left > 0 {
                 let message = format!(
@@ -120,7 +120,7 @@ fn confirm(shown: &Json, output: Output) -> Result<(), Failure> {
     }
 }
 
-/// What would be hidden, in lines.
+/// Formats what would be hidden, in lines.
 fn plan(shown: &Json) -> String {
     let number = |name: &str| shown[name].as_u64().unwrap_or(0);
     let mut lines =

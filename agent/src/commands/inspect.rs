@@ -11,6 +11,7 @@ use memory_core::{
 use serde_json::{Value as Json, json};
 
 use super::place::{self, CommandTarget, RunningAgent};
+use super::requester::REPLY_TIMEOUT;
 use crate::cli::{GlobalArgs, InspectArgs, InspectCommand};
 use crate::config::{Config, Loaded};
 use crate::exit::{Exit, Failure, OrExit};
@@ -20,9 +21,6 @@ use crate::mqtt::episodes::{EventList, episode, event_body, page};
 use crate::mqtt::places;
 use crate::output::Output;
 use crate::{opening, output, when};
-
-/// How long the running agent may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Prints what was asked for.
 ///
@@ -72,7 +70,7 @@ pub(super) fn one_episode(
         }
         CommandTarget::Agent(agent) => {
             let body = json!({ "episode": id.to_string() });
-            agent.command(&loaded.config, "get", body, PATIENCE).map(|mut reply| Some(reply["episode"].take()))
+            agent.command(&loaded.config, "get", body, REPLY_TIMEOUT).map(|mut reply| Some(reply["episode"].take()))
         }
     }
 }
@@ -94,12 +92,12 @@ pub(super) fn list_episodes(
         CommandTarget::Agent(agent) => {
             let at = |end: fn(&TimeSpan) -> Timestamp| filter.span.as_ref().map(|span| end(span).format(zone));
             let body = json!({ "since": at(|span| span.start), "until": at(|span| span.end), "limit": filter.limit });
-            agent.command(&loaded.config, "list", body, PATIENCE)
+            agent.command(&loaded.config, "list", body, REPLY_TIMEOUT)
         }
     }
 }
 
-/// Where recordings can be looked at from this machine.
+/// Returns where recordings can be viewed from this machine.
 pub(super) fn links(config: &Config) -> Result<MediaLinks, Failure> {
     Ok(MediaLinks::new(Recordings::open(config)?, &config.recording.server))
 }
@@ -138,13 +136,13 @@ fn read(
         InspectCommand::Entities { limit } => Some(entities::entities(memory, *limit, zone).or_exit(Exit::Store)?),
         InspectCommand::Facts { subject, past, limit } => {
             let filter = FactFilter { subject: subject.clone(), past: *past, limit: Some(*limit), budget: None };
-            Some(List::Facts(filter).of(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
+            Some(List::Facts(filter).list(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
         }
         InspectCommand::Gists { level, since, until, limit } => {
             let level = Level::ALL.into_iter().find(|one| one.name() == level.as_str()).unwrap_or(Level::Hour);
             let span = span(since.as_deref(), until.as_deref(), now, zone)?;
             let filter = GistFilter { level, span, limit: Some(*limit), budget: None };
-            Some(List::Gists(filter).of(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
+            Some(List::Gists(filter).list(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
         }
         InspectCommand::Places { limit } => Some(places::list(memory, *limit, zone).or_exit(Exit::Store)?),
         InspectCommand::Stats => Some(entities::stats(memory)),
@@ -187,7 +185,7 @@ fn by_mqtt(
         InspectCommand::Places { limit } => ("list", json!({ "of": "places", "limit": limit })),
         InspectCommand::Stats => ("list", json!({ "of": "stats" })),
     };
-    let mut reply = agent.command(config, command, body, PATIENCE)?;
+    let mut reply = agent.command(config, command, body, REPLY_TIMEOUT)?;
     if matches!(what, InspectCommand::Events { .. }) {
         // As the store itself says it, a number.
         let next = reply["next"].as_str().and_then(|next| next.parse::<EventId>().ok());
@@ -265,7 +263,7 @@ fn place_line(item: &Json, now: Timestamp, zone: &TimeZone) -> String {
         Some(count) => format!(
             "{count} {}, {} in all, {}",
             if count == 1 { "visit" } else { "visits" },
-            lasted(item["lasted_s"].as_u64().unwrap_or_default()),
+            duration_text(item["lasted_s"].as_u64().unwrap_or_default()),
             time(item, "first", "last", now, zone)
         ),
     };
@@ -283,7 +281,7 @@ fn spoken_line(item: &Json, now: Timestamp, zone: &TimeZone) -> String {
 }
 
 /// "1 h 20 min", "45 s".
-fn lasted(seconds: u64) -> String {
+fn duration_text(seconds: u64) -> String {
     match (seconds / 3_600, seconds % 3_600 / 60) {
         (0, 0) => format!("{seconds} s"),
         (0, minutes) => format!("{minutes} min"),

@@ -9,7 +9,7 @@ use super::{block_on, prepare};
 use crate::cli::{GlobalArgs, McpArgs};
 use crate::config::Directories;
 use crate::exit::{Exit, Failure};
-use crate::mcp::{self, BrokerDoor, Door, Options};
+use crate::mcp::{self, BrokerAccess, MemoryAccess, Options};
 use crate::opening;
 
 /// Serves one client until it closes stdin.
@@ -24,16 +24,16 @@ pub fn run(args: &McpArgs, global: &GlobalArgs) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::Config, message));
     }
     if std::io::stdin().is_terminal() {
-        invite();
+        print_hint();
     }
     let options = Options { zone: opening::zone(config)?, forget: args.allow_forget };
-    let door = BrokerDoor::new(config.mqtt.clone(), opening::robot(config)?, Directories::of(config));
-    let door = Door::Broker(Box::new(door));
-    block_on(mcp::serve_stdio(door, Arc::new(SystemClock::new()), options))?;
+    let access = BrokerAccess::new(config.mqtt.clone(), opening::robot(config)?, Directories::from_config(config));
+    let access = MemoryAccess::Broker(Box::new(access));
+    block_on(mcp::serve_stdio(access, Arc::new(SystemClock::new()), options))?;
     Ok(Exit::Ok)
 }
 
 #[allow(clippy::print_stderr, reason = "a hint to the person at the terminal, not output")]
-fn invite() {
+fn print_hint() {
     eprintln!("engram mcp: waiting for a client of the Model Context Protocol on stdin (docs/integrations.md)");
 }

@@ -15,10 +15,10 @@ use crate::exit::{Exit, Failure, OrExit};
 use crate::output::{Output, progress};
 use crate::{opening, when};
 
-/// Observations in one request at most.
+/// Maximum number of observations in one request.
 const BATCH_ITEMS: usize = 500;
-/// Rejections printed one by one; more are counted.
-const SHOWN: usize = 20;
+/// Maximum number of rejections printed one by one; more are counted.
+const MAX_SHOWN: usize = 20;
 
 /// Tells the memory one thing, or a file of them.
 ///
@@ -225,12 +225,12 @@ impl Total {
             line.push_str(&format!(", {} rejected", self.rejected.len()));
         }
         output.text(line);
-        for item in self.rejected.iter().take(SHOWN) {
+        for item in self.rejected.iter().take(MAX_SHOWN) {
             let message = item["error"]["message"].as_str().unwrap_or_default();
             output.text(format!("  item {}: {message}", item["index"]));
         }
-        if self.rejected.len() > SHOWN {
-            output.text(format!("  … and {} more", self.rejected.len() - SHOWN));
+        if self.rejected.len() > MAX_SHOWN {
+            output.text(format!("  … and {} more", self.rejected.len() - MAX_SHOWN));
         }
     }
 }

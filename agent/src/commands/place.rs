@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::opening;
 use crate::operator::{self, Proof};
 
-/// Where a command is carried out.
+/// Place where a command is carried out.
 pub enum CommandTarget {
     /// The store, opened.
     Store(Memory),
@@ -33,7 +33,7 @@ pub struct RunningAgent {
 
 #[derive(Debug)]
 enum Why {
-    /// It uses the store of this machine.
+    /// The command opens the store of this machine.
     InUse(String),
     /// Flags name it.
     Named,
@@ -86,7 +86,7 @@ pub fn is_named(loaded: &Loaded) -> bool {
 }
 
 fn has_memory(config: &Config) -> bool {
-    DirStorage::new(Directories::of(config).memory).exists()
+    DirStorage::new(Directories::from_config(config).memory).exists()
 }
 
 /// Whether a host is this machine, by its name.
@@ -108,9 +108,10 @@ impl RunningAgent {
         // Who may not write there is obeyed as anybody else on the broker is. A machine without a memory gets no directory, and
         // the broker of another machine learns nothing that opens this one.
         let ours = !self.may_be_elsewhere() || is_here(&config.mqtt.host);
-        let proof = (ours && has_memory(config)).then(|| Proof::leave(&Directories::of(config), name).ok()).flatten();
+        let proof =
+            (ours && has_memory(config)).then(|| Proof::leave(&Directories::from_config(config), name).ok()).flatten();
         if let Some(proof) = &proof {
-            body[operator::FIELD] = proof.name().into();
+            body[operator::PROOF_FIELD] = proof.name().into();
         }
         let reply = block_on(async {
             let client = requester::connect(config).await?;

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use memory_core::{Clock, Memory, ProcedureError, SystemClock, Timestamp};
 use serde_json::{Map, Value as Json, json};
 
 use super::place::{self, CommandTarget};
+use super::requester::REPLY_TIMEOUT;
 use crate::cli::{GlobalArgs, ProcedureArgs, ProcedureCommand, WhichArgs};
 use crate::config::Config;
 use crate::exit::{Exit, Failure};
@@ -17,9 +17,6 @@ use crate::json::fields::Fields;
 use crate::mqtt::procedure::{read, render};
 use crate::output::Output;
 use crate::{opening, when};
-
-/// How long the running agent may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Asks and prints the answer.
 ///
@@ -34,7 +31,7 @@ pub fn run(args: &ProcedureArgs, global: &GlobalArgs, output: Output) -> Result<
     let now = clock.now();
     let reply = match place::open(&loaded, clock)? {
         CommandTarget::Store(memory) => offline(&memory, config, &request, &zone)?,
-        CommandTarget::Agent(agent) => agent.command(config, "procedure", Json::Object(request), PATIENCE)?,
+        CommandTarget::Agent(agent) => agent.command(config, "procedure", Json::Object(request), REPLY_TIMEOUT)?,
     };
     if let Some(file) = args.query.picture_file() {
         let picture = reply["picture"].as_str().unwrap_or_default();
@@ -105,7 +102,7 @@ fn request(query: &ProcedureCommand) -> Map<String, Json> {
 }
 
 impl ProcedureCommand {
-    /// Where the picture goes, if it is one and goes to a file.
+    /// Returns the file that the picture goes to, if it is a picture and goes to a file.
     fn picture_file(&self) -> Option<&Path> {
         let Self::Show { svg, dot, .. } = self else { return None };
         svg.as_deref().or(dot.as_deref()).filter(|file| *file != Path::new("-"))
@@ -134,7 +131,7 @@ fn text(query: &ProcedureCommand, reply: &Json, now: Timestamp, zone: &TimeZone)
             items(reply, "procedures").iter().map(|one| summary(one, now, zone)).collect()
         }
         ProcedureCommand::Get { .. } => vec![whole(&reply["procedure"], now, zone)],
-        ProcedureCommand::Paths { .. } => ways(reply),
+        ProcedureCommand::Paths { .. } => path_lines(reply),
         ProcedureCommand::Next { .. } => likely(reply, "next"),
         ProcedureCommand::Missing { .. } => {
             let mut lines = likely(reply, "missing");
@@ -208,7 +205,7 @@ fn whole(found: &Json, now: Timestamp, zone: &TimeZone) -> String {
     lines.join("\n")
 }
 
-fn ways(reply: &Json) -> Vec<String> {
+fn path_lines(reply: &Json) -> Vec<String> {
     let way = |way: &Json| {
         let steps: Vec<&str> = items(way, "steps").iter().filter_map(Json::as_str).collect();
         format!("{}  seen {:<3}  {}", percent(way), way["seen"], steps.join(" → "))
@@ -242,7 +239,7 @@ fn alternatives(reply: &Json) -> Vec<String> {
             .iter()
             .map(|one| format!("instead: {} with {}, seen {}", string(one, "step"), string(one, "with"), one["seen"])),
     );
-    let ways = ways(reply);
+    let ways = path_lines(reply);
     if !ways.is_empty() {
         lines.push("other ways:".to_owned());
         lines.extend(ways);

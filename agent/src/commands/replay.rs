@@ -25,10 +25,10 @@ use crate::senses::{Source, encoders, note_played};
 use crate::service::{EpisodeEvent, MemoryService, ServiceOptions};
 use crate::{opening, when};
 
-/// How long what is queued may take to become durable at the end.
-const DRAIN: Duration = Duration::from_secs(60);
-/// Episodes shown at most, newest first.
-const EPISODES: usize = 100;
+/// Maximum time for queued events to become durable at the end.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(60);
+/// Maximum number of episodes shown, newest first.
+const MAX_EPISODES: usize = 100;
 
 /// Plays recordings and shows what was remembered of them.
 ///
@@ -68,7 +68,7 @@ pub fn run(args: &ReplayArgs, global: &GlobalArgs, output: Output) -> Result<Exi
         played.push(one);
     }
     embed(&service, encoders.text_embedder().is_some(), output);
-    threads.drain(DRAIN);
+    threads.drain(DRAIN_TIMEOUT);
     new.collect();
 
     let answers = questions(args, &memory, &zone)?;
@@ -121,7 +121,7 @@ fn play(
     let uri = format!("file:{}", file.display());
     let source = source_of_flag(&uri, Some(args.speed), &args.playback);
     let begin = Instant::now();
-    note_played(&source_name(&uri), &source, &Places::of(config));
+    note_played(&source_name(&uri), &source, &Places::from_config(config));
     let source = Source::start(
         &source_name(&uri),
         &source,
@@ -281,7 +281,7 @@ impl ReplayReport<'_> {
             let pose = inside.iter().find_map(|event| event.pose.clone());
             summaries.push(EpisodeSummary { summary: texts.join("; "), episode, pose });
         }
-        let hidden = summaries.len().saturating_sub(EPISODES);
+        let hidden = summaries.len().saturating_sub(MAX_EPISODES);
         let episodes =
             page(&EpisodeListPage { episodes: summaries.split_off(hidden), next: None }, zone, &MediaLinks::default());
         Ok(New { episodes, events, event_count, degraded })

@@ -1,11 +1,16 @@
 //! Requests to the running agent: their failures as exit codes.
 
+use std::time::Duration;
+
 use serde_json::Value as Json;
 
 use crate::config::{Config, Loaded, Origin};
 use crate::exit::{Exit, Failure};
 use crate::mqtt::request::{Client, RequestError};
 use crate::opening;
+
+/// Maximum time for the running agent to answer a command that reads or names.
+pub const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connects to the broker of the configuration, to talk to its robot.
 ///

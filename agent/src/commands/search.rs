@@ -2,7 +2,6 @@
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use memory_core::word_search::{Snippet, WordSearchError};
@@ -10,16 +9,14 @@ use memory_core::{Clock, Memory, SystemClock, Timestamp};
 use serde_json::{Map, Value as Json, json};
 
 use super::place::{self, CommandTarget};
+use super::requester::REPLY_TIMEOUT;
 use crate::cli::{GlobalArgs, SearchArgs};
 use crate::exit::{Exit, Failure};
-use crate::json::fields::{Fields, Moment};
+use crate::json::fields::{Fields, TimeBase};
 use crate::media::MediaLinks;
 use crate::mqtt::search;
 use crate::output::{Output, visible};
 use crate::{opening, when};
-
-/// How long the running agent may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Searches and prints what was found.
 ///
@@ -50,7 +47,7 @@ pub fn run(args: &SearchArgs, global: &GlobalArgs, output: Output) -> Result<Exi
             let fields = Map::from_iter(body.as_object().cloned().unwrap_or_default());
             offline(&memory, &fields, now, &zone, &super::inspect::links(config)?)?
         }
-        CommandTarget::Agent(agent) => agent.command(config, "search", body, PATIENCE)?,
+        CommandTarget::Agent(agent) => agent.command(config, "search", body, REPLY_TIMEOUT)?,
     };
     if output.json {
         output.json(&reply);
@@ -75,7 +72,7 @@ fn offline(
     zone: &TimeZone,
     links: &MediaLinks,
 ) -> Result<Json, Failure> {
-    let moment = Moment { now, zone: zone.clone() };
+    let moment = TimeBase { now, zone: zone.clone() };
     let query =
         search::read(Fields(fields), &moment).map_err(|refusal| Failure::new(Exit::Refused, refusal.message))?;
     let page = memory.search_words(&query).map_err(|error| {

@@ -67,7 +67,7 @@ pub fn backup(args: &BackupArgs, global: &GlobalArgs, output: Output) -> Result<
             }
             let name = own_name(".backup");
             agent.command(config, "backup", json!({"file": name}), seconds(args.timeout))?;
-            let backups = Directories::of(config).backups;
+            let backups = Directories::from_config(config).backups;
             let done = upkeep::fetch_backup(&backups, &name, &args.file, args.replace).map_err(failure)?;
             json!({"file": args.file, "events": done.events, "seq": done.seq, "bytes": done.bytes})
         }
@@ -108,7 +108,7 @@ pub fn restore(args: &RestoreArgs, global: &GlobalArgs, output: Output) -> Resul
         }
         CommandTarget::Agent(agent) => {
             // The agent reads backups in its own directory alone, which this user need not be able to list.
-            let (directories, reserve) = (Directories::of(config), BackupLimits::from(&config.backup).reserve);
+            let (directories, reserve) = (Directories::from_config(config), BackupLimits::from(&config.backup).reserve);
             let copy = upkeep::hand_over(&args.file, &directories, own_name(".backup"), reserve).map_err(failure)?;
             let body = json!({"file": copy.name()});
             let mut done = agent.command(config, "restore", body, seconds(args.timeout))?;
@@ -144,7 +144,7 @@ pub fn export(args: &ExportArgs, global: &GlobalArgs, output: Output) -> Result<
             }
             let name = own_name("-export");
             agent.command(config, "export", json!({"dir": name}), seconds(args.timeout))?;
-            let backups = Directories::of(config).backups;
+            let backups = Directories::from_config(config).backups;
             exported(&args.dir, upkeep::fetch_export(&backups, &name, &args.dir).map_err(failure)?)
         }
     };
@@ -228,7 +228,7 @@ fn name_there(path: &Path, what: &str) -> Result<String, Failure> {
 /// A name that no other run of this program chooses.
 fn own_name(kind: &str) -> String {
     let nanos = clock().now().to_jiff().as_nanosecond();
-    format!("{}{}-{nanos}{kind}", upkeep::OWN, std::process::id())
+    format!("{}{}-{nanos}{kind}", upkeep::OWN_PREFIX, std::process::id())
 }
 
 fn failure(error: UpkeepError) -> Failure {

@@ -11,7 +11,7 @@ pub struct Directories {
     pub data: PathBuf,
     /// The store.
     pub memory: PathBuf,
-    /// Backups and exports that are asked for by MQTT.
+    /// Backups and exports requested over MQTT.
     pub backups: PathBuf,
     /// Recordings that came with an import.
     pub imported: PathBuf,
@@ -21,7 +21,7 @@ pub struct Directories {
 
 impl Directories {
     /// The directories that `config` means on this machine.
-    pub fn of(config: &Config) -> Self {
+    pub fn from_config(config: &Config) -> Self {
         let data = config.data_dir.clone().unwrap_or_else(default_data_dir);
         let backups = config.backup.dir.clone().unwrap_or_else(|| data.join("backups"));
         Self { memory: data.join("memory"), media: data.join("media"), imported: data.join("imported"), backups, data }
@@ -40,7 +40,7 @@ pub fn default_data_dir() -> PathBuf {
     )
 }
 
-/// Why nothing can be kept in a directory, whoever tries; `None` if it may do.
+/// Returns why no user can keep anything in a directory; `None` if it may be usable.
 pub fn unusable(directory: &Path) -> Option<String> {
     let there = directory.ancestors().find(|path| path.symlink_metadata().is_ok())?;
     if !there.is_dir() {
@@ -54,7 +54,7 @@ pub fn unusable(directory: &Path) -> Option<String> {
 
 /// Budgets of the configuration that the disk below them cannot hold, one sentence each.
 pub fn beyond_the_disk(config: &Config) -> Vec<String> {
-    let directories = Directories::of(config);
+    let directories = Directories::from_config(config);
     let mut said = Vec::new();
     let mut look = |key: &str, mib: u64, directory: &Path| {
         let Some(there) = directory.ancestors().find(|path| path.is_dir()) else { return };

@@ -101,21 +101,21 @@ impl Default for EndpointConfig {
 /// Purposes, each with whether it is used unless `purposes` says otherwise.
 type Suiting = &'static [(Purpose, bool)];
 
-/// What suits `[llm.chat]`.
-const OF_CHAT: Suiting = &[
+/// Purposes that suit `[llm.chat]`.
+const CHAT_PURPOSES: Suiting = &[
     (Purpose::Answers, true),
     (Purpose::Gists, true),
     (Purpose::Procedures, true),
     (Purpose::Controller, true),
     (Purpose::Facts, false),
 ];
-/// The same for `[llm.vision]`.
-const OF_VISION: Suiting = &[(Purpose::Captions, true), (Purpose::Looking, true)];
+/// Purposes that suit `[llm.vision]`.
+const VISION_PURPOSES: Suiting = &[(Purpose::Captions, true), (Purpose::Looking, true)];
 
 impl LlmConfig {
     /// The endpoints by the name of their section, with what suits them.
     fn endpoints(&self) -> [(&'static str, &EndpointConfig, Suiting); 2] {
-        [("chat", &self.chat, OF_CHAT), ("vision", &self.vision, OF_VISION)]
+        [("chat", &self.chat, CHAT_PURPOSES), ("vision", &self.vision, VISION_PURPOSES)]
     }
 
     /// The endpoints that are used, with their section and their purposes.
@@ -137,7 +137,7 @@ impl LlmConfig {
         for (section, endpoint, suiting) in self.endpoints() {
             let mut say = |key: &str, message: String| problems.push((format!("{section}.{key}"), message));
             if let Some(url) = &endpoint.url
-                && let Err(message) = crate::endpoint_address::Address::parse(url)
+                && let Err(message) = crate::endpoint_address::EndpointAddress::parse(url)
             {
                 say("url", message);
             }

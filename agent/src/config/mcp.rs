@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::SHORTEST_TOKEN;
+use super::MIN_TOKEN_CHARS;
 
 /// `[mcp]`: the Model Context Protocol over HTTP, so that language models on this network can use the memory.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -40,8 +40,8 @@ impl McpConfig {
         if self.listen.is_some() && self.token.is_none() && self.token_file.is_none() {
             problems.push(("token_file", "is missing: the memory is served only to whoever knows a token".to_owned()));
         }
-        if self.token.as_ref().is_some_and(|token| token.len() < SHORTEST_TOKEN) {
-            problems.push(("token", format!("is shorter than {SHORTEST_TOKEN} characters, and could be guessed")));
+        if self.token.as_ref().is_some_and(|token| token.len() < MIN_TOKEN_CHARS) {
+            problems.push(("token", format!("is shorter than {MIN_TOKEN_CHARS} characters, and could be guessed")));
         }
         if let Some(origin) = self.origins.iter().find(|origin| !is_origin(origin)) {
             problems.push((

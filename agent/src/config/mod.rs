@@ -38,8 +38,8 @@ pub use pose::{PoseConfig, PoseOptions};
 pub use reasoning::{ControllerKind, ReasoningConfig};
 pub use schema::{closest, schema};
 pub use sections::{
-    Accelerator, BackupConfig, CompactionConfig, LearningConfig, LogConfig, LogFormat, MediaServerConfig, MemoryConfig,
-    MetricsConfig, ModelsConfig, RecordingConfig, SHORTEST_TOKEN, SegmentsConfig, SourceConfig, Speed,
+    Accelerator, BackupConfig, CompactionConfig, LearningConfig, LogConfig, LogFormat, MIN_TOKEN_CHARS,
+    MediaServerConfig, MemoryConfig, MetricsConfig, ModelsConfig, RecordingConfig, SegmentsConfig, SourceConfig, Speed,
 };
 pub use source_spec::source_spec;
 pub use tensorrt::{EnginePrecision, TensorRtConfig, TensorRtRoad};
@@ -258,7 +258,7 @@ pub fn load(sources: &LayerSources) -> Result<Loaded, ConfigError> {
         .try_into()
         .map_err(|error: toml::de::Error| ConfigError { problems: vec![value_problem(&error, &layers)] })?;
     let problems = validate(&config, &layers);
-    // Whoever moves the data directory moves what is built for this machine with it.
+    // What is built for this machine moves with the data directory.
     if let Some(data) = &config.data_dir {
         config.models.tensorrt.cache.get_or_insert_with(|| data.join("engines"));
     }

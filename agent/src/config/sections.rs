@@ -354,8 +354,8 @@ impl MediaServerConfig {
         if self.enabled && self.token.is_none() && self.token_file.is_none() {
             problems.push(("token_file", "is missing: recordings are served only to whoever knows a token".to_owned()));
         }
-        if self.token.as_ref().is_some_and(|token| token.len() < SHORTEST_TOKEN) {
-            problems.push(("token", format!("is shorter than {SHORTEST_TOKEN} characters, and could be guessed")));
+        if self.token.as_ref().is_some_and(|token| token.len() < MIN_TOKEN_CHARS) {
+            problems.push(("token", format!("is shorter than {MIN_TOKEN_CHARS} characters, and could be guessed")));
         }
         if self.url.as_ref().is_some_and(|url| !url.starts_with("http://") && !url.starts_with("https://")) {
             problems
@@ -365,8 +365,8 @@ impl MediaServerConfig {
     }
 }
 
-/// Fewest characters of a token.
-pub const SHORTEST_TOKEN: usize = 16;
+/// Minimum number of characters of a token.
+pub const MIN_TOKEN_CHARS: usize = 16;
 
 /// `[metrics]`: Prometheus and health over HTTP.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

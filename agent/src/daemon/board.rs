@@ -92,7 +92,7 @@ impl Board {
         self.changed.notify_one();
     }
 
-    /// What the program may take.
+    /// Sets the ceiling of the program, MiB.
     pub fn ceiling(&self, mib: u64) {
         self.state.lock().ceiling_mib = mib;
     }
@@ -128,7 +128,7 @@ impl Board {
         };
     }
 
-    /// What is missing of something, if it is.
+    /// Returns what is missing of a part, if anything.
     #[cfg(test)]
     pub(super) fn note_of(&self, what: &str) -> Option<String> {
         self.state.lock().degraded.get(what).cloned()

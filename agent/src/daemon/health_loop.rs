@@ -15,11 +15,11 @@ use crate::mqtt::MqttCounters;
 use crate::service::MemoryService;
 use crate::watchdog::{Stalled, Watchdog};
 
-/// How often the report is made though nothing announced a change.
-const BEAT: Duration = Duration::from_secs(1);
-/// How long the store may fail to answer before the program ends, for systemd to start it afresh.
-const STORE_PATIENCE: Duration = Duration::from_secs(30);
-/// What health calls loops that are stuck.
+/// Interval at which the report is made even if nothing announced a change.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
+/// How long the store may fail to answer before the program ends, so that systemd restarts it.
+const STORE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Name of stuck loops in health.
 const LOOPS: &str = "loops";
 
 /// The report of this moment.
@@ -45,7 +45,7 @@ pub async fn run(
     archive: Arc<Archive>,
     watchdog: Arc<Watchdog>,
 ) -> String {
-    let mut beat = tokio::time::interval(BEAT);
+    let mut beat = tokio::time::interval(REPORT_INTERVAL);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let watched = systemd::watchdog().is_some();
     let mut last_answer = Instant::now();
@@ -63,8 +63,8 @@ pub async fn run(
                             systemd::alive();
                         }
                     }
-                    Err(reason) if last_answer.elapsed() > STORE_PATIENCE => {
-                        return format!("the store has not answered for {STORE_PATIENCE:?}: {reason}");
+                    Err(reason) if last_answer.elapsed() > STORE_TIMEOUT => {
+                        return format!("the store has not answered for {STORE_TIMEOUT:?}: {reason}");
                     }
                     Err(reason) => tracing::error!(%reason, "the store does not answer"),
                 }
@@ -85,7 +85,7 @@ pub async fn run(
 async fn store_answers(service: &MemoryService) -> Result<(), String> {
     let memory = service.memory().clone();
     let read = tokio::task::spawn_blocking(move || memory.setting("recording"));
-    match tokio::time::timeout(STORE_PATIENCE, read).await {
+    match tokio::time::timeout(STORE_TIMEOUT, read).await {
         Ok(Ok(Ok(_))) => Ok(()),
         Ok(Ok(Err(error))) => Err(error.to_string()),
         Ok(Err(panic)) => Err(panic.to_string()),
@@ -93,7 +93,7 @@ async fn store_answers(service: &MemoryService) -> Result<(), String> {
     }
 }
 
-/// What is known of the loops, from one beat to the next.
+/// State of the loops, from one report to the next.
 #[derive(Default)]
 struct Loops {
     stalled: Vec<String>,
@@ -113,7 +113,7 @@ impl Loops {
         self.stalled.is_empty()
     }
 
-    /// As health and the status line say it.
+    /// Formats it for health and the status line.
     fn problem(&self) -> Option<String> {
         (!self.stalled.is_empty()).then(|| format!("stuck: {}", self.stalled.join(", ")))
     }
@@ -144,7 +144,7 @@ mod tests {
     use memory_core::{ManualClock, Timestamp};
 
     use super::*;
-    use crate::watchdog::PATIENCE;
+    use crate::watchdog::STUCK_AFTER;
 
     #[test]
     fn a_stuck_loop_withholds_the_watchdog_and_is_named_in_the_status_line() {
@@ -156,11 +156,11 @@ mod tests {
         assert!(loops.look(watchdog.stalled()));
         assert_eq!(line(&loops), "0 episodes, 0 events; 0 of 0 sources running");
 
-        clock.advance(PATIENCE + Duration::from_secs(1));
+        clock.advance(STUCK_AFTER + Duration::from_secs(1));
         client.tick();
         assert!(!loops.look(watchdog.stalled()), "fed although the writer is stuck");
         assert!(line(&loops).ends_with("; stuck: memory writer"), "{}", line(&loops));
-        clock.advance(PATIENCE + Duration::from_secs(1));
+        clock.advance(STUCK_AFTER + Duration::from_secs(1));
         assert!(!loops.look(watchdog.stalled()));
         assert!(line(&loops).ends_with("; stuck: mqtt in, memory writer"), "{}", line(&loops));
 

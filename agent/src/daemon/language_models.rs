@@ -34,7 +34,7 @@ impl RunningModels {
         self.models.stop();
     }
 
-    /// What is done after something was forgotten: what was read out of it goes too.
+    /// Removes what a model read from events that were forgotten.
     pub fn after_forgetting(&self) -> impl Fn(&Memory) + Send + Sync + 'static {
         let facts = self.facts.clone();
         move |memory| {

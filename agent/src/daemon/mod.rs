@@ -11,9 +11,9 @@
 //! everything it accepted is committed), memory. Only a store that does not answer ends the program by itself.
 
 mod board;
-mod front_door;
 mod health_loop;
 mod language_models;
+mod mqtt_interface;
 mod perceiving;
 mod recording;
 mod reload;
@@ -40,7 +40,7 @@ use crate::exit::{Exit, Failure, OrExit};
 use crate::logging::Log;
 use crate::mcp::{self, McpServer};
 use crate::media::{MediaLinks, MediaServer, Recordings};
-use crate::mqtt::{Identity, LocalDoor, MqttCounters};
+use crate::mqtt::{Identity, LocalAccess, MqttCounters};
 use crate::service::{MemoryService, ServiceOptions};
 use crate::upkeep::AutomaticOptions;
 use crate::watchdog::Watchdog;
@@ -55,14 +55,14 @@ pub struct RunOptions {
     pub strict: bool,
 }
 
-/// How long the service's threads may take to finish what is queued.
-const DRAIN_MEMORY: Duration = Duration::from_secs(20);
-/// How long the sources may take to hand on their last segments.
-const DRAIN_SOURCES: Duration = Duration::from_secs(20);
-/// How long the broker may take to hear the last words.
-const DRAIN_FRONT_DOOR: Duration = Duration::from_secs(10);
+/// Maximum time for the threads of the service to finish what is queued.
+const MEMORY_DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
+/// Maximum time for the sources to deliver their last segments.
+const SOURCES_DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
+/// Maximum time to send the last messages to the broker.
+const MQTT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long `--strict` waits for the broker.
-const STRICT_BROKER: Duration = Duration::from_secs(10);
+const STRICT_BROKER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Runs until a signal, the end of all files with `exit_at_end`, or a broken store. `layers` are what `loaded` was made from.
 ///
@@ -91,7 +91,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let zone = opening::zone(config)?;
     let identity_robot = opening::robot(config)?;
-    let directories = Directories::of(config);
+    let directories = Directories::from_config(config);
     if let Some(message) = config::unusable(&directories.data) {
         return Err(Failure::new(Exit::Config, format!("data_dir cannot be used: {message}")));
     }
@@ -104,7 +104,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
             let memory = opening::memory(&config, clock)?;
             // What a kill kept from being removed, or was forgotten while no agent ran.
             let is_visible = |event| matches!(memory.event(EventId(event)), Ok(Some(_)));
-            crate::llm::forget_known_facts(&Directories::of(&config).data, is_visible);
+            crate::llm::forget_known_facts(&Directories::from_config(&config).data, is_visible);
             Ok(memory)
         };
         tokio::task::spawn_blocking(open).await.or_exit(Exit::Internal)??
@@ -195,7 +195,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         Arc::clone(&watchdog),
     ));
 
-    let door = front_door::FrontDoorParts {
+    let interface = mqtt_interface::MqttInterfaceParts {
         config: config.mqtt.clone(),
         identity: Identity { robot: identity_robot, instance, version: crate::build_info::VERSION.to_owned() },
         service: service.clone(),
@@ -210,13 +210,13 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         backups: directories.backups.clone(),
         backup_limits: (&config.backup).into(),
         ceiling: ProgramCeiling::of_this_process(ceiling_mib),
-        proofs: crate::operator::Proofs::of(&directories),
+        proofs: crate::operator::Proofs::in_directories(&directories),
         watchdog: Arc::clone(&watchdog),
     };
-    serve_mcp(config, options.strict, &board, &door, &background).await?;
-    let close_door = CancellationToken::new();
+    serve_mcp(config, options.strict, &board, &interface, &background).await?;
+    let close_mqtt = CancellationToken::new();
     let (online, is_online) = watch::channel(false);
-    let mut front_door = tokio::spawn(front_door::run(door, close_door.clone(), online, Arc::clone(&board)));
+    let mut mqtt_serving = tokio::spawn(mqtt_interface::run(interface, close_mqtt.clone(), online, Arc::clone(&board)));
     if options.strict && config.mqtt.enabled {
         wait_online(is_online).await?;
     }
@@ -263,7 +263,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         broken = &mut store_failed => {
             outcome = Err(Failure::new(Exit::Store, broken.unwrap_or_else(|panic| panic.to_string())));
         }
-        closed = &mut front_door => {
+        closed = &mut mqtt_serving => {
             if let Ok(Err(failure)) = closed {
                 outcome = Err(failure);
             }
@@ -273,12 +273,12 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     systemd::stopping();
     language_models.stop();
     let sources = tokio::task::spawn_blocking(move || perceiving.stop());
-    if tokio::time::timeout(DRAIN_SOURCES, sources).await.is_err() {
-        tracing::error!("a source did not stop within {DRAIN_SOURCES:?}; its open segment is lost");
+    if tokio::time::timeout(SOURCES_DRAIN_TIMEOUT, sources).await.is_err() {
+        tracing::error!("a source did not stop within {SOURCES_DRAIN_TIMEOUT:?}; its open segment is lost");
     }
-    close_door.cancel();
-    if !front_door.is_finished() {
-        match tokio::time::timeout(DRAIN_FRONT_DOOR, &mut front_door).await {
+    close_mqtt.cancel();
+    if !mqtt_serving.is_finished() {
+        match tokio::time::timeout(MQTT_DRAIN_TIMEOUT, &mut mqtt_serving).await {
             Ok(Ok(Err(failure))) if outcome.is_ok() => outcome = Err(failure),
             Ok(_) => {}
             Err(_elapsed) => tracing::warn!("the last messages were not delivered to the broker in time"),
@@ -286,10 +286,10 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     }
     store_failed.abort();
     let visit = service.end_visit().into_iter().collect();
-    if tokio::time::timeout(DRAIN_FRONT_DOOR, service.remember_visits(visit)).await.is_err() {
+    if tokio::time::timeout(MQTT_DRAIN_TIMEOUT, service.remember_visits(visit)).await.is_err() {
         tracing::warn!("the end of the visit to this place was not remembered in time");
     }
-    tokio::task::spawn_blocking(move || threads.drain(DRAIN_MEMORY)).await.or_exit(Exit::Internal)?;
+    tokio::task::spawn_blocking(move || threads.drain(MEMORY_DRAIN_TIMEOUT)).await.or_exit(Exit::Internal)?;
     background.cancel();
     tracing::info!("stopped");
     outcome
@@ -351,14 +351,16 @@ async fn serve_mcp(
     config: &crate::config::Config,
     strict: bool,
     board: &Arc<Board>,
-    parts: &front_door::FrontDoorParts,
+    parts: &mqtt_interface::MqttInterfaceParts,
     shutdown: &CancellationToken,
 ) -> Result<(), Failure> {
     let Some(listen) = config.mcp.listen else { return Ok(()) };
     let options = mcp::Options { zone: parts.zone.clone(), forget: config.mcp.forget };
     let clock = Arc::clone(&parts.clock);
-    let server = match LocalDoor::new(parts.door()) {
-        Ok(door) => McpServer::bind(&config.mcp, listen, mcp::Door::Agent(Box::new(door)), clock, options).await,
+    let server = match LocalAccess::new(parts.interface()) {
+        Ok(access) => {
+            McpServer::bind(&config.mcp, listen, mcp::MemoryAccess::Agent(Box::new(access)), clock, options).await
+        }
         Err(error) => Err(error.to_string()),
     };
     match server {
@@ -377,11 +379,13 @@ async fn serve_mcp(
 }
 
 async fn wait_online(mut online: watch::Receiver<bool>) -> Result<(), Failure> {
-    match tokio::time::timeout(STRICT_BROKER, online.wait_for(|online| *online)).await {
+    match tokio::time::timeout(STRICT_BROKER_TIMEOUT, online.wait_for(|online| *online)).await {
         Ok(Ok(_)) => Ok(()),
         _ => Err(Failure::new(
             Exit::Broker,
-            format!("not online within {STRICT_BROKER:?}, and --strict does not wait longer; see the warnings above"),
+            format!(
+                "not online within {STRICT_BROKER_TIMEOUT:?}, and --strict does not wait longer; see the warnings above"
+            ),
         )),
     }
 }

@@ -19,15 +19,15 @@ use crate::senses::{Source, encoders};
 use crate::service::MemoryService;
 use crate::watchdog::{Heartbeat, TICK, Watchdog, Watched};
 
-/// How often a file is looked at for its end.
-const LOOK: Duration = Duration::from_millis(100);
-/// How often the sources are looked at for one whose thread died.
-const WATCH: Duration = Duration::from_secs(1);
-/// Pause before a source that died is started again; it doubles.
-const BACKOFF: Duration = Duration::from_secs(1);
+/// Interval at which a file is checked for its end.
+const END_POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// Interval at which the sources are checked for one whose thread died.
+const WATCH_INTERVAL: Duration = Duration::from_secs(1);
+/// First pause before a source that died is restarted; it doubles with each restart.
+const BACKOFF_MIN: Duration = Duration::from_secs(1);
 const BACKOFF_MAX: Duration = Duration::from_secs(60);
-/// A source that ran for so long starts with the shortest pause again.
-const HEALTHY: Duration = Duration::from_secs(60);
+/// Running time after which a source starts with the shortest pause again.
+const HEALTHY_AFTER: Duration = Duration::from_secs(60);
 
 /// The parts of the daemon that perceiving works with.
 pub struct Parts {
@@ -35,11 +35,11 @@ pub struct Parts {
     pub service: MemoryService,
     /// Whether and what may be recorded.
     pub recording: Arc<Recording>,
-    /// What health tells.
+    /// Health of the sources.
     pub board: Arc<Board>,
     /// Everybody's.
     pub clock: Arc<dyn Clock>,
-    /// Where live sources are recorded, if they are.
+    /// Archive of live sources, if they are recorded.
     pub archive: Option<Arc<Archive>>,
     /// Told which files are played.
     pub places: Arc<Places>,
@@ -47,7 +47,7 @@ pub struct Parts {
     pub recordings: crate::media::Recordings,
     /// Told that the supervisor and the sources are not stuck.
     pub watchdog: Arc<Watchdog>,
-    /// What live sources follow.
+    /// Pace of live sources.
     pub pace: Pace,
     /// Describes pictures, where a vision model is there.
     pub captioner: Option<Arc<dyn Captioner>>,
@@ -70,14 +70,14 @@ struct PerceivingShared {
     board: Arc<Board>,
     clock: Arc<dyn Clock>,
     encoders: Encoders,
-    /// Where live sources are recorded, if they are.
+    /// Archive of live sources, if they are recorded.
     archive: Option<Arc<Archive>>,
-    /// What was played is known there.
+    /// Registry of played files.
     places: Arc<Places>,
     watchdog: Arc<Watchdog>,
-    /// Of the supervisor.
+    /// Heartbeat of the supervisor.
     heartbeat: Heartbeat,
-    /// What live sources follow.
+    /// Pace of live sources.
     pace: Pace,
     state: Mutex<PerceivingState>,
     /// Notified when `stopped` or `wanted` is set.
@@ -86,9 +86,9 @@ struct PerceivingShared {
 
 #[derive(Default)]
 struct PerceivingState {
-    /// As configured.
+    /// Sources as configured.
     configured: BTreeMap<String, SourceConfig>,
-    /// What a reload wants instead; the supervisor does it.
+    /// Sources that a reload wants instead; the supervisor applies them.
     wanted: Option<BTreeMap<String, SourceConfig>>,
     sources: BTreeMap<String, Source>,
     /// The watchdog's eyes on them.
@@ -203,7 +203,7 @@ impl Perceiving {
     fn watch(&self) {
         let mut pauses: BTreeMap<String, (Duration, Instant)> = BTreeMap::new();
         let mut roles = self.shared.encoders.status();
-        while !self.wait_for_reload(WATCH) {
+        while !self.wait_for_reload(WATCH_INTERVAL) {
             self.follow_reload();
             // An engine that was built, or could not be.
             let now = self.shared.encoders.status();
@@ -219,11 +219,12 @@ impl Perceiving {
             for source in dead {
                 let name = source.name().to_owned();
                 let now = Instant::now();
-                let (pause, due) = pauses.entry(name.clone()).or_insert((BACKOFF, now + BACKOFF));
+                let (pause, due) = pauses.entry(name.clone()).or_insert((BACKOFF_MIN, now + BACKOFF_MIN));
                 if now < *due {
                     continue;
                 }
-                *pause = if now.duration_since(*due) > HEALTHY { BACKOFF } else { (*pause * 2).min(BACKOFF_MAX) };
+                *pause =
+                    if now.duration_since(*due) > HEALTHY_AFTER { BACKOFF_MIN } else { (*pause * 2).min(BACKOFF_MAX) };
                 *due = now + *pause;
                 source.stop();
                 tracing::warn!(source = name, "restarting the source");
@@ -238,7 +239,7 @@ impl Perceiving {
     /// Starts one source and keeps trying where the system gives no threads.
     fn start_source(&self, name: &str, source: &SourceConfig) {
         let shared = &self.shared;
-        let mut backoff = BACKOFF;
+        let mut backoff = BACKOFF_MIN;
         crate::senses::note_played(name, source, &shared.places);
         loop {
             let started = Source::start(
@@ -354,7 +355,7 @@ impl Perceiving {
 
     /// Waits until every file has been played, embedded and learnt from. Without any file it waits for ever.
     pub async fn ended(&self) -> End {
-        let mut look = tokio::time::interval(LOOK);
+        let mut look = tokio::time::interval(END_POLL_INTERVAL);
         loop {
             look.tick().await;
             if !self.all_over() {

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::board::Board;
 use crate::mqtt::RecordingControl;
-use crate::upkeep::RECORDING;
+use crate::upkeep::RECORDING_SETTING;
 
 const PAUSED: &str = "paused";
 const ON: &str = "on";
@@ -34,7 +34,7 @@ impl Recording {
     /// # Errors
     /// If the setting cannot be read. Then it is not known whether somebody wanted privacy, and nothing may start.
     pub fn restore(memory: Memory, board: Arc<Board>) -> Result<Self, memory_core::ReadError> {
-        let paused = memory.setting(RECORDING)?.as_deref() == Some(PAUSED);
+        let paused = memory.setting(RECORDING_SETTING)?.as_deref() == Some(PAUSED);
         board.paused(paused);
         Ok(Self { memory, board, state: Mutex::new(RecordingState { paused, sources: BTreeMap::new() }) })
     }
@@ -65,7 +65,7 @@ impl RecordingControl for Recording {
         let mut state = self.state.lock();
         // Privacy first: it is quiet even where the wish cannot be kept.
         self.switch(&mut state, true);
-        self.memory.set_setting(RECORDING, PAUSED).map_err(|error| {
+        self.memory.set_setting(RECORDING_SETTING, PAUSED).map_err(|error| {
             format!("recording is paused, but a restart would resume it, because this could not be stored: {error}")
         })
     }
@@ -73,7 +73,7 @@ impl RecordingControl for Recording {
     fn resume(&self) -> Result<(), String> {
         let mut state = self.state.lock();
         self.memory
-            .set_setting(RECORDING, ON)
+            .set_setting(RECORDING_SETTING, ON)
             .map_err(|error| format!("recording stays paused, because this could not be stored: {error}"))?;
         self.switch(&mut state, false);
         Ok(())

@@ -19,7 +19,7 @@ use crate::logging::LogLevel;
 use crate::mqtt::homeassistant::DiscoverySettings;
 use crate::mqtt::{ConfigurationControl, Reloaded};
 
-/// What health calls it.
+/// Name of the configuration in health.
 const CONFIGURATION: &str = "configuration";
 /// The keys that are taken into use; the name of a source stands for all of its keys.
 const LOG_LEVEL: &str = "log.level";
@@ -29,7 +29,7 @@ const HOME_ASSISTANT: &str = "homeassistant.";
 /// Reads the layers again and applies what changed.
 pub struct Reloader {
     layers: LayerSources,
-    /// What is in use. The lock makes reloads follow one another.
+    /// Configuration in use. The lock makes reloads follow one another.
     running: Mutex<Config>,
     level: LogLevel,
     board: Arc<Board>,
@@ -38,13 +38,13 @@ pub struct Reloader {
 }
 
 impl Reloader {
-    /// For a daemon that runs on `config`, which `layers` made.
+    /// Creates the reloader of a daemon that runs on `config`, which `layers` made.
     pub fn new(layers: LayerSources, config: Config, level: LogLevel, board: Arc<Board>) -> Self {
-        let homeassistant = watch::Sender::new(DiscoverySettings::of(&config));
+        let homeassistant = watch::Sender::new(DiscoverySettings::from_config(&config));
         Self { layers, running: Mutex::new(config), level, board, perceiving: OnceLock::new(), homeassistant }
     }
 
-    /// Where changed sources go. Until it is known, sources need a restart.
+    /// Sets the receiver of changed sources. Until it is set, sources need a restart.
     pub fn serve_sources(&self, perceiving: Perceiving) {
         // Called once; a second one changes nothing.
         self.perceiving.get_or_init(|| perceiving);
@@ -92,7 +92,7 @@ impl Reloader {
             perceiving.reconfigure(wanted.sources);
         }
         self.homeassistant.send_if_modified(|known| {
-            let now = DiscoverySettings::of(running);
+            let now = DiscoverySettings::from_config(running);
             let news = *known != now;
             *known = now;
             news
@@ -159,15 +159,17 @@ mod tests {
     use super::*;
     use crate::logging::LastError;
 
-    fn of(text: &str) -> Config {
+    fn read_config(text: &str) -> Config {
         toml::from_str(text).unwrap()
     }
 
     #[test]
     fn what_changed_is_told_by_key_and_of_a_source_by_its_name() {
-        let running =
-            of("robot = \"a\"\n[mqtt]\nport = 1\n[sources.door]\nuri = \"test\"\n[sources.old]\nuri = \"test\"\n");
-        let wanted = of("[mqtt]\nport = 2\n[sources.door]\nuri = \"test\"\nfps = 5\n[sources.new]\nuri = \"test\"\n");
+        let running = read_config(
+            "robot = \"a\"\n[mqtt]\nport = 1\n[sources.door]\nuri = \"test\"\n[sources.old]\nuri = \"test\"\n",
+        );
+        let wanted =
+            read_config("[mqtt]\nport = 2\n[sources.door]\nuri = \"test\"\nfps = 5\n[sources.new]\nuri = \"test\"\n");
         let keys: Vec<String> = changed_keys(&running, &wanted).into_iter().collect();
         assert_eq!(keys, ["mqtt.port", "robot", "sources.door", "sources.new", "sources.old"]);
         assert!(changed_keys(&running, &running.clone()).is_empty());
@@ -183,7 +185,7 @@ mod tests {
         let config = load(&layers).unwrap().config;
         let clock = Arc::new(ManualClock::at(memory_core::Timestamp::from_micros(0)));
         let board = Arc::new(Board::new(clock, "i".into(), directory.path().into(), LastError::default()));
-        let (level, _filter) = LogLevel::of("info").unwrap();
+        let (level, _filter) = LogLevel::from_filter("info").unwrap();
         let reloader = Reloader::new(layers, config, level, Arc::clone(&board));
         let waits = || board.note_of(CONFIGURATION);
 

@@ -11,9 +11,9 @@ use crate::when;
 #[derive(Clone, Copy)]
 pub struct Fields<'a>(pub &'a Map<String, Value>);
 
-/// What `2h` and `2026-11-22` in a request count from.
+/// Reference time for `2h` and `2026-11-22` in a request.
 #[derive(Debug, Clone)]
-pub struct Moment {
+pub struct TimeBase {
     pub now: Timestamp,
     pub zone: TimeZone,
 }
@@ -50,7 +50,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A time as the command line takes it: RFC 3339, a local date or time of day, or how long ago.
-    pub fn point(&self, name: &str, moment: &Moment) -> Result<Option<Timestamp>, Refusal> {
+    pub fn point(&self, name: &str, moment: &TimeBase) -> Result<Option<Timestamp>, Refusal> {
         self.text(name)?
             .map(|text| {
                 when::parse(text, moment.now, &moment.zone).map_err(|error| Refusal::bad(format!("`{name}`: {error}")))
@@ -71,7 +71,7 @@ pub fn wrong(name: &str, wanted: &str, found: &Value) -> Refusal {
     Refusal::bad(format!("`{name}` must be {wanted}, and is {}", kind(found)))
 }
 
-/// What a value is, in words.
+/// Returns the type of a value, in words.
 pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::fields::{Fields, kind, wrong};
 use super::refusal::Refusal;
 
-/// Most numbers of a covariance: six by six.
+/// Maximum number of values of a covariance: six by six.
 const MAX_COVARIANCE: usize = 36;
 
 /// The field `pose` of an observation.
@@ -29,7 +29,7 @@ pub fn near(fields: Fields<'_>) -> Result<Option<Near>, Refusal> {
     Ok(Some(near))
 }
 
-/// The frame of an area where a request names none.
+/// Default coordinate frame of an area in a request.
 pub const DEFAULT_FRAME: &str = "map";
 
 /// A pose as `…/observe` takes it.

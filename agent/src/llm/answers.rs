@@ -15,12 +15,12 @@ use super::prompt::{marked, plain};
 use crate::config::Purpose;
 
 const RULES: &str = include_str!("prompts/answer.txt");
-/// Tokens of a reply: two ids or three, and a sentence.
+/// Maximum number of tokens of a reply: two ids or three, and a sentence.
 const REPLY_TOKENS: u32 = 300;
-/// What is left of a question's time for the way back.
-const WAY_BACK: Duration = Duration::from_millis(50);
-/// The id of no answer.
-const NONE: &str = "none";
+/// Time of a question's deadline that is reserved for returning the answer.
+const REPLY_MARGIN: Duration = Duration::from_millis(50);
+/// Id that stands for no answer.
+const NO_ANSWER: &str = "none";
 
 /// Decides questions with a model.
 pub struct AnswerJudge {
@@ -29,7 +29,7 @@ pub struct AnswerJudge {
     zone: TimeZone,
 }
 
-/// What the model replies.
+/// Reply of the model.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Verdict {
@@ -45,7 +45,7 @@ enum Decided {
     Declined,
 }
 
-/// What is put before the model.
+/// Input of the model.
 struct Case<'a> {
     data: Value,
     proposals: usize,
@@ -65,10 +65,10 @@ impl AnswerJudge {
             return deliberation.answer;
         }
         let begin = self.clock.monotonic();
-        let outcome = self.verdict(&deliberation, query, left.saturating_sub(WAY_BACK)).await;
+        let outcome = self.verdict(&deliberation, query, left.saturating_sub(REPLY_MARGIN)).await;
         let took = self.clock.monotonic().saturating_sub(begin);
         let (mut answer, told) = match outcome {
-            Ok(decided) => self.told(&deliberation, decided),
+            Ok(decided) => self.compose(&deliberation, decided),
             Err(error) => self.without(deliberation.answer, &error.to_string()),
         };
         answer.elapsed.reason += took;
@@ -80,7 +80,7 @@ impl AnswerJudge {
         answer
     }
 
-    fn told(&self, deliberation: &Deliberation, decided: Decided) -> (Answer, String) {
+    fn compose(&self, deliberation: &Deliberation, decided: Decided) -> (Answer, String) {
         let most = deliberation.proposals.len();
         match decided {
             Decided::Declined => {
@@ -174,7 +174,7 @@ impl AnswerJudge {
 /// The schema of a verdict, in which an id that was not sent cannot be written.
 fn schema(case: &Case<'_>) -> Value {
     let answers: Vec<String> =
-        (1..=case.proposals).map(|number| format!("a{number}")).chain([NONE.to_owned()]).collect();
+        (1..=case.proposals).map(|number| format!("a{number}")).chain([NO_ANSWER.to_owned()]).collect();
     let evidence: Vec<String> = (1..=case.evidence.len()).map(|number| format!("e{number}")).collect();
     json!({
         "type": "object",
@@ -191,7 +191,7 @@ fn schema(case: &Case<'_>) -> Value {
 /// Reads a verdict, whatever the endpoint has checked.
 fn read(said: &str, case: &Case<'_>) -> Result<Decided, &'static str> {
     let verdict: Verdict = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
-    if verdict.answer == NONE {
+    if verdict.answer == NO_ANSWER {
         return Ok(Decided::Declined);
     }
     let place = |id: &str, letter: char, most: usize| {

@@ -9,8 +9,8 @@ use tokio::runtime::Handle;
 use super::LlmError;
 use super::endpoint::{Endpoint, Task, Urgency};
 
-/// How often a task is begun again that made way for a question.
-const ATTEMPTS: usize = 5;
+/// Maximum number of times that a task is started, after it made way for a question.
+const MAX_ATTEMPTS: usize = 5;
 
 /// An endpoint for a thread that blocks.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ impl Background {
     /// Says why there is nothing usable.
     pub fn ask<T>(&self, task: &Task, check: impl Fn(&str) -> Result<T, &'static str>) -> Result<T, LlmError> {
         self.handle.block_on(async {
-            for _ in 0..ATTEMPTS {
+            for _ in 0..MAX_ATTEMPTS {
                 self.endpoint.quiet().await;
                 match self.endpoint.ask(task, Duration::MAX, Urgency::Background, &check).await {
                     Err(LlmError::Yielded) => {}

@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-/// Failures in a row after which the circuit opens.
-const FAILURES: u32 = 3;
-/// How long it stays open at first; doubled with every failed trial.
-const FIRST_PAUSE: Duration = Duration::from_secs(30);
-/// How long it stays open at most.
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+/// Number of failures in a row after which the circuit opens.
+const MAX_FAILURES: u32 = 3;
+/// How long the circuit stays open at first. The time doubles with every failed trial.
+const OPEN_MIN: Duration = Duration::from_secs(30);
+/// Maximum time that the circuit stays open.
+const OPEN_MAX: Duration = Duration::from_secs(600);
 
 /// Counts failures. Times are monotonic.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Breaker {
     failures: u32,
     pause: Option<Duration>,
-    /// Until when nobody is let through.
+    /// Time until which no request is let through.
     until: Option<Duration>,
 }
 
@@ -33,8 +33,8 @@ impl Breaker {
     /// A request failed.
     pub fn failed(&mut self, now: Duration) {
         self.failures = self.failures.saturating_add(1);
-        if self.failures >= FAILURES {
-            let pause = self.pause.map_or(FIRST_PAUSE, |pause| (pause * 2).min(LONGEST_PAUSE));
+        if self.failures >= MAX_FAILURES {
+            let pause = self.pause.map_or(OPEN_MIN, |pause| (pause * 2).min(OPEN_MAX));
             self.pause = Some(pause);
             self.wait(now, pause);
         }
@@ -42,7 +42,7 @@ impl Breaker {
 
     /// The endpoint is left alone for `wait`, within reason: the server asks for it.
     pub fn wait(&mut self, now: Duration, wait: Duration) {
-        let until = now + wait.min(LONGEST_PAUSE);
+        let until = now + wait.min(OPEN_MAX);
         self.until = Some(self.until.map_or(until, |known| known.max(until)));
     }
 

@@ -11,10 +11,10 @@ use super::prompt::plain;
 use crate::config::Purpose;
 
 const RULES: &str = include_str!("prompts/caption.txt");
-/// Tokens of a reply.
+/// Maximum number of tokens of a reply.
 const REPLY_TOKENS: u32 = 160;
-/// Longest caption, characters.
-const LONGEST: usize = 400;
+/// Maximum length of a caption, in characters.
+const MAX_CAPTION_CHARS: usize = 400;
 
 /// Describes pictures with a model behind an endpoint.
 pub struct VisionCaptioner {
@@ -24,7 +24,7 @@ pub struct VisionCaptioner {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reply {
+struct CaptionReply {
     caption: String,
 }
 
@@ -60,8 +60,9 @@ impl Captioner for VisionCaptioner {
             reply_tokens: REPLY_TOKENS,
         };
         let check = |said: &str| {
-            let reply: Reply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
-            if reply.caption.chars().count() > LONGEST {
+            let reply: CaptionReply =
+                serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
+            if reply.caption.chars().count() > MAX_CAPTION_CHARS {
                 return Err("the caption was too long");
             }
             Ok(plain(&reply.caption))

@@ -13,15 +13,15 @@ use super::prompt::{marked, plain};
 use crate::config::Purpose;
 
 const RULES: &str = include_str!("prompts/controller.txt");
-/// Tokens of a reply: an id and a few words.
+/// Maximum number of tokens of a reply: an id and a few words.
 const REPLY_TOKENS: u32 = 120;
-/// Longest reason, characters.
-const LONGEST_AIM: usize = 200;
-/// Evidence that is shown, at most.
-const EVIDENCE: usize = 5;
-/// A choice may take this share of the time that is left: what it chooses needs the rest.
-const SHARE: u32 = 3;
-/// The id of no look.
+/// Maximum length of a reason, in characters.
+const MAX_AIM_CHARS: usize = 200;
+/// Maximum number of evidence items in the prompt.
+const MAX_EVIDENCE: usize = 5;
+/// A choice may take one part in so many of the time left. What it chooses needs the rest.
+const TIME_DIVISOR: u32 = 3;
+/// Id that stands for no further look.
 const STOP: &str = "stop";
 
 /// Chooses looks with a model behind an endpoint.
@@ -32,7 +32,7 @@ pub struct ModelController {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reply {
+struct ControllerReply {
     look: String,
     aim: String,
 }
@@ -93,9 +93,9 @@ fn schema(looks: usize, may_stop: bool) -> Value {
 
 /// Reads a reply, whatever the endpoint has checked.
 fn checked(said: &str, looks: usize, may_stop: bool) -> Result<Decision, &'static str> {
-    let reply: Reply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
+    let reply: ControllerReply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
     let aim = plain(&reply.aim);
-    if aim.chars().count() > LONGEST_AIM {
+    if aim.chars().count() > MAX_AIM_CHARS {
         return Err("the aim was too long");
     }
     if reply.look == STOP {
@@ -112,7 +112,7 @@ impl Controller for ModelController {
         let endpoint = self.background.endpoint();
         let room = endpoint.room(RULES, &schema, REPLY_TOKENS);
         // What does not fit is left out from the end of the evidence.
-        let sizes = (0..=EVIDENCE).rev().map(|evidence| self.data(situation, evidence));
+        let sizes = (0..=MAX_EVIDENCE).rev().map(|evidence| self.data(situation, evidence));
         let data = sizes.reduce(|kept, smaller| if kept.len() <= room { kept } else { smaller }).unwrap_or_default();
         let task = Task {
             purpose: Purpose::Controller,
@@ -122,7 +122,7 @@ impl Controller for ModelController {
             schema,
             reply_tokens: REPLY_TOKENS,
         };
-        let within: Duration = situation.left / SHARE;
+        let within: Duration = situation.left / TIME_DIVISOR;
         let check = |said: &str| checked(said, looks, may_stop);
         self.background.ask_now(&task, within, check)
     }

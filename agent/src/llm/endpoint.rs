@@ -16,27 +16,27 @@ use super::http::{HttpClient, HttpReply};
 use super::transcript::{Recorder, Replay};
 use super::usage::{Usage, UsageFile};
 use super::wire::{ChatMessage, ChatReply, ChatRequest, estimated_tokens, json_within, schema_format};
-use super::{Address, LanguageModelHealth, LlmError};
+use super::{EndpointAddress, LanguageModelHealth, LlmError};
 use crate::config::{EndpointConfig, Purpose};
 
-/// Questions that may wait for an endpoint.
+/// Maximum number of prompts that wait for an endpoint.
 const MAX_WAITING: usize = 16;
-/// The seed of every request.
+/// Seed of every request.
 const SEED: u64 = 7;
-/// Tokens that a picture counts for; most models need fewer.
+/// Number of tokens that a picture counts for. Most models need fewer.
 const PICTURE_TOKENS: u64 = 1_600;
 
-/// Where requests go.
+/// Destination of requests.
 pub enum Transport {
-    /// To the endpoint.
+    /// The endpoint.
     Http(Box<HttpClient>),
-    /// To a transcript.
+    /// A transcript.
     Replay(Arc<Replay>),
 }
 
-/// What a model is asked to do.
+/// Request to a model.
 pub struct Task {
-    /// What for; also the name of the schema.
+    /// Purpose; also the name of the schema.
     pub purpose: Purpose,
     /// The rules, in the words of `prompts/`.
     pub rules: &'static str,
@@ -50,7 +50,7 @@ pub struct Task {
     pub reply_tokens: u32,
 }
 
-/// Who waits for a reply.
+/// Priority of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Urgency {
     /// A person.
@@ -62,7 +62,7 @@ pub enum Urgency {
 /// A language model behind an address.
 pub struct Endpoint {
     section: &'static str,
-    address: Address,
+    address: EndpointAddress,
     model: String,
     context: u32,
     timeout: Duration,
@@ -93,19 +93,19 @@ struct EndpointState {
     last_error: Option<String>,
 }
 
-/// What an endpoint is made of beside its configuration.
+/// Parts of an endpoint beside its configuration.
 pub struct EndpointParts {
     /// Its section below `llm`.
     pub section: &'static str,
-    /// Where requests go.
+    /// Destination of requests.
     pub transport: Transport,
     /// Notes what went there, if that is wanted.
     pub recorder: Option<Arc<Recorder>>,
     /// The injected clock.
     pub clock: Arc<dyn Clock>,
-    /// In which days and months begin.
+    /// Time zone in which days and months begin.
     pub zone: TimeZone,
-    /// Where the count of tokens is kept.
+    /// Directory of the token count.
     pub file: UsageFile,
 }
 
@@ -115,7 +115,7 @@ impl Endpoint {
     /// # Errors
     /// If its address cannot be read.
     pub fn new(config: &EndpointConfig, parts: EndpointParts) -> Result<Self, String> {
-        let address = Address::parse(config.url.as_deref().unwrap_or_default())
+        let address = EndpointAddress::parse(config.url.as_deref().unwrap_or_default())
             .map_err(|error| format!("llm.{}.url {error}", parts.section))?;
         let state = EndpointState { usage: parts.file.read(), ..EndpointState::default() };
         Ok(Self {
@@ -147,7 +147,7 @@ impl Endpoint {
         &self.model
     }
 
-    /// Where it is.
+    /// Returns the address.
     pub fn host(&self) -> String {
         self.address.authority()
     }
@@ -223,7 +223,7 @@ impl Endpoint {
         self.permitted(task)?;
         let begin = tokio::time::Instant::now();
         let turn = tokio::time::timeout(limit, self.turn(urgency)).await.map_err(|_| LlmError::Busy)??;
-        // Whoever was before may have found the endpoint broken, or used up the tokens.
+        // The request before may have found the endpoint broken, or used up the tokens.
         self.permitted(task)?;
         let left = limit.saturating_sub(begin.elapsed());
         let asked = tokio::time::timeout(left, self.asked(task, check));
@@ -275,7 +275,7 @@ impl Endpoint {
             Urgency::Background if *self.waiting.borrow() > 0 => return Err(LlmError::Yielded),
             Urgency::Background => None,
             Urgency::Question if *self.waiting.borrow() >= MAX_WAITING => return Err(LlmError::Busy),
-            Urgency::Question => Some(Waiting::begin(&self.waiting)),
+            Urgency::Question => Some(QueuedPrompt::begin(&self.waiting)),
         };
         let permit = self.turn.acquire().await.map_err(|_| LlmError::Stopping);
         drop(waiting);
@@ -283,14 +283,14 @@ impl Endpoint {
     }
 
     async fn asked<T>(&self, task: &Task, check: impl Fn(&str) -> Result<T, &'static str>) -> Result<T, LlmError> {
-        let first = self.said(task, None).await.and_then(|said| self.checked(&said, &check));
+        let first = self.request_reply(task, None).await.and_then(|said| self.checked(&said, &check));
         let correction = match first {
             Err(LlmError::Invalid(reason)) => reason,
             Err(LlmError::Empty) => "it was empty",
             Err(LlmError::Malformed) => "it was no chat completion",
             other => return other,
         };
-        self.said(task, Some(correction)).await.and_then(|said| self.checked(&said, &check))
+        self.request_reply(task, Some(correction)).await.and_then(|said| self.checked(&said, &check))
     }
 
     fn checked<T>(&self, said: &str, check: &impl Fn(&str) -> Result<T, &'static str>) -> Result<T, LlmError> {
@@ -304,7 +304,7 @@ impl Endpoint {
     }
 
     /// One exchange, or two with a server that does not take a `response_format`.
-    async fn said(&self, task: &Task, correction: Option<&'static str>) -> Result<String, LlmError> {
+    async fn request_reply(&self, task: &Task, correction: Option<&'static str>) -> Result<String, LlmError> {
         let with_format = !self.state.lock().no_format;
         match self.exchange(task, correction, with_format).await {
             Err(LlmError::Status(400 | 422)) if with_format => {
@@ -418,7 +418,7 @@ impl Endpoint {
         })
     }
 
-    /// What health says of it.
+    /// Returns the endpoint's part of health.
     pub fn health(&self, purposes: &[Purpose]) -> LanguageModelHealth {
         let now = self.clock.now();
         let state = self.state.lock();
@@ -452,28 +452,28 @@ impl Endpoint {
     }
 }
 
-/// What an endpoint does with a schema.
+/// Support of an endpoint for schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SchemaSupport {
     /// The reply keeps to it, whatever the model wants to say.
     Enforced,
-    /// It is accepted, and the model may say something else.
+    /// The schema is accepted, but the model may reply something else.
     Ignored,
     /// Requests with one are refused.
     Refused,
 }
 
 /// A question in the queue of an endpoint.
-struct Waiting<'a>(&'a watch::Sender<usize>);
+struct QueuedPrompt<'a>(&'a watch::Sender<usize>);
 
-impl<'a> Waiting<'a> {
+impl<'a> QueuedPrompt<'a> {
     fn begin(waiting: &'a watch::Sender<usize>) -> Self {
         waiting.send_modify(|waiting| *waiting += 1);
         Self(waiting)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for QueuedPrompt<'_> {
     fn drop(&mut self) {
         self.0.send_modify(|waiting| *waiting -= 1);
     }

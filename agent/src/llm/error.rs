@@ -6,13 +6,13 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LlmError {
-    /// It failed several times in a row and is left alone for a while.
+    /// The endpoint failed several times in a row and is left alone for a while.
     #[error("it failed several times and is left alone for {} s more", .0.as_secs().max(1))]
     Open(Duration),
     /// The tokens of this month are used up.
     #[error("the monthly ceiling of {0} tokens is reached")]
     Ceiling(u64),
-    /// Others wait already.
+    /// Too many requests wait already.
     #[error("other requests are waiting for it")]
     Busy,
     /// A question needs the endpoint now.
@@ -21,7 +21,7 @@ pub enum LlmError {
     /// The time is over.
     #[error("no reply within {:.1} s", .0.as_secs_f64())]
     Timeout(Duration),
-    /// Nothing is left of the question's own time.
+    /// No time of the question is left.
     #[error("the question leaves no time for it")]
     NoTime,
     /// No connection, or it was cut.
@@ -45,7 +45,7 @@ pub enum LlmError {
     /// The reply stopped in the middle.
     #[error("its reply was cut off at the limit of tokens")]
     CutOff,
-    /// What the model said does not fit, twice.
+    /// The reply of the model was unusable twice.
     #[error("its reply was not usable: {0}")]
     Invalid(&'static str),
     /// The request does not fit into the context of the model.

@@ -17,13 +17,13 @@ use super::prompt::{marked, plain};
 use crate::config::Purpose;
 
 const RULES: &str = include_str!("prompts/facts.txt");
-/// Tokens of a reply.
+/// Maximum number of tokens of a reply.
 const REPLY_TOKENS: u32 = 400;
-/// Facts of one sentence.
-const MOST: usize = 6;
-/// Longest part of a fact, characters.
-const LONGEST: usize = 120;
-/// What can be said of a person or thing, one value at a time.
+/// Maximum number of facts from one sentence.
+const MAX_FACTS: usize = 6;
+/// Maximum length of a part of a fact, in characters.
+const MAX_PART_CHARS: usize = 120;
+/// Attributes of a person or thing that have one value at a time.
 const ATTRIBUTES: [&str; 12] =
     ["place", "colour", "state", "owner", "amount", "date", "name", "job", "age", "kind", "material", "preference"];
 
@@ -35,7 +35,7 @@ pub struct FactReader {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reply {
+struct FactReply {
     facts: Vec<Fact>,
 }
 
@@ -91,8 +91,8 @@ impl FactReader {
 
 /// The facts of a reply that only say what the event says; others are left out.
 fn read(said: &str, event: &Event) -> Result<Vec<Statement>, &'static str> {
-    let reply: Reply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
-    if reply.facts.len() > MOST {
+    let reply: FactReply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
+    if reply.facts.len() > MAX_FACTS {
         return Err("it stated too many facts");
     }
     if reply.facts.iter().any(|fact| !ATTRIBUTES.contains(&fact.attribute.as_str())) {
@@ -102,7 +102,9 @@ fn read(said: &str, event: &Event) -> Result<Vec<Statement>, &'static str> {
     let stems: BTreeSet<String> = words(&source).map(|word| stem(&word)).collect();
     let said_there = |text: &str| {
         let mut found = words(text).peekable();
-        found.peek().is_some() && text.chars().count() <= LONGEST && found.all(|word| stems.contains(&stem(&word)))
+        found.peek().is_some()
+            && text.chars().count() <= MAX_PART_CHARS
+            && found.all(|word| stems.contains(&stem(&word)))
     };
     let facts = reply.facts.into_iter().filter(|fact| said_there(&fact.subject) && said_there(&fact.value));
     Ok(facts

@@ -11,7 +11,7 @@ use super::{LlmError, endpoint::Endpoint};
 use crate::config::Purpose;
 
 const RULES: &str = include_str!("prompts/gist.txt");
-/// Tokens of a reply: a list of numbers.
+/// Maximum number of tokens of a reply: a list of numbers.
 const REPLY_TOKENS: u32 = 800;
 
 /// Chooses lines with a model.
@@ -21,7 +21,7 @@ pub struct LineChooser {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reply {
+struct GistReply {
     lines: Vec<usize>,
 }
 
@@ -32,7 +32,7 @@ impl LineChooser {
     }
 }
 
-/// What fits into the context, from the begin.
+/// Returns the lines that fit into the context, from the begin.
 fn data(lines: &[String], words: usize, endpoint: &Endpoint, schema: &Value) -> Option<String> {
     let room = endpoint.room(RULES, schema, REPLY_TOKENS);
     let numbered = lines.iter().enumerate().map(|(place, line)| json!({"number": place + 1, "text": plain(line)}));
@@ -59,7 +59,8 @@ impl GistSelector for LineChooser {
             reply_tokens: REPLY_TOKENS,
         };
         let check = |said: &str| {
-            let reply: Reply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
+            let reply: GistReply =
+                serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
             if reply.lines.is_empty() {
                 return Err("it chose no line");
             }

@@ -20,23 +20,23 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 
 use super::LlmError;
-pub use crate::endpoint_address::Address;
+pub use crate::endpoint_address::EndpointAddress;
 
-/// Largest reply.
-pub const LARGEST_REPLY: usize = 256 << 10;
+/// Maximum size of a reply, in bytes.
+pub const MAX_REPLY_BYTES: usize = 256 << 10;
 
 /// A client of one endpoint.
 pub struct HttpClient {
-    address: Address,
+    address: EndpointAddress,
     token: Option<HeaderValue>,
     tls: Option<TlsConnector>,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpReply {
     pub status: u16,
-    /// What the server asks to wait.
+    /// Delay that the server asks for.
     pub retry_after: Option<Duration>,
     pub body: Bytes,
 }
@@ -45,8 +45,8 @@ impl HttpClient {
     /// A client that sends `token`, and trusts the system's authorities or those in `ca_file`.
     ///
     /// # Errors
-    /// Says what of it cannot be used.
-    pub fn new(address: Address, token: Option<&str>, ca_file: Option<&Path>) -> Result<Self, String> {
+    /// Returns what cannot be used, with the path.
+    pub fn new(address: EndpointAddress, token: Option<&str>, ca_file: Option<&Path>) -> Result<Self, String> {
         let token = token.map(|token| {
             let mut value = HeaderValue::try_from(format!("Bearer {token}"))
                 .map_err(|_| "the token has characters that no header can carry".to_owned())?;
@@ -57,8 +57,8 @@ impl HttpClient {
         Ok(Self { address, token: token.transpose()?, tls })
     }
 
-    /// Where it is.
-    pub fn address(&self) -> &Address {
+    /// Returns the address of the server.
+    pub fn address(&self) -> &EndpointAddress {
         &self.address
     }
 
@@ -103,9 +103,9 @@ impl HttpClient {
         let reply = sender.send_request(request).await.map_err(unreachable)?;
         let (head, body) = reply.into_parts();
         let seconds = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        let body = Limited::new(body, LARGEST_REPLY).collect().await.map_err(|error| {
+        let body = Limited::new(body, MAX_REPLY_BYTES).collect().await.map_err(|error| {
             match error.downcast_ref::<LengthLimitError>() {
-                Some(_) => LlmError::TooLarge(LARGEST_REPLY),
+                Some(_) => LlmError::TooLarge(MAX_REPLY_BYTES),
                 None => LlmError::Unreachable("the connection was cut".to_owned()),
             }
         })?;
@@ -161,7 +161,7 @@ mod tests {
             ("http://[::1]:11434", "[::1]:11434", "/chat/completions", false, true),
             ("http://10.0.0.7:8000/openai", "10.0.0.7:8000", "/openai/chat/completions", false, false),
         ] {
-            let address = Address::parse(url).unwrap();
+            let address = EndpointAddress::parse(url).unwrap();
             assert_eq!((address.authority().as_str(), address.path.as_str()), (authority, path), "{url}");
             assert_eq!((address.tls, address.is_here()), (tls, here), "{url}");
         }
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn an_encrypted_endpoint_needs_authorities_that_can_be_read() {
-        let address = Address::parse("https://api.example.com/v1").unwrap();
+        let address = EndpointAddress::parse("https://api.example.com/v1").unwrap();
         let nowhere = HttpClient::new(address.clone(), None, Some(Path::new("/nowhere/ca.pem"))).err().unwrap();
         assert!(nowhere.contains("/nowhere/ca.pem"), "{nowhere}");
         let token = HttpClient::new(address, Some("a\nb"), None).err().unwrap();

@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 
 use crate::upkeep::create_private;
 
-/// Events that are kept; beyond, the oldest go and would be asked again.
-const MOST: usize = 20_000;
-/// Largest file that is read.
-const LARGEST: u64 = 256 << 20;
+/// Maximum number of events that are kept. Beyond it, the oldest are dropped and would be asked about again.
+const MAX_EVENTS: usize = 20_000;
+/// Maximum size of the file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 256 << 20;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Row {
@@ -35,7 +35,7 @@ pub struct KnownFacts {
 }
 
 impl KnownFacts {
-    /// Those of the data directory; without one they are kept as long as the program runs.
+    /// Opens the facts of the data directory; without one they are kept as long as the program runs.
     pub fn open(data: Option<&Path>) -> Self {
         let path = data.map(|data| data.join("llm-facts.jsonl"));
         let (rows, whole) = path.as_deref().map_or_else(|| (BTreeMap::new(), true), read);
@@ -47,7 +47,7 @@ impl KnownFacts {
         known
     }
 
-    /// What was read out of an event, if it was.
+    /// Returns what was read from an event, if it was.
     pub fn get(&self, event: &Event) -> Option<Vec<Statement>> {
         let rows = self.rows.lock();
         let row = rows.get(&event.id.0).filter(|row| row.sum == sum(event))?;
@@ -63,7 +63,7 @@ impl KnownFacts {
         let line = serde_json::to_string(&row).unwrap_or_default();
         let mut rows = self.rows.lock();
         rows.insert(row.event, row);
-        if rows.len() > MOST {
+        if rows.len() > MAX_EVENTS {
             rows.pop_first();
         }
         self.note(|path| {
@@ -114,7 +114,7 @@ impl KnownFacts {
 fn read(path: &Path) -> (BTreeMap<u64, Row>, bool) {
     let Ok(file) = File::open(path) else { return (BTreeMap::new(), true) };
     let (mut rows, mut whole) = (BTreeMap::new(), true);
-    for line in BufReader::new(file.take(LARGEST)).split(b'\n') {
+    for line in BufReader::new(file.take(MAX_FILE_BYTES)).split(b'\n') {
         match line.ok().and_then(|line| serde_json::from_slice::<Row>(&line).ok()) {
             Some(row) => drop(rows.insert(row.event, row)),
             None => whole = false,

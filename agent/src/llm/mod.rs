@@ -42,7 +42,7 @@ pub use self::endpoint::{Endpoint, EndpointParts, SchemaSupport, Task, Transport
 pub use self::error::LlmError;
 pub use self::facts::FactReader;
 pub use self::gists::LineChooser;
-pub use self::http::Address;
+pub use self::http::EndpointAddress;
 use self::http::HttpClient;
 pub use self::known_facts::forget_known_facts;
 pub use self::procedures::PatternJudge;
@@ -76,7 +76,7 @@ impl LanguageModels {
                     Some(replay) => Transport::Replay(replay),
                     None => Transport::Http(Box::new(client(section, endpoint)?)),
                 };
-                let file = UsageFile::of(data, section);
+                let file = UsageFile::for_endpoint(data, section);
                 let (clock, zone) = (Arc::clone(clock), zone.clone());
                 Endpoint::new(endpoint, EndpointParts { section, transport, recorder, clock, zone, file })
             });
@@ -104,7 +104,7 @@ impl LanguageModels {
         self.endpoints().for_each(|endpoint| endpoint.stop());
     }
 
-    /// What health says of every endpoint, by the name of its section.
+    /// Returns the health of every endpoint, by the name of its section.
     pub fn health(&self) -> BTreeMap<String, LanguageModelHealth> {
         let health = self.used.iter().map(|(endpoint, purposes)| (endpoint.name(), endpoint.health(purposes)));
         health.collect()
@@ -112,7 +112,7 @@ impl LanguageModels {
 }
 
 fn client(section: &str, endpoint: &EndpointConfig) -> Result<HttpClient, String> {
-    let address = Address::parse(endpoint.url.as_deref().unwrap_or_default())
+    let address = EndpointAddress::parse(endpoint.url.as_deref().unwrap_or_default())
         .map_err(|error| format!("llm.{section}.url {error}"))?;
     let token = token(section, endpoint)?;
     HttpClient::new(address, token.as_deref(), endpoint.ca_file.as_deref())

@@ -3,14 +3,14 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// Longest text of one item, characters.
-const LONGEST_TEXT: usize = 600;
+/// Maximum length of the text of one item, in characters.
+const MAX_TEXT_CHARS: usize = 600;
 
 /// A text of the memory as it is put before a model: one line of limited length without control characters.
 pub fn plain(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST_TEXT) {
+    match line.char_indices().nth(MAX_TEXT_CHARS) {
         Some((end, _)) => format!("{} …", &line[..end]),
         None => line,
     }
@@ -47,6 +47,6 @@ mod tests {
     #[test]
     fn a_text_is_one_line_of_limited_length() {
         assert_eq!(plain("a\nb\t\u{1b}[2Jc"), "a b [2Jc");
-        assert_eq!(plain(&"é".repeat(5_000)).chars().count(), LONGEST_TEXT + 2);
+        assert_eq!(plain(&"é".repeat(5_000)).chars().count(), MAX_TEXT_CHARS + 2);
     }
 }

@@ -13,13 +13,13 @@ use sha2::{Digest, Sha256};
 use super::http::HttpReply;
 use crate::config::Purpose;
 
-/// A transcript does not grow beyond this.
-const LARGEST: u64 = 256 << 20;
-/// Requests beyond this, such as those with pictures, are named by their sum alone.
-const LARGEST_REQUEST: usize = 64 << 10;
+/// Maximum size of a transcript, in bytes.
+const MAX_FILE_BYTES: u64 = 256 << 20;
+/// Size of a request, in bytes, above which only its digest is written. Requests with pictures exceed it.
+const MAX_REQUEST_BYTES: usize = 64 << 10;
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct TranscriptLine {
     purpose: String,
     /// Sum of the request's bytes, by which a replay finds it.
     request_sha256: String,
@@ -56,17 +56,17 @@ impl Recorder {
 
     /// Appends one exchange.
     pub fn note(&self, purpose: Purpose, request: &[u8], reply: &HttpReply) {
-        let line = Line {
+        let line = TranscriptLine {
             purpose: purpose.name().to_owned(),
             request_sha256: sum(request),
-            request: (request.len() <= LARGEST_REQUEST).then(|| serde_json::from_slice(request).ok()).flatten(),
+            request: (request.len() <= MAX_REQUEST_BYTES).then(|| serde_json::from_slice(request).ok()).flatten(),
             status: reply.status,
             reply: String::from_utf8_lossy(&reply.body).into_owned(),
         };
         let Ok(mut text) = serde_json::to_vec(&line) else { return };
         text.push(b'\n');
         let mut file = self.file.lock();
-        if file.1 + text.len() as u64 > LARGEST {
+        if file.1 + text.len() as u64 > MAX_FILE_BYTES {
             tracing::warn!(file = %self.path.display(), "the transcript is full; nothing more is recorded");
             return;
         }
@@ -91,9 +91,9 @@ impl Replay {
         let said = |error: &dyn std::fmt::Display| format!("llm.replay {} cannot be read: {error}", path.display());
         let file = File::open(path).map_err(|error| said(&error))?;
         let mut replies: BTreeMap<String, VecDeque<HttpReply>> = BTreeMap::new();
-        for (number, line) in BufReader::new(file.take(LARGEST)).lines().enumerate() {
+        for (number, line) in BufReader::new(file.take(MAX_FILE_BYTES)).lines().enumerate() {
             let line = line.map_err(|error| said(&error))?;
-            let line: Line = serde_json::from_str(&line)
+            let line: TranscriptLine = serde_json::from_str(&line)
                 .map_err(|_| said(&format!("line {} is not of a transcript", number + 1)))?;
             let reply = HttpReply { status: line.status, retry_after: None, body: Bytes::from(line.reply) };
             replies.entry(line.request_sha256).or_default().push_back(reply);

@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::upkeep::{create_private, give_to_owner_of};
 
-/// Months that are kept.
-const MONTHS: usize = 13;
-/// Largest file that is read.
-const LARGEST: u64 = 64 << 10;
+/// Number of months that are kept.
+const MAX_MONTHS: usize = 13;
+/// Maximum size of the file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 64 << 10;
 
-/// What one endpoint has used.
+/// Usage of one endpoint.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
@@ -24,7 +24,7 @@ pub struct Usage {
     tokens_today: u64,
     seconds_today: f64,
     requests_today: u64,
-    /// By month, so that a clock that jumps to another month and back does not forget.
+    /// Usage by month, so that a clock that jumps to another month and back does not lose it.
     months: BTreeMap<String, u64>,
 }
 
@@ -40,7 +40,7 @@ impl Usage {
         self.requests_today += 1;
         let used = self.months.entry(month).or_default();
         *used = used.saturating_add(tokens);
-        while self.months.len() > MONTHS {
+        while self.months.len() > MAX_MONTHS {
             self.months.pop_first();
         }
     }
@@ -68,16 +68,16 @@ pub struct UsageFile(Option<PathBuf>);
 
 impl UsageFile {
     /// The file of an endpoint in the data directory.
-    pub fn of(data: Option<&Path>, endpoint: &str) -> Self {
+    pub fn for_endpoint(data: Option<&Path>, endpoint: &str) -> Self {
         Self(data.map(|data| data.join(format!("llm-{endpoint}-usage.json"))))
     }
 
-    /// What was used before. A file that cannot be read is replaced, and that is said: a ceiling then begins anew.
+    /// Reads the earlier usage. A file that cannot be read is replaced and reported: a ceiling then begins anew.
     pub fn read(&self) -> Usage {
         let Some(path) = &self.0 else { return Usage::default() };
         let text = match fs::metadata(path).map(|file| file.len()) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Usage::default(),
-            Ok(bytes) if bytes > LARGEST => Err("it is too large".to_owned()),
+            Ok(bytes) if bytes > MAX_FILE_BYTES => Err("it is too large".to_owned()),
             _ => fs::read_to_string(path).map_err(|error| error.to_string()),
         };
         match text.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string())) {
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn the_file_gives_back_what_was_kept_and_a_damaged_one_begins_anew() {
         let directory = tempfile::tempdir().unwrap();
-        let file = UsageFile::of(Some(directory.path()), "chat");
+        let file = UsageFile::for_endpoint(Some(directory.path()), "chat");
         assert_eq!(file.read(), Usage::default());
         let mut usage = Usage::default();
         usage.add(at("2026-11-29T23:00:00Z"), &TimeZone::UTC, 100, 1.0);

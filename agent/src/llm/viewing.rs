@@ -13,10 +13,10 @@ use super::prompt::{marked, plain};
 use crate::config::Purpose;
 
 const RULES: &str = include_str!("prompts/look.txt");
-/// Tokens of a reply.
+/// Maximum number of tokens of a reply.
 const REPLY_TOKENS: u32 = 250;
-/// Longest sentence, characters.
-const LONGEST: usize = 400;
+/// Maximum length of a sentence, in characters.
+const MAX_SENTENCE_CHARS: usize = 400;
 
 /// Looks at pictures with a model behind an endpoint.
 pub struct VisionViewer {
@@ -25,7 +25,7 @@ pub struct VisionViewer {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reply {
+struct ViewReply {
     pictures: Vec<usize>,
     seen: String,
     confidence: f32,
@@ -40,7 +40,7 @@ impl VisionViewer {
 
 /// A reply that names only pictures that were shown.
 fn checked(said: &str, count: usize) -> Result<ViewedClip, &'static str> {
-    let reply: Reply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
+    let reply: ViewReply = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
     if reply.pictures.iter().any(|number| !(1..=count).contains(number)) {
         return Err("it names a picture that was not shown");
     }
@@ -48,7 +48,7 @@ fn checked(said: &str, count: usize) -> Result<ViewedClip, &'static str> {
         return Err("the confidence was not between 0 and 1");
     }
     let text = plain(&reply.seen);
-    if text.chars().count() > LONGEST {
+    if text.chars().count() > MAX_SENTENCE_CHARS {
         return Err("the sentence was too long");
     }
     if reply.pictures.is_empty() != text.is_empty() {

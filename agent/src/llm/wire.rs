@@ -46,7 +46,7 @@ pub fn schema_format(name: &str, schema: &Value) -> Value {
     json!({"type": "json_schema", "json_schema": {"name": name, "strict": true, "schema": schema}})
 }
 
-/// What is read of a reply. Servers add fields of their own, which are left alone.
+/// The part of a reply that is read. Servers add fields of their own, which are ignored.
 #[derive(Debug, Deserialize)]
 pub struct ChatReply {
     #[serde(default)]
@@ -64,7 +64,7 @@ pub struct ReplyChoice {
     pub finish_reason: Option<String>,
 }
 
-/// What the model said.
+/// Text of the model.
 #[derive(Debug, Deserialize)]
 pub struct ReplyMessage {
     #[serde(default)]
@@ -73,7 +73,7 @@ pub struct ReplyMessage {
     pub refusal: Option<String>,
 }
 
-/// What the server counted.
+/// Token counts of the server.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub struct ReplyUsage {
     #[serde(default)]

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use memory_core::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::door::DoorError;
+use super::access::AccessError;
 use crate::json::fields::kind;
 use crate::when;
 
@@ -34,16 +34,16 @@ pub enum Holds {
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// Type of the argument.
     pub holds: Holds,
     /// Whether a call needs it.
     pub required: bool,
-    /// For the model that reads it.
+    /// Description for the model.
     pub about: &'static str,
 }
 
-/// How every description of a time ends.
-const TIMES: &str = " A time such as 2026-11-20T08:00:00+01:00, a date, or how long ago, such as 2h.";
+/// End of every description of a time.
+const TIME_HELP: &str = " A time such as 2026-11-20T08:00:00+01:00, a date, or how long ago, such as 2h.";
 
 impl Parameter {
     /// An argument that may be left out.
@@ -61,7 +61,7 @@ impl Parameter {
         match self.holds {
             Holds::Text => json!({"type": "string", "description": about}),
             Holds::OneOf(choices) => json!({"type": "string", "enum": choices, "description": about}),
-            Holds::Time => json!({"type": "string", "description": format!("{about}{TIMES}")}),
+            Holds::Time => json!({"type": "string", "description": format!("{about}{TIME_HELP}")}),
             Holds::Texts => json!({"type": "array", "items": {"type": "string"}, "description": about}),
             Holds::Count(usual, most) => {
                 json!({"type": "integer", "minimum": 1, "maximum": most, "default": usual, "description": about})
@@ -74,7 +74,7 @@ impl Parameter {
 
     /// # Errors
     /// If `value` is not what the argument holds; the message says what would be.
-    fn check(&self, value: &Value) -> Result<(), DoorError> {
+    fn check(&self, value: &Value) -> Result<(), AccessError> {
         let wanted = match self.holds {
             Holds::Text | Holds::Time if value.is_string() => None,
             Holds::Text => Some("a text".to_owned()),
@@ -105,7 +105,7 @@ impl Parameter {
                     Value::Number(number) => number.to_string(),
                     other => kind(other).to_owned(),
                 };
-                Err(DoorError::bad(format!("`{}` must be {wanted}, and is {found}", self.name)))
+                Err(AccessError::bad(format!("`{}` must be {wanted}, and is {found}", self.name)))
             }
         }
     }
@@ -143,19 +143,19 @@ impl<'a> Arguments<'a> {
         mut given: Map<String, Value>,
         now: Timestamp,
         zone: &'a TimeZone,
-    ) -> Result<Self, DoorError> {
+    ) -> Result<Self, AccessError> {
         given.retain(|_, value| !value.is_null());
         for (name, value) in &given {
             let Some(parameter) = parameters.iter().find(|one| one.name == name) else {
                 let known: Vec<&str> = parameters.iter().map(|one| one.name).collect();
                 let name: String = name.chars().take(64).collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                return Err(DoorError::bad(format!("there is no argument `{name}`; the arguments are: {known}")));
+                return Err(AccessError::bad(format!("there is no argument `{name}`; the arguments are: {known}")));
             };
             parameter.check(value)?;
         }
         if let Some(missing) = parameters.iter().find(|one| one.required && !given.contains_key(one.name)) {
-            return Err(DoorError::bad(format!("`{}` is missing: {}", missing.name, missing.about)));
+            return Err(AccessError::bad(format!("`{}` is missing: {}", missing.name, missing.about)));
         }
         Ok(Self { parameters, given, now, zone })
     }
@@ -192,10 +192,10 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     /// If it is no time; the message shows examples.
-    pub fn time(&self, name: &str) -> Result<Value, DoorError> {
+    pub fn time(&self, name: &str) -> Result<Value, AccessError> {
         let Some(text) = self.text(name) else { return Ok(Value::Null) };
         let at = when::parse(text, self.now, self.zone);
-        let at = at.map_err(|message| DoorError::bad(format!("`{name}`: {message}")))?;
+        let at = at.map_err(|message| AccessError::bad(format!("`{name}`: {message}")))?;
         Ok(at.format(self.zone).into())
     }
 }

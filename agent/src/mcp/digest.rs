@@ -3,12 +3,12 @@
 use memory_core::word_search::Snippet;
 use serde_json::{Map, Value, json};
 
-/// Longest text of one line, characters.
-const LINE: usize = 300;
-/// Longest reason of what is missing, characters.
-const REASON: usize = 100;
-/// Longest text of an event that was asked for by itself, characters.
-const WHOLE: usize = 8_000;
+/// Maximum length of the text of one line, in characters.
+const MAX_LINE_CHARS: usize = 300;
+/// Maximum length of the reason for something missing, in characters.
+const MAX_REASON_CHARS: usize = 100;
+/// Maximum length of the text of a single event, in characters.
+const MAX_EVENT_CHARS: usize = 8_000;
 
 /// Builds an object without empty fields.
 #[derive(Default)]
@@ -58,17 +58,17 @@ pub fn answer(reply: &Value) -> Value {
     let nothing = reply["answer"].is_null();
     let mut short = Short::default()
         .take(reply, &["choice", "confidence", "route"])
-        .put("reason", cut(&reply["reason"], LINE))
+        .put("reason", cut(&reply["reason"], MAX_LINE_CHARS))
         .put("pose", pose(&reply["pose"]))
         .put("degraded", reply["degraded"].clone())
         .done();
-    short["answer"] = cut(&reply["answer"], WHOLE);
+    short["answer"] = cut(&reply["answer"], MAX_EVENT_CHARS);
     // Below an answer that is none they are only the nearest events, and no evidence.
     short[if nothing { "nearest" } else { "evidence" }] = evidence.into();
     short
 }
 
-/// What a search for words found, with what was searched for in double asterisks.
+/// Shortens the result of a search for words. Matches are in double asterisks.
 pub fn found(reply: &Value) -> Value {
     let line = |found: &Value| {
         Short::default()
@@ -100,13 +100,13 @@ fn evidence(item: &Value) -> Value {
     Short::default()
         .take(item, &["event", "episode", "entity", "place", "score"])
         .put("at", item["start"].clone())
-        .put("text", cut(&item["text"], LINE))
+        .put("text", cut(&item["text"], MAX_LINE_CHARS))
         .put("pose", pose(&item["pose"]))
         .put("picture", has_picture(item))
         .done()
 }
 
-/// Where to drive to, without how certain that is.
+/// Shortens a pose: where to drive to, without its covariance.
 fn pose(pose: &Value) -> Value {
     Short::default().take(pose, &["frame", "x", "y", "yaw", "of"]).done()
 }
@@ -121,7 +121,7 @@ pub fn episodes(reply: &Value) -> Value {
     let line = |episode: &Value| {
         Short::default()
             .take(episode, &["id", "start", "end", "source", "events"])
-            .put("summary", cut(&episode["summary"], LINE))
+            .put("summary", cut(&episode["summary"], MAX_LINE_CHARS))
             .put("pose", pose(&episode["pose"]))
             .put("picture", has_picture(episode))
             .done()
@@ -137,14 +137,14 @@ pub fn episode(reply: &Value) -> Value {
     Short::default()
         .take(episode, &["id", "start", "end", "source"])
         .take(reply, &["next"])
-        .put("events", each(&episode["events"], |event| line(event, LINE)))
+        .put("events", each(&episode["events"], |event| line(event, MAX_LINE_CHARS)))
         .done()
 }
 
 /// One event with its whole text.
 pub fn event(reply: &Value) -> Value {
     let event = &reply["event"];
-    let mut short = line(event, WHOLE);
+    let mut short = line(event, MAX_EVENT_CHARS);
     for name in ["episode", "origin", "source", "observation", "confidence", "modality"] {
         if !event[name].is_null() {
             short[name] = event[name].clone();
@@ -213,18 +213,18 @@ pub fn next(reply: &Value) -> Value {
         .done()
 }
 
-/// What became of one observation.
+/// Shortens the outcome of one observation.
 pub fn observed(reply: &Value, id: &str) -> Value {
     let known = reply["duplicates"].as_u64().unwrap_or(0) > 0;
     json!({ "remembered": true, "known_already": known, "id": id })
 }
 
-/// What was forgotten, or would be.
+/// Shortens what was forgotten, or would be.
 pub fn forgotten(reply: &Value, done: bool) -> Value {
     let mut short = Short::default()
         .take(reply, &["episodes", "events", "doubtful"])
         .put("recordings_left", reply["recordings_left"].clone())
-        .put("shown", each(&reply["shown"], |event| line(event, LINE)))
+        .put("shown", each(&reply["shown"], |event| line(event, MAX_LINE_CHARS)))
         .done();
     short["forgotten"] = done.into();
     if !done {
@@ -247,8 +247,8 @@ pub fn status(robot: &str, status: Option<&str>, health: Option<&Value>) -> Valu
         .put("robot", robot)
         .put("status", status.unwrap_or("unknown: no agent has served this robot on this broker"))
         .take(health, &["version", "uptime_s", "paused"])
-        .put("degraded", each(&health["degraded"], |reason| cut(reason, REASON)))
-        .put("last_error", cut(&health["last_error"], LINE))
+        .put("degraded", each(&health["degraded"], |reason| cut(reason, MAX_REASON_CHARS)))
+        .put("last_error", cut(&health["last_error"], MAX_LINE_CHARS))
         .put("memory", Short::default().take(memory, &["events", "episodes", "facts", "observations"]).done())
         .put("sources", sources)
         .put("free_bytes", health["disk"]["free_bytes"].clone())
@@ -268,7 +268,7 @@ mod tests {
         let short = answer(&reply);
         assert_eq!(short["answer"], "On the shelf");
         assert_eq!(short["evidence"][0]["event"], "ev-42");
-        assert_eq!(short["evidence"][0]["text"].as_str().unwrap().chars().count(), LINE + 1);
+        assert_eq!(short["evidence"][0]["text"].as_str().unwrap().chars().count(), MAX_LINE_CHARS + 1);
         for left_out in ["choice", "trace", "elapsed_ms", "degraded", "question"] {
             assert!(short.get(left_out).is_none(), "{left_out}: {short}");
         }

@@ -1,4 +1,4 @@
-//! Streamable HTTP: `/mcp`, for whoever knows the token.
+//! Streamable HTTP: `/mcp`, for clients with the token.
 //!
 //! There are no sessions. Every request stands for itself, so that a cut connection or a restart of the program loses
 //! nothing, and nothing is kept for a client that went away.
@@ -21,13 +21,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::lines::MAX_LINE;
 use super::server::MemoryServer;
-use super::{Door, Options};
+use super::{MemoryAccess, Options};
 use crate::config::McpConfig;
 use crate::http::{self, HttpLimits};
 use crate::media::{allowed, read_token};
 
 /// How long a request may take, its body included: who sends it byte by byte takes nobody's place.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MAX_REQUEST_TIME: Duration = Duration::from_secs(30);
 
 /// The server, listening.
 pub struct McpServer {
@@ -49,7 +49,7 @@ impl McpServer {
     pub async fn bind(
         config: &McpConfig,
         listen: SocketAddr,
-        door: Door,
+        access: MemoryAccess,
         clock: Arc<dyn Clock>,
         options: Options,
     ) -> Result<Self, String> {
@@ -57,7 +57,7 @@ impl McpServer {
         let listener = TcpListener::bind(listen)
             .await
             .map_err(|error| format!("cannot listen on {listen}: {error}; set `mcp.listen` to another port"))?;
-        let server = MemoryServer::new(Arc::new(door), clock, options);
+        let server = MemoryServer::new(Arc::new(access), clock, options);
         let rules = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
@@ -115,7 +115,7 @@ async fn answer(State(served): State<Arc<ServedMcp>>, mut request: Request) -> R
     if is_own_origin(request.headers()) {
         request.headers_mut().remove(header::ORIGIN);
     }
-    match tokio::time::timeout(PATIENCE, served.service.handle(request)).await {
+    match tokio::time::timeout(MAX_REQUEST_TIME, served.service.handle(request)).await {
         Ok(response) => response.map(Body::new),
         Err(_elapsed) => (StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")], "the request took too long\n")
             .into_response(),

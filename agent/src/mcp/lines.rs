@@ -15,9 +15,9 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Notify;
 
-/// Longest line, bytes.
+/// Maximum length of a line, in bytes.
 pub const MAX_LINE: usize = 1 << 20;
-/// Most requests that are worked on at once; more are not read yet.
+/// Maximum number of requests in progress; more are not read yet.
 pub const MAX_OPEN: usize = 32;
 
 type Sending = Pin<Box<dyn Future<Output = std::io::Result<()>> + Send>>;

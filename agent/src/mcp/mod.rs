@@ -1,14 +1,14 @@
 //! The memory as tools of the Model Context Protocol (MCP), for language models and the programs around them.
 //!
 //! `server` answers the protocol, `tools` is the catalogue, `calls` turns a call into requests of the MQTT contract
-//! (`docs/mqtt.md`), `digest` makes short results of the replies, and `door` is the way to the agent. Nothing here opens
+//! (`docs/mqtt.md`), `digest` makes short results of the replies, and `access` leads to the agent. Nothing here opens
 //! the store, so the access rules of the contract hold here too.
 
+mod access;
 mod arguments;
-mod broker_door;
+mod broker_access;
 mod calls;
 mod digest;
-mod door;
 mod http;
 mod lines;
 mod resources;
@@ -20,14 +20,14 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use memory_core::Clock;
 
-pub use broker_door::BrokerDoor;
-pub use door::{Door, DoorError};
+pub use access::{AccessError, MemoryAccess};
+pub use broker_access::BrokerAccess;
 pub use http::McpServer;
 
 use crate::exit::{Exit, Failure};
 use server::MemoryServer;
 
-/// What a server offers.
+/// Options of a server.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Zone in which times are read and written.
@@ -40,12 +40,12 @@ pub struct Options {
 ///
 /// # Errors
 /// If the client does not speak the protocol.
-pub async fn serve_stdio(door: Door, clock: Arc<dyn Clock>, options: Options) -> Result<(), Failure> {
-    let door = Arc::new(door);
-    // The first call should not wait for the broker; a failure is told to whoever calls.
-    let opening = Arc::clone(&door);
+pub async fn serve_stdio(access: MemoryAccess, clock: Arc<dyn Clock>, options: Options) -> Result<(), Failure> {
+    let access = Arc::new(access);
+    // The first call should not wait for the broker; a failure is returned to the caller.
+    let opening = Arc::clone(&access);
     let opening = tokio::spawn(async move { opening.prepare().await });
-    let server = MemoryServer::new(Arc::clone(&door), clock, options);
+    let server = MemoryServer::new(Arc::clone(&access), clock, options);
     let (reader, writer) = rmcp::transport::stdio_pipes();
     let running = Box::pin(rmcp::serve_server(server, lines::LineTransport::new(reader, writer))).await;
     let outcome = match running {
@@ -55,6 +55,6 @@ pub async fn serve_stdio(door: Door, clock: Arc<dyn Clock>, options: Options) ->
         Err(error) => Err(Failure::new(Exit::Refused, format!("the client does not speak MCP: {error}"))),
     };
     opening.abort();
-    door.close().await;
+    access.close().await;
     outcome
 }

@@ -3,18 +3,18 @@
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 
+use super::access::{AccessError, MemoryAccess};
 use super::calls::picture_of;
 use super::digest;
-use super::door::{Door, DoorError};
 
 const CLOCK: &str = "engram://clock";
 const HEALTH: &str = "engram://health";
 const EPISODE: &str = "engram://episode/";
 const PICTURE: &str = "engram://picture/";
 const JSON: &str = "application/json";
-/// Events of an episode, and pixels across a picture.
-const EVENTS: u64 = 100;
-const WIDTH: u64 = 640;
+/// Maximum number of events of an episode.
+const MAX_EVENTS: u64 = 100;
+const PICTURE_WIDTH: u64 = 640;
 
 /// Resources with an address of their own.
 pub fn fixed() -> Vec<Resource> {
@@ -40,27 +40,27 @@ pub fn templates() -> Vec<ResourceTemplate> {
 ///
 /// # Errors
 /// If there is none at this address, or the agent is away.
-pub async fn read(door: &Door, uri: &str, now: &str) -> Result<ReadResourceResult, DoorError> {
+pub async fn read(access: &MemoryAccess, uri: &str, now: &str) -> Result<ReadResourceResult, AccessError> {
     let content = if uri == CLOCK {
         text(&json!({ "now": now }), uri)
     } else if uri == HEALTH {
-        let vitals = door.vitals().await?;
-        text(&json!({ "now": now, "robot": door.robot(), "status": vitals.status, "health": vitals.health }), uri)
+        let vitals = access.vitals().await?;
+        text(&json!({ "now": now, "robot": access.robot(), "status": vitals.status, "health": vitals.health }), uri)
     } else if let Some(id) = uri.strip_prefix(EPISODE) {
-        let mut episode = digest::episode(&door.command("get", json!({ "episode": id, "limit": EVENTS })).await?);
+        let mut episode = digest::episode(&access.command("get", json!({ "episode": id, "limit": MAX_EVENTS })).await?);
         episode["now"] = now.into();
         text(&episode, uri)
     } else if let Some(id) = uri.strip_prefix(PICTURE) {
-        let mut picture = picture_of(door, id, WIDTH).await?;
+        let mut picture = picture_of(access, id, PICTURE_WIDTH).await?;
         let media_type = picture["media_type"].as_str().unwrap_or("image/jpeg").to_owned();
         let Value::String(data) = picture["data"].take() else {
-            return Err(DoorError::new("internal", "the agent returned no picture"));
+            return Err(AccessError::new("internal", "the agent returned no picture"));
         };
         ResourceContents::blob(data, uri).with_mime_type(media_type)
     } else {
         let known = [CLOCK, HEALTH, "engram://episode/{id}", "engram://picture/{id}"].join(", ");
         let uri: String = uri.chars().take(200).collect();
-        return Err(DoorError::bad(format!("there is no resource `{uri}`; there are {known}")));
+        return Err(AccessError::bad(format!("there is no resource `{uri}`; there are {known}")));
     };
     // A clock that a client keeps is wrong.
     Ok(ReadResourceResult::new(vec![content]).with_ttl_ms(0))

@@ -12,9 +12,9 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 
+use super::access::{AccessError, MemoryAccess};
 use super::arguments::Arguments;
 use super::calls::{CallOutcome, call};
-use super::door::{Door, DoorError};
 use super::{Options, resources, tools};
 
 /// Read by the model at the start of a session.
@@ -25,15 +25,15 @@ the memory holds no evidence. Every result has `now`, the time at the robot. Tel
 /// One memory as a server. Clones share it.
 #[derive(Clone)]
 pub struct MemoryServer {
-    door: Arc<Door>,
+    access: Arc<MemoryAccess>,
     clock: Arc<dyn Clock>,
     options: Options,
 }
 
 impl MemoryServer {
-    /// A server of what is behind `door`.
-    pub fn new(door: Arc<Door>, clock: Arc<dyn Clock>, options: Options) -> Self {
-        Self { door, clock, options }
+    /// Creates a server of the memory that `access` leads to.
+    pub fn new(access: Arc<MemoryAccess>, clock: Arc<dyn Clock>, options: Options) -> Self {
+        Self { access, clock, options }
     }
 
     async fn called(&self, request: CallToolRequestParams, now: Timestamp) -> Result<CallToolResult, ErrorData> {
@@ -51,7 +51,7 @@ impl MemoryServer {
         let given = request.arguments.unwrap_or_default();
         let arguments = Arguments::read(spec.parameters, given, now, &self.options.zone);
         let outcome = match arguments {
-            Ok(arguments) => call(&self.door, spec.tool, &arguments).await,
+            Ok(arguments) => call(&self.access, spec.tool, &arguments).await,
             Err(error) => Err(error),
         };
         let now = self.clock.now();
@@ -118,13 +118,13 @@ impl ServerHandler for MemoryServer {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let now = self.clock.now().format(&self.options.zone);
-        let read = resources::read(&self.door, &request.uri, &now).await;
+        let read = resources::read(&self.access, &request.uri, &now).await;
         read.map(Into::into).map_err(|error| refused(&error))
     }
 }
 
 /// A resource has no place for an error but the protocol's own.
-fn refused(error: &DoorError) -> ErrorData {
+fn refused(error: &AccessError) -> ErrorData {
     match error.code.as_str() {
         "bad_request" => ErrorData::resource_not_found(error.message.clone(), Some(error.body())),
         _ => ErrorData::internal_error(error.message.clone(), Some(error.body())),

@@ -6,7 +6,7 @@ use rmcp::model::{Tool, ToolAnnotations};
 
 use super::arguments::{Holds, Parameter, schema};
 
-/// What a tool does to the memory.
+/// Effect of a tool on the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing.
@@ -24,11 +24,11 @@ pub struct ToolSpec {
     pub name: &'static str,
     /// Which tool it is.
     pub tool: ToolName,
-    /// For people.
+    /// Title for people.
     pub title: &'static str,
-    /// For the model that chooses among tools.
+    /// Description for the model that chooses among tools.
     pub about: &'static str,
-    /// What it does to the memory.
+    /// Effect on the memory.
     pub effect: Effect,
     /// Its arguments.
     pub parameters: &'static [Parameter],
@@ -253,7 +253,7 @@ pub fn offered(forget: bool) -> impl Iterator<Item = &'static ToolSpec> {
 }
 
 impl ToolSpec {
-    /// As the protocol describes it.
+    /// Returns the description in the protocol's form.
     pub fn describe(&self) -> Tool {
         let reads = self.effect == Effect::Reads;
         let annotations = ToolAnnotations::with_title(self.title)

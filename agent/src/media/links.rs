@@ -15,13 +15,13 @@ use crate::config::MediaServerConfig;
 #[derive(Debug, Clone, Default)]
 pub struct MediaLinks {
     recordings: Option<Recordings>,
-    /// What an address begins with, and the query that opens it, where recordings are served.
+    /// Prefix of an address, and the query that opens it, where recordings are served.
     served: Option<(String, String)>,
 }
 
 /// A recording and the second at which the moment begins in it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Link {
+pub struct RecordingLink {
     /// `file://…` or `http(s)://…`.
     pub uri: String,
     /// Seconds into it.
@@ -61,15 +61,15 @@ impl MediaLinks {
         }
     }
 
-    /// Where the begin of `stream` can be looked at; `None` if nothing recorded it, or the recording is gone.
-    pub fn link(&self, media: Option<&str>, stream: Option<StreamSpan>) -> Option<Link> {
+    /// Returns the address at which the begin of `stream` can be seen; `None` if nothing recorded it, or the recording is gone.
+    pub fn link(&self, media: Option<&str>, stream: Option<StreamSpan>) -> Option<RecordingLink> {
         let (media, stream) = (media?, stream?);
         let Some(recording) = Recording::parse(media) else {
             if let Some(recordings) = &self.recordings {
                 // What is elsewhere, or nowhere, was named by somebody else or is gone.
                 recordings.places.file_of(media)?;
             }
-            return Some(Link { uri: media.to_owned(), start_s: seconds(stream.start) });
+            return Some(RecordingLink { uri: media.to_owned(), start_s: seconds(stream.start) });
         };
         let found = self.recordings.as_ref()?.archive.locate(&recording, stream)?;
         let start_s = seconds(found.offset);
@@ -83,7 +83,7 @@ impl MediaLinks {
                 format!("file://{}", path.display())
             }
         };
-        Some(Link { uri, start_s })
+        Some(RecordingLink { uri, start_s })
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
         let links = MediaLinks::default();
         let stream = StreamSpan { start: Duration::from_millis(2500), end: Duration::from_secs(4) };
         let link = links.link(Some("file:///a/b.mp4"), Some(stream)).unwrap();
-        assert_eq!(link, Link { uri: "file:///a/b.mp4".into(), start_s: 2.5 });
+        assert_eq!(link, RecordingLink { uri: "file:///a/b.mp4".into(), start_s: 2.5 });
         assert_eq!(links.link(Some("archive:eye/5"), Some(stream)), None);
         assert_eq!(links.link(None, Some(stream)), None);
         assert_eq!(links.link(Some("file:///a/b.mp4"), None), None);

@@ -11,8 +11,8 @@ use std::time::Duration;
 use drivers::archive::{Archive, ArchiveLimits};
 use memory_core::Memory;
 
-pub use links::{Link, MediaLinks};
-pub use pictures::{Moment, PictureError, Pictures};
+pub use links::{MediaLinks, RecordingLink};
+pub use pictures::{PictureError, PictureMoment, Pictures};
 pub use places::Places;
 pub use server::{MediaServer, token};
 pub(crate) use server::{allowed, read_token};
@@ -23,9 +23,9 @@ use crate::exit::{Exit, Failure};
 /// The recordings of an installation. Cheap to clone; clones share them.
 #[derive(Debug, Clone)]
 pub struct Recordings {
-    /// What live sources recorded.
+    /// Recordings of live sources.
     pub archive: Arc<Archive>,
-    /// Where other recordings may be.
+    /// Directories of other recordings.
     pub places: Arc<Places>,
 }
 
@@ -35,7 +35,7 @@ impl Recordings {
     /// # Errors
     /// [`Exit::Store`] if the archive's directory cannot be read.
     pub fn open(config: &Config) -> Result<Self, Failure> {
-        Ok(Self { archive: archive(config)?, places: Arc::new(Places::of(config)) })
+        Ok(Self { archive: archive(config)?, places: Arc::new(Places::from_config(config)) })
     }
 }
 
@@ -44,7 +44,7 @@ impl Recordings {
 /// # Errors
 /// [`Exit::Store`] if its directory cannot be read.
 pub fn archive(config: &Config) -> Result<Arc<Archive>, Failure> {
-    let directory = Directories::of(config).media;
+    let directory = Directories::from_config(config).media;
     let recording = &config.recording;
     let limits = ArchiveLimits {
         budget_bytes: recording.budget_mib << 20,

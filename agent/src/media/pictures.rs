@@ -9,21 +9,21 @@ use tokio::sync::Semaphore;
 
 use super::MediaLinks;
 
-/// Pictures that are decoded at once. Each takes a processor and the memory of a decoder.
-const AT_ONCE: usize = 1;
-/// Pictures that wait for their turn.
-const WAITING: usize = 8;
+/// Maximum number of pictures decoded at once. Each takes a core and the memory of a decoder.
+const MAX_DECODING: usize = 1;
+/// Maximum number of pictures that wait to be decoded.
+const MAX_WAITING: usize = 8;
 /// How far into an episode its picture is taken: the first pictures of a camera are often dark.
 const INTO_EPISODE: Duration = Duration::from_secs(1);
 
-/// What a picture shall show.
+/// Moment that a picture shows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Moment {
+pub struct PictureMoment {
     media: Option<(String, Duration)>,
     at: Timestamp,
 }
 
-impl Moment {
+impl PictureMoment {
     /// The middle of an event.
     pub fn of_event(event: &Event) -> Self {
         Self::new(event.media.as_deref(), event.stream, event.span, Duration::MAX)
@@ -42,7 +42,7 @@ impl Moment {
         Self { media, at: span.start.saturating_add(into) }
     }
 
-    /// When it was.
+    /// Returns the time of the picture.
     pub fn at(&self) -> Timestamp {
         self.at
     }
@@ -56,7 +56,7 @@ pub enum PictureError {
     #[error("no recording shows this moment, or it was deleted by now")]
     Nothing,
     /// Too many pictures are wanted at once.
-    #[error("{WAITING} pictures wait already")]
+    #[error("{MAX_WAITING} pictures wait already")]
     Busy,
     /// The recording cannot be read.
     #[error("the recording cannot be read: {0}")]
@@ -72,16 +72,16 @@ pub struct Pictures {
 }
 
 impl Pictures {
-    /// Of these recordings.
+    /// Creates pictures of these recordings.
     pub fn new(links: MediaLinks) -> Self {
-        Self { links, turns: Semaphore::new(AT_ONCE), places: Semaphore::new(AT_ONCE + WAITING) }
+        Self { links, turns: Semaphore::new(MAX_DECODING), places: Semaphore::new(MAX_DECODING + MAX_WAITING) }
     }
 
     /// The picture of a moment, at most `max_width` pixels across.
     ///
     /// # Errors
     /// See [`PictureError`].
-    pub async fn picture(&self, moment: &Moment, max_width: u32) -> Result<Still, PictureError> {
+    pub async fn picture(&self, moment: &PictureMoment, max_width: u32) -> Result<Still, PictureError> {
         let _place = self.places.try_acquire().map_err(|_| PictureError::Busy)?;
         let (path, at) = self.file(moment).ok_or(PictureError::Nothing)?;
         let _turn = self.turns.acquire().await.map_err(|_| PictureError::Busy)?;
@@ -94,7 +94,7 @@ impl Pictures {
     }
 
     /// The recording of the event itself, else whatever a camera recorded at that time.
-    fn file(&self, moment: &Moment) -> Option<(PathBuf, Duration)> {
+    fn file(&self, moment: &PictureMoment) -> Option<(PathBuf, Duration)> {
         let own = moment.media.as_ref().and_then(|(media, at)| self.links.file(media, *at));
         own.or_else(|| {
             let instant = TimeSpan::new(moment.at, moment.at.saturating_add(Duration::from_millis(1)));

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use crate::config::{Config, Directories, source_spec};
 
 /// File in the data directory that lists the played files, one path a line.
-const LIST: &str = "played";
+const LIST_FILE: &str = "played";
 /// Maximum number of bytes read from that file.
 const MAX_LIST: u64 = 4 << 20;
 
@@ -33,9 +33,9 @@ pub struct Places {
 
 impl Places {
     /// Returns the places of an installation.
-    pub fn of(config: &Config) -> Self {
-        let directories = Directories::of(config);
-        let list = directories.data.join(LIST);
+    pub fn from_config(config: &Config) -> Self {
+        let directories = Directories::from_config(config);
+        let list = directories.data.join(LIST_FILE);
         let mut played = listed(&list);
         for (name, source) in &config.sources {
             if let Ok(SourceKind::File(file)) = source_spec(name, source).map(|spec| spec.kind) {
@@ -123,7 +123,7 @@ mod tests {
     fn only_files_of_this_installation_and_those_that_were_played_are_known() {
         let folder = tempfile::tempdir().unwrap();
         let config = Config { data_dir: Some(folder.path().join("data")), ..Config::default() };
-        let places = Places::of(&config);
+        let places = Places::from_config(&config);
         let at = |name: &str| folder.path().join(name);
         for name in ["data/media/eye", "data/imported", "data/backups"] {
             std::fs::create_dir_all(at(name)).unwrap();
@@ -143,7 +143,7 @@ mod tests {
         }
         places.note_played(&at("film#1.mkv")).unwrap();
         places.note_played(&at("film#1.mkv")).unwrap();
-        for places in [places, Places::of(&config)] {
+        for places in [places, Places::from_config(&config)] {
             assert!(places.file_of(&uri("film#1.mkv")).is_some());
             assert_eq!(places.imported_file_of(&uri("film#1.mkv")), None);
         }

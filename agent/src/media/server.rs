@@ -1,4 +1,4 @@
-//! Recordings over HTTP, for whoever knows the token: whole or by range, as players ask for them.
+//! Recordings over HTTP, for clients with the token: whole or by range, as players request them.
 
 use std::io::SeekFrom;
 use std::net::SocketAddr;
@@ -18,8 +18,8 @@ use tokio::net::TcpListener;
 use tokio_util::io::ReaderStream;
 use tokio_util::sync::CancellationToken;
 
+use crate::config::MIN_TOKEN_CHARS;
 use crate::config::MediaServerConfig;
-use crate::config::SHORTEST_TOKEN;
 use crate::http::{self, HttpLimits};
 
 /// The token of the configuration.
@@ -42,8 +42,8 @@ pub(crate) fn read_token(section: &str, token: Option<&str>, file: Option<&FileP
         (None, None) => return Err(format!("{section}.token_file is missing")),
     };
     let token = token.trim_end_matches(['\r', '\n']).to_owned();
-    if token.len() < SHORTEST_TOKEN {
-        return Err(format!("the token of {section} is shorter than {SHORTEST_TOKEN} characters"));
+    if token.len() < MIN_TOKEN_CHARS {
+        return Err(format!("the token of {section} is shorter than {MIN_TOKEN_CHARS} characters"));
     }
     Ok(token)
 }
@@ -73,7 +73,7 @@ impl MediaServer {
         Ok(Self { listener, served: Arc::new(ServedFile { archive, token }) })
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     ///
     /// # Errors
     /// If the system does not say.

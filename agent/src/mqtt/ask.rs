@@ -11,14 +11,14 @@ use serde_json::{Map, Value};
 
 use super::addressed::{AddressedRequest, read_request};
 use super::client::Message;
-use super::fields::{Fields, Moment};
+use super::fields::{Fields, TimeBase};
 use super::pose;
 use super::reply::{Code, Payload, Refusal, Route, Router};
 use crate::config::mqtt::MqttLimits;
 use crate::media::MediaLinks;
 use crate::service::AskFailure;
 
-/// Most items of evidence that an answer carries.
+/// Maximum number of evidence items in an answer.
 const MAX_TOP_K: u64 = 100;
 
 /// Reads the payload of `…/ask`.
@@ -26,7 +26,7 @@ pub fn read_question(
     message: &Message,
     router: &Router<'_>,
     limits: &MqttLimits,
-    moment: &Moment,
+    moment: &TimeBase,
 ) -> AddressedRequest<Query> {
     read_request(message, router, limits.ask_bytes, |payload| match payload {
         Payload::Text(question) => query(Fields(&serde_json::Map::new()), Some(question), message, limits, moment),
@@ -41,7 +41,7 @@ fn query(
     question: Option<&String>,
     message: &Message,
     limits: &MqttLimits,
-    moment: &Moment,
+    moment: &TimeBase,
 ) -> Result<Query, Refusal> {
     let question = match question {
         Some(question) => question.as_str(),
@@ -95,7 +95,7 @@ fn effort(name: Option<&str>) -> Result<Effort, Refusal> {
 /// The shortest of what the payload and the message's expiry say; the default where neither says anything.
 fn budget(deadline_ms: Option<u64>, expiry: Option<Duration>, limits: &MqttLimits, effort: Effort) -> Duration {
     let named = deadline_ms.map(Duration::from_millis).into_iter().chain(expiry).min();
-    // Whoever wants it thoroughly has time.
+    // A thorough question may take longer.
     let usual = if effort == Effort::Thorough { limits.max_deadline_ms } else { limits.default_deadline_ms };
     named
         .unwrap_or(Duration::from_millis(usual))
@@ -247,9 +247,9 @@ mod tests {
         read_message(&message(payload))
     }
 
-    fn moment() -> Moment {
+    fn moment() -> TimeBase {
         let zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap();
-        Moment { now: Timestamp::parse("2026-11-22T12:00:00+01:00").unwrap(), zone }
+        TimeBase { now: Timestamp::parse("2026-11-22T12:00:00+01:00").unwrap(), zone }
     }
 
     fn read_message(message: &Message) -> AddressedRequest<Query> {

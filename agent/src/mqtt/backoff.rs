@@ -13,8 +13,8 @@ pub struct Backoff {
 
 impl Backoff {
     const FIRST: Duration = Duration::from_millis(250);
-    /// A refusal does not go away by itself: asking often only fills the broker's log.
-    const AFTER_REFUSAL: Duration = Duration::from_secs(10);
+    /// Pause after a refusal. It does not go away by itself, and frequent attempts only fill the broker's log.
+    const REFUSED_PAUSE: Duration = Duration::from_secs(10);
 
     pub fn new(most: Duration) -> Self {
         Self { next: Self::FIRST.min(most), most }
@@ -25,7 +25,7 @@ impl Backoff {
         let pause = self.next;
         self.next = (self.next * 2).min(self.most);
         match kind {
-            EndKind::Refused | EndKind::TakenOver => pause.max(Self::AFTER_REFUSAL.min(self.most)),
+            EndKind::Refused | EndKind::TakenOver => pause.max(Self::REFUSED_PAUSE.min(self.most)),
             EndKind::Lost | EndKind::Closed | EndKind::Untrusted | EndKind::NoSuchHost => pause,
         }
     }

@@ -10,14 +10,14 @@ use crate::health::{DiskHealth, HealthReport, MemoryHealth};
 /// Maximum size of the payload (docs/mqtt.md).
 pub const MAX_BYTES: usize = 8 << 10;
 
-/// Entries of a list or table that are shown; of longer ones the count is told.
+/// Maximum number of entries of a list or table that are shown; of longer ones only the count.
 const MAX_ENTRIES: usize = 32;
 
-/// Changes within this time of a publication wait for its end.
+/// Minimum time between two publications. Changes within it are published together.
 const DEBOUNCE: Duration = Duration::from_millis(500);
 
-/// Numbers that only grow are no reason to publish more often than this.
-const NUMBERS: Duration = Duration::from_secs(2);
+/// Minimum time between two publications for changed counters only.
+const COUNTER_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Decides when the next report is due.
 pub struct Beat {
@@ -34,7 +34,7 @@ impl Beat {
         Self { interval, published: None, at: now, due: now }
     }
 
-    /// When to publish.
+    /// Decides when to publish.
     pub fn due(&self) -> Instant {
         self.due
     }
@@ -45,14 +45,14 @@ impl Beat {
         let soon = if steady(before) != steady(report) {
             DEBOUNCE
         } else if before.memory != report.memory {
-            NUMBERS
+            COUNTER_INTERVAL
         } else {
             return;
         };
         self.due = self.due.min(self.at + soon);
     }
 
-    /// It was published.
+    /// Notes a publication.
     pub fn published(&mut self, report: HealthReport) {
         self.at = Instant::now();
         self.due = self.at + self.interval;
@@ -140,7 +140,7 @@ fn cut(value: &Value, entries: usize, characters: usize) -> Value {
     }
 }
 
-/// Fields of the report that are tables with free names.
+/// Fields of the report that are tables with free keys.
 const OPEN_TABLES: [&str; 5] = ["sources", "models", "queues", "mqtt", "dropped"];
 
 #[cfg(test)]
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(beat.due(), begin + interval);
 
         beat.changed(&HealthReport { memory: MemoryHealth { seq: 9, ..MemoryHealth::default() }, ..report.clone() });
-        assert_eq!(beat.due(), begin + NUMBERS);
+        assert_eq!(beat.due(), begin + COUNTER_INTERVAL);
 
         // A request counts; that an endpoint is left alone is news.
         let mut asked = report.clone();

@@ -21,7 +21,7 @@ use crate::watchdog::Watchdog;
 pub use broker::Broker;
 use event_loop::ended;
 
-/// What a connection is for.
+/// Purpose of a connection.
 #[derive(Clone, Default)]
 pub struct LinkOptions {
     /// Stable where the session is kept.
@@ -57,15 +57,15 @@ impl<F: FnMut(Message) + Send + 'static> Receive for F {
 pub struct Message {
     pub topic: String,
     pub payload: Bytes,
-    /// It may have been delivered before.
+    /// Whether it may have been delivered before.
     pub redelivered: bool,
-    /// It was stored at the broker before this program subscribed.
+    /// Whether the broker stored it before this program subscribed.
     pub retained: bool,
     pub response_topic: Option<String>,
     pub correlation: Option<Bytes>,
-    /// What is left of its life.
+    /// Rest of its expiry time.
     pub expiry: Option<Duration>,
-    /// To be sent when it is dealt with; `None` where nothing is owed.
+    /// Acknowledgement to send after processing; `None` if none is due.
     pub acknowledgement: Option<Acknowledgement>,
 }
 
@@ -98,12 +98,12 @@ pub struct Publication {
     pub expiry: Option<Duration>,
 }
 
-/// What the broker did with a publication.
+/// Result of a publication at the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
-    /// It took it.
+    /// The broker accepted it.
     Taken,
-    /// It took it, and nobody is subscribed. Brokers need not say so.
+    /// The broker accepted it, and nobody is subscribed. Brokers need not report that.
     NobodyListens,
     /// Its access rules forbid it, or it has no room.
     Refused,
@@ -267,7 +267,7 @@ impl Sender {
 pub enum Reliability {
     /// Once or never.
     AtMostOnce,
-    /// Until it is acknowledged.
+    /// Sent again until it is acknowledged.
     AtLeastOnce,
 }
 

@@ -19,7 +19,7 @@ impl CommandName {
         })
     }
 
-    /// As [`CommandName::check_allowed`], for a command that may come from the operator's own command line.
+    /// Checks as [`CommandName::check_allowed`] does, for a command that may come from the operator's own command line.
     ///
     /// # Errors
     /// `forbidden`, with the key that would allow it.
@@ -31,12 +31,12 @@ impl CommandName {
     ) -> Result<(), Refusal> {
         self.check_allowed(config).or_else(|refusal| {
             let denied = config.allow.get(self.as_str()) == Some(&false);
-            let proof = fields.get(operator::FIELD).and_then(Value::as_str).filter(|_| !denied);
+            let proof = fields.get(operator::PROOF_FIELD).and_then(Value::as_str).filter(|_| !denied);
             if proof.is_some_and(|proof| proofs.take(proof, self.as_str())) { Ok(()) } else { Err(refusal) }
         })
     }
 
-    /// `recording` does what `pause` and `resume` do, so whoever denies one of those denies it here too.
+    /// `recording` does what `pause` and `resume` do, so denying one of those denies it here too.
     ///
     /// # Errors
     /// `forbidden`, with the key that would allow it.
@@ -155,17 +155,17 @@ mod tests {
     fn the_operator_of_the_machine_is_obeyed_on_an_open_broker_unless_the_configuration_denies_it() {
         let folder = tempfile::tempdir().unwrap();
         let config = crate::config::Config { data_dir: Some(folder.path().to_owned()), ..Default::default() };
-        let directories = crate::config::Directories::of(&config);
-        let proofs = Proofs::of(&directories);
+        let directories = crate::config::Directories::from_config(&config);
+        let proofs = Proofs::in_directories(&directories);
         let mut open = MqttConfig::default();
         let proof = operator::Proof::leave(&directories, "pause").unwrap();
-        let fields = Map::from_iter([(operator::FIELD.to_owned(), proof.name().into())]);
+        let fields = Map::from_iter([(operator::PROOF_FIELD.to_owned(), proof.name().into())]);
         assert!(CommandName::Resume.check_allowed_to(&open, &proofs, &fields).is_err());
         assert_eq!(CommandName::Pause.check_allowed_to(&open, &proofs, &fields), Ok(()));
         assert!(CommandName::Pause.check_allowed_to(&open, &proofs, &fields).is_err(), "once");
         open.allow.insert("pause".to_owned(), false);
         let proof = operator::Proof::leave(&directories, "pause").unwrap();
-        let fields = Map::from_iter([(operator::FIELD.to_owned(), proof.name().into())]);
+        let fields = Map::from_iter([(operator::PROOF_FIELD.to_owned(), proof.name().into())]);
         assert!(CommandName::Pause.check_allowed_to(&open, &proofs, &fields).is_err());
     }
 

@@ -13,14 +13,14 @@ use tokio_util::task::TaskTracker;
 
 use super::client::{Broker, ConnectionEnd, EndKind};
 use super::commands::CommandName;
-use super::fields::Moment;
+use super::fields::TimeBase;
 use super::forgetting::Forgetting;
 use super::homeassistant::HomeAssistant;
 use super::limits::TokenBucket;
 use super::outbox::Outbox;
 use super::reply::{Code, Refusal, Route, Router};
 use super::topics::{ReplyPolicy, Topics};
-use super::{ConfigurationControl, FrontDoor, Identity, MqttCounters, MqttError, RecordingControl};
+use super::{ConfigurationControl, Identity, MqttCounters, MqttError, MqttInterface, RecordingControl};
 use crate::ceilings::ProgramCeiling;
 use crate::config::mqtt::MqttConfig;
 use crate::media::{MediaLinks, Pictures};
@@ -38,8 +38,8 @@ pub const STORAGE: &str = "storage";
 pub const POSE: &str = "pose";
 pub const HOME_ASSISTANT: &str = "home assistant";
 
-/// Questions and commands that are worked on at once.
-const REQUESTS: usize = 512;
+/// Maximum number of questions and commands in progress.
+const MAX_REQUESTS: usize = 512;
 
 pub struct Context {
     pub config: MqttConfig,
@@ -60,7 +60,7 @@ pub struct Context {
     pub counters: Arc<MqttCounters>,
     pub backups: std::path::PathBuf,
     pub backup_limits: BackupLimits,
-    /// What the program may take.
+    /// Limits of the program.
     pub ceiling: ProgramCeiling,
     pub proofs: Proofs,
     pub watchdog: Arc<Watchdog>,
@@ -81,9 +81,9 @@ pub struct Context {
 
 impl Context {
     pub fn new(
-        door: FrontDoor,
+        interface: MqttInterface,
     ) -> Result<(Self, tokio::sync::watch::Receiver<crate::health::HealthReport>), MqttError> {
-        let FrontDoor {
+        let MqttInterface {
             config,
             identity,
             service,
@@ -100,7 +100,7 @@ impl Context {
             ceiling,
             proofs,
             watchdog,
-        } = door;
+        } = interface;
         let topics = Topics::new(&config.root, &identity.robot)
             .map_err(|error| MqttError::RobotName { robot: identity.robot.clone(), error })?;
         let now = clock.monotonic();
@@ -113,7 +113,7 @@ impl Context {
             recording_changed: Notify::new(),
             outbox: Outbox::new(Arc::clone(&counters)),
             requests: TaskTracker::new(),
-            slots: Arc::new(Semaphore::new(REQUESTS)),
+            slots: Arc::new(Semaphore::new(MAX_REQUESTS)),
             leaving: CancellationToken::new(),
             forgetting: Forgetting::default(),
             homeassistant: HomeAssistant::new(homeassistant),
@@ -144,16 +144,16 @@ impl Context {
         Router { topics: &self.topics, policy: &self.policy }
     }
 
-    /// Sends an answer where the sender wants it; without a way back there is nothing to do.
+    /// Sends an answer to its destination; without one there is nothing to do.
     pub fn answer(&self, route: &Route, body: &Value, patience: Duration) {
         if let Some(address) = &route.address {
             self.outbox.reply(address.clone(), body, patience);
         }
     }
 
-    /// What times in a request that comes now count from.
-    pub fn moment(&self) -> Moment {
-        Moment { now: self.clock.now(), zone: self.zone.clone() }
+    /// Returns the reference time for a request that arrives now.
+    pub fn moment(&self) -> TimeBase {
+        TimeBase { now: self.clock.now(), zone: self.zone.clone() }
     }
 
     /// Whether one more question or command may come now.

@@ -20,7 +20,7 @@ macro_rules! counters {
                 BTreeMap::from([$((stringify!($name).to_owned(), self.$name.get()),)+])
             }
 
-            /// What each counter counts, by name: the help text of a metric.
+            /// Returns the help text of each counter, by name.
             pub fn descriptions() -> &'static [(&'static str, &'static str)] {
                 &[$((stringify!($name), concat!($($doc),+)),)+]
             }
@@ -100,12 +100,12 @@ impl Counter {
     }
 }
 
-/// What is wrong with each connection at the moment.
+/// Present problems of each connection.
 #[derive(Debug, Default)]
 struct Problems(Mutex<BTreeMap<&'static str, String>>);
 
 impl MqttCounters {
-    /// What is wrong with the broker or a connection now, and what to do; `None` while all is well.
+    /// Returns the present problem of the broker or a connection, and what to do; `None` while there is none.
     pub fn last_error(&self) -> Option<String> {
         self.problems.0.lock().values().next().cloned()
     }

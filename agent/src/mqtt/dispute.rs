@@ -10,12 +10,12 @@ use tokio::time::Instant;
 
 use super::client::{Gone, Reliability, Sender};
 use super::context::Context;
-use super::presence::{CHALLENGE, challenge, instance_in, is_id, nonce, yields_to};
+use super::presence::{CHALLENGE_TIMEOUT, challenge, instance_in, is_id, nonce, yields_to};
 
-/// Pause between two corrections.
-const CORRECTION: Duration = Duration::from_secs(1);
-/// Pause between two challenges.
-const PAUSE: Duration = Duration::from_secs(5);
+/// Minimum time between two corrections.
+const CORRECTION_INTERVAL: Duration = Duration::from_secs(1);
+/// Minimum time between two challenges.
+const CHALLENGE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The state of it, for one connection.
 pub struct Dispute {
@@ -28,7 +28,7 @@ pub struct Dispute {
 }
 
 enum Phase {
-    /// Nobody else was seen, or what was seen is dealt with.
+    /// No other instance was seen, or the dispute is settled.
     Quiet,
     /// Another id was seen and is challenged then.
     Seen(Instant),
@@ -38,14 +38,14 @@ enum Phase {
     Unanswered(Instant),
 }
 
-/// What is to be done when [`Dispute::due`] has come.
+/// Action to take when [`Dispute::due`] has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     /// Announce the own id and status again.
     Correct,
     /// Ask who is there.
     Challenge,
-    /// Nobody answered: go on.
+    /// No instance answered: continue.
     Settled,
 }
 
@@ -56,7 +56,7 @@ impl Dispute {
         Self { answers, nonce, phase: Phase::Quiet, correct_after: now, correction: false }
     }
 
-    /// Somebody wrote another id to `instance`.
+    /// Notes that another id was written to `instance`.
     pub fn instance(&mut self, own: &str, other: &str, now: Instant) {
         if !is_id(other) || !yields_to(own, other) {
             self.correction = true;
@@ -70,12 +70,12 @@ impl Dispute {
         };
     }
 
-    /// Somebody wrote something else than `online` to `status`.
+    /// Notes that something else than `online` was written to `status`.
     pub fn status(&mut self) {
         self.correction = true;
     }
 
-    /// Somebody answered the challenge: the id of an engram that goes first, if it is one.
+    /// Notes an answer to the challenge. Returns the id of the instance that takes precedence, if it does.
     pub fn answer(&self, own: &str, text: &str) -> Option<String> {
         if !matches!(self.phase, Phase::Asked(_)) {
             return None;
@@ -83,7 +83,7 @@ impl Dispute {
         instance_in(text).filter(|other| is_id(other) && yields_to(own, other))
     }
 
-    /// When something is to be done.
+    /// Returns the time of the next action.
     pub fn due(&self) -> Option<Instant> {
         let correction = self.correction.then_some(self.correct_after);
         let phase = match self.phase {
@@ -93,20 +93,20 @@ impl Dispute {
         correction.into_iter().chain(phase).min()
     }
 
-    /// What is to be done now.
+    /// Returns the action to take now.
     pub fn next(&mut self, now: Instant) -> Option<Due> {
         if self.correction && now >= self.correct_after {
             self.correction = false;
-            self.correct_after = now + CORRECTION;
+            self.correct_after = now + CORRECTION_INTERVAL;
             return Some(Due::Correct);
         }
         match self.phase {
             Phase::Seen(at) if now >= at => {
-                self.phase = Phase::Asked(now + CHALLENGE);
+                self.phase = Phase::Asked(now + CHALLENGE_TIMEOUT);
                 Some(Due::Challenge)
             }
             Phase::Asked(until) if now >= until => {
-                self.phase = Phase::Unanswered(now + PAUSE);
+                self.phase = Phase::Unanswered(now + CHALLENGE_INTERVAL);
                 // What was written instead of the own id is still retained.
                 self.correction = true;
                 Some(Due::Settled)
@@ -159,9 +159,9 @@ mod tests {
         dispute.status();
         assert_eq!((dispute.next(now), dispute.next(now)), (Some(Due::Correct), None));
         dispute.status();
-        assert_eq!(dispute.due(), Some(now + CORRECTION));
+        assert_eq!(dispute.due(), Some(now + CORRECTION_INTERVAL));
         assert_eq!(dispute.next(now), None);
-        assert_eq!(dispute.next(now + CORRECTION), Some(Due::Correct));
+        assert_eq!(dispute.next(now + CORRECTION_INTERVAL), Some(Due::Correct));
     }
 
     #[test]
@@ -176,9 +176,9 @@ mod tests {
             assert_eq!(dispute.answer("b", text), None, "{text}");
         }
         assert_eq!(dispute.answer("b", r#"{"instance": "a"}"#).as_deref(), Some("a"));
-        let later = now + CHALLENGE;
+        let later = now + CHALLENGE_TIMEOUT;
         assert_eq!((dispute.next(later), dispute.next(later)), (Some(Due::Settled), Some(Due::Correct)));
         dispute.instance("b", "a", later);
-        assert_eq!(dispute.due(), Some(later + PAUSE), "the next challenge waits");
+        assert_eq!(dispute.due(), Some(later + CHALLENGE_INTERVAL), "the next challenge waits");
     }
 }

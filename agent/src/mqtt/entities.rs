@@ -6,17 +6,17 @@ use jiff::tz::TimeZone;
 use memory_core::{EntityNews, Fact, FactFilter, FactKind, GistFilter, Memory, NamingRequest, Person, ReadError};
 use serde_json::{Value, json};
 
-use super::fields::{Fields, Moment};
+use super::fields::{Fields, TimeBase};
 use super::gists;
 use super::places;
 use super::reply::Refusal;
 
-/// Most facts or entities of one list.
+/// Maximum number of facts or entities in a list.
 const MAX_LIST: u64 = 1000;
-/// Facts or entities of a list that names no limit.
-const USUAL_LIST: usize = 100;
+/// Default number of facts or entities in a list.
+const DEFAULT_LIST: usize = 100;
 
-/// What `cmd/list` lists instead of episodes.
+/// Lists of `cmd/list` besides episodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum List {
     Entities { limit: usize },
@@ -28,9 +28,9 @@ pub enum List {
 
 impl List {
     /// `of` names what to list; `None` for episodes.
-    pub fn read(fields: Fields<'_>, moment: &Moment) -> Result<Option<Self>, Refusal> {
+    pub fn read(fields: Fields<'_>, moment: &TimeBase) -> Result<Option<Self>, Refusal> {
         let limit = fields.count("limit")?.unwrap_or(0).min(MAX_LIST);
-        let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0).unwrap_or(USUAL_LIST);
+        let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0).unwrap_or(DEFAULT_LIST);
         match fields.text("of")? {
             None | Some("episodes") => Ok(None),
             Some("entities") => Ok(Some(Self::Entities { limit })),
@@ -58,7 +58,7 @@ impl List {
     ///
     /// # Errors
     /// If the store cannot be read, or the time runs out.
-    pub fn of(&self, memory: &Memory, zone: &TimeZone, budget: Duration) -> Result<Value, ReadError> {
+    pub fn list(&self, memory: &Memory, zone: &TimeZone, budget: Duration) -> Result<Value, ReadError> {
         match self {
             Self::Entities { limit } => entities(memory, *limit, zone),
             Self::Facts(filter) => {

@@ -8,16 +8,16 @@ use memory_core::{
 use serde_json::{Map, Value, json};
 
 use super::ask::{rounded, seconds};
-use super::fields::{Fields, Moment, wrong};
+use super::fields::{Fields, TimeBase, wrong};
 use super::pose;
 use super::reply::Refusal;
 use crate::media::MediaLinks;
 
-/// Most episodes of one page.
+/// Maximum number of episodes on a page.
 const MAX_PAGE: u64 = 200;
 
 /// `cmd/list`
-pub fn read_list(fields: Fields<'_>, moment: &Moment) -> Result<EpisodeFilter, Refusal> {
+pub fn read_list(fields: Fields<'_>, moment: &TimeBase) -> Result<EpisodeFilter, Refusal> {
     let (since, until) = (fields.point("since", moment)?, fields.point("until", moment)?);
     let span = (since.is_some() || until.is_some()).then(|| {
         TimeSpan::new(
@@ -83,14 +83,14 @@ impl EventList {
         }
     }
 
-    /// The page, cut at [`GET_BYTES`] like that of an episode.
+    /// The page, cut at [`MAX_GET_BYTES`] like that of an episode.
     pub fn page(&self, events: &[Event], zone: &TimeZone, media: &MediaLinks) -> Value {
         let mut bytes = 0;
         let mut shown = Vec::new();
         for event in events {
             let body = event_body(event, zone, media);
             let size = body.to_string().len();
-            if !shown.is_empty() && bytes + size > GET_BYTES {
+            if !shown.is_empty() && bytes + size > MAX_GET_BYTES {
                 break;
             }
             bytes += size;
@@ -102,18 +102,18 @@ impl EventList {
     }
 }
 
-/// What `cmd/get` opens.
+/// Object that `cmd/get` opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Get {
     Episode(EpisodeId, EventPage),
     Event(EventId),
 }
 
-/// Most events of one answer to `get`.
+/// Maximum number of events in an answer to `get`.
 const MAX_EVENTS: u64 = 4096;
 
-/// Bytes of texts and attributes in one answer to `get`: a client that asks many times at once gets many small ones.
-const GET_BYTES: usize = 512 << 10;
+/// Maximum number of bytes of texts and attributes in an answer to `get`. A client that needs more asks for pages.
+const MAX_GET_BYTES: usize = 512 << 10;
 
 /// `cmd/get`
 pub fn read_get(fields: Fields<'_>) -> Result<Get, Refusal> {
@@ -146,7 +146,7 @@ fn event_cursor(fields: Fields<'_>) -> Result<Option<EventId>, Refusal> {
 fn event_page(fields: Fields<'_>) -> Result<EventPage, Refusal> {
     let limit = fields.count("limit")?.filter(|limit| *limit > 0).unwrap_or(MAX_EVENTS).min(MAX_EVENTS);
     let limit = usize::try_from(limit).unwrap_or(1);
-    Ok(EventPage { after: event_cursor(fields)?, limit, bytes: GET_BYTES })
+    Ok(EventPage { after: event_cursor(fields)?, limit, bytes: MAX_GET_BYTES })
 }
 
 fn event_id(value: &Value) -> Result<EventId, Refusal> {
@@ -239,7 +239,7 @@ mod tests {
             Value::Object(map) => read_get(Fields(&map)),
             _ => panic!("not an object"),
         };
-        let whole = EventPage { after: None, limit: 4096, bytes: GET_BYTES };
+        let whole = EventPage { after: None, limit: 4096, bytes: MAX_GET_BYTES };
         assert_eq!(get(json!({"episode": "ep-4"})), Ok(Get::Episode(EpisodeId(4), whole)));
         assert_eq!(get(json!({"id": 4})), Ok(Get::Episode(EpisodeId(4), whole)));
         assert_eq!(get(json!({"event": "ev-42"})), Ok(Get::Event(EventId(42))));
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn get_reads_a_page() {
         let get = |body: Value| read_get(Fields(body.as_object().unwrap()));
-        let page = |limit, after| EventPage { after, limit, bytes: GET_BYTES };
+        let page = |limit, after| EventPage { after, limit, bytes: MAX_GET_BYTES };
         let asked = get(json!({"episode": "ep-3", "cursor": "ev-9", "limit": 5})).unwrap();
         assert_eq!(asked, Get::Episode(EpisodeId(3), page(5, Some(EventId(9)))));
         assert_eq!(get(json!({"episode": 3})).unwrap(), Get::Episode(EpisodeId(3), page(4096, None)));

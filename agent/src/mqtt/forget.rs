@@ -5,13 +5,13 @@ use memory_core::{EpisodeId, ForgetPreview, ForgetReply, ForgetRequest, TimeSpan
 use serde_json::{Value, json};
 
 use super::episodes::{episode_id, event_body};
-use super::fields::{Fields, Moment};
+use super::fields::{Fields, TimeBase};
 use super::reply::Refusal;
 use super::topics::check_name;
 use crate::media::MediaLinks;
 
 /// `cmd/forget`
-pub fn read_forget(fields: Fields<'_>, moment: &Moment) -> Result<ForgetRequest, Refusal> {
+pub fn read_forget(fields: Fields<'_>, moment: &TimeBase) -> Result<ForgetRequest, Refusal> {
     let episodes = fields.value("episodes").map(episode_ids).transpose()?;
     let entity = fields.text("entity")?;
     let (since, until) = (fields.point("since", moment)?, fields.point("until", moment)?);
@@ -71,7 +71,7 @@ mod tests {
     fn forget(body: Value) -> Result<ForgetRequest, Refusal> {
         let Value::Object(map) = body else { panic!("not an object") };
         let now = Timestamp::parse("2026-11-22T12:00:00Z").unwrap();
-        read_forget(Fields(&map), &Moment { now, zone: TimeZone::UTC })
+        read_forget(Fields(&map), &TimeBase { now, zone: TimeZone::UTC })
     }
 
     #[test]

@@ -20,17 +20,17 @@ use super::context::Context;
 use super::forget;
 use super::reply::{Code, Refusal};
 
-/// How long `…-in` has to begin.
+/// Maximum time for `…-in` to begin.
 pub const BEGIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long a request is kept in mind: the same one later is another one.
-const KEPT: Duration = Duration::from_secs(60);
+/// How long a request is remembered. The same request after that is a new one.
+const RETENTION: Duration = Duration::from_secs(60);
 
-/// Most requests that are kept in mind.
-const MOST: usize = 1024;
+/// Maximum number of remembered requests.
+const MAX_REMEMBERED: usize = 1024;
 
-/// Most requests that wait for `…-in` to begin them; more are left to it.
-const WAITING: usize = 64;
+/// Maximum number of requests that wait for `…-in` to begin them; more are left to it.
+const MAX_WAITING: usize = 64;
 
 /// A connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,11 +66,11 @@ pub struct Forgetting {
 
 impl Default for Forgetting {
     fn default() -> Self {
-        Self { begun: Mutex::default(), waiting: Arc::new(Semaphore::new(WAITING)) }
+        Self { begun: Mutex::default(), waiting: Arc::new(Semaphore::new(MAX_WAITING)) }
     }
 }
 
-/// What tells a request from others.
+/// Returns the key that identifies a request.
 pub fn key(message: &Message) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&message.payload, &message.response_topic, &message.correlation).hash(&mut hasher);
@@ -86,7 +86,9 @@ impl Forgetting {
     /// Whether `side` is the one to answer. It is if it came first.
     pub fn begin(&self, key: u64, side: Side, now: Duration) -> bool {
         let mut begun = self.begun.lock();
-        while begun.len() >= MOST || begun.front().is_some_and(|(at, _, _)| now.saturating_sub(*at) > KEPT) {
+        while begun.len() >= MAX_REMEMBERED
+            || begun.front().is_some_and(|(at, _, _)| now.saturating_sub(*at) > RETENTION)
+        {
             begun.pop_front();
         }
         match begun.iter().find(|(_, known, _)| *known == key) {

@@ -7,7 +7,7 @@ use super::ask::read_question;
 use super::commands::{self, CommandName};
 use super::entities;
 use super::episodes::{self, EventList};
-use super::fields::{Fields, Moment};
+use super::fields::{Fields, TimeBase};
 use super::forget;
 use super::gists;
 use super::observe::read_observations;
@@ -65,7 +65,7 @@ fn fuzz_payloads_of_every_topic() {
     let router = Router { topics: &topics, policy: &policy };
     let limits = MqttLimits::default();
     let now = Timestamp::from_micros(1_795_161_600_000_000);
-    let moment = Moment { now, zone: jiff::tz::TimeZone::get("Europe/Berlin").unwrap() };
+    let moment = TimeBase { now, zone: jiff::tz::TimeZone::get("Europe/Berlin").unwrap() };
     fuzz("MQTT payloads", 20_000, |random| {
         let bytes = random.mutated(&valid);
         let topic = String::from_utf8_lossy(&random.mutated(&names)).into_owned();

@@ -4,14 +4,14 @@ use jiff::tz::TimeZone;
 use memory_core::{Gist, GistFilter, GistNews, Level, Line, TimeSpan, Timestamp};
 use serde_json::{Value, json};
 
-use super::fields::{Fields, Moment};
+use super::fields::{Fields, TimeBase};
 use super::reply::Refusal;
 
-/// Most gists of one list.
+/// Maximum number of gists in a list.
 const MAX_LIST: u64 = 200;
 
 /// `cmd/list` with `"of": "gists"`
-pub fn read_list(fields: Fields<'_>, moment: &Moment) -> Result<GistFilter, Refusal> {
+pub fn read_list(fields: Fields<'_>, moment: &TimeBase) -> Result<GistFilter, Refusal> {
     let level = match fields.text("level")? {
         None => Level::Hour,
         Some(name) => Level::ALL
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     fn read(body: &Value) -> Result<GistFilter, Refusal> {
-        let moment = Moment { now: Timestamp::from_micros(0), zone: TimeZone::UTC };
+        let moment = TimeBase { now: Timestamp::from_micros(0), zone: TimeZone::UTC };
         read_list(Fields(body.as_object().unwrap()), &moment)
     }
 

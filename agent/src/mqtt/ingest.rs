@@ -1,11 +1,11 @@
-//! The way of a message from `…-in` into the memory and of its acknowledgement back.
+//! Ingest: from a message on `…-in` to its commit, and back to its acknowledgement.
 //!
-//! Messages are given to the writer in the order of receipt, many at a time, and acknowledged in the same order as their
-//! commits come back. When the store cannot write, nothing more is acknowledged on this connection.
+//! Messages go to the writer in the order of receipt, many at a time. They are acknowledged in the same order when their
+//! commits are done. If the store cannot write, nothing more is acknowledged on this connection.
 //!
-//! The receive maximum should keep the broker from sending more than the memory can take, and Mosquitto 2.0 exceeds it many
-//! times over when messages are waiting. So there is room for so many bytes, and a connection that finds none stops reading
-//! until something is committed: TCP then holds the broker back, and nothing is dropped or asked for again.
+//! The receive maximum should keep the broker from sending more than the memory can take, but Mosquitto 2.0 exceeds it many
+//! times over when messages are waiting. So a semaphore limits the bytes in flight. A connection that gets no permit stops
+//! reading until something is committed. TCP then holds the broker back, and nothing is dropped or requested again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,47 +28,47 @@ use super::reply::{Code, Refusal, Route};
 use super::topics::{Inbound, Outbound};
 use crate::service::{Committed, ForgetFailure, ObserveFailure, WriterReply};
 
-/// How long a reply to `observe` or `forget` may wait for a connection.
-const REPLY_PATIENCE: Duration = Duration::from_secs(60);
+/// How long a reply to `observe` or `forget` waits for a connection.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Rejected items that one announcement lists.
-const LISTED: usize = 32;
+/// Maximum number of rejected items in one announcement.
+const MAX_LISTED: usize = 32;
 
 /// Maximum number of messages in flight, counting a long one as several.
 pub const MAX_IN_FLIGHT: usize = 1024;
 
-/// Bytes that count as one message.
-const ROOM_UNIT: usize = 64 << 10;
+/// Number of bytes that count as one message.
+const UNIT_BYTES: usize = 64 << 10;
 
-/// The end of the way at the connection.
-pub struct Entrance {
-    messages: mpsc::Sender<Arrival>,
-    room: Arc<Semaphore>,
+/// The sending end, at the connection.
+pub struct IngestSender {
+    messages: mpsc::Sender<IngestMessage>,
+    permit: Arc<Semaphore>,
 }
 
-/// The end of the way at the memory.
-pub type Arrivals = mpsc::Receiver<Arrival>;
+/// The receiving end, at the memory.
+pub type IngestReceiver = mpsc::Receiver<IngestMessage>;
 
-/// A message and the room it takes until it is dealt with.
-pub struct Arrival {
+/// A message with the permits that it holds until it is processed.
+pub struct IngestMessage {
     message: Message,
-    room: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
 }
 
-/// The way of one connection's messages.
-pub fn way() -> (Entrance, Arrivals) {
-    let (messages, arrivals) = mpsc::channel(MAX_IN_FLIGHT);
-    (Entrance { messages, room: Arc::new(Semaphore::new(MAX_IN_FLIGHT)) }, arrivals)
+/// Creates the channel for the messages of one connection.
+pub fn ingest_channel() -> (IngestSender, IngestReceiver) {
+    let (messages, receiver) = mpsc::channel(MAX_IN_FLIGHT);
+    (IngestSender { messages, permit: Arc::new(Semaphore::new(MAX_IN_FLIGHT)) }, receiver)
 }
 
-impl Receive for Entrance {
+impl Receive for IngestSender {
     async fn receive(&mut self, message: Message) {
-        let units = message.payload.len().div_ceil(ROOM_UNIT).clamp(1, MAX_IN_FLIGHT);
+        let units = message.payload.len().div_ceil(UNIT_BYTES).clamp(1, MAX_IN_FLIGHT);
         let units = u32::try_from(units).expect("at most MAX_IN_FLIGHT");
-        // Room comes free by commits, and acknowledgements have a queue that holds as many as there is room: neither waits
-        // for this connection. The semaphore is never closed; the other end is when it takes nothing more.
-        if let Ok(room) = Arc::clone(&self.room).acquire_many_owned(units).await {
-            drop(self.messages.send(Arrival { message, room }).await);
+        // Commits release permits, and the queue of acknowledgements holds as many as there are permits: neither waits for
+        // this connection. The semaphore is never closed; the receiving end is, when it takes nothing more.
+        if let Ok(permit) = Arc::clone(&self.permit).acquire_many_owned(units).await {
+            drop(self.messages.send(IngestMessage { message, permit }).await);
         }
     }
 }
@@ -76,7 +76,7 @@ impl Receive for Entrance {
 /// The messages of one connection.
 pub struct Ingest {
     pub context: Arc<Context>,
-    pub messages: Arrivals,
+    pub messages: IngestReceiver,
     /// Cancelled by this when the store cannot write.
     pub trouble: CancellationToken,
     /// Cancelled by the owner: deal with what has come, take nothing more.
@@ -89,7 +89,7 @@ struct Pending {
     redelivered: bool,
     route: Route,
     work: IngestWork,
-    room: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
 }
 
 enum IngestWork {
@@ -99,7 +99,7 @@ enum IngestWork {
     Done,
 }
 
-/// What came back from the writer.
+/// Result of the writer.
 enum WriteOutcome {
     Observed(Result<Committed, ObserveFailure>),
     Forgotten(Result<ForgetReply, ForgetFailure>),
@@ -156,7 +156,7 @@ impl Ingest {
     }
 
     /// Reads a message and gives it to the writer. Says how long to take no further one.
-    async fn begin(&self, Arrival { mut message, room }: Arrival) -> (Pending, Duration) {
+    async fn begin(&self, IngestMessage { mut message, permit }: IngestMessage) -> (Pending, Duration) {
         let acknowledgement = message.acknowledgement.take();
         let redelivered = message.redelivered;
         let (route, work, wait) = match self.context.topics.parse(&message.topic) {
@@ -170,7 +170,7 @@ impl Ingest {
                 (Route::default(), IngestWork::Done, Duration::ZERO)
             }
         };
-        (Pending { acknowledgement, redelivered, route, work, room }, wait)
+        (Pending { acknowledgement, redelivered, route, work, permit }, wait)
     }
 
     async fn begin_observe(&self, message: &Message) -> (Route, IngestWork, Duration) {
@@ -209,7 +209,7 @@ impl Ingest {
         .only_if_answerable();
         match request.body {
             Err(refusal) => {
-                context.answer(&request.route, &request.route.error(&refusal), REPLY_PATIENCE);
+                context.answer(&request.route, &request.route.error(&refusal), REPLY_TIMEOUT);
                 (request.route, IngestWork::Done, Duration::ZERO)
             }
             Ok(forget) => {
@@ -231,7 +231,7 @@ impl Ingest {
 
     /// Tells the sender and acknowledges. Returns what is wrong with the store, if that is why it must come again.
     async fn finish(&self, pending: Pending, outcome: WriteOutcome, acknowledge: bool) -> Option<String> {
-        let Pending { acknowledgement, redelivered, route, work, room } = pending;
+        let Pending { acknowledgement, redelivered, route, work, permit } = pending;
         let context = &self.context;
         let problem = match (work, outcome) {
             (IngestWork::Observe(items, _), WriteOutcome::Observed(Ok(committed))) => {
@@ -248,7 +248,7 @@ impl Ingest {
                 // Every redelivery fails the same way; once is enough to know.
                 if !redelivered && failure != ObserveFailure::Closed {
                     let refusal = Refusal::new(code, failure.to_string());
-                    context.answer(&route, &route.error(&refusal), REPLY_PATIENCE);
+                    context.answer(&route, &route.error(&refusal), REPLY_TIMEOUT);
                 }
                 Some(failure.to_string())
             }
@@ -263,7 +263,7 @@ impl Ingest {
         {
             acknowledgement.send().await;
         }
-        drop(room);
+        drop(permit);
         problem
     }
 
@@ -273,16 +273,16 @@ impl Ingest {
         context.counters.observations_duplicate.add(report.duplicates);
         context.counters.observations_rejected.add(report.rejected.len() as u64);
         if route.address.is_some() {
-            context.answer(route, &report.body(route), REPLY_PATIENCE);
+            context.answer(route, &report.body(route), REPLY_TIMEOUT);
         } else if !report.rejected.is_empty() {
-            let listed = &report.rejected[..report.rejected.len().min(LISTED)];
+            let listed = &report.rejected[..report.rejected.len().min(MAX_LISTED)];
             self.announce_rejected(json!({"rejected": listed, "rejected_total": report.rejected.len()}));
         }
     }
 
     fn tell_refusal(&self, route: &Route, refusal: &Refusal) {
         if route.address.is_some() {
-            self.context.answer(route, &route.error(refusal), REPLY_PATIENCE);
+            self.context.answer(route, &route.error(refusal), REPLY_TIMEOUT);
         } else {
             self.announce_rejected(
                 json!({"rejected": [{"index": 0, "id": null, "error": refusal}], "rejected_total": 1}),
@@ -304,7 +304,7 @@ impl Ingest {
         let (refusal, problem) = match outcome {
             Ok(reply) => {
                 let body = forgetting::body(&self.context, &reply);
-                self.context.answer(route, &route.seal(body), REPLY_PATIENCE);
+                self.context.answer(route, &route.seal(body), REPLY_TIMEOUT);
                 return None;
             }
             Err(ForgetFailure::Invalid(message)) => (Refusal::bad(message), None),
@@ -318,7 +318,7 @@ impl Ingest {
             Err(ForgetFailure::Read(error)) => (Refusal::new(Code::Internal, error.to_string()), None),
         };
         if problem.is_none() || !redelivered {
-            self.context.answer(route, &route.error(&refusal), REPLY_PATIENCE);
+            self.context.answer(route, &route.error(&refusal), REPLY_TIMEOUT);
         }
         problem
     }

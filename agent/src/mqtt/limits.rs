@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// So much a second on average, and so much at once.
+/// Rate limit: so much per second on average, and so much at once.
 #[derive(Debug)]
 pub struct TokenBucket {
     per_second: f64,

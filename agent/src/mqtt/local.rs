@@ -16,26 +16,26 @@ use super::fields::Fields;
 use super::observe::read_observations;
 use super::reply::{Code, Refusal, Route};
 use super::request::Vitals;
-use super::{FrontDoor, MqttError, requests};
+use super::{MqttError, MqttInterface, requests};
 use crate::health::HealthReport;
 use crate::service::ObserveFailure;
 
-/// Longest wait of an observation that comes faster than `mqtt.limits.observations_per_s`.
-const PACE: Duration = Duration::from_secs(5);
+/// Maximum delay of an observation that exceeds `mqtt.limits.observations_per_s`.
+const MAX_DELAY: Duration = Duration::from_secs(5);
 
 /// The contract without a broker.
-pub struct LocalDoor {
+pub struct LocalAccess {
     context: Context,
     health: watch::Receiver<HealthReport>,
 }
 
-impl LocalDoor {
-    /// To the memory behind `door`. Requests have a rate limit of their own, with the numbers of `mqtt.limits`.
+impl LocalAccess {
+    /// Creates access to the memory of `interface`. Requests have a rate limit of their own, with the numbers of `mqtt.limits`.
     ///
     /// # Errors
     /// See [`MqttError`].
-    pub fn new(door: FrontDoor) -> Result<Self, MqttError> {
-        let (context, health) = Context::new(door)?;
+    pub fn new(interface: MqttInterface) -> Result<Self, MqttError> {
+        let (context, health) = Context::new(interface)?;
         Ok(Self { context, health })
     }
 
@@ -44,13 +44,13 @@ impl LocalDoor {
         &self.context.identity.robot
     }
 
-    /// What the program publishes of itself.
+    /// Returns the program's status and health.
     pub fn vitals(&self) -> Vitals {
         let health = serde_json::to_value(&*self.health.borrow()).ok();
         Vitals { status: Some("online".to_owned()), health }
     }
 
-    /// As `…/ask`; the reply, an error included.
+    /// Asks, as `…/ask` does; the reply may be an error.
     pub async fn ask(&self, body: &Value) -> Value {
         let arrival = self.context.clock.monotonic();
         self.context.counters.asks.increment();
@@ -69,7 +69,7 @@ impl LocalDoor {
         sealed(outcome)
     }
 
-    /// As `…/observe`; replies after the commit.
+    /// Tells, as `…/observe` does; replies after the commit.
     pub async fn observe(&self, body: &Value) -> Value {
         let counters = &self.context.counters;
         counters.observe_messages.increment();
@@ -78,7 +78,7 @@ impl LocalDoor {
         let outcome = async {
             let items = request.body?;
             let wait = self.context.pace(items.told.len());
-            if wait > PACE {
+            if wait > MAX_DELAY {
                 return Err(busy());
             }
             tokio::time::sleep(wait).await;
@@ -97,7 +97,7 @@ impl LocalDoor {
         sealed(outcome.await)
     }
 
-    /// As `…/cmd/<name>`, for commands that reply once. A token opened this door, so that nothing more has to be proved;
+    /// Runs a command, as `…/cmd/<name>` does, for commands that reply once. The client has shown a token, so nothing more has to be proved;
     /// what `[mqtt.allow]` denies is denied here too.
     pub async fn command(&self, name: &str, body: &Value) -> Value {
         self.context.counters.commands.increment();

@@ -11,12 +11,12 @@ mod backoff;
 mod beat;
 pub(crate) mod client;
 pub(crate) mod commands;
+mod connections;
 mod context;
 #[cfg(test)]
 mod contract_tests;
 mod counters;
 mod dispute;
-mod door;
 pub(crate) mod entities;
 pub(crate) mod episodes;
 pub(crate) mod forget;
@@ -59,14 +59,14 @@ pub use crate::topics;
 use crate::upkeep::BackupLimits;
 use crate::watchdog::Watchdog;
 pub use counters::{Counter, MqttCounters};
-pub use local::LocalDoor;
+pub use local::LocalAccess;
 
-/// Who this engram is on the broker.
+/// Identity of this instance on the broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// Name of the robot, second level of every topic.
     pub robot: String,
-    /// Random id of the memory.
+    /// SeededRandom id of the memory.
     pub instance: String,
     /// Version of the program.
     pub version: String,
@@ -97,12 +97,12 @@ pub trait ConfigurationControl: Send + Sync {
     fn reload(&self) -> Result<Reloaded, String>;
 }
 
-/// What came of reading the configuration again: keys that changed.
+/// Result of a reload: the keys that changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Reloaded {
-    /// Those in use now.
+    /// Keys in use now.
     pub applied: Vec<String>,
-    /// Those that wait for a restart.
+    /// Keys that wait for a restart.
     pub restart: Vec<String>,
 }
 
@@ -140,10 +140,10 @@ pub enum MqttError {
 }
 
 /// Everything that [`serve`] needs.
-pub struct FrontDoor {
+pub struct MqttInterface {
     /// The section of the configuration.
     pub config: MqttConfig,
-    /// Who this engram is.
+    /// Identity of this instance.
     pub identity: Identity,
     /// The memory behind its queues.
     pub service: MemoryService,
@@ -157,19 +157,19 @@ pub struct FrontDoor {
     pub clock: Arc<dyn Clock>,
     /// Zone in which times are written.
     pub zone: jiff::tz::TimeZone,
-    /// Where evidence can be looked at.
+    /// Addresses at which evidence can be viewed.
     pub media: crate::media::MediaLinks,
     /// How Home Assistant shall find this robot; changes with the configuration.
     pub homeassistant: watch::Receiver<homeassistant::DiscoverySettings>,
-    /// What is counted; the program shows it in `health.mqtt`.
+    /// Counters, shown in `health.mqtt`.
     pub counters: Arc<MqttCounters>,
-    /// Where backups and exports are, which no command leads out of.
+    /// Directory of backups and exports, which no command leaves.
     pub backups: std::path::PathBuf,
     /// How much they may take.
     pub backup_limits: BackupLimits,
-    /// What the program may take.
+    /// Limits of the program.
     pub ceiling: crate::ceilings::ProgramCeiling,
-    /// What shows that a command comes from the operator's own command line.
+    /// Proofs that a command comes from the operator's own command line.
     pub proofs: Proofs,
     /// Watches the two clients and their event loops.
     pub watchdog: Arc<Watchdog>,
@@ -180,17 +180,21 @@ pub struct FrontDoor {
 ///
 /// # Errors
 /// See [`MqttError`].
-pub async fn serve(door: FrontDoor, shutdown: CancellationToken, online: watch::Sender<bool>) -> Result<(), MqttError> {
-    if !door.config.enabled {
+pub async fn serve(
+    interface: MqttInterface,
+    shutdown: CancellationToken,
+    online: watch::Sender<bool>,
+) -> Result<(), MqttError> {
+    if !interface.config.enabled {
         shutdown.cancelled().await;
         return Ok(());
     }
-    let (context, health) = context::Context::new(door)?;
+    let (context, health) = context::Context::new(interface)?;
     let context = Arc::new(context);
     let (claimed, may_serve) = watch::channel(false);
     let (observing, subscribed) = watch::channel(false);
     let stop_in = CancellationToken::new();
-    let in_connection = door::InConnection {
+    let in_connection = connections::InConnection {
         context: Arc::clone(&context),
         claimed: may_serve,
         subscribed: observing,
@@ -200,7 +204,7 @@ pub async fn serve(door: FrontDoor, shutdown: CancellationToken, online: watch::
     let in_connection =
         AbortOnDropHandle::new(tokio::spawn(async move { heartbeat.beside(in_connection.run()).await }));
     let heartbeat = context.watchdog.heartbeat("mqtt ask");
-    let ask = door::AskConnection {
+    let ask = connections::AskConnection {
         context,
         health,
         claimed,

@@ -13,13 +13,13 @@ use super::topics::check_name;
 use crate::config::mqtt::MqttLimits;
 use crate::service::Committed;
 
-/// Longest text of one observation, bytes.
+/// Maximum length of the text of an observation, in bytes.
 const MAX_TEXT: usize = 32 << 10;
 
-/// Longest sender's id, bytes.
+/// Maximum length of the sender's id, in bytes.
 const MAX_ID: usize = 256;
 
-/// Who speaks where the sender does not say.
+/// Default source of an observation.
 const DEFAULT_SOURCE: &str = "observe";
 
 /// One item that was not accepted.
@@ -35,14 +35,14 @@ pub struct Rejected {
 /// The items of one message.
 #[derive(Debug, Default)]
 pub struct Items {
-    /// To be committed.
+    /// Observations to commit.
     pub told: Vec<Told>,
     /// Position in the message and sender's id of each of `told`.
     origin: Vec<(usize, Option<String>)>,
     pub rejected: Vec<Rejected>,
 }
 
-/// What is told to the sender.
+/// Report for the sender.
 #[derive(Debug, Default, PartialEq)]
 pub struct ObserveReport {
     pub accepted: u64,
@@ -72,7 +72,7 @@ pub fn read_observations(message: &Message, router: &Router<'_>, limits: &MqttLi
         };
         let mut items = Items::default();
         for (index, value) in values.iter().enumerate() {
-            match told(value, message.redelivered) {
+            match read_told(value, message.redelivered) {
                 Ok(told) => {
                     items.origin.push((index, told.id.clone()));
                     items.told.push(told);
@@ -86,7 +86,7 @@ pub fn read_observations(message: &Message, router: &Router<'_>, limits: &MqttLi
     })
 }
 
-fn told(value: &Value, redelivered: bool) -> Result<Told, Refusal> {
+fn read_told(value: &Value, redelivered: bool) -> Result<Told, Refusal> {
     let Value::Object(map) = value else {
         return Err(Refusal::bad(["an observation must be an object, and this is ", kind(value)].concat()));
     };
@@ -159,7 +159,7 @@ fn attributes(fields: Fields<'_>) -> Result<Attributes, Refusal> {
 }
 
 impl Items {
-    /// What to tell the sender once `told` was committed.
+    /// Returns the report for the sender after the commit of `told`.
     pub fn report(mut self, committed: &Committed) -> ObserveReport {
         let mut report = ObserveReport { seq: Some(committed.seq), ..ObserveReport::default() };
         for ((index, id), outcome) in self.origin.into_iter().zip(&committed.outcomes) {

@@ -10,16 +10,17 @@ use tokio_util::task::TaskTracker;
 
 use super::MqttCounters;
 use super::client::{Delivery, Publication, Sender};
-use super::reply::Address;
+use super::reply::ReplyAddress;
 
-/// Replies on their way at once.
-const REPLIES: usize = 1024;
+/// Maximum number of replies on their way.
+const MAX_REPLIES: usize = 1024;
 
-/// Their bytes at once, KiB: an episode's page has half a MiB, and whoever asks for many need not read any.
-const REPLIES_KIB: u32 = 32 << 10;
+/// Maximum size of these replies together, in KiB. The page of an episode has 512 KiB, and a client that asks for many need not
+/// read any.
+const MAX_REPLIES_KIB: u32 = 32 << 10;
 
-/// Announcements that wait.
-const ANNOUNCEMENTS: usize = 1024;
+/// Maximum number of announcements that wait.
+const MAX_ANNOUNCEMENTS: usize = 1024;
 
 /// The way out. Never blocks: what finds no room is dropped and counted.
 pub struct Outbox {
@@ -34,11 +35,11 @@ pub struct Outbox {
 
 impl Outbox {
     pub fn new(counters: Arc<MqttCounters>) -> Self {
-        let (announcements, waiting) = mpsc::channel(ANNOUNCEMENTS);
+        let (announcements, waiting) = mpsc::channel(MAX_ANNOUNCEMENTS);
         Self {
             link: watch::Sender::new(None),
-            room: Arc::new(Semaphore::new(REPLIES)),
-            kib: Arc::new(Semaphore::new(REPLIES_KIB as usize)),
+            room: Arc::new(Semaphore::new(MAX_REPLIES)),
+            kib: Arc::new(Semaphore::new(MAX_REPLIES_KIB as usize)),
             replies: TaskTracker::new(),
             announcements,
             waiting: Mutex::new(waiting),
@@ -52,10 +53,10 @@ impl Outbox {
     }
 
     /// Sends a reply; tries again on the next connection if this one breaks first, until `patience` is over.
-    pub fn reply(&self, address: Address, body: &Value, patience: Duration) {
+    pub fn reply(&self, address: ReplyAddress, body: &Value, patience: Duration) {
         let payload = payload(body);
         // No reply is larger than all of them may be.
-        let kib = u32::try_from(payload.len() / 1024).map_or(REPLIES_KIB, |kib| kib.min(REPLIES_KIB));
+        let kib = u32::try_from(payload.len() / 1024).map_or(MAX_REPLIES_KIB, |kib| kib.min(MAX_REPLIES_KIB));
         let room = Arc::clone(&self.room).try_acquire_owned();
         let (Ok(room), Ok(bytes)) = (room, Arc::clone(&self.kib).try_acquire_many_owned(kib)) else {
             self.counters.replies_dropped.increment();
@@ -132,7 +133,7 @@ mod tests {
     async fn replies_that_nobody_fetches_are_bounded_by_their_bytes_and_the_room_comes_back() {
         let counters = Arc::new(MqttCounters::default());
         let outbox = Outbox::new(Arc::clone(&counters));
-        let address = || Address { topic: "reply/somebody".to_owned(), correlation: None };
+        let address = || ReplyAddress { topic: "reply/somebody".to_owned(), correlation: None };
         let page = Value::String("x".repeat(512 << 10));
         for _ in 0..100 {
             outbox.reply(address(), &page, Duration::from_secs(5));

@@ -11,28 +11,28 @@ use super::context::Context;
 use super::episodes::{self, Get};
 use super::fields::Fields;
 use super::reply::{Code, Refusal};
-use crate::media::{Moment, PictureError};
+use crate::media::{PictureError, PictureMoment};
 
-/// Pixels across where a request names no number, and at most.
-const USUAL_WIDTH: u64 = 640;
+/// Default and maximum width of a picture, in pixels.
+const DEFAULT_WIDTH: u64 = 640;
 const MAX_WIDTH: u64 = 1280;
-/// How long a picture may take, waiting included.
+/// Maximum time for a picture, waiting included.
 const PICTURE_TIMEOUT: Duration = Duration::from_secs(7);
 
 /// Answers it.
 pub async fn run(context: &Context, fields: Fields<'_>) -> Result<Value, Refusal> {
-    let width = fields.count("max_width")?.unwrap_or(USUAL_WIDTH).clamp(16, MAX_WIDTH);
+    let width = fields.count("max_width")?.unwrap_or(DEFAULT_WIDTH).clamp(16, MAX_WIDTH);
     let (name, id, moment) = match episodes::read_get(fields)? {
         Get::Event(id) => {
             let event = context.service.event(id).await.map_err(|failure| refusal(&failure))?;
             let event = event.ok_or_else(|| gone("event", &id.to_string()))?;
-            ("event", id.to_string(), Moment::of_event(&event))
+            ("event", id.to_string(), PictureMoment::of_event(&event))
         }
         Get::Episode(id, _) => {
             let one = EventPage { after: None, limit: 1, bytes: 0 };
             let page = context.service.episode(id, one).await.map_err(|failure| refusal(&failure))?;
             let page = page.ok_or_else(|| gone("episode", &id.to_string()))?;
-            ("episode", id.to_string(), Moment::of_episode(&page.episode))
+            ("episode", id.to_string(), PictureMoment::of_episode(&page.episode))
         }
     };
     let width = u32::try_from(width).unwrap_or(u32::MAX);

@@ -14,12 +14,12 @@ use super::pose;
 use super::reply::{Code, Refusal};
 use crate::service::ObserveFailure;
 
-/// The source of names that come by the command.
+/// Source of names given by the command.
 const SOURCE: &str = "name_place";
-/// Longest name, bytes.
-const LONGEST: usize = 128;
-/// How long looking for a place may take.
-const BUDGET: Duration = Duration::from_secs(10);
+/// Maximum length of a name, in bytes.
+const MAX_NAME_BYTES: usize = 128;
+/// Maximum time to search for a place.
+const SEARCH_BUDGET: Duration = Duration::from_secs(10);
 
 /// The places, the most visited first.
 ///
@@ -44,7 +44,7 @@ fn body(place: &Place, zone: &TimeZone) -> Value {
     })
 }
 
-/// What `cmd/name_place` asks for.
+/// Request of `cmd/name_place`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Naming {
     /// A name for where the robot is now, or for a pose.
@@ -57,9 +57,9 @@ pub enum Naming {
 pub fn read(fields: Fields<'_>) -> Result<Naming, Refusal> {
     let text = |field: &str| -> Result<String, Refusal> {
         let name = fields.text(field)?.map(str::trim).unwrap_or_default();
-        if name.is_empty() || name.len() > LONGEST || name.chars().any(char::is_control) {
+        if name.is_empty() || name.len() > MAX_NAME_BYTES || name.chars().any(char::is_control) {
             return Err(Refusal::bad(format!(
-                "`{field}` is missing, empty, longer than {LONGEST} bytes or has control characters; it is the name of a \
+                "`{field}` is missing, empty, longer than {MAX_NAME_BYTES} bytes or has control characters; it is the name of a \
                  place, for instance \"kitchen\""
             )));
         }
@@ -78,7 +78,7 @@ pub fn read(fields: Fields<'_>) -> Result<Naming, Refusal> {
 }
 
 /// The name of a place as a sentence says it.
-fn the(name: &str) -> String {
+fn with_article(name: &str) -> String {
     format!("{}{name}", if name.starts_with(char::is_uppercase) { "" } else { "the " })
 }
 
@@ -93,12 +93,12 @@ pub async fn run(context: &Context, fields: Fields<'_>) -> Result<Value, Refusal
                 attributes.insert("robot_there".to_owned(), Attribute::Bool(false));
             }
             let pose = pose.or_else(|| context.service.robot_path().at(now));
-            let told = Told { text: format!("This is {}.", the(&name)), attributes, pose, ..Told::default() };
+            let told = Told { text: format!("This is {}.", with_article(&name)), attributes, pose, ..Told::default() };
             (told, name, None)
         }
         Naming::Rename { old, name } => {
             let old = known(context, &old, &name).await?;
-            let words = format!("{} is called {} now.", the(&old), the(&name));
+            let words = format!("{} is called {} now.", with_article(&old), with_article(&name));
             let capital = words[..1].to_uppercase() + &words[1..];
             let attributes = [("place".to_owned(), text(&name)), ("renames".to_owned(), text(&old))].into();
             (Told { text: capital, attributes, ..Told::default() }, name, Some(old))
@@ -125,7 +125,7 @@ pub async fn run(context: &Context, fields: Fields<'_>) -> Result<Value, Refusal
 
 /// The place to be renamed, as it is called now.
 async fn known(context: &Context, old: &str, name: &str) -> Result<String, Refusal> {
-    let places = context.service.list(BUDGET, |memory, _| memory.places()).await;
+    let places = context.service.list(SEARCH_BUDGET, |memory, _| memory.places()).await;
     let places = places.map_err(|failure| Refusal::new(Code::Internal, failure.to_string()))?;
     let find = |name: &str| places.iter().find(|place| place.name.to_lowercase() == name.to_lowercase());
     let Some(found) = find(old) else {

@@ -19,27 +19,27 @@ use super::context::Context;
 use super::requests::Sign;
 use super::topics::Outbound;
 
-/// How long an instance that is there may take to answer.
-pub const CHALLENGE: Duration = Duration::from_secs(3);
+/// Maximum time for another instance to answer a challenge.
+pub const CHALLENGE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// `online`, retained.
 pub const ONLINE: &str = "online";
 /// The will, retained.
 pub const OFFLINE: &str = "offline";
-/// After a clean exit, retained.
+/// Status after a clean exit, retained.
 pub const STOPPED: &str = "stopped";
 
 /// Whether this engram may serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Claim {
-    /// Nobody else does.
+pub enum SessionClaim {
+    /// No other instance serves the robot name.
     Free,
     /// The memory with this id does, and lives.
     Taken(String),
 }
 
 /// Finds out whether another engram serves this robot name. Stays subscribed to `instance` and `status`.
-pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<Sign>) -> Result<Claim, Gone> {
+pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<Sign>) -> Result<SessionClaim, Gone> {
     let topics = &context.topics;
     // Known to nobody else, so that every answer there is meant for this attempt.
     let nonce = [std::process::id().to_string(), nonce()].join("-");
@@ -54,7 +54,7 @@ pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<
     link.publish(Publication { fire_and_forget: true, plain_text: true, ..letter }).await?;
     let mut instance = None;
     let mut status = None;
-    let stored = tokio::time::timeout(CHALLENGE, async {
+    let stored = tokio::time::timeout(CHALLENGE_TIMEOUT, async {
         while let Some(sign) = signs.recv().await {
             match sign {
                 Sign::Instance(id) => instance = Some(id),
@@ -73,25 +73,25 @@ pub async fn claim(context: &Context, link: &Sender, signs: &mut mpsc::Receiver<
     let other = instance.filter(|id| !id.is_empty() && *id != context.identity.instance);
     let claim = match other {
         Some(other) if status.as_deref() == Some(ONLINE) => {
-            match living(context, link, signs, &nonce, answers.clone()).await? {
-                Some(alive) => Claim::Taken(alive),
+            match find_live_instance(context, link, signs, &nonce, answers.clone()).await? {
+                Some(alive) => SessionClaim::Taken(alive),
                 None => {
                     tracing::warn!(
                         other = shown(&other),
                         "the agent that served this robot name before did not shut down cleanly and does not answer; this one takes over"
                     );
-                    Claim::Free
+                    SessionClaim::Free
                 }
             }
         }
-        _ => Claim::Free,
+        _ => SessionClaim::Free,
     };
     link.unsubscribe(vec![health, answers]).await?;
     Ok(claim)
 }
 
 /// The id of another engram that shows a sign of life.
-async fn living(
+async fn find_live_instance(
     context: &Context,
     link: &Sender,
     signs: &mut mpsc::Receiver<Sign>,
@@ -101,9 +101,9 @@ async fn living(
     let patience = match link.publish(challenge(context, nonce, answers)).await? {
         // The other would be subscribed.
         Delivery::NobodyListens => return Ok(None),
-        Delivery::Taken => CHALLENGE,
+        Delivery::Taken => CHALLENGE_TIMEOUT,
         // Not allowed to ask: the next report of its health will tell.
-        Delivery::Refused => Duration::from_secs(context.config.health_interval_s) + CHALLENGE,
+        Delivery::Refused => Duration::from_secs(context.config.health_interval_s) + CHALLENGE_TIMEOUT,
     };
     let own = context.identity.instance.as_str();
     let sign = async {
@@ -128,7 +128,7 @@ pub fn challenge(context: &Context, nonce: &str, answers: String) -> Publication
         topic: context.topics.command(CommandName::Instance.as_str()).expect("names of commands are topic levels"),
         payload: json!({"request_id": nonce}).to_string().into(),
         response_topic: Some(answers),
-        expiry: Some(CHALLENGE),
+        expiry: Some(CHALLENGE_TIMEOUT),
         ..Publication::default()
     }
 }
@@ -154,7 +154,7 @@ pub fn nonce() -> String {
     getrandom::u64().map_or_else(|_| String::new(), |random| random.to_string())
 }
 
-/// What to do about another instance that announces itself while this one serves.
+/// Decides what to do about another instance that announces itself while this one serves.
 pub fn yields_to(own: &str, other: &str) -> bool {
     other < own
 }

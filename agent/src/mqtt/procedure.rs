@@ -1,4 +1,4 @@
-//! `cmd/procedure`: what is asked about procedures, and how it is answered.
+//! `cmd/procedure`: queries about procedures, and their replies.
 
 use jiff::tz::TimeZone;
 use memory_core::logic::query::{Constraints, Part, Phrase};
@@ -14,10 +14,10 @@ use super::reply::Refusal;
 /// Names of all queries, as in `{"next": {…}}`.
 pub const QUERIES: [&str; 8] = ["list", "get", "paths", "next", "missing", "alternatives", "behaviours", "show"];
 
-/// How many of each are told where the request does not say.
-const USUAL_LIST: usize = 100;
-const USUAL_PATHS: usize = 20;
-const USUAL_NEXT: usize = 5;
+/// Default number of procedures, of paths and of next steps.
+const DEFAULT_LIST: usize = 100;
+const DEFAULT_PATHS: usize = 20;
+const DEFAULT_NEXT: usize = 5;
 
 /// Reads a request: exactly one query.
 pub fn read(fields: Fields<'_>) -> Result<ProcedureRequest, Refusal> {
@@ -34,22 +34,22 @@ pub fn read(fields: Fields<'_>) -> Result<ProcedureRequest, Refusal> {
     Ok(match name {
         "list" => ProcedureRequest::List {
             goal_like: query.text("goal_like")?.map(str::to_owned),
-            max: amount(query, "max", USUAL_LIST)?,
+            max: amount(query, "max", DEFAULT_LIST)?,
         },
         "get" => ProcedureRequest::Get(which(query)?),
         "paths" => ProcedureRequest::Paths {
             of: which(query)?,
             constraints: constraints(query)?,
             done: done()?,
-            max: amount(query, "max", USUAL_PATHS)?,
+            max: amount(query, "max", DEFAULT_PATHS)?,
         },
-        "next" => ProcedureRequest::Next { of: which(query)?, done: done()?, k: amount(query, "k", USUAL_NEXT)? },
+        "next" => ProcedureRequest::Next { of: which(query)?, done: done()?, k: amount(query, "k", DEFAULT_NEXT)? },
         "missing" => ProcedureRequest::Missing { of: which(query)?, done: done()? },
         "alternatives" => ProcedureRequest::Alternatives {
             of: which(query)?,
             blocked: query.texts("blocked")?,
             done: done()?,
-            max: amount(query, "max", USUAL_PATHS)?,
+            max: amount(query, "max", DEFAULT_PATHS)?,
         },
         "behaviours" => {
             let person = query.text("person")?.ok_or_else(|| Refusal::bad("`person` is missing"))?;
@@ -151,7 +151,7 @@ pub fn render(reply: &ProcedureReply, zone: &TimeZone) -> Value {
             json!({"procedures": found.iter().map(|one| summary(one, None)).collect::<Vec<_>>()})
         }
         ProcedureReply::Procedure(found) => json!({"procedure": detail(found, zone)}),
-        ProcedureReply::Paths(found) => Value::Object(ways(found)),
+        ProcedureReply::Paths(found) => Value::Object(paths_body(found)),
         ProcedureReply::Next(found) => json!({"next": likely(found)}),
         ProcedureReply::Missing { steps, things } => {
             let things = things.iter().map(|(part, name)| json!({"name": name, "part": part_name(*part)}));
@@ -251,7 +251,7 @@ fn detail(found: &ProcedureDetail, zone: &TimeZone) -> Value {
     })
 }
 
-fn ways(found: &Ways) -> Map<String, Value> {
+fn paths_body(found: &Ways) -> Map<String, Value> {
     let way =
         |way: &memory_core::Way| json!({"steps": way.steps, "probability": rounded(way.probability), "seen": way.seen});
     Map::from_iter([
@@ -267,7 +267,7 @@ fn alternatives(found: &Alternatives) -> Value {
         remarks.iter().map(item).collect()
     };
     let others = found.others.iter().map(|one| json!({"step": one.step, "with": one.with, "seen": one.seen}));
-    let mut body = ways(&found.ways);
+    let mut body = paths_body(&found.ways);
     body.insert("blocked".to_owned(), found.blocked.clone().into());
     body.insert("because".to_owned(), remarks(&found.because));
     body.insert("others".to_owned(), others.collect());

@@ -8,9 +8,9 @@ use super::fields::Fields;
 use super::topics::{ReplyPolicy, Topics};
 pub use crate::json::refusal::{Code, Refusal};
 
-/// Where an answer goes.
+/// Destination of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Address {
+pub struct ReplyAddress {
     pub topic: String,
     pub correlation: Option<Bytes>,
 }
@@ -18,10 +18,10 @@ pub struct Address {
 /// The parts of a request that say where its answer goes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Route {
-    /// As the sender wrote it: a text or a number.
+    /// The id as the sender wrote it: a text or a number.
     pub request_id: Option<Value>,
     /// `None` where the sender named no way.
-    pub address: Option<Address>,
+    pub address: Option<ReplyAddress>,
     /// Set where the way the sender named is not allowed; `address` is then the default one, if there is one.
     pub refused: Option<Refusal>,
 }
@@ -68,11 +68,11 @@ impl Router<'_> {
             }
             None => default_topic,
         };
-        route.address = topic.map(|topic| Address { topic, correlation: message.correlation.clone() });
+        route.address = topic.map(|topic| ReplyAddress { topic, correlation: message.correlation.clone() });
         route
     }
 
-    /// What can be told of the way back from a payload that is too large to be read as a whole.
+    /// Reads the destination of the reply from a payload that is too large to be read as a whole.
     pub fn route_unread(&self, message: &Message) -> Route {
         #[derive(serde::Deserialize)]
         struct Envelope {

@@ -26,8 +26,8 @@ use super::topics::{NameError, Outbound, Topics};
 use super::{MqttError, presence};
 use crate::config::mqtt::MqttConfig;
 
-/// How long a clean farewell may take.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// Maximum time of a clean disconnect.
+const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Why there is no reply.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +50,7 @@ pub enum RequestError {
     /// The broker's access rules forbid it.
     #[error("the broker does not let this client publish to {0}; check its access rules")]
     Denied(String),
-    /// Nobody listens.
+    /// No agent listens.
     #[error("no engram serves the robot `{0}` on this broker; is it running, and is the name right?")]
     NobodyThere(String),
     /// No reply in time.
@@ -66,7 +66,7 @@ pub enum RequestError {
 /// A connection for requests. Several may wait for their replies at once.
 pub struct Client {
     topics: Topics,
-    /// Where this client hears replies.
+    /// Topic on which this client receives replies.
     inbox: String,
     sender: Sender,
     waiting: Arc<PendingReplies>,
@@ -77,20 +77,20 @@ pub struct Client {
     keeper: AbortOnDropHandle<()>,
 }
 
-/// Who waits for which reply, and what the robot says of itself.
+/// Pending replies, and the robot's status and health.
 struct PendingReplies {
     replies: Mutex<BTreeMap<u64, oneshot::Sender<Value>>>,
     health_topic: String,
     status_topic: String,
     vitals: watch::Sender<Vitals>,
     reasoning_topic: String,
-    /// Who hears of the steps of looking again, for the question with this id.
+    /// Receiver of the steps of looking again, for the question with this id.
     reasoning: Mutex<Option<(String, OnStep)>>,
 }
 
 type OnStep = Box<dyn Fn(&Value) + Send + Sync>;
 
-/// What a robot says of itself; both are retained by the broker.
+/// Status and health of a robot; both are retained by the broker.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Vitals {
     /// `online`, `offline` or `stopped`.
@@ -136,7 +136,7 @@ impl PendingReplies {
             return;
         }
         if let Some(waiting) = id.and_then(|id| self.replies.lock().remove(&id)) {
-            // Whoever gave up waiting does not want it any more.
+            // A caller that gave up waiting needs no reply.
             drop(waiting.send(body));
         }
     }
@@ -170,7 +170,7 @@ impl Client {
         let keeper = AbortOnDropHandle::new(tokio::spawn(async move {
             tokio::select! {
                 end = link.end() => drop(ending.send_replace(Some(end.message))),
-                _ = leave => link.close(FAREWELL).await,
+                _ = leave => link.close(DISCONNECT_TIMEOUT).await,
             }
         }));
         Ok(Self { topics, inbox, sender, waiting, next: AtomicU64::new(1), ended, farewell, keeper })

@@ -28,11 +28,11 @@ use super::topics::Inbound;
 use super::upkeep;
 use crate::service::{Dropped, ForgetFailure, ObserveFailure};
 
-/// How long a command that reads or names may take.
-const COMMAND: Duration = Duration::from_secs(10);
-/// Longest pose, bytes: 36 numbers of a covariance and their names.
-const MAX_POSE: usize = 4 << 10;
-/// How long an answer may wait for a connection, at least.
+/// Maximum time of a command that reads or names.
+const COMMAND_BUDGET: Duration = Duration::from_secs(10);
+/// Maximum size of a pose, in bytes: 36 values of a covariance and their names.
+const MAX_POSE_BYTES: usize = 4 << 10;
+/// Minimum time that an answer waits for a connection.
 const MIN_REPLY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Something about the presence of an engram on the broker.
@@ -40,7 +40,7 @@ const MIN_REPLY_TIMEOUT: Duration = Duration::from_secs(2);
 pub enum Sign {
     /// The id of the memory that serves this robot name.
     Instance(String),
-    /// What the status of this robot name is.
+    /// Status of this robot name.
     Status(String),
     /// A health report that was published just now, by the memory with this id.
     Alive(String),
@@ -83,7 +83,7 @@ impl Dispatcher {
     /// Takes up to 100 poses a second; reading more is the work that there is too much of.
     fn pose(&self, message: &Message) {
         let context = &self.context;
-        if message.payload.len() > MAX_POSE || !context.admit_pose() {
+        if message.payload.len() > MAX_POSE_BYTES || !context.admit_pose() {
             return context.counters.poses_flood.increment();
         }
         let now = context.clock.now();
@@ -272,13 +272,13 @@ pub(super) async fn run(context: &Context, name: CommandName, fields: Fields<'_>
         CommandName::List => {
             if let Some(list) = EventList::read(fields)? {
                 let wanted = list.clone();
-                let read = context.service.list(COMMAND, move |memory, _| wanted.read_events(memory));
+                let read = context.service.list(COMMAND_BUDGET, move |memory, _| wanted.read_events(memory));
                 let events = read.await.map_err(failed)?;
                 return Ok(list.page(&events, &context.zone, &context.media));
             }
             if let Some(list) = List::read(fields, &context.moment())? {
                 let zone = context.zone.clone();
-                let read = context.service.list(COMMAND, move |memory, left| list.of(memory, &zone, left));
+                let read = context.service.list(COMMAND_BUDGET, move |memory, left| list.list(memory, &zone, left));
                 return read.await.map_err(failed);
             }
             let filter = episodes::read_list(fields, &context.moment())?;
@@ -322,7 +322,7 @@ pub(super) async fn run(context: &Context, name: CommandName, fields: Fields<'_>
         })),
         CommandName::ForgetPreview => {
             let request = forget::read_forget(fields, &context.moment())?;
-            let preview = context.service.preview_forget(COMMAND, request).await.map_err(failed)?;
+            let preview = context.service.preview_forget(COMMAND_BUDGET, request).await.map_err(failed)?;
             Ok(forget::preview(&preview, &context.zone, &context.media))
         }
         CommandName::Forget => match context.service.forget(forget::read_forget(fields, &context.moment())?).await {

@@ -1,22 +1,22 @@
 //! `cmd/search`: words, phrases and nearby words, with the words around each hit, and what is like an event or an episode.
 
 use jiff::tz::TimeZone;
-use memory_core::word_search::{AlikeTo, USUAL_LIKENESS, WordFound, WordOrder, WordPage, WordPlan, WordQuery};
+use memory_core::word_search::{AlikeTo, DEFAULT_LIKENESS, WordFound, WordOrder, WordPage, WordPlan, WordQuery};
 use serde_json::{Value, json};
 
 use super::ask::rounded;
-use super::fields::{Fields, Moment};
+use super::fields::{Fields, TimeBase};
 use super::pose;
 use super::reply::Refusal;
 use crate::media::MediaLinks;
 use crate::when;
 
-/// Events of a reply where the request says nothing, and at most.
-const USUAL: u64 = 10;
-const MOST: u64 = 100;
+/// Default and maximum number of events in a reply.
+const DEFAULT_EVENTS: u64 = 10;
+const MAX_EVENTS: u64 = 100;
 
 /// Reads the request.
-pub fn read(fields: Fields<'_>, moment: &Moment) -> Result<WordQuery, Refusal> {
+pub fn read(fields: Fields<'_>, moment: &TimeBase) -> Result<WordQuery, Refusal> {
     let similar_to = read_similar_to(fields)?;
     let order = match fields.text("order")? {
         Some(_) if similar_to.is_some() => {
@@ -26,7 +26,7 @@ pub fn read(fields: Fields<'_>, moment: &Moment) -> Result<WordQuery, Refusal> {
         Some("relevance") => WordOrder::Relevance,
         Some(_) => return Err(Refusal::bad("`order` is \"newest\" or \"relevance\"")),
     };
-    let limit = fields.count("limit")?.unwrap_or(USUAL).min(MOST);
+    let limit = fields.count("limit")?.unwrap_or(DEFAULT_EVENTS).min(MAX_EVENTS);
     let query = match fields.text("query")? {
         Some(text) => WordQuery::parse(text, &mut |text| when::parse(text, moment.now, &moment.zone))
             .map_err(|error| Refusal::bad(format!("`query`: {error}")))?,
@@ -47,7 +47,7 @@ fn read_similar_to(fields: Fields<'_>) -> Result<Option<AlikeTo>, Refusal> {
         return if cosine.is_some() { Err(Refusal::bad(message)) } else { Ok(None) };
     };
     let example = id.parse().map_err(|error| Refusal::bad(format!("`similar_to`: {error}")))?;
-    let cosine = cosine.unwrap_or(USUAL_LIKENESS.into());
+    let cosine = cosine.unwrap_or(DEFAULT_LIKENESS.into());
     if !(cosine > 0.0 && cosine <= 1.0) {
         return Err(Refusal::bad(format!("`likeness` is {cosine}; it takes more than 0 and at most 1")));
     }
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn request(body: &Value) -> Result<WordQuery, Refusal> {
-        let moment = Moment { now: Timestamp::parse("2026-11-20T12:00:00Z").unwrap(), zone: TimeZone::UTC };
+        let moment = TimeBase { now: Timestamp::parse("2026-11-20T12:00:00Z").unwrap(), zone: TimeZone::UTC };
         read(Fields(body.as_object().unwrap()), &moment)
     }
 
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn what_is_like_an_event_needs_no_words_and_may_have_some() {
         let alone = request(&json!({"similar_to": "ev-42"})).unwrap();
-        assert_eq!(alone.similar_to, Some(AlikeTo { example: Example::Event(EventId(42)), cosine: USUAL_LIKENESS }));
+        assert_eq!(alone.similar_to, Some(AlikeTo { example: Example::Event(EventId(42)), cosine: DEFAULT_LIKENESS }));
         assert_eq!((order(&alone), alone.asks_for_words_or_fields()), ("likeness", false));
         let narrowed = request(&json!({"similar_to": "ep-7", "likeness": 0.75, "query": "mug kind:action"})).unwrap();
         assert_eq!(narrowed.similar_to, Some(AlikeTo { example: Example::Episode(EpisodeId(7)), cosine: 0.75 }));

@@ -14,7 +14,7 @@ type ClientIdentity = (Vec<u8>, Vec<u8>);
 /// The configuration of a client that trusts `authorities`, but not what `revoked` lists.
 ///
 /// # Errors
-/// Says what of it cannot be used.
+/// Returns what cannot be used, with the path.
 pub fn with_revocations(
     authorities: &[u8],
     identity: Option<ClientIdentity>,

@@ -15,8 +15,8 @@ use super::reply::{Code, Refusal};
 use crate::media::Recordings;
 use crate::upkeep::{self, BackupLimits, UpkeepError, confined};
 
-/// Problems that a reply to `check` names.
-const PROBLEMS: usize = 100;
+/// Maximum number of problems in a reply to `check`.
+const MAX_PROBLEMS: usize = 100;
 
 /// One of these commands, understood.
 pub enum LongCommand {
@@ -37,7 +37,7 @@ pub fn read(context: &Context, name: CommandName, fields: Fields<'_>) -> Result<
     let default = |kind: &str| {
         let at: String =
             context.clock.now().to_jiff().to_string().chars().filter(char::is_ascii_alphanumeric).collect();
-        path(&[upkeep::OWN, &at, kind].concat())
+        path(&[upkeep::OWN_PREFIX, &at, kind].concat())
     };
     Ok(match name {
         CommandName::Backup => LongCommand::Backup {
@@ -139,7 +139,7 @@ fn work(
 fn checked(report: &CheckReport) -> Value {
     json!({
         "records": report.records,
-        "problems": report.problems.iter().take(PROBLEMS).collect::<Vec<_>>(),
+        "problems": report.problems.iter().take(MAX_PROBLEMS).collect::<Vec<_>>(),
         "problems_total": report.problems.len(),
     })
 }

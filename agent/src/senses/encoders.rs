@@ -34,7 +34,7 @@ pub fn load_on(config: &ModelsConfig, accelerator: Accelerator) -> Result<Encode
     Encoders::load(installed(config, None)?, options).or_exit(Exit::Internal)
 }
 
-/// What is installed, without loading anything.
+/// Returns what is installed, without loading anything.
 ///
 /// # Errors
 /// [`Exit::Config`] if the manifest cannot be used.
@@ -55,9 +55,9 @@ pub fn installed(config: &ModelsConfig, only: Option<&[Role]>) -> Result<Install
     Ok(models)
 }
 
-/// From which mean cosine on faces, and voices, are one person's, as the entries of the models in force say.
+/// Returns the mean cosines from which faces, and voices, belong to one person, according to the models in use.
 ///
-/// Nothing if the manifest cannot be used: whoever loads the encoders hears of that.
+/// Returns nothing if the manifest cannot be used: loading the encoders reports that.
 pub fn same_person(config: &ModelsConfig) -> (Option<f64>, Option<f64>) {
     let Ok(models) = installed(config, None) else { return (None, None) };
     let same = |role| {
@@ -70,7 +70,7 @@ pub fn same_person(config: &ModelsConfig) -> (Option<f64>, Option<f64>) {
 /// The spaces of pictures in which places can be told apart, with γ: the parameter `same_place` of the catalogue's entries, those of
 /// the models in force before the program's own. What a model that is not installed or is disabled once saw stays comparable.
 ///
-/// The program's own alone if the manifest cannot be used: whoever loads the encoders hears of that.
+/// Returns only the program's own if the manifest cannot be used: loading the encoders reports that.
 pub fn place_spaces(config: &ModelsConfig) -> Vec<PlaceSpace> {
     let in_force = ModelsConfig { disabled: Vec::new(), ..config.clone() };
     let models = installed(&in_force, None).ok();
@@ -103,7 +103,7 @@ fn options(config: &ModelsConfig) -> EncoderOptions {
     }
 }
 
-/// What TensorRT is told. Its builder is this program.
+/// Returns the options of TensorRT. Its builder is this program.
 #[cfg(feature = "tensorrt")]
 pub fn tensorrt(config: &ModelsConfig) -> TensorRtOptions {
     let configured = &config.tensorrt;
@@ -144,7 +144,7 @@ fn accelerator(configured: config::Accelerator) -> Accelerator {
     }
 }
 
-/// What health says of the roles.
+/// Returns the health of the roles.
 pub fn health(config: &ModelsConfig, status: BTreeMap<Role, RoleStatus>) -> BTreeMap<String, ModelHealth> {
     status
         .into_iter()

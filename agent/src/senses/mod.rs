@@ -72,7 +72,7 @@ impl Source {
         self.is_file
     }
 
-    /// What capture says of it.
+    /// Returns the status reported by capture.
     pub fn status(&self) -> SourceStatus {
         self.handle.status()
     }
@@ -111,7 +111,7 @@ impl Source {
         self.handle.stop();
     }
 
-    /// What health says of it.
+    /// Returns the health of the source.
     pub fn health(&self) -> SourceHealth {
         let status = self.status();
         let counts = self.counters.read();
@@ -142,7 +142,8 @@ impl Source {
     }
 }
 
-/// A file played as fast as it goes can look ahead for the best boundaries; whoever waits for an answer cannot.
+/// A file played as fast as it goes can look ahead for the best boundaries; a live source cannot, because its segments are
+/// needed at once.
 fn segmenter(segments: &SegmentsConfig, can_wait: bool) -> SegmenterConfig {
     let seconds = std::time::Duration::from_secs_f64;
     let base = if can_wait { SegmenterConfig::default() } else { SegmenterConfig::live() };

@@ -7,7 +7,7 @@ use memory_core::ports::{LongWork, Progress};
 
 use crate::watchdog::Pulse;
 
-/// The ticks of the two threads behind the commit, and of whoever else does their work on command.
+/// Ticks of the two background threads, and of commands that do their work.
 pub struct Behind {
     /// Learning and embedding.
     pub jobs: Pulse,
@@ -16,7 +16,7 @@ pub struct Behind {
 }
 
 impl Behind {
-    /// Both tick now.
+    /// Notes a tick of both.
     pub fn new(clock: &Arc<dyn Clock>) -> Self {
         Self { jobs: Pulse::new(Arc::clone(clock)), compaction: Pulse::new(Arc::clone(clock)) }
     }

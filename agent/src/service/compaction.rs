@@ -9,12 +9,12 @@ use super::questions::Questions;
 use crate::upkeep::{Automatic, AutomaticOptions};
 use crate::watchdog::{Pulse, TICK};
 
-/// How often it looks whether it is time.
-const LOOK: Duration = Duration::from_secs(30);
-/// Nobody has asked for so long.
-const QUIET: Duration = Duration::from_secs(10);
-/// How long questions can put it off.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// Interval at which the thread checks whether a compaction is due.
+const CHECK_INTERVAL: Duration = Duration::from_secs(30);
+/// Time without a question before a compaction begins.
+const QUIET_TIME: Duration = Duration::from_secs(10);
+/// Maximum time that questions can postpone a compaction.
+const MAX_POSTPONED: Duration = Duration::from_secs(600);
 
 /// Body of the thread; returns when the other end of `stop` goes. It ticks while it waits; the memory does while it works.
 pub fn run(
@@ -26,14 +26,14 @@ pub fn run(
     pulse: &Pulse,
 ) {
     let mut automatic = Automatic::new(options);
-    while stop.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+    while stop.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         pulse.tick();
         if automatic.reason(&memory.stats(), clock).is_none() {
             save_index(memory, SaveIndex::IfDue);
             continue;
         }
-        let give_up = Instant::now() + PATIENCE;
-        while !questions.wait_for_quiet(QUIET, TICK) && Instant::now() < give_up {
+        let give_up = Instant::now() + MAX_POSTPONED;
+        while !questions.wait_for_quiet(QUIET_TIME, TICK) && Instant::now() < give_up {
             pulse.tick();
         }
         // It may have been done meanwhile, on command.

@@ -6,21 +6,22 @@ use std::time::Duration;
 use memory_core::{EpisodeId, Observation, ObserveOutcome};
 use serde::Serialize;
 
-/// After so long without an addition an episode of told observations counts as over (docs/memory-format.md, Episodes: at most 60 s apart).
-const IDLE: Duration = Duration::from_secs(60);
+/// Time without an addition after which an episode of told observations counts as over (docs/memory-format.md, Episodes: at
+/// most 60 s apart).
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Streams followed at once; beyond it the one that was quiet for longest ends early.
-const STREAMS: usize = 256;
+/// Maximum number of streams followed at once. Beyond it, the one that was quiet longest ends early.
+const MAX_STREAMS: usize = 256;
 
 /// What happened to an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EpisodeChange {
-    /// It began.
+    /// The episode began.
     New,
-    /// It gained something.
+    /// The episode gained events.
     Update,
-    /// Nothing more is expected.
+    /// No more events are expected.
     End,
 }
 
@@ -33,7 +34,7 @@ pub struct EpisodeEvent {
     pub id: EpisodeId,
 }
 
-/// Who an observation comes from, as far as episodes are concerned.
+/// Stream that an observation belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stream {
     source: String,
@@ -72,7 +73,7 @@ impl OpenEpisodes {
             .collect()
     }
 
-    /// What a commit changed; one event per episode and kind of change.
+    /// Announces the changes of a commit; one event per episode and kind of change.
     pub fn note(&mut self, streams: &[Stream], outcomes: &[ObserveOutcome], now: Duration) -> Vec<EpisodeEvent> {
         let mut changes: Vec<EpisodeEvent> = Vec::new();
         let mut told: BTreeSet<(EpisodeId, EpisodeChange)> = BTreeSet::new();
@@ -106,7 +107,7 @@ impl OpenEpisodes {
                 *last = now;
             }
         }
-        while self.open.len() > STREAMS {
+        while self.open.len() > MAX_STREAMS {
             let quietest = self.open.iter().min_by_key(|(_, (_, last))| *last).map(|(stream, _)| stream.clone());
             if let Some((id, _)) = quietest.and_then(|stream| self.open.remove(&stream)) {
                 say(EpisodeChange::End, id);
@@ -119,7 +120,7 @@ impl OpenEpisodes {
     pub fn end_idle(&mut self, now: Duration) -> Vec<EpisodeEvent> {
         let mut ended = Vec::new();
         self.open.retain(|_, (id, last)| {
-            let live = now.saturating_sub(*last) < IDLE;
+            let live = now.saturating_sub(*last) < IDLE_TIMEOUT;
             if !live {
                 ended.push(EpisodeEvent { change: EpisodeChange::End, id: *id });
             }

@@ -23,7 +23,7 @@ pub enum ObserveFailure {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskFailure {
-    /// More questions wait than the queue holds.
+    /// The queue of questions is full.
     #[error("too many questions are waiting; ask again in a moment")]
     Busy,
     /// The time ran out, waiting included.

@@ -12,19 +12,19 @@ use tokio::sync::{Semaphore, broadcast};
 
 use super::MemoryService;
 
-/// Questions that wait for their turn; beyond, the memory's own answer has to do.
-const WAITING: usize = 4;
-/// News that a listener may fall behind by.
-pub(super) const NEWS: usize = 64;
-/// Questions that are known to have been looked for, and for how long.
-const LOOKED: usize = 256;
-const LOOKED_FOR: Duration = Duration::from_secs(3600);
+/// Maximum number of questions that wait for a look. Beyond it, the answer of the memory itself is given.
+const MAX_WAITING: usize = 4;
+/// Number of announcements that a listener may lag behind.
+pub(super) const MAX_NEWS: usize = 64;
+/// Maximum number of questions remembered as looked for, and how long they are.
+const MAX_LOOKED: usize = 256;
+const LOOKED_RETENTION: Duration = Duration::from_secs(3600);
 /// How long a question waits for the embeddings of what was found for it.
-const EMBEDDING: Duration = Duration::from_millis(400);
-/// What is left of a question's time for its way back.
-const WAY_BACK: Duration = Duration::from_millis(150);
-/// A look that has less time than this is not begun.
-const LEAST: Duration = Duration::from_millis(300);
+const EMBEDDING_WAIT: Duration = Duration::from_millis(400);
+/// Time of a question's deadline that is reserved for returning the answer.
+const REPLY_MARGIN: Duration = Duration::from_millis(150);
+/// Minimum time left for a look to begin.
+const MIN_LOOK_TIME: Duration = Duration::from_millis(300);
 
 /// A step of some question's loop.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,13 +59,13 @@ impl Looker {
             controller: None,
             write_back,
             turn: Semaphore::new(1),
-            waiting: Semaphore::new(WAITING),
+            waiting: Semaphore::new(MAX_WAITING),
             stopping: AtomicBool::new(false),
             looked: Mutex::default(),
         }
     }
 
-    /// With somebody else than the policy to choose the looks.
+    /// Sets another controller than the policy.
     #[must_use]
     pub fn with_controller(self, controller: Option<Arc<dyn Controller>>) -> Self {
         Self { controller, ..self }
@@ -79,20 +79,20 @@ impl Looker {
     fn has_looked(&self, query: &Query, now: Duration) -> bool {
         let key = key(query);
         let mut looked = self.looked.lock();
-        looked.retain(|(_, at)| now.saturating_sub(*at) < LOOKED_FOR);
+        looked.retain(|(_, at)| now.saturating_sub(*at) < LOOKED_RETENTION);
         looked.iter().any(|(known, _)| *known == key)
     }
 
     fn note_looked(&self, query: &Query, now: Duration) {
         let mut looked = self.looked.lock();
         looked.push_back((key(query), now));
-        if looked.len() > LOOKED {
+        if looked.len() > MAX_LOOKED {
             looked.pop_front();
         }
     }
 }
 
-/// What makes two questions the same.
+/// Returns a key that is equal for equal questions.
 fn key(query: &Query) -> String {
     format!("{:?} {:?} {:?} {:?}", query.question.trim().to_lowercase(), query.options, query.since, query.until)
 }
@@ -148,8 +148,8 @@ impl MemoryService {
             answer.degraded.push(format!("looking again: {why}"));
             answer
         };
-        let left = || until.saturating_sub(self.clock().monotonic()).saturating_sub(WAY_BACK);
-        if left() < LEAST {
+        let left = || until.saturating_sub(self.clock().monotonic()).saturating_sub(REPLY_MARGIN);
+        if left() < MIN_LOOK_TIME {
             return degraded(answer, "no time left");
         }
         let Ok(_place) = looker.waiting.try_acquire() else {
@@ -233,7 +233,7 @@ impl MemoryService {
 
     /// Waits until what was written back is found by its meaning, too, for a moment at most.
     async fn wait_embedded(&self, until: Duration) {
-        let end = (self.clock().monotonic() + EMBEDDING).min(until.saturating_sub(WAY_BACK));
+        let end = (self.clock().monotonic() + EMBEDDING_WAIT).min(until.saturating_sub(REPLY_MARGIN));
         while self.memory().stats().pending_embeddings > 0 && self.clock().monotonic() < end {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }

@@ -92,7 +92,7 @@ impl MemoryService {
         }
     }
 
-    /// Where the robot was in the last minutes.
+    /// Returns the path of the robot in the last minutes.
     pub fn robot_path(&self) -> &RobotPath {
         &self.shared.robot_path
     }
@@ -127,7 +127,7 @@ impl MemoryService {
         ])
     }
 
-    /// What the threads did since the start.
+    /// Returns the counters of the threads since the start.
     pub fn counters(&self) -> ServiceCounters {
         let mut counters = self.shared.writer.counters();
         self.shared.pool.add_to(&mut counters);
@@ -190,7 +190,7 @@ impl MemoryService {
     }
 }
 
-/// What the threads did since the start, for `health` and metrics.
+/// Counters of the threads since the start, for `health` and metrics.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ServiceCounters {
     /// Transactions.

@@ -28,9 +28,9 @@ pub struct ServiceOptions {
     pub job_quiet: Duration,
     /// How long questions can keep a job away before it does one slice all the same.
     pub job_patience: Duration,
-    /// When the memory is compacted by itself.
+    /// Conditions for an automatic compaction.
     pub compaction: AutomaticOptions,
-    /// What the jobs follow.
+    /// Signals that the jobs follow.
     pub pace: Pace,
     /// Which poses of the robot are used.
     pub pose: PoseOptions,

@@ -17,7 +17,7 @@ type Work = Box<dyn FnOnce(&Memory, &dyn Clock) -> Done + Send>;
 enum Done {
     Answered,
     Overdue,
-    /// Nobody waits for it any more.
+    /// The caller is gone.
     Abandoned,
 }
 
@@ -105,7 +105,7 @@ impl RecallPool {
     }
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     panic
         .downcast_ref::<&str>()

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 pub enum PushError<T> {
     /// The ceiling is reached.
     Full(T),
-    /// Nobody takes items any more.
+    /// The receiver is gone.
     Closed(T),
 }
 

@@ -10,29 +10,29 @@ pub use crate::config::PoseOptions;
 use memory_core::{Observation, Pose, Timestamp};
 use parking_lot::Mutex;
 
-/// How far back it goes: an encoder that is behind hands its segments over late.
-const KEPT: Duration = Duration::from_secs(300);
-/// Poses closer together than this say nothing new: at 1 m/s it is 5 cm.
-const SPACING: Duration = Duration::from_millis(48);
-/// Most poses; more than come in [`KEPT`] at [`SPACING`].
-const MOST: usize = 8_000;
-/// How far ahead of the clock the stamp of a pose may be.
-const AHEAD: Duration = Duration::from_millis(500);
-/// How late a pose may come.
-const LATE: Duration = Duration::from_secs(2);
-/// One map takes over from another that has been silent for this long.
-const SILENT: Duration = Duration::from_secs(1);
+/// How long poses are kept. An encoder that lags delivers its segments late.
+const RETENTION: Duration = Duration::from_secs(300);
+/// Minimum time between two poses: 5 cm at 1 m/s.
+const MIN_SPACING: Duration = Duration::from_millis(48);
+/// Maximum number of poses; more than come in [`RETENTION`] at [`MIN_SPACING`].
+const MAX_POSES: usize = 8_000;
+/// How far the time stamp of a pose may be ahead of the clock.
+const MAX_AHEAD: Duration = Duration::from_millis(500);
+/// Maximum delay of a pose.
+const MAX_DELAY: Duration = Duration::from_secs(2);
+/// Silence of a map after which another one takes over.
+const MAP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Why a pose was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dropped {
     /// Its covariance is too large.
     Uncertain,
-    /// It came too late, or not in order.
+    /// The pose came too late, or not in order.
     Late,
     /// Its stamp is ahead of the clock.
     Future,
-    /// It is on another map than the one in use.
+    /// The pose is on another map than the one in use.
     OtherFrame,
 }
 
@@ -74,15 +74,15 @@ impl RobotPath {
         if pose.covariance.is_some_and(uncertain) {
             return Err(Dropped::Uncertain);
         }
-        if at > now.saturating_add(AHEAD) {
+        if at > now.saturating_add(MAX_AHEAD) {
             return Err(Dropped::Future);
         }
-        if at < now.saturating_sub(LATE) {
+        if at < now.saturating_sub(MAX_DELAY) {
             return Err(Dropped::Late);
         }
         let mut poses = self.poses.lock();
         // The clock was set back: what is stamped ahead of it is of no use any more.
-        while poses.back().is_some_and(|(last, _)| *last > now.saturating_add(AHEAD)) {
+        while poses.back().is_some_and(|(last, _)| *last > now.saturating_add(MAX_AHEAD)) {
             poses.pop_back();
         }
         if let Some((last, known)) = poses.back() {
@@ -90,23 +90,23 @@ impl RobotPath {
                 return Err(Dropped::Late);
             }
             // One map at a time; a new one takes over when the old one falls silent.
-            if known.frame != pose.frame && at.since(*last) < SILENT {
+            if known.frame != pose.frame && at.since(*last) < MAP_TIMEOUT {
                 return Err(Dropped::OtherFrame);
             }
             let before = poses.len().checked_sub(2).and_then(|place| poses.get(place)).map(|(before, _)| *before);
             // The newest one always stays; the one before it goes if it is close to the one before that.
-            if before.is_some_and(|before| at.since(before) < SPACING && known.frame == pose.frame) {
+            if before.is_some_and(|before| at.since(before) < MIN_SPACING && known.frame == pose.frame) {
                 poses.pop_back();
             }
         }
         poses.push_back((at, pose));
-        while poses.len() > MOST || poses.front().is_some_and(|(first, _)| at.since(*first) > KEPT) {
+        while poses.len() > MAX_POSES || poses.front().is_some_and(|(first, _)| at.since(*first) > RETENTION) {
             poses.pop_front();
         }
         Ok(())
     }
 
-    /// Where the robot was at a moment: between two poses of one map, or at the last one before, if that is fresh.
+    /// Returns the pose at a moment: between two poses of one map, or the last one before, if that is fresh.
     pub fn at(&self, at: Timestamp) -> Option<Pose> {
         let PoseOptions { max_age, max_speed, .. } = self.options;
         let poses = self.poses.lock();
@@ -241,7 +241,7 @@ mod tests {
         for tick in 0..50 * 3_600 {
             push(&path, f64::from(tick) * 0.02 % 50.0, i64::from(tick) * 20).unwrap();
         }
-        assert!(path.len() <= MOST);
+        assert!(path.len() <= MAX_POSES);
         let last = 50 * 3_600 * 20;
         assert!(path.at(at(last - 240_000)).is_some());
         assert_eq!(path.at(at(last - 400_000)), None);

@@ -12,16 +12,16 @@ use super::questions::Questions;
 use super::writer::Writer;
 use super::{MemoryService, RobotPath, ServiceOptions, ServiceShared, compaction, jobs, looking};
 
-/// News of persons that a listener may fall behind by.
+/// Number of announcements of persons that a listener may lag behind.
 const ENTITY_EVENTS: usize = 256;
 
-/// The same of procedures: those of a house fit.
+/// The same for procedures; those of a house fit.
 const PROCEDURE_EVENTS: usize = 1024;
 
-/// The same of gists: a day of hours, and the day.
+/// The same for gists: a day of hours, and the day.
 const GIST_EVENTS: usize = 64;
 
-/// Listings that may wait or run at once; they are many at a time only where somebody floods.
+/// Maximum number of lists that wait or run. Only a flood of requests reaches it.
 const MAX_LISTINGS: usize = 16;
 
 /// The threads behind a [`MemoryService`].
@@ -68,7 +68,7 @@ impl MemoryService {
             visiting: parking_lot::Mutex::default(),
             default_budget: options.default_budget,
             looker: OnceLock::new(),
-            looking_events: broadcast::Sender::new(looking::NEWS),
+            looking_events: broadcast::Sender::new(looking::MAX_NEWS),
             listings_waiting: Semaphore::new(MAX_LISTINGS),
             listings: Semaphore::new(1),
             answer_judge: OnceLock::new(),

@@ -6,10 +6,10 @@ use memory_core::{Observation, ObserveOutcome, Pose, Timestamp, VisitTracker};
 
 use super::MemoryService;
 
-/// How often it is looked at which place the robot is at.
-const LOOK: Duration = Duration::from_millis(500);
+/// Interval at which the place of the robot is determined.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// What is known of the visit that goes on.
+/// Knowledge of the ongoing visit.
 #[derive(Debug, Default)]
 pub struct Visiting {
     tracker: VisitTracker,
@@ -21,7 +21,7 @@ impl MemoryService {
     pub fn visit_is_due(&self, at: Timestamp) -> bool {
         let visiting = self.shared.visiting.lock();
         self.robot_path().options().visits
-            && visiting.looked.is_none_or(|looked| at < looked || at.since(looked) >= LOOK)
+            && visiting.looked.is_none_or(|looked| at < looked || at.since(looked) >= CHECK_INTERVAL)
     }
 
     /// Follows the robot. Returns what is to be remembered of its visits: mostly nothing.

@@ -1,4 +1,4 @@
-//! The single writer: collects what waits, commits it as one transaction, answers each batch.
+//! The single writer: collects pending batches, commits them as one transaction, and replies to each.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
@@ -15,10 +15,10 @@ use super::queue::BoundedQueue;
 use super::{Committed, ForgetFailure, ObserveFailure, ServiceCounters, ServiceOptions};
 use crate::watchdog::Pulse;
 
-/// Episode events that a listener may lag behind.
+/// Number of announcements of episodes that a listener may lag behind.
 const EPISODE_EVENTS: usize = 1024;
 
-/// How often it shows that it is not stuck, and idle episodes are looked at.
+/// Interval at which the thread shows that it is not stuck, and checks for idle episodes.
 const TICK: Duration = Duration::from_secs(1);
 
 /// One thing to write.
@@ -30,7 +30,7 @@ pub enum WriteJob {
 /// Work after something was forgotten.
 pub type AfterForgetting = Box<dyn Fn(&Memory) + Send + Sync>;
 
-type Waiting = (usize, oneshot::Sender<Result<Committed, ObserveFailure>>);
+type QueuedObservations = (usize, oneshot::Sender<Result<Committed, ObserveFailure>>);
 
 pub struct Writer {
     pub queue: BoundedQueue<WriteJob>,
@@ -38,9 +38,9 @@ pub struct Writer {
     commit_items: usize,
     linger: Duration,
     counters: Mutex<ServiceCounters>,
-    /// What is done after something was forgotten, before that is answered.
+    /// Action after something was forgotten, before the reply.
     pub after_forgetting: OnceLock<AfterForgetting>,
-    /// When its thread ticked.
+    /// Last tick of its thread.
     pub pulse: Arc<Pulse>,
 }
 
@@ -99,7 +99,7 @@ impl Writer {
     }
 
     /// Adds waiting batches until the group is full or the linger is over. Returns a job that must come after the group.
-    fn collect(&self, items: &mut Vec<Observation>, waiting: &mut Vec<Waiting>) -> Option<WriteJob> {
+    fn collect(&self, items: &mut Vec<Observation>, waiting: &mut Vec<QueuedObservations>) -> Option<WriteJob> {
         let until = Instant::now() + self.linger;
         while items.len() < self.commit_items {
             let left = until.saturating_duration_since(Instant::now());
@@ -145,7 +145,12 @@ impl Writer {
 
     /// Fails the group and everything that waits behind it: an item that overtook an earlier one which must be sent again
     /// would change the order. Requests to forget do not depend on that and stay.
-    fn fail(&self, waiting: Vec<Waiting>, held: Option<WriteJob>, failure: &ObserveFailure) -> Option<WriteJob> {
+    fn fail(
+        &self,
+        waiting: Vec<QueuedObservations>,
+        held: Option<WriteJob>,
+        failure: &ObserveFailure,
+    ) -> Option<WriteJob> {
         let mut failed = waiting.len();
         for (_, reply) in waiting {
             drop(reply.send(Err(failure.clone())));
@@ -198,7 +203,7 @@ fn failure(error: ObserveError) -> ObserveFailure {
     }
 }
 
-fn answer(waiting: Vec<Waiting>, outcomes: Vec<ObserveOutcome>, seq: u64) {
+fn answer(waiting: Vec<QueuedObservations>, outcomes: Vec<ObserveOutcome>, seq: u64) {
     let mut outcomes = outcomes.into_iter();
     for (count, reply) in waiting {
         let outcomes = outcomes.by_ref().take(count).collect();

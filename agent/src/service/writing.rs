@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use super::writer::WriteJob;
 use super::{AskFailure, ForgetFailure, MemoryService, ObserveFailure};
 
-/// What became of a batch.
+/// Result of a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Committed {
     /// One per observation, in order.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::sensors::Reading;
 use crate::config::{ThermalConfig, ThermalLevel};
 
-/// A lower level is enough once the load is below this share of its threshold.
+/// Share of a threshold below which the load must fall for a lower level.
 const LOAD_MARGIN: f64 = 0.8;
 
 /// Decides on the level. It rises with the first reading above a threshold, and falls once every reading of `hold_s` seconds
@@ -14,7 +14,7 @@ const LOAD_MARGIN: f64 = 0.8;
 pub struct Governor {
     config: ThermalConfig,
     level: ThermalLevel,
-    /// Since when a lower level is enough, and which.
+    /// Time since which a lower level is enough, and that level.
     calm: Option<(Duration, ThermalLevel)>,
 }
 
@@ -33,8 +33,8 @@ impl Governor {
     pub fn step(&mut self, reading: &Reading, now: Duration) -> ThermalLevel {
         let Some((_, celsius)) = reading.hottest else { return self.level };
         let load = reading.load.unwrap_or(0.0);
-        let rising = self.of(celsius, load);
-        let falling = self.of(celsius + self.config.hysteresis_c, load / LOAD_MARGIN);
+        let rising = self.level_at(celsius, load);
+        let falling = self.level_at(celsius + self.config.hysteresis_c, load / LOAD_MARGIN);
         if rising > self.level {
             (self.level, self.calm) = (rising, None);
         } else if falling < self.level {
@@ -50,7 +50,7 @@ impl Governor {
         self.level
     }
 
-    fn of(&self, celsius: f64, load: f64) -> ThermalLevel {
+    fn level_at(&self, celsius: f64, load: f64) -> ThermalLevel {
         let ThermalConfig { warm_c, hot_c, warm_load, hot_load, .. } = self.config;
         if celsius >= hot_c || load >= hot_load {
             ThermalLevel::Hot

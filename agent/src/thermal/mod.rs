@@ -21,7 +21,7 @@ use memory_core::Clock;
 use crate::config::ThermalConfig;
 use crate::health::ThermalHealth;
 
-/// What a step found out.
+/// Result of a step.
 type Tell = Box<dyn Fn(ThermalHealth) + Send>;
 
 /// Watches the sensors on a thread of its own; ends when this is dropped.
@@ -56,7 +56,7 @@ impl Watch {
     }
 }
 
-/// Nothing is held back, whatever happens.
+/// Value that disables the governor.
 const OFF: &str = "off";
 
 struct Control {

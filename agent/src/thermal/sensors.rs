@@ -3,8 +3,8 @@
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
-/// Zones of a board that are not there report nonsense.
-const SENSIBLE_C: std::ops::Range<f64> = -40.0..150.0;
+/// Plausible temperatures. Zones of a board that do not exist report nonsense.
+const PLAUSIBLE_C: std::ops::Range<f64> = -40.0..150.0;
 
 /// How the machine is.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -15,7 +15,7 @@ pub struct Reading {
     pub load: Option<f64>,
 }
 
-/// Whoever can tell how the machine is.
+/// Source of the machine's temperature and load.
 pub trait Sensors: Send {
     /// How it is now.
     fn read(&mut self) -> Reading;
@@ -28,7 +28,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// With the thermal zones of `zones_dir`, usually `/sys/class/thermal`.
+    /// Opens the thermal zones of `zones_dir`, usually `/sys/class/thermal`.
     pub fn new(zones_dir: PathBuf) -> Self {
         Self { zones_dir }
     }
@@ -60,7 +60,7 @@ pub fn zones(directory: &Path) -> Vec<(String, f64)> {
             let celsius = read("temp")?.parse::<f64>().ok()? / 1000.0;
             Some((read("type")?, celsius))
         })
-        .filter(|(_, celsius)| SENSIBLE_C.contains(celsius))
+        .filter(|(_, celsius)| PLAUSIBLE_C.contains(celsius))
         .collect();
     zones.sort_by(|a, b| a.0.cmp(&b.0));
     zones

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use memory_core::{Clock, Memory, Stats};
 
-/// When the memory is compacted by itself.
+/// Conditions for an automatic compaction.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AutomaticOptions {
     /// Whether it is.
@@ -17,10 +17,10 @@ pub struct AutomaticOptions {
     pub max_bytes: Option<u64>,
 }
 
-/// Below so many bytes a store is not worth a copy for what is stale.
-const SMALLEST: u64 = 4 << 20;
+/// Size of a store, in bytes, below which hidden rows are not worth a compaction.
+const MIN_STORE_BYTES: u64 = 4 << 20;
 
-/// Longest pause after a failure.
+/// Maximum pause after a failure.
 const BACKOFF_MAX: Duration = Duration::from_secs(3600);
 
 /// Decides when to compact. Held by the thread that does it.
@@ -32,7 +32,7 @@ pub struct Automatic {
 }
 
 impl Automatic {
-    /// Nothing was tried yet.
+    /// Creates the state in which nothing was tried yet.
     pub fn new(options: AutomaticOptions) -> Self {
         Self { options, not_before: Duration::ZERO, backoff: Duration::from_secs(60) }
     }
@@ -46,7 +46,7 @@ impl Automatic {
         let near_ceiling = self.options.max_bytes.is_some_and(|ceiling| stats.disk_bytes > ceiling / 20 * 19);
         if near_ceiling && percent > 0 {
             Some("the store is at its ceiling")
-        } else if percent >= self.options.stale_percent && stats.disk_bytes >= SMALLEST {
+        } else if percent >= self.options.stale_percent && stats.disk_bytes >= MIN_STORE_BYTES {
             Some("enough of the store is stale")
         } else {
             self.overdue(stats, clock)

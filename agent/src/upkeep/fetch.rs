@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use memory_core::{BackupReply, Memory};
 
-use super::lines::{Line, VERSION};
+use super::lines::{ExportLine, VERSION};
 use super::sums::{self, SUMS};
 use super::transfer::{Exporting, LINES, MAX_LINE, MEDIA};
 use super::{Reserve, UpkeepError, files, io_error};
 use crate::config::Directories;
 
-/// Longest list of digests that is read, bytes.
-const MAX_SUMS: u64 = 64 << 20;
+/// Maximum size of a list of digests, in bytes.
+const MAX_SUMS_BYTES: u64 = 64 << 20;
 
 /// Copies the backup `name` from `directory` to `wanted`, verifies the copy, and removes the original.
 ///
@@ -44,7 +44,7 @@ pub struct HandedOver {
 }
 
 impl HandedOver {
-    /// What the agent knows it by.
+    /// Returns the name by which the agent knows it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -99,7 +99,7 @@ pub fn fetch_export(directory: &Path, name: &str, wanted: &Path) -> Result<Expor
     }
     let mut text = String::new();
     open(&written.join(SUMS))?
-        .take(MAX_SUMS)
+        .take(MAX_SUMS_BYTES)
         .read_to_string(&mut text)
         .map_err(|error| not_written(&written, &error.to_string()))?;
     let listed = sums::parse(&text).ok_or_else(|| not_written(&written, "its SHA256SUMS cannot be read"))?;
@@ -165,9 +165,9 @@ fn count(path: &Path) -> Result<Exporting, String> {
         }
         let line = serde_json::from_slice(&text).map_err(|error| format!("line {number} of memory.jsonl: {error}"))?;
         match line {
-            Line::Export { version: VERSION, .. } if number == 1 => {}
-            Line::Told(_) if number > 1 => done.told += 1,
-            Line::Segment(segment) if number > 1 => {
+            ExportLine::Export { version: VERSION, .. } if number == 1 => {}
+            ExportLine::Told(_) if number > 1 => done.told += 1,
+            ExportLine::Segment(segment) if number > 1 => {
                 done.segments += 1;
                 done.media_missing += u64::from(segment.media_missing);
             }

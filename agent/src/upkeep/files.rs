@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use super::{UpkeepError, io_error};
 
-/// Longest name of a backup or an export.
+/// Maximum length of the name of a backup or an export.
 const MAX_NAME: usize = 128;
 
 /// What is wrong with a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// It could lead out of its directory.
+    /// The name could lead out of its directory.
     #[error(
         "`{0}` is not a plain name: use letters, digits, `-`, `_`, and `.` except at the beginning; at most {MAX_NAME}"
     )]
@@ -107,8 +107,8 @@ pub struct Reserve {
     pub bytes: u64,
 }
 
-/// Bytes that are written between two looks at what is free.
-const LOOK: u64 = 4 << 20;
+/// Number of bytes written between two checks of the free space.
+const CHECK_BYTES: u64 = 4 << 20;
 
 impl Reserve {
     /// Whether `more` bytes beside `path` leave enough free.
@@ -144,12 +144,12 @@ pub struct Guarded<W> {
 }
 
 impl<W> Guarded<W> {
-    /// What is written to.
+    /// Returns the file being written.
     pub fn get_ref(&self) -> &W {
         &self.inner
     }
 
-    /// What is written to.
+    /// Returns the file being written.
     pub fn into_inner(self) -> W {
         self.inner
     }
@@ -166,8 +166,8 @@ impl<W> Guarded<W> {
 impl<W: io::Write> io::Write for Guarded<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         if self.written >= self.looked {
-            self.looked = self.written + LOOK;
-            if let Err(full) = self.reserve.check(&self.path, LOOK) {
+            self.looked = self.written + CHECK_BYTES;
+            if let Err(full) = self.reserve.check(&self.path, CHECK_BYTES) {
                 self.full = Some(full);
                 return Err(io::Error::new(io::ErrorKind::StorageFull, "the rest of the disk is kept for the memory"));
             }
@@ -182,11 +182,11 @@ impl<W: io::Write> io::Write for Guarded<W> {
     }
 }
 
-/// How names begin that this program gives by itself.
-pub const OWN: &str = "engram-";
+/// Prefix of names that the program chooses itself.
+pub const OWN_PREFIX: &str = "engram-";
 
-/// What is not whole after this time was cut off: whoever writes it does so all the time.
-const CUT_OFF: std::time::Duration = std::time::Duration::from_secs(24 * 3600);
+/// Age from which an unfinished file counts as abandoned. A writer touches its file all the time.
+const ABANDONED_AFTER: std::time::Duration = std::time::Duration::from_secs(24 * 3600);
 
 /// Removes the oldest backups and exports of a directory that this program named itself, beyond the newest `keep`, and those
 /// that a kill or a power cut kept from becoming whole.
@@ -197,11 +197,12 @@ pub fn retain(directory: &Path, keep: usize) {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let Ok(modified) = entry.metadata().and_then(|metadata| metadata.modified()) else { continue };
-        let is_upkeep = |name: &str| name.starts_with(OWN) && (name.ends_with(".backup") || name.ends_with("-export"));
+        let is_upkeep =
+            |name: &str| name.starts_with(OWN_PREFIX) && (name.ends_with(".backup") || name.ends_with("-export"));
         if is_upkeep(&name) {
             own.push((modified, entry.path()));
-        } else if name.strip_suffix(UNFINISHED).is_some_and(is_upkeep)
-            && modified.elapsed().is_ok_and(|age| age > CUT_OFF)
+        } else if name.strip_suffix(UNFINISHED_SUFFIX).is_some_and(is_upkeep)
+            && modified.elapsed().is_ok_and(|age| age > ABANDONED_AFTER)
         {
             tracing::info!(path = %entry.path().display(), "what is left of a backup or export that was cut off is removed");
             remove(&entry.path());
@@ -215,8 +216,8 @@ pub fn retain(directory: &Path, keep: usize) {
     }
 }
 
-/// How the name of a file or directory ends that is not whole yet.
-const UNFINISHED: &str = ".new";
+/// Suffix of the name of a file or directory that is not complete yet.
+const UNFINISHED_SUFFIX: &str = ".new";
 
 /// A file or directory that is not whole yet; removed unless it is finished.
 pub struct Beginning {
@@ -224,13 +225,13 @@ pub struct Beginning {
     finished: bool,
 }
 
-/// Where to write what will be `path`.
+/// Returns the temporary path for `path`.
 pub fn beginning(path: &Path, replace: bool) -> Result<Beginning, UpkeepError> {
     if !replace && path.symlink_metadata().is_ok() {
         return Err(FileError::Exists(path.to_path_buf()).into());
     }
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(UNFINISHED);
+    name.push(UNFINISHED_SUFFIX);
     let beginning = Beginning { path: path.with_file_name(name), finished: false };
     // What another run left when it was cut off.
     remove(&beginning.path);
@@ -309,7 +310,7 @@ mod tests {
     fn of_backups_that_were_cut_off_nothing_stays_for_ever() {
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name);
-        let long_ago = std::time::SystemTime::now() - 2 * CUT_OFF;
+        let long_ago = std::time::SystemTime::now() - 2 * ABANDONED_AFTER;
         for name in ["engram-1.backup.new", "engram-2.backup.new", "monday.backup.new"] {
             std::fs::write(at(name), "half").unwrap();
         }

@@ -17,7 +17,7 @@ pub const VERSION: u32 = 1;
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub enum Line {
+pub enum ExportLine {
     /// The first one.
     Export {
         version: u32,
@@ -44,10 +44,10 @@ pub struct ToldLine {
     #[serde(default)]
     attributes: Map<String, Value>,
     confidence: Option<f32>,
-    /// What its sender said.
+    /// Pose given by its sender.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pose: Value,
-    /// Where the robot was.
+    /// Pose of the robot.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     robot_pose: Value,
 }
@@ -99,9 +99,9 @@ struct EmbeddingLine {
     vector: Vec<f32>,
 }
 
-impl Line {
+impl ExportLine {
     /// The line of something that is remembered.
-    pub fn of(exported: Exported) -> Self {
+    pub fn from_exported(exported: Exported) -> Self {
         match exported.observation {
             Observation::Told(told) => Self::Told(ToldLine {
                 event: exported.events.first().map(EventId::to_string),
@@ -176,12 +176,12 @@ impl ToldLine {
 }
 
 impl SegmentLine {
-    /// Where it is in its recording.
+    /// Returns the position in its recording.
     pub fn stream(&self) -> StreamSpan {
         stream(self.stream_us)
     }
 
-    /// As it would be perceived.
+    /// Converts to a perceived segment.
     ///
     /// # Errors
     /// Says which field is wrong.
@@ -244,7 +244,7 @@ fn pose(value: &Value) -> Result<Option<Pose>, String> {
     (!value.is_null()).then(|| read_pose(value)).transpose().map_err(|refusal| refusal.message)
 }
 
-/// To the microsecond: the time is part of an observation's key.
+/// Formats to the microsecond: the time is part of an observation's key.
 fn time(at: Timestamp) -> String {
     at.to_jiff().to_string()
 }
@@ -306,8 +306,8 @@ mod tests {
             }],
         };
         let exported = Exported { observation: Observation::Perceived(segment.clone()), events: vec![EventId(3)] };
-        let written = serde_json::to_string(&Line::of(exported)).unwrap();
-        let Line::Segment(read) = serde_json::from_str(&written).unwrap() else { panic!("{written}") };
+        let written = serde_json::to_string(&ExportLine::from_exported(exported)).unwrap();
+        let ExportLine::Segment(read) = serde_json::from_str(&written).unwrap() else { panic!("{written}") };
         assert_eq!(read.into_segment(), Ok(segment));
     }
 
@@ -316,7 +316,7 @@ mod tests {
         let told =
             Told { text: "hello".into(), source: "asr".into(), at: Some(Timestamp::from_micros(9)), ..Told::default() };
         let exported = Exported { observation: Observation::Told(told), events: vec![EventId(12)] };
-        let Line::Told(line) = Line::of(exported) else { panic!("told") };
+        let ExportLine::Told(line) = ExportLine::from_exported(exported) else { panic!("told") };
         assert_eq!(line.event(), Some(EventId(12)));
         assert_eq!(line.into_told("abc").unwrap().id.as_deref(), Some("abc-ev-12"));
     }
@@ -331,21 +331,23 @@ mod tests {
         let told =
             Told { text: "hello".into(), source: "asr".into(), at: Some(Timestamp::from_micros(9)), ..Told::default() };
         let exported = Exported { observation: Observation::Told(told), events: vec![EventId(12)] };
-        let own = serde_json::to_string(&Line::of(exported)).unwrap();
+        let own = serde_json::to_string(&ExportLine::from_exported(exported)).unwrap();
         let valid: Vec<&[u8]> = valid.iter().map(|text| text.as_bytes()).chain([own.as_bytes()]).collect();
-        fuzzing::fuzz("export lines", 40_000, |random| match serde_json::from_slice::<Line>(&random.mutated(&valid)) {
-            Ok(Line::Told(line)) => drop(line.into_told("i")),
-            Ok(Line::Segment(line)) => drop(line.into_segment()),
-            Ok(_) | Err(_) => {}
+        fuzzing::fuzz("export lines", 40_000, |random| {
+            match serde_json::from_slice::<ExportLine>(&random.mutated(&valid)) {
+                Ok(ExportLine::Told(line)) => drop(line.into_told("i")),
+                Ok(ExportLine::Segment(line)) => drop(line.into_segment()),
+                Ok(_) | Err(_) => {}
+            }
         });
     }
 
     proptest! {
         #[test]
         fn arbitrary_lines_are_refused_or_read_but_never_panic(line in "\\PC{0,200}", text in "\\PC{0,20}", at in "\\PC{0,20}") {
-            drop(serde_json::from_str::<Line>(&line));
+            drop(serde_json::from_str::<ExportLine>(&line));
             let nearly = serde_json::json!({"type": "told", "kind": "text", "text": text, "at": at, "source": text});
-            if let Ok(Line::Told(line)) = serde_json::from_value(nearly) {
+            if let Ok(ExportLine::Told(line)) = serde_json::from_value(nearly) {
                 drop(line.into_told("i"));
             }
         }

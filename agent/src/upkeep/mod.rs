@@ -19,14 +19,14 @@ use crate::config::BackupConfig;
 pub use automatic::{Automatic, AutomaticOptions};
 pub use fetch::{HandedOver, fetch_backup, fetch_export, hand_over};
 pub use files::{
-    FileError, OWN, Reserve, confined, create_private, give_to_owner_of, make_private, open_regular, retain,
+    FileError, OWN_PREFIX, Reserve, confined, create_private, give_to_owner_of, make_private, open_regular, retain,
 };
 pub use transfer::{Exporting, Importing, export, import};
 
 /// How much the directory of backups and exports may take.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BackupLimits {
-    /// What stays free on the disk.
+    /// Free space that remains on the disk.
     pub reserve: Reserve,
     /// How many stay of those that the program named by itself.
     pub keep: usize,
@@ -38,8 +38,8 @@ impl From<&BackupConfig> for BackupLimits {
     }
 }
 
-/// Setting of the memory that says whether recording is paused.
-pub const RECORDING: &str = "recording";
+/// Key of the memory's setting that says whether recording is paused.
+pub const RECORDING_SETTING: &str = "recording";
 
 /// Why something of this could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -66,27 +66,27 @@ pub enum UpkeepError {
          `data_dir` and `backup.dir` of this configuration are not those of the agent"
     )]
     NotWritten {
-        /// Where it was looked for.
+        /// Path where it was looked for.
         path: PathBuf,
         /// What is wrong.
         why: String,
     },
-    /// What the agent has written belongs to another user.
+    /// A file of the agent belongs to another user.
     #[error(
         "{0} may not be read by this user; run the command as the user of the agent, for instance with `sudo -u engram`"
     )]
     NotReadable(PathBuf),
-    /// What is free on the disk is kept for the memory.
+    /// The free space of the disk is reserved for the memory.
     #[error(
         "{path}: {free} are free there, and {reserve} are kept for the memory (backup.keep_free_mib); remove old backups \
          and exports, or name another directory (backup.dir)"
     )]
     NoRoom {
-        /// Where it was to be written.
+        /// Path of the file.
         path: PathBuf,
-        /// What is free.
+        /// Free space.
         free: String,
-        /// What stays free.
+        /// Reserved space.
         reserve: String,
     },
     /// A line of an export cannot be understood.

@@ -14,7 +14,7 @@ pub struct Summing<W> {
 }
 
 impl<W: Write> Summing<W> {
-    /// Nothing was written yet.
+    /// Creates an empty list.
     pub fn new(inner: W) -> Self {
         Self { inner, hash: Sha256::new() }
     }

@@ -13,7 +13,7 @@ use std::path::Path;
 use jiff::tz::TimeZone;
 use memory_core::{EventId, Exported, MaintenanceError, Memory, Observation, ObserveOutcome, Timestamp};
 
-use super::lines::{Line, ToldLine, VERSION};
+use super::lines::{ExportLine, ToldLine, VERSION};
 use super::recordings::{MediaIn, MediaOut};
 use super::sums::{self, SUMS, Summing};
 use super::{Reserve, UpkeepError, files, io_error};
@@ -23,12 +23,12 @@ use crate::media::Recordings;
 pub const LINES: &str = "memory.jsonl";
 /// Name of the directory with the recordings.
 pub const MEDIA: &str = "media";
-/// Observations of one commit.
-const BATCH: usize = 256;
-/// Longest line that is read, bytes.
+/// Number of observations of one commit.
+const BATCH_OBSERVATIONS: usize = 256;
+/// Maximum length of a line, in bytes.
 pub const MAX_LINE: u64 = 16 << 20;
 
-/// What was exported.
+/// Result of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Exporting {
     /// Told observations.
@@ -41,14 +41,14 @@ pub struct Exporting {
     pub media_missing: u64,
 }
 
-/// What was imported.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Importing {
     /// Observations and segments that are new.
     pub accepted: u64,
-    /// Those that were there already.
+    /// Observations that were there already.
     pub duplicates: u64,
-    /// Those that were refused, the first reasons with their lines.
+    /// Refused observations, and the first reasons with their lines.
     pub rejected: u64,
     /// Why, for the first ones.
     pub reasons: Vec<String>,
@@ -58,7 +58,7 @@ pub struct Importing {
     pub media_missing: u64,
 }
 
-/// Reasons that are told one by one.
+/// Maximum number of reasons that are reported one by one.
 const MAX_REASONS: usize = 20;
 
 /// Writes everything that is remembered to `directory`, which must not be there: whole or not at all.
@@ -80,17 +80,17 @@ pub fn export(
     let mut out = BufWriter::with_capacity(1 << 18, Summing::new(reserve.guard(file, &path)));
     let mut done = Exporting::default();
     let mut media = MediaOut::new(new.path.join(MEDIA), recordings, reserve);
-    let mut write = |line: &Line| -> std::io::Result<()> {
+    let mut write = |line: &ExportLine| -> std::io::Result<()> {
         serde_json::to_writer(&mut out, line)?;
         out.write_all(b"\n")
     };
     let begin =
-        Line::Export { version: VERSION, instance: memory.instance().to_owned(), at: now.format(&TimeZone::UTC) };
+        ExportLine::Export { version: VERSION, instance: memory.instance().to_owned(), at: now.format(&TimeZone::UTC) };
     write(&begin).map_err(io_error(&path))?;
     memory.export(&mut |exported: Exported| {
-        let mut line = Line::of(exported);
+        let mut line = ExportLine::from_exported(exported);
         match &mut line {
-            Line::Segment(segment) => {
+            ExportLine::Segment(segment) => {
                 done.segments += 1;
                 media.copy(segment).map_err(MaintenanceError::Write)?;
                 done.media_missing += u64::from(segment.media_missing);
@@ -133,20 +133,20 @@ pub fn import(memory: &Memory, directory: &Path, recordings: &Recordings) -> Res
         if text.trim_ascii().is_empty() {
             continue;
         }
-        let line: Line = serde_json::from_slice(&text).map_err(|error| wrong(number, error.to_string()))?;
+        let line: ExportLine = serde_json::from_slice(&text).map_err(|error| wrong(number, error.to_string()))?;
         let observation = match (line, &source) {
-            (Line::Export { version: VERSION, instance, .. }, None) => {
+            (ExportLine::Export { version: VERSION, instance, .. }, None) => {
                 source = Some(instance);
                 continue;
             }
-            (Line::Export { version, .. }, None) => {
+            (ExportLine::Export { version, .. }, None) => {
                 return Err(wrong(number, format!("version {version} is not known, only {VERSION}")));
             }
             (_, None) => return Err(wrong(number, "the file does not begin like an export of engram".to_owned())),
-            (Line::Export { .. }, Some(_)) => {
+            (ExportLine::Export { .. }, Some(_)) => {
                 return Err(wrong(number, "a second export begins; import one at a time".to_owned()));
             }
-            (Line::Told(line), Some(instance)) => match known(memory, instance, &line)? {
+            (ExportLine::Told(line), Some(instance)) => match known(memory, instance, &line)? {
                 Some(KnownEvent::There) => {
                     done.duplicates += 1;
                     continue;
@@ -157,13 +157,13 @@ pub fn import(memory: &Memory, directory: &Path, recordings: &Recordings) -> Res
                 }
                 None => Observation::Told(line.into_told(instance).map_err(|message| wrong(number, message))?),
             },
-            (Line::Segment(mut line), Some(_)) => {
+            (ExportLine::Segment(mut line), Some(_)) => {
                 done.media_missing += u64::from(!media.copy(&mut line)?);
                 Observation::Perceived(line.into_segment().map_err(|message| wrong(number, message))?)
             }
         };
         batch.push((number, observation));
-        if batch.len() == BATCH {
+        if batch.len() == BATCH_OBSERVATIONS {
             tell(memory, &mut batch, &mut done)?;
         }
     }
@@ -177,7 +177,7 @@ enum KnownEvent {
     Forgotten,
 }
 
-/// What this memory knows of something that was told to it without an id.
+/// Finds what this memory knows of something that was told to it without an id.
 fn known(memory: &Memory, instance: &str, line: &ToldLine) -> Result<Option<KnownEvent>, UpkeepError> {
     let Some(event) = line.event().filter(|_| !line.has_id() && instance == memory.instance()) else { return Ok(None) };
     if event.0 == 0 || event.0 > memory.stats().last_event {

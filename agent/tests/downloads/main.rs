@@ -19,11 +19,11 @@ use serde_json::Value;
 use server::{Manner, Server};
 
 /// A models directory, a configuration and a manifest.
-struct Place {
+struct DownloadFolder {
     root: tempfile::TempDir,
 }
 
-impl Place {
+impl DownloadFolder {
     /// One model, `body`, with these sources.
     fn new(body: &[u8], sources: &str) -> Self {
         let place = Self { root: tempfile::tempdir().unwrap() };
@@ -138,7 +138,7 @@ fn redirects_and_a_slow_server_are_followed_to_the_end() {
     server.put("there/tiny", &body(), Manner::Slowly);
     server.put("between/tiny", b"", Manner::Elsewhere(server.url("there/tiny")));
     server.put("here/tiny", b"", Manner::Elsewhere(server.url("between/tiny")));
-    let place = Place::new(&body(), &address(&server, "here/tiny"));
+    let place = DownloadFolder::new(&body(), &address(&server, "here/tiny"));
     let (state, detail) = place.pull_one(&[]);
     assert_eq!(state, "pulled", "{detail}");
     place.assert_whole(&body());
@@ -151,7 +151,7 @@ fn redirects_without_an_end_end() {
     }
     let server = Server::start();
     server.put("round/tiny", b"", Manner::Elsewhere(server.url("round/tiny")));
-    let place = Place::new(&body(), &address(&server, "round/tiny"));
+    let place = DownloadFolder::new(&body(), &address(&server, "round/tiny"));
     let (state, detail) = place.pull_one(&[]);
     assert!(state == "missing" && detail.contains("redirects"), "{detail}");
 }
@@ -163,7 +163,7 @@ fn a_transfer_that_is_cut_goes_on_where_it_was() {
     }
     let server = Server::start();
     server.put("host/tiny", &body(), Manner::CutOnce(100_000));
-    let place = Place::new(&body(), &address(&server, "host/tiny"));
+    let place = DownloadFolder::new(&body(), &address(&server, "host/tiny"));
     let (state, detail) = place.pull_one(&[]);
     assert_eq!(state, "pulled", "{detail}");
     place.assert_whole(&body());
@@ -178,7 +178,7 @@ fn a_transfer_that_is_cut_begins_again_where_the_server_knows_no_ranges() {
     }
     let server = Server::start();
     server.put("host/tiny", &body(), Manner::CutOnceAndWithoutRanges(100_000));
-    let place = Place::new(&body(), &address(&server, "host/tiny"));
+    let place = DownloadFolder::new(&body(), &address(&server, "host/tiny"));
     let (state, detail) = place.pull_one(&[]);
     assert_eq!(state, "pulled", "{detail}");
     place.assert_whole(&body());
@@ -191,7 +191,7 @@ fn what_an_interrupted_pull_left_is_gone_on_with_and_wrong_leavings_do_no_harm()
     }
     let server = Server::start();
     server.put("host/tiny", &body(), Manner::Well);
-    let place = Place::new(&body(), &address(&server, "host/tiny"));
+    let place = DownloadFolder::new(&body(), &address(&server, "host/tiny"));
     let (sha256, _) = file_digest(&place.path("body")).unwrap();
     let part = place.path(&format!("models/.tiny.onnx.{}.part", &sha256[..8]));
     fs::create_dir(place.path("models")).unwrap();
@@ -225,7 +225,7 @@ fn wrong_bytes_are_never_installed() {
         (address(&server, "host/tiny"), "other bytes than the pinned ones"),
         (source, "other bytes than the pinned original's"),
     ] {
-        let place = Place::new(&body(), &source);
+        let place = DownloadFolder::new(&body(), &source);
         let (state, detail) = place.pull_one(&[]);
         assert!(state == "missing" && detail.contains(said), "{detail}");
         assert!(place.left().is_empty(), "{:?}", place.left());
@@ -238,7 +238,7 @@ fn a_server_that_is_not_there_and_a_name_that_nobody_knows_are_named() {
         return;
     }
     let sources = r#"{ url = "http://127.0.0.1:1/tiny" }, { url = "http://models.invalid/tiny" }"#;
-    let place = Place::new(&body(), sources);
+    let place = DownloadFolder::new(&body(), sources);
     let (state, detail) = place.pull_one(&[]);
     assert_eq!(state, "missing");
     for host in ["127.0.0.1:1: curl failed", "models.invalid: curl failed"] {
@@ -254,7 +254,7 @@ fn a_proxy_is_asked_where_the_environment_names_one() {
     }
     let server = Server::start();
     server.put("models.invalid/tiny", &body(), Manner::Well);
-    let place = Place::new(&body(), r#"{ url = "http://models.invalid/tiny" }"#);
+    let place = DownloadFolder::new(&body(), r#"{ url = "http://models.invalid/tiny" }"#);
     let proxy = server.url("");
     let (state, detail) = place.pull_one(&[("http_proxy", &proxy)]);
     assert_eq!(state, "pulled", "{detail}");
@@ -272,7 +272,7 @@ fn a_conversion_without_python_or_without_packages_says_what_to_install_and_keep
         r#"{{ original = {:?}, sha256 = "{HELLO}", bytes = 5, script = "tflite_to_onnx.py" }}"#,
         server.url("host/tiny.tflite")
     );
-    let place = Place::new(&body(), &source);
+    let place = DownloadFolder::new(&body(), &source);
     let output = Command::new("sh").args(["-c", "command -v curl"]).output().unwrap();
     fs::create_dir(place.path("bin")).unwrap();
     std::os::unix::fs::symlink(String::from_utf8(output.stdout).unwrap().trim(), place.path("bin/curl")).unwrap();
@@ -293,7 +293,7 @@ const HELLO: &str = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938
 
 #[test]
 fn another_build_and_an_original_of_a_mirror_serve_only_with_their_own_bytes() {
-    let place = Place::new(&body(), &format!(r#"{{ mirror = "by hand", sha256 = "{HELLO}", bytes = 5 }}"#));
+    let place = DownloadFolder::new(&body(), &format!(r#"{{ mirror = "by hand", sha256 = "{HELLO}", bytes = 5 }}"#));
     fs::create_dir(place.path("mirror")).unwrap();
     let mirror = place.path("mirror").to_str().unwrap().to_owned();
     fs::write(place.path("mirror/any"), "hellu").unwrap();
@@ -330,7 +330,7 @@ fn a_disk_that_fills_up_meanwhile_is_said_and_the_pull_succeeds_once_there_is_ro
     }
     let disk = SmallDisk(folder);
     let server = Server::start();
-    let place = Place::new(&body(), &address(&server, "host/tiny"));
+    let place = DownloadFolder::new(&body(), &address(&server, "host/tiny"));
     place.configure(&fs::read_to_string(place.path("models.toml")).unwrap(), Some(disk.0.path()));
     server.put("host/tiny", &body(), Manner::FillingTheDisk(disk.0.path().to_path_buf()));
     let (state, detail) = place.pull_one(&[]);
@@ -404,7 +404,7 @@ fn the_default_profile_comes_from_the_addresses_that_the_catalogue_names() {
             }
         }
     }
-    let place = Place { root: tempfile::tempdir().unwrap() };
+    let place = DownloadFolder { root: tempfile::tempdir().unwrap() };
     // Only the base of the addresses is another, and the library that runs the networks is left out.
     let library = r#"{ version = "1.31.1", minimum = "1.17.0", licence = "MIT", library = [] }"#;
     let (_, models) = catalogue.split_once("[[model]]").unwrap();

@@ -8,7 +8,7 @@ use agent::ceilings::ProgramCeiling;
 use agent::config::mqtt::MqttConfig;
 use agent::health::HealthReport;
 use agent::mqtt::{
-    ConfigurationControl, FrontDoor, Identity, MqttCounters, MqttError, RecordingControl, Reloaded, serve,
+    ConfigurationControl, Identity, MqttCounters, MqttError, MqttInterface, RecordingControl, Reloaded, serve,
 };
 use agent::service::{MemoryService, ServiceOptions, ServiceThreads};
 use anyhow::{Context, Result, bail};
@@ -122,7 +122,7 @@ impl Robot {
         let counters = Arc::new(MqttCounters::default());
         let recording = Arc::new(Switch::default());
         let watchdog = agent::watchdog::Watchdog::new(Arc::clone(&clock));
-        let door = FrontDoor {
+        let door = MqttInterface {
             config,
             identity,
             service: service.clone(),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use agent::config::{EndpointConfig, LlmConfig, Purpose};
 use agent::llm::{AnswerJudge, LanguageModels};
-use engram_tests::{LanguageModel, Play, Random};
+use engram_tests::{LanguageModel, Play, SeededRandom};
 use jiff::tz::TimeZone;
 use memory_core::{Clock, SystemClock};
 
@@ -32,7 +32,7 @@ const GRACE: Duration = Duration::from_secs(20);
 async fn ask(count: usize) {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let bench = without_model(&TOLD).await;
-    let mut random = Random::seeded(20_261_123);
+    let mut random = SeededRandom::seeded(20_261_123);
     let mut plays = cases();
     plays.push(("a good reply", verdict("a1", &["e1"], ""), ""));
     let mut longest = Duration::ZERO;

@@ -12,19 +12,19 @@ use crate::pipeline::CaptureError;
 use crate::pipeline::{Running, attach, media_of};
 use crate::pipeline::{chain, init, make, set_if_present};
 
-/// How long a recording may take to open, and a clip to be finished.
+/// Maximum time to open a recording, and to finish a clip.
 const CLIP_TIMEOUT: gst::ClockTime = gst::ClockTime::from_seconds(30);
-/// How long a decoder may be silent.
-const SILENT: gst::ClockTime = gst::ClockTime::from_seconds(20);
-/// Sound of every clip.
-const SOUND: &str = "audio/x-raw,format=S16LE,layout=interleaved,rate=48000,channels=2";
+/// Maximum time without output of a decoder.
+const DECODER_TIMEOUT: gst::ClockTime = gst::ClockTime::from_seconds(20);
+/// Format of the sound of every clip.
+const SOUND_CAPS: &str = "audio/x-raw,format=S16LE,layout=interleaved,rate=48000,channels=2";
 
 /// A stretch of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClipPart {
     /// The file.
     pub path: PathBuf,
-    /// From here, ...
+    /// Begin of the part, ...
     pub from: Duration,
     /// ... to here.
     pub to: Duration,
@@ -158,7 +158,7 @@ impl Opened {
         let begun = pipeline.0.set_state(gst::State::Paused);
         let opened = Self { part: part.clone(), pipeline, pictures: None, sound: None };
         if begun.is_err() {
-            return Err(opened.failed(opened.said().unwrap_or_else(|| "it does not open".into())));
+            return Err(opened.failed(opened.bus_error().unwrap_or_else(|| "it does not open".into())));
         }
         opened.wait_ready()?;
         let sink = |name: &str| opened.pipeline.0.by_name(name).and_then(|sink| sink.downcast().ok());
@@ -189,7 +189,7 @@ impl Opened {
         Some(rate.filter(|rate| rate.numer() > 0).unwrap_or_else(|| gst::Fraction::new(25, 1)))
     }
 
-    /// From now on pictures have these caps.
+    /// Sets the caps of pictures from now on.
     fn fit(&self, caps: &gst::Caps) {
         if let Some(pictures) = &self.pictures {
             pictures.set_caps(Some(caps));
@@ -244,10 +244,10 @@ impl Opened {
         loop {
             for (sink, _, head) in &mut tracks {
                 while head.is_none() && !sink.is_eos() {
-                    match sink.try_pull_sample(SILENT) {
-                        Some(sample) => *head = Stamped::of(&sample, length),
+                    match sink.try_pull_sample(DECODER_TIMEOUT) {
+                        Some(sample) => *head = Stamped::within(&sample, length),
                         None if sink.is_eos() => break,
-                        None => return Err(self.failed(self.said().unwrap_or_else(|| "it stands still".into()))),
+                        None => return Err(self.failed(self.bus_error().unwrap_or_else(|| "it stands still".into()))),
                     }
                 }
             }
@@ -263,10 +263,10 @@ impl Opened {
                 }
             }
         }
-        self.said().map_or(Ok(()), |reason| Err(self.failed(reason)))
+        self.bus_error().map_or(Ok(()), |reason| Err(self.failed(reason)))
     }
 
-    fn said(&self) -> Option<String> {
+    fn bus_error(&self) -> Option<String> {
         let message = self.pipeline.0.bus()?.pop_filtered(&[gst::MessageType::Error])?;
         let gst::MessageView::Error(error) = message.view() else { return None };
         Some(error.error().message().to_owned())
@@ -281,7 +281,7 @@ struct Stamped {
 
 impl Stamped {
     /// `None` for what lies outside the part.
-    fn of(sample: &gst::SampleRef, length: Duration) -> Option<Self> {
+    fn within(sample: &gst::SampleRef, length: Duration) -> Option<Self> {
         let buffer = sample.buffer_owned()?;
         let segment = sample.segment()?.downcast_ref::<gst::ClockTime>()?;
         let at = segment.to_running_time(buffer.pts()?)?;
@@ -299,12 +299,12 @@ impl Stamped {
     }
 }
 
-/// From a decoder to a sink of raw media in the clip's format.
+/// Builds the chain from a decoder to a sink of raw media in the clip's format.
 fn branch(name: &str) -> Result<Vec<gst::Element>, CaptureError> {
     let sink = gst_app::AppSink::builder().name(name).sync(false).max_buffers(8).enable_last_sample(false).build();
     let (names, caps): (&[&str], &str) = match name {
         "pictures" => (&["queue", "videoconvert", "videoscale"], "video/x-raw,format=I420"),
-        _ => (&["queue", "audioconvert", "audioresample"], SOUND),
+        _ => (&["queue", "audioconvert", "audioresample"], SOUND_CAPS),
     };
     sink.set_caps(Some(&caps.parse().expect("the caps are written right")));
     let mut branch: Vec<gst::Element> = names.iter().map(|name| make(name)).collect::<Result<_, _>>()?;
@@ -344,7 +344,7 @@ impl Output {
             Ok(source)
         };
         let pictures = pictures.map(|caps| input(caps, picture_encoder(mp4.then_some(H264))?)).transpose()?;
-        let sound_caps: gst::Caps = SOUND.parse().expect("the caps are written right");
+        let sound_caps: gst::Caps = SOUND_CAPS.parse().expect("the caps are written right");
         // MP4 players know AAC; what is recorded knows Opus.
         let sound = match (sound, mp4) {
             (false, _) => None,

@@ -6,7 +6,7 @@ use gstreamer::prelude::*;
 use crate::pipeline::CaptureError;
 use crate::pipeline::{make, set_if_present};
 
-/// Pictures between two that stand alone: what a chunk, and a seek, can begin with.
+/// Number of pictures between two key frames. A chunk, and a seek, begins with one.
 const KEYFRAME_INTERVAL: &str = "30";
 
 type Properties = &'static [(&'static str, &'static str)];
@@ -46,7 +46,7 @@ pub(super) const H264: &[&str] = &["nvv4l2h264enc", "x264enc", "openh264enc"];
 /// Encoders of sound, best first.
 const SOUNDS: &[(&str, Properties)] = &[("opusenc", &[("bitrate", "32000")]), ("vorbisenc", &[]), ("flacenc", &[])];
 
-/// What turns raw pictures into a compressed stream, in order; `only` limits the choice to some encoders.
+/// Returns the elements that compress raw pictures, in order; `only` limits the choice to some encoders.
 ///
 /// # Errors
 /// If none of the encoders is installed; the message names what to install.
@@ -77,7 +77,7 @@ pub(super) fn picture_encoder(only: Option<&[&str]>) -> Result<Vec<gst::Element>
     Err(CaptureError::MissingElement { element: "x264enc".into() })
 }
 
-/// What turns raw sound into a compressed stream.
+/// Returns the elements that compress raw sound.
 ///
 /// # Errors
 /// If no encoder is installed.

@@ -18,23 +18,23 @@ use crate::pipeline::{PictureConverter, demuxed, is_audio_or_video, read_samples
 use crate::pipeline::{Running, attach, media_of, sound_caps};
 use crate::pipeline::{chain, init, make, set_if_present};
 
-/// How long a recording may take to open, and a decoder may be silent.
+/// Maximum time to open a recording, and without output of a decoder.
 const DECODE_TIMEOUT: Duration = Duration::from_secs(10);
-/// A picture that is farther away than this is sought: about the distance of key pictures.
-const FAR: Duration = Duration::from_secs(3);
-/// A picture may be so much earlier than the moment that is asked for.
-const EARLY: Duration = Duration::from_millis(20);
-/// Decoded pictures that wait in a queue.
-const QUEUED: u32 = 3;
+/// Distance from which a picture is reached by a seek: about that of key frames.
+const SEEK_DISTANCE: Duration = Duration::from_secs(3);
+/// How much earlier than the requested time a picture may be.
+const MAX_EARLY: Duration = Duration::from_millis(20);
+/// Maximum number of decoded pictures in a queue.
+const MAX_QUEUED: u32 = 3;
 
 /// A part of a recording in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stretch {
+pub struct RecordingPart {
     /// The file.
     pub path: PathBuf,
     /// Stream time of the begin of the file.
     pub begin: Duration,
-    /// From here in stream time, ...
+    /// Begin of the part in stream time, ...
     pub from: Duration,
     /// ... to here.
     pub to: Duration,
@@ -47,13 +47,13 @@ pub struct FrameOptions<'a> {
     pub short_edge: Option<u32>,
     /// Maximum number of bytes of decoded pictures at once; larger pictures are scaled down.
     pub ceiling_bytes: usize,
-    /// When to give up.
+    /// Time at which to give up.
     pub deadline: Instant,
     /// Whether to give up now.
     pub cancelled: &'a dyn Fn() -> bool,
 }
 
-/// What came of it.
+/// Result of decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Decoded {
     /// Pictures, or blocks of sound, that were handed on.
@@ -68,7 +68,7 @@ pub struct Decoded {
 /// # Errors
 /// [`ClipError::Nothing`] if there is no picture at all and nothing failed; otherwise the first failure if there is none.
 pub fn pictures(
-    stretches: &[Stretch],
+    stretches: &[RecordingPart],
     times: &[Duration],
     options: FrameOptions<'_>,
     mut each: impl FnMut(Duration, &Picture<'_>),
@@ -98,7 +98,7 @@ fn given_up(options: &FrameOptions<'_>) -> bool {
 }
 
 fn of_file(
-    stretch: &Stretch,
+    stretch: &RecordingPart,
     times: &[Duration],
     options: &FrameOptions<'_>,
     decoded: &mut Decoded,
@@ -113,7 +113,7 @@ fn of_file(
             return Ok(());
         }
         let wanted = time.saturating_sub(stretch.begin);
-        if at.is_none_or(|at| wanted < at || wanted > at + FAR) && (at.is_some() || wanted > FAR) {
+        if at.is_none_or(|at| wanted < at || wanted > at + SEEK_DISTANCE) && (at.is_some() || wanted > SEEK_DISTANCE) {
             // What cannot be sought is decoded on the way.
             drop(reader.seek(wanted));
         }
@@ -123,7 +123,7 @@ fn of_file(
         let Some((width, height, rgb)) = converter.convert(&sample) else { continue };
         decoded.count += 1;
         let raw = sample.buffer().map_or(0, gst::BufferRef::size);
-        decoded.bytes = decoded.bytes.max(raw * (QUEUED as usize + 1) + rgb.len());
+        decoded.bytes = decoded.bytes.max(raw * (MAX_QUEUED as usize + 1) + rgb.len());
         each(stretch.begin + found, &Picture { width, height, rgb });
     }
     Ok(())
@@ -149,7 +149,7 @@ fn width_for(sample: &gst::SampleRef, options: &FrameOptions<'_>) -> u32 {
 /// # Errors
 /// As [`pictures`]; a recording without sound has nothing.
 pub fn sound(
-    stretches: &[Stretch],
+    stretches: &[RecordingPart],
     options: FrameOptions<'_>,
     mut each: impl FnMut(Duration, &[f32]),
 ) -> Result<Decoded, ClipError> {
@@ -170,7 +170,7 @@ pub fn sound(
 }
 
 fn sound_of_file(
-    stretch: &Stretch,
+    stretch: &RecordingPart,
     options: &FrameOptions<'_>,
     decoded: &mut Decoded,
     each: &mut impl FnMut(Duration, &[f32]),
@@ -257,7 +257,7 @@ impl FileReader {
         let begun = pipeline.0.set_state(gst::State::Paused);
         let reader = Self { path: path.to_owned(), pipeline, sink };
         if begun.is_err() {
-            return Err(reader.failed(reader.said().unwrap_or_else(|| "it does not open".to_owned())));
+            return Err(reader.failed(reader.bus_error().unwrap_or_else(|| "it does not open".to_owned())));
         }
         reader.ready()?;
         if reader.sink.parent().is_none() {
@@ -287,7 +287,7 @@ impl FileReader {
                     // The last picture lasts to the end.
                     return Ok(last);
                 }
-                if let Some(reason) = self.said() {
+                if let Some(reason) = self.bus_error() {
                     return match last {
                         Some(last) => Ok(Some(last)),
                         None => Err(self.failed(reason)),
@@ -299,7 +299,7 @@ impl FileReader {
                 continue;
             };
             let Some((at, length)) = place(&sample) else { continue };
-            if at + length.max(EARLY) > wanted {
+            if at + length.max(MAX_EARLY) > wanted {
                 return Ok(Some((at, sample)));
             }
             last = Some((at, sample));
@@ -319,7 +319,7 @@ impl FileReader {
         }
     }
 
-    fn said(&self) -> Option<String> {
+    fn bus_error(&self) -> Option<String> {
         let message = self.pipeline.0.bus()?.pop_filtered(&[gst::MessageType::Error])?;
         let gst::MessageView::Error(error) = message.view() else { return None };
         Some(error.error().message().to_owned())
@@ -330,7 +330,7 @@ impl FileReader {
     }
 }
 
-/// When a sample is shown in its file, and for how long.
+/// Returns when a sample is shown in its file, and for how long.
 fn place(sample: &gst::SampleRef) -> Option<(Duration, Duration)> {
     let buffer = sample.buffer()?;
     let segment = sample.segment()?.downcast_ref::<gst::ClockTime>()?;
@@ -340,7 +340,7 @@ fn place(sample: &gst::SampleRef) -> Option<(Duration, Duration)> {
 }
 
 fn branch(wanted: WantedStream) -> Result<Vec<gst::Element>, ClipError> {
-    let sink = gst_app::AppSink::builder().sync(false).max_buffers(QUEUED).enable_last_sample(false).build();
+    let sink = gst_app::AppSink::builder().sync(false).max_buffers(MAX_QUEUED).enable_last_sample(false).build();
     let mut branch = Vec::new();
     match wanted {
         WantedStream::Pictures => {

@@ -21,7 +21,7 @@ pub struct ArchiveLimits {
     pub chunk: Duration,
 }
 
-/// What the archive holds.
+/// Counts of the archive's content.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ArchiveStatus {
     /// Chunks.
@@ -43,13 +43,13 @@ pub struct Located {
     pub source: String,
     /// The chunk's name.
     pub name: ChunkName,
-    /// Where in the chunk it begins.
+    /// Begin in the chunk.
     pub offset: Duration,
-    /// When the chunk ends, in stream time.
+    /// End of the chunk, in stream time.
     pub end: Duration,
 }
 
-/// By wall-clock begin, then source: the order in which chunks go.
+/// Chunks by wall-clock begin, then source: the order in which they are deleted.
 type Key = (Timestamp, String, ChunkName);
 
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +58,7 @@ struct Chunk {
     bytes: u64,
 }
 
-/// The archive. Shared by the recorders and by whoever looks into it.
+/// The archive. Shared by the recorders and its readers.
 #[derive(Debug)]
 pub struct Archive {
     directory: PathBuf,
@@ -146,7 +146,7 @@ impl Archive {
         self.limits
     }
 
-    /// What it holds.
+    /// Returns counts of the content.
     pub fn status(&self) -> ArchiveStatus {
         let chunks = self.chunks.lock();
         ArchiveStatus {
@@ -557,7 +557,7 @@ mod tests {
         for begin in [0, 10, 20] {
             record(&archive, "eye", 0, begin, 100);
         }
-        // A directory is not removed as a file is, whoever asks.
+        // A directory cannot be removed as a file, not even by root.
         let oldest = folder.path().join("eye").join(ChunkName { session: at(0), begin: Duration::ZERO }.to_string());
         std::fs::remove_file(&oldest).unwrap();
         std::fs::create_dir(&oldest).unwrap();

@@ -29,7 +29,7 @@ mod tap;
 mod writer;
 
 pub use clip::{ClipError, ClipPart, clip};
-pub use frames::{Decoded, FrameOptions, Stretch, pictures, sound};
+pub use frames::{Decoded, FrameOptions, RecordingPart, pictures, sound};
 pub use jpeg::jpeg;
 pub use library::{Archive, ArchiveLimits, ArchiveStatus, Located};
 pub use name::{ChunkName, Recording, recording};

@@ -13,14 +13,14 @@ use super::name::ChunkName;
 use super::writer::ChunkWriter;
 use crate::pipeline::Holes;
 
-/// Samples that may wait for the disk: some seconds. What comes when they are full is dropped and counted.
-const QUEUE: usize = 512;
-/// How long a chunk waits for a track that is expected and silent.
+/// Number of samples that may wait for the disk, some seconds of them. More are dropped and counted.
+const QUEUE_SAMPLES: usize = 512;
+/// How long a chunk waits for an expected track that is silent.
 const SILENT_TRACK_TIMEOUT: Duration = Duration::from_secs(2);
-/// Pause after a disk that could not be written.
-const AFTER_FAILURE: Duration = Duration::from_secs(5);
+/// Pause after a failed write to the disk.
+const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
-/// What a stream shows.
+/// Medium of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Track {
     /// Pictures.
@@ -79,7 +79,7 @@ impl Recorder {
     /// # Errors
     /// If no thread can be made.
     pub fn start(archive: Arc<Archive>, source: &str) -> std::io::Result<Self> {
-        let (sender, messages) = sync_channel(QUEUE);
+        let (sender, messages) = sync_channel(QUEUE_SAMPLES);
         let source = source.to_owned();
         std::thread::Builder::new().name(format!("rec-{source}")).spawn(move || {
             RecorderState {
@@ -139,9 +139,9 @@ struct RecorderState {
     /// Samples before the first chunk, or the next after a failure, can begin.
     waiting: Vec<Sample>,
     open: Option<OpenFile>,
-    /// Of both tracks together.
+    /// Samples of both tracks together.
     holes: Holes,
-    /// Nothing is written before.
+    /// Time before which nothing is written.
     rest: Option<std::time::Instant>,
 }
 
@@ -233,11 +233,11 @@ impl RecorderState {
         sample.keyframe && (leads && age >= chunk || age >= 2 * chunk || one_fell_silent)
     }
 
-    /// Opens a chunk with what waits, if it is known what will be in it.
+    /// Opens a chunk with the pending samples, once its tracks are known.
     fn begin(&mut self) {
         let (Some(session), Some(first), Some(last)) = (self.session, self.waiting.first(), self.waiting.last()) else {
             // The session's clock is not known yet; it is in a moment.
-            if self.waiting.len() > QUEUE {
+            if self.waiting.len() > QUEUE_SAMPLES {
                 self.waiting.clear();
             }
             return;
@@ -251,7 +251,7 @@ impl RecorderState {
         let pictures = of(Track::Picture).next().is_some();
         let leading = if pictures { Track::Picture } else { Track::Sound };
         let Some(start) = of(leading).find(|sample| sample.keyframe).map(|sample| sample.shown) else {
-            if self.waiting.len() > QUEUE {
+            if self.waiting.len() > QUEUE_SAMPLES {
                 self.waiting.clear();
             }
             return;
@@ -302,7 +302,7 @@ impl RecorderState {
     fn fail(&mut self, reason: &str) {
         tracing::warn!(source = self.source, reason, "recording failed; the memory continues");
         self.waiting.clear();
-        self.rest = Some(std::time::Instant::now() + AFTER_FAILURE);
+        self.rest = Some(std::time::Instant::now() + RETRY_PAUSE);
     }
 
     fn close(&mut self) {

@@ -11,7 +11,7 @@ use super::clip::ClipError;
 use crate::pipeline::{Running, attach, media_of};
 use crate::pipeline::{chain, init, make, set_if_present};
 
-/// How long a recording may take to open, and to show the moment.
+/// Maximum time to open a recording and to show the requested moment.
 pub(super) const STILL_TIMEOUT: gst::ClockTime = gst::ClockTime::from_seconds(5);
 
 /// A picture.
@@ -53,7 +53,7 @@ pub fn still(path: &Path, at: Duration, max_width: u32) -> Result<Still, ClipErr
         }
     });
     if pipeline.0.set_state(gst::State::Paused).is_err() {
-        return Err(failed(said(&pipeline).unwrap_or_else(|| "it does not open".to_owned())));
+        return Err(failed(bus_error(&pipeline).unwrap_or_else(|| "it does not open".to_owned())));
     }
     ready(&pipeline).map_err(failed)?;
     if sink.parent().is_none() {
@@ -72,7 +72,7 @@ pub fn still(path: &Path, at: Duration, max_width: u32) -> Result<Still, ClipErr
     Ok(Still { jpeg: jpeg.ok_or(ClipError::Nothing)?, width: size("width"), height: size("height") })
 }
 
-/// From a decoder to a sink of JPEG files. The height follows the width, so that nothing is stretched.
+/// Builds the chain from a decoder to a sink of JPEG files. The height follows the width, so that nothing is stretched.
 pub(super) fn branch(max_width: u32) -> Result<Vec<gst::Element>, ClipError> {
     let caps = gst::Caps::builder("video/x-raw")
         .field("width", gst::IntRange::new(16, i32::try_from(max_width).unwrap_or(i32::MAX).max(17)))
@@ -97,7 +97,7 @@ fn ready(pipeline: &Running) -> Result<(), String> {
     }
 }
 
-fn said(pipeline: &Running) -> Option<String> {
+fn bus_error(pipeline: &Running) -> Option<String> {
     let message = pipeline.0.bus()?.pop_filtered(&[gst::MessageType::Error])?;
     let gst::MessageView::Error(error) = message.view() else { return None };
     Some(error.error().message().to_owned())

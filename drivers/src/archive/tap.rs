@@ -12,8 +12,8 @@ use crate::pipeline::CaptureError;
 use crate::pipeline::attach;
 use crate::pipeline::{make, set_if_present};
 
-/// What the branch may hold before it drops.
-const HELD: &str = "3000000000";
+/// Maximum length that the branch holds before it drops, in nanoseconds.
+const MAX_HELD_NS: &str = "3000000000";
 
 /// Puts a tee in front of a sink that is linked already, and records what goes there.
 pub(crate) fn tap_sink(bin: &gst::Bin, sink: &gst::Element, recorder: &Recorder) -> Result<(), String> {
@@ -52,9 +52,12 @@ pub(crate) fn watch(bin: &gst::Bin, tee: &gst::Element, recorder: &Recorder) {
 fn join(bin: &gst::Bin, tee: &gst::Element, caps: &gst::StructureRef, recorder: &Recorder) -> Result<(), String> {
     let (track, mut branch) = branch(caps)?;
     let queue = make("queue").map_err(|error| error.to_string())?;
-    for (property, value) in
-        [("leaky", "downstream"), ("max-size-time", HELD), ("max-size-buffers", "0"), ("max-size-bytes", "33554432")]
-    {
+    for (property, value) in [
+        ("leaky", "downstream"),
+        ("max-size-time", MAX_HELD_NS),
+        ("max-size-buffers", "0"),
+        ("max-size-bytes", "33554432"),
+    ] {
         set_if_present(&queue, property, value);
     }
     branch.insert(0, queue);
@@ -64,7 +67,7 @@ fn join(bin: &gst::Bin, tee: &gst::Element, caps: &gst::StructureRef, recorder: 
     attach(bin, &pad, &branch)
 }
 
-/// What makes a stream fit for Matroska.
+/// Returns the elements that make a stream fit for Matroska.
 fn branch(caps: &gst::StructureRef) -> Result<(Track, Vec<gst::Element>), String> {
     let made = |names: &[&str]| -> Result<Vec<gst::Element>, String> {
         names.iter().map(|name| make(name).map_err(|error| error.to_string())).collect()

@@ -11,8 +11,8 @@ use super::recorder::{Sample, Track};
 use crate::pipeline::Running;
 use crate::pipeline::{chain, make, set_if_present};
 
-/// How long a chunk may take to be finished. One that is cut short still plays.
-const FINISH: gst::ClockTime = gst::ClockTime::from_seconds(5);
+/// Maximum time to finish a chunk. One that is cut short still plays.
+const FINISH_TIMEOUT: gst::ClockTime = gst::ClockTime::from_seconds(5);
 
 /// An open chunk.
 pub(super) struct ChunkWriter {
@@ -100,7 +100,7 @@ impl ChunkWriter {
             input.end_of_stream().map_err(|error| self.error().unwrap_or_else(|| error.to_string()))?;
         }
         let Some(bus) = self.pipeline.0.bus() else { return Ok(()) };
-        let end = bus.timed_pop_filtered(FINISH, &[gst::MessageType::Eos, gst::MessageType::Error]);
+        let end = bus.timed_pop_filtered(FINISH_TIMEOUT, &[gst::MessageType::Eos, gst::MessageType::Error]);
         match end.as_ref().map(|message| message.view()) {
             Some(gst::MessageView::Error(error)) => Err(error.error().message().to_owned()),
             Some(_) => Ok(()),

@@ -8,9 +8,10 @@ use crate::pipeline::CaptureError;
 use crate::pipeline::fitted;
 use crate::pipeline::make;
 
-/// What pictures of `caps` become in plain memory, at most `max_width` wide; `None` where they are in plain memory already.
+/// Returns the caps of pictures of `caps` in plain memory, at most `max_width` wide; `None` if they are in plain memory
+/// already.
 ///
-/// The pixels stay as wide as they are: whoever looks at the picture makes them square.
+/// The pixels keep their aspect ratio; the consumer of the picture makes them square.
 pub(super) fn plain(caps: &gst::CapsRef, max_width: u32) -> Option<gst::Caps> {
     if !caps.features(0)?.contains("memory:NVMM") {
         return None;

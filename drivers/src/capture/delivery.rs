@@ -135,13 +135,13 @@ pub(super) struct FrameGate {
     due: Option<Duration>,
 }
 
-/// Time stamps of pictures jitter; one that comes this much early is on time.
-pub(super) const EARLY: Duration = Duration::from_millis(4);
+/// Tolerance for the jitter of time stamps: a picture that comes this much early is on time.
+pub(super) const MAX_EARLY: Duration = Duration::from_millis(4);
 
 impl FrameGate {
     /// Whether the picture of `stream` is wanted.
     pub(super) fn wants(&self, stream: Duration) -> bool {
-        self.due.is_none_or(|due| stream + EARLY >= due)
+        self.due.is_none_or(|due| stream + MAX_EARLY >= due)
     }
 
     /// The picture of `stream` was handed over; the next is wanted after `interval`.

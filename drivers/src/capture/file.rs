@@ -33,14 +33,14 @@ use player::{CueSource, FileStream, Player};
 pub(super) enum Played {
     /// A stop was asked for.
     Stopped,
-    /// To its end: when it began, and how long it was.
+    /// The file was played to its end: its begin, and its length.
     Finished { start: Timestamp, length: Duration },
 }
 
-/// A file whose decoder brings nothing for so long hangs (a network drive may take its time).
-const STALL: Duration = Duration::from_secs(30);
-/// A demuxer that stopped although its streams are not known yet is waited for so long: they may be on their way.
-const GAVE_UP: Duration = Duration::from_secs(3);
+/// Time without output after which the decoder of a file counts as stuck. A network drive may be slow.
+const STALL_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a demuxer that stopped before its streams were known is waited for. They may be on their way.
+const UNKNOWN_STREAMS_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Plays a file once. `start` is the wall-clock time of its first moment, if that is known already.
 pub(super) fn play(
@@ -80,14 +80,14 @@ pub(super) fn play(
         // `decodebin` loses the error of a demuxer that fails just while it is being plugged, and would wait for ever.
         if !demuxer_stopped(&pipeline.0) {
             stopped = None;
-        } else if stopped.get_or_insert_with(Instant::now).elapsed() > GAVE_UP {
+        } else if stopped.get_or_insert_with(Instant::now).elapsed() > UNKNOWN_STREAMS_TIMEOUT {
             return Err(CaptureError::NotMedia {
                 path: file.path.clone(),
                 reason: "its container is damaged or incomplete".into(),
             });
         }
-        if began.elapsed() > STALL {
-            return Err(hung(file, "picture or sound", STALL));
+        if began.elapsed() > STALL_TIMEOUT {
+            return Err(stuck_error(file, "picture or sound", STALL_TIMEOUT));
         }
         shared.wait(Duration::from_millis(20), || false);
     }
@@ -141,6 +141,6 @@ fn cues_beside(file: &FileSource) -> Result<Option<Vec<Cue>>, CaptureError> {
     }
 }
 
-fn hung(file: &FileSource, media: &'static str, time: Duration) -> CaptureError {
+fn stuck_error(file: &FileSource, media: &'static str, time: Duration) -> CaptureError {
     CaptureError::Hung { what: file.path.display().to_string(), media, seconds: time.into() }
 }

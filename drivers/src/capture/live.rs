@@ -19,17 +19,17 @@ use crate::pipeline::CaptureError;
 use crate::pipeline::PictureConverter;
 use crate::pipeline::Running;
 use crate::pipeline::read_samples;
-use crate::pipeline::{HOLE, Holes};
+use crate::pipeline::{Holes, MIN_GAP};
 
-/// Pictures that may wait: most of a second at the highest rate anybody wants.
-const PICTURES: usize = 8;
-/// Blocks of sound that may wait: several seconds at usual block lengths.
-const SOUNDS: usize = 128;
-/// How long a picture waits for the sound of the same moment, and the other way round.
+/// Number of pictures that may wait: most of a second at the highest rate.
+const MAX_PICTURES: usize = 8;
+/// Number of sound blocks that may wait: several seconds at usual block lengths.
+const MAX_SOUND_BLOCKS: usize = 128;
+/// How long a picture waits for the sound of the same moment, and vice versa.
 const MERGE_WAIT: Duration = Duration::from_millis(300);
 
-/// How far the wall clock may run away from a session before a new one begins with the right time: far more than a clock
-/// that is kept right is adjusted by at once, and far less than anybody who asks "when" would accept.
+/// How far the wall clock may deviate from a session before a new session begins with the right time. Regular clock adjustment
+/// stays far below it.
 const CLOCK_JUMP: Duration = Duration::from_secs(10);
 
 /// Why a live session is over although nothing failed.
@@ -47,8 +47,8 @@ struct LivePicture {
 
 /// The two queues of a live source. Their slots are kept from session to session.
 pub(super) struct Queues {
-    pictures: SlotQueue<LivePicture, PICTURES>,
-    sounds: SlotQueue<Vec<f32>, SOUNDS>,
+    pictures: SlotQueue<LivePicture, MAX_PICTURES>,
+    sounds: SlotQueue<Vec<f32>, MAX_SOUND_BLOCKS>,
     /// Nanoseconds between wanted pictures.
     interval: AtomicU64,
 }
@@ -323,7 +323,7 @@ impl LiveSession<'_, '_> {
         // While the other stream goes on there is something to perceive, and no hole.
         let end = self.delivery.position().max(broken_off);
         let hole = head.stream.saturating_sub(end);
-        if hole > HOLE {
+        if hole > MIN_GAP {
             tracing::warn!(source = %self.spec.name, seconds = hole.as_secs_f64(), "a source stopped for a while and continues");
             self.shared.stood_still();
             self.delivery.lasts_until(end);
@@ -383,7 +383,7 @@ impl LiveSession<'_, '_> {
         }
     }
 
-    /// What the bus says about the end of the pipeline, if it says so.
+    /// Returns what the bus says about the end of the pipeline, if anything.
     fn verdict(&mut self, bus: &gst::Bus) -> Option<CaptureError> {
         while let Some(message) = bus.pop() {
             match message.view() {

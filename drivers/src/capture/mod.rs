@@ -39,7 +39,7 @@ pub use status::{SourceState, SourceStatus};
 /// A picture, packed RGB (3 bytes a pixel, no padding between rows). Valid only during the call.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
-    /// Since the capture session began.
+    /// Time since the capture session began.
     pub stream: Duration,
     /// Wall-clock time of the same moment.
     pub wall: Timestamp,
@@ -54,7 +54,7 @@ pub struct Frame<'a> {
 /// Mono sound at 16 kHz.
 #[derive(Debug, Clone, Copy)]
 pub struct AudioBlock<'a> {
-    /// Of the first sample, since the capture session began.
+    /// Time of the first sample since the capture session began.
     pub stream: Duration,
     /// Wall-clock time of the first sample.
     pub wall: Timestamp,

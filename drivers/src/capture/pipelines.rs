@@ -13,14 +13,14 @@ use crate::pipeline::CaptureError;
 use crate::pipeline::{attach, fitted, media_of, sound_caps};
 use crate::pipeline::{chain, make, set_if_present};
 
-/// Where the pictures and the sound of a live pipeline come out.
+/// Sinks of the pictures and the sound of a live pipeline.
 pub(super) struct LivePipeline {
     pub(super) pipeline: gst::Pipeline,
     pub(super) video: Option<gst_app::AppSink>,
     pub(super) audio: Option<gst_app::AppSink>,
 }
 
-/// What the source is called in messages: no passwords.
+/// Returns the description of the source for messages, without passwords.
 pub(super) fn described(spec: &SourceSpec) -> String {
     match &spec.kind {
         SourceKind::File(file) => file.path.display().to_string(),
@@ -203,7 +203,7 @@ fn caps(spec: &SourceSpec, text: &str) -> Result<gst::Caps, CaptureError> {
     })
 }
 
-/// What the camera is asked for, uncompressed or as JPEG; anything where nothing is asked.
+/// Returns the caps that the camera is asked for, uncompressed or as JPEG; anything if nothing is requested.
 fn camera_caps(format: CameraFormat) -> gst::Caps {
     let mut caps = gst::Caps::new_empty();
     for name in ["video/x-raw", "image/jpeg", "video/x-h264"] {

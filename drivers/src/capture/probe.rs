@@ -11,14 +11,14 @@ use super::spec::{SourceKind, SourceSpec, Speed, Subtitles};
 use super::status::SourceState;
 use super::{AudioBlock, Frame, MediaConsumer, Subtitle};
 
-/// What a source delivered when it was tried.
+/// Result of trying a source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeReport {
     /// Size of the first picture, after scaling.
     pub picture: Option<(u32, u32)>,
-    /// When the first picture came, counted from the start.
+    /// Time of the first picture, counted from the start.
     pub first_picture: Option<Duration>,
-    /// When the first sound came.
+    /// Time of the first sound, counted from the start.
     pub first_sound: Option<Duration>,
     /// Level of the first sound in dB of full scale.
     pub sound_level_db: Option<f64>,
@@ -35,8 +35,8 @@ impl ProbeReport {
     }
 }
 
-/// Once one medium has come, how long the other is waited for.
-const GRACE: Duration = Duration::from_secs(1);
+/// How long the second medium is waited for once the first has come.
+const SECOND_MEDIUM_WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
 struct ProbedMedia {
@@ -44,9 +44,9 @@ struct ProbedMedia {
     sound: Option<(f64, Instant)>,
 }
 
-struct Look(Arc<(Mutex<ProbedMedia>, Condvar)>);
+struct ProbeLook(Arc<(Mutex<ProbedMedia>, Condvar)>);
 
-impl MediaConsumer for Look {
+impl MediaConsumer for ProbeLook {
     fn begin(&mut self, _: &str, _: Timestamp) {}
 
     fn frame(&mut self, frame: Frame<'_>) {
@@ -79,7 +79,7 @@ pub fn probe(spec: &SourceSpec, deadline: Duration) -> ProbeReport {
     }
     let began = Instant::now();
     let seen = Arc::new((Mutex::new(ProbedMedia::default()), Condvar::new()));
-    let source = match SourceHandle::start(spec, Box::new(Look(Arc::clone(&seen))), Arc::new(SystemClock::new())) {
+    let source = match SourceHandle::start(spec, Box::new(ProbeLook(Arc::clone(&seen))), Arc::new(SystemClock::new())) {
         Ok(source) => source,
         Err(error) => {
             return ProbeReport {
@@ -99,7 +99,7 @@ pub fn probe(spec: &SourceSpec, deadline: Duration) -> ProbeReport {
         let first = [state.picture.map(|(.., at)| at), state.sound.map(|(_, at)| at)];
         let waited = match first {
             [Some(_), Some(_)] => break,
-            [Some(at), None] | [None, Some(at)] => at.elapsed() >= GRACE,
+            [Some(at), None] | [None, Some(at)] => at.elapsed() >= SECOND_MEDIUM_WAIT,
             [None, None] => false,
         };
         if over || waited || began.elapsed() >= deadline {

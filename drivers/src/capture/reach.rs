@@ -5,12 +5,12 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// How long a name may take to be resolved.
-const RESOLVE: Duration = Duration::from_secs(3);
-/// How long the camera may take to accept a connection.
-const CONNECT: Duration = Duration::from_millis(1500);
-/// Port of `rtsp://` and of `rtsps://`.
-const PORTS: (u16, u16) = (554, 322);
+/// Maximum time to resolve a name.
+const RESOLVE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Maximum time for the camera to accept a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(1500);
+/// Default ports of `rtsp://` and of `rtsps://`.
+const DEFAULT_PORTS: (u16, u16) = (554, 322);
 
 /// Why nobody can be connected to at the address of `url`, and what to do; `None` if somebody can, so that the fault is another.
 pub(super) fn why_not(url: &str) -> Option<String> {
@@ -25,7 +25,7 @@ pub(super) fn why_not(url: &str) -> Option<String> {
     };
     let mut last = None;
     for address in addresses.into_iter().take(2) {
-        match TcpStream::connect_timeout(&address, CONNECT) {
+        match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
             Ok(_) => return None,
             Err(error) => last = Some(unreachable(address, &error)),
         }
@@ -33,7 +33,7 @@ pub(super) fn why_not(url: &str) -> Option<String> {
     last
 }
 
-/// What a failed connection means.
+/// Returns the message for a failed connection.
 fn unreachable(address: SocketAddr, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => {
@@ -52,7 +52,7 @@ fn unreachable(address: SocketAddr, error: &io::Error) -> String {
 /// Host and port of a URL; `None` if it has none.
 fn place(url: &str) -> Option<(String, u16)> {
     let (scheme, rest) = url.split_once("://")?;
-    let usual = if scheme.eq_ignore_ascii_case("rtsps") { PORTS.1 } else { PORTS.0 };
+    let usual = if scheme.eq_ignore_ascii_case("rtsps") { DEFAULT_PORTS.1 } else { DEFAULT_PORTS.0 };
     let authority = rest.split(['/', '?']).next()?;
     let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let (host, port) = match authority.strip_prefix('[') {
@@ -80,10 +80,10 @@ fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
         drop(tell.send(found));
     });
     asked.map_err(|error| error.to_string())?;
-    match told.recv_timeout(RESOLVE) {
+    match told.recv_timeout(RESOLVE_TIMEOUT) {
         Ok(Ok(addresses)) if addresses.is_empty() => Err("it has no address".to_owned()),
         Ok(found) => found.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("no answer within {} s", RESOLVE.as_secs())),
+        Err(_) => Err(format!("no answer within {} s", RESOLVE_TIMEOUT.as_secs())),
     }
 }
 

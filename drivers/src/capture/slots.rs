@@ -14,7 +14,7 @@ pub(super) struct SlotQueue<S, const N: usize> {
     order: Mutex<Order<N>>,
 }
 
-/// What is known of a filled slot without opening it.
+/// Description of a filled slot, readable without opening it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     slot: usize,
@@ -22,7 +22,7 @@ pub(super) struct Entry {
     pub(super) stream: Duration,
     /// Monotonic time at which it came.
     pub(super) arrived: Duration,
-    /// After a hole in the stream: where that broke off.
+    /// End of the stream before a gap.
     pub(super) hole: Option<Duration>,
 }
 

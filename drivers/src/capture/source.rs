@@ -17,8 +17,8 @@ use crate::archive::Recorder;
 use crate::pipeline;
 use crate::pipeline::CaptureError;
 
-/// A session that lasted so long was healthy: the next failure is the first again.
-const HEALTHY: Duration = Duration::from_secs(10);
+/// Length of a session that counts as healthy. The backoff starts anew after it.
+const HEALTHY_AFTER: Duration = Duration::from_secs(10);
 
 /// A source that runs on threads of its own. Dropping the handle stops it.
 pub struct SourceHandle {
@@ -202,7 +202,7 @@ fn work(spec: &SourceSpec, consumer: &mut dyn MediaConsumer, shared: &Arc<Source
             shared.enter(if partly { SourceState::Ended } else { SourceState::Failed }, Some(error.to_string()));
             return;
         }
-        if delivered && shared.clock().monotonic().saturating_sub(began) >= HEALTHY {
+        if delivered && shared.clock().monotonic().saturating_sub(began) >= HEALTHY_AFTER {
             failures = 0;
         }
         let delay = backoff(spec, failures);

@@ -11,7 +11,7 @@ use serde::Deserialize;
 pub struct SourceSpec {
     /// Name in the configuration; sessions are named after it.
     pub name: String,
-    /// What it is and where.
+    /// Kind and address of the source.
     pub kind: SourceKind,
     /// Whether pictures are wanted.
     pub video: bool,
@@ -70,7 +70,7 @@ pub enum SourceKind {
     },
     /// A camera of the kernel.
     V4l2 {
-        /// For instance `/dev/video0`.
+        /// Device, for instance `/dev/video0`.
         device: PathBuf,
         /// Wanted format; the camera's own where absent.
         format: CameraFormat,
@@ -84,7 +84,7 @@ pub enum SourceKind {
     },
     /// A microphone by ALSA.
     Alsa {
-        /// For instance `default` or `hw:1,0`.
+        /// Device, for instance `default` or `hw:1,0`.
         device: String,
     },
     /// A microphone by PulseAudio or PipeWire.
@@ -100,7 +100,7 @@ pub enum SourceKind {
     Shm {
         /// The socket that the other program made.
         socket: PathBuf,
-        /// What it sends, as GStreamer caps: `video/x-raw,format=I420,width=640,height=480,framerate=30/1`.
+        /// Format that it sends, as GStreamer caps: `video/x-raw,format=I420,width=640,height=480,framerate=30/1`.
         caps: String,
     },
     /// A pipeline in the syntax of `gst-launch-1.0`.
@@ -131,7 +131,7 @@ impl SourceKind {
     }
 }
 
-/// What a camera is asked for.
+/// Settings requested from a camera.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CameraFormat {
@@ -150,7 +150,7 @@ pub struct FileSource {
     pub path: PathBuf,
     /// How fast.
     pub speed: Speed,
-    /// Where its subtitles are.
+    /// Source of its subtitles.
     pub subtitles: Subtitles,
     /// The wall-clock time of its first moment; else the container's creation time, else now.
     pub start_at: Option<Timestamp>,
@@ -169,14 +169,14 @@ impl FileSource {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Speed {
-    /// As the clock goes.
+    /// At the speed of the clock.
     Real,
     /// As fast as its consumer takes it. Nothing is dropped, and the result does not depend on the machine.
     #[default]
     Max,
 }
 
-/// Where a file's subtitles come from.
+/// Source of a file's subtitles.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Subtitles {
     /// `NAME.vtt` or `NAME.srt` beside the file, else the first subtitle stream inside.

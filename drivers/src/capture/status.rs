@@ -7,7 +7,7 @@ use std::time::Duration;
 use memory_core::Clock;
 use parking_lot::{Condvar, Mutex};
 
-/// Where a source stands.
+/// State of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SourceState {
@@ -46,9 +46,9 @@ pub struct SourceStatus {
     pub name: String,
     /// Kind in the configuration.
     pub kind: &'static str,
-    /// Where it stands.
+    /// State of the source.
     pub state: SourceState,
-    /// What went wrong last, and what to do. Cleared when it delivers again.
+    /// Last error, and what to do. Cleared when the source delivers again.
     pub error: Option<String>,
     /// The capture session that is open or was last.
     pub session: Option<String>,
@@ -65,7 +65,7 @@ pub struct SourceStatus {
     pub restarts: u64,
     /// How often it stood still and went on by itself.
     pub gaps: u64,
-    /// What was lost, by reason: `queue_full`, `audio_queue_full`, `late`, `decode_error`, `subtitle_beyond_end`.
+    /// Losses by reason: `queue_full`, `audio_queue_full`, `late`, `decode_error`, `subtitle_beyond_end`.
     pub dropped: BTreeMap<&'static str, u64>,
     /// Pictures handed to the consumer.
     pub frames: u64,
@@ -79,7 +79,7 @@ pub struct SourceStatus {
     pub position: Duration,
 }
 
-/// How often a thread that waits shows that it is not stuck.
+/// Interval at which a waiting thread shows that it is not stuck.
 const TICK: Duration = Duration::from_secs(1);
 
 /// Reasons for a loss.
@@ -129,7 +129,7 @@ impl Rate {
     }
 }
 
-/// Shared by the worker, the streaming threads of the pipeline and whoever asks.
+/// Shared by the worker, the streaming threads of the pipeline and the readers of the status.
 pub(super) struct SourceShared {
     pub(super) name: String,
     pub(super) kind: &'static str,
@@ -231,7 +231,7 @@ impl SourceShared {
         u64::try_from(self.clock.monotonic().as_micros()).unwrap_or(u64::MAX - 1) + 1
     }
 
-    /// When the last picture, or sound, came.
+    /// Returns the time of the last picture, or of the last sound.
     pub(super) fn last_arrival(&self, video: bool) -> Option<Duration> {
         let stamp = if video { &self.last_video } else { &self.last_audio }.load(Ordering::Relaxed);
         stamp.checked_sub(1).map(Duration::from_micros)
@@ -278,7 +278,7 @@ impl SourceShared {
         self.pause.load(Ordering::SeqCst)
     }
 
-    /// Wakes whoever waits for a wish, the state or a queue.
+    /// Wakes the threads that wait for a request, the state or a queue.
     pub(super) fn notify(&self) {
         // Taking the lock orders this after the check that a waiter made before it went to sleep.
         drop(self.told.lock());

@@ -14,7 +14,7 @@ pub(super) struct Cue {
     pub(super) text: String,
 }
 
-/// Larger files are no subtitles.
+/// Maximum size of a subtitle file, in bytes.
 const MAX_BYTES: u64 = 32 << 20;
 
 /// The subtitle file to use with a recording: the one that is named, or `NAME.vtt` or `NAME.srt` beside it.
@@ -138,7 +138,7 @@ pub(super) fn plain(marked: &str) -> String {
     resolved.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Where a tag that begins here ends; "3 < 5" is none.
+/// Returns the end of a tag that begins here; "3 < 5" is none.
 fn tag_end(text: &str) -> Option<usize> {
     let second = text[1..].chars().next()?;
     (second.is_ascii_alphanumeric() || second == '/').then(|| text.find('>')).flatten()

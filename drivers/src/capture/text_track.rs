@@ -18,13 +18,13 @@ use super::subtitles::{Cue, plain};
 use crate::pipeline::CaptureError;
 use crate::pipeline::{chain, make};
 
-/// A container may store a subtitle this much behind the pictures that it goes with.
-const MARGIN: Duration = Duration::from_secs(5);
-/// How far it may run ahead: bounds both the memory and the reading.
-const AHEAD: Duration = Duration::from_secs(120);
-/// A track that makes no progress for so long is given up.
-const STALL: Duration = Duration::from_secs(10);
-/// How long a subtitle without a duration is taken to be shown.
+/// How far behind its pictures a container may store a subtitle.
+const MAX_LAG: Duration = Duration::from_secs(5);
+/// How far the reader may run ahead. This limits both memory and reading.
+const MAX_AHEAD: Duration = Duration::from_secs(120);
+/// Time without progress after which a track is given up.
+const STALL_TIMEOUT: Duration = Duration::from_secs(10);
+/// Length of a subtitle that has no duration.
 const DEFAULT_LENGTH: Duration = Duration::from_secs(3);
 
 #[derive(Default)]
@@ -88,13 +88,13 @@ impl TextTrack {
             let mut progress = self.track.progress.lock();
             progress.consumed = progress.consumed.max(stream);
             self.track.changed.notify_all();
-            if progress.finished || progress.reached >= stream + MARGIN || stop() {
+            if progress.finished || progress.reached >= stream + MAX_LAG || stop() {
                 let split = progress.cues.partition_point(|cue| cue.start <= stream);
                 return progress.cues.drain(..split).collect();
             }
             if progress.reached > last.0 {
                 last = (progress.reached, Instant::now());
-            } else if last.1.elapsed() > STALL {
+            } else if last.1.elapsed() > STALL_TIMEOUT {
                 tracing::warn!("the subtitle stream makes no progress and is ignored");
                 progress.finished = true;
                 continue;
@@ -193,7 +193,7 @@ impl TextStream {
             progress.reached = at;
             self.changed.notify_all();
         }
-        while at > progress.consumed + AHEAD && !progress.stopping {
+        while at > progress.consumed + MAX_AHEAD && !progress.stopping {
             self.changed.wait(&mut progress);
         }
     }

@@ -14,7 +14,7 @@ use super::tensorrt::{Precision, TensorRt};
 use super::{EncoderOptions, OnnxRuntime, Provider};
 use crate::models::{ModelEntry, Role};
 
-/// What runs an encoder.
+/// Backend of an encoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Accelerator {
     /// The best there is; said in `health`.
@@ -51,8 +51,8 @@ pub enum Road {
     Native,
 }
 
-/// One way to run a model.
-pub(super) enum Way {
+/// A backend that can run a model.
+pub(super) enum ModelBackend {
     /// A session of ONNX Runtime.
     OnnxRuntime(OnnxRuntime),
     /// An engine of our own.
@@ -60,9 +60,9 @@ pub(super) enum Way {
     Native(Arc<TensorRt>),
 }
 
-/// What is to be tried for a role, best first.
-pub(super) struct Ways {
-    pub ways: Vec<Way>,
+/// The backends to try for a role, best first.
+pub(super) struct BackendChoices {
+    pub backends: Vec<ModelBackend>,
     /// Whether the processor serves where nothing of it works.
     pub processor: bool,
     /// Why something better is not among them.
@@ -84,14 +84,14 @@ impl<'a> Accelerators<'a> {
         Self { options, runtime, native: OnceCell::new() }
     }
 
-    /// The ways for a role.
+    /// Returns the backends for a role.
     ///
     /// # Errors
     /// If what was named for it cannot be had; the text says what to do.
-    pub(super) fn ways(&self, role: Role, entry: &ModelEntry) -> Result<Ways, String> {
+    pub(super) fn backends_for(&self, role: Role, entry: &ModelEntry) -> Result<BackendChoices, String> {
         let of_role = self.options.roles.get(&role).copied();
         let wanted = of_role.unwrap_or(self.options.accelerator);
-        let processor = |note| Ways { ways: Vec::new(), processor: true, note };
+        let processor = |note| BackendChoices { backends: Vec::new(), processor: true, note };
         match wanted {
             Accelerator::Cpu => Ok(processor(None)),
             Accelerator::Cuda => {
@@ -99,7 +99,7 @@ impl<'a> Accelerators<'a> {
                 let cuda = self.runtime.and_then(|runtime| runtime.with_provider(provider)).ok_or_else(|| {
                     refuse(wanted, "the installed ONNX Runtime has no CUDA: name one that has in models.onnxruntime")
                 })?;
-                Ok(Ways { ways: vec![Way::OnnxRuntime(cuda)], processor: false, note: None })
+                Ok(BackendChoices { backends: vec![ModelBackend::OnnxRuntime(cuda)], processor: false, note: None })
             }
             Accelerator::Auto | Accelerator::TensorRt if !entry.tensorrt => {
                 let why = format!("the catalogue says that TensorRT cannot build {}", entry.name);
@@ -111,14 +111,15 @@ impl<'a> Accelerators<'a> {
             }
             Accelerator::Auto | Accelerator::TensorRt => {
                 let named = wanted == Accelerator::TensorRt;
-                let mut ways: Vec<Way> = self.through_runtime().map(Way::OnnxRuntime).into_iter().collect();
-                let missing = self.natively(&mut ways, named);
-                if named && ways.is_empty() {
+                let mut backends: Vec<ModelBackend> =
+                    self.through_runtime().map(ModelBackend::OnnxRuntime).into_iter().collect();
+                let missing = self.natively(&mut backends, named);
+                if named && backends.is_empty() {
                     let why = missing.unwrap_or_else(|| "the installed ONNX Runtime has no TensorRT".to_owned());
                     return Err(refuse(wanted, &why));
                 }
-                let note = missing.filter(|_| ways.is_empty()).map(|why| format!("TensorRT is not used: {why}"));
-                Ok(Ways { ways, processor: !named, note })
+                let note = missing.filter(|_| backends.is_empty()).map(|why| format!("TensorRT is not used: {why}"));
+                Ok(BackendChoices { backends, processor: !named, note })
             }
         }
     }
@@ -154,11 +155,11 @@ impl Accelerators<'_> {
 
     /// Adds the native road, or says why not; on a machine that has nothing of it there is nothing to say unless it was
     /// `named`.
-    fn natively(&self, ways: &mut Vec<Way>, named: bool) -> Option<String> {
+    fn natively(&self, backends: &mut Vec<ModelBackend>, named: bool) -> Option<String> {
         let options = self.options.tensorrt.as_ref().filter(|_| self.options.road != Road::OnnxRuntime)?;
         match self.native.get_or_init(|| TensorRt::open(options.clone()).map(Arc::new)) {
             Ok(native) => {
-                ways.push(Way::Native(Arc::clone(native)));
+                backends.push(ModelBackend::Native(Arc::clone(native)));
                 None
             }
             Err(error) if error.is_absent() && !named => None,
@@ -177,7 +178,7 @@ impl Accelerators<'_> {
         None
     }
 
-    fn natively(&self, _: &mut Vec<Way>, named: bool) -> Option<String> {
+    fn natively(&self, _: &mut Vec<ModelBackend>, named: bool) -> Option<String> {
         self.native.get_or_init(|| ());
         named.then(|| "this program was built without the feature `tensorrt`".to_owned())
     }
@@ -188,35 +189,35 @@ mod tests {
     use super::*;
     use crate::models::Catalogue;
 
-    fn ways(options: &EncoderOptions, role: Role) -> Result<Ways, String> {
+    fn backends_for(options: &EncoderOptions, role: Role) -> Result<BackendChoices, String> {
         let catalogue = Catalogue::load(None).unwrap();
-        Accelerators::new(options, None).ways(role, catalogue.model(role).unwrap())
+        Accelerators::new(options, None).backends_for(role, catalogue.model(role).unwrap())
     }
 
     #[test]
     fn an_accelerator_that_was_asked_for_and_is_not_there_is_an_error() {
         for accelerator in [Accelerator::Cuda, Accelerator::TensorRt] {
             let options = EncoderOptions { accelerator, ..EncoderOptions::default() };
-            let error = ways(&options, Role::Objects).err().unwrap();
+            let error = backends_for(&options, Role::Objects).err().unwrap();
             assert!(error.contains(&format!("`{accelerator}`")) && error.contains("`cpu`"), "{error}");
         }
     }
 
     #[test]
     fn auto_on_a_machine_without_anything_is_the_processor_without_a_word() {
-        let ways = ways(&EncoderOptions::default(), Role::Objects).unwrap();
-        assert!(ways.ways.is_empty() && ways.processor);
+        let backends = backends_for(&EncoderOptions::default(), Role::Objects).unwrap();
+        assert!(backends.backends.is_empty() && backends.processor);
     }
 
     #[test]
     fn a_model_that_tensorrt_cannot_build_runs_on_the_processor_unless_it_was_named_for_the_role() {
         let mut options = EncoderOptions { accelerator: Accelerator::TensorRt, ..EncoderOptions::default() };
-        let chosen = ways(&options, Role::SceneClasses).unwrap();
-        assert!(chosen.ways.is_empty() && chosen.processor);
+        let chosen = backends_for(&options, Role::SceneClasses).unwrap();
+        assert!(chosen.backends.is_empty() && chosen.processor);
         assert!(chosen.note.unwrap().contains("MobileNetV2"));
         options.roles.insert(Role::SceneClasses, Accelerator::TensorRt);
-        assert!(ways(&options, Role::SceneClasses).err().unwrap().contains("MobileNetV2"));
+        assert!(backends_for(&options, Role::SceneClasses).err().unwrap().contains("MobileNetV2"));
         options.roles.insert(Role::SceneClasses, Accelerator::Cpu);
-        assert!(ways(&options, Role::SceneClasses).unwrap().note.is_none());
+        assert!(backends_for(&options, Role::SceneClasses).unwrap().note.is_none());
     }
 }

@@ -6,7 +6,7 @@ use crate::models::{ElementType, InstalledModel, TensorSpec};
 
 /// Runs graphs on one kind of hardware.
 pub trait Backend: Send + Sync {
-    /// What it is, with the version, as `health` tells it: `onnxruntime-cpu 1.31.1`.
+    /// Returns the name with the version, as in `health`: `onnxruntime-cpu 1.31.1`.
     fn name(&self) -> &str;
 
     /// Loads a model's graph and checks it against the tensors that the catalogue promises.
@@ -22,12 +22,12 @@ pub trait Backend: Send + Sync {
     fn describe(&self, graph: &Path) -> Result<GraphTensors, BackendError>;
 }
 
-/// What a graph takes and gives.
+/// Inputs and outputs of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphTensors {
-    /// In the graph's own order.
+    /// Inputs in the graph's own order.
     pub inputs: Vec<TensorSpec>,
-    /// In the graph's own order.
+    /// Outputs in the graph's own order.
     pub outputs: Vec<TensorSpec>,
 }
 
@@ -92,7 +92,7 @@ pub enum BackendError {
     Load {
         /// Which model.
         model: String,
-        /// What the runtime says.
+        /// The message of the runtime.
         message: String,
     },
     /// The graph is not what the catalogue says.
@@ -100,7 +100,7 @@ pub enum BackendError {
     Contract {
         /// Which model.
         model: String,
-        /// What differs.
+        /// The difference.
         message: String,
     },
     /// A run failed.
@@ -108,7 +108,7 @@ pub enum BackendError {
     Run {
         /// Which model.
         model: String,
-        /// What the runtime says.
+        /// The message of the runtime.
         message: String,
     },
     /// TensorRT does not serve.

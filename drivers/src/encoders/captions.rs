@@ -7,7 +7,7 @@ pub trait Captioner: Send + Sync {
     /// Name of the model.
     fn model(&self) -> &str;
 
-    /// What the model runs on, for `health`.
+    /// Returns what the model runs on, for `health`.
     fn backend(&self) -> &str;
 
     /// One sentence about a picture, a JPEG file. Blocks, within a time limit of its own.
@@ -26,12 +26,12 @@ pub struct NumberedPictures {
     pub count: usize,
 }
 
-/// What a model says that pictures show of what a question asks.
+/// Statement of a model about what a question asks of some pictures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ViewedClip {
     /// The numbers of the pictures that show it, from 1; none if none does.
     pub numbers: Vec<usize>,
-    /// What they show, in a sentence.
+    /// The statement, a sentence.
     pub text: String,
     /// 0 to 1.
     pub confidence: f32,

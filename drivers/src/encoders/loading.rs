@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::acceleration::{Accelerators, Way};
+use super::acceleration::{Accelerators, ModelBackend};
 use super::roles::{EncoderSlots, Filled, RoleState, RoleStatus};
 #[cfg(feature = "tensorrt")]
 use super::tensorrt::TensorRt;
@@ -58,7 +58,7 @@ impl Loading {
         self.0.settled.notify_all();
     }
 
-    /// What is said of a role that was settled before.
+    /// Changes the state of a role that was settled before.
     #[cfg(feature = "tensorrt")]
     fn amend(&self, role: Role, change: impl FnOnce(&mut RoleStatus)) {
         if let Some(status) = self.0.slots.lock().status.get_mut(&role) {
@@ -146,15 +146,15 @@ fn load_best(
     successors: &mut Vec<Successor>,
 ) -> Result<Loaded, (RoleState, String)> {
     let failed = |message: String| (RoleState::Failed, message);
-    let chosen = accelerators.ways(role, &installed.entry).map_err(failed)?;
+    let chosen = accelerators.backends_for(role, &installed.entry).map_err(failed)?;
     let mut problems: Vec<String> = chosen.note.into_iter().collect();
-    for way in chosen.ways {
+    for way in chosen.backends {
         let outcome = match &way {
-            Way::OnnxRuntime(provider) => {
+            ModelBackend::OnnxRuntime(provider) => {
                 load_role(role, installed, provider, options).map(|install| Loaded::on(provider.name(), install))
             }
             #[cfg(feature = "tensorrt")]
-            Way::Native(native) => match runtime {
+            ModelBackend::Native(native) => match runtime {
                 Ok(processor) if !options.wait_for_engines && !native.is_built(installed).unwrap_or(true) => {
                     let warming = Warming::new(processor);
                     load_role(role, installed, &warming, options).map(|install| {
@@ -225,7 +225,7 @@ fn succeed(successor: &Successor, loading: &Loading) {
     loading.amend(*role, |status| (status.backend, status.reason) = (Some(native.name().to_owned()), None));
 }
 
-/// What `runtime` says of what is part of the program.
+/// Value of `runtime` for encoders that are part of the program.
 const BUILTIN: &str = "builtin";
 
 /// Whether this program can run a model at all.

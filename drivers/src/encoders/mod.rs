@@ -37,7 +37,7 @@ pub use acceleration::{Accelerator, Road};
 pub use backend::{Backend, BackendError, Graph, GraphTensors, Tensor, TensorView};
 pub use captions::{Captioner, ClipViewer, NumberedPictures, ViewedClip};
 pub use encoder::{Encoder, EncoderError};
-pub(crate) use faces::{ALIGNED, aligned};
+pub(crate) use faces::{ALIGNED_SIDE, aligned};
 pub use faces::{Face, FaceDetector, YuNet};
 pub use joint::JointEncoder;
 pub use loading::try_model;

@@ -36,7 +36,7 @@ pub struct FastestDet {
     overlap: f32,
 }
 
-/// What a run needs to itself; kept, so that a frame allocates nothing but its detections.
+/// Buffers of a run; kept, so that a frame allocates nothing but its detections.
 struct ObjectsRun {
     graph: Box<dyn Graph>,
     resizer: Resizer,
@@ -172,9 +172,9 @@ fn sigmoid(x: f32) -> f32 {
 mod tests {
     use super::*;
 
-    struct Canned(ArrayD<f32>);
+    struct CannedDetector(ArrayD<f32>);
 
-    impl Graph for Canned {
+    impl Graph for CannedDetector {
         fn run(&mut self, _: &[TensorView<'_>]) -> Result<Vec<super::super::Tensor>, super::super::BackendError> {
             Ok(vec![super::super::Tensor::F32(self.0.clone())])
         }
@@ -189,7 +189,7 @@ mod tests {
             (grid[[0, 5, *row, *column]], grid[[0, 6, *row, *column]]) = (classes[0], classes[1]);
         }
         let inner = ObjectsRun {
-            graph: Box::new(Canned(grid)),
+            graph: Box::new(CannedDetector(grid)),
             resizer: Resizer::new(),
             resized: Image::new(8, 8, PixelType::U8x3),
             input: Array4::zeros((1, 3, 8, 8)),

@@ -31,7 +31,7 @@ impl Picture<'_> {
 pub(super) enum Fit {
     /// Width and height each on their own.
     Stretch,
-    /// Both by one factor; black to the right and below.
+    /// Scale both sides by one factor; black to the right and below.
     Pad,
 }
 
@@ -166,7 +166,7 @@ impl PictureTensor {
         Ok(Scale { across: width as f32 / picture.width as f32, down: height as f32 / picture.height as f32 })
     }
 
-    /// What was filled last.
+    /// Returns the input that was filled last.
     pub fn view(&self) -> TensorView<'_> {
         match &self.values {
             Values::Bytes(tensor) => TensorView::U8(tensor.view()),

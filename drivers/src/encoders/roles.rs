@@ -19,7 +19,7 @@ use crate::models::{InstalledModels, Role};
 /// How encoders are loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncoderOptions {
-    /// What runs them, unless `roles` says otherwise. One that is named and not there is an error of the role.
+    /// Accelerator of all roles, unless `roles` says otherwise. One that is named but missing is an error of the role.
     pub accelerator: Accelerator,
     /// Exceptions by role.
     pub roles: BTreeMap<Role, Accelerator>,
@@ -29,7 +29,7 @@ pub struct EncoderOptions {
     pub road: Road,
     /// Whether a role waits for its engine instead of being served by the processor until it is built.
     pub wait_for_engines: bool,
-    /// What TensorRT is told; without it, it is not looked for.
+    /// Options of TensorRT; without them, it is not looked for.
     #[cfg(feature = "tensorrt")]
     pub tensorrt: Option<TensorRtOptions>,
 }
@@ -53,9 +53,9 @@ impl Default for EncoderOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RoleState {
-    /// It is being loaded.
+    /// The model is being loaded.
     Loading,
-    /// It works.
+    /// The model works.
     Ready,
     /// No model is installed for it.
     Absent,
@@ -63,14 +63,14 @@ pub enum RoleState {
     Failed,
 }
 
-/// What became of a role.
+/// State of a role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RoleStatus {
     /// Whether it can be used.
     pub state: RoleState,
     /// The model that fills it or would.
     pub model: Option<String>,
-    /// What runs it, for instance `onnxruntime-cpu 1.31.1`.
+    /// Backend, for instance `onnxruntime-cpu 1.31.1`.
     pub backend: Option<String>,
     /// Why it cannot be used; of a role that can, why it does not run on what was wanted, or not yet.
     pub reason: Option<String>,
@@ -90,12 +90,12 @@ pub struct Encoders {
 
 #[derive(Default)]
 pub(super) struct EncoderSlots {
-    pub(super) slots: Mutex<Slots>,
+    pub(super) slots: Mutex<RoleSlots>,
     pub(super) settled: Condvar,
 }
 
 #[derive(Default)]
-pub(super) struct Slots {
+pub(super) struct RoleSlots {
     pub(super) status: BTreeMap<Role, RoleStatus>,
     pub(super) filled: Filled,
 }
@@ -142,7 +142,7 @@ impl Filled {
     }
 }
 
-impl Slots {
+impl RoleSlots {
     fn loading(&self) -> bool {
         self.status.values().any(|status| status.state == RoleState::Loading)
     }
@@ -195,7 +195,9 @@ impl Encoders {
                 (role, RoleStatus::new(state, None, reason))
             })
             .collect();
-        Self { shared: Arc::new(EncoderSlots { slots: Mutex::new(Slots { status, filled }), settled: Condvar::new() }) }
+        Self {
+            shared: Arc::new(EncoderSlots { slots: Mutex::new(RoleSlots { status, filled }), settled: Condvar::new() }),
+        }
     }
 
     /// Blocks until every role is ready, absent or failed. A file played as fast as it goes must wait, or its begin would

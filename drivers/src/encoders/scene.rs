@@ -9,7 +9,7 @@ use super::vector::{Space, probabilities};
 use super::{Backend, Encoder, EncoderError, Graph, Picture, VectorEncoder};
 use crate::models::{GroupMember, InstalledModel};
 
-/// What a classifier makes of a picture, best first; only what it holds at least a little likely.
+/// Classes of a picture, best first; only those above a minimum probability.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SceneClasses {
     /// Single classes with their probabilities.
@@ -44,7 +44,7 @@ pub struct ImageEncoder {
     space: Space,
 }
 
-/// What a run needs to itself.
+/// Buffers of a run.
 struct SceneRun {
     graph: Box<dyn Graph>,
     input: PictureTensor,
@@ -125,7 +125,7 @@ impl ImageEncoder {
     /// # Errors
     /// If it cannot be loaded, or the entry lacks `space` or `dimensions`.
     pub fn load(installed: &InstalledModel, backend: &dyn Backend, threads: usize) -> Result<Self, EncoderError> {
-        let space = Space::of(&installed.entry)?;
+        let space = Space::from_entry(&installed.entry)?;
         let inner = Mutex::new(SceneRun::load(installed, backend, threads)?);
         Ok(Self { inner, model: installed.entry.name.clone(), space })
     }

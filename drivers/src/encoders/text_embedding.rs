@@ -11,14 +11,14 @@ use super::vector::normalised;
 use super::{Backend, Encoder, EncoderError, Graph, TensorView};
 use crate::models::{InstalledModel, Part, Role};
 
-/// Texts of one run at most.
+/// Maximum number of texts in one run.
 const BATCH_TEXTS: usize = 32;
-/// Tokens of one run at most, padding included. A question that comes in while a batch is embedded waits for one run, so
-/// this bounds its wait; larger runs gain little, because a core is busy long before.
+/// Maximum number of tokens in one run, padding included. A question that arrives while a batch is embedded waits for one run,
+/// so this limits its wait. Larger runs gain little, because a core is busy long before.
 const BATCH_TOKENS: usize = 256;
-/// Bytes of a text that are read. 256 tokens are far fewer; without a bound, a text of megabytes would be cut into words
+/// Maximum number of bytes read from a text. 256 tokens are far fewer; without a limit, a text of megabytes would be tokenized
 /// before it is truncated.
-const TEXT_BYTES: usize = 16 * 1024;
+const MAX_TEXT_BYTES: usize = 16 * 1024;
 
 /// A sentence encoder of the BERT family: WordPiece tokens, a transformer, mean pooling and L2 norm in the graph.
 pub struct SentenceEncoder {
@@ -65,7 +65,7 @@ impl SentenceEncoder {
             for (row, at) in embedded.outer_iter().zip(&run) {
                 vectors[*at] = self.unit(row.iter().copied().collect())?;
             }
-            // Whoever waits goes next, so a question passes between the runs of a long batch.
+            // Hands the lock to a waiter, so that a question passes between the runs of a long batch.
             MutexGuard::bump(&mut graph);
         }
         Ok(vectors)
@@ -115,7 +115,7 @@ fn tokenizer(file: &Path, max_tokens: usize) -> Result<Tokenizer, String> {
 
 /// The begin of a text, cut between characters.
 fn head(text: &str) -> &str {
-    &text[..text.floor_char_boundary(TEXT_BYTES.min(text.len()))]
+    &text[..text.floor_char_boundary(MAX_TEXT_BYTES.min(text.len()))]
 }
 
 /// Groups texts of similar length, shortest first, so that little is padded. Every index appears once.
@@ -184,10 +184,10 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_between_characters() {
-        let text = "é".repeat(TEXT_BYTES);
-        assert_eq!(head(&text).len(), TEXT_BYTES);
+        let text = "é".repeat(MAX_TEXT_BYTES);
+        assert_eq!(head(&text).len(), MAX_TEXT_BYTES);
         let odd = format!("a{text}");
-        assert_eq!(head(&odd).len(), TEXT_BYTES - 1);
+        assert_eq!(head(&odd).len(), MAX_TEXT_BYTES - 1);
         assert_eq!(head("short"), "short");
     }
 }

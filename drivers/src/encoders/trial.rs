@@ -9,8 +9,8 @@ use memory_core::ports::TextEmbedder;
 
 use super::sounds::{BANDS, PATCH};
 use super::{
-    ALIGNED, Encoder, Filled, JointEncoder, ObjectDetector, Picture, SceneClassifier, SoundClassifier, VectorEncoder,
-    VoiceState, VoiceWindow,
+    ALIGNED_SIDE, Encoder, Filled, JointEncoder, ObjectDetector, Picture, SceneClassifier, SoundClassifier,
+    VectorEncoder, VoiceState, VoiceWindow,
 };
 use crate::models::Role;
 
@@ -24,7 +24,7 @@ const QUESTION: &str = "Where did Robin leave the blue mug this morning?";
 pub struct Trial {
     /// The role.
     pub role: Role,
-    /// What one run takes, in words.
+    /// Input of one run, in words.
     pub input: &'static str,
     once: Box<dyn Fn() -> Result<(), String> + Send>,
     check: Box<dyn Fn() -> Result<String, String> + Send>,
@@ -39,7 +39,7 @@ impl Trial {
         (self.check)()
     }
 
-    /// Runs the encoder once, for whoever takes the time.
+    /// Runs the encoder once, to measure its time.
     ///
     /// # Errors
     /// If it fails.
@@ -221,7 +221,7 @@ pub fn trials(filled: &Filled) -> Vec<Trial> {
     trials
 }
 
-/// Texts in batches of 2, 4 and 8, for whoever takes the time: the one thing that comes in batches.
+/// Texts in batches of 2, 4 and 8, to measure their time. Only texts come in batches.
 pub fn batches(filled: &Filled) -> Vec<Trial> {
     let Some(model) = &filled.text_embedding else { return Vec::new() };
     let batch = |count: usize, input: &'static str| {
@@ -249,14 +249,14 @@ fn check_joint(model: &JointEncoder) -> Result<String, String> {
     Ok(format!("{} numbers; words fit pictures by {margin:.2}", model.dimensions()))
 }
 
-/// What may pass for a face: a pattern of its size.
+/// Returns a made-up face: a pattern of its size.
 fn face(shift: u32) -> Vec<u8> {
-    let pixels = (0..ALIGNED * ALIGNED).map(|at| (at % ALIGNED + shift, at / ALIGNED));
+    let pixels = (0..ALIGNED_SIDE * ALIGNED_SIDE).map(|at| (at % ALIGNED_SIDE + shift, at / ALIGNED_SIDE));
     pixels.flat_map(|(x, y)| [x * y / 40, x + y, x * 2 + shift].map(|value| (value % 256) as u8)).collect()
 }
 
 fn aligned_face(rgb: &[u8]) -> Picture<'_> {
-    Picture { width: ALIGNED, height: ALIGNED, rgb }
+    Picture { width: ALIGNED_SIDE, height: ALIGNED_SIDE, rgb }
 }
 
 /// Two seconds of a buzz.

@@ -22,7 +22,7 @@ pub(super) struct Space {
 }
 
 impl Space {
-    pub fn of(entry: &ModelEntry) -> Result<Self, EncoderError> {
+    pub fn from_entry(entry: &ModelEntry) -> Result<Self, EncoderError> {
         let lacks = |what: &str| EncoderError::Entry(format!("{}: the catalogue lacks `{what}`", entry.name));
         let name = entry.space.clone().ok_or_else(|| lacks("space"))?;
         let dimensions = entry.dimensions.filter(|n| *n > 0).ok_or_else(|| lacks("dimensions"))?;
@@ -44,7 +44,7 @@ impl Space {
     }
 }
 
-/// Of unit L2 norm; `None` where that has no meaning.
+/// Normalises to unit L2 norm; `None` where that has no meaning.
 pub(super) fn normalised(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let norm = vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
     if !norm.is_finite() || norm < 1e-12 {

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::{Backend, BackendError, Graph, GraphTensors, Tensor, TensorView};
 use crate::models::InstalledModel;
 
-/// What becomes of a graph: the better one, or why there is none and this one must not go on either.
+/// Successor of a graph: the better one, or why there is none and this one must not continue either.
 type Successor = Result<Box<dyn Graph>, String>;
 
 /// Loads graphs that run on one backend until their successors are there.
@@ -35,12 +35,13 @@ impl<'a> Warming<'a> {
 }
 
 impl Awaited {
-    /// From its next run on, the graph is this one.
+    /// Replaces the graph from its next run on.
     pub(super) fn succeed(&self, graph: Box<dyn Graph>) {
         *self.slot.lock() = Some(Ok(graph));
     }
 
-    /// From its next run on, the graph fails: what was asked for is not there, and nobody is to take the other for it.
+    /// Makes the graph fail from its next run on: the requested accelerator is missing, and no other one may take its place
+    /// silently.
     pub(super) fn fail(&self, reason: &str) {
         *self.slot.lock() = Some(Err(reason.to_owned()));
     }

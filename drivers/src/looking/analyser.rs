@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use memory_core::StreamSpan;
 use memory_core::reasoning::{Look, LookError, LookOrder, Sighting, SightingKind};
 
-use super::grid::{GRID, Grids};
-use super::{Looking, SMALL, moments, refused};
-use crate::archive::{FrameOptions, Stretch, jpeg, pictures};
+use super::grid::{GRID_PICTURES, Grids};
+use super::{Looking, SMALL_EDGE, moments, refused};
+use crate::archive::{FrameOptions, RecordingPart, jpeg, pictures};
 use crate::encoders::{NumberedPictures, Picture};
 
 impl Looking {
@@ -15,20 +15,20 @@ impl Looking {
     pub(super) fn analyse(
         &self,
         order: &LookOrder<'_>,
-        stretches: &[Stretch],
+        stretches: &[RecordingPart],
         look: &mut Look,
     ) -> Result<(), LookError> {
         let Some(viewer) = &self.viewer else { return Ok(()) };
         let deadline = Instant::now() + order.budget;
         let options = FrameOptions {
-            short_edge: Some(SMALL),
+            short_edge: Some(SMALL_EDGE),
             ceiling_bytes: order.ceiling_bytes,
             deadline,
             cancelled: &|| (order.cancelled)(),
         };
         // Half of the ceiling for the grids, half for what is decoded; one grid at least.
-        let cell = (SMALL * SMALL * 16 / 9 * 3) as usize;
-        let count = order.pictures.min((order.ceiling_bytes / 2 / cell).max(GRID));
+        let cell = (SMALL_EDGE * SMALL_EDGE * 16 / 9 * 3) as usize;
+        let count = order.pictures.min((order.ceiling_bytes / 2 / cell).max(GRID_PICTURES));
         let (mut grids, mut times): (Grids, Vec<Duration>) = (Grids::default(), Vec::new());
         let decoded = pictures(stretches, &moments(order.stream, count), options, |at, picture| {
             grids.push(picture);

@@ -6,14 +6,14 @@ use memory_core::reasoning::{Look, SightingKind};
 
 use super::fail;
 use super::tiles::{TILES, outside, tile};
-use crate::encoders::{ALIGNED, Face, Filled, Picture, ReadText, WrittenLine, aligned, cut_out, overlap};
+use crate::encoders::{ALIGNED_SIDE, Face, Filled, Picture, ReadText, WrittenLine, aligned, cut_out, overlap};
 use crate::models::Role;
 use crate::perception::again::Again;
 
-/// Boxes of a tile and of the whole picture that overlap more than this are one thing.
-const SAME: f32 = 0.5;
-/// A picture whose longer side is not above this is seen in full by the encoders; tiles of it show nothing more.
-const SEEN_WHOLE: u32 = 640;
+/// Overlap above which boxes of a tile and of the whole picture are one thing.
+const MIN_OVERLAP: f32 = 0.5;
+/// Longer side up to which the encoders see a picture completely; tiles of it show nothing more.
+const MAX_WHOLE_SIDE: u32 = 640;
 
 /// Looks for what is asked for in one picture, whole and in tiles.
 pub(super) fn look(
@@ -40,7 +40,7 @@ type Tile = ([f32; 4], (u32, u32), Vec<u8>);
 
 /// The tiles of a picture that is larger than what the encoders see in full.
 fn parts(picture: &Picture<'_>) -> Vec<Tile> {
-    if picture.width.max(picture.height) <= SEEN_WHOLE {
+    if picture.width.max(picture.height) <= MAX_WHOLE_SIDE {
         return Vec::new();
     }
     let part = |bounds: [f32; 4]| tile(picture, bounds).map(|(size, rgb)| (bounds, size, rgb));
@@ -63,14 +63,14 @@ fn faces(picture: &Picture<'_>, filled: &Filled, look: &mut Look) -> Vec<(Face, 
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
     let mut kept: Vec<Face> = Vec::new();
     for face in found {
-        if kept.iter().all(|other| overlap(&other.bounds, &face.bounds) <= SAME) {
+        if kept.iter().all(|other| overlap(&other.bounds, &face.bounds) <= MIN_OVERLAP) {
             kept.push(face);
         }
     }
     let vector = |face: &Face, look: &mut Look| {
         let encoder = filled.face_embedding.as_ref()?;
         let rgb = aligned(picture, face)?;
-        let encoded = encoder.encode(&Picture { width: ALIGNED, height: ALIGNED, rgb: &rgb });
+        let encoded = encoder.encode(&Picture { width: ALIGNED_SIDE, height: ALIGNED_SIDE, rgb: &rgb });
         encoded.map_err(|error| fail(look, Role::FaceEmbedding, &error.to_string())).ok()
     };
     kept.into_iter().map(|face| (face, vector(&face, look))).collect()
@@ -105,7 +105,7 @@ fn writing(picture: &Picture<'_>, filled: &Filled, look: &mut Look) -> Vec<ReadT
     lines.sort_by(|a, b| b.score.total_cmp(&a.score));
     let mut kept: Vec<WrittenLine> = Vec::new();
     for line in lines {
-        if kept.iter().all(|other| overlap(&other.bounds, &line.bounds) <= SAME) {
+        if kept.iter().all(|other| overlap(&other.bounds, &line.bounds) <= MIN_OVERLAP) {
             kept.push(line);
         }
     }
@@ -122,11 +122,11 @@ fn writing(picture: &Picture<'_>, filled: &Filled, look: &mut Look) -> Vec<ReadT
 
 /// Whether something in a tile touches an edge of it that is none of the picture's.
 fn is_cut(found: &[f32; 4], tile: &[f32; 4]) -> bool {
-    const NEAR: f32 = 0.01;
-    (found[0] < NEAR && tile[0] > 0.0)
-        || (found[1] < NEAR && tile[1] > 0.0)
-        || (found[2] > 1.0 - NEAR && tile[2] < 1.0)
-        || (found[3] > 1.0 - NEAR && tile[3] < 1.0)
+    const EDGE_MARGIN: f32 = 0.01;
+    (found[0] < EDGE_MARGIN && tile[0] > 0.0)
+        || (found[1] < EDGE_MARGIN && tile[1] > 0.0)
+        || (found[2] > 1.0 - EDGE_MARGIN && tile[2] < 1.0)
+        || (found[3] > 1.0 - EDGE_MARGIN && tile[3] < 1.0)
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use crate::encoders::Picture;
 
-/// Pictures beside and above each other.
-const ACROSS: u32 = 3;
-const DOWN: u32 = 2;
-/// Pictures of a grid.
-pub(super) const GRID: usize = (ACROSS * DOWN) as usize;
+/// Columns and rows of pictures in a grid.
+const COLUMNS: u32 = 3;
+const ROWS: u32 = 2;
+/// Number of pictures in a grid.
+pub(super) const GRID_PICTURES: usize = (COLUMNS * ROWS) as usize;
 /// Columns and rows of a digit, and the pixels of each of its dots.
 const DIGIT: (u32, u32) = (5, 7);
 const DOT: u32 = 4;
@@ -42,14 +42,14 @@ impl Grids {
         if self.count == 0 {
             self.cell = (picture.width, picture.height);
         }
-        let place = self.count % (ACROSS * DOWN);
-        let (width, height) = (self.cell.0 * ACROSS, self.cell.1 * DOWN);
+        let place = self.count % (COLUMNS * ROWS);
+        let (width, height) = (self.cell.0 * COLUMNS, self.cell.1 * ROWS);
         if place == 0 {
             self.done.push((width, height, vec![0; (width * height * 3) as usize]));
         }
         self.count += 1;
         let Some((_, _, grid)) = self.done.last_mut() else { return };
-        let (left, top) = (place % ACROSS * self.cell.0, place / ACROSS * self.cell.1);
+        let (left, top) = (place % COLUMNS * self.cell.0, place / COLUMNS * self.cell.1);
         let columns = picture.width.min(self.cell.0) as usize * 3;
         for row in 0..picture.height.min(self.cell.1) {
             let from = (row * picture.width * 3) as usize;
@@ -92,7 +92,7 @@ fn number(grid: &mut [u8], width: u32, (left, top): (u32, u32), cell: (u32, u32)
 mod tests {
     use super::*;
 
-    fn of(count: usize) -> Vec<(u32, u32, Vec<u8>)> {
+    fn grids_of(count: usize) -> Vec<(u32, u32, Vec<u8>)> {
         let mut grids = Grids::default();
         for number in 0..count {
             let rgb = vec![10 * number as u8 + 10; 120 * 80 * 3];
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn six_pictures_are_a_grid_and_a_seventh_begins_the_next() {
-        let grids = of(7);
+        let grids = grids_of(7);
         assert_eq!(grids.iter().map(|(width, height, _)| (*width, *height)).collect::<Vec<_>>(), [(360, 160); 2]);
         let corners = [(119, 79), (239, 79), (359, 79), (119, 159), (239, 159), (359, 159)];
         let first: Vec<u8> = corners.iter().map(|(x, y)| pixel(&grids[0], *x, *y)).collect();
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn each_picture_has_its_number_in_its_corner() {
-        let grids = of(12);
+        let grids = grids_of(12);
         // Reads the digits back, dot by dot.
         let digit = |grid: usize, x: u32, y: u32| {
             let dot = |column: u32, row: u32| pixel(&grids[grid], x + column * DOT, y + row * DOT) == 255;

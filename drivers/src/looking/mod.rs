@@ -22,35 +22,35 @@ use std::time::{Duration, Instant};
 use memory_core::reasoning::{Look, LookError, LookOrder, Reach, SightingKind, Tool, Tools};
 use memory_core::{Modality, StreamSpan};
 
-use crate::archive::{ClipError, FrameOptions, Stretch, pictures, sound};
+use crate::archive::{ClipError, FrameOptions, RecordingPart, pictures, sound};
 use crate::encoders::{BANDS, ClipViewer, Detection, Encoders, Filled, HOP, LogMel, PATCH, PATCH_HOP, Picture, RATE};
 use crate::models::{Availability, InstalledModels, Role};
 use crate::perception::Pace;
 use crate::perception::again::{Again, merged};
 use tiles::{TILES, tile};
 
-/// Short edge of the localiser's pictures.
-const SMALL: u32 = 256;
+/// Short edge of the localiser's pictures, in pixels.
+const SMALL_EDGE: u32 = 256;
 
 /// Finds the files of recordings.
 pub trait Recordings: Send + Sync {
     /// Returns the parts of files that show an interval of a recording, in order of time; nothing if it is gone, or was never this
     /// memory's.
-    fn stretches(&self, media: &str, stream: StreamSpan) -> Vec<Stretch>;
+    fn stretches(&self, media: &str, stream: StreamSpan) -> Vec<RecordingPart>;
 }
 
 /// The names that the encoders have for what they find.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Labels {
-    /// Of the object detector.
+    /// Labels of the object detector.
     pub objects: Vec<String>,
-    /// Of the scene classifier.
+    /// Labels of the scene classifier.
     pub scenes: Vec<String>,
 }
 
 impl Labels {
     /// Reads the labels of the models that are installed.
-    pub fn of(models: &InstalledModels) -> Self {
+    pub fn from_models(models: &InstalledModels) -> Self {
         let of = |role: Role| -> Vec<String> {
             let labels = match models.model(role) {
                 Availability::Found(model) => model.labels().unwrap_or_default(),
@@ -77,7 +77,7 @@ impl Looking {
         Self { encoders, labels, recordings, pace, viewer: None }
     }
 
-    /// With a vision model for the clip analyser.
+    /// Adds a vision model for the clip analyser.
     #[must_use]
     pub fn with_viewer(self, viewer: Option<Arc<dyn ClipViewer>>) -> Self {
         Self { viewer, ..self }
@@ -86,13 +86,13 @@ impl Looking {
     fn see(
         &self,
         order: &LookOrder<'_>,
-        stretches: &[Stretch],
+        stretches: &[RecordingPart],
         filled: &Filled,
         look: &mut Look,
         again: &mut Again,
     ) -> Result<(), LookError> {
         let short_edge = match order.tool {
-            Tool::IntervalLocaliser => Some(SMALL),
+            Tool::IntervalLocaliser => Some(SMALL_EDGE),
             _ => None,
         };
         let deadline = Instant::now() + order.budget;
@@ -125,7 +125,7 @@ impl Looking {
     fn listen(
         &self,
         order: &LookOrder<'_>,
-        stretches: &[Stretch],
+        stretches: &[RecordingPart],
         filled: &Filled,
         look: &mut Look,
         again: &mut Again,

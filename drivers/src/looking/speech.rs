@@ -15,16 +15,16 @@ use crate::encoders::{Filled, RATE, SpeechDetector, SpokenWord, VoiceActivity};
 use crate::models::Role;
 use crate::perception::words::sentences;
 
-/// Sound around the interval, and around a stretch of speech, that is listened to as well: the first and last sounds of words are
-/// faint, and a sentence may begin before the interval.
-const BEYOND: Duration = Duration::from_secs(2);
-const AROUND: Duration = Duration::from_millis(400);
-/// Pauses shorter than this do not divide a stretch, ...
-const PAUSE: Duration = Duration::from_secs(1);
-/// ... if it does not become longer than a recogniser hears at once.
-const LONGEST: Duration = Duration::from_secs(28);
-/// A block that begins this much earlier or later than the one before ended does not belong to it.
-const TOLERANCE: Duration = Duration::from_millis(40);
+/// Sound around the interval, and around a stretch of speech, that is transcribed as well. The first and last sounds of words
+/// are faint, and a sentence may begin before the interval.
+const INTERVAL_MARGIN: Duration = Duration::from_secs(2);
+const SPEECH_MARGIN: Duration = Duration::from_millis(400);
+/// Maximum pause that does not divide a stretch of speech, ...
+const MAX_PAUSE: Duration = Duration::from_secs(1);
+/// ... if the stretch does not become longer than a recogniser takes at once.
+const MAX_STRETCH: Duration = Duration::from_secs(28);
+/// Difference between the end of one block and the begin of the next above which they do not belong together.
+const MAX_JUMP: Duration = Duration::from_millis(40);
 
 /// Sound without a gap.
 struct SoundRun {
@@ -54,7 +54,10 @@ impl Looking {
             return Ok(());
         };
         let deadline = Instant::now() + order.budget;
-        let wide = StreamSpan { start: order.stream.start.saturating_sub(BEYOND), end: order.stream.end + BEYOND };
+        let wide = StreamSpan {
+            start: order.stream.start.saturating_sub(INTERVAL_MARGIN),
+            end: order.stream.end + INTERVAL_MARGIN,
+        };
         let runs = self.runs(order, wide, deadline, look)?;
         for run in &runs {
             let stretches = match &filled.voice_activity {
@@ -77,7 +80,7 @@ impl Looking {
                 match recogniser.encode(samples) {
                     Ok(words) => look.sightings.extend(
                         sentences(&words)
-                            .filter_map(|words| said(words, stretch.start))
+                            .filter_map(|words| speech_sighting(words, stretch.start))
                             // A sentence belongs to the interval that has most of it.
                             .filter(|said| {
                                 let middle = (said.stream.start + said.stream.end) / 2;
@@ -112,7 +115,7 @@ impl Looking {
         let decoded = sound(&stretches, options, |at, samples| {
             let samples = &samples[..samples.len().min(most - held)];
             held += samples.len();
-            match runs.last_mut().filter(|run| run.end().abs_diff(at) <= TOLERANCE) {
+            match runs.last_mut().filter(|run| run.end().abs_diff(at) <= MAX_JUMP) {
                 Some(run) => run.samples.extend_from_slice(samples),
                 None => runs.push(SoundRun { begin: at, samples: samples.to_vec() }),
             }
@@ -138,8 +141,8 @@ fn speech(run: &SoundRun, model: &Arc<dyn VoiceActivity>, look: &mut Look) -> Ve
     for interval in detector.take_until(Duration::MAX) {
         match joined.last_mut() {
             Some(last)
-                if interval.start.saturating_sub(last.end) < PAUSE
-                    && interval.end.saturating_sub(last.start) < LONGEST =>
+                if interval.start.saturating_sub(last.end) < MAX_PAUSE
+                    && interval.end.saturating_sub(last.start) < MAX_STRETCH =>
             {
                 last.end = interval.end;
             }
@@ -150,13 +153,16 @@ fn speech(run: &SoundRun, model: &Arc<dyn VoiceActivity>, look: &mut Look) -> Ve
         // Half of a pause belongs to either side.
         let before = place.checked_sub(1).map_or(run.begin, |before| (joined[before].end + span.start) / 2);
         let after = joined.get(place + 1).map_or(run.end(), |after| (span.end + after.start) / 2);
-        StreamSpan { start: span.start.saturating_sub(AROUND).max(before), end: (span.end + AROUND).min(after) }
+        StreamSpan {
+            start: span.start.saturating_sub(SPEECH_MARGIN).max(before),
+            end: (span.end + SPEECH_MARGIN).min(after),
+        }
     });
     widened.collect()
 }
 
 /// A sentence with its time; `None` if it has no words.
-fn said(words: &[SpokenWord], begin: Duration) -> Option<Sighting> {
+fn speech_sighting(words: &[SpokenWord], begin: Duration) -> Option<Sighting> {
     let (first, last) = (words.first()?, words.last()?);
     let text = words.iter().map(|word| word.text.trim()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     let score = words.iter().map(|word| word.confidence).sum::<f32>() / words.len() as f32;

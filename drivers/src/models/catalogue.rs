@@ -26,7 +26,7 @@ pub enum CatalogueError {
     Parse {
         /// Which file.
         path: PathBuf,
-        /// Where and what.
+        /// Position and problem.
         message: String,
     },
 }
@@ -55,14 +55,14 @@ pub struct OnnxRuntimeEntry {
     /// Its licence.
     pub licence: String,
     /// One per processor.
-    pub library: Vec<Library>,
+    pub library: Vec<LibraryBuild>,
 }
 
 /// One build of the library.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Library {
-    /// As in `std::env::consts::ARCH`.
+pub struct LibraryBuild {
+    /// Processor, as in `std::env::consts::ARCH`.
     pub arch: String,
     /// Name in the models directory.
     pub file: String,
@@ -70,7 +70,7 @@ pub struct Library {
     pub sha256: String,
     /// Size.
     pub bytes: u64,
-    /// Where it can be had.
+    /// Sources of the file.
     pub sources: Vec<Source>,
 }
 
@@ -78,11 +78,11 @@ pub struct Library {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelEntry {
-    /// What it is for.
+    /// Role of the model.
     pub role: Role,
-    /// What people call it.
+    /// Name for people.
     pub name: String,
-    /// Of the weights.
+    /// Licence of the weights.
     pub licence: String,
     /// What runs it: `onnx`, `whisper` for ggml models of whisper.cpp, or `builtin` for what is part of the program and
     /// needs no file.
@@ -99,16 +99,16 @@ pub struct ModelEntry {
     /// Length of its vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<usize>,
-    /// In words; the encoder of the role implements it.
+    /// Preprocessing in words; the encoder of the role implements it.
     pub preprocessing: String,
-    /// What the graph must take.
+    /// Required inputs of the graph.
     pub inputs: Vec<TensorSpec>,
-    /// What the graph must give.
+    /// Required outputs of the graph.
     pub outputs: Vec<TensorSpec>,
-    /// What the network for texts must take, of a model that has one beside that for pictures.
+    /// Required inputs of the text network, of a model that has one beside that for pictures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub text_inputs: Vec<TensorSpec>,
-    /// What it must give.
+    /// Required outputs of the text network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub text_outputs: Vec<TensorSpec>,
     /// How large the inputs get whose shape the graph leaves open, for backends that must know it before they run.
@@ -132,7 +132,7 @@ pub struct ModelEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFile {
-    /// What it is to the model.
+    /// Part of the model.
     pub part: Part,
     /// Name in the models directory.
     pub file: String,
@@ -140,11 +140,11 @@ pub struct ModelFile {
     pub sha256: String,
     /// Size.
     pub bytes: u64,
-    /// Where it can be had.
+    /// Sources of the file.
     pub sources: Vec<Source>,
 }
 
-/// What a file is to its model.
+/// Part of a model that a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
@@ -158,7 +158,7 @@ pub enum Part {
     Labels,
 }
 
-/// Where a file can be had.
+/// Source of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Source {
@@ -229,7 +229,7 @@ pub struct OriginalSource {
 pub enum GroupMember {
     /// A class by its number.
     Class(usize),
-    /// From one class to another, both included.
+    /// Range of classes, both ends included.
     Range([usize; 2]),
 }
 
@@ -247,9 +247,9 @@ pub struct DebianSource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MirrorSource {
-    /// From what and how it was made.
+    /// Origin, and how it was made.
     pub mirror: String,
-    /// What pins it, where it is another build of the file than the one that the entry pins.
+    /// Digest of this file, if it is another build than the one that the entry pins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// Its size, then.
@@ -271,7 +271,7 @@ impl Source {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShapeRange {
-    /// As the graph names the input; empty for the one at this place.
+    /// Name of the input in the graph; empty for the one at this place.
     pub name: String,
     /// The smallest.
     pub min: Vec<i64>,
@@ -285,7 +285,7 @@ pub struct ShapeRange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TensorSpec {
-    /// As the graph names it; empty for the one at this place.
+    /// Name in the graph; empty for the one at this place.
     pub name: String,
     /// Its elements.
     #[serde(rename = "type")]
@@ -312,7 +312,7 @@ const fn yes() -> bool {
 
 impl Catalogue {
     /// A catalogue of nothing but these models.
-    pub(super) fn of(models: Vec<ModelEntry>) -> Self {
+    pub(super) fn from_entries(models: Vec<ModelEntry>) -> Self {
         Self { version: VERSION, onnxruntime: None, models }
     }
 

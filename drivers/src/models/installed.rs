@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::store::{Pinned, read_lock};
 use super::{Catalogue, CatalogueError, ModelEntry, Part, Role};
 
-/// Where the models of a machine are kept when it runs Engram as a service.
+/// Directory of the models when Engram runs as a service.
 const SYSTEM_DIRECTORY: &str = "/var/lib/engram/models";
 
 /// The models of this machine: a catalogue and the directories that are searched for its files.
@@ -50,13 +50,13 @@ impl InstalledModel {
 /// The library that runs ONNX graphs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuntimeLibrary {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
     /// The oldest version that may be found in it.
     pub minimum: String,
 }
 
-/// What became of the search for a model or a library.
+/// Result of the search for a model or a library.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Availability<T> {
     /// There, and the pinned one.

@@ -10,7 +10,7 @@ mod role;
 mod store;
 
 pub use catalogue::{
-    AddressSource, Catalogue, CatalogueError, DebianSource, ElementType, GroupMember, Library, MirrorSource,
+    AddressSource, Catalogue, CatalogueError, DebianSource, ElementType, GroupMember, LibraryBuild, MirrorSource,
     ModelEntry, ModelFile, OnnxRuntimeEntry, OriginalSource, PackageSource, Part, ShapeRange, Source, TensorSpec,
 };
 pub use installed::{Availability, InstalledModel, InstalledModels, RuntimeLibrary, file_digest};

@@ -3,7 +3,7 @@ use std::fmt;
 use memory_core::Modality;
 use serde::{Deserialize, Serialize};
 
-/// What an encoder is for. The memory asks for roles; the catalogue says which model fills each.
+/// Role of an encoder. The memory asks for roles; the catalogue says which model fills each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// φ: texts to vectors.
@@ -12,19 +12,19 @@ pub enum Role {
     /// Things in view.
     #[serde(rename = "objects")]
     Objects,
-    /// When somebody speaks.
+    /// Detection of speech.
     #[serde(rename = "voice activity")]
     VoiceActivity,
-    /// What is said.
+    /// Recognition of speech.
     #[serde(rename = "speech recognition")]
     SpeechRecognition,
-    /// Whose voice it is.
+    /// Embeddings that tell voices apart.
     #[serde(rename = "voice embedding")]
     VoiceEmbedding,
-    /// What is heard besides speech.
+    /// Detection of sounds besides speech.
     #[serde(rename = "sound events")]
     SoundEvents,
-    /// Where a face is in view.
+    /// Detection of faces.
     #[serde(rename = "faces")]
     Faces,
     /// Whose face it is.

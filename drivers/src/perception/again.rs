@@ -18,11 +18,11 @@ use super::tracks::{FACE, InView, ObjectLog, PERSON, SeenFace, body, middle};
 use super::writing::{in_view, legible};
 use crate::encoders::{Detection, Face, Picture, ReadText, SceneClasses, overlap};
 
-/// Boxes of a tile and of the whole picture that overlap more than this are one thing.
-const SAME: f32 = 0.5;
-/// Sounds below this score are not named.
-const FAINT: f32 = 0.1;
-/// How far a patch of sound reaches to both sides of its middle.
+/// Overlap above which boxes of a tile and of the whole picture are one thing.
+const MIN_OVERLAP: f32 = 0.5;
+/// Minimum score of a sound that is named.
+const MIN_SOUND_SCORE: f32 = 0.1;
+/// Half the length of a patch of sound.
 const HALF_PATCH: Duration = Duration::from_millis(480);
 
 /// One label.
@@ -71,8 +71,8 @@ impl Again {
                 named.wide = right - left > 0.6;
             }
             named.count = named.count.max(counts[&detection.label]);
-            named.palettes[0].add(&Palette::of(picture, upper));
-            named.palettes[1].add(&Palette::of(picture, lower));
+            named.palettes[0].add(&Palette::measure(picture, upper));
+            named.palettes[1].add(&Palette::measure(picture, lower));
         }
     }
 
@@ -87,7 +87,7 @@ impl Again {
     /// Takes the classes of a patch of sound, by the middle of it.
     pub fn sound(&mut self, middle: Duration, labels: &[Arc<str>], scores: &[f32]) {
         self.patches += 1;
-        for (class, score) in scores.iter().enumerate().filter(|(_, score)| **score >= FAINT) {
+        for (class, score) in scores.iter().enumerate().filter(|(_, score)| **score >= MIN_SOUND_SCORE) {
             let (Some(label), Some(text)) = (labels.get(class), said(labels, class)) else { continue };
             let named = self.entry(SightingKind::Sound, label, middle);
             named.score = named.score.max(*score);
@@ -165,9 +165,9 @@ impl Again {
                     SightingKind::Sound => {
                         StreamSpan { start: first.saturating_sub(HALF_PATCH), end: last + HALF_PATCH }
                     }
-                    _ => around(first, last, &pictures),
+                    _ => span_around(first, last, &pictures),
                 };
-                let (text, colours) = told(kind, &label, &named)?;
+                let (text, colours) = describe(kind, &label, &named)?;
                 let label = match (kind, &named.text) {
                     (SightingKind::Writing, Some(written)) => written.clone(),
                     _ => label.to_string(),
@@ -192,7 +192,7 @@ impl Again {
 }
 
 /// From the middle between the first picture that shows it and the one before, to the same behind the last.
-fn around(first: Duration, last: Duration, pictures: &[Duration]) -> StreamSpan {
+fn span_around(first: Duration, last: Duration, pictures: &[Duration]) -> StreamSpan {
     let before = pictures[..pictures.partition_point(|at| *at < first)].last();
     let after = pictures.get(pictures.partition_point(|at| *at <= last));
     StreamSpan {
@@ -202,7 +202,7 @@ fn around(first: Duration, last: Duration, pictures: &[Duration]) -> StreamSpan 
 }
 
 /// The sentence, and the colours.
-fn told(kind: SightingKind, label: &Arc<str>, named: &Named) -> Option<(String, Vec<String>)> {
+fn describe(kind: SightingKind, label: &Arc<str>, named: &Named) -> Option<(String, Vec<String>)> {
     match kind {
         SightingKind::Writing => Some((in_view(named.text.as_deref()?), Vec::new())),
         SightingKind::Sound => Some((named.text.clone()?, Vec::new())),
@@ -240,7 +240,7 @@ pub(crate) fn merged(mut all: Vec<Detection>) -> Vec<Detection> {
     all.sort_by(|a, b| b.score.total_cmp(&a.score));
     let mut kept: Vec<Detection> = Vec::with_capacity(all.len());
     for detection in all {
-        if kept.iter().all(|other| overlap(&other.bounds, &detection.bounds) <= SAME) {
+        if kept.iter().all(|other| overlap(&other.bounds, &detection.bounds) <= MIN_OVERLAP) {
             kept.push(detection);
         }
     }

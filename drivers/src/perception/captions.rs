@@ -14,20 +14,20 @@ use memory_core::{Attributes, Kind, Modality, Perceived, PerceivedEvent, Value};
 use crate::encoders::{Captioner, Picture};
 use crate::models::Role;
 
-/// Pictures that are kept for segments that are still open.
-const PICTURES: usize = 4;
-/// A picture goes out with at most so many pixels across.
-const WIDTH: u32 = 640;
-/// How sure a caption is; the model does not say.
+/// Maximum number of pictures kept for segments that are still open.
+const MAX_PICTURES: usize = 4;
+/// Maximum width of a picture sent to the model, in pixels.
+const MAX_WIDTH: u32 = 640;
+/// Confidence of a caption. The model gives none.
 const CONFIDENCE: f32 = 0.5;
-/// How long the last segments of a live source wait for their captions, and those of a file.
-const LAST_OF_LIVE: Duration = Duration::from_secs(3);
-const FILE: Duration = Duration::from_secs(120);
-/// Why there is no caption where the model is slower than the source.
-const BEHIND: &str = "the model is slower than the source";
+/// How long the last segments of a live source, and of a file, wait for their captions.
+const LIVE_CAPTION_WAIT: Duration = Duration::from_secs(3);
+const FILE_CAPTION_WAIT: Duration = Duration::from_secs(120);
+/// Reason for a missing caption where the model is slower than the source.
+const TOO_SLOW: &str = "the model is slower than the source";
 
 /// A picture of its own.
-pub(super) struct Kept {
+pub(super) struct KeptPicture {
     at: Duration,
     width: u32,
     height: u32,
@@ -37,22 +37,23 @@ pub(super) struct Kept {
 /// The pictures of open segments.
 #[derive(Default)]
 pub(super) struct CaptionLog {
-    pictures: VecDeque<Kept>,
+    pictures: VecDeque<KeptPicture>,
 }
 
 impl CaptionLog {
     pub fn push(&mut self, at: Duration, picture: &Picture<'_>) {
-        if self.pictures.len() == PICTURES {
+        if self.pictures.len() == MAX_PICTURES {
             self.pictures.pop_front();
         }
         let (width, height) = (picture.width, picture.height);
-        self.pictures.push_back(Kept { at, width, height, rgb: picture.rgb.to_vec() });
+        self.pictures.push_back(KeptPicture { at, width, height, rgb: picture.rgb.to_vec() });
     }
 
     /// The picture in the middle of those of a segment; they, and any before it, are forgotten.
-    pub fn take(&mut self, segment: &Segment) -> Option<Kept> {
+    pub fn take(&mut self, segment: &Segment) -> Option<KeptPicture> {
         let inside = self.pictures.partition_point(|kept| kept.at < segment.end);
-        let mut pictures: Vec<Kept> = self.pictures.drain(..inside).filter(|kept| kept.at >= segment.start).collect();
+        let mut pictures: Vec<KeptPicture> =
+            self.pictures.drain(..inside).filter(|kept| kept.at >= segment.start).collect();
         let middle = pictures.len() / 2;
         (!pictures.is_empty()).then(|| pictures.swap_remove(middle))
     }
@@ -60,7 +61,7 @@ impl CaptionLog {
 
 struct CaptionJob {
     captioner: Arc<dyn Captioner>,
-    picture: Kept,
+    picture: KeptPicture,
     reply: SyncSender<Result<String, String>>,
 }
 
@@ -79,7 +80,7 @@ pub(super) struct CaptionsBehind {
 
 impl CaptionsBehind {
     /// Begins a caption. One of a live source is not begun while another one is waiting.
-    pub fn begin(&mut self, captioner: Arc<dyn Captioner>, picture: Kept, live: bool) -> AwaitedCaption {
+    pub fn begin(&mut self, captioner: Arc<dyn Captioner>, picture: KeptPicture, live: bool) -> AwaitedCaption {
         let (reply, awaited) = sync_channel(1);
         let awaited = AwaitedCaption { reply: awaited, model: captioner.model().to_owned(), live };
         let refused = reply.clone();
@@ -91,12 +92,12 @@ impl CaptionsBehind {
                 jobs.send(job).map_err(|lost| TrySendError::Disconnected(lost.0))
             };
             sent.map_err(|error| match error {
-                TrySendError::Full(_) => BEHIND.to_owned(),
+                TrySendError::Full(_) => TOO_SLOW.to_owned(),
                 TrySendError::Disconnected(_) => "its thread ended".to_owned(),
             })
         });
         if let Err(reason) = begun {
-            if reason != BEHIND {
+            if reason != TOO_SLOW {
                 self.jobs = None;
             }
             // There is room for one, and nobody else has answered.
@@ -113,7 +114,7 @@ impl CaptionsBehind {
         let spawned = std::thread::Builder::new().name("caption".to_owned()).spawn(move || {
             for CaptionJob { captioner, picture, reply } in wanted {
                 let shown = Picture { width: picture.width, height: picture.height, rgb: &picture.rgb };
-                let file = crate::archive::jpeg(&shown, WIDTH).map_err(|error| error.to_string());
+                let file = crate::archive::jpeg(&shown, MAX_WIDTH).map_err(|error| error.to_string());
                 // Nobody waits for it once its source is gone.
                 drop(reply.send(file.and_then(|file| captioner.caption(&file))));
             }
@@ -128,9 +129,9 @@ impl AwaitedCaption {
     /// says that others wait, that ends.
     pub fn settle(&self, segment: &mut Perceived, last: bool, full: bool) -> bool {
         let patience = match (self.live, last, full) {
-            (true, true, _) => Some(LAST_OF_LIVE),
+            (true, true, _) => Some(LIVE_CAPTION_WAIT),
             (true, false, true) => Some(Duration::ZERO),
-            (false, true, _) | (false, _, true) => Some(FILE),
+            (false, true, _) | (false, _, true) => Some(FILE_CAPTION_WAIT),
             (_, false, false) => None,
         };
         let outcome = match patience {
@@ -140,7 +141,7 @@ impl AwaitedCaption {
                 Ok(outcome) => outcome,
             },
             Some(patience) => match self.reply.recv_timeout(patience) {
-                Err(RecvTimeoutError::Timeout) => Err(BEHIND.to_owned()),
+                Err(RecvTimeoutError::Timeout) => Err(TOO_SLOW.to_owned()),
                 Err(RecvTimeoutError::Disconnected) => Err("captioning broke off".to_owned()),
                 Ok(outcome) => outcome,
             },
@@ -203,8 +204,8 @@ mod tests {
         (Arc::new(Fixed(says, Mutex::new(wait))), go)
     }
 
-    fn picture() -> Kept {
-        Kept { at: Duration::ZERO, width: 32, height: 24, rgb: vec![9; 32 * 24 * 3] }
+    fn picture() -> KeptPicture {
+        KeptPicture { at: Duration::ZERO, width: 32, height: 24, rgb: vec![9; 32 * 24 * 3] }
     }
 
     fn segment() -> Perceived {
@@ -250,11 +251,11 @@ mod tests {
         let mut last = segment();
         // One is with the model and one waits at most: the third is not begun.
         assert!(waiting[2].settle(&mut last, false, false));
-        assert_eq!(last.degraded, [format!("captions: {BEHIND}")]);
+        assert_eq!(last.degraded, [format!("captions: {TOO_SLOW}")]);
         let mut first = segment();
         assert!(!waiting[0].settle(&mut first, false, false));
         assert!(waiting[0].settle(&mut first, false, true));
-        assert_eq!(first.degraded, [format!("captions: {BEHIND}")]);
+        assert_eq!(first.degraded, [format!("captions: {TOO_SLOW}")]);
         drop(go);
     }
 

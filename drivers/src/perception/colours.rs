@@ -6,19 +6,19 @@
 use crate::encoders::Picture;
 
 /// The basic colour terms.
-const WORDS: [&str; 11] =
+const COLOUR_TERMS: [&str; 11] =
     ["black", "white", "grey", "red", "orange", "yellow", "green", "blue", "purple", "pink", "brown"];
-/// A second colour is told if it covers this share of the region, ...
-const SECOND: f32 = 0.25;
-/// ... and the first one only if it covers this.
-const FIRST: f32 = 0.3;
-/// The same of each colour of a whole picture.
-const IN_A_SCENE: f32 = 0.17;
+/// Minimum share of a region that a second colour covers, ...
+const MIN_SECOND_SHARE: f32 = 0.25;
+/// ... and the first one.
+const MIN_FIRST_SHARE: f32 = 0.3;
+/// Minimum share of a whole picture that each colour of a scene covers.
+const MIN_SCENE_SHARE: f32 = 0.17;
 /// Greys darker than this, and lighter than the second, of 255, have names of their own.
 const GREY_DARK: u8 = 90;
 const GREY_LIGHT: u8 = 165;
-/// Pixels that are looked at across and down a region.
-const SAMPLES: u32 = 24;
+/// Number of pixels sampled across and down a region.
+const SAMPLE_GRID: u32 = 24;
 
 /// How many pixels of a region have which colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,22 +30,22 @@ pub(super) struct Palette {
 
 impl Palette {
     /// The colours of the part of a picture between left, top, right and bottom, each 0 to 1.
-    pub fn of(picture: &Picture<'_>, [left, top, right, bottom]: [f32; 4]) -> Self {
+    pub fn measure(picture: &Picture<'_>, [left, top, right, bottom]: [f32; 4]) -> Self {
         let mut palette = Self::default();
         if picture.width == 0 || picture.height == 0 || right <= left || bottom <= top {
             return palette;
         }
         let at = |from: f32, to: f32, n: u32, side: u32| {
-            let place = from + (to - from) * (n as f32 + 0.5) / SAMPLES as f32;
+            let place = from + (to - from) * (n as f32 + 0.5) / SAMPLE_GRID as f32;
             ((place.clamp(0.0, 1.0) * side as f32) as u32).min(side - 1)
         };
-        for row in 0..SAMPLES {
+        for row in 0..SAMPLE_GRID {
             let y = at(top, bottom, row, picture.height);
-            for column in 0..SAMPLES {
+            for column in 0..SAMPLE_GRID {
                 let pixel = picture.pixel(at(left, right, column, picture.width), y);
                 let colour = colour(pixel);
                 palette.counts[colour] += 1;
-                if WORDS[colour] == "grey" {
+                if COLOUR_TERMS[colour] == "grey" {
                     palette.grey += u32::from(pixel.into_iter().max().unwrap_or(0));
                 }
             }
@@ -63,18 +63,18 @@ impl Palette {
 
     /// Its one or two colours, most frequent first; none where no colour prevails.
     pub fn words(&self) -> Vec<&'static str> {
-        self.ranked(&[FIRST, SECOND])
+        self.ranked(&[MIN_FIRST_SHARE, MIN_SECOND_SHARE])
     }
 
     /// The colours of a whole picture: up to three, each of a good part of it.
     pub fn of_a_scene(&self) -> Vec<&'static str> {
-        self.ranked(&[IN_A_SCENE; 3])
+        self.ranked(&[MIN_SCENE_SHARE; 3])
     }
 
     /// The most frequent colours, the first of at least the first share, and so on.
     fn ranked(&self, shares: &[f32]) -> Vec<&'static str> {
         let total: u32 = self.counts.iter().sum();
-        let mut order: Vec<usize> = (0..WORDS.len()).collect();
+        let mut order: Vec<usize> = (0..COLOUR_TERMS.len()).collect();
         order.sort_by_key(|colour| (std::cmp::Reverse(self.counts[*colour]), *colour));
         let share = |colour: usize| self.counts[colour] as f32 / total.max(1) as f32;
         order
@@ -87,7 +87,7 @@ impl Palette {
     }
 
     fn word(&self, colour: usize) -> &'static str {
-        match WORDS[colour] {
+        match COLOUR_TERMS[colour] {
             "grey" => match self.grey / self.counts[colour].max(1) {
                 dark if dark < u32::from(GREY_DARK) => "dark grey",
                 light if light > u32::from(GREY_LIGHT) => "light grey",
@@ -98,10 +98,10 @@ impl Palette {
     }
 }
 
-/// The number of a pixel's colour among [`WORDS`].
+/// The number of a pixel's colour among [`COLOUR_TERMS`].
 fn colour(pixel: [u8; 3]) -> usize {
     let word = name(pixel);
-    WORDS.iter().position(|other| *other == word).unwrap_or(0)
+    COLOUR_TERMS.iter().position(|other| *other == word).unwrap_or(0)
 }
 
 fn name(pixel: [u8; 3]) -> &'static str {
@@ -203,11 +203,11 @@ mod tests {
     fn a_region_has_the_colours_that_prevail_in_it() {
         let rgb = halves([200, 20, 30], [30, 60, 200]);
         let picture = Picture { width: 20, height: 10, rgb: &rgb };
-        assert_eq!(Palette::of(&picture, [0.0, 0.0, 0.5, 1.0]).words(), ["red"]);
-        assert_eq!(Palette::of(&picture, [0.0, 0.0, 1.0, 1.0]).words(), ["red", "blue"]);
-        assert_eq!(Palette::of(&picture, [0.2, 0.0, 0.2, 1.0]).words(), [""; 0], "no region");
-        let mut sum = Palette::of(&picture, [0.0, 0.0, 0.5, 1.0]);
-        sum.add(&Palette::of(&picture, [0.5, 0.0, 1.0, 1.0]));
+        assert_eq!(Palette::measure(&picture, [0.0, 0.0, 0.5, 1.0]).words(), ["red"]);
+        assert_eq!(Palette::measure(&picture, [0.0, 0.0, 1.0, 1.0]).words(), ["red", "blue"]);
+        assert_eq!(Palette::measure(&picture, [0.2, 0.0, 0.2, 1.0]).words(), [""; 0], "no region");
+        let mut sum = Palette::measure(&picture, [0.0, 0.0, 0.5, 1.0]);
+        sum.add(&Palette::measure(&picture, [0.5, 0.0, 1.0, 1.0]));
         assert_eq!(listed(&sum.words()), "red and blue");
     }
 
@@ -216,7 +216,7 @@ mod tests {
         for (value, word) in [(85, "dark grey"), (128, "grey"), (180, "light grey")] {
             let rgb = halves([value; 3], [value; 3]);
             assert_eq!(
-                Palette::of(&Picture { width: 20, height: 10, rgb: &rgb }, [0.0, 0.0, 1.0, 1.0]).words(),
+                Palette::measure(&Picture { width: 20, height: 10, rgb: &rgb }, [0.0, 0.0, 1.0, 1.0]).words(),
                 [word]
             );
         }

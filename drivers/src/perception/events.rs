@@ -8,7 +8,7 @@ use memory_core::{Attributes, Kind, Modality, PerceivedEvent, Sensed, SensedEmbe
 
 use super::scenes::Scene;
 use super::sentence;
-use super::signal::Stretch;
+use super::signal::ConditionSpan;
 use super::sounds::Heard;
 use super::tracks::{FACE, InView};
 use super::voices::Voices;
@@ -16,16 +16,16 @@ use super::writing::Written;
 use crate::capture::Subtitle;
 use crate::encoders::SpeechInterval;
 
-/// Pauses shorter than this do not divide what is told of speech.
-const SPEECH_PAUSE: Duration = Duration::from_secs(1);
-/// What a boundary leaves of speech on one side is not told if it is shorter than this.
-const SHORTEST_SPEECH: Duration = Duration::from_millis(250);
-/// Speech of which subtitles cover more than this part is told by them.
-const COVERED: f64 = 0.5;
-/// What is told of speech without its words.
+/// Pauses shorter than this do not divide speech into two events.
+const MAX_SPEECH_PAUSE: Duration = Duration::from_secs(1);
+/// Minimum length of what a boundary leaves of speech on one side.
+const MIN_SPEECH: Duration = Duration::from_millis(250);
+/// Share above which speech counts as covered by subtitles.
+const SUBTITLED_SHARE: f64 = 0.5;
+/// Text of an event of speech without its words.
 pub(super) const SPEAKING: &str = "Someone is speaking.";
-/// How sure a scene is of which only the colours are told.
-const UNNAMED_SCENE: f32 = 0.5;
+/// Confidence of a scene of which only the colours are known.
+const UNNAMED_SCENE_CONFIDENCE: f32 = 0.5;
 
 /// Stream time on the wall clock: one moment of which both are known.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +70,7 @@ pub(super) struct Gathered {
     pub(super) sounds: Vec<(Heard, Option<SensedEmbedding>)>,
     pub(super) speech: Vec<SpeechInterval>,
     pub(super) subtitles: Vec<Subtitle>,
-    pub(super) signal: Vec<Stretch>,
+    pub(super) signal: Vec<ConditionSpan>,
     /// Names of the spaces of face and picture vectors, and of that which pictures and texts share.
     pub(super) face_space: Option<String>,
     pub(super) picture_space: Option<String>,
@@ -139,7 +139,8 @@ fn scene_event(
         event.attributes.insert("colours".to_owned(), texts(scene.colours.clone()));
     }
     // What the model is less sure of is no text to be found by.
-    event.confidence = scene.looks_like.as_ref().map_or(UNNAMED_SCENE, |(_, likely)| *likely).clamp(0.0, 1.0);
+    event.confidence =
+        scene.looks_like.as_ref().map_or(UNNAMED_SCENE_CONFIDENCE, |(_, likely)| *likely).clamp(0.0, 1.0);
     if let Some((name, _)) = &scene.looks_like {
         event.attributes.insert("scene".to_owned(), Value::Text((**name).to_owned()));
     }
@@ -182,13 +183,13 @@ fn speech_events(
 ) -> Vec<PerceivedEvent> {
     // A pause divides what is told where another voice goes on behind it.
     let goes_on = |last: &SpeechInterval, start: Duration, end: Duration| {
-        start.saturating_sub(last.end) < SPEECH_PAUSE
+        start.saturating_sub(last.end) < MAX_SPEECH_PAUSE
             && voices.is_none_or(|voices| voices.may_be_one((last.start, last.end), (start, end)))
     };
     let mut stretches: Vec<SpeechInterval> = Vec::new();
     for interval in speech {
         let (start, end) = (interval.start.max(segment.start), interval.end.min(segment.end));
-        if end <= start || covered(start, end, shown) > COVERED {
+        if end <= start || covered(start, end, shown) > SUBTITLED_SHARE {
             continue;
         }
         match stretches.last_mut() {
@@ -205,13 +206,13 @@ fn speech_events(
         let mut event = anchor.event(Kind::Sound, Modality::Audio, text, stretch.start, stretch.end);
         event.attributes.insert("duration_s".to_owned(), seconds(stretch.start, stretch.end));
         event.confidence = stretch.probability.clamp(0.0, 1.0);
-        event.embeddings.extend(voices.and_then(|voices| voices.of(stretch.start, stretch.end)));
+        event.embeddings.extend(voices.and_then(|voices| voices.between(stretch.start, stretch.end)));
         event
     };
-    stretches.into_iter().filter(|stretch| stretch.end - stretch.start >= SHORTEST_SPEECH).map(event).collect()
+    stretches.into_iter().filter(|stretch| stretch.end - stretch.start >= MIN_SPEECH).map(event).collect()
 }
 
-fn signal_event(anchor: WallAnchor, Stretch { condition, start, end }: Stretch) -> PerceivedEvent {
+fn signal_event(anchor: WallAnchor, ConditionSpan { condition, start, end }: ConditionSpan) -> PerceivedEvent {
     let (kind, modality) = condition.kind();
     let mut event = anchor.event(kind, modality, condition.text().to_owned(), start, end);
     event.attributes.insert("signal".to_owned(), Value::Text(condition.name().to_owned()));
@@ -237,7 +238,7 @@ fn covered(start: Duration, end: Duration, shown: &[StreamSpan]) -> f64 {
 fn subtitle_event(subtitle: Subtitle, voices: Option<&Voices>) -> PerceivedEvent {
     let Subtitle { start, end, wall, text } = subtitle;
     let mut event = WallAnchor { stream: start, wall }.event(Kind::Text, Modality::Audio, text, start, end);
-    event.embeddings.extend(voices.and_then(|voices| voices.of(start, end)));
+    event.embeddings.extend(voices.and_then(|voices| voices.between(start, end)));
     event
 }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// All of it, in the unit of [`Pace`].
-const WHOLE: u32 = 1000;
-/// Smallest share, so that nothing ever stops.
+/// The full share, in the unit of [`Pace`].
+const FULL_SHARE: u32 = 1000;
+/// Minimum share, so that no source ever stops.
 const MIN_SHARE: u32 = 10;
 
 /// A share of the usual rate, 0.01 to 1. Clones share it.
@@ -16,7 +16,7 @@ pub struct Pace(Arc<AtomicU32>);
 impl Default for Pace {
     /// The usual rate.
     fn default() -> Self {
-        Self(Arc::new(AtomicU32::new(WHOLE)))
+        Self(Arc::new(AtomicU32::new(FULL_SHARE)))
     }
 }
 
@@ -29,19 +29,19 @@ impl PartialEq for Pace {
 impl Pace {
     /// Sets the share for everybody who has a clone.
     pub fn set(&self, share: f64) {
-        self.0.store(((share * f64::from(WHOLE)) as u32).clamp(MIN_SHARE, WHOLE), Ordering::Relaxed);
+        self.0.store(((share * f64::from(FULL_SHARE)) as u32).clamp(MIN_SHARE, FULL_SHARE), Ordering::Relaxed);
     }
 
     /// The share.
     pub fn share(&self) -> f64 {
-        f64::from(self.permille()) / f64::from(WHOLE)
+        f64::from(self.permille()) / f64::from(FULL_SHARE)
     }
 
     /// An interval between two pieces of work at this pace.
     pub fn stretch(&self, usual: Duration) -> Duration {
         match self.permille() {
-            WHOLE => usual,
-            share => usual * WHOLE / share,
+            FULL_SHARE => usual,
+            share => usual * FULL_SHARE / share,
         }
     }
 

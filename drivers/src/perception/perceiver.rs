@@ -18,24 +18,25 @@ use super::signal::{PictureSignal, SoundSignal};
 use super::sounds::{Heard, heard};
 use super::tracks::{ObjectLog, SeenFace, mean};
 use super::voices::{VoiceLog, Voices};
-use super::words::{Stretch, WordsBehind};
+use super::words::{SpeechStretch, WordsBehind};
 use super::writing::WritingLog;
 use crate::capture::{AudioBlock, Frame, MediaConsumer, Subtitle};
 use crate::encoders::{
-    ALIGNED, Encoder, EncoderError, Encoders, Filled, Picture, SoundDetector, SpeechDetector, VectorEncoder, aligned,
-    cut_out,
+    ALIGNED_SIDE, Encoder, EncoderError, Encoders, Filled, Picture, SoundDetector, SpeechDetector, VectorEncoder,
+    aligned, cut_out,
 };
 
 use crate::models::Role;
 
-/// Subtitles that may wait for the end of their segment. A file cannot fill the memory by showing everything at once.
-const SUBTITLES: usize = 1024;
-/// Costly encoders see a picture that shows nothing new after this time.
+/// Maximum number of subtitles that wait for the end of their segment. A file cannot exhaust the memory by showing everything
+/// at once.
+const MAX_SUBTITLES: usize = 1024;
+/// Interval at which costly encoders see a picture of a scene that does not change.
 const MAX_STILL_INTERVAL: Duration = Duration::from_secs(5);
-/// Sound around a stretch of speech that is listened to as well: the first and last sounds of words are faint.
-const AROUND: Duration = Duration::from_millis(400);
-/// Bytes of a subtitle that are kept.
-const SUBTITLE_BYTES: usize = 4096;
+/// Sound around a stretch of speech that is transcribed as well: the first and last sounds of words are faint.
+const SPEECH_MARGIN: Duration = Duration::from_millis(400);
+/// Maximum length of a subtitle, in bytes; the rest is cut off.
+const MAX_SUBTITLE_BYTES: usize = 4096;
 
 /// How one source is perceived.
 #[derive(Debug, Clone)]
@@ -81,7 +82,7 @@ pub enum Media {
 
 impl Media {
     /// How the events of a session that began at `start` point to it.
-    fn of(&self, source: &str, start: Timestamp) -> Option<String> {
+    fn reference(&self, source: &str, start: Timestamp) -> Option<String> {
         match self {
             Self::None => None,
             Self::Itself(uri) => Some(uri.clone()),
@@ -90,7 +91,7 @@ impl Media {
     }
 }
 
-/// What a perceiver did and what it lost, since it was made. Shared with whoever shows it.
+/// Counters of a perceiver: what it processed and what it lost. Shared with health.
 #[derive(Debug, Default)]
 pub struct PerceptionCounters {
     counts: Mutex<PerceptionCounts>,
@@ -164,7 +165,7 @@ struct CaptureSession {
     /// When subtitles were shown; speech during them is told by them.
     shown: Vec<StreamSpan>,
     senses: Vec<Modality>,
-    /// What failed since the last segment was handed on.
+    /// Failures since the last segment was delivered.
     failures: BTreeMap<Role, String>,
     /// End of the last segment that was handed on.
     closed: Duration,
@@ -357,7 +358,7 @@ impl CaptureSession {
             for face in faces.unwrap_or_default() {
                 let vector = filled.face_embedding.as_ref().and_then(|encoder| {
                     let rgb = aligned(picture, &face)?;
-                    match encoder.encode(&Picture { width: ALIGNED, height: ALIGNED, rgb: &rgb }) {
+                    match encoder.encode(&Picture { width: ALIGNED_SIDE, height: ALIGNED_SIDE, rgb: &rgb }) {
                         Ok(vector) => Some(vector),
                         Err(error) => {
                             failed.push((Role::FaceEmbedding, error));
@@ -370,7 +371,7 @@ impl CaptureSession {
             self.objects.push(at, picture, &objects.unwrap_or_default(), seen);
         }
         if classes.is_some() || vector.is_some() {
-            self.scenes.push(at, Palette::of(picture, [0.0, 0.0, 1.0, 1.0]), classes, vector);
+            self.scenes.push(at, Palette::measure(picture, [0.0, 0.0, 1.0, 1.0]), classes, vector);
         }
         taken
     }
@@ -408,7 +409,7 @@ impl CaptureSession {
 
     /// The sound of the speech that a segment tells of without its words, a little more than that on either side. Speech
     /// that goes on in the next segment is cut at a pause near the border, so that no word is halved.
-    fn wordless(&mut self, perceived: &Perceived) -> Vec<Stretch> {
+    fn wordless(&mut self, perceived: &Perceived) -> Vec<SpeechStretch> {
         let speech = |event: &PerceivedEvent| event.kind == Kind::Sound && event.text == SPEAKING;
         let told = perceived.events.iter().enumerate().filter(|(_, event)| speech(event));
         let spans: Vec<(usize, StreamSpan)> = told.map(|(at, event)| (at, event.stream)).collect();
@@ -421,17 +422,17 @@ impl CaptureSession {
             let next = spans.get(place + 1).map_or(Duration::MAX, |(_, after)| (span.end + after.start) / 2);
             let begin = match cut_before {
                 Some((_, cut)) if span.start <= segment.start => cut,
-                _ => span.start.saturating_sub(AROUND).max(last).max(self.voices.begin()),
+                _ => span.start.saturating_sub(SPEECH_MARGIN).max(last).max(self.voices.begin()),
             };
             let end = if span.end >= segment.end {
                 let cut = self.voices.pause_near(segment.end);
                 self.speech_cut = Some((segment.end, cut));
                 cut
             } else {
-                (span.end + AROUND).min(next)
+                (span.end + SPEECH_MARGIN).min(next)
             };
             if let Some(samples) = self.voices.between(begin, end) {
-                stretches.push(Stretch { event: *event, begin, samples });
+                stretches.push(SpeechStretch { event: *event, begin, samples });
             }
         }
         stretches
@@ -480,7 +481,7 @@ impl CaptureSession {
             stream: StreamSpan { start: segment.start, end: segment.end },
             boundary: segment.boundary,
             events,
-            media: config.media.of(&config.source, self.start),
+            media: config.media.reference(&config.source, self.start),
             degraded,
         }
     }
@@ -545,11 +546,11 @@ impl MediaConsumer for Perceiver {
     fn subtitle(&mut self, mut subtitle: Subtitle) {
         let Some(session) = &mut self.session else { return };
         subtitle.text = subtitle.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        subtitle.text.truncate(subtitle.text.floor_char_boundary(SUBTITLE_BYTES.min(subtitle.text.len())));
+        subtitle.text.truncate(subtitle.text.floor_char_boundary(MAX_SUBTITLE_BYTES.min(subtitle.text.len())));
         if subtitle.text.is_empty() || session.subtitles.contains(&subtitle) {
             return;
         }
-        if session.subtitles.len() >= SUBTITLES || session.shown.len() >= SUBTITLES {
+        if session.subtitles.len() >= MAX_SUBTITLES || session.shown.len() >= MAX_SUBTITLES {
             self.counters.lose("subtitle beyond the limit", None);
             return;
         }

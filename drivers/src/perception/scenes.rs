@@ -10,14 +10,14 @@ use super::colours::Palette;
 use super::tracks::mean;
 use crate::encoders::SceneClasses;
 
-/// A group of classes is told if its mean over the pictures is above this, ...
-const GROUP: f32 = 0.3;
-/// ... a single class, of which there are many to be mistaken for, above this.
-const CLASS: f32 = 0.4;
-/// Names that are kept beside the one that is told.
-const NAMES: usize = 5;
-/// Smallest mean probability of these names.
-const MIN_MEAN: f32 = 0.1;
+/// Mean probability over the pictures above which a group of classes is reported, ...
+const MIN_GROUP_MEAN: f32 = 0.3;
+/// ... and a single class, which is easier to mistake.
+const MIN_CLASS_MEAN: f32 = 0.4;
+/// Maximum number of names kept besides the one that is reported.
+const MAX_NAMES: usize = 5;
+/// Minimum mean probability of these names.
+const MIN_NAME_MEAN: f32 = 0.1;
 
 /// One picture.
 struct Shown {
@@ -27,7 +27,7 @@ struct Shown {
     vector: Option<Vec<f32>>,
 }
 
-/// What the pictures of segments that are still open show.
+/// Pictures of segments that are still open.
 #[derive(Default)]
 pub(super) struct SceneLog {
     pictures: VecDeque<Shown>,
@@ -35,11 +35,11 @@ pub(super) struct SceneLog {
     joint: VecDeque<(Duration, Vec<f32>)>,
 }
 
-/// What a segment shows.
+/// Scene of a segment.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scene {
     pub colours: Vec<&'static str>,
-    /// What it most likely is, and how likely.
+    /// Most likely class, and its probability.
     pub looks_like: Option<(Arc<str>, f32)>,
     /// Everything that it may be, best first.
     pub names: Vec<Arc<str>>,
@@ -83,11 +83,12 @@ impl SceneLog {
             sums.into_iter().map(|((group, name), sum)| (group, name, sum / classified.max(1) as f32)).collect();
         // Groups first: a dog of some breed is a dog, and the breed is a guess.
         means.sort_by(|a, b| b.0.cmp(&a.0).then(b.2.total_cmp(&a.2)).then(a.1.cmp(&b.1)));
-        let told = |(group, _, mean): &&(bool, Arc<str>, f32)| *mean >= if *group { GROUP } else { CLASS };
+        let told =
+            |(group, _, mean): &&(bool, Arc<str>, f32)| *mean >= if *group { MIN_GROUP_MEAN } else { MIN_CLASS_MEAN };
         let looks_like = means.iter().find(told).map(|(_, name, mean)| (Arc::clone(name), *mean));
         let mut names: Vec<Arc<str>> = Vec::new();
-        for (_, name, _) in means.iter().filter(|(_, _, mean)| *mean >= MIN_MEAN) {
-            if names.len() < NAMES && !names.contains(name) {
+        for (_, name, _) in means.iter().filter(|(_, _, mean)| *mean >= MIN_NAME_MEAN) {
+            if names.len() < MAX_NAMES && !names.contains(name) {
                 names.push(Arc::clone(name));
             }
         }

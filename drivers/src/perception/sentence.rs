@@ -41,7 +41,7 @@ pub(super) fn scene(scene: &Scene) -> Option<String> {
     })
 }
 
-/// With its colours.
+/// Adds the colours.
 fn described(view: &InView) -> String {
     let [upper, lower] = view.colours.each_ref().map(|colours| listed(colours));
     if &*view.label != PERSON {

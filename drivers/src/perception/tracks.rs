@@ -12,25 +12,25 @@ use memory_core::segment::Segment;
 use super::colours::Palette;
 use crate::encoders::{Detection, Face, Picture, overlap};
 
-/// A thing that is surer than this counts though it was seen once.
-const SURE: f32 = 0.8;
-/// Others flicker: they must be seen twice, once at least this surely.
-const FAIRLY_SURE: f32 = 0.65;
+/// Score from which one detection is enough.
+const SURE_SCORE: f32 = 0.8;
+/// Other things flicker. They must be detected twice, and once with at least this score.
+const MIN_SCORE: f32 = 0.65;
 /// Boxes of different names are one thing if they overlap more than this; of one name, more than the second.
 const OVERLAP: f32 = 0.5;
 const OVERLAP_OF_A_NAME: f32 = 0.15;
-/// How far a box of the same name may have moved, as part of the picture, for each second that passed.
-const SPEED: f32 = 0.35;
-/// How much larger one of two boxes of one thing may be, in area.
-const GROWTH: f32 = 4.0;
-/// A thing that was out of sight for longer is another one.
-const OUT_OF_SIGHT: Duration = Duration::from_millis(3500);
-/// Boxes of one picture that are followed, the surest ones.
-const BOXES: usize = 32;
-/// More than this many things of one name at once are told as one event.
-const CROWD: usize = 3;
-/// A move of this part of the picture's width is told.
-const MOVE: f32 = 0.3;
+/// Maximum speed of a box of the same name, in picture widths per second.
+const MAX_SPEED: f32 = 0.35;
+/// Maximum ratio of the areas of two boxes of one thing.
+const MAX_GROWTH: f32 = 4.0;
+/// Maximum time out of sight. A thing that returns later is another one.
+const MAX_ABSENCE: Duration = Duration::from_millis(3500);
+/// Maximum number of boxes of one picture that are tracked, those with the highest scores.
+const MAX_BOXES: usize = 32;
+/// Number of things of one name above which they are one event.
+const CROWD_SIZE: usize = 3;
+/// Minimum move that is reported, as a share of the picture's width.
+const MIN_MOVE: f32 = 0.3;
 
 /// One box in one picture.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ struct Sighting {
     label: Arc<str>,
     score: f32,
     bounds: [f32; 4],
-    /// Of the whole thing, or of the upper and the lower body of a person.
+    /// Boxes of the whole thing, or of the upper and the lower body of a person.
     upper: Palette,
     lower: Palette,
     /// The face that looks out of it.
@@ -63,9 +63,9 @@ pub(super) struct InView {
     pub end: Duration,
     /// The surest score, less where the name is in doubt.
     pub confidence: f32,
-    /// Of a person the upper and the lower body, of anything else the whole.
+    /// Colours of the upper and the lower body of a person, or of the whole thing.
     pub colours: [Vec<&'static str>; 2],
-    /// Where it was, first and last: the middle of its box, 0 to 1.
+    /// First and last position: the middle of its box, 0 to 1.
     pub place: [[f32; 2]; 2],
     /// Whether it fills most of the picture.
     pub wide: bool,
@@ -79,11 +79,11 @@ impl InView {
     /// How far it went to the right, if that is worth telling.
     pub fn moved(&self) -> Option<f32> {
         let way = self.place[1][0] - self.place[0][0];
-        (way.abs() >= MOVE).then_some(way)
+        (way.abs() >= MIN_MOVE).then_some(way)
     }
 }
 
-/// What the detector saw in the pictures of segments that are still open.
+/// Detections in the pictures of segments that are still open.
 #[derive(Default)]
 pub(super) struct ObjectLog {
     pictures: VecDeque<(Duration, Vec<Sighting>)>,
@@ -91,7 +91,7 @@ pub(super) struct ObjectLog {
 
 impl ObjectLog {
     pub fn push(&mut self, at: Duration, picture: &Picture<'_>, detections: &[Detection], mut faces: Vec<SeenFace>) {
-        let sightings = detections.iter().take(BOXES).map(|detection| {
+        let sightings = detections.iter().take(MAX_BOXES).map(|detection| {
             let bounds = detection.bounds;
             let person = &*detection.label == PERSON;
             let mine = faces.iter().position(|seen| person && inside(&seen.face.bounds, &bounds));
@@ -102,14 +102,14 @@ impl ObjectLog {
                 label: Arc::clone(&detection.label),
                 score: detection.score,
                 bounds,
-                upper: Palette::of(picture, upper),
-                lower: Palette::of(picture, lower),
+                upper: Palette::measure(picture, upper),
+                lower: Palette::measure(picture, lower),
                 face,
             }
         });
         let mut sightings: Vec<Sighting> = sightings.collect();
         // A face without a body is a thing of its own.
-        sightings.extend(faces.into_iter().take(BOXES).map(|seen| Sighting {
+        sightings.extend(faces.into_iter().take(MAX_BOXES).map(|seen| Sighting {
             at,
             label: Arc::from(FACE),
             score: seen.face.score,
@@ -121,7 +121,7 @@ impl ObjectLog {
         self.pictures.push_back((at, sightings));
     }
 
-    /// What was in view in `segment`; its pictures, and any before it, are forgotten.
+    /// Returns what was in view in `segment`; its pictures, and any before it, are dropped.
     pub fn take(&mut self, segment: &Segment) -> Vec<InView> {
         let inside = self.pictures.partition_point(|(at, _)| *at < segment.end);
         let pictures: Vec<_> = self.pictures.drain(..inside).collect();
@@ -135,8 +135,8 @@ impl ObjectLog {
             let (score, seen) = (track.score(), track.sightings.len());
             let enough = seen > 1 || times.len() == 1;
             // Patterns on walls pass for faces now and then; a face without a body needs more.
-            let sure_at_once = score >= SURE && &*track.label() != FACE;
-            sure_at_once || (enough && score >= if &*track.label() == FACE { SURE } else { FAIRLY_SURE })
+            let sure_at_once = score >= SURE_SCORE && &*track.label() != FACE;
+            sure_at_once || (enough && score >= if &*track.label() == FACE { SURE_SCORE } else { MIN_SCORE })
         };
         tracks.retain(stable);
         let mut views = Vec::new();
@@ -146,8 +146,8 @@ impl ObjectLog {
         }
         for (label, tracks) in by_label {
             let count = usual_count(&tracks);
-            if count > CROWD {
-                views.push(crowd(label, count, &tracks));
+            if count > CROWD_SIZE {
+                views.push(crowd_event(label, count, &tracks));
                 // Whom one could know again is told singly all the same.
                 views.extend(tracks.iter().map(ObjectTrack::view).filter(|view| view.face_vector.is_some()));
             } else {
@@ -162,9 +162,9 @@ impl ObjectLog {
     }
 }
 
-/// The name of people in COCO.
+/// Class name of people in COCO.
 pub(super) const PERSON: &str = "person";
-/// The name of a face without a body.
+/// Name of a face without a body.
 pub(super) const FACE: &str = "face";
 
 /// Whether the middle of a face lies in a box.
@@ -231,7 +231,7 @@ impl ObjectTrack {
     fn continues(&self, next: &Sighting) -> Option<f32> {
         let last = self.last();
         let gap = next.at.saturating_sub(last.at);
-        if gap > OUT_OF_SIGHT {
+        if gap > MAX_ABSENCE {
             return None;
         }
         let shared = overlap(&last.bounds, &next.bounds);
@@ -241,17 +241,17 @@ impl ObjectTrack {
         }
         let area = |bounds: &[f32; 4]| ((bounds[2] - bounds[0]) * (bounds[3] - bounds[1])).max(f32::EPSILON);
         let growth = area(&last.bounds) / area(&next.bounds);
-        if !same || !(1.0 / GROWTH..=GROWTH).contains(&growth) {
+        if !same || !(1.0 / MAX_GROWTH..=MAX_GROWTH).contains(&growth) {
             return None;
         }
         let expected = self.expected(next.at);
         let found = centre(&next.bounds);
         let away = (expected[0] - found[0]).hypot(expected[1] - found[1]);
-        let reach = SPEED * gap.as_secs_f32().clamp(0.5, 1.5);
+        let reach = MAX_SPEED * gap.as_secs_f32().clamp(0.5, 1.5);
         (away <= reach).then(|| 1.0 - away / reach)
     }
 
-    /// Where it is at a time if it goes on as it went.
+    /// Returns its predicted position at a time.
     fn expected(&self, at: Duration) -> [f32; 2] {
         let last = self.last();
         let here = centre(&last.bounds);
@@ -333,7 +333,7 @@ fn usual_count(tracks: &[ObjectTrack]) -> usize {
     counts.get(counts.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
-fn crowd(label: Arc<str>, count: usize, tracks: &[ObjectTrack]) -> InView {
+fn crowd_event(label: Arc<str>, count: usize, tracks: &[ObjectTrack]) -> InView {
     let views: Vec<InView> = tracks.iter().map(ObjectTrack::view).collect();
     let mean = views.iter().map(|view| view.confidence).sum::<f32>() / views.len().max(1) as f32;
     InView {

@@ -11,17 +11,17 @@ use super::tracks::mean;
 use crate::encoders::{SpeechInterval, VoiceEmbedder};
 
 const RATE: u64 = 16_000;
-/// Sound that is kept: the longest segment, with what the segmenter looks ahead.
-const KEPT: usize = 30 * RATE as usize;
-/// A block that begins this much earlier or later than the one before ended does not belong to it.
-const TOLERANCE: Duration = Duration::from_millis(40);
-/// Of a long stretch this much is listened to: more says nothing new.
-const LONGEST: Duration = Duration::from_secs(6);
+/// Number of samples kept: the longest segment, and what the segmenter looks ahead.
+const MAX_SAMPLES: usize = 30 * RATE as usize;
+/// Difference between the end of one block and the begin of the next above which they do not belong together.
+const MAX_JUMP: Duration = Duration::from_millis(40);
+/// Maximum length of a stretch that is embedded. More says nothing new.
+const MAX_STRETCH: Duration = Duration::from_secs(6);
 
-/// How far from a border within speech the pause is looked for at which the speech is cut.
-const NEAR: Duration = Duration::from_millis(800);
-/// Length of such a pause at least: shorter ones lie within words.
-const PAUSE: usize = RATE as usize / 10;
+/// Maximum distance from a boundary to the pause at which speech is cut.
+const MAX_CUT_DISTANCE: Duration = Duration::from_millis(800);
+/// Minimum length of such a pause, in samples. Shorter ones lie within words.
+const MIN_PAUSE_SAMPLES: usize = RATE as usize / 10;
 
 /// The last half minute of one stream's sound.
 #[derive(Default)]
@@ -44,12 +44,12 @@ impl VoiceLog {
     /// Takes a block of 16 kHz samples that begins at `stream`.
     pub fn push(&mut self, stream: Duration, samples: &[f32]) {
         let expected = self.begin + span(self.samples.len());
-        if self.samples.is_empty() || stream.abs_diff(expected) > TOLERANCE {
+        if self.samples.is_empty() || stream.abs_diff(expected) > MAX_JUMP {
             self.samples.clear();
             self.begin = stream;
         }
         self.samples.extend(samples);
-        let over = self.samples.len().saturating_sub(KEPT);
+        let over = self.samples.len().saturating_sub(MAX_SAMPLES);
         self.samples.drain(..over);
         self.begin += span(over);
     }
@@ -64,7 +64,7 @@ impl VoiceLog {
             if end.saturating_sub(start) < thresholds.shortest {
                 continue;
             }
-            let Some(samples) = self.between(start, end.min(start + LONGEST)) else { continue };
+            let Some(samples) = self.between(start, end.min(start + MAX_STRETCH)) else { continue };
             match encoder.encode(&samples) {
                 Ok(vector) => voices.stretches.push((start, end, vector)),
                 Err(error) => voices.error = Some(error.to_string()),
@@ -76,15 +76,15 @@ impl VoiceLog {
     /// The middle of the quietest tenth of a second near a time, so that speech is cut between two words; the time itself
     /// where the sound ends there.
     pub fn pause_near(&self, time: Duration) -> Duration {
-        let from = time.saturating_sub(NEAR).max(self.begin);
-        if time + TOLERANCE >= self.begin + span(self.samples.len()) {
+        let from = time.saturating_sub(MAX_CUT_DISTANCE).max(self.begin);
+        if time + MAX_JUMP >= self.begin + span(self.samples.len()) {
             return time;
         }
-        let Some(samples) = self.between(from, time + NEAR) else { return time };
-        let squares = |at: usize| samples[at..at + PAUSE].iter().map(|sample| sample * sample).sum::<f32>();
-        let places = (0..(samples.len() + 1).saturating_sub(PAUSE)).step_by(PAUSE / 10);
+        let Some(samples) = self.between(from, time + MAX_CUT_DISTANCE) else { return time };
+        let squares = |at: usize| samples[at..at + MIN_PAUSE_SAMPLES].iter().map(|sample| sample * sample).sum::<f32>();
+        let places = (0..(samples.len() + 1).saturating_sub(MIN_PAUSE_SAMPLES)).step_by(MIN_PAUSE_SAMPLES / 10);
         let quietest = places.min_by(|a, b| squares(*a).total_cmp(&squares(*b)));
-        quietest.map_or(time, |at| from + span(at + PAUSE / 2))
+        quietest.map_or(time, |at| from + span(at + MIN_PAUSE_SAMPLES / 2))
     }
 
     /// Stream time of the first sample that is kept.
@@ -105,7 +105,7 @@ impl VoiceLog {
 
 impl Voices {
     /// The voice between two times: the mean of the stretches of which most lies there; `None` where two speakers are.
-    pub fn of(&self, start: Duration, end: Duration) -> Option<SensedEmbedding> {
+    pub fn between(&self, start: Duration, end: Duration) -> Option<SensedEmbedding> {
         let inside: Vec<&[f32]> = self
             .stretches
             .iter()
@@ -127,7 +127,7 @@ impl Voices {
         }
     }
 
-    /// What failed.
+    /// Returns the failure.
     pub fn error(&self) -> Option<String> {
         self.error.clone()
     }
@@ -149,9 +149,9 @@ mod tests {
     use crate::encoders::{Encoder, EncoderError, VectorEncoder, VoiceThresholds};
 
     /// Knows two voices by their sign.
-    struct Sign;
+    struct VoiceBySign;
 
-    impl Encoder<[f32], Vec<f32>> for Sign {
+    impl Encoder<[f32], Vec<f32>> for VoiceBySign {
         fn model(&self) -> &str {
             "sign"
         }
@@ -161,7 +161,7 @@ mod tests {
         }
     }
 
-    impl VectorEncoder<[f32]> for Sign {
+    impl VectorEncoder<[f32]> for VoiceBySign {
         fn space(&self) -> &str {
             "sign"
         }
@@ -171,7 +171,7 @@ mod tests {
         }
     }
 
-    impl VoiceEmbedder for Sign {
+    impl VoiceEmbedder for VoiceBySign {
         fn thresholds(&self) -> VoiceThresholds {
             VoiceThresholds { shortest: Duration::from_secs(1), same: 0.5 }
         }
@@ -191,16 +191,16 @@ mod tests {
             |(start, end): &(u64, u64)| SpeechInterval { start: seconds(*start), end: seconds(*end), probability: 1.0 };
         let speech: Vec<SpeechInterval> = speech.iter().map(interval).collect();
         let segment = Segment { start: Duration::ZERO, end: seconds(10), boundary: Boundary::Length };
-        log.during(&segment, &speech, Arc::new(Sign))
+        log.during(&segment, &speech, Arc::new(VoiceBySign))
     }
 
     #[test]
     fn a_stretch_has_its_speakers_voice_and_two_speakers_have_none() {
         let voices = voices(&[(1, 3), (6, 8)]);
-        assert_eq!(voices.of(seconds(1), seconds(3)).unwrap().vector, [1.0, 0.0]);
-        assert_eq!(voices.of(seconds(6), seconds(9)).unwrap().vector, [0.0, 1.0]);
-        assert!(voices.of(seconds(0), seconds(10)).is_none(), "two speakers");
-        assert!(voices.of(seconds(4), seconds(5)).is_none(), "nobody speaks");
+        assert_eq!(voices.between(seconds(1), seconds(3)).unwrap().vector, [1.0, 0.0]);
+        assert_eq!(voices.between(seconds(6), seconds(9)).unwrap().vector, [0.0, 1.0]);
+        assert!(voices.between(seconds(0), seconds(10)).is_none(), "two speakers");
+        assert!(voices.between(seconds(4), seconds(5)).is_none(), "nobody speaks");
         assert!(!voices.may_be_one((seconds(1), seconds(3)), (seconds(6), seconds(8))));
         assert!(voices.may_be_one((seconds(1), seconds(3)), (seconds(4), seconds(5))), "nothing speaks against it");
     }
@@ -225,7 +225,7 @@ mod tests {
         let mut log = VoiceLog::default();
         let block = vec![0.1; 16_000];
         (0..60).for_each(|second| log.push(seconds(second), &block));
-        assert_eq!(log.samples.len(), KEPT);
+        assert_eq!(log.samples.len(), MAX_SAMPLES);
         assert!(log.between(seconds(5), seconds(7)).is_none());
         assert_eq!(log.between(seconds(58), seconds(70)).map(|samples| samples.len()), Some(32_000));
         log.push(seconds(500), &block);

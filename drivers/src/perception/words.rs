@@ -14,11 +14,11 @@ use super::captions::AwaitedCaption;
 use crate::encoders::{SpeechRecogniser, SpokenWord};
 use crate::models::Role;
 
-/// Segments that may wait: the source waits for the first one where another would come.
-const WAITING: usize = 4;
+/// Maximum number of segments that wait. Beyond it, the source waits for the first one.
+const MAX_WAITING: usize = 4;
 
 /// A stretch of speech to write down.
-pub(super) struct Stretch {
+pub(super) struct SpeechStretch {
     /// Which event of the segment told of it.
     pub event: usize,
     /// Stream time of the first sample, which may lie before or behind the event's begin.
@@ -28,11 +28,11 @@ pub(super) struct Stretch {
 
 struct SpeechJob {
     recogniser: Arc<dyn SpeechRecogniser>,
-    stretches: Vec<Stretch>,
+    stretches: Vec<SpeechStretch>,
     reply: SyncSender<Vec<TranscribedStretch>>,
 }
 
-/// What became of a stretch.
+/// Result for a stretch.
 struct TranscribedStretch {
     event: usize,
     begin: Duration,
@@ -60,7 +60,7 @@ impl WordsBehind {
     pub fn push(
         &mut self,
         segment: Perceived,
-        stretches: Vec<Stretch>,
+        stretches: Vec<SpeechStretch>,
         recogniser: Option<Arc<dyn SpeechRecogniser>>,
         caption: Option<AwaitedCaption>,
     ) -> std::io::Result<()> {
@@ -85,7 +85,7 @@ impl WordsBehind {
 
     /// The next segment that has its words and its caption. With `all`, or where too many wait, it is waited for.
     pub fn pop(&mut self, all: bool) -> Option<Perceived> {
-        let full = self.waiting.len() > WAITING;
+        let full = self.waiting.len() > MAX_WAITING;
         let first = self.waiting.front_mut()?;
         let written = match &first.words {
             None => Vec::new(),
@@ -111,10 +111,10 @@ impl WordsBehind {
         if let Some(jobs) = &self.jobs {
             return Ok(jobs.clone());
         }
-        let (jobs, wanted) = sync_channel::<SpeechJob>(WAITING);
+        let (jobs, wanted) = sync_channel::<SpeechJob>(MAX_WAITING);
         std::thread::Builder::new().name("recognise-speech".to_owned()).spawn(move || {
             for SpeechJob { recogniser, stretches, reply } in wanted {
-                let one = |stretch: &Stretch| TranscribedStretch {
+                let one = |stretch: &SpeechStretch| TranscribedStretch {
                     event: stretch.event,
                     begin: stretch.begin,
                     words: recogniser.encode(&stretch.samples).map_err(|error| error.to_string()),
@@ -127,7 +127,7 @@ impl WordsBehind {
     }
 }
 
-/// What is told where the thread broke off.
+/// Returns the events for a stretch at which the thread failed.
 fn lost() -> Vec<TranscribedStretch> {
     let words = Err("recognising broke off".to_owned());
     vec![TranscribedStretch { event: usize::MAX, begin: Duration::ZERO, words }]
@@ -140,7 +140,8 @@ fn write_down(segment: &mut Perceived, written: Vec<TranscribedStretch>) {
         match words {
             Ok(words) => {
                 let Some(event) = segment.events.get(at) else { continue };
-                let sentences = sentences(&words).map(|sentence| told(event, begin, sentence)).collect::<Vec<_>>();
+                let sentences =
+                    sentences(&words).map(|sentence| with_words(event, begin, sentence)).collect::<Vec<_>>();
                 said.push((at, sentences));
             }
             Err(error) => {
@@ -164,7 +165,7 @@ pub(crate) fn sentences(words: &[SpokenWord]) -> impl Iterator<Item = &[SpokenWo
 }
 
 /// A sentence as an event, with the times of its words, counted from `begin`, and the voice of the stretch that it is from.
-fn told(stretch: &PerceivedEvent, begin: Duration, words: &[SpokenWord]) -> PerceivedEvent {
+fn with_words(stretch: &PerceivedEvent, begin: Duration, words: &[SpokenWord]) -> PerceivedEvent {
     let text = words.iter().map(|word| word.text.trim()).collect::<Vec<_>>().join(" ");
     let first = words.first().map_or(Duration::ZERO, |word| word.start);
     let last = words.last().map_or(first, |word| word.end).max(first);

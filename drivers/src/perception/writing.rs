@@ -7,14 +7,14 @@ use memory_core::segment::Segment;
 
 use crate::encoders::ReadText;
 
-/// A line that was read less surely is not told.
-const SURE: f32 = 0.5;
-/// Fewest characters of a line; fewer are a pattern that looks like letters.
+/// Minimum confidence of a line that is reported.
+const MIN_CONFIDENCE: f32 = 0.5;
+/// Minimum number of characters of a line. Fewer are a pattern that looks like letters.
 const MIN_CHARACTERS: usize = 2;
-/// Lines that wait for the end of their segment.
-const LINES: usize = 256;
+/// Maximum number of lines that wait for the end of their segment.
+const MAX_LINES: usize = 256;
 
-/// What was read in the pictures of segments that are still open.
+/// Lines read in the pictures of segments that are still open.
 #[derive(Default)]
 pub(super) struct WritingLog {
     lines: VecDeque<(Duration, ReadText)>,
@@ -33,13 +33,13 @@ pub(super) struct Written {
 impl WritingLog {
     pub fn push(&mut self, at: Duration, read: ReadText) {
         let Some(read) = legible(read) else { return };
-        if self.lines.len() >= LINES {
+        if self.lines.len() >= MAX_LINES {
             self.lines.pop_front();
         }
         self.lines.push_back((at, read));
     }
 
-    /// What was read in `segment`, in order of time; its lines, and any before it, are forgotten.
+    /// Returns the lines of `segment`, in order of time; its lines, and any before it, are dropped.
     pub fn take(&mut self, segment: &Segment) -> Vec<Written> {
         let inside = self.lines.partition_point(|(at, _)| *at < segment.end);
         let mut found: BTreeMap<String, Written> = BTreeMap::new();
@@ -54,11 +54,11 @@ impl WritingLog {
     }
 }
 
-/// What was read, with single spaces; `None` if it is hardly legible.
+/// Normalises the spaces of a line; `None` if it is hardly legible.
 pub(super) fn legible(read: ReadText) -> Option<ReadText> {
     let text = read.text.split_whitespace().collect::<Vec<_>>().join(" ");
     let letters = text.chars().filter(|letter| letter.is_alphanumeric()).count();
-    (letters >= MIN_CHARACTERS && read.confidence >= SURE).then_some(ReadText { text, ..read })
+    (letters >= MIN_CHARACTERS && read.confidence >= MIN_CONFIDENCE).then_some(ReadText { text, ..read })
 }
 
 /// The sentence about a line of writing.

@@ -47,7 +47,7 @@ pub struct ElementReport {
     pub element: &'static str,
     /// The Debian package that has it.
     pub package: &'static str,
-    /// What it is needed for.
+    /// Purpose of the element.
     pub needed_for: &'static str,
     /// Whether it is there.
     pub present: bool,

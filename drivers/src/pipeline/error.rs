@@ -24,7 +24,7 @@ pub enum CaptureError {
     MissingDecoder {
         /// The file or device.
         what: String,
-        /// What GStreamer says is missing.
+        /// Message of GStreamer about what is missing.
         detail: String,
     },
     /// The file cannot be opened.
@@ -81,20 +81,20 @@ pub enum CaptureError {
         /// GStreamer's reason.
         reason: String,
     },
-    /// It ended although it is live.
+    /// The stream ended although the source is live.
     #[error("{what} ended")]
     Ended {
         /// The device or address.
         what: String,
     },
-    /// Nothing came for too long.
+    /// Nothing arrived for too long.
     #[error("{what} delivered no {media} for {seconds:.1} s; is it connected, and not used by another program?")]
     Hung {
         /// The device, address or file.
         what: String,
         /// `picture` or `sound`.
         media: &'static str,
-        /// For how long.
+        /// Duration of the silence.
         seconds: Seconds,
     },
     /// A thread could not be started, or died.

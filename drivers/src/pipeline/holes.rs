@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-/// What is shorter belongs to the stream: networks and USB hiccup.
-pub(crate) const HOLE: Duration = Duration::from_secs(2);
-/// A hole is so many times as long as the usual pause: a camera that shows a picture every five seconds has none.
-const TIMES: u32 = 5;
-/// Share of a new pause in the usual one.
-const SHARE: u32 = 8;
+/// Minimum length of a gap. Shorter pauses belong to the stream: networks and USB stutter.
+pub(crate) const MIN_GAP: Duration = Duration::from_secs(2);
+/// How many times the usual pause a gap lasts. A camera that shows a picture every five seconds has none.
+const MIN_GAP_FACTOR: u32 = 5;
+/// A new pause counts for one part in so many of the usual one.
+const SMOOTHING: u32 = 8;
 
 /// Looks at everything that arrives in one stream, wanted or not.
 #[derive(Debug, Default)]
@@ -27,8 +27,8 @@ impl Holes {
         let pause = begin.saturating_sub(before?);
         let hole = begin.saturating_sub(broken_off);
         match self.usual {
-            Some(usual) if hole > HOLE && hole > TIMES * usual => return Some(broken_off),
-            Some(usual) => self.usual = Some(usual * (SHARE - 1) / SHARE + pause / SHARE),
+            Some(usual) if hole > MIN_GAP && hole > MIN_GAP_FACTOR * usual => return Some(broken_off),
+            Some(usual) => self.usual = Some(usual * (SMOOTHING - 1) / SMOOTHING + pause / SMOOTHING),
             None => self.usual = Some(pause),
         }
         None

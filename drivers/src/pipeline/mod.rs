@@ -11,7 +11,7 @@ mod streams;
 pub use elements::{ElementReport, plugins_report};
 pub(crate) use elements::{chain, init, make, set_if_present};
 pub use error::{CaptureError, Seconds};
-pub(crate) use holes::{HOLE, Holes};
+pub(crate) use holes::{Holes, MIN_GAP};
 pub(crate) use picture::{PictureConverter, fitted};
 pub(crate) use running::{Running, attach, media_of, shut_down};
 pub(crate) use samples::{read_samples, sound_caps};

@@ -26,8 +26,8 @@ pub(crate) fn attach(bin: &gst::Bin, pad: &gst::Pad, branch: &[gst::Element]) ->
     pad.link(&first).map(|_| ()).map_err(|error| error.to_string())
 }
 
-/// How long a pipeline may take to stop. A camera driver that hangs must not take its source's thread with it.
-const SHUT_DOWN: Duration = Duration::from_secs(5);
+/// Maximum time to stop a pipeline. A camera driver that hangs must not take the thread of its source with it.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Stops a pipeline and frees its devices.
 pub(crate) fn shut_down(pipeline: &gst::Pipeline) {
@@ -38,7 +38,7 @@ pub(crate) fn shut_down(pipeline: &gst::Pipeline) {
         done.send(result.is_ok()).ok();
     });
     let finished = match thread {
-        Ok(_) => stopped.recv_timeout(SHUT_DOWN).is_ok(),
+        Ok(_) => stopped.recv_timeout(STOP_TIMEOUT).is_ok(),
         Err(_) => pipeline.set_state(gst::State::Null).is_ok(),
     };
     if finished {

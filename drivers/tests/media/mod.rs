@@ -168,7 +168,7 @@ struct Log {
     closed: bool,
 }
 
-/// What a [`Recorder`] wrote.
+/// What a [`CallRecorder`] wrote.
 #[derive(Clone, Default)]
 pub struct Record(Arc<(Mutex<Log>, Condvar)>);
 
@@ -224,12 +224,12 @@ impl Record {
 }
 
 /// Writes down every call.
-pub struct Recorder {
+pub struct CallRecorder {
     pub record: Record,
     pub interval: Duration,
 }
 
-impl MediaConsumer for Recorder {
+impl MediaConsumer for CallRecorder {
     fn begin(&mut self, session: &str, start: Timestamp) {
         self.record.push(Call::Begin { session: session.into(), start });
     }
@@ -278,7 +278,7 @@ pub fn start(spec: SourceSpec) -> (SourceHandle, Record) {
 
 pub fn start_with(spec: SourceSpec, interval: Duration, clock: Arc<dyn Clock>) -> (SourceHandle, Record) {
     let record = Record::default();
-    let recorder = Recorder { record: record.clone(), interval };
+    let recorder = CallRecorder { record: record.clone(), interval };
     (SourceHandle::start(spec, Box::new(recorder), clock).expect("the source's thread starts"), record)
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use fuzzing::Xorshift;
 use memory_core::{Kind, Pose, PoseOf, RawPose, Timestamp, Told};
 
 /// 2 November 2026, 08:00 UTC.
@@ -82,27 +83,20 @@ pub const NEVER_SEEN: [&str; 20] = [
 ];
 
 /// A small generator; the same every time.
-pub struct Dice(u64);
+pub struct Dice(Xorshift);
 
 impl Dice {
     pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
+        Self(Xorshift(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1))
     }
 
     /// From 0 to 1.
     pub fn share(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+        self.0.fraction()
     }
 
     pub fn below(&mut self, most: usize) -> usize {
-        usize::try_from(self.next() % most as u64).unwrap_or(0)
+        self.0.below(most)
     }
 
     /// About normal, of this standard deviation.

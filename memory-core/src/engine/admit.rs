@@ -1,7 +1,7 @@
 //! Checks of new observations: limits, names, times.
 
 use super::vectors::{quantize, sensed_space};
-use super::wall::Moment;
+use super::wall::CommitTime;
 use crate::limits::{
     MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTE_DEPTH, MAX_DIMENSIONS, MAX_NAME_BYTES, MAX_SEGMENT_EVENTS, MAX_TEXT_BYTES,
 };
@@ -15,8 +15,8 @@ type Refusal = String;
 pub(crate) type SpaceVector = (Space, Vec<i16>);
 
 /// A told observation as an event without an episode.
-pub(crate) fn told(told: Told, moment: Moment) -> Result<EventBody, Refusal> {
-    let Moment { now, latest, .. } = moment;
+pub(crate) fn admit_told(told: Told, moment: CommitTime) -> Result<EventBody, Refusal> {
+    let CommitTime { now, latest, .. } = moment;
     check_text("text", &told.text)?;
     check_name("source", &told.source)?;
     let entity = told.entity.filter(|entity| !entity.trim().is_empty());

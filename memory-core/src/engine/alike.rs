@@ -10,14 +10,14 @@ use crate::recall::{Reader, cosine};
 use crate::word_search::{AlikeTo, Example, WordSearchError};
 use crate::{EventId, ReadError};
 
-/// Events that are compared exactly, the nearest by their signatures. Reading so many vectors takes some milliseconds.
-const COMPARED: usize = 1_000;
-/// Vectors of an episode that are compared, spread over it.
-const MOST_VECTORS: usize = 16;
-/// What rounding to 16 bits may take from a cosine.
-const ROUNDING: f32 = 1e-4;
+/// Maximum number of events compared exactly, the nearest by signature. Reading so many vectors takes some milliseconds.
+const MAX_EXACT: usize = 1_000;
+/// Maximum number of vectors of an episode that are compared, spread evenly over it.
+const MAX_EPISODE_VECTORS: usize = 16;
+/// Largest error of a cosine due to rounding its vectors to 16 bits.
+const ROUNDING_ERROR: f32 = 1e-4;
 
-/// What is compared, and what is not found because it is the example itself.
+/// The vectors to compare with, and the ids of the example itself, which are not results.
 struct LikenessQuery {
     vectors: Vec<Vec<i16>>,
     own: HashSet<EventId>,
@@ -27,7 +27,7 @@ struct LikenessQuery {
 struct Alike {
     /// The event that is most alike, and how much.
     best: (EventId, f32),
-    /// For each vector of the example the largest cosine.
+    /// Largest cosine for each vector of the example.
     cosines: Vec<f32>,
 }
 
@@ -49,10 +49,10 @@ impl View {
             let others = ball.into_iter().filter(|hit| {
                 !query.own.contains(&hit.id) && admitted.is_none_or(|admitted| admitted.contains(&hit.id))
             });
-            for hit in others.take(COMPARED / query.vectors.len()) {
+            for hit in others.take(MAX_EXACT / query.vectors.len()) {
                 let vector = vectors.entry(hit.id).or_insert_with(|| self.vector(hit.id));
                 let Some(cosine) = vector.as_ref().and_then(|vector| cosine(&wanted, vector)) else { continue };
-                if cosine + ROUNDING < alike_to.cosine {
+                if cosine + ROUNDING_ERROR < alike_to.cosine {
                     continue;
                 }
                 let key = if by_episode { hit.episode.0 } else { hit.id.0 };
@@ -84,7 +84,7 @@ impl View {
                 episode.events
             }
         };
-        let compared = events.len().min(MOST_VECTORS);
+        let compared = events.len().min(MAX_EPISODE_VECTORS);
         let mut vectors: Vec<Vec<i16>> =
             (0..compared).filter_map(|at| self.vector(events[at * events.len() / compared])).collect();
         // Events of the same words count once.

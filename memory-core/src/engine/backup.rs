@@ -41,18 +41,18 @@ const TABLE: u8 = 1;
 const ROW: u8 = 2;
 const END: u8 = 3;
 
-/// Formats of stores whose rows are those of the present one, but for the format itself.
-const READABLE: std::ops::RangeInclusive<u32> = 2..=tables::FORMAT;
+/// Store formats whose rows equal those of the present format.
+const READABLE_FORMATS: std::ops::RangeInclusive<u32> = 2..=tables::FORMAT;
 
-/// Longest key and value that are read.
-const MAX_PART: usize = 64 << 20;
+/// Maximum length of a key or a value, in bytes.
+const MAX_PART_BYTES: usize = 64 << 20;
 
-/// What a backup says of itself.
+/// Header of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct BackupHeader {
     format: u32,
     instance: String,
-    /// When it was made, microseconds since 1970.
+    /// Time of the backup, in microseconds since 1970.
     at: i64,
     seq: u64,
     events: u64,
@@ -65,7 +65,7 @@ impl Engine {
         self.settle_procedures(LongWork::Learning)?;
         let snapshot = self.database.read()?;
         copy::expect_known_tables(&snapshot)?;
-        let live = LiveRows::of(&snapshot)?;
+        let live = LiveRows::read(&snapshot)?;
         let mut head = tables::head(&snapshot.open_table(META).map_err(Failure::from)?)?;
         head.hidden = head.hidden.saturating_sub(live.hidden_left_out);
         head.stale_bytes = 0;
@@ -133,7 +133,7 @@ impl Engine {
         }
         // Memory follows whichever is the present one now.
         let snapshot = self.database.read()?;
-        let place = SavedIndexPlace::of(&self.database, &self.instance);
+        let place = SavedIndexPlace::in_generation(&self.database, &self.instance);
         let mut recovered = Writer::open(&snapshot, self.clock.as_ref(), &place, self.options.index)?;
         recovered.absent = std::sync::Arc::clone(&writer.absent);
         recovered.picture_texts.clone_from(&writer.picture_texts);
@@ -235,8 +235,8 @@ fn begin_reading(input: &mut dyn Read) -> Result<(BackupHeader, RowReader<'_>), 
     let (header, container) = ContainerReader::begin(BACKUP, input).map_err(unusable)?;
     let header: BackupHeader =
         envelope::decode(&header).map_err(|detail| MaintenanceError::Unusable(format!("its header: {detail}")))?;
-    if !READABLE.contains(&header.format) {
-        let message = format!("it was made of format {}, and this engram reads {READABLE:?}", header.format);
+    if !READABLE_FORMATS.contains(&header.format) {
+        let message = format!("it was made of format {}, and this engram reads {READABLE_FORMATS:?}", header.format);
         return Err(MaintenanceError::Unusable(message));
     }
     Ok((header, RowReader { container, hash: Sha256::new() }))
@@ -364,7 +364,7 @@ impl RowReader<'_> {
     }
 
     fn part(&mut self, length: usize) -> io::Result<Vec<u8>> {
-        if length > MAX_PART {
+        if length > MAX_PART_BYTES {
             return Err(invalid(format!("the backup is damaged: a row has {length} bytes")));
         }
         let mut bytes = vec![0; length];

@@ -15,8 +15,8 @@ use crate::store::records::{CHANGE, Change};
 use crate::store::tables::{self, CHANGES};
 use crate::words::fold_name;
 
-/// Events that one row tells of, so that it stays far below the longest payload.
-const EVENTS_OF_ROW: usize = 16_384;
+/// Maximum number of events in one row; keeps the row far below the longest payload.
+const MAX_ROW_EVENTS: usize = 16_384;
 
 type ChangeTable<'t> = Noted<'t, u64, &'static [u8]>;
 
@@ -32,10 +32,10 @@ pub(crate) fn note(table: &mut ChangeTable<'_>, changes: &Changes) -> Result<()>
     let hidden: Vec<(u64, u64)> =
         changes.hidden.iter().map(|event| event.0).zip(changes.hidden_entities.iter().copied()).collect();
     let moved: Vec<(u64, u64)> = changes.moved.iter().map(|(event, episode)| (event.0, episode.0)).collect();
-    for moved in moved.chunks(EVENTS_OF_ROW) {
+    for moved in moved.chunks(MAX_ROW_EVENTS) {
         push(table, &Change::Events { hidden: Vec::new(), moved: moved.to_vec() })?;
     }
-    for hidden in hidden.chunks(EVENTS_OF_ROW) {
+    for hidden in hidden.chunks(MAX_ROW_EVENTS) {
         push(table, &Change::Events { hidden: hidden.to_vec(), moved: Vec::new() })?;
     }
     Ok(())
@@ -65,7 +65,7 @@ pub(crate) fn since(transaction: &ReadTransaction, number: u64) -> Result<Vec<Ch
     Ok(changes)
 }
 
-/// What stands in a row for the name of an entity: 0 for none.
+/// Returns the code of an entity's name in a row; 0 for none.
 pub(crate) fn entity_hash(entity: Option<&str>) -> u64 {
     entity.map_or(0, |name| hash_of(&fold_name(name)))
 }

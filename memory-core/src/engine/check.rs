@@ -19,7 +19,7 @@ use crate::store::tables::{self, ENTITY, PLACE, ReadTables};
 use crate::words::fold_name;
 use crate::{CheckReport, EventId, Origin};
 
-/// Most problems that are told one by one.
+/// Maximum number of problems reported one by one.
 const MAX_PROBLEMS: usize = 200;
 
 /// One part of the check.

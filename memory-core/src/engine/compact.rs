@@ -16,7 +16,7 @@ use std::time::Duration;
 use redb::{ReadTransaction, ReadableTableMetadata};
 
 use super::handle::Engine;
-use super::index_seat::Change;
+use super::index_seat::IndexChange;
 use super::vectors::SpaceInUse;
 use super::writer::Writer;
 use crate::index::Document;
@@ -30,14 +30,14 @@ use crate::store::records::{HEAD, Head};
 use crate::store::tables::{self, EVENTS, MEMBERS, META};
 use crate::{CompactReply, MaintenanceError, SaveIndex};
 
-/// Rows that the last round may have: they are copied while the writer waits.
-const LAST_ROUND: usize = 2_000;
+/// Maximum number of rows in the last round. They are copied while the writer waits.
+const MAX_LAST_ROUND_ROWS: usize = 2_000;
 
-/// Rounds after which the rest is copied while the writer waits, however much it is.
+/// Maximum number of rounds. What is left after them is copied while the writer waits.
 const MAX_ROUNDS: usize = 12;
 
-/// Noted keys above which compaction gives way to what is being written.
-const MAX_NOTED: usize = 4_000_000;
+/// Number of changed keys above which compaction gives up, because writes outrun it.
+const MAX_NOTED_KEYS: usize = 4_000_000;
 
 type NotedKeys = BTreeMap<String, BTreeSet<Vec<u8>>>;
 
@@ -56,7 +56,7 @@ impl Engine {
         if self.is_stopping() {
             return Err(Failure::Store("the program ends; compact again when it is back".into()));
         }
-        if changed.len() > MAX_NOTED {
+        if changed.len() > MAX_NOTED_KEYS {
             return Err(Failure::Store("too much is being written at the same time; compact again later".into()));
         }
         Ok(())
@@ -93,7 +93,7 @@ impl Engine {
         copy::expect_known_tables(&snapshot)?;
         let base = tables::head(&snapshot.open_table(META).map_err(Failure::from)?)?;
         let made = self.database.make_generation(next)?;
-        let live = LiveRows::of(&snapshot);
+        let live = LiveRows::read(&snapshot);
         let copied = live.and_then(|live| {
             let rows = copy_rows(&snapshot, &live, &made, &|| self.may_go_on(&changed))?;
             drop(snapshot);
@@ -133,7 +133,7 @@ impl Engine {
     /// Brings the copy up to date until little is left, and syncs it, so that the last round is short.
     fn catch_up(&self, made: &redb::Database, changed: &ChangedKeys) -> Result<()> {
         for _ in 0..MAX_ROUNDS {
-            let few = changed.len() <= LAST_ROUND;
+            let few = changed.len() <= MAX_LAST_ROUND_ROWS;
             let (noted, snapshot) = self.take_noted(changed)?;
             follow(made, &noted, &snapshot, None)?;
             self.step(LongWork::Compaction);
@@ -200,7 +200,7 @@ impl Engine {
         let recorded = writer.index.stop_recording();
         let mut fresh = rebuilt?;
         // Of a space that was taken into use meanwhile, the writer knows.
-        if !recorded.iter().any(|change| matches!(change, Change::UseSpace(_))) {
+        if !recorded.iter().any(|change| matches!(change, IndexChange::UseSpace(_))) {
             writer.indexed_space = fresh.indexed_space.take();
         }
         let mut fresh = fresh.index;

@@ -9,7 +9,7 @@ use super::changes;
 use super::poses::PoseRow;
 use super::shared::{self, Release};
 use super::vectors;
-use super::wall::Moment;
+use super::wall::CommitTime;
 use crate::index::{Document, Rename};
 use crate::learning::{Learnt, Withdrawal};
 use crate::semantic::is_read;
@@ -22,7 +22,7 @@ use crate::store::tables::{self, ENTITY, PLACE, WriteTables};
 use crate::words::fold_name;
 use crate::{EpisodeId, EventId, Origin, Timestamp};
 
-/// What a committed transaction changes in memory.
+/// Changes in memory that follow a committed transaction.
 #[derive(Default)]
 pub(crate) struct Changes {
     /// New documents in order of ids.
@@ -65,7 +65,7 @@ pub(crate) struct Draft<'t> {
     pub head: Head,
     pub changes: Changes,
     pub now: Timestamp,
-    pub moment: Moment,
+    pub moment: CommitTime,
     /// Whether anything must be committed.
     pub dirty: bool,
     /// Visible episodes that this transaction has touched, written once at its end.
@@ -83,7 +83,7 @@ pub(crate) struct Draft<'t> {
     pub(super) unknown_hours: bool,
 }
 
-/// What a transaction came to before it is committed.
+/// Result of a transaction before its commit.
 #[expect(clippy::large_enum_variant, reason = "it is made once a transaction, and taken apart at once")]
 pub(crate) enum Drafted<T> {
     /// The tables changed: they are to be committed.
@@ -91,10 +91,10 @@ pub(crate) enum Drafted<T> {
         value: T,
         head: Head,
         changes: Changes,
-        /// What remains learnt, where something was withdrawn.
+        /// What remains learnt after a withdrawal.
         learnt: Option<(Learnt, Withdrawal)>,
     },
-    /// Nothing is to be committed.
+    /// There is nothing to commit.
     Unchanged {
         /// `None` if it could not be done yet.
         value: Option<T>,
@@ -103,7 +103,7 @@ pub(crate) enum Drafted<T> {
 }
 
 impl<'t> Draft<'t> {
-    pub(crate) fn new(tables: WriteTables<'t>, moment: Moment) -> Result<Self> {
+    pub(crate) fn new(tables: WriteTables<'t>, moment: CommitTime) -> Result<Self> {
         let head = tables::head(&*tables.meta)?;
         let spaces = tables.spaces.iter()?.map(|entry| Ok(entry?.0.value())).collect::<Result<_>>()?;
         Ok(Self {

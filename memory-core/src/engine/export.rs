@@ -32,7 +32,7 @@ impl Engine {
             let row = if_sound(tables::open_numbered(EVENT, id, value.value()))?;
             let Some(EventRow::Live(body)) = row else { continue };
             let exported = match body.origin {
-                Origin::Told => if_sound(reader.told(id, body))?,
+                Origin::Told => if_sound(reader.export_told(id, body))?,
                 Origin::Perceived if segments.insert(body.episode) => reader.segment(body.episode)?,
                 Origin::Perceived => None,
             };
@@ -72,7 +72,7 @@ impl ExportReader {
     }
 
     /// A told event as it was told. Its own time is known, also where its sender did not say it.
-    fn told(&self, id: u64, body: EventBody) -> Result<Exported> {
+    fn export_told(&self, id: u64, body: EventBody) -> Result<Exported> {
         let event = body.into_event(id, None)?;
         let pose = if_sound(self.tables.pose(id))?.flatten();
         let said = pose.as_ref().is_some_and(|pose| pose.told);
@@ -115,7 +115,7 @@ impl ExportReader {
             session: episode.session.unwrap_or_default(),
             start: episode.span.start,
             end: episode.span.end,
-            stream: episode.stream.unwrap_or(NO_STREAM),
+            stream: episode.stream.unwrap_or(EMPTY_STREAM_SPAN),
             boundary: body.boundary.unwrap_or(Boundary::End),
             events: perceived,
             media: episode.media,
@@ -144,7 +144,7 @@ impl ExportReader {
             text: event.text,
             start: event.span.start,
             end: event.span.end,
-            stream: event.stream.unwrap_or(NO_STREAM),
+            stream: event.stream.unwrap_or(EMPTY_STREAM_SPAN),
             entity: event.entity,
             attributes: event.attributes,
             confidence: event.confidence,
@@ -154,4 +154,4 @@ impl ExportReader {
     }
 }
 
-const NO_STREAM: StreamSpan = StreamSpan { start: std::time::Duration::ZERO, end: std::time::Duration::ZERO };
+const EMPTY_STREAM_SPAN: StreamSpan = StreamSpan { start: std::time::Duration::ZERO, end: std::time::Duration::ZERO };

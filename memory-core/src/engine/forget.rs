@@ -15,23 +15,23 @@ use crate::store::tables::{self, ENTITY};
 use crate::words::fold_name;
 use crate::{ForgetReply, ForgetRequest, ForgottenRecording, Origin, TimeSpan, Timestamp};
 
-/// Most events in doubt that are named; all are counted.
-const MOST_IN_DOUBT: usize = 100;
+/// Maximum number of doubtful events that are listed; all are counted.
+const MAX_LISTED_DOUBTS: usize = 100;
 
 impl Engine {
     /// Looks for what `request` means, before the writer's lock is taken: it takes as long as reading every event.
     pub(super) fn look_for(&self, request: &ForgetRequest) -> Result<ForgetMatches> {
         let mut found = ForgetMatches::default();
         let view = self.view()?;
-        if let Some(meant) = meant(request, view.learnt()) {
+        if let Some(meant) = condition(request, view.learnt()) {
             found.look_through(&view.tables.events, &meant)?;
         }
         Ok(found)
     }
 }
 
-/// What makes an event one that is meant; `None` where the request says which ones.
-fn meant(request: &ForgetRequest, learnt: &Learnt) -> Option<Meant> {
+/// Returns the condition for an event to be forgotten; `None` if the request lists the events.
+fn condition(request: &ForgetRequest, learnt: &Learnt) -> Option<Meant> {
     match request {
         ForgetRequest::Episodes(_) => None,
         ForgetRequest::Span(span) => Some(Meant::Span(*span)),
@@ -54,7 +54,7 @@ impl Draft<'_> {
         mut found: ForgetMatches,
     ) -> Result<ForgetReply> {
         let mut episodes = BTreeSet::new();
-        if let Some(meant) = meant(request, learnt) {
+        if let Some(meant) = condition(request, learnt) {
             found.look_through(&*self.tables.events, &meant)?;
         }
         let mut events = std::mem::take(&mut found.events);
@@ -143,7 +143,7 @@ impl Draft<'_> {
             doubtful.extend(&found.damaged);
             let doubtful = found.in_doubt(doubtful, &self.changes.hidden);
             reply.doubtful = doubtful.len() as u64;
-            reply.in_doubt = doubtful.into_iter().take(MOST_IN_DOUBT).collect();
+            reply.in_doubt = doubtful.into_iter().take(MAX_LISTED_DOUBTS).collect();
         }
         Ok(reply)
     }

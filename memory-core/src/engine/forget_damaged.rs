@@ -98,7 +98,7 @@ impl Draft<'_> {
         Ok(None)
     }
 
-    /// Of damaged visible events those whose episodes overlap a span.
+    /// Returns the damaged visible events whose episodes overlap a span.
     pub(super) fn damaged_in(&mut self, span: TimeSpan, damaged: &BTreeSet<u64>) -> Result<Vec<u64>> {
         let mut found = Vec::new();
         for event in damaged {

@@ -9,17 +9,17 @@ use redb::ReadableTable;
 use crate::store::failure::{Failure, Result, if_sound};
 use crate::store::records::{EVENT, EventBody, EventRow, decode_attributes};
 use crate::store::tables;
-use crate::words::fold_name;
+use crate::words::{fold_name, words};
 use crate::{EventId, TimeSpan};
 
 /// Words that may mean somebody whose name was said before.
 const PRONOUNS: [&str; 10] = ["he", "him", "his", "she", "her", "hers", "they", "them", "their", "theirs"];
 
-/// What makes an event one that is meant.
+/// Condition for an event to be forgotten.
 pub(crate) enum Meant {
-    /// It overlaps the span.
+    /// The event overlaps the span.
     Span(TimeSpan),
-    /// It names one of these.
+    /// The event names one of these.
     Names(Vec<Name>),
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Name {
     words: Vec<String>,
 }
 
-/// What was found.
+/// Result of a search for events to forget.
 #[derive(Debug, Default)]
 pub(crate) struct ForgetMatches {
     /// Events that are meant.
@@ -128,7 +128,7 @@ impl ForgetMatches {
         Ok(())
     }
 
-    /// Those that are in doubt, ascending, `more` among them, without what is hidden now.
+    /// Returns the events in doubt in ascending order, `more` among them, without those hidden now.
     pub fn in_doubt(&self, more: BTreeSet<u64>, hidden: &[EventId]) -> Vec<EventId> {
         let mut doubtful: BTreeSet<EventId> = self.doubtful.iter().copied().chain(more).map(EventId).collect();
         for event in hidden {
@@ -141,10 +141,6 @@ impl ForgetMatches {
 /// Whether a text speaks of somebody without a name.
 pub(crate) fn has_pronoun(text: &str) -> bool {
     words(&text.to_lowercase()).any(|word| PRONOUNS.contains(&word.as_str()))
-}
-
-fn words(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned)
 }
 
 #[cfg(test)]

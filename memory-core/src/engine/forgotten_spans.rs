@@ -9,15 +9,15 @@ use crate::store::failure::{Failure, Result, if_sound};
 use crate::store::records::{FORGOTTEN_SPANS, ForgottenSpans};
 use crate::{ForgottenRecording, Perceived, TimeSpan, Timestamp};
 
-const KEY: &str = "forgotten_spans";
+const SPANS_KEY: &str = "forgotten_spans";
 
-/// Most spans that are kept; of more, the ones that end last.
-const MOST: usize = 64;
+/// Maximum number of spans that are kept, those that end last.
+const MAX_SPANS: usize = 64;
 
-/// How long after its end a span is kept: nothing that is perceived waits as long.
-const KEPT: Duration = Duration::from_secs(24 * 3600);
+/// How long a span is kept after its end. No perceived segment is committed that late.
+const RETENTION: Duration = Duration::from_secs(24 * 3600);
 
-/// What is left of a segment.
+/// Rest of a segment.
 pub(super) enum Left {
     All(Perceived),
     /// A part; the other one is on the recording still.
@@ -28,27 +28,27 @@ pub(super) enum Left {
 impl Draft<'_> {
     fn forgotten_spans(&self) -> Result<ForgottenSpans> {
         use redb::ReadableTable as _;
-        let Some(row) = self.tables.meta.get(KEY)? else { return Ok(ForgottenSpans::default()) };
-        let spans = envelope::open(FORGOTTEN_SPANS, KEY.as_bytes(), row.value())
-            .map_err(|detail| Failure::damaged(FORGOTTEN_SPANS.table, KEY, detail));
+        let Some(row) = self.tables.meta.get(SPANS_KEY)? else { return Ok(ForgottenSpans::default()) };
+        let spans = envelope::open(FORGOTTEN_SPANS, SPANS_KEY.as_bytes(), row.value())
+            .map_err(|detail| Failure::damaged(FORGOTTEN_SPANS.table, SPANS_KEY, detail));
         Ok(if_sound(spans)?.unwrap_or_default())
     }
 
     /// Keeps in mind that what was until now of a span is forgotten.
     pub(super) fn note_forgotten_span(&mut self, span: TimeSpan) -> Result<()> {
         let end = span.end.min(self.now);
-        if span.start > end || self.now.since(end) > KEPT {
+        if span.start > end || self.now.since(end) > RETENTION {
             return Ok(());
         }
         let mut spans = self.forgotten_spans()?;
-        let kept = self.now.saturating_sub(KEPT).as_micros();
+        let kept = self.now.saturating_sub(RETENTION).as_micros();
         spans.0.retain(|(_, end)| *end >= kept);
         spans.0.push((span.start.as_micros(), end.as_micros()));
         spans.0.sort_unstable_by_key(|(start, end)| (*end, *start));
-        let beyond = spans.0.len().saturating_sub(MOST);
+        let beyond = spans.0.len().saturating_sub(MAX_SPANS);
         spans.0.drain(..beyond);
         self.dirty = true;
-        self.tables.meta.insert(KEY, envelope::seal(FORGOTTEN_SPANS, KEY.as_bytes(), &spans).as_slice())?;
+        self.tables.meta.insert(SPANS_KEY, envelope::seal(FORGOTTEN_SPANS, SPANS_KEY.as_bytes(), &spans).as_slice())?;
         Ok(())
     }
 

@@ -202,7 +202,7 @@ fn a_memory_with_changed_rows_behind_checksums_that_fit() {
                 _ => {
                     let (part, key, payload) = &learnt[random.below(learnt.len())];
                     let bytes = random.mutated(&[payload]);
-                    let sealed = envelope::seal_bytes(record(LearntPart::of(*part).unwrap()), key, &bytes);
+                    let sealed = envelope::seal_bytes(record(LearntPart::from_number(*part).unwrap()), key, &bytes);
                     transaction.open_table(LEARNT).unwrap().insert((*part, key.as_slice()), sealed.as_slice()).unwrap();
                 }
             }

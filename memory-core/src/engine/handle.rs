@@ -35,22 +35,22 @@ use crate::{
     Stats, TimeSpan, Timestamp,
 };
 
-/// Events that the preview of a request to forget shows.
-const PREVIEWED: usize = 20;
+/// Maximum number of events in the preview of a request to forget.
+const MAX_PREVIEWED: usize = 20;
 
-/// A read is run again this often at most.
-const REPEATED_READS: usize = 16;
+/// Maximum number of attempts of one read.
+const MAX_READ_ATTEMPTS: usize = 16;
 
-/// Texts per call of the embedder.
+/// Number of texts in one call of the embedder.
 const EMBED_BATCH: usize = 32;
 
 /// An open store.
 pub(crate) struct Engine {
     pub(super) database: Database,
-    /// Held for the length of a commit, by whoever writes; never by readers, and never while a model runs.
+    /// The writer. Locked for the length of a commit; never by readers, and never while a model runs.
     pub(super) writer: Mutex<Writer>,
     published: ArcSwap<Published>,
-    /// New folds of what is learnt, while they are under way. Held by whoever learns.
+    /// New folds of what is learnt, in progress. Locked while something is learnt.
     pub(super) refold: Mutex<Refolds>,
     /// Reads facts beside the rules, where there is one.
     pub(super) fact_extractor: Mutex<Option<Arc<dyn FactExtractor>>>,
@@ -59,13 +59,13 @@ pub(crate) struct Engine {
     pub(super) gist_selector: Mutex<Option<Arc<dyn GistSelector>>>,
     /// Hears of the steps of long work.
     progress: Mutex<Option<Arc<dyn Progress>>>,
-    /// What learning goes by.
+    /// Options of learning.
     pub(super) learning_options: Mutex<LearningOptions>,
-    /// What was learnt and nobody was told yet.
+    /// Announcements that nobody has taken yet.
     pub(super) news: Mutex<News>,
     pub(super) options: MemoryOptions,
     pub(super) clock: Arc<dyn Clock>,
-    /// What it shows, as far as that can be.
+    /// Lower bound of the clock's time.
     wall: Wall,
     pub(super) instance: String,
     /// Held by compaction, backup and restoring: one of them at a time.
@@ -90,8 +90,12 @@ impl Engine {
             let transaction = database.read()?;
             let instance = tables::text(&transaction.open_table(META)?, "instance")?
                 .ok_or_else(|| Failure::damaged("meta", "instance", "missing"))?;
-            let writer =
-                Writer::open(&transaction, clock.as_ref(), &SavedIndexPlace::of(&database, &instance), options.index)?;
+            let writer = Writer::open(
+                &transaction,
+                clock.as_ref(),
+                &SavedIndexPlace::in_generation(&database, &instance),
+                options.index,
+            )?;
             Ok((writer, instance, tables::latest(&transaction.open_table(EVENTS)?)?))
         };
         let (writer, instance, latest) = match catch_unwind(AssertUnwindSafe(recover)) {
@@ -175,7 +179,7 @@ impl Engine {
     where
         E: From<ReadError>,
     {
-        let mut repetitions = 0..REPEATED_READS;
+        let mut repetitions = 0..MAX_READ_ATTEMPTS;
         let mut reopened = false;
         loop {
             let openings = self.database.openings();
@@ -276,7 +280,7 @@ impl Engine {
             };
             let view = self.view()?;
             let mut events = Vec::new();
-            for id in hidden.into_iter().take(PREVIEWED) {
+            for id in hidden.into_iter().take(MAX_PREVIEWED) {
                 events.extend(if_sound(view.find_event(id))?.flatten());
             }
             Ok(ForgetPreview { reply, events })
@@ -387,7 +391,7 @@ impl Engine {
         let transaction = self.database.read()?;
         let head = tables::head(&transaction.open_table(META)?)?;
         if head != writer.head {
-            let place = SavedIndexPlace::of(&self.database, &self.instance);
+            let place = SavedIndexPlace::in_generation(&self.database, &self.instance);
             let mut recovered = Writer::open(&transaction, self.clock.as_ref(), &place, self.options.index)?;
             recovered.absent = Arc::clone(&writer.absent);
             recovered.picture_texts.clone_from(&writer.picture_texts);

@@ -6,18 +6,18 @@ use crate::index::{Document, Index, Search};
 use crate::store::generation::Generation;
 use crate::{EpisodeId, EventId};
 
-/// Passes every change on to the index, and records it while that is asked for.
+/// Passes every change to the index, and records the changes while another index needs them.
 pub(crate) struct IndexSeat {
     index: Box<dyn Index>,
-    recorded: Option<Vec<Change>>,
-    /// Of the store whose rows it was built from, and which holds everything in it.
+    recorded: Option<Vec<IndexChange>>,
+    /// Identity of the store whose rows the index was built from, and which holds everything in it.
     generation: Generation,
     /// How many changes no file has.
     unsaved: u64,
 }
 
 /// One change of an index.
-pub(crate) enum Change {
+pub(crate) enum IndexChange {
     Append(Vec<Document>),
     UseSpace(usize),
     Embed(Vec<(EventId, Vec<i16>)>),
@@ -39,12 +39,12 @@ impl IndexSeat {
         self.unsaved
     }
 
-    /// They are about to be saved.
+    /// Takes the number of unsaved changes, because a save begins.
     pub(crate) fn take_unsaved(&mut self) -> u64 {
         std::mem::take(&mut self.unsaved)
     }
 
-    /// They were not saved after all.
+    /// Adds changes again whose save failed.
     pub(crate) fn add_unsaved(&mut self, changes: u64) {
         self.unsaved += changes;
     }
@@ -59,25 +59,25 @@ impl IndexSeat {
         self.recorded = Some(Vec::new());
     }
 
-    /// What was recorded, in order.
-    pub(crate) fn stop_recording(&mut self) -> Vec<Change> {
+    /// Stops recording and returns the changes in order.
+    pub(crate) fn stop_recording(&mut self) -> Vec<IndexChange> {
         self.recorded.take().unwrap_or_default()
     }
 
     /// Makes changes that were recorded elsewhere.
-    pub(crate) fn replay(&mut self, changes: Vec<Change>) {
+    pub(crate) fn replay(&mut self, changes: Vec<IndexChange>) {
         for change in changes {
             match change {
-                Change::Append(documents) => self.append(&documents),
-                Change::UseSpace(dimensions) => self.use_space(dimensions),
-                Change::Embed(vectors) => self.embed(&vectors),
-                Change::Hide(ids) => self.hide(&ids),
-                Change::Regroup(moves) => self.regroup(&moves),
+                IndexChange::Append(documents) => self.append(&documents),
+                IndexChange::UseSpace(dimensions) => self.use_space(dimensions),
+                IndexChange::Embed(vectors) => self.embed(&vectors),
+                IndexChange::Hide(ids) => self.hide(&ids),
+                IndexChange::Regroup(moves) => self.regroup(&moves),
             }
         }
     }
 
-    fn note(&mut self, count: usize, change: impl FnOnce() -> Change) {
+    fn note(&mut self, count: usize, change: impl FnOnce() -> IndexChange) {
         self.unsaved += count as u64;
         if let Some(recorded) = &mut self.recorded {
             recorded.push(change());
@@ -85,27 +85,27 @@ impl IndexSeat {
     }
 
     pub(crate) fn append(&mut self, documents: &[Document]) {
-        self.note(documents.len(), || Change::Append(documents.to_vec()));
+        self.note(documents.len(), || IndexChange::Append(documents.to_vec()));
         self.index.append(documents);
     }
 
     pub(crate) fn use_space(&mut self, dimensions: usize) {
-        self.note(0, || Change::UseSpace(dimensions));
+        self.note(0, || IndexChange::UseSpace(dimensions));
         self.index.use_space(dimensions);
     }
 
     pub(crate) fn embed(&mut self, vectors: &[(EventId, Vec<i16>)]) {
-        self.note(vectors.len(), || Change::Embed(vectors.to_vec()));
+        self.note(vectors.len(), || IndexChange::Embed(vectors.to_vec()));
         self.index.embed(vectors);
     }
 
     pub(crate) fn hide(&mut self, ids: &[EventId]) {
-        self.note(ids.len(), || Change::Hide(ids.to_vec()));
+        self.note(ids.len(), || IndexChange::Hide(ids.to_vec()));
         self.index.hide(ids);
     }
 
     pub(crate) fn regroup(&mut self, moves: &[(EventId, EpisodeId)]) {
-        self.note(moves.len(), || Change::Regroup(moves.to_vec()));
+        self.note(moves.len(), || IndexChange::Regroup(moves.to_vec()));
         self.index.regroup(moves);
     }
 

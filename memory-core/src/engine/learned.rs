@@ -11,7 +11,7 @@ use super::vectors::{open_space, sensed_of};
 use super::view::View;
 use super::writer::Writer;
 use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
-use crate::learning::{LearningOptions, Learnt, LearntPart, Row, Withdrawal};
+use crate::learning::{LearningOptions, Learnt, LearntPart, LearntRow, Withdrawal};
 use crate::lesson::{Lesson, SensedVector};
 use crate::logic::Phi;
 use crate::ports::{FactExtractor, LongWork, ProcedureJudge, TextEmbedder};
@@ -22,7 +22,7 @@ use crate::store::records::Space;
 use crate::store::tables::{LEARNT, SPACES, VECTORS};
 use crate::{EventId, Kind, NamingError, ObserveError, Origin, PendingWork, ProcedureNews, ReadError};
 
-/// Most bytes of a row of what is learnt.
+/// Maximum length of a row of what was learnt, in bytes.
 #[cfg(test)]
 pub(crate) const MAX_LEARNT_ROW: usize = MAX_PAYLOAD;
 
@@ -64,7 +64,7 @@ pub(crate) fn load(transaction: &ReadTransaction) -> Result<Learnt> {
 }
 
 fn restore(learnt: &mut Learnt, part: u8, key: &[u8], sealed: &[u8]) -> std::result::Result<(), String> {
-    let part = LearntPart::of(part).ok_or_else(|| format!("there is no part {part}"))?;
+    let part = LearntPart::from_number(part).ok_or_else(|| format!("there is no part {part}"))?;
     if part == LearntPart::Head
         && let Ok(payload) = envelope::open_bytes(HEAD_1, key, sealed)
     {
@@ -108,8 +108,8 @@ pub(crate) fn check(transaction: &ReadTransaction, problem: &mut impl FnMut(Stri
 }
 
 /// Writes rows; a table holds what the state holds.
-pub(crate) fn write(table: &mut Noted<'_, (u8, &'static [u8]), &'static [u8]>, rows: &[Row]) -> Result<()> {
-    for Row { part, key, payload } in rows {
+pub(crate) fn write(table: &mut Noted<'_, (u8, &'static [u8]), &'static [u8]>, rows: &[LearntRow]) -> Result<()> {
+    for LearntRow { part, key, payload } in rows {
         let place = (part.number(), key.as_slice());
         match payload {
             Some(payload) if payload.len() <= MAX_PAYLOAD => {
@@ -199,7 +199,7 @@ impl Engine {
 
     /// Commits a state that was learnt while the writer's epoch was `epoch`. What was hidden meanwhile is taken back from it
     /// too; `false` if it cannot take the place of the present state.
-    pub(super) fn commit_learnt(&self, mut next: Learnt, epoch: u64, mut rows: Vec<Row>) -> Result<bool> {
+    pub(super) fn commit_learnt(&self, mut next: Learnt, epoch: u64, mut rows: Vec<LearntRow>) -> Result<bool> {
         // Dropped after the lock: it may be the last one to hold what is replaced.
         let before;
         let mut writer = self.writer();
@@ -217,7 +217,7 @@ impl Engine {
     }
 
     /// One transaction for rows alone.
-    pub(super) fn write_learnt(&self, writer: &mut Writer, rows: &[Row], durable: bool) -> Result<()> {
+    pub(super) fn write_learnt(&self, writer: &mut Writer, rows: &[LearntRow], durable: bool) -> Result<()> {
         self.commit(writer, |transaction, _| {
             if !durable {
                 transaction.wait_for_no_disk()?;
@@ -383,7 +383,7 @@ fn sensed_spaces(transaction: &ReadTransaction) -> Result<Vec<(u32, crate::Sense
 }
 
 impl View {
-    /// What was learnt, as this reader sees it.
+    /// Returns the learnt state as this reader sees it.
     pub(crate) fn learnt(&self) -> &Learnt {
         &self.published.learnt
     }

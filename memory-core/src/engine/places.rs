@@ -11,8 +11,8 @@ use crate::store::tables::PLACE;
 use crate::words::fold_name;
 use crate::{FactFilter, FactKind, Place, PlaceKnownBy, Pose, PoseOf, ReadError, TimeSpan, Timestamp};
 
-/// Facts that are gone through.
-const FACTS: usize = 20_000;
+/// Maximum number of facts that are scanned.
+const MAX_FACTS: usize = 20_000;
 /// Longest gap, in microseconds, between events of one visit to a place without a position.
 const MAX_VISIT_GAP_US: i64 = 60_000_000;
 
@@ -72,7 +72,7 @@ impl View {
         }
         // People say the same few places over and over.
         let mut names: BTreeMap<String, Option<String>> = BTreeMap::new();
-        for fact in self.list_facts(&FactFilter { past: true, limit: Some(FACTS), ..FactFilter::default() })? {
+        for fact in self.list_facts(&FactFilter { past: true, limit: Some(MAX_FACTS), ..FactFilter::default() })? {
             let place = if fact.kind == FactKind::Place { Some(&fact.value) } else { fact.place.as_ref() };
             let Some(place) = place else { continue };
             if let Some(name) = names.entry(place.clone()).or_insert_with(|| spoken_place(place)) {

@@ -33,7 +33,7 @@ pub(crate) struct PoseRow {
 }
 
 impl PoseRow {
-    pub(crate) fn of(pose: Pose, told: bool) -> Self {
+    pub(crate) fn from_pose(pose: Pose, told: bool) -> Self {
         let Pose { frame, x, y, z, yaw, covariance, of } = pose;
         Self { frame, x, y, z, yaw, covariance: covariance.map(|Covariance(numbers)| numbers), of, told, place: None }
     }
@@ -48,13 +48,13 @@ impl PoseRow {
 pub(super) fn admit(told: Option<Pose>, robot: Option<Pose>) -> std::result::Result<Option<PoseRow>, PoseError> {
     if let Some(pose) = told {
         pose.check()?;
-        return Ok(Some(PoseRow::of(pose, true)));
+        return Ok(Some(PoseRow::from_pose(pose, true)));
     }
     // An observation is not lost for where the robot was.
-    Ok(robot.filter(|pose| pose.check().is_ok()).map(|pose| PoseRow::of(pose, false)))
+    Ok(robot.filter(|pose| pose.check().is_ok()).map(|pose| PoseRow::from_pose(pose, false)))
 }
 
-/// What of a pose belongs to what was told.
+/// Returns the part of a pose that belongs to the told observation.
 pub(super) fn said(pose: Option<&PoseRow>) -> Option<Pose> {
     pose.filter(|pose| pose.told).cloned().map(PoseRow::into_pose)
 }
@@ -74,7 +74,7 @@ impl Draft<'_> {
     /// Adds a visible event with its pose to its episode.
     pub(super) fn insert_posed(&mut self, body: EventBody, pose: Option<PoseRow>) -> Result<u64> {
         let pose = pose.map(|pose| PoseRow { place: place_named(&body), ..pose });
-        let told = ToldPlace::of(&body, pose.is_some());
+        let told = ToldPlace::from_event(&body, pose.is_some());
         let id = self.insert_event(body)?;
         self.put_place(id, told)?;
         if let Some(pose) = pose {
@@ -120,7 +120,7 @@ fn row(table: &impl ReadableTable<u64, &'static [u8]>, id: u64) -> Result<Option
     table.get(id)?.map(|row| tables::open_numbered(POSE, id, row.value())).transpose()
 }
 
-/// Where visible events were, and which places were named there. Cheap to clone.
+/// Positions of visible events, and named places. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Positions {
     pub index: PositionIndex,
@@ -158,7 +158,7 @@ impl Positions {
     }
 }
 
-/// Where all visible events are.
+/// Reads the positions of all visible events.
 pub(super) fn positions(transaction: &ReadTransaction, live: &EventSet) -> Result<Positions> {
     let mut positions = Positions::default();
     told_places::renames(transaction, live)?.into_iter().for_each(|rename| positions.places.rename(rename));

@@ -12,11 +12,11 @@ use crate::{AbsentRole, Stats};
 /// Immutable; readers load a pointer to it and wait for nobody.
 pub(crate) struct Published {
     pub search: Arc<dyn Search>,
-    /// Where visible events were.
+    /// Positions of visible events.
     pub positions: Positions,
     /// All but the bytes on disk, which are looked up when they are asked for.
     pub stats: Stats,
-    /// Of all segments, microseconds.
+    /// Time span of all segments, in microseconds.
     pub longest_segment: u64,
     /// Number and dimensions of φ's space, once it has vectors.
     pub space: Option<(u32, u32)>,

@@ -17,18 +17,18 @@ use redb::ReadableTable;
 use super::handle::Engine;
 use super::learned::record;
 use crate::EventId;
-use crate::learning::{Learnt, LearntPart, REPLACING, Row};
+use crate::learning::{Learnt, LearntPart, LearntRow, REPLACING};
 use crate::logic::{Phi, Procedures, actions_of};
 use crate::ports::LongWork;
 use crate::store::envelope;
 use crate::store::failure::{Result, if_sound};
 use crate::store::tables::LEARNT;
 
-/// Most rows of a piece, and bytes.
-const PIECE: (usize, usize) = (256, 128 << 10);
+/// Maximum number of rows and of bytes in one piece.
+const MAX_PIECE: (usize, usize) = (256, 128 << 10);
 
-/// Events of a slice where somebody waits for the end of the fold.
-const WAITED_FOR: usize = 1024;
+/// Number of events in a slice while a caller waits for the end of the fold.
+const AWAITED_SLICE: usize = 1024;
 
 /// New folds under way.
 #[derive(Default)]
@@ -37,14 +37,14 @@ pub(crate) struct Refolds {
     everything: Option<Fold>,
 }
 
-/// Of everything.
+/// Refold of everything.
 struct Fold {
     learnt: Learnt,
     /// The writer's epoch up to which it knows of withdrawals.
     epoch: u64,
 }
 
-/// Of the procedures alone.
+/// Refold of the procedures alone.
 struct ProcedureFold {
     procedures: Procedures,
     /// Events that are still to be read, ascending.
@@ -84,7 +84,7 @@ impl Engine {
         let embedder = self.writer().space.as_ref().map(|space| Arc::clone(&space.embedder));
         let phi = |text: &str| super::learned::phi(embedder.as_deref(), text);
         while self.writer().learnt.has_withdrawn() && !self.is_stopping() {
-            self.refold(&mut refolds, false, WAITED_FOR, &phi)?;
+            self.refold(&mut refolds, false, AWAITED_SLICE, &phi)?;
             self.step(work);
             // One fold takes out all that was withdrawn before it; who goes on correcting is not waited for.
             if refolds.procedures.is_none() {
@@ -135,7 +135,7 @@ impl Engine {
             return Ok(());
         }
         let mut procedures = fold.procedures;
-        let rows = procedures.replace(known).into_iter().map(|key| Row {
+        let rows = procedures.replace(known).into_iter().map(|key| LearntRow {
             part: LearntPart::Procedure,
             key: key.to_bytes().to_vec(),
             payload: procedures.row(key),
@@ -197,9 +197,9 @@ impl Engine {
         Ok(true)
     }
 
-    /// What must be written so that the table holds the rows of `learnt` and no others.
-    fn differences(&self, learnt: &Learnt) -> Result<Vec<Row>> {
-        let mut new: BTreeMap<(u8, Vec<u8>), Row> =
+    /// Returns the changes after which the table holds the rows of `learnt` and no others.
+    fn differences(&self, learnt: &Learnt) -> Result<Vec<LearntRow>> {
+        let mut new: BTreeMap<(u8, Vec<u8>), LearntRow> =
             learnt.all_rows().map(|row| ((row.part.number(), row.key.clone()), row)).collect();
         let transaction = self.database.read()?;
         let table = match transaction.open_table(LEARNT) {
@@ -211,12 +211,12 @@ impl Engine {
         for entry in table.iter()? {
             let (place, sealed) = entry?;
             let (number, key) = place.value();
-            let Some(part) = LearntPart::of(number) else { continue };
+            let Some(part) = LearntPart::from_number(number) else { continue };
             let old = envelope::open_bytes(record(part), key, sealed.value()).ok();
             match new.remove(&(number, key.to_vec())) {
                 Some(row) if row.payload.as_deref() == old => {}
                 Some(row) => rows.push(row),
-                None => rows.push(Row { part, key: key.to_vec(), payload: None }),
+                None => rows.push(LearntRow { part, key: key.to_vec(), payload: None }),
             }
         }
         rows.extend(new.into_values());
@@ -225,16 +225,16 @@ impl Engine {
 
     /// Writes rows until few enough are left for the transaction that ends it, and returns those; `None` if the writer has
     /// read the table anew meanwhile. Head and marks come last.
-    fn write_in_pieces(&self, mut rows: Vec<Row>, openings: u64) -> Result<Option<Vec<Row>>> {
-        let is_last = |row: &Row| matches!(row.part, LearntPart::Head | LearntPart::Withdrawn);
+    fn write_in_pieces(&self, mut rows: Vec<LearntRow>, openings: u64) -> Result<Option<Vec<LearntRow>>> {
+        let is_last = |row: &LearntRow| matches!(row.part, LearntPart::Head | LearntPart::Withdrawn);
         rows.sort_by_key(is_last);
-        let replacing = |there: bool| Row::new(LearntPart::Withdrawn, &REPLACING, there.then_some(&()));
+        let replacing = |there: bool| LearntRow::new(LearntPart::Withdrawn, &REPLACING, there.then_some(&()));
         let mut rest = rows.into_iter().peekable();
         let mut begun = false;
         loop {
             let mut piece = Vec::new();
             let mut bytes = 0;
-            while piece.len() < PIECE.0 && bytes < PIECE.1 {
+            while piece.len() < MAX_PIECE.0 && bytes < MAX_PIECE.1 {
                 let Some(row) = rest.next_if(|row| !is_last(row)) else { break };
                 bytes += row.key.len() + row.payload.as_ref().map_or(0, Vec::len);
                 piece.push(row);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::handle::Engine;
 use crate::engine::test_bench::{Letters, options};
-use crate::learning::Row;
+use crate::learning::LearntRow;
 use crate::ports::TextEmbedder;
 use crate::store::memory_storage::MemoryStorage;
 use crate::{EpisodeId, ForgetRequest, Kind, ManualClock, Observation, ObserveOutcome, Timestamp, Told, Value};
@@ -49,8 +49,8 @@ fn learn(store: &Engine) {
 }
 
 /// Every row of what was learnt, sorted.
-fn rows(store: &Engine) -> Vec<Row> {
-    let mut rows: Vec<Row> = store.writer().learnt.all_rows().collect();
+fn rows(store: &Engine) -> Vec<LearntRow> {
+    let mut rows: Vec<LearntRow> = store.writer().learnt.all_rows().collect();
     rows.sort_by(|a, b| (a.part, &a.key).cmp(&(b.part, &b.key)));
     rows
 }
@@ -150,9 +150,9 @@ fn rows_that_were_being_replaced_when_the_program_died_are_not_used() {
     kitchen(&store);
     let learnt = rows(&store);
     // As after the first piece of a long fold.
-    let replacing = Row::new(crate::learning::LearntPart::Withdrawn, &crate::learning::REPLACING, Some(&()));
+    let replacing = LearntRow::new(crate::learning::LearntPart::Withdrawn, &crate::learning::REPLACING, Some(&()));
     let gone = learnt.iter().rev().find(|row| row.part == crate::learning::LearntPart::Procedure).unwrap();
-    let gone = Row { payload: None, ..gone.clone() };
+    let gone = LearntRow { payload: None, ..gone.clone() };
     store.write_learnt(&mut store.writer(), &[replacing, gone], true).unwrap();
     drop(store);
     let store = open(&storage, false);
@@ -244,7 +244,7 @@ fn a_head_that_noted_no_unsettled_pronouns_is_read_and_a_correction_has_all_lear
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum RefoldOperation {
     Tell { id: u64, text: usize, session: Option<usize>, goal: Option<usize> },
     Fact { id: u64, text: usize },
     ForgetNth(usize),
@@ -257,16 +257,16 @@ const TEXTS: [&str; 7] = ["boil water", "add tea", "pour", "slice bread", "butte
 const FACTS: [&str; 4] =
     ["The mug is in the kitchen.", "The mug is on the table.", "Clara is in the garden.", "She went to the hall."];
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<RefoldOperation>> {
     let tell = (0..40_u64, 0..TEXTS.len(), prop::option::of(0..4_usize), prop::option::of(0..3_usize))
-        .prop_map(|(id, text, session, goal)| Step::Tell { id, text, session, goal });
+        .prop_map(|(id, text, session, goal)| RefoldOperation::Tell { id, text, session, goal });
     let step = prop_oneof![
         12 => tell,
-        2 => (0..10_u64, 0..FACTS.len()).prop_map(|(id, text)| Step::Fact { id, text }),
-        1 => (0..40_usize).prop_map(Step::ForgetNth),
-        4 => (1..30_usize).prop_map(Step::Learn),
-        1 => Just(Step::Kill),
-        1 => Just(Step::Compact),
+        2 => (0..10_u64, 0..FACTS.len()).prop_map(|(id, text)| RefoldOperation::Fact { id, text }),
+        1 => (0..40_usize).prop_map(RefoldOperation::ForgetNth),
+        4 => (1..30_usize).prop_map(RefoldOperation::Learn),
+        1 => Just(RefoldOperation::Kill),
+        1 => Just(RefoldOperation::Compact),
     ];
     prop::collection::vec(step, 1..90)
 }
@@ -280,28 +280,28 @@ proptest! {
         let mut store = open(&storage, phi);
         for step in steps {
             match step {
-                Step::Tell { id, text, session, goal } => {
+                RefoldOperation::Tell { id, text, session, goal } => {
                     let (session, goal) = (session.map(|s| format!("s{s}")), goal.map(|g| format!("goal {g}")));
                     drop(tell(&store, action(id, TEXTS[text], id as i64 * 45, session.as_deref(), goal.as_deref())));
                 }
-                Step::Fact { id, text } => {
+                RefoldOperation::Fact { id, text } => {
                     let told = action(100 + id, FACTS[text], id as i64 * 45, None, None);
                     drop(tell(&store, Told { kind: Kind::Text, ..told }));
                 }
-                Step::ForgetNth(number) => {
+                RefoldOperation::ForgetNth(number) => {
                     let events = store.view().unwrap().list_events(None, 1_000).unwrap();
                     if let Some(event) = events.get(number % events.len().max(1)) {
                         let episode: EpisodeId = event.episode;
                         store.forget(&ForgetRequest::Episodes(vec![episode])).unwrap();
                     }
                 }
-                Step::Learn(limit) => drop(store.learn_pending(limit).unwrap()),
-                Step::Kill => {
+                RefoldOperation::Learn(limit) => drop(store.learn_pending(limit).unwrap()),
+                RefoldOperation::Kill => {
                     drop(store);
                     storage = MemoryStorage::from_image(storage.image());
                     store = open(&storage, phi);
                 }
-                Step::Compact => drop(store.compact().unwrap()),
+                RefoldOperation::Compact => drop(store.compact().unwrap()),
             }
             let view = store.view().unwrap();
             let visible: Vec<String> =

@@ -43,10 +43,10 @@ const HEAD: &str = "SVHD";
 const ENTITIES: &str = "SVEN";
 const JOURNAL: &str = "SVJR";
 const JOURNAL_ENTRY: usize = 32;
-/// Longest header: names are at most 1 KiB.
-const MAX_HEAD: u64 = 16 << 10;
+/// Maximum length of the header, in bytes. Names have at most 1 KiB.
+const MAX_HEAD_BYTES: u64 = 16 << 10;
 
-/// What the file says of itself.
+/// Header of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SnapshotHeader {
     pub instance: String,
@@ -67,7 +67,7 @@ pub(crate) struct SnapshotHeader {
 /// Digest, event and age of a told observation that only its content identifies.
 pub(crate) type RecentTold = (Digest, EventId, Duration);
 
-/// What is to be written: one state of the writer.
+/// Content to write: one state of the writer.
 pub(crate) struct Saving {
     pub header: SnapshotHeader,
     pub entities: BTreeMap<String, u64>,
@@ -75,7 +75,7 @@ pub(crate) struct Saving {
     pub search: Arc<dyn Search>,
 }
 
-/// What was read.
+/// Content that was read.
 pub(crate) struct Loaded {
     pub header: SnapshotHeader,
     pub entities: BTreeMap<String, u64>,
@@ -83,7 +83,7 @@ pub(crate) struct Loaded {
     pub index: CompressedIndex,
 }
 
-/// Where the file is looked for, and whose it must be.
+/// Where a saved index lies, and the store that it must belong to.
 pub(crate) struct SavedIndexPlace<'s> {
     pub storage: &'s dyn Storage,
     pub generation: Generation,
@@ -150,8 +150,8 @@ pub(crate) enum Unfit {
 }
 
 impl<'s> SavedIndexPlace<'s> {
-    /// Where the index of the present generation is saved.
-    pub(crate) fn of(database: &'s Database, instance: &'s str) -> Self {
+    /// Returns the place of the saved index of the present generation.
+    pub(crate) fn in_generation(database: &'s Database, instance: &'s str) -> Self {
         Self { storage: database.storage(), generation: database.generation(), instance }
     }
 
@@ -185,7 +185,7 @@ impl<'s> SavedIndexPlace<'s> {
 }
 
 fn read_header(input: &mut &[u8]) -> Result<SnapshotHeader, SectionError> {
-    let bytes = read_section(input, HEAD, MAX_HEAD)?;
+    let bytes = read_section(input, HEAD, MAX_HEAD_BYTES)?;
     let Some((version, bytes)) = bytes.split_first_chunk() else {
         return Err(SectionError::content(HEAD, "it is empty"));
     };

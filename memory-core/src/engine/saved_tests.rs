@@ -148,7 +148,7 @@ fn without_index(image: &Image) -> Image {
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum SaveOperation {
     Tell { id: Option<u8>, seconds: i64, text: usize, entity: Option<usize> },
     Perceive { start: i64, length: i64, texts: usize },
     ForgetEntity(usize),
@@ -162,10 +162,10 @@ enum Step {
 
 const SPACES: [&str; 2] = ["letters-1", "letters-2"];
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<SaveOperation>> {
     let tell = (prop::option::of(0..4_u8), 0..400_i64, 0..TEXTS.len(), prop::option::of(0..NAMES.len()))
-        .prop_map(|(id, seconds, text, entity)| Step::Tell { id, seconds: seconds / 9 * 9, text, entity });
-    let perceive = (0..40_i64, 5..12_i64, 0..3_usize).prop_map(|(start, length, texts)| Step::Perceive {
+        .prop_map(|(id, seconds, text, entity)| SaveOperation::Tell { id, seconds: seconds / 9 * 9, text, entity });
+    let perceive = (0..40_i64, 5..12_i64, 0..3_usize).prop_map(|(start, length, texts)| SaveOperation::Perceive {
         start: start * 10,
         length,
         texts,
@@ -173,13 +173,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         12 => tell,
         3 => perceive,
-        1 => (0..NAMES.len()).prop_map(Step::ForgetEntity),
-        1 => (0..400_i64, 0..20_i64).prop_map(|(start, length)| Step::ForgetSpan(start, start + length)),
-        3 => (1..9_usize).prop_map(Step::Embed),
-        1 => (0..SPACES.len()).prop_map(Step::Space),
-        3 => Just(Step::Save),
-        1 => Just(Step::Compact),
-        1 => Just(Step::Kill),
+        1 => (0..NAMES.len()).prop_map(SaveOperation::ForgetEntity),
+        1 => (0..400_i64, 0..20_i64).prop_map(|(start, length)| SaveOperation::ForgetSpan(start, start + length)),
+        3 => (1..9_usize).prop_map(SaveOperation::Embed),
+        1 => (0..SPACES.len()).prop_map(SaveOperation::Space),
+        3 => Just(SaveOperation::Save),
+        1 => Just(SaveOperation::Compact),
+        1 => Just(SaveOperation::Kill),
     ];
     prop::collection::vec(step, 1..60)
 }
@@ -197,40 +197,40 @@ proptest! {
         let mut saved = false;
         for step in &steps {
             match step {
-                Step::Tell { id, seconds, text, entity } => {
+                SaveOperation::Tell { id, seconds, text, entity } => {
                     let entity = entity.map(|entity| NAMES[entity]);
                     let before = store.stats().hidden;
                     store.observe(vec![told("asr", *id, *seconds, TEXTS[*text], entity)]).unwrap();
                     exact &= store.stats().hidden == before;
                 }
-                Step::Perceive { start, length, texts } => {
+                SaveOperation::Perceive { start, length, texts } => {
                     store.observe(vec![segment(*start, *length, &TEXTS[..*texts])]).unwrap();
                     // It may have taken in what was told.
                     exact = false;
                 }
-                Step::ForgetEntity(name) => {
+                SaveOperation::ForgetEntity(name) => {
                     store.forget(&ForgetRequest::Entity(NAMES[*name].into())).unwrap();
                     exact = false;
                 }
-                Step::ForgetSpan(start, end) => {
+                SaveOperation::ForgetSpan(start, end) => {
                     store.forget(&ForgetRequest::Span(TimeSpan::new(at(*start), at(*end)))).unwrap();
                     exact = false;
                 }
-                Step::Embed(limit) => prop_assert!(store.embed_pending(*limit).unwrap().embeddings <= store.stats().events),
-                Step::Space(one) => {
+                SaveOperation::Embed(limit) => prop_assert!(store.embed_pending(*limit).unwrap().embeddings <= store.stats().events),
+                SaveOperation::Space(one) => {
                     space = SPACES[*one];
                     store.set_text_embedder(Some(Arc::new(Letters(space))));
                 }
-                Step::Save => {
+                SaveOperation::Save => {
                     let written = store.save_index(SaveIndex::Now).unwrap();
                     prop_assert!(written.is_some_and(|written| written.bytes > 0));
                     saved = true;
                 }
-                Step::Compact => {
+                SaveOperation::Compact => {
                     store.compact().unwrap();
                     saved = false;
                 }
-                Step::Kill => {
+                SaveOperation::Kill => {
                     storage = MemoryStorage::from_image(storage.image());
                     store = with_space(storage.clone(), Some(space));
                     prop_assert_eq!(store.writer().saved.is_some(), saved);

@@ -14,32 +14,32 @@ use crate::store::records::Change;
 use crate::store::tables::WriteTables;
 use crate::{IndexSaved, MaintenanceError, SaveIndex};
 
-/// Below so many events building the index takes no time that anybody would notice.
-const SMALLEST: u64 = 1024;
-/// It is saved again once so great a part of it is new: what is written stays in proportion to what is told, and what is read
-/// again after a kill in proportion to the memory.
-const NEW_PART: u64 = 32;
-/// Of a program that ends, a smaller part is worth it: the next one opens the sooner.
-const NEW_PART_AT_END: u64 = 64;
-/// Least time between two savings.
-const INTERVAL: Duration = Duration::from_secs(300);
+/// Number of events below which the index is not saved, because it is built again in no time.
+const MIN_EVENTS: u64 = 1024;
+/// The index is saved again once one part in so many of it is new. The bytes written stay in proportion to the events, and the
+/// time to open after a kill stays in proportion to the memory.
+const NEW_SHARE: u64 = 32;
+/// The same for a program that ends: a smaller share is worth saving, because the next start is faster.
+const NEW_SHARE_AT_EXIT: u64 = 64;
+/// Minimum time between two saves.
+const MIN_INTERVAL: Duration = Duration::from_secs(300);
 
 /// Held while the index is saved.
 #[derive(Default)]
 pub(crate) struct SavingState {
-    /// When it was tried last, monotonic.
+    /// Monotonic time of the last attempt.
     tried: Option<Duration>,
 }
 
 impl SavingState {
     fn is_due(&self, when: SaveIndex, writer: &Writer, now: Duration) -> bool {
         let (new, events) = (writer.index.unsaved(), writer.live.len());
-        let rested = self.tried.is_none_or(|tried| now.saturating_sub(tried) >= INTERVAL);
-        let worth = |part: u64| events >= SMALLEST && new > 0 && new.saturating_mul(part) >= events;
+        let rested = self.tried.is_none_or(|tried| now.saturating_sub(tried) >= MIN_INTERVAL);
+        let worth = |part: u64| events >= MIN_EVENTS && new > 0 && new.saturating_mul(part) >= events;
         match when {
             SaveIndex::Now => true,
-            SaveIndex::IfDue => rested && worth(NEW_PART),
-            SaveIndex::AtEnd => worth(NEW_PART_AT_END),
+            SaveIndex::IfDue => rested && worth(NEW_SHARE),
+            SaveIndex::AtEnd => worth(NEW_SHARE_AT_EXIT),
         }
     }
 }
@@ -58,7 +58,7 @@ impl Engine {
             }
             state.tried = Some(begin);
             let saving = self.take_state(&mut writer, generation)?;
-            // Made under the lock, so that whoever removes the files of this generation removes it too.
+            // Created under the lock, so that removing the files of this generation removes it too.
             let file = self.database.storage().create(&saved_index::new_name(generation)).map_err(saving_failed)?;
             (generation, saving, file, writer.index.take_unsaved())
         };

@@ -45,7 +45,7 @@ pub(super) enum Stored {
     Shared(u64),
 }
 
-/// What a row of an event says.
+/// Reads the row of an event: a vector of its own, or the key of a shared one.
 pub(super) fn stored(space: u32, event: u64, dimensions: u32, sealed: &[u8]) -> Result<Stored> {
     let damaged = |detail: String| Failure::damaged(VECTOR.table, format!("({space}, {event})"), detail);
     let payload = envelope::open_bytes(VECTOR, &vector_key(space, event), sealed).map_err(damaged)?;
@@ -66,7 +66,7 @@ pub(super) struct SharedVector {
     pub count: u32,
     /// Empty if it was forgotten.
     pub vector: Vec<i16>,
-    /// What a place was founded on.
+    /// The first picture of a place; `None` for a vector of words.
     pub founding: Option<Founding>,
 }
 
@@ -80,14 +80,14 @@ pub(super) struct Founding {
 /// Why an event has a shared vector no longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Release {
-    /// It was forgotten.
+    /// The event was forgotten.
     Forgotten,
-    /// It is a part of this event now, which shows the same.
+    /// The event is now part of this event, which shows the same.
     PartOf(u64),
 }
 
 impl SharedVector {
-    /// Of a space with so many dimensions.
+    /// Opens a shared vector of a space with this number of dimensions.
     pub(super) fn open(space: u32, key: u64, dimensions: u32, sealed: &[u8]) -> Result<Self> {
         let shared = Self::of_any_space(space, key, sealed)?;
         if shared.vector.len() != dimensions as usize && !shared.vector.is_empty() {
@@ -243,9 +243,10 @@ enum KnownVector {
     Shared(u64),
 }
 
-/// Most vectors that are known, and of them those that are shared already when it is filled.
-const MOST_KNOWN: usize = 4096;
-const MOST_SHARED: usize = 1024;
+/// Maximum number of known vectors.
+const MAX_KNOWN: usize = 4096;
+/// Maximum number of vectors already shared that are loaded at the start.
+const MAX_PRELOADED: usize = 1024;
 
 fn hash(vector: &[i16]) -> u64 {
     let bytes: Vec<u8> = vector.iter().flat_map(|component| component.to_le_bytes()).collect();
@@ -259,7 +260,7 @@ fn known_shared(
     dimensions: u32,
 ) -> Result<HashMap<u64, KnownVector>> {
     let mut known = HashMap::new();
-    for entry in table.range((space, FIRST)..=(space, u64::MAX))?.rev().take(MOST_SHARED) {
+    for entry in table.range((space, FIRST)..=(space, u64::MAX))?.rev().take(MAX_PRELOADED) {
         let (key, value) = entry?;
         let key = key.value().1;
         if let Some(shared) = if_sound(SharedVector::open(space, key, dimensions, value.value()))? {
@@ -279,7 +280,7 @@ impl Lately {
         vector: &[i16],
     ) -> Result<()> {
         let dimensions = u32::try_from(vector.len()).unwrap_or(u32::MAX);
-        if self.space != space || self.known.len() >= MOST_KNOWN {
+        if self.space != space || self.known.len() >= MAX_KNOWN {
             (self.space, self.known) = (space, known_shared(&**table, space, dimensions)?);
         }
         let hash = hash(vector);

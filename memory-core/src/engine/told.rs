@@ -12,7 +12,7 @@ use crate::store::records::{Digest, EpisodeBody, EventBody, EventRow, forgotten_
 use crate::store::tables;
 use crate::{EpisodeId, EventId, ObserveOutcome, Origin, Timestamp, Told};
 
-/// Most corrections of one observation through which a late redelivery is followed.
+/// Maximum number of corrections of one observation through which a late redelivery is traced.
 const MAX_CHAIN: usize = 32;
 
 impl Draft<'_> {
@@ -20,7 +20,7 @@ impl Draft<'_> {
     pub(crate) fn tell(&mut self, told: Told, journal: &Journal) -> Result<ObserveOutcome> {
         let redelivered = told.redelivered;
         let (pose, robot_pose) = (told.pose.clone(), told.robot_pose.clone());
-        let body = match admit::told(told, self.moment) {
+        let body = match admit::admit_told(told, self.moment) {
             Ok(body) => body,
             Err(message) => return Ok(ObserveOutcome::Rejected { message }),
         };
@@ -135,7 +135,7 @@ impl Draft<'_> {
         if let Some(segment) = self.segment_at(body.start, &body.source)? {
             return Ok((segment, false));
         }
-        let stream = StreamKey::of(body);
+        let stream = StreamKey::from_event(body);
         let key = match &stream {
             StreamKey::Session(name) => joined(&[b"session", name.as_bytes()], &[]),
             StreamKey::Source(name) => joined(&[b"source", name.as_bytes()], &[]),

@@ -15,25 +15,25 @@ use crate::store::tables::{self, META, ReadTables};
 use crate::{EventId, Kind, TimeSpan, Timestamp, Value};
 
 pub(crate) const PLACE_ROW: RecordType = RecordType { table: "meta", tag: 14, version: 1 };
-/// The attribute with the old name, beside `place` with the new one.
+/// Attribute with the old name of a place; `place` has the new one.
 pub(super) const RENAMES: &str = "renames";
-/// What the keys begin with; they go on with the event.
-const PREFIX: &str = "place ";
-/// Greater than every key with the prefix.
-const END: &str = "place~";
+/// Prefix of the keys; the number of the event follows.
+const KEY_PREFIX: &str = "place ";
+/// Upper bound of all keys with the prefix.
+const KEY_END: &str = "place~";
 
 /// A row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlaceRow {
     event: u64,
-    /// From when to when.
+    /// Begin and end.
     at: (i64, i64),
     /// The name before; `None` where a place is named and none renamed.
     old: Option<String>,
     name: String,
 }
 
-/// What an event tells of a place.
+/// What an event tells about a place.
 pub(super) struct ToldPlace {
     at: (i64, i64),
     old: Option<String>,
@@ -43,7 +43,7 @@ pub(super) struct ToldPlace {
 impl ToldPlace {
     /// By the attributes of an event, or by its words: "The workshop is called the lab now." With a pose, what is named draws the
     /// map instead.
-    pub(super) fn of(body: &EventBody, posed: bool) -> Option<Self> {
+    pub(super) fn from_event(body: &EventBody, posed: bool) -> Option<Self> {
         let attributes = decode_attributes(body.attributes.as_deref()).ok()?;
         let text = |name: &str| {
             let text = attributes.get(name).and_then(Value::as_text).map(str::trim)?;
@@ -66,7 +66,7 @@ impl ToldPlace {
 }
 
 fn key(event: u64) -> String {
-    format!("{PREFIX}{event:020}")
+    format!("{KEY_PREFIX}{event:020}")
 }
 
 impl Draft<'_> {
@@ -102,7 +102,7 @@ fn for_each(
     meta: &impl ReadableTable<&'static str, &'static [u8]>,
     visit: &mut dyn FnMut(Result<PlaceRow>),
 ) -> Result<()> {
-    for entry in meta.range(PREFIX..END)? {
+    for entry in meta.range(KEY_PREFIX..KEY_END)? {
         let (key, value) = entry?;
         let key = key.value();
         visit(

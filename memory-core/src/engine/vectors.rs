@@ -19,7 +19,7 @@ use crate::store::records::{Change, SPACE, Space, VECTOR};
 use crate::store::tables::{self, SPACES, VECTORS, WriteTables};
 use crate::{EventId, Sensed};
 
-/// How many vectors are handed to the index at once while they are loaded.
+/// Number of vectors that are passed to the index at once while they are loaded.
 const LOAD_CHUNK: usize = 1024;
 
 /// φ, and what the tables call its space.
@@ -200,12 +200,12 @@ pub(crate) fn drop_others(tables: &mut WriteTables<'_>, keep: u32) -> Result<()>
     Ok(())
 }
 
-/// What the tables call a space of the senses: `face:NAME`.
+/// Returns the name of a space of the senses in the tables: `face:NAME`.
 pub(crate) fn sensed_space(sensed: Sensed, name: &str) -> String {
     format!("{}:{name}", sensed.name())
 }
 
-/// What the vectors of a space describe; `None` for texts.
+/// Returns what the vectors of a space describe; `None` for texts.
 pub(crate) fn sensed_of(space: &Space) -> Option<Sensed> {
     let (sense, _) = space.name.split_once(':')?;
     Sensed::ALL.into_iter().find(|sensed| sensed.name() == sense)

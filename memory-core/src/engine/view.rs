@@ -24,15 +24,15 @@ use crate::{
     EpisodeSummary, Event, EventId, EventPage, FactFilter, Near, ReadError, Sensed, TimeSpan, Timestamp, Value,
 };
 
-/// Episodes of a page where the filter says nothing.
+/// Default number of episodes on a page.
 const DEFAULT_PAGE: usize = 50;
-/// Most episodes of a page.
+/// Maximum number of episodes on a page.
 const MAX_PAGE: usize = 1000;
 
-/// Episodes that a list by time reads one by one, the latest first, before it looks for the others by their time.
-const LOOKED_THROUGH: usize = 2_000;
-/// After so many episodes a list looks at the clock.
-const EPISODES_A_LOOK: usize = 64;
+/// Number of episodes that a list by time reads one by one, latest first, before it uses the time index.
+const MAX_SCANNED: usize = 2_000;
+/// Number of episodes between two checks of the time budget.
+const EPISODES_PER_CHECK: usize = 64;
 
 /// The index as it was published, and the tables as they are now: never older than the index.
 pub(crate) struct View {
@@ -149,7 +149,7 @@ impl View {
         let mut seen = 0_usize;
         let mut visit = |id: u64| -> Result<bool> {
             seen += 1;
-            if seen.is_multiple_of(EPISODES_A_LOOK) {
+            if seen.is_multiple_of(EPISODES_PER_CHECK) {
                 self.check_time(begin, filter.budget)?;
             }
             let Some(body) = self.visible(id)? else { return Ok(true) };
@@ -176,7 +176,7 @@ impl View {
                 for (number, entry) in self.tables.episodes.range(..before)?.rev().enumerate() {
                     let id = entry?.0.value();
                     // What is far back is looked for by its time, not read one by one.
-                    if let Some(span) = filter.span.filter(|_| number == LOOKED_THROUGH) {
+                    if let Some(span) = filter.span.filter(|_| number == MAX_SCANNED) {
                         for id in self.episodes_in(span)?.into_iter().rev().filter(|other| *other <= id) {
                             if !visit(id)? {
                                 break;
@@ -323,15 +323,15 @@ impl View {
 
 /// About how many bytes attributes take when they are written out.
 fn weight(attributes: &Attributes) -> usize {
-    fn of(value: &Value) -> usize {
+    fn value_bytes(value: &Value) -> usize {
         match value {
             Value::Text(text) => text.len() + 4,
-            Value::List(items) => items.iter().map(of).sum::<usize>() + 4,
-            Value::Map(items) => items.iter().map(|(key, value)| key.len() + 4 + of(value)).sum::<usize>() + 4,
+            Value::List(items) => items.iter().map(value_bytes).sum::<usize>() + 4,
+            Value::Map(items) => items.iter().map(|(key, value)| key.len() + 4 + value_bytes(value)).sum::<usize>() + 4,
             Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Number(_) => 12,
         }
     }
-    attributes.iter().map(|(key, value)| key.len() + 4 + of(value)).sum()
+    attributes.iter().map(|(key, value)| key.len() + 4 + value_bytes(value)).sum()
 }
 
 impl Reader for View {

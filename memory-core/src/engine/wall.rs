@@ -9,13 +9,13 @@ use parking_lot::Mutex;
 use crate::limits::MAX_FUTURE;
 use crate::{Clock, Timestamp};
 
-/// It cannot be earlier: 2024-01-01, before any of this was built.
+/// The earliest possible time, 2024-01-01: this program did not exist before.
 const EARLIEST: Timestamp = Timestamp::from_micros(1_704_067_200_000_000);
 
-/// How far behind a clock may be before it counts as wrong: as much as setting it by a little makes.
+/// How far a clock may lag before it counts as wrong. A small adjustment stays below it.
 const TOLERANCE: Duration = Duration::from_secs(60);
 
-/// How far ahead of what is known an observation may lie while the clock is wrong: longer than any robot is stored away.
+/// How far ahead of the latest event an observation may lie while the clock is wrong. No robot is stored away for longer.
 const MAX_AHEAD: Duration = Duration::from_secs(10 * 366 * 24 * 3600);
 
 /// Tells the time to the writer.
@@ -26,7 +26,7 @@ pub(crate) struct Wall {
 
 #[derive(Clone, Copy)]
 struct WallState {
-    /// It was that late already.
+    /// Lower bound of the time.
     floor: Timestamp,
     /// Monotonic time at which that was known.
     known: Duration,
@@ -35,10 +35,10 @@ struct WallState {
 
 /// The time of one transaction.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Moment {
-    /// What counts as now.
+pub(crate) struct CommitTime {
+    /// The current time.
     pub now: Timestamp,
-    /// Beyond it an observation lies too far ahead.
+    /// Latest acceptable time of an observation.
     pub latest: Timestamp,
     /// Whether the clock is behind: what is received now will seem to be older than it is once it is set.
     pub behind: bool,
@@ -52,7 +52,7 @@ impl Wall {
         Self { clock, state: Mutex::new(state) }
     }
 
-    /// What time it is at least, if the clock shows an earlier one.
+    /// Returns the lower bound of the time if the clock shows an earlier one.
     pub fn behind(&self) -> Option<Timestamp> {
         let state = *self.state.lock();
         let least = self.least(&state);
@@ -64,12 +64,12 @@ impl Wall {
     }
 
     /// The time for one transaction.
-    pub fn moment(&self) -> Moment {
+    pub fn moment(&self) -> CommitTime {
         let mut state = self.state.lock();
         let (shown, least) = (self.clock.now(), self.least(&state));
         if least.since(shown) <= TOLERANCE {
             *state = WallState { floor: shown.max(state.floor), known: self.clock.monotonic(), told: false };
-            return Moment { now: shown, latest: shown.saturating_add(MAX_FUTURE), behind: false };
+            return CommitTime { now: shown, latest: shown.saturating_add(MAX_FUTURE), behind: false };
         }
         if !std::mem::replace(&mut state.told, true) {
             tracing::warn!(
@@ -79,7 +79,7 @@ impl Wall {
         }
         // What cannot be is not written down; of what could be, the clock is the better witness.
         let now = if shown < EARLIEST { least } else { shown };
-        Moment { now, latest: least.saturating_add(MAX_AHEAD), behind: true }
+        CommitTime { now, latest: least.saturating_add(MAX_AHEAD), behind: true }
     }
 }
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::learning::Withdrawal;
 
-/// Most withdrawals that are kept, and most events of them.
-const MOST: usize = 256;
-const MOST_EVENTS: usize = 65_536;
+/// Maximum number of withdrawals that are kept.
+const MAX_WITHDRAWALS: usize = 256;
+/// Maximum number of their events.
+const MAX_WITHDRAWN_EVENTS: usize = 65_536;
 
 /// The last withdrawals, numbered. A state that was learnt beside them is brought in step, not thrown away: otherwise
 /// corrections that come often enough would keep learning from ever getting on.
@@ -28,19 +29,19 @@ impl Withdrawals {
     pub fn push(&mut self, withdrawal: Withdrawal) {
         self.events += withdrawal.events.len();
         self.entries.push_back(Arc::new(withdrawal));
-        while self.entries.len() > MOST || self.events > MOST_EVENTS {
+        while self.entries.len() > MAX_WITHDRAWALS || self.events > MAX_WITHDRAWN_EVENTS {
             let Some(oldest) = self.entries.pop_front() else { return };
             self.events -= oldest.events.len();
             self.first += 1;
         }
     }
 
-    /// What is learnt changed otherwise: whatever was learnt beside it is of no use.
+    /// Records that the learnt state changed in another way: anything learnt beside it is useless.
     pub fn restart(&mut self) {
         *self = Self { first: self.epoch() + 1, ..Self::default() };
     }
 
-    /// What came after `epoch`; `None` if not all of it is known.
+    /// Returns the withdrawals after `epoch`; `None` if not all of them are known.
     pub fn since(&self, epoch: u64) -> Option<impl Iterator<Item = &Arc<Withdrawal>> + use<'_>> {
         let from = usize::try_from(epoch.checked_sub(self.first)?).ok()?;
         Some(self.entries.iter().skip(from))
@@ -70,7 +71,7 @@ mod tests {
         assert_eq!(since(&withdrawals, begin), Some(vec![1, 2]));
         assert_eq!(since(&withdrawals, middle), Some(vec![2]));
         assert_eq!(since(&withdrawals, withdrawals.epoch()), Some(vec![]));
-        for event in 0..MOST as u64 {
+        for event in 0..MAX_WITHDRAWALS as u64 {
             withdrawals.push(hidden(event));
         }
         assert_eq!(since(&withdrawals, middle), None, "the second one is not kept any more");

@@ -30,7 +30,7 @@ impl View {
         self.page(query, &hits, matches.total, Some(matches))
     }
 
-    /// What is like the example, and holds the words if some are asked for.
+    /// Finds what is like the example, and holds the words if some are given.
     fn search_alike(&self, query: &WordQuery, alike_to: &AlikeTo) -> Result<WordPage, WordSearchError> {
         let everything = WordQuery { limit: usize::MAX, ..query.clone() };
         let find = || self.published.search.find(&everything, None);

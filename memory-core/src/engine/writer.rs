@@ -29,14 +29,14 @@ use crate::store::records::{Behind, Digest, EVENT, EpisodeBody, EventRow, Head};
 use crate::store::tables::{self, ENTITY, META, ReadTables};
 use crate::{AbsentRole, Clock, EventId, Origin, PendingWork, Stats, Timestamp};
 
-/// How many documents are handed to the index at once while it is rebuilt.
+/// Number of documents that are passed to the index at once while it is rebuilt.
 const REBUILD_CHUNK: usize = 4096;
 
-/// Events from which on it is worth a line in the log that the index was built anew.
-const WORTH_TELLING: u64 = 1024;
+/// Number of events from which a rebuild of the index is logged.
+const MIN_LOGGED_REBUILD: u64 = 1024;
 
-/// How many chunks may be decoded before they are indexed.
-const CHUNKS_AHEAD: usize = 4;
+/// Maximum number of chunks that are decoded before they are indexed.
+const MAX_CHUNKS_AHEAD: usize = 4;
 
 /// Visible events as they are read back.
 #[derive(Default)]
@@ -50,7 +50,7 @@ struct Recovered {
 pub(crate) struct Writer {
     pub head: Head,
     pub index: IndexSeat,
-    /// Where visible events were.
+    /// Positions of visible events.
     pub positions: Positions,
     pub journal: Journal,
     /// Visible events.
@@ -65,9 +65,9 @@ pub(crate) struct Writer {
     /// Texts in the space of pictures.
     pub picture_texts: Option<Arc<dyn TextEmbedder>>,
     pub place_spaces: Arc<[PlaceSpace]>,
-    /// What was learnt up to its cursor.
+    /// Learnt state up to its cursor.
     pub learnt: Arc<Learnt>,
-    /// What was hidden lately: what is learnt beside it loses that too.
+    /// Recent withdrawals. What was learnt beside them loses the same events.
     pub withdrawals: Withdrawals,
     /// Events that were told while the clock was behind.
     pub behind: Behind,
@@ -98,7 +98,7 @@ impl Writer {
                 Ok(writer) => writer,
                 Err(unfit) => {
                     let writer = Self::rebuild(transaction, clock, place.generation, options, &mut |_| {})?;
-                    if writer.live.len() >= WORTH_TELLING || !matches!(unfit, Unfit::Missing) {
+                    if writer.live.len() >= MIN_LOGGED_REBUILD || !matches!(unfit, Unfit::Missing) {
                         let events = writer.live.len();
                         tracing::info!(events, why = %unfit, "the index was built anew, not read from its file");
                     }
@@ -183,7 +183,7 @@ impl Writer {
         let (now, behind) = (clock.now(), self.behind);
         let monotonic = clock.monotonic();
         std::thread::scope(|scope| {
-            let (sender, receiver) = std::sync::mpsc::sync_channel(CHUNKS_AHEAD);
+            let (sender, receiver) = std::sync::mpsc::sync_channel(MAX_CHUNKS_AHEAD);
             let reader = scope.spawn(move || read_events(tables, after, now, behind, &sender));
             for chunk in receiver {
                 let Recovered { documents, unkeyed, damaged } = chunk;
@@ -238,7 +238,7 @@ impl Writer {
         self.learnt_openings = before.learnt_openings + 1;
     }
 
-    /// What follows the commit and is not done yet.
+    /// Returns the work that follows the commit and is not done yet.
     pub(crate) fn pending_work(&self) -> PendingWork {
         PendingWork {
             embeddings: self.pending.len(),
@@ -252,7 +252,7 @@ impl Writer {
         self.duplicates += duplicates;
     }
 
-    /// What answers are to name as not available.
+    /// Returns the names of what is not available, for answers.
     fn absent_roles(&self) -> Arc<[AbsentRole]> {
         if !self.learnt.is_unsettled() {
             return Arc::clone(&self.absent);
@@ -265,7 +265,7 @@ impl Writer {
         self.absent.iter().cloned().chain([learning]).collect()
     }
 
-    /// What readers are to see from now on.
+    /// Returns the state that readers see from now on.
     pub(crate) fn publish(&self) -> Published {
         let numbered = |space: &SpaceInUse| space.number.map(|number| (number, space.space.dimensions));
         Published {

@@ -13,17 +13,19 @@ use crate::pose::wrapped;
 use crate::store::{EventBody, decode_attributes, encode_attributes};
 use crate::{Kind, Origin, Pose, Value};
 
-/// Segments and events that are no farther apart go on, microseconds: cuts and encoders leave small gaps.
-const BREAK: i64 = 2_000_000;
-/// How far wall clock and stream may run apart within a stay, microseconds: the wall time of a stretch follows from its stream time.
-const CLOCKS: i64 = 100_000;
-/// How far from where a stay began a robot may stand, metres, and how far it may turn, radians: what a localisation wanders.
-const STANDS: f64 = 0.5;
-const TURNS: f64 = 0.35;
-/// A stay ends with its hour: gists are of hours.
-const HOUR: i64 = 3_600_000_000;
+/// Maximum gap, in microseconds, between segments and events that belong together. Cuts and encoders leave small gaps.
+const MAX_GAP_US: i64 = 2_000_000;
+/// Maximum drift, in microseconds, between wall clock and stream within a stay: the wall time of a part follows from its stream
+/// time.
+const MAX_CLOCK_DRIFT_US: i64 = 100_000;
+/// Maximum distance, in metres, from where a stay began. Localisation wanders that much.
+const MAX_SHIFT_M: f64 = 0.5;
+/// Maximum turn, in radians, from the heading at which a stay began.
+const MAX_TURN_RAD: f64 = 0.35;
+/// Longest stay, in microseconds. A stay ends with its hour, because gists summarise hours.
+const HOUR_US: i64 = 3_600_000_000;
 
-/// A space of pictures in which places can be told apart. Whoever knows the models says so; a memory knows none by itself.
+/// A space of pictures in which places can be told apart. The caller names it, because a memory knows no models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlaceSpace {
     /// The name of the space.
@@ -44,7 +46,7 @@ pub(crate) fn gamma(known: &[PlaceSpace], space: &str) -> Option<f32> {
     known.iter().find(|known| known.space == space).map(|known| known.gamma)
 }
 
-/// What consolidation compares of a perceived segment, or of a stay that took in some.
+/// Features of a perceived segment, or of a stay that absorbed some, which consolidation compares.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sketch {
     pub episode: u64,
@@ -54,11 +56,11 @@ pub(crate) struct Sketch {
     pub source: String,
     pub session: String,
     pub media: Option<String>,
-    /// What it looks like, where an encoder said so: a unit vector, and γ of its space.
+    /// Embedding of its picture, if an encoder made one: a unit vector, and γ of its space.
     pub picture: Option<(Vec<f32>, f32)>,
     /// The first picture, which bounds how far the average drifts.
     pub anchor: Option<Vec<f32>>,
-    /// Where it was, if that is known: the pose of its first event.
+    /// Position, if it is known: the pose of its first event.
     pub pose: Option<Pose>,
     /// Its events in words, sorted: what tells segments without pictures apart.
     pub texts: Vec<String>,
@@ -70,9 +72,9 @@ impl Sketch {
         let stream = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
         let offset = |sketch: &Self| sketch.start.saturating_sub(stream(sketch.stream.0));
         (&self.source, &self.session, &self.media) == (&next.source, &next.session, &next.media)
-            && self.start.div_euclid(HOUR) == next.start.div_euclid(HOUR)
-            && next.start.saturating_sub(self.end).abs() <= BREAK
-            && offset(self).abs_diff(offset(next)) <= CLOCKS.unsigned_abs()
+            && self.start.div_euclid(HOUR_US) == next.start.div_euclid(HOUR_US)
+            && next.start.saturating_sub(self.end).abs() <= MAX_GAP_US
+            && offset(self).abs_diff(offset(next)) <= MAX_CLOCK_DRIFT_US.unsigned_abs()
             && self.stands_where(next)
             && self.shows_the_same(next)
     }
@@ -81,8 +83,8 @@ impl Sketch {
     fn stands_where(&self, next: &Self) -> bool {
         match (&self.pose, &next.pose) {
             (Some(own), Some(other)) => {
-                own.distance(other).is_some_and(|distance| distance <= STANDS)
-                    && wrapped(own.yaw - other.yaw).abs() <= TURNS
+                own.distance(other).is_some_and(|distance| distance <= MAX_SHIFT_M)
+                    && wrapped(own.yaw - other.yaw).abs() <= MAX_TURN_RAD
             }
             (None, None) => true,
             _ => false,
@@ -116,7 +118,7 @@ impl Sketch {
 pub(crate) struct Joined {
     /// The events, in order of their begins.
     pub events: Vec<u64>,
-    /// What they are together.
+    /// The merged segment.
     pub body: EventBody,
 }
 
@@ -156,7 +158,7 @@ pub(crate) fn joined(mut events: Vec<(u64, EventBody)>) -> Vec<Joined> {
 
 fn goes_on(one: &EventBody, next: &EventBody) -> bool {
     (&one.text, one.kind, one.modality, &one.source) == (&next.text, next.kind, next.modality, &next.source)
-        && next.start.saturating_sub(one.end) <= BREAK
+        && next.start.saturating_sub(one.end) <= MAX_GAP_US
 }
 
 /// The confidence of the whole is the mean of the parts.
@@ -218,14 +220,14 @@ mod tests {
     use super::*;
     use crate::Modality;
 
-    const SECOND: i64 = 1_000_000;
+    const SECOND_US: i64 = 1_000_000;
 
     fn sketch(episode: u64, start: i64, picture: &[f32]) -> Sketch {
-        let micros = |at: i64| u64::try_from(at * SECOND).unwrap();
+        let micros = |at: i64| u64::try_from(at * SECOND_US).unwrap();
         Sketch {
             episode,
-            start: start * SECOND,
-            end: (start + 10) * SECOND,
+            start: start * SECOND_US,
+            end: (start + 10) * SECOND_US,
             stream: (micros(start), micros(start + 10)),
             source: "eye".into(),
             session: "s".into(),
@@ -244,9 +246,9 @@ mod tests {
             kind: Kind::Object,
             modality: Modality::Visual,
             timed: true,
-            start: start * SECOND,
-            end: end * SECOND,
-            stream: Some((u64::try_from(start * SECOND).unwrap(), u64::try_from(end * SECOND).unwrap())),
+            start: start * SECOND_US,
+            end: end * SECOND_US,
+            stream: Some((u64::try_from(start * SECOND_US).unwrap(), u64::try_from(end * SECOND_US).unwrap())),
             received: 0,
             confidence: 0.5,
             source: "eye".into(),
@@ -302,7 +304,7 @@ mod tests {
         assert_eq!(groups.len(), 1, "the dog was away for eight seconds");
         assert_eq!(groups[0].events, [1, 3, 5]);
         let body = &groups[0].body;
-        assert_eq!((body.start, body.end), (0, 30 * SECOND));
+        assert_eq!((body.start, body.end), (0, 30 * SECOND_US));
         assert_eq!(body.stream, Some((0, 30_000_000)));
     }
 

@@ -6,23 +6,23 @@ use crate::Origin;
 use crate::Value;
 use crate::store::{EpisodeBody, EventBody, decode_attributes};
 
-/// How far apart consecutive told observations of one episode may be.
+/// Maximum time between consecutive told observations of one episode.
 pub const MAX_GAP: Duration = Duration::from_secs(60);
 
-/// Most events of a told episode: a sender that speaks all day long would otherwise make one that never ends.
+/// Maximum number of events in a told episode. Without it, a sender that never pauses would make an episode that never ends.
 pub const MAX_EVENTS: u32 = 4096;
 
-/// What consecutive told observations have in common.
+/// Key that consecutive told observations of one episode share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StreamKey {
-    /// One execution of a task, whoever tells of it.
+    /// One execution of a task, from any source.
     Session(String),
     /// The program that says so.
     Source(String),
 }
 
 impl StreamKey {
-    pub(crate) fn of(body: &EventBody) -> Self {
+    pub(crate) fn from_event(body: &EventBody) -> Self {
         let attributes = decode_attributes(body.attributes.as_deref()).unwrap_or_default();
         match attributes.get("session") {
             Some(Value::Text(session)) if !session.trim().is_empty() => Self::Session(session.clone()),

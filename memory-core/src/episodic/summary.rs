@@ -2,10 +2,10 @@
 
 use crate::Event;
 
-/// Most characters of a summary.
+/// Maximum number of characters in a summary.
 const MAX_CHARS: usize = 160;
 
-/// How many events are looked at for a summary.
+/// Number of events that a summary is made from.
 pub(crate) const SUMMARY_EVENTS: usize = 8;
 
 /// One line made from the first events of an episode: who said or did what.

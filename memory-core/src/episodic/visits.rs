@@ -10,20 +10,20 @@ use std::time::Duration;
 use crate::language::english::space::at_place;
 use crate::{Attributes, Event, Kind, Pose, PoseOf, TimeSpan, Timestamp, Told, Value};
 
-/// The source of visits.
+/// Source of the events that record visits.
 pub const VISIT_SOURCE: &str = "places";
-/// The attribute that marks a visit.
-const VISIT: &str = "visit";
-/// Who is at a place for less only passes its edge.
-const ARRIVED: Duration = Duration::from_secs(3);
-/// Who is back within this never left.
-const LEFT: Duration = Duration::from_secs(10);
-/// After so long without a pose nothing is known of where the robot was.
-const SILENT: Duration = Duration::from_secs(60);
-/// How often a visit that goes on is told again: what a power cut can take of it.
-const RETOLD: Duration = Duration::from_secs(300);
-/// Longest part of a visit, microseconds: parts end with the hour.
-const PART: i64 = 3_600_000_000;
+/// Attribute that marks a visit.
+const VISIT_ATTRIBUTE: &str = "visit";
+/// Minimum length of a visit. A shorter one only crosses the edge of the place.
+const MIN_VISIT: Duration = Duration::from_secs(3);
+/// Absence up to which a robot that returns counts as never gone.
+const MAX_ABSENCE: Duration = Duration::from_secs(10);
+/// Time without a pose after which the position counts as unknown.
+const POSE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Interval at which an ongoing visit is stored again: what a power cut can lose of it.
+const UPDATE_INTERVAL: Duration = Duration::from_secs(300);
+/// Longest part of a visit, in microseconds. Parts end with the hour.
+const PART_US: i64 = 3_600_000_000;
 
 /// Follows the robot from place to place.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ pub struct VisitTracker {
 struct CurrentVisit {
     place: String,
     span: TimeSpan,
-    /// Where the robot was when it had arrived.
+    /// Pose of the robot on arrival.
     pose: Pose,
     /// The end as it was told last.
     told: Timestamp,
@@ -49,7 +49,7 @@ impl VisitTracker {
     /// departure, or both.
     pub fn moved(&mut self, at: Timestamp, pose: &Pose, place: Option<&str>) -> Vec<Told> {
         let mut told = Vec::new();
-        let silent = self.last.is_some_and(|last| at < last || at.since(last) > SILENT);
+        let silent = self.last.is_some_and(|last| at < last || at.since(last) > POSE_TIMEOUT);
         if silent {
             told.extend(self.end());
         }
@@ -62,21 +62,21 @@ impl VisitTracker {
         }
         if let Some(visit) = &mut self.visit {
             if here {
-                let hour = Timestamp::from_micros(at.as_micros() - at.as_micros().rem_euclid(PART));
+                let hour = Timestamp::from_micros(at.as_micros() - at.as_micros().rem_euclid(PART_US));
                 if visit.span.start < hour {
                     visit.span.end = hour;
                     told.push(visit.tell());
                     (visit.span.start, visit.told) = (hour, hour);
                 }
                 visit.span.end = at;
-                if at.since(visit.told) >= RETOLD {
+                if at.since(visit.told) >= UPDATE_INTERVAL {
                     told.push(visit.tell());
                 }
-            } else if at.since(visit.span.end) >= LEFT {
+            } else if at.since(visit.span.end) >= MAX_ABSENCE {
                 told.extend(self.depart());
             }
         }
-        if let Some((_, since)) = self.arriving.as_ref().filter(|(_, since)| at.since(*since) >= ARRIVED) {
+        if let Some((_, since)) = self.arriving.as_ref().filter(|(_, since)| at.since(*since) >= MIN_VISIT) {
             let since = *since;
             told.extend(self.depart());
             if let Some((place, _)) = self.arriving.take() {
@@ -113,10 +113,10 @@ impl CurrentVisit {
         let attributes = [
             ("derived".to_owned(), Value::Bool(true)),
             ("place".to_owned(), Value::Text(self.place.clone())),
-            (VISIT.to_owned(), Value::Bool(true)),
+            (VISIT_ATTRIBUTE.to_owned(), Value::Bool(true)),
         ];
         Told {
-            id: Some(VISIT.into()),
+            id: Some(VISIT_ATTRIBUTE.into()),
             kind: Kind::State,
             text: format!("The robot was {}.", at_place(&self.place)),
             at: Some(self.span.start),
@@ -131,7 +131,7 @@ impl CurrentVisit {
 
 /// The place that an event says the robot visited.
 pub(crate) fn visited(event: &Event) -> Option<&str> {
-    let is_visit = event.source == VISIT_SOURCE && event.attributes.get(VISIT) == Some(&Value::Bool(true));
+    let is_visit = event.source == VISIT_SOURCE && event.attributes.get(VISIT_ATTRIBUTE) == Some(&Value::Bool(true));
     event.attributes.get("place").and_then(Value::as_text).filter(|_| is_visit)
 }
 

@@ -15,7 +15,7 @@ pub struct TermId(pub u64);
 impl TermId {
     /// Terms that many words share.
     pub(super) const BUCKETS: u32 = 1 << 16;
-    /// What their numbers begin with.
+    /// Prefix of their numbers.
     const BUCKET: u64 = 0xb0c4_e700_b0c4;
 
     /// The shared term of those that have none of their own. One in 2^48 terms looks like one, and is.
@@ -132,15 +132,15 @@ fn term(stemmer: &Stemmer, language: Language, word: &str) -> Option<TermId> {
 /// them in buckets.
 fn is_code(word: &str) -> bool {
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
-    digits > LONGEST_NUMBER || digits >= 2 && word.len() >= SHORTEST_CODE
+    digits > MAX_NUMBER_DIGITS || digits >= 2 && word.len() >= MIN_CODE_BYTES
 }
 
-/// Digits of a number that is a word as others are: a year, a price.
-const LONGEST_NUMBER: usize = 4;
-/// Bytes from which on letters and digits together are a code: not `h264` or `room12`.
-const SHORTEST_CODE: usize = 8;
+/// Maximum number of digits of a number that is treated as a word: a year, a price.
+const MAX_NUMBER_DIGITS: usize = 4;
+/// Minimum number of bytes of a code of letters and digits: not `h264` or `room12`.
+const MIN_CODE_BYTES: usize = 8;
 
-/// Words that say nothing about what is looked for.
+/// Words that are not searched for.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by",
     "can", "cannot", "could", "d", "did", "didn", "do", "does", "doesn", "doing", "don", "done", "for", "from", "had",
@@ -195,16 +195,16 @@ pub struct Analyzer {
 }
 
 impl Analyzer {
-    /// Words remembered at most; beyond it everything is forgotten at once.
-    const KNOWN_WORDS: usize = 1 << 16;
+    /// Maximum number of cached words. Beyond it, the cache is emptied.
+    const MAX_KNOWN_WORDS: usize = 1 << 16;
 
     /// An analyzer of English that has met no word.
     pub fn new() -> Self {
-        Self::of(Language::default())
+        Self::for_language(Language::default())
     }
 
     /// An analyzer of a language that has met no word.
-    pub fn of(language: Language) -> Self {
+    pub fn for_language(language: Language) -> Self {
         Self { language, stemmer: language.stemmer(), known: HashMap::new(), shares_codes: false }
     }
 
@@ -229,7 +229,7 @@ impl Analyzer {
             if let Some(term) = term {
                 visit(term);
             }
-            if self.known.len() >= Self::KNOWN_WORDS {
+            if self.known.len() >= Self::MAX_KNOWN_WORDS {
                 self.known.clear();
             }
             self.known.insert(word, term);

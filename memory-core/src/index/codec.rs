@@ -15,7 +15,7 @@
 //! CT..  the content, as it writes itself
 //! ```
 //!
-//! Later neighbours follow from earlier ones. Whoever reads it checks every number; what does not fit is an error, and the
+//! Later neighbours follow from earlier ones. A reader checks every number; what does not fit is an error, and the
 //! index is rebuilt from the store.
 
 use std::collections::BTreeMap;
@@ -45,12 +45,12 @@ const HIDDEN: &str = "IXHI";
 const SEGMENTS: &str = "IXSG";
 const TAIL: &str = "IXTL";
 const SIGNATURES: &str = "IXSI";
-/// With these the term stream and the content begin.
+/// First sections of the term stream and of the content.
 const TERMS: &str = "WMHD";
 const CONTENT: &str = "CTHD";
 
 /// Longest payload of a section of `count` things of up to `each` bytes.
-fn most(count: usize, each: u64) -> u64 {
+fn max_bytes(count: usize, each: u64) -> u64 {
     count as u64 * each + 64
 }
 
@@ -79,7 +79,7 @@ impl Snapshot {
         for first in (0..len).step_by(BLOCK) {
             let block: Vec<Entry> =
                 (first..len.min(first + BLOCK as u32)).map(|ordinal| state.entries.get(ordinal)).collect();
-            PackedEntries::of(&block).encode(&mut entries);
+            PackedEntries::pack(&block).encode(&mut entries);
         }
         write_section(out, ENTRIES, &entries)?;
         let mut links = Vec::with_capacity(len as usize * 4);
@@ -168,7 +168,7 @@ impl CompressedIndex {
         if len > 0 && options.texts == content.is_empty() {
             return Err(wrong(HEAD, "texts are kept by one and not by the other"));
         }
-        Ok(Self::of(options, state, TermStream::of(terms), content))
+        Ok(Self::from_state(options, state, TermStream::from_matrix(terms), content))
     }
 }
 
@@ -186,16 +186,16 @@ fn whole<T>(bytes: &[u8], read: impl FnOnce(&mut dyn Read) -> Result<T, SectionE
 /// Everything but the term stream and the content.
 fn read_state(options: IndexOptions, input: &mut dyn Read) -> Result<IndexState, SectionError> {
     let (mut state, len, dimensions) = read_head(options, input)?;
-    let bytes = read_section(input, VOCABULARY, most(1 << 24, 8))?;
+    let bytes = read_section(input, VOCABULARY, max_bytes(1 << 24, 8))?;
     state.vocabulary = vocabulary_of(&bytes).ok_or_else(|| wrong(VOCABULARY, "no list of terms"))?;
-    let bytes = read_section(input, NAMES, most(len as usize, 32))?;
+    let bytes = read_section(input, NAMES, max_bytes(len as usize, 32))?;
     (state.sources, state.entities) = names_of(&bytes)?;
-    let bytes = read_section(input, ENTRIES, most(len as usize, 128))?;
+    let bytes = read_section(input, ENTRIES, max_bytes(len as usize, 128))?;
     let names = (state.sources.all().len(), state.entities.all().len());
     state.entries = entries_of(&bytes, len, names).ok_or_else(|| wrong(ENTRIES, "entries that cannot be"))?;
-    let bytes = read_section(input, LINKS, most(len as usize, 4))?;
+    let bytes = read_section(input, LINKS, max_bytes(len as usize, 4))?;
     state.links = links_of(&bytes, len).ok_or_else(|| wrong(LINKS, "links that cannot be"))?;
-    let bytes = read_section(input, HIDDEN, most(len as usize + (1 << 24), 8))?;
+    let bytes = read_section(input, HIDDEN, max_bytes(len as usize + (1 << 24), 8))?;
     (state.hidden, state.hidden_holding) =
         hidden_of(&bytes, len, state.vocabulary.len()).ok_or_else(|| wrong(HIDDEN, "documents that are not there"))?;
     let mut full = Vec::new();
@@ -209,7 +209,7 @@ fn read_state(options: IndexOptions, input: &mut dyn Read) -> Result<IndexState,
     let tail = Chunk::decode(&bytes, len % SEGMENT, state.vocabulary.len());
     state.postings = Postings::new(full, tail.ok_or_else(|| wrong(TAIL, "postings that cannot be"))?);
     let words = options.signature.words();
-    let bytes = read_section(input, SIGNATURES, most(len as usize + BLOCK, words as u64 * 8 + 1))?;
+    let bytes = read_section(input, SIGNATURES, max_bytes(len as usize + BLOCK, words as u64 * 8 + 1))?;
     if dimensions > 0 {
         state.planes = Some(Arc::new(Planes::new(options.signature, dimensions)));
     }

@@ -17,11 +17,11 @@ use super::vocabulary::Vocabulary;
 use super::{Document, Index, Search};
 use crate::{EpisodeId, EventId};
 
-/// How far apart two events of one source may lie and still be each other's context.
-const NEIGHBOUR_GAP: std::time::Duration = std::time::Duration::from_secs(60);
+/// Maximum time between two events of one source that are context of each other.
+const MAX_NEIGHBOUR_GAP: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// New terms that one document can bring; the others share buckets.
-const MOST_NEW_TERMS: usize = 4_096;
+/// Maximum number of new terms that one document can add. The others share buckets.
+const MAX_NEW_TERMS: usize = 4_096;
 
 /// How an index is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +30,7 @@ pub struct IndexOptions {
     pub fusion: Fusion,
     /// How embeddings become signatures.
     pub signature: SignatureOptions,
-    /// Whose stems words are taken back to.
+    /// Language of the stemmer.
     pub language: Language,
     /// Keep the texts, as tokens in a wavelet matrix. Without them snippets come from the store, and an id or a long number is found
     /// by its term alone, which it may share with others.
@@ -73,7 +73,7 @@ pub struct CompressedIndex {
     last_of_source: HashMap<u32, u32>,
 }
 
-/// What a snapshot shares with the writer, but the term stream.
+/// State that a snapshot shares with the writer, without the term stream.
 #[derive(Clone, Default)]
 pub(super) struct IndexState {
     pub vocabulary: Vocabulary,
@@ -92,7 +92,7 @@ pub(super) struct IndexState {
 }
 
 impl IndexState {
-    /// Where the terms of a document lie in the stream.
+    /// Returns the position of a document's terms in the stream.
     pub fn terms_of(&self, ordinal: u32, terms: &Terms) -> Range<u64> {
         let end = ordinal + 1;
         let end = if end < self.entries.len() { self.entries.terms_at(end) } else { terms.len() as u64 };
@@ -109,7 +109,7 @@ pub(super) struct Lengths {
     pub context: f64,
 }
 
-/// What the parts of an index take in memory, in bytes. Shared by the writer and all snapshots.
+/// Bytes that the parts of an index take in memory. Shared by the writer and all snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IndexBytes {
     /// The texts, and the writer's table of their words.
@@ -136,11 +136,16 @@ impl IndexBytes {
 impl CompressedIndex {
     /// An empty index.
     pub fn new(options: IndexOptions) -> Self {
-        Self::of(options, IndexState::default(), TermStream::new(), ContentStore::new())
+        Self::from_state(options, IndexState::default(), TermStream::new(), ContentStore::new())
     }
 
     /// An index that goes on from a state.
-    pub(super) fn of(options: IndexOptions, state: IndexState, terms: TermStream, content: ContentStore) -> Self {
+    pub(super) fn from_state(
+        options: IndexOptions,
+        state: IndexState,
+        terms: TermStream,
+        content: ContentStore,
+    ) -> Self {
         let mut last_of_source = HashMap::new();
         let len = state.entries.len();
         for ordinal in len - len % SEGMENT..len {
@@ -157,7 +162,7 @@ impl CompressedIndex {
         });
         Self {
             options,
-            analyzer: Analyzer::of(options.language).sharing_codes(),
+            analyzer: Analyzer::for_language(options.language).sharing_codes(),
             known_sources: state.sources.numbers(),
             known_entities: state.entities.numbers(),
             last_of_source,
@@ -168,7 +173,7 @@ impl CompressedIndex {
         }
     }
 
-    /// What it takes in memory.
+    /// Returns the number of bytes that the index takes in memory.
     pub fn bytes(&self) -> IndexBytes {
         let state = &self.state;
         IndexBytes {
@@ -233,7 +238,7 @@ impl CompressedIndex {
                 let is_new = !state.vocabulary.has(*term);
                 new += usize::from(is_new);
                 // A text of nothing but new words is no text.
-                state.vocabulary.add(if is_new && new > MOST_NEW_TERMS { term.bucket() } else { *term })
+                state.vocabulary.add(if is_new && new > MAX_NEW_TERMS { term.bucket() } else { *term })
             })
             .collect();
         let place = u16::try_from(ordinal % SEGMENT).expect("below 65,536");
@@ -276,7 +281,7 @@ impl CompressedIndex {
 
 fn is_near(entries: &EntryTable, earlier: u32, later: &Document) -> bool {
     let (earlier, later) = (entries.span(earlier), later.span);
-    later.start.since(earlier.end).max(earlier.start.since(later.end)) <= NEIGHBOUR_GAP
+    later.start.since(earlier.end).max(earlier.start.since(later.end)) <= MAX_NEIGHBOUR_GAP
 }
 
 /// Hash of an entity's name, and of its first word if it has several; none if there is no word in it.

@@ -18,7 +18,7 @@ pub struct Fusion {
     pub entity: f32,
     /// A span named in the question holds it.
     pub near: f32,
-    /// It holds words that stand in double quotes in the question, next to each other.
+    /// Bonus for a document that holds the quoted words of the question next to each other.
     pub phrase: f32,
 }
 
@@ -36,7 +36,7 @@ pub(super) const B: f32 = 0.4;
 pub(super) const TERM_WINDOW: [f32; 3] = [3.0, 2.0, 1.0];
 /// Weights of the vectors in the context of a document.
 pub(super) const VECTOR_WINDOW: [f32; 3] = [1.0, 0.5, 0.25];
-/// What the cosine of two neighbours' vectors is taken to be when the length of their weighted sum is estimated.
+/// Assumed cosine of two neighbours' vectors, from which the length of their weighted sum is estimated.
 pub(super) const NEIGHBOUR_COSINE: f32 = 0.25;
 
 /// Weight of one occurrence count against BM25's saturation, without idf; below `K1 + 1`.

@@ -55,16 +55,16 @@ pub use token_signatures::TokenSignatureOptions;
 use crate::word_search::{Snippet, WordMatches, WordPlan, WordQuery, WordQueryError};
 use crate::{EpisodeId, Event, EventId, Kind, Modality, StreamSpan, TimeSpan};
 
-/// What the index keeps of an event.
+/// The part of an event that the index keeps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
     /// The event; documents are appended in growing order of ids.
     pub id: EventId,
     /// Its episode.
     pub episode: EpisodeId,
-    /// What kind of thing it is.
+    /// Kind of the event.
     pub kind: Kind,
-    /// By which sense.
+    /// Sense of the event.
     pub modality: Modality,
     /// When.
     pub span: TimeSpan,
@@ -72,7 +72,7 @@ pub struct Document {
     pub stream: Option<StreamSpan>,
     /// The program or source it came from.
     pub source: String,
-    /// Whom it is about; findable as a word, and as a name in the question.
+    /// Person or thing that the event is about; findable as a word, and as a name in the question.
     pub entity: Option<String>,
     /// Every text that must be findable: the event's own and those of its attributes.
     pub text: String,
@@ -133,7 +133,7 @@ fn for_each_attribute_text(event: &Event, visit: &mut impl FnMut(&str)) {
     }
 }
 
-/// What to search for.
+/// A search request.
 #[derive(Debug, Clone, Default)]
 pub struct SearchQuery {
     /// Words of the question. Without words and embedding every document that passes the filters is a hit, in order of
@@ -157,7 +157,7 @@ pub struct SearchQuery {
     pub only: Option<Arc<[EventId]>>,
     /// Spans that the question names, with how much (0 to 1) an event inside gains by it. Nothing is excluded.
     pub near: Vec<(TimeSpan, f32)>,
-    /// Of a search without words: the latest instead of the earliest ones.
+    /// Whether a search without words returns the latest instead of the earliest.
     pub latest: bool,
     /// How many at most.
     pub limit: usize,

@@ -89,7 +89,7 @@ pub(super) struct Column {
 }
 
 /// How far a line has risen at `place`. It may wrap, as long as it does so in the same way when numbers are packed and read.
-fn risen(slope: i64, place: usize) -> i64 {
+fn line_at(slope: i64, place: usize) -> i64 {
     slope.wrapping_mul(i64::try_from(place).unwrap_or(i64::MAX)) >> 16
 }
 
@@ -103,8 +103,8 @@ fn slope_of(values: &[i64]) -> i64 {
 impl Column {
     /// Packs numbers.
     pub fn pack(values: &[i64]) -> Self {
-        let level = FittedLine::of(values, 0);
-        let rising = FittedLine::of(values, slope_of(values));
+        let level = FittedLine::fit(values, 0);
+        let rising = FittedLine::fit(values, slope_of(values));
         let line = if rising.width < level.width { rising } else { level };
         let mut writer = BitWriter::default();
         if line.width > 0 {
@@ -117,7 +117,7 @@ impl Column {
     /// The number at `place`; one of the line if `place` is beyond the end.
     pub fn get(&self, place: usize) -> i64 {
         let above = read(&self.words, place * usize::from(self.width), self.width);
-        self.base.wrapping_add(risen(self.slope, place)).wrapping_add_unsigned(above)
+        self.base.wrapping_add(line_at(self.slope, place)).wrapping_add_unsigned(above)
     }
 
     /// The number that all are, if they are one.
@@ -160,8 +160,8 @@ struct FittedLine {
 
 impl FittedLine {
     /// The highest line of a slope with no number below it.
-    fn of(values: &[i64], slope: i64) -> Self {
-        let level = |(value, place): (&i64, usize)| value.wrapping_sub(risen(slope, place));
+    fn fit(values: &[i64], slope: i64) -> Self {
+        let level = |(value, place): (&i64, usize)| value.wrapping_sub(line_at(slope, place));
         let base = values.iter().zip(0..).map(level).min().unwrap_or(0);
         let line = Self { base, slope, width: 0 };
         let most = values.iter().zip(0..).map(|(value, place)| line.above(*value, place)).max().unwrap_or(0);
@@ -169,7 +169,7 @@ impl FittedLine {
     }
 
     fn above(&self, value: i64, place: usize) -> u64 {
-        value.wrapping_sub(risen(self.slope, place)).wrapping_sub(self.base).cast_unsigned()
+        value.wrapping_sub(line_at(self.slope, place)).wrapping_sub(self.base).cast_unsigned()
     }
 }
 

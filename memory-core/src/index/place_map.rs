@@ -7,15 +7,15 @@ use crate::shared::Shared;
 use crate::words::fold_name;
 use crate::{EventId, Timestamp};
 
-/// Edge of a cell, metres.
-const CELL: f64 = 1.0;
-/// Nobody is at a place that was named farther away than this, metres.
-const REACH: f64 = 5.0;
+/// Edge of a cell, in metres.
+const CELL_M: f64 = 1.0;
+/// Maximum distance, in metres, from where a place was named.
+const MAX_DISTANCE_M: f64 = 5.0;
 
 /// A place that has a name and a position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MappedPlace {
-    /// As it was first told.
+    /// Name as it was first told.
     pub name: String,
     /// The map.
     pub frame: String,
@@ -37,11 +37,11 @@ struct NamedCell {
     y: f64,
 }
 
-/// Where one place was named on one map.
+/// Points at which one place was named on one map.
 #[derive(Default)]
 struct Spots {
     all: NamedCell,
-    /// Of each cell.
+    /// Mean point of each cell.
     middles: Vec<(f64, f64)>,
 }
 
@@ -52,7 +52,7 @@ pub struct PlaceMap {
     cells: Shared<BTreeMap<Cell, NamedCell>>,
     /// Folded names, and the names as they were first told.
     names: Shared<BTreeMap<String, String>>,
-    /// What the names stand for now.
+    /// Current names of the places.
     renamed: PlaceNames,
 }
 
@@ -72,7 +72,7 @@ impl PlaceMap {
         named.y += y;
     }
 
-    /// What an event added is taken back.
+    /// Takes back what an event added.
     pub fn remove(&mut self, event: EventId, name: &str, frame: &str, x: f64, y: f64) {
         let folded = fold_name(name);
         let key = |epoch: u64| (frame.to_owned(), cell(y), cell(x), folded.clone(), epoch);
@@ -97,13 +97,13 @@ impl PlaceMap {
     /// The place that a position belongs to: the one that was named nearest, if that is near enough.
     pub fn place_at(&self, frame: &str, x: f64, y: f64) -> Option<&str> {
         let mut best: Option<(f64, &str, u64)> = None;
-        for row in cell(y - REACH)..=cell(y + REACH) {
-            let from = (frame.to_owned(), row, cell(x - REACH), String::new(), 0);
-            let to = (frame.to_owned(), row, cell(x + REACH) + 1, String::new(), 0);
+        for row in cell(y - MAX_DISTANCE_M)..=cell(y + MAX_DISTANCE_M) {
+            let from = (frame.to_owned(), row, cell(x - MAX_DISTANCE_M), String::new(), 0);
+            let to = (frame.to_owned(), row, cell(x + MAX_DISTANCE_M) + 1, String::new(), 0);
             for ((.., name, epoch), named) in self.cells.range(from..to) {
                 let (own_x, own_y) = named.middle();
                 let distance = (own_x - x).hypot(own_y - y);
-                if distance <= REACH && best.is_none_or(|(least, ..)| distance < least) {
+                if distance <= MAX_DISTANCE_M && best.is_none_or(|(least, ..)| distance < least) {
                     best = Some((distance, name, *epoch));
                 }
             }
@@ -175,7 +175,7 @@ impl NamedCell {
 
 #[expect(clippy::cast_possible_truncation, reason = "coordinates are bounded when they are admitted")]
 fn cell(coordinate: f64) -> i32 {
-    (coordinate / CELL).floor() as i32
+    (coordinate / CELL_M).floor() as i32
 }
 
 #[cfg(test)]

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use crate::shared::Shared;
 use crate::{EventId, Near};
 
-/// Edge of a cell, metres: about what a robot reaches.
-const CELL: f64 = 1.0;
-/// Hidden entries that may stay in the runs.
-const MOST_HIDDEN: usize = 1_024;
+/// Edge of a cell, in metres: about what a robot reaches.
+const CELL_M: f64 = 1.0;
+/// Maximum number of hidden entries that stay in the runs.
+const MAX_HIDDEN: usize = 1_024;
 
 /// The position of an event.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,7 +33,7 @@ impl PositionEntry {
 
 #[expect(clippy::cast_possible_truncation, reason = "coordinates are bounded when they are admitted")]
 fn cell(coordinate: f64) -> i32 {
-    (coordinate / CELL).floor() as i32
+    (coordinate / CELL_M).floor() as i32
 }
 
 /// The positions of all visible events that have one. Cheap to clone.
@@ -96,7 +96,7 @@ impl PositionIndex {
             return;
         }
         self.hidden.change().extend(events.iter().map(|event| event.0));
-        if self.hidden.len() > MOST_HIDDEN.max(self.len() / 8) {
+        if self.hidden.len() > MAX_HIDDEN.max(self.len() / 8) {
             let mut all = Vec::new();
             for run in std::mem::take(&mut self.runs) {
                 all = self.merged(&run, &all);

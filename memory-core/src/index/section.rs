@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A reader says which tag it expects and how long the payload can be at most, allocates only as bytes arrive, and believes
-//! nothing before the checksum. Whoever reads the payload still checks every number in it: a checksum finds damage, not
+//! nothing before the checksum. The reader of the payload still checks every number in it: a checksum finds damage, not
 //! malice.
 
 use std::io::{self, Read, Write};
@@ -25,7 +25,7 @@ pub enum SectionError {
     Io {
         /// Which section.
         tag: &'static str,
-        /// What the source said.
+        /// The error of the source.
         source: io::Error,
     },
     /// Another section than the one that must come here.
@@ -33,7 +33,7 @@ pub enum SectionError {
     Tag {
         /// Which section must come here.
         expected: &'static str,
-        /// What is there.
+        /// The tag that was found.
         found: String,
     },
     /// A payload beyond what this section can hold.
@@ -118,7 +118,7 @@ pub fn read_section(input: &mut dyn Read, tag: &'static str, most: u64) -> Resul
     Ok(payload)
 }
 
-/// Where the first section `tag` at or behind `from` begins, going from section to section; only lengths are looked at.
+/// Finds the begin of the first section `tag` at or after `from`, from section to section; only lengths are read.
 pub(super) fn section_start(bytes: &[u8], from: usize, tag: &'static str) -> Option<usize> {
     let mut at = from;
     loop {
@@ -182,7 +182,7 @@ impl<'a> Fields<'a> {
         usize::try_from(length).map_err(|_| SectionError::content(self.tag, format!("length {length} is too great")))
     }
 
-    /// Nothing may be left.
+    /// Checks that nothing is left.
     pub fn finish(self) -> Result<(), SectionError> {
         if self.rest.is_empty() {
             return Ok(());

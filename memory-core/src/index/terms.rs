@@ -19,7 +19,7 @@ impl TermStream {
     }
 
     /// A stream that was read back.
-    pub fn of(matrix: WaveletMatrix) -> Self {
+    pub fn from_matrix(matrix: WaveletMatrix) -> Self {
         Self { matrix }
     }
 

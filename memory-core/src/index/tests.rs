@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::signature::split_mix;
 use super::*;
 use crate::Timestamp;
+use crate::random::split_mix;
 
 const WORDS: [&str; 12] =
     ["apple", "river", "stone", "painted", "painting", "music", "anna", "bridge", "the", "robot", "kitchen", "window"];

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::analysis::TermId;
 use super::matrix::{MAX_SIGMA, MatrixView, WaveletMatrix};
-use super::signature::split_mix;
+use crate::random::split_mix;
 
 /// Distinct signatures of a full chunk.
 const CHUNK: usize = 4_096;

@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::analysis::TermId;
 
-/// Terms with a symbol of their own at most: ten times what a household says in years. What comes later shares a bucket with
-/// others, so that no flood of new words grows the index for good.
-const MOST_TERMS: u32 = 1 << 20;
-/// Places of the first table.
-const SMALLEST: usize = 1 << 10;
+/// Maximum number of terms with a symbol of their own: ten times what a household says in years. Later terms share buckets, so
+/// that no flood of new words grows the index for good.
+const MAX_TERMS: u32 = 1 << 20;
+/// Capacity of the first table.
+const MIN_CAPACITY: usize = 1 << 10;
 
-/// A place is free while its key is this.
+/// Key of a free slot.
 const FREE: u64 = 0;
 
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl SymbolTable {
     }
 
     fn fill(&self, place: usize, key: u64, symbol: u32) {
-        // In this order: whoever sees the key sees the symbol.
+        // In this order: a reader that sees the key sees the symbol.
         self.symbols[place].store(symbol, Ordering::Relaxed);
         self.keys[place].store(key, Ordering::Release);
     }
@@ -64,7 +64,7 @@ pub(super) struct Vocabulary {
 
 impl Default for Vocabulary {
     fn default() -> Self {
-        Self { table: Arc::new(SymbolTable::new(SMALLEST)), len: 0, buckets: 0 }
+        Self { table: Arc::new(SymbolTable::new(MIN_CAPACITY)), len: 0, buckets: 0 }
     }
 }
 
@@ -97,7 +97,7 @@ impl Vocabulary {
         if found {
             return self.table.symbols[place].load(Ordering::Relaxed);
         }
-        if !term.is_bucket() && self.len - self.buckets >= MOST_TERMS {
+        if !term.is_bucket() && self.len - self.buckets >= MAX_TERMS {
             return self.add(term.bucket());
         }
         if (self.len as usize + 1) * 2 > self.table.keys.len() {
@@ -173,12 +173,12 @@ mod tests {
     #[test]
     fn a_flood_of_words_shares_buckets_and_every_word_is_found() {
         let mut vocabulary = Vocabulary::default();
-        let many = u64::from(MOST_TERMS) + 300_000;
+        let many = u64::from(MAX_TERMS) + 300_000;
         for number in 0..many {
             let symbol = vocabulary.add(term(number));
             assert_eq!(vocabulary.get(term(number)), Some(symbol));
         }
-        assert!(vocabulary.len() <= MOST_TERMS + TermId::BUCKETS, "{}", vocabulary.len());
+        assert!(vocabulary.len() <= MAX_TERMS + TermId::BUCKETS, "{}", vocabulary.len());
         assert!(vocabulary.bytes() <= 48 << 20, "{}", vocabulary.bytes());
         assert_eq!(vocabulary.get(term(7)), Some(7), "words of before keep their own");
         let mut read = Vocabulary::default();

@@ -6,31 +6,31 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::LearningOptions;
-use super::rows::{LearntPart, REPLACING, Row, decode};
-use crate::episodic::anchors::{AnchorRow, Anchors, EntityNews, Margin, Naming, NamingRequest, Person, ToldName};
+use super::rows::{LearntPart, LearntRow, REPLACING, decode};
+use crate::episodic::anchors::{AnchorRow, Anchors, EntityNews, Margin, NamingEntry, NamingRequest, Person, ToldName};
 use crate::lesson::{Lesson, SensedVector};
 use crate::logic::{LogicOptions, Phi, Procedures, RowKey, actions_of};
 use crate::ports::ProcedureJudge;
-use crate::semantic::{self, Context, Context1, Fact, FactKind, Facts, Noun, Topic, TopicKey};
+use crate::semantic::{self, Context1, Fact, FactKind, FactTopic, Facts, MentionContext, Noun, TopicKey};
 use crate::shared::Shared;
 use crate::words::fold_name;
 use crate::{AnchorId, EventId, FactFilter, ProcedureNews};
 
-/// Facts of a list that names no limit.
-const USUAL_FACTS: usize = 100;
-/// Most bytes of further names: they are in the row of the head, which has a ceiling.
+/// Default number of facts in a list.
+const DEFAULT_FACTS: usize = 100;
+/// Maximum number of bytes of aliases. They are in the row of the head, whose length is limited.
 const MAX_ALIAS_BYTES: usize = 96 << 10;
-/// Most namings that are kept.
+/// Maximum number of namings that are kept.
 const MAX_NAMINGS: usize = 65_536;
 
-/// After so many topics a list looks at the time.
-const TOPICS_A_LOOK: usize = 256;
+/// Number of topics between two checks of the time budget.
+const TOPICS_PER_CHECK: usize = 256;
 
 /// There was no time to list everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Late;
 
-/// What is not to be known any more.
+/// Events that are no longer to be known.
 #[derive(Debug, Default)]
 pub(crate) struct Withdrawal {
     /// Events that were hidden.
@@ -59,8 +59,8 @@ pub struct Learnt {
     facts: Facts,
     anchors: Anchors,
     procedures: Shared<Procedures>,
-    /// What people told, by number; it is done again when everything is folded anew.
-    namings: Shared<BTreeMap<u64, Naming>>,
+    /// Namings by number. They are applied again when everything is folded anew.
+    namings: Shared<BTreeMap<u64, NamingEntry>>,
     /// Vectors of events that a later naming splits off; only while everything is folded anew.
     stashed: Vec<(EventId, SensedVector)>,
     /// Rows of procedures on their way in.
@@ -81,7 +81,7 @@ struct LearntHead {
     stale: bool,
     /// The number of the next naming to be done.
     next_naming: u64,
-    context: Context,
+    context: MentionContext,
     margin: Margin,
 }
 
@@ -243,7 +243,7 @@ impl Learnt {
             return Err("too many further names of persons were told; forget some first".into());
         }
         for told in told {
-            let naming = Naming { after: self.head.cursor, told };
+            let naming = NamingEntry { after: self.head.cursor, told };
             let number = self.namings.last_key_value().map_or(0, |(last, _)| last + 1).max(self.head.next_naming);
             self.anchors.apply(&naming, vectors);
             self.namings.change().insert(number, naming);
@@ -298,7 +298,7 @@ impl Learnt {
         }
         // In a fold that goes on, later namings wait for those they are about.
         let done = |number: u64| number < self.head.next_naming;
-        let lost = |number: u64, naming: &Naming| {
+        let lost = |number: u64, naming: &NamingEntry| {
             naming.has_name(&names) || !same_anchors && done(number) && !self.anchors.can_do(naming)
         };
         let lost: Vec<u64> = match same_anchors && names.is_empty() {
@@ -317,7 +317,7 @@ impl Learnt {
         self.head_changed = true;
     }
 
-    /// What became of procedures since `before`.
+    /// Returns the changes of procedures since `before`.
     pub(crate) fn procedure_news(&self, before: &Self) -> Vec<ProcedureNews> {
         if self.procedures.is_same(&before.procedures) {
             return Vec::new();
@@ -330,7 +330,7 @@ impl Learnt {
         self.anchors.take_news()
     }
 
-    /// Other names of a person or thing.
+    /// Returns the other names of a person or thing.
     pub(crate) fn also_called(&self, subject: &Noun) -> Vec<Noun> {
         self.anchors.also_called(&subject.shown).iter().filter_map(|name| Noun::named(name)).collect()
     }
@@ -362,16 +362,16 @@ impl Learnt {
     /// [`Late`] if there is none.
     pub(crate) fn list_facts(&self, filter: &FactFilter, late: &dyn Fn() -> bool) -> Result<Vec<Fact>, Late> {
         let subject = filter.subject.as_deref().and_then(Noun::named);
-        let limit = filter.limit.unwrap_or(USUAL_FACTS);
+        let limit = filter.limit.unwrap_or(DEFAULT_FACTS);
         let mut facts = Vec::new();
         let mut seen = 0_usize;
         // Whether there is room for more.
-        let mut take = |key: &TopicKey, topic: &Topic| -> Result<bool, Late> {
+        let mut take = |key: &TopicKey, topic: &FactTopic| -> Result<bool, Late> {
             seen += 1;
-            if seen.is_multiple_of(TOPICS_A_LOOK) && late() {
+            if seen.is_multiple_of(TOPICS_PER_CHECK) && late() {
                 return Err(Late);
             }
-            let mut told = Facts::of(key, topic);
+            let mut told = Facts::in_topic(key, topic);
             told.retain(|fact| filter.past || fact.until.is_none() || fact.kind == FactKind::Deed);
             facts.extend(told);
             Ok(facts.len() < limit)
@@ -398,24 +398,24 @@ impl Learnt {
         Ok(facts)
     }
 
-    fn head_row(&self) -> Row {
+    fn head_row(&self) -> LearntRow {
         let head = LearntHead { margin: self.anchors.margin(), ..self.head.clone() };
-        Row::new(LearntPart::Head, &(), Some(&head))
+        LearntRow::new(LearntPart::Head, &(), Some(&head))
     }
 
     /// The rows that changed since the last call.
-    pub(crate) fn take_rows(&mut self) -> Vec<Row> {
+    pub(crate) fn take_rows(&mut self) -> Vec<LearntRow> {
         let topics = self.facts.take_changed();
-        let mut rows: Vec<Row> =
-            topics.iter().map(|(key, topic)| Row::new(LearntPart::Topic, &**key, topic.as_deref())).collect();
+        let mut rows: Vec<LearntRow> =
+            topics.iter().map(|(key, topic)| LearntRow::new(LearntPart::Topic, &**key, topic.as_deref())).collect();
         let (anchors, tracks) = self.anchors.take_changed();
-        rows.extend(anchors.iter().map(|(id, row)| Row::new(LearntPart::Anchor, id, row.as_deref())));
-        rows.extend(tracks.iter().map(|(track, anchor)| Row::new(LearntPart::Track, track, anchor.as_ref())));
+        rows.extend(anchors.iter().map(|(id, row)| LearntRow::new(LearntPart::Anchor, id, row.as_deref())));
+        rows.extend(tracks.iter().map(|(track, anchor)| LearntRow::new(LearntPart::Track, track, anchor.as_ref())));
         for number in std::mem::take(&mut self.changed_namings) {
-            rows.push(Row::new(LearntPart::Naming, &number, self.namings.get(&number)));
+            rows.push(LearntRow::new(LearntPart::Naming, &number, self.namings.get(&number)));
         }
         for event in std::mem::take(&mut self.changed_withdrawn) {
-            rows.push(Row::new(
+            rows.push(LearntRow::new(
                 LearntPart::Withdrawn,
                 &event,
                 self.procedures.withdrawn().contains(&event).then_some(&()),
@@ -424,7 +424,7 @@ impl Learnt {
         if self.procedures.has_changed() {
             for key in self.procedures.change().changed() {
                 let payload = self.procedures.row(key);
-                rows.push(Row { part: LearntPart::Procedure, key: key.to_bytes().to_vec(), payload });
+                rows.push(LearntRow { part: LearntPart::Procedure, key: key.to_bytes().to_vec(), payload });
             }
         }
         if std::mem::take(&mut self.head_changed) {
@@ -434,18 +434,21 @@ impl Learnt {
     }
 
     /// Every row of this state.
-    pub(crate) fn all_rows(&self) -> impl Iterator<Item = Row> {
-        let topics = self.facts.all().into_iter().map(|(key, topic)| Row::new(LearntPart::Topic, key, Some(topic)));
-        let anchors = self.anchors.rows().map(|(id, row)| Row::new(LearntPart::Anchor, id, Some(row)));
-        let tracks = self.anchors.track_rows().map(|(track, anchor)| Row::new(LearntPart::Track, track, Some(anchor)));
-        let namings = self.namings.iter().map(|(number, naming)| Row::new(LearntPart::Naming, number, Some(naming)));
-        let procedures = self.procedures.rows().into_iter().map(|key| Row {
+    pub(crate) fn all_rows(&self) -> impl Iterator<Item = LearntRow> {
+        let topics =
+            self.facts.all().into_iter().map(|(key, topic)| LearntRow::new(LearntPart::Topic, key, Some(topic)));
+        let anchors = self.anchors.rows().map(|(id, row)| LearntRow::new(LearntPart::Anchor, id, Some(row)));
+        let tracks =
+            self.anchors.track_rows().map(|(track, anchor)| LearntRow::new(LearntPart::Track, track, Some(anchor)));
+        let namings =
+            self.namings.iter().map(|(number, naming)| LearntRow::new(LearntPart::Naming, number, Some(naming)));
+        let procedures = self.procedures.rows().into_iter().map(|key| LearntRow {
             part: LearntPart::Procedure,
             key: key.to_bytes().to_vec(),
             payload: self.procedures.row(key),
         });
         let withdrawn =
-            self.procedures.withdrawn().iter().map(|event| Row::new(LearntPart::Withdrawn, event, Some(&())));
+            self.procedures.withdrawn().iter().map(|event| LearntRow::new(LearntPart::Withdrawn, event, Some(&())));
         let rows = topics.chain(anchors).chain(tracks).chain(namings).chain(procedures).chain(withdrawn);
         std::iter::once(self.head_row()).chain(rows)
     }
@@ -475,7 +478,7 @@ impl Learnt {
                 self.anchors.restore_margin(std::mem::take(&mut self.head.margin));
             }
             LearntPart::Topic => {
-                let (key, topic): (TopicKey, Topic) = (decode(key)?, decode(payload)?);
+                let (key, topic): (TopicKey, FactTopic) = (decode(key)?, decode(payload)?);
                 self.facts.restore(key, topic);
             }
             LearntPart::Anchor => {

@@ -24,6 +24,6 @@ pub use learnt::Learnt;
 pub(crate) use learnt::Withdrawal;
 pub(crate) use news::News;
 pub use options::LearningOptions;
-pub(crate) use rows::{LearntPart, REPLACING, Row};
+pub(crate) use rows::{LearntPart, LearntRow, REPLACING};
 #[cfg(test)]
 mod ceiling_tests;

@@ -7,8 +7,8 @@ use crate::episodic::gist::GistNews;
 use crate::logic::ProcedureId;
 use crate::{ProcedureChange, ProcedureNews};
 
-/// Most news of a kind that wait for somebody to take them; the oldest go first.
-const MOST: usize = 1024;
+/// Maximum number of announcements of a kind that wait to be taken; the oldest is dropped.
+const MAX_PENDING: usize = 1024;
 
 /// News that nobody has taken yet.
 #[derive(Debug, Default)]
@@ -21,11 +21,11 @@ pub(crate) struct News {
 impl News {
     pub fn add_entities(&mut self, news: Vec<EntityNews>) {
         self.entities.extend(news);
-        let beyond = self.entities.len().saturating_sub(MOST);
+        let beyond = self.entities.len().saturating_sub(MAX_PENDING);
         self.entities.drain(..beyond);
     }
 
-    /// Of a procedure only the last state waits: ten actions that were learnt at once are one piece of news.
+    /// Keeps only the last state of a procedure: ten actions that were learnt at once are one announcement.
     pub fn add_procedures(&mut self, news: Vec<ProcedureNews>) {
         for mut next in news {
             match self.take_waiting(next.id).map(|before| (before, next.change)) {
@@ -38,7 +38,7 @@ impl News {
             }
             self.procedures.push_back(next);
         }
-        let beyond = self.procedures.len().saturating_sub(MOST);
+        let beyond = self.procedures.len().saturating_sub(MAX_PENDING);
         self.procedures.drain(..beyond);
     }
 
@@ -49,7 +49,7 @@ impl News {
 
     pub fn add_gists(&mut self, gists: Vec<GistNews>) {
         self.gists.extend(gists);
-        let beyond = self.gists.len().saturating_sub(MOST);
+        let beyond = self.gists.len().saturating_sub(MAX_PENDING);
         self.gists.drain(..beyond);
     }
 
@@ -94,6 +94,6 @@ mod tests {
     fn news_that_nobody_takes_stay_bounded_and_the_oldest_go() {
         let changes: Vec<_> = (0..3_000).map(|id| (id, ProcedureChange::Update)).collect();
         let left = news(&changes);
-        assert_eq!((left.len(), left[0].0), (MOST, 3_000 - MOST as u64));
+        assert_eq!((left.len(), left[0].0), (MAX_PENDING, 3_000 - MAX_PENDING as u64));
     }
 }

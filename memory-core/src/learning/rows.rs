@@ -17,7 +17,7 @@ pub(crate) enum LearntPart {
     Anchor = 2,
     /// Which anchor a face or a voice was given to.
     Track = 3,
-    /// What people told about persons.
+    /// Namings of persons.
     Naming = 4,
     /// Procedures, in rows of their own making.
     Procedure = 5,
@@ -26,7 +26,7 @@ pub(crate) enum LearntPart {
     Withdrawn = 6,
 }
 
-/// The key in [`LearntPart::Withdrawn`] that is no event's.
+/// Key in [`LearntPart::Withdrawn`] that belongs to no event.
 pub(crate) const REPLACING: EventId = EventId(0);
 
 impl LearntPart {
@@ -37,21 +37,21 @@ impl LearntPart {
         self as u8
     }
 
-    pub fn of(number: u8) -> Option<Self> {
+    pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|part| part.number() == number)
     }
 }
 
 /// A row to be written, or to be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct LearntRow {
     pub part: LearntPart,
     pub key: Vec<u8>,
     /// `None`: there is no such row any more.
     pub payload: Option<Vec<u8>>,
 }
 
-impl Row {
+impl LearntRow {
     pub fn new<K: Serialize, V: Serialize>(part: LearntPart, key: &K, value: Option<&V>) -> Self {
         Self { part, key: encode(key), payload: value.map(encode) }
     }

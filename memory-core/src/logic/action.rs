@@ -7,10 +7,10 @@ use crate::{EventId, TimeSpan};
 /// How an action ended, where anybody said so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum ActionOutcome {
-    /// Nobody said otherwise.
+    /// Nothing says that it failed.
     #[default]
     Done,
-    /// It was tried and failed.
+    /// The action was tried and failed.
     Failed,
 }
 
@@ -26,13 +26,13 @@ impl ActionOutcome {
 pub struct Action {
     /// The event that it came from: the evidence.
     pub event: EventId,
-    /// What was done, in words.
+    /// The action in words.
     pub text: String,
     /// When.
     pub span: TimeSpan,
     /// The program or camera that said so.
     pub source: String,
-    /// Who did it.
+    /// The actor.
     pub person: Option<String>,
     /// The told `session`, if there was one.
     pub session: Option<String>,

@@ -75,13 +75,13 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// The least overlap at which two procedures may be fused.
+    /// Minimum overlap at which two procedures may be fused.
     pub const MIN_OVERLAP: f64 = 0.5;
 
     /// Aligns the steps of two procedures. Steps with a wording in common are the same; the others are matched as a whole,
     /// so that the sum of cosines is largest, and pairs below `threshold` are given up. The order of the steps does not
     /// matter: a change of order is a variant, not another procedure.
-    pub fn of(one: &Procedure, other: &Procedure, threshold: f32) -> Self {
+    pub fn between(one: &Procedure, other: &Procedure, threshold: f32) -> Self {
         let used = |procedure: &Procedure| -> Vec<StepId> {
             let steps = procedure.steps().iter().enumerate().filter(|(_, step)| step.count > 0);
             steps.map(|(number, _)| StepId(number as u32)).collect()

@@ -12,7 +12,7 @@ pub struct Beta {
 }
 
 impl Beta {
-    /// α of the prior, and its β.
+    /// Both parameters of the Beta prior, α and β.
     pub const PRIOR: f64 = 1.0;
 
     /// α of the posterior.
@@ -48,7 +48,7 @@ impl Beta {
         *count = count.saturating_sub(1);
     }
 
-    /// Both posteriors' trials: α₁ + α₂ − α₀ and β₁ + β₂ − β₀ (Eq. 10 and 11, whose prior is Beta(1, 1)).
+    /// Pools the trials of both posteriors: α₁ + α₂ − α₀ and β₁ + β₂ − β₀ (Eq. 10 and 11, whose prior is Beta(1, 1)).
     #[must_use]
     pub fn pooled(self, other: Self) -> Self {
         Self {

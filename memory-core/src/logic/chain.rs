@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{Dag, NodeId};
 
-/// What lies ahead of a node.
+/// Remaining steps from a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Absorption {
     /// How many more steps a run takes from here on average, if none fails; 0 at GOAL.

@@ -30,7 +30,7 @@ const LAPLACE: f64 = 1.0;
 /// A transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
-    /// Where it leads.
+    /// Target of the edge.
     pub to: NodeId,
     /// N_ij: how many runs made it, at least 1.
     pub count: u32,
@@ -57,7 +57,7 @@ impl Node {
         &self.out
     }
 
-    /// Where edges come from, sorted.
+    /// Returns the sources of the edges, sorted.
     pub fn predecessors(&self) -> &[NodeId] {
         &self.back
     }
@@ -85,13 +85,13 @@ impl Default for Dag {
 }
 
 impl Dag {
-    /// Where every run begins.
+    /// First node of every run.
     pub const START: NodeId = NodeId(0);
-    /// Where every finished run ends.
+    /// Last node of every finished run.
     pub const GOAL: NodeId = NodeId(1);
-    /// More nodes are not made: a procedure of more contexts than this is noise, and every copy costs memory.
+    /// Maximum number of nodes. A procedure of more contexts than this is noise, and every copy costs memory.
     pub const MAX_NODES: usize = 4_096;
-    /// More edges are not made, but for the last one of a run to GOAL: the graph is one row, which has a ceiling.
+    /// Maximum number of edges, besides the last one of a run to GOAL: the graph is one row, whose length is limited.
     pub const MAX_EDGES: usize = 65_536;
 
     /// A graph of START and GOAL without an edge.

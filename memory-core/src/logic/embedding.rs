@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Embedding(Box<[i16]>);
 
-const ONE: f32 = 32_767.0;
+const FULL_SCALE: f32 = 32_767.0;
 
 impl Embedding {
     /// Normalises and quantises; `None` for a vector without a direction (empty, zero, or not finite). The components of an
@@ -18,7 +18,7 @@ impl Embedding {
         }
         let norm = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
         (norm.is_finite() && norm > 0.0).then(|| {
-            let scale = f64::from(ONE) / norm;
+            let scale = f64::from(FULL_SCALE) / norm;
             Self(vector.iter().map(|x| (f64::from(*x) * scale).round() as i16).collect())
         })
     }
@@ -27,16 +27,18 @@ impl Embedding {
     fn from_components(vector: &[f32]) -> Option<Self> {
         let mut norm = 0.0;
         for component in vector {
-            let scaled = f64::from(*component) * f64::from(ONE);
+            let scaled = f64::from(*component) * f64::from(FULL_SCALE);
             if (scaled - scaled.round()).abs() > 0.004 {
                 return None;
             }
             norm += scaled.round().powi(2);
         }
         // Each component is off by half a digit at most.
-        let off = (norm.sqrt() - f64::from(ONE)).abs();
+        let off = (norm.sqrt() - f64::from(FULL_SCALE)).abs();
         (off <= 0.5 * (vector.len() as f64).sqrt()).then(|| {
-            Self(vector.iter().map(|component| (f64::from(*component) * f64::from(ONE)).round() as i16).collect())
+            Self(
+                vector.iter().map(|component| (f64::from(*component) * f64::from(FULL_SCALE)).round() as i16).collect(),
+            )
         })
     }
 
@@ -73,14 +75,14 @@ impl Embedding {
 
     /// The components, as close to the original as 16 bits are.
     pub fn components(&self) -> impl Iterator<Item = f32> + '_ {
-        self.0.iter().map(|x| f32::from(*x) / ONE)
+        self.0.iter().map(|x| f32::from(*x) / FULL_SCALE)
     }
 
     /// Cosine, −1 to 1. Vectors of different lengths come from different spaces and have no cosine.
     pub fn cosine(&self, other: &Self) -> Option<f32> {
         (self.0.len() == other.0.len()).then(|| {
             let dot: i64 = self.0.iter().zip(&other.0).map(|(a, b)| i64::from(i32::from(*a) * i32::from(*b))).sum();
-            ((dot as f64) / f64::from(ONE) / f64::from(ONE)).clamp(-1.0, 1.0) as f32
+            ((dot as f64) / f64::from(FULL_SCALE) / f64::from(FULL_SCALE)).clamp(-1.0, 1.0) as f32
         })
     }
 }

@@ -7,21 +7,21 @@ use std::collections::BTreeMap;
 
 use super::{Embedding, Procedure, StepId};
 
-/// Most steps that are compared, the most frequent ones: the work is bounded however many there are.
-const MOST_STEPS: usize = 24;
-/// What is believed of a pair of steps without a session, and how many sessions that belief counts for.
-const PRIOR: f64 = 0.25;
+/// Maximum number of steps compared, the most frequent ones.
+const MAX_STEPS: usize = 24;
+/// Prior belief in a pair of steps that no session shows.
+const PAIR_PRIOR: f64 = 0.25;
 const PRIOR_SESSIONS: f64 = 2.0;
-/// What two steps of one task have in common in the space of φ, on average.
-const USUAL_LIKENESS: f64 = 0.3;
-/// The least share that the smaller of two strands has: a task with one odd step is not two tasks.
-const SMALLER_STRAND: f64 = 0.25;
-/// How many steps are tried as the begin of a strand.
-const SEEDS: usize = 6;
-/// Goals nearer than this are one goal in other words, and do not compete for its steps.
+/// Average cosine of two steps of one task, by φ.
+const MEAN_STEP_COSINE: f64 = 0.3;
+/// Minimum share of the smaller of two strands. A task with one odd step is not two tasks.
+const MIN_STRAND_SHARE: f64 = 0.25;
+/// Maximum number of steps that are tried as the first of a strand.
+const MAX_SEEDS: usize = 6;
+/// Cosine from which two goals are one goal in other words, and do not compete for its steps.
 const SAME_GOAL: f32 = 0.7;
-/// Fewer different steps say nothing about a told goal: "put the kettle on" is near to little.
-const LEAST_STEPS: usize = 3;
+/// Minimum number of different steps that say anything about a told goal: "put the kettle on" is near to little.
+const MIN_STEPS: usize = 3;
 
 /// The most frequent steps of a procedure with all that is counted of them.
 pub(super) struct ProcedureEvidence<'a> {
@@ -46,7 +46,7 @@ pub struct GoalLikeness {
 
 impl<'a> ProcedureEvidence<'a> {
     /// Counts the sessions, each a sequence of step numbers.
-    pub fn of(procedure: &'a Procedure, sequences: &[Vec<u32>]) -> Self {
+    pub fn count(procedure: &'a Procedure, sequences: &[Vec<u32>]) -> Self {
         let mut sessions: BTreeMap<u32, f64> = BTreeMap::new();
         for sequence in sequences {
             let mut distinct = sequence.clone();
@@ -56,7 +56,7 @@ impl<'a> ProcedureEvidence<'a> {
         }
         let mut frequent: Vec<(u32, f64)> = sessions.into_iter().collect();
         frequent.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        frequent.truncate(MOST_STEPS);
+        frequent.truncate(MAX_STEPS);
         let place: BTreeMap<u32, usize> = frequent.iter().enumerate().map(|(at, (step, _))| (*step, at)).collect();
         let count = frequent.len();
         let mut evidence = Self {
@@ -104,7 +104,7 @@ impl<'a> ProcedureEvidence<'a> {
                 }
             }
         }
-        (agreed + PRIOR_SESSIONS * PRIOR) / (met + PRIOR_SESSIONS)
+        (agreed + PRIOR_SESSIONS * PAIR_PRIOR) / (met + PRIOR_SESSIONS)
     }
 
     /// How closely the steps hang together where they do so least: the weakest of the cuts that part them in two strands.
@@ -112,7 +112,7 @@ impl<'a> ProcedureEvidence<'a> {
     /// were done in turns the cut between them finds steps that follow each other in any order and have little in common.
     pub fn unity(&self) -> f64 {
         let meaning = self.has_meaning();
-        let usual = PRIOR + if meaning { USUAL_LIKENESS } else { 0.0 };
+        let usual = PAIR_PRIOR + if meaning { MEAN_STEP_COSINE } else { 0.0 };
         let count = self.steps.len();
         if count < 3 {
             return usual;
@@ -127,11 +127,11 @@ impl<'a> ProcedureEvidence<'a> {
                 met[a][b] = one + other;
                 let agreed = if one + other >= 2.0 { agreement(one, other) } else { 0.0 };
                 let alike = if meaning { likeness[a][b] } else { 0.0 };
-                links[a][b] = agreed + met[a][b].min(1.0) * PRIOR + met[a][b] * alike;
+                links[a][b] = agreed + met[a][b].min(1.0) * PAIR_PRIOR + met[a][b] * alike;
             }
         }
         let cuts = Cuts { weights, likeness: meaning.then_some(likeness), links, met };
-        (0..count.min(SEEDS)).filter_map(|seed| cuts.weakest_from(seed)).reduce(f64::min).unwrap_or(usual)
+        (0..count.min(MAX_SEEDS)).filter_map(|seed| cuts.weakest_from(seed)).reduce(f64::min).unwrap_or(usual)
     }
 
     /// The cosines between the steps; 0 where φ is missing.
@@ -145,7 +145,7 @@ impl<'a> ProcedureEvidence<'a> {
 
     /// How near the steps lie to a goal, and how much nearer than to `others`; `None` without φ and of too few steps.
     pub fn goal<'b>(&self, goal: &Embedding, others: impl Iterator<Item = &'b Embedding>) -> Option<GoalLikeness> {
-        if self.steps.len() < LEAST_STEPS || !self.has_meaning() {
+        if self.steps.len() < MIN_STEPS || !self.has_meaning() {
             return None;
         }
         let total: f64 = self.steps.iter().map(|(_, sessions, _)| sessions).sum();
@@ -181,12 +181,12 @@ fn agreement(one: f64, other: f64) -> f64 {
     ((one - other).powi(2) - met) / (met - 1.0)
 }
 
-/// What a cut through the steps would part.
+/// Result of cutting the steps in two.
 struct Cuts {
     /// The share of each step.
     weights: Vec<f64>,
     likeness: Option<Vec<Vec<f64>>>,
-    /// What links each pair, and how often the two followed each other.
+    /// Strength of the link of each pair, and how often the two followed each other.
     links: Vec<Vec<f64>>,
     met: Vec<Vec<f64>>,
 }
@@ -200,14 +200,14 @@ impl Cuts {
         inside[seed] = true;
         let mut share = self.weights[seed];
         while share < 0.5 - 1e-9 {
-            let joins = |step: &usize| !inside[*step] && share + self.weights[*step] <= 1.0 - SMALLER_STRAND;
+            let joins = |step: &usize| !inside[*step] && share + self.weights[*step] <= 1.0 - MIN_STRAND_SHARE;
             let best = (0..count).filter(joins).map(|step| (self.pull(step, &inside), step));
             // Of equals the more frequent step.
             let Some((_, next)) = best.reduce(|best, next| if next.0 > best.0 { next } else { best }) else { break };
             inside[next] = true;
             share += self.weights[next];
         }
-        let allowed = |share: f64| (SMALLER_STRAND..=1.0 - SMALLER_STRAND).contains(&share);
+        let allowed = |share: f64| (MIN_STRAND_SHARE..=1.0 - MIN_STRAND_SHARE).contains(&share);
         if !allowed(share) {
             return None;
         }
@@ -218,7 +218,7 @@ impl Cuts {
                 met += self.met[a][b];
             }
         }
-        let strength = |links: f64, met: f64| (links + PRIOR) / (met + 1.0);
+        let strength = |links: f64, met: f64| (links + PAIR_PRIOR) / (met + 1.0);
         // Each change makes the cut weaker, so this ends; the bound is for what rounding might do.
         for _ in 0..2 * count {
             let mut best: Option<(f64, usize, f64, f64)> = None;

@@ -41,18 +41,18 @@ pub fn actions_of(event: &Event) -> Vec<Action> {
     match event.kind {
         Kind::Action => {
             let mut action = frame(event, String::new());
-            // Whoever does it, it is the same step.
+            // The step is the same for any actor.
             action.text = without_doer(&event.text, action.person.as_deref()).to_owned();
             action.named = true;
             vec![action]
         }
-        Kind::Caption => sentences(&event.text).flat_map(|sentence| said(event, &sentence, false)).collect(),
-        Kind::Text => sentences(&event.text).flat_map(|sentence| said(event, &sentence, true)).collect(),
+        Kind::Caption => sentences(&event.text).flat_map(|sentence| read_spoken(event, &sentence, false)).collect(),
+        Kind::Text => sentences(&event.text).flat_map(|sentence| read_spoken(event, &sentence, true)).collect(),
         Kind::Sound | Kind::Object | Kind::Entity | Kind::State => Vec::new(),
     }
 }
 
-/// What is done, without the name of who does it at the begin: "Ines stirs the glaze", told of Ines.
+/// Removes the name of the actor from the begin of an action: "Ines stirs the glaze", told of Ines.
 fn without_doer<'t>(text: &'t str, doer: Option<&str>) -> &'t str {
     let text = text.trim_start();
     let short = doer.and_then(|doer| doer.split_whitespace().next());
@@ -117,7 +117,7 @@ fn sentences(text: &str) -> impl Iterator<Item = Vec<String>> + '_ {
 }
 
 /// The actions that a sentence says somebody does; `aloud`: the speaker must say it of herself, of now.
-fn said(event: &Event, words: &[String], aloud: bool) -> Vec<Action> {
+fn read_spoken(event: &Event, words: &[String], aloud: bool) -> Vec<Action> {
     let mut actions = Vec::new();
     let mut clause_start = 0;
     while let Some((verb, base, progressive)) = next_verb(words, clause_start) {
@@ -170,7 +170,7 @@ fn base_form(word: &str) -> Option<(&'static str, bool)> {
     other("ed").or_else(|| other("es")).or_else(|| other("s")).map(|base| (base, false))
 }
 
-/// Where the clause of a verb ends: before the next verb that "and", "then", "while" or a comma leads to.
+/// Returns the end of a verb's clause: before the next verb that "and", "then", "while" or a comma leads to.
 fn clause_end(words: &[String], from: usize) -> usize {
     let joins = |word: &str| matches!(word, "and" | "then" | "while" | "before" | "after" | ",");
     (from..words.len()).find(|at| joins(&words[*at])).unwrap_or(words.len())

@@ -22,9 +22,9 @@ pub enum FusionError {
     #[error("{share:.2} of the steps of {from} are steps of {into}, and {least:.2} are needed: they are not one procedure",
         least = Alignment::MIN_OVERLAP)]
     BadAlignment {
-        /// What was to be taken in.
+        /// The procedure that is absorbed.
         from: ProcedureId,
-        /// By what.
+        /// The procedure that absorbs it.
         into: ProcedureId,
         /// The share of common steps.
         share: f64,
@@ -50,7 +50,7 @@ impl Procedures {
         if into == from || other.named {
             return Err(unknown);
         }
-        let alignment = Alignment::of(one, other, self.options.alignment);
+        let alignment = Alignment::between(one, other, self.options.alignment);
         if !alignment.is_good() {
             return Err(FusionError::BadAlignment { from, into, share: alignment.overlap });
         }
@@ -72,10 +72,10 @@ impl Procedures {
             self.transfer(run, from, into, phi);
         }
         if let Some(empty) = self.procedures.remove(&from) {
-            self.dirty.extend(RowKey::of(&empty));
+            self.dirty.extend(RowKey::all_of(&empty));
         }
         if let Some(one) = self.procedures.get(&into) {
-            self.dirty.extend(RowKey::of(one));
+            self.dirty.extend(RowKey::all_of(one));
         }
         self.review(into, phi);
     }
@@ -95,7 +95,7 @@ impl Procedures {
         for (key, sessions) in weights(procedure) {
             self.lexicon.add(&key, id, sessions);
         }
-        self.dirty.extend(RowKey::of(procedure));
+        self.dirty.extend(RowKey::all_of(procedure));
     }
 }
 

@@ -14,10 +14,10 @@ use super::memory::Phi;
 use super::{Embedding, Procedure, ProcedureId, Procedures};
 use crate::EventId;
 
-/// A round comes after at least this many new sessions, and after a quarter of those there were.
-const ROUND: u32 = 8;
+/// Minimum number of new sessions before a round; a quarter of the sessions so far must be new as well.
+const MIN_ROUND_SESSIONS: u32 = 8;
 
-/// What a session did: its steps by normalised text, and the same in the space of φ.
+/// Steps of a session by normalised text, and the same in the space of φ.
 struct Profile {
     keys: BTreeSet<String>,
     embedding: Option<Embedding>,
@@ -114,7 +114,7 @@ impl Procedures {
     /// Regroups if the sessions without a goal have grown enough since the last time.
     pub(super) fn regroup_if_due(&mut self, phi: &Phi<'_>) {
         let (now, then) = self.unnamed;
-        if now.saturating_sub(then) >= ROUND.max(then / 4) {
+        if now.saturating_sub(then) >= MIN_ROUND_SESSIONS.max(then / 4) {
             self.unnamed.1 = now;
             self.regroup(phi);
         }
@@ -128,7 +128,7 @@ impl Procedures {
                 // A told goal takes in what nobody named; of two without, the older one stays.
                 let (into, from) = if b.named { (other, one) } else { (one, other) };
                 let (Some(a), Some(b)) = (self.procedures.get(&into), self.procedures.get(&from)) else { continue };
-                let alignment = Alignment::of(a, b, self.options.alignment);
+                let alignment = Alignment::between(a, b, self.options.alignment);
                 self.pool(into, from, &alignment, phi);
             }
         }

@@ -5,19 +5,8 @@ use std::sync::Mutex;
 use super::tests::{action, at, bytes, learn};
 use super::{Action, Alignment, Dag, Embedding, LogicOptions, Procedure, ProcedureId, Procedures, StepId};
 use crate::ports::{PortError, ProcedureJudge};
+use crate::random::{Xorshift, fraction};
 use crate::{EventId, TimeSpan};
-
-/// Marsaglia's xorshift: the same draws everywhere.
-struct Draw(u64);
-
-impl Draw {
-    fn uniform(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
 
 /// A space of meanings: words share a direction if they are of one `topic`, and lie near each other within it.
 fn phi(text: &str) -> Option<Vec<f32>> {
@@ -35,20 +24,21 @@ fn phi(text: &str) -> Option<Vec<f32>> {
 #[test]
 fn ten_thousand_executions_bring_the_true_probabilities_and_leave_the_index_at_the_goal() {
     let mut procedures = Procedures::new(LogicOptions::default());
-    let mut draw = Draw(0x00C0_FFEE);
+    let mut random = Xorshift(0x00C0_FFEE);
+    let mut uniform = || fraction(random.draw());
     let mut event = 0;
     for session in 0..10_000_u64 {
         let mut steps = vec!["boil water"];
-        if draw.uniform() < 0.7 {
+        if uniform() < 0.7 {
             steps.push("add tea");
         } else {
             steps.push("fill kettle with tea");
         }
-        if draw.uniform() < 0.25 {
+        if uniform() < 0.25 {
             steps.push("sweeten tea");
         }
         // One session in ten is disturbed by what has nothing to do with tea.
-        if draw.uniform() < 0.1 {
+        if uniform() < 0.1 {
             steps.push("repair bike");
         }
         let name = format!("s{session}");
@@ -191,7 +181,7 @@ fn what_does_not_align_or_has_a_told_goal_is_not_fused() {
     let tea = procedure(100, true, &[&["boil", "add tea", "pour"]]);
     let bike = procedure(200, false, &[&["lift bike", "turn wheel", "oil chain", "pour"]]);
     let coffee = procedure(300, true, &[&["boil", "add tea", "pour"]]);
-    assert!(!Alignment::of(&tea, &bike, 0.8).is_good());
+    assert!(!Alignment::between(&tea, &bike, 0.8).is_good());
     let mut memory = memory(vec![tea, bike, coffee]);
     let error = memory.fuse(ProcedureId(100), ProcedureId(200), &|_| None).unwrap_err();
     assert!(error.to_string().contains("0.33 of the steps of p-200"), "{error}");

@@ -66,7 +66,7 @@ impl Procedures {
         !self.dirty.is_empty()
     }
 
-    /// The options it goes by.
+    /// The options.
     pub fn options(&self) -> &LogicOptions {
         &self.options
     }
@@ -118,7 +118,7 @@ impl Procedures {
         named.or_else(|| self.iter().find(|procedure| normalise(procedure.goal()) == goal))
     }
 
-    /// What became of the established procedures since `before`, by id. What the two share is not looked at.
+    /// Returns the changes of the established procedures since `before`, by id. What the two share is not compared.
     pub(crate) fn news_since(&self, before: &Self) -> Vec<ProcedureNews> {
         let ids: BTreeSet<ProcedureId> = self.procedures.keys().chain(before.procedures.keys()).copied().collect();
         let mut news = Vec::new();
@@ -233,7 +233,7 @@ impl Procedures {
         };
         let mut dirty = std::mem::take(&mut self.dirty);
         for procedure in self.procedures.values() {
-            dirty.extend(RowKey::of(procedure));
+            dirty.extend(RowKey::all_of(procedure));
         }
         let fresh = Self { judge: self.judge.take(), ..Self::new(self.options.clone()) };
         *self = fresh;
@@ -266,7 +266,7 @@ impl Procedures {
         self.traces.events_after(after)
     }
 
-    /// An empty memory that goes by the same options and judge.
+    /// Creates an empty memory with the same options and judge.
     pub(crate) fn begin_again(&self) -> Self {
         Self { judge: self.judge.clone(), ..Self::new(self.options.clone()) }
     }
@@ -293,12 +293,12 @@ impl Procedures {
         for (id, before) in &old.procedures {
             match self.procedures.get_mut(id) {
                 Some(new) if **new == **before => *new = before.clone(),
-                _ => rows.extend(RowKey::of(before)),
+                _ => rows.extend(RowKey::all_of(before)),
             }
         }
         for (id, new) in &self.procedures {
             if old.procedures.get(id).is_none_or(|before| !before.is_same(new)) {
-                rows.extend(RowKey::of(new));
+                rows.extend(RowKey::all_of(new));
             }
         }
         rows.insert(RowKey::ROOT);
@@ -369,7 +369,7 @@ impl Procedures {
         self.dirty.extend(steps.iter().map(|step| RowKey::step(from, *step)));
         self.dirty.extend([RowKey::head(from), RowKey::run(from, run)]);
         if procedure.runs.is_empty() && !procedure.named {
-            self.dirty.extend(RowKey::of(procedure));
+            self.dirty.extend(RowKey::all_of(procedure));
             self.procedures.remove(&from);
         }
         if let Some(procedure) = self.procedures.get_mut(&to).map(Shared::change) {

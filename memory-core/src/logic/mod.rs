@@ -54,4 +54,4 @@ pub use prototype::{Prototype, PrototypeIndex};
 pub use rows::{RowError, RowKey};
 pub use run::Run;
 pub use step::{Step, StepAttributes, StepId};
-pub use verify::{TAU, Verification};
+pub use verify::{ACCEPT_SCORE, Verification};

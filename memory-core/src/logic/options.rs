@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What the logic layer goes by. The defaults are the papers' or measured on COIN (docs/benchmarks.md).
+/// Options of the logic layer. The defaults are the papers' or measured on COIN (docs/benchmarks.md).
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogicOptions {
     /// A pause longer than this ends a stretch of activity that nobody named as a session.

@@ -11,16 +11,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Procedure, ProcedureId, Procedures, StepId};
 use crate::EventId;
 
-/// The fewest sessions of a part.
-const LEAST: usize = 5;
-/// The most common steps that are looked at in pairs.
-const MOST_STEPS: usize = 64;
-/// A share of this or less is next to none.
-const NEXT_TO_NONE: f64 = 0.05;
-/// How many steps of its own each part has, at least: steps that half of its sessions do and next to none of the other's.
-const OWN_STEPS: usize = 2;
-/// How often sessions choose their part again; most have chosen after the first time.
-const ROUNDS: usize = 4;
+/// Minimum number of sessions of a part.
+const MIN_PART_SESSIONS: usize = 5;
+/// Maximum number of steps compared in pairs, the most frequent ones.
+const MAX_STEPS: usize = 64;
+/// Share of sessions up to which a step counts as foreign to a part.
+const MAX_FOREIGN_SHARE: f64 = 0.05;
+/// Minimum number of steps that each part has for itself: half of its sessions do them, and almost none of the other's.
+const MIN_OWN_STEPS: usize = 2;
+/// Maximum number of times that sessions choose their part; most settle after the first.
+const MAX_ROUNDS: usize = 4;
 
 /// A session and the steps that it did.
 type SessionSteps = (EventId, BTreeSet<StepId>);
@@ -29,7 +29,7 @@ type SessionSteps = (EventId, BTreeSet<StepId>);
 type Counts = BTreeMap<StepId, f64>;
 
 impl Procedures {
-    /// Of the sessions given, those that are another task than the rest of their procedure, for every procedure that is two.
+    /// Returns the sessions that are another task than the rest of their procedure, for every procedure that is two.
     pub(super) fn strangers(&self, sessions: &[(EventId, ProcedureId)]) -> Vec<(ProcedureId, Vec<EventId>)> {
         let mut by_procedure: BTreeMap<ProcedureId, Vec<EventId>> = BTreeMap::new();
         for (run, id) in sessions {
@@ -39,7 +39,7 @@ impl Procedures {
             let procedure = self.procedures.get(&id).filter(|procedure| !procedure.named)?;
             Some((id, self.other_task(procedure, &runs)?))
         };
-        by_procedure.into_iter().filter(|(_, runs)| runs.len() >= 2 * LEAST).filter_map(strangers).collect()
+        by_procedure.into_iter().filter(|(_, runs)| runs.len() >= 2 * MIN_PART_SESSIONS).filter_map(strangers).collect()
     }
 
     /// The smaller one of the two tasks that a procedure is; `None` if it is one.
@@ -52,7 +52,7 @@ impl Procedures {
         };
         let mut parts = [doing(one, other), doing(other, one)];
         let mut of_other: Vec<bool> = Vec::new();
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let near = |steps: &BTreeSet<StepId>, part: &Counts| self.nearness(procedure, steps, part);
             let chosen: Vec<bool> =
                 sessions.iter().map(|(_, steps)| near(steps, &parts[1]) > near(steps, &parts[0])).collect();
@@ -64,9 +64,9 @@ impl Procedures {
             of_other = chosen;
         }
         let sizes = [false, true].map(|side| of_other.iter().filter(|is| **is == side).count());
-        let apart = sizes.iter().all(|size| *size >= LEAST)
-            && own_steps(&parts[0], sizes[0], &parts[1], sizes[1]) >= OWN_STEPS
-            && own_steps(&parts[1], sizes[1], &parts[0], sizes[0]) >= OWN_STEPS
+        let apart = sizes.iter().all(|size| *size >= MIN_PART_SESSIONS)
+            && own_steps(&parts[0], sizes[0], &parts[1], sizes[1]) >= MIN_OWN_STEPS
+            && own_steps(&parts[1], sizes[1], &parts[0], sizes[0]) >= MIN_OWN_STEPS
             && self.likeness_of_parts(procedure, &parts[0], &parts[1]) < self.options.merge;
         let smaller = sizes[1] <= sizes[0];
         let moved = sessions.iter().zip(of_other).filter(|(_, is)| *is == smaller).map(|((run, _), _)| *run);
@@ -104,7 +104,7 @@ fn counts<'a>(sessions: impl Iterator<Item = &'a SessionSteps>) -> Counts {
     counts
 }
 
-/// Of the steps that come together in next to no session the two that most sessions do.
+/// Returns, of the steps that come together in almost no session, the two that most sessions do.
 fn never_together(sessions: &[SessionSteps]) -> Option<(StepId, StepId)> {
     // By step a bit for each session: pairs are many, and most groups have none.
     let mut doing: BTreeMap<StepId, Vec<u64>> = BTreeMap::new();
@@ -116,9 +116,9 @@ fn never_together(sessions: &[SessionSteps]) -> Option<(StepId, StepId)> {
     let count = |sessions: &[u64]| sessions.iter().map(|word| word.count_ones()).sum::<u32>();
     let mut common: Vec<(u32, StepId, Vec<u64>)> =
         doing.into_iter().map(|(step, sessions)| (count(&sessions), step, sessions)).collect();
-    common.retain(|(sessions, ..)| *sessions as usize >= LEAST);
+    common.retain(|(sessions, ..)| *sessions as usize >= MIN_PART_SESSIONS);
     common.sort_by_key(|(sessions, step, _)| (Reverse(*sessions), *step));
-    common.truncate(MOST_STEPS);
+    common.truncate(MAX_STEPS);
     let mut best: Option<(u32, (StepId, StepId))> = None;
     for (at, (_, one, doing_one)) in common.iter().enumerate() {
         for (fewer, other, doing_other) in &common[at + 1..] {
@@ -127,7 +127,7 @@ fn never_together(sessions: &[SessionSteps]) -> Option<(StepId, StepId)> {
                 break;
             }
             let both: u32 = doing_one.iter().zip(doing_other).map(|(a, b)| (a & b).count_ones()).sum();
-            if f64::from(both) <= NEXT_TO_NONE * f64::from(*fewer) {
+            if f64::from(both) <= MAX_FOREIGN_SHARE * f64::from(*fewer) {
                 best = Some((*fewer, (*one, *other)));
             }
         }
@@ -138,7 +138,7 @@ fn never_together(sessions: &[SessionSteps]) -> Option<(StepId, StepId)> {
 /// How many steps half of the sessions of one part do and next to none of the other's.
 fn own_steps(one: &Counts, size: usize, other: &Counts, of_other: usize) -> usize {
     let is_own = |(step, count): &(&StepId, &f64)| {
-        **count >= 0.5 * size as f64 && *other.get(*step).unwrap_or(&0.0) <= NEXT_TO_NONE * of_other as f64
+        **count >= 0.5 * size as f64 && *other.get(*step).unwrap_or(&0.0) <= MAX_FOREIGN_SHARE * of_other as f64
     };
     one.iter().filter(is_own).count()
 }

@@ -24,10 +24,10 @@ pub struct Pattern {
 pub enum Output {
     /// Every one.
     All,
-    /// Those that no longer pattern with the same support contains.
+    /// Only patterns that no longer pattern with the same support contains.
     #[default]
     Closed,
-    /// Those that no longer frequent pattern contains.
+    /// Only patterns that no longer frequent pattern contains.
     Maximal,
 }
 
@@ -38,7 +38,7 @@ pub struct Mining {
     pub min_support: u32,
     /// Shorter patterns are not given.
     pub min_length: usize,
-    /// Longer patterns are not looked for.
+    /// Maximum length of a pattern.
     pub max_length: usize,
     /// How many items of the sequence may lie between two of the pattern; `None`: any number.
     pub max_gap: Option<usize>,
@@ -62,7 +62,7 @@ impl Default for Mining {
     }
 }
 
-/// What was found.
+/// Result of the search.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Patterns {
     /// Sorted by items.
@@ -71,7 +71,7 @@ pub struct Patterns {
     pub complete: bool,
 }
 
-/// Where a prefix ends in a sequence: the leftmost end, or with a gap limit every end.
+/// Ends of a prefix in a sequence: the leftmost end, or with a gap limit every end.
 type Projection = Vec<(u32, u32)>;
 
 impl Mining {
@@ -189,7 +189,7 @@ impl PatternSearch<'_> {
     }
 }
 
-/// What may come next after an end; the gap counts once there is a prefix.
+/// Returns the items that may follow an end; the gap counts once there is a prefix.
 fn reach<'a>(options: &Mining, sequences: &'a [Vec<u32>], begun: bool, sequence: u32, end: u32) -> &'a [u32] {
     let rest = &sequences[sequence as usize][end as usize..];
     match options.max_gap {

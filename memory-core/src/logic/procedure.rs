@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Dag, NodeId, PrototypeIndex, Run, Step, StepId, TAU, normalise};
+use super::{ACCEPT_SCORE, Dag, NodeId, PrototypeIndex, Run, Step, StepId, normalise};
 use crate::EventId;
 
 mod growth;
@@ -47,7 +47,7 @@ pub(super) struct Wording {
 /// A distinct order of steps with how many sessions took it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
-    /// What was done, in order, repeats included.
+    /// Actions, in order, repeats included.
     pub steps: Vec<StepId>,
     /// How many sessions did just that.
     pub count: u32,
@@ -69,7 +69,7 @@ pub struct Procedure {
     pub(super) by_key: BTreeMap<String, StepId>,
     pub(super) names: Vec<String>,
     pub(super) by_name: BTreeMap<String, u32>,
-    /// What the names weigh.
+    /// Number of bytes of the names.
     pub(super) name_bytes: usize,
     pub(super) dag: Dag,
     pub(super) runs: BTreeMap<EventId, Run>,
@@ -120,10 +120,10 @@ impl Procedure {
 
     /// Whether it counts as a procedure: it passed verification, or its goal was told and nothing speaks against it.
     pub fn is_established(&self) -> bool {
-        self.score.map_or(self.named, |score| f64::from(score) > TAU)
+        self.score.map_or(self.named, |score| f64::from(score) > ACCEPT_SCORE)
     }
 
-    /// Where its goal and its steps lie in the space of φ.
+    /// Returns the embeddings of its goal and its steps in the space of φ.
     pub fn index(&self) -> &PrototypeIndex {
         &self.index
     }
@@ -138,7 +138,7 @@ impl Procedure {
         self.steps.get(id.0 as usize)
     }
 
-    /// The step that goes by that text in any of its wordings; case, spaces and final punctuation do not matter.
+    /// Returns the step with that text among its wordings; case, spaces and final punctuation do not matter.
     pub fn find_step(&self, text: &str) -> Option<StepId> {
         self.by_key.get(&normalise(text)).copied()
     }

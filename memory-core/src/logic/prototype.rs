@@ -26,7 +26,7 @@ impl Prototype {
         &self.index
     }
 
-    /// What it was founded on.
+    /// Returns the embedding that it was founded on.
     pub fn anchor(&self) -> &Embedding {
         &self.anchor
     }
@@ -56,7 +56,7 @@ pub struct PrototypeIndex {
 
 impl PrototypeIndex {
     /// α of Eq. 3: the weight of the goal.
-    pub const ALPHA: f32 = 0.3;
+    pub const GOAL_WEIGHT: f32 = 0.3;
 
     /// Eq. 3: `α · cos(q, i_goal) + (1 − α) · cos(q, i_step)`, over the parts that exist; `None` if there is none.
     pub fn similarity(&self, query: &Embedding) -> Option<f32> {
@@ -67,7 +67,7 @@ impl PrototypeIndex {
     pub fn mixture(&self, goal: Option<&Embedding>, step: Option<&Embedding>) -> Option<f32> {
         let cosine = |part: &Option<Prototype>, query: Option<&Embedding>| part.as_ref()?.vector().cosine(query?);
         match (cosine(&self.goal, goal), cosine(&self.step, step)) {
-            (Some(goal), Some(step)) => Some(Self::ALPHA * goal + (1.0 - Self::ALPHA) * step),
+            (Some(goal), Some(step)) => Some(Self::GOAL_WEIGHT * goal + (1.0 - Self::GOAL_WEIGHT) * step),
             (one, other) => one.or(other),
         }
     }

@@ -60,7 +60,7 @@ pub enum ProcedureRequest {
     Next {
         /// The procedure.
         of: WhichProcedure,
-        /// What was done, in order, in any words.
+        /// Steps done, in order, in any words.
         done: Vec<String>,
         /// How many at most.
         k: usize,
@@ -69,7 +69,7 @@ pub enum ProcedureRequest {
     Missing {
         /// The procedure.
         of: WhichProcedure,
-        /// What was done, in any words.
+        /// Steps done, in any words.
         done: Vec<String>,
     },
     /// Finds alternatives to things that are not available.
@@ -78,7 +78,7 @@ pub enum ProcedureRequest {
         of: WhichProcedure,
         /// Things or steps that are not available. Empty: what the memory knows to be broken, missing or used up.
         blocked: Vec<String>,
-        /// What was done, in order, in any words.
+        /// Steps done, in order, in any words.
         done: Vec<String>,
         /// Maximum number of paths.
         max: usize,
@@ -106,7 +106,7 @@ pub struct SessionEvidence {
     pub session: String,
     /// The senders' own ids of the observations, or `ev-42`, in order.
     pub observations: Vec<String>,
-    /// From the first to the last.
+    /// Span from the first to the last action.
     pub span: TimeSpan,
 }
 
@@ -130,7 +130,7 @@ pub struct ProcedureSummary {
 }
 
 impl ProcedureSummary {
-    /// What a list tells of a procedure.
+    /// Creates the summary of a procedure for lists.
     pub(crate) fn of(procedure: &Procedure) -> Self {
         Self {
             id: procedure.id(),
@@ -251,33 +251,33 @@ pub struct Alternatives {
     pub ways: Ways,
     /// Blocked steps that were done with another thing.
     pub others: Vec<OtherThing>,
-    /// Where a blocked thing is available.
+    /// Places where a blocked thing is available.
     pub offers: Vec<Remark>,
 }
 
 /// The answer to a [`ProcedureRequest`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProcedureReply {
-    /// To `List`.
+    /// Reply to `List`.
     List(Vec<ProcedureSummary>),
-    /// To `Get`.
+    /// Reply to `Get`.
     Procedure(ProcedureDetail),
-    /// To `Paths`.
+    /// Reply to `Paths`.
     Paths(Ways),
-    /// To `Next`.
+    /// Reply to `Next`.
     Next(Vec<LikelyStep>),
-    /// To `Missing`: the remaining steps in their usual order, and the things that they need.
+    /// Reply to `Missing`: the remaining steps in their usual order, and the things that they need.
     Missing {
         /// The steps.
         steps: Vec<LikelyStep>,
         /// The things.
         things: Vec<(Part, String)>,
     },
-    /// To `Alternatives`.
+    /// Reply to `Alternatives`.
     Alternatives(Alternatives),
-    /// To `Behaviours`, the most frequent first.
+    /// Reply to `Behaviours`, the most frequent first.
     Behaviours(Vec<ProcedureSummary>),
-    /// To `Show`.
+    /// Reply to `Show`.
     Picture {
         /// Its kind.
         format: PictureFormat,
@@ -291,21 +291,21 @@ pub enum ProcedureReply {
 pub struct ProcedureNews {
     /// Its id.
     pub id: ProcedureId,
-    /// What became of it.
+    /// What happened to the procedure.
     pub change: ProcedureChange,
-    /// What a list tells of it, without its sessions; `None` of one that is no more.
+    /// Summary for lists, without its sessions; `None` if the procedure is gone.
     pub now: Option<ProcedureSummary>,
 }
 
-/// What became of a procedure.
+/// What happened to a procedure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProcedureChange {
     /// Its goal was told for the first time, or verification let it pass.
     New,
-    /// It was done again, or its goal, its steps or their order changed.
+    /// It was repeated, or its goal, its steps or their order changed.
     Update,
-    /// It is no procedure any more: what showed it was forgotten or turned out to be another one.
+    /// It is no longer a procedure: its sessions were forgotten or belong to another one.
     End,
 }
 

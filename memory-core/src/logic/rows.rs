@@ -51,7 +51,7 @@ pub enum RowError {
     Row {
         /// The row's key in words.
         key: String,
-        /// What is wrong with it.
+        /// What is wrong with the row.
         reason: String,
     },
 }
@@ -75,7 +75,7 @@ impl RowKey {
     }
 
     /// Every row of a procedure.
-    pub(super) fn of(procedure: &Procedure) -> Vec<Self> {
+    pub(super) fn all_of(procedure: &Procedure) -> Vec<Self> {
         let steps = (0..procedure.steps.len() as u32).map(|step| Self::step(procedure.id, StepId(step)));
         let runs = procedure.runs.keys().map(|run| Self::run(procedure.id, *run));
         [Self::head(procedure.id)].into_iter().chain(steps).chain(runs).collect()
@@ -166,7 +166,7 @@ impl Procedures {
 
     /// Every row there is, sorted.
     pub fn rows(&self) -> BTreeSet<RowKey> {
-        let rows = self.procedures.values().flat_map(|procedure| RowKey::of(procedure));
+        let rows = self.procedures.values().flat_map(|procedure| RowKey::all_of(procedure));
         rows.chain([RowKey::ROOT]).collect()
     }
 

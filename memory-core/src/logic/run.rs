@@ -61,7 +61,7 @@ impl Run {
         self.records.iter().any(|record| record.goal.is_some())
     }
 
-    /// What was done, in order.
+    /// Returns the steps, in order.
     pub fn steps(&self) -> &[StepId] {
         &self.steps
     }
@@ -71,7 +71,7 @@ impl Run {
         self.records.iter().map(|record| record.event)
     }
 
-    /// From the first action's begin to the last one's end.
+    /// Returns the span from the first action's begin to the last one's end.
     pub fn span(&self) -> TimeSpan {
         let start = self.records.iter().map(|record| record.start).min().unwrap_or_default();
         let end = self.records.iter().map(|record| record.start.saturating_add(record.lasted)).max();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Action, LogicOptions, ProcedureId, normalise};
 use crate::{EventId, Timestamp};
 
-/// More sessions than this are not open at once; the one that rested longest is over.
+/// Maximum number of open sessions. Beyond it, the one that rested longest is closed.
 const MAX_OPEN: usize = 256;
 
 /// A session that may go on.
@@ -30,11 +30,11 @@ pub(super) struct Sessions {
     open: Vec<Session>,
 }
 
-/// Where an action belongs.
+/// Session that an action belongs to.
 pub(super) enum SessionChoice {
-    /// In an open session, now the last of the list.
+    /// An open session, now the last of the list.
     Open(Session),
-    /// In a new one.
+    /// A new session.
     New {
         /// Its name in evidence.
         name: String,

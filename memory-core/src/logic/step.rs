@@ -12,7 +12,7 @@ use super::{Action, ActionOutcome, Beta, Embedding, normalise};
 #[serde(transparent)]
 pub struct StepId(pub u32);
 
-/// What A(v) of the paper maps a step to: names with how many observations named them, sorted by name.
+/// Attributes of a step, A(v) of the paper: names with how many observations named them, sorted by name.
 ///
 /// Names are in the normalised form of [`normalise`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -21,9 +21,9 @@ pub struct StepAttributes {
     pub objects: BTreeMap<String, u32>,
     /// Things it is done with.
     pub tools: BTreeMap<String, u32>,
-    /// Where it is done.
+    /// Places where it is done.
     pub places: BTreeMap<String, u32>,
-    /// Who does it.
+    /// Persons who do it.
     pub persons: BTreeMap<String, u32>,
 }
 
@@ -38,7 +38,7 @@ pub struct Step {
     pub attributes: StepAttributes,
     /// How often it was done.
     pub count: u32,
-    /// In how many sessions it was done.
+    /// Number of sessions in which it was done.
     pub sessions: u32,
     /// Whether it succeeds.
     pub success: Beta,
@@ -49,7 +49,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// The normalised text that the step goes by.
+    /// The normalised text that identifies the step.
     pub fn key(&self) -> &str {
         self.wordings.first().map_or("", String::as_str)
     }

@@ -51,19 +51,19 @@ impl Traces {
     }
 
     /// The procedures that hold something of an event.
-    fn of(&self, event: EventId) -> impl Iterator<Item = ProcedureId> + '_ {
+    fn procedures(&self, event: EventId) -> impl Iterator<Item = ProcedureId> + '_ {
         let (first, last) = (ProcedureId(0), ProcedureId(u64::MAX));
         let range = TracedEvent { event, procedure: first }..=TracedEvent { event, procedure: last };
         self.places.shard(event.0).range(range).map(|(place, _)| place.procedure)
     }
 
     pub fn holds(&self, event: EventId) -> bool {
-        self.of(event).next().is_some()
+        self.procedures(event).next().is_some()
     }
 
     /// Marks an event as hidden, and conceals the procedures that hold something of it.
     pub fn withdraw(&mut self, event: EventId) {
-        let procedures: Vec<ProcedureId> = self.of(event).collect();
+        let procedures: Vec<ProcedureId> = self.procedures(event).collect();
         if !procedures.is_empty() {
             self.withdrawn.insert(event);
             self.concealed.extend(procedures);

@@ -23,40 +23,40 @@ use super::rows::RowKey;
 use super::{Embedding, Procedure, ProcedureId, Procedures, Prototype, StepId};
 
 /// τ: a score above it establishes a procedure.
-pub const TAU: f64 = 0.25;
+pub const ACCEPT_SCORE: f64 = 0.25;
 
 /// Log-odds of a score of τ.
-const EVEN: f64 = -1.098_612_288_668_11;
-/// What a told goal has in its favour, divided by its sessions: who names something knows what it is.
-const TOLD: f64 = 2.0;
+const ACCEPT_LOG_ODDS: f64 = -1.098_612_288_668_11;
+/// Log-odds in favour of a told goal, divided by its sessions. Who names a task knows what it is.
+const TOLD_GOAL_BONUS: f64 = 2.0;
 
 /// From this order in so many sessions on it is sure that something is done in one way, and who names it is believed that it is what
 /// they say, unless its steps speak strongly against it: "dry the dog's paws" is nearer to feeding the dog than to walking it. Nine in
 /// ten such names are taken to be right instead of one in four (log-odds). Two tasks in turns, one of them with a quarter of the steps,
 /// come to an order of 0.625: of the pairs of steps those of one task agree, the others by chance.
-const ORDERLY: f64 = 0.7;
-const ENOUGH: usize = 3;
-/// Two sessions are believed from this order on: by chance they agree too often.
-const SAME_ORDER: f64 = 0.8;
-const BELIEVED: f64 = 3.3;
+const MIN_TOLD_ORDER: f64 = 0.7;
+const MIN_TOLD_SESSIONS: usize = 3;
+/// Order from which two sessions are believed. By chance they agree too often.
+const MIN_PAIR_ORDER: f64 = 0.8;
+const TOLD_ORDER_BONUS: f64 = 3.3;
 /// Steps that lie more than so many times as near to another told goal speak strongly against this one.
-const OF_ANOTHER: f64 = 2.0;
+const MAX_OTHER_GOAL_RATIO: f64 = 2.0;
 
-/// What few sessions have against them, divided by the square of their number: they agree by chance.
-const CHANCE: f64 = 8.0;
-/// The order and the unity below which nothing else counts, and how soon.
-const LEAST_ORDER: f64 = 0.13;
-const LEAST_UNITY: f64 = 0.3;
-const STEEP: f64 = 25.0;
+/// Log-odds against few sessions, divided by the square of their number. They agree by chance.
+const FEW_SESSIONS_PENALTY: f64 = 8.0;
+/// Order and unity below which nothing else counts, and how steep that limit is.
+const MIN_ORDER: f64 = 0.13;
+const MIN_UNITY: f64 = 0.3;
+const LIMIT_STEEPNESS: f64 = 25.0;
 
-/// How many of a procedure's latest sessions are mined at a time.
-const WINDOW: usize = 256;
+/// Number of the latest sessions of a procedure that are mined at a time.
+const MINED_SESSIONS: usize = 256;
 
-/// More steps than this are not listed in a goal made from steps.
-const LISTED: usize = 4;
+/// Maximum number of steps listed in a goal that is made from steps.
+const MAX_LISTED_STEPS: usize = 4;
 
-/// Words that, put in the place of one another, undo an action.
-const INVERSE: [(&str, &str); 16] = [
+/// Pairs of words that undo an action if one takes the place of the other.
+const INVERSE_WORDS: [(&str, &str); 16] = [
     ("up", "down"),
     ("on", "off"),
     ("in", "out"),
@@ -91,7 +91,7 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// What is compared with τ. The weights are those of a logistic regression, see docs/benchmarks.md.
+    /// Computes the score that is compared with τ. The weights are those of a logistic regression, see docs/benchmarks.md.
     pub fn score(&self) -> f64 {
         let sessions = self.sessions.max(1) as f64;
         let evidence = match self.goal {
@@ -100,31 +100,31 @@ impl Verification {
                     Some(lead) => 4.8 * self.unity + 7.6 * low + 10.7 * lead - 3.45,
                     None => 2.5 * self.unity + 6.4 * low + 8.6 * mean - 4.9,
                 };
-                goal + TOLD / sessions + if self.is_believed(told) { BELIEVED } else { 0.0 }
+                goal + TOLD_GOAL_BONUS / sessions + if self.is_believed(told) { TOLD_ORDER_BONUS } else { 0.0 }
             }
             None => {
                 let (together, least) = match self.meaning {
-                    true => (4.0 * self.order + 8.1 * self.unity - 4.75, LEAST_UNITY),
+                    true => (4.0 * self.order + 8.1 * self.unity - 4.75, MIN_UNITY),
                     false => (4.4 * self.order + 6.2 * self.unity - 1.6, 0.0),
                 };
                 // However alike the steps are, what is done in any order is no procedure, and what is done in one order
                 // may be two.
-                let ordered = STEEP * (self.order - LEAST_ORDER);
-                let united = STEEP * (self.unity - least);
-                (together - CHANCE / (sessions * sessions)).min(ordered).min(united)
+                let ordered = LIMIT_STEEPNESS * (self.order - MIN_ORDER);
+                let united = LIMIT_STEEPNESS * (self.unity - least);
+                (together - FEW_SESSIONS_PENALTY / (sessions * sessions)).min(ordered).min(united)
             }
         };
-        1.0 / (1.0 + (-(evidence + EVEN)).exp())
+        1.0 / (1.0 + (-(evidence + ACCEPT_LOG_ODDS)).exp())
     }
 
     /// Whether the sessions are in one order, and their steps not those of another told goal.
     fn is_believed(&self, told: GoalLikeness) -> bool {
         let other = told.lead.map(|lead| told.mean - lead);
-        let of_another = other.is_some_and(|other| other > OF_ANOTHER * told.mean.max(0.0));
+        let of_another = other.is_some_and(|other| other > MAX_OTHER_GOAL_RATIO * told.mean.max(0.0));
         let orderly = match self.sessions {
             0 | 1 => false,
-            2 => self.order >= SAME_ORDER,
-            ENOUGH.. => self.order >= ORDERLY,
+            2 => self.order >= MIN_PAIR_ORDER,
+            MIN_TOLD_SESSIONS.. => self.order >= MIN_TOLD_ORDER,
         };
         orderly && !of_another
     }
@@ -142,7 +142,7 @@ impl Procedure {
     /// Verifies by the evidence of the latest sessions. `others`: the goals that were told of other procedures.
     pub fn verify<'a>(&self, others: impl Iterator<Item = &'a Embedding>) -> Verification {
         let sequences = self.sequences();
-        let evidence = ProcedureEvidence::of(self, &sequences);
+        let evidence = ProcedureEvidence::count(self, &sequences);
         let goal = self.index.goal.as_ref().filter(|_| self.named);
         Verification {
             order: evidence.order(),
@@ -179,7 +179,7 @@ impl Procedure {
     }
 
     fn sequences(&self) -> Vec<Vec<u32>> {
-        let latest = self.runs.values().rev().take(WINDOW);
+        let latest = self.runs.values().rev().take(MINED_SESSIONS);
         latest.map(|run| run.steps.iter().map(|step| step.0).collect()).collect()
     }
 }
@@ -196,7 +196,8 @@ impl Procedures {
         if actions >= known && actions < (known + known / 4).max(known + 1) {
             return;
         }
-        let (score, goal) = if procedure.named { (self.told(procedure), None) } else { self.found_by(procedure) };
+        let (score, goal) =
+            if procedure.named { (self.told_goal_support(procedure), None) } else { self.found_by(procedure) };
         let Some(procedure) = self.procedures.get_mut(&id).map(Shared::change) else { return };
         procedure.reviewed = actions;
         procedure.score = score.map(|score| score as f32);
@@ -209,7 +210,7 @@ impl Procedures {
     }
 
     /// The score of a told goal; `None` where there is nothing to judge it by.
-    fn told(&self, procedure: &Procedure) -> Option<f64> {
+    fn told_goal_support(&self, procedure: &Procedure) -> Option<f64> {
         let others = self.procedures.values().filter(|other| other.named && other.id != procedure.id);
         let evidence = procedure.verify(others.filter_map(|other| Some(other.index.goal.as_ref()?.anchor())));
         evidence.goal.map(|_| evidence.score())
@@ -222,7 +223,7 @@ impl Procedures {
         }
         let pattern = procedure.best_pattern(self.options.support, self.options.min_sessions);
         let verdict = pattern.map(|pattern| (self.judgement(procedure, &pattern), pattern));
-        match verdict.filter(|(score, _)| *score > TAU) {
+        match verdict.filter(|(score, _)| *score > ACCEPT_SCORE) {
             Some((score, pattern)) => (Some(score), Some(goal_of(procedure, &pattern))),
             None => (None, None),
         }
@@ -245,7 +246,7 @@ fn goal_of(procedure: &Procedure, pattern: &Pattern) -> String {
         pattern.items.iter().filter_map(|item| procedure.step(StepId(*item))).map(|step| step.text.as_str()).collect();
     steps.dedup();
     let last = steps.pop().unwrap_or_default();
-    let shown = steps.len().min(LISTED - 1);
+    let shown = steps.len().min(MAX_LISTED_STEPS - 1);
     let dots = if steps.len() > shown { ", …" } else { "" };
     if shown == 0 { last.to_owned() } else { format!("{}{dots}, {last}", steps[..shown].join(", ")) }
 }
@@ -276,7 +277,7 @@ pub(super) fn undoes(one: &str, other: &str) -> bool {
     let (a, b): (BTreeSet<&str>, BTreeSet<&str>) = (one.split(' ').collect(), other.split(' ').collect());
     let (only_a, only_b): (Vec<_>, Vec<_>) = (a.difference(&b).collect(), b.difference(&a).collect());
     let undone = |x: &str, y: &str| {
-        INVERSE.iter().any(|(up, down)| (x == *up && y == *down) || (x == *down && y == *up))
+        INVERSE_WORDS.iter().any(|(up, down)| (x == *up && y == *down) || (x == *down && y == *up))
             || x.strip_prefix("un").is_some_and(|stem| stem == y)
             || y.strip_prefix("un").is_some_and(|stem| stem == x)
     };
@@ -290,14 +291,14 @@ pub(super) fn undoes(one: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{GoalLikeness, TAU, Verification, undoes};
+    use super::{ACCEPT_SCORE, GoalLikeness, Verification, undoes};
 
     #[test]
     fn a_name_is_believed_for_what_is_done_in_one_order_unless_its_steps_speak_strongly_against_it() {
         // Two goals about one dog: the steps lie a little nearer to the other one.
         let near = GoalLikeness { mean: 0.21, low: 0.15, lead: Some(-0.15) };
         let told = |order, sessions, goal| {
-            Verification { order, unity: 0.25, meaning: true, sessions, goal: Some(goal) }.score() > TAU
+            Verification { order, unity: 0.25, meaning: true, sessions, goal: Some(goal) }.score() > ACCEPT_SCORE
         };
         assert!(told(0.9, 3, near));
         assert!(told(0.9, 28, near), "as it goes on");

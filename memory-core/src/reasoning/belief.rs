@@ -6,19 +6,19 @@ use crate::recall::looking::{Wanted, has_word, means};
 use super::interval::Interval;
 use super::tools::{Reach, Sighting, SightingKind, Tool};
 
-/// A label means a word if it does so at least this surely.
-const MEANS: f32 = 0.6;
-/// How often a thing that a question names is in a random interval, before anything was looked at; counts as two intervals.
+/// Minimum certainty at which a label means a word.
+const MIN_LABEL_MATCH: f32 = 0.6;
+/// Prior rate at which a thing that a question names is in a random interval. It counts as two intervals.
 const BASE_RATE: f32 = 0.2;
 const BASE_COUNT: f32 = 2.0;
-/// The least and the most that a rate can be.
-const RATES: (f32, f32) = (0.02, 0.9);
-/// What words and faces may tell beside what the question names.
-const BESIDE: f32 = 0.5;
-/// What the sound of a thing tells a question that does not ask for sounds: it need not be in the picture.
-const ONLY_HEARD: f32 = 0.3;
+/// Lower and upper bound of a rate.
+const RATE_BOUNDS: (f32, f32) = (0.02, 0.9);
+/// Gain of words and faces that the question does not name.
+const UNNAMED_GAIN: f32 = 0.5;
+/// Gain of the sound of a thing for a question that does not ask for sounds. The thing need not be in the picture.
+const SOUND_ONLY_GAIN: f32 = 0.3;
 
-/// What is known of one word in one interval.
+/// Knowledge about one word in one interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct WordSighting {
     /// How likely it is there.
@@ -28,8 +28,9 @@ struct WordSighting {
 }
 
 impl ToolReach {
-    fn of(wanted: &Wanted, reach: &Reach) -> Self {
-        let named = |lemma: &str| reach.labels.iter().any(|(sense, label)| means(label, *sense, lemma) >= MEANS);
+    fn from_wanted(wanted: &Wanted, reach: &Reach) -> Self {
+        let named =
+            |lemma: &str| reach.labels.iter().any(|(sense, label)| means(label, *sense, lemma) >= MIN_LABEL_MATCH);
         let told = f32::from(u8::from(reach.question && wanted.said < 1.0 && !wanted.heard));
         let words =
             f32::from(u8::from(reach.writing && wanted.written)).max(if reach.speech { wanted.said } else { 0.0 });
@@ -37,28 +38,28 @@ impl ToolReach {
         let person = f32::from(u8::from(reach.faces && wanted.person));
         Self {
             terms: wanted.terms.iter().map(|term_| term(&term_.lemma)).collect(),
-            beside: words.max(person).max(told) * BESIDE,
+            beside: words.max(person).max(told) * UNNAMED_GAIN,
         }
     }
 }
 
-/// What was found of the words of a question, by interval.
+/// Findings about the words of a question, by interval.
 pub(super) struct Belief {
     wanted: Wanted,
-    /// By interval and term; `None` where no tool looked that has a label for it.
+    /// Findings by interval and term; `None` if no tool looked that has a label for it.
     seen: Vec<Vec<Option<WordSighting>>>,
-    /// Before anything was seen.
+    /// Probabilities before anything was seen.
     prior: Vec<f32>,
-    /// By tool.
+    /// Reach of each tool.
     reach: Vec<(Tool, ToolReach)>,
-    /// By interval, the share of its speech of which memory has no words.
+    /// Share of an interval's speech of which memory has no words, by interval.
     wordless: Vec<f32>,
 }
 
-/// What a tool can do for a question.
+/// What a tool can contribute to a question.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct ToolReach {
-    /// By term, how likely the tool finds it where it is: 1 where it has a label for it.
+    /// Probability, by term, that the tool finds it where it is: 1 where it has a label for it.
     terms: Vec<f32>,
     /// How likely it finds what the question asks for beside its terms: words that are said or written, a person.
     beside: f32,
@@ -67,7 +68,7 @@ struct ToolReach {
 impl Belief {
     /// `wordless` is by interval the share of its speech of which memory has no words.
     pub fn new(wanted: Wanted, intervals: &[Interval], wordless: Vec<f32>, tools: &[(Tool, Reach)]) -> Self {
-        let reach = tools.iter().map(|(tool, reach)| (*tool, ToolReach::of(&wanted, reach))).collect();
+        let reach = tools.iter().map(|(tool, reach)| (*tool, ToolReach::from_wanted(&wanted, reach))).collect();
         Self {
             prior: intervals.iter().map(|interval| interval.probability).collect(),
             seen: vec![vec![None; wanted.terms.len()]; intervals.len()],
@@ -89,7 +90,10 @@ impl Belief {
             }
         };
         let terms = self.wanted.terms.iter().enumerate();
-        terms.map(|(place, term)| (place, likeness(&term.lemma))).filter(|(_, likeness)| *likeness >= MEANS).collect()
+        terms
+            .map(|(place, term)| (place, likeness(&term.lemma)))
+            .filter(|(_, likeness)| *likeness >= MIN_LABEL_MATCH)
+            .collect()
     }
 
     /// Whether the question asks for sightings of a kind whatever they name.
@@ -138,7 +142,7 @@ impl Belief {
             .map(|(place, term)| term.weight * open(place) * reach.terms.get(place).copied().unwrap_or(0.0))
             .sum();
         let share = match tool {
-            Tool::ClipExplorer if !self.wanted.heard => ONLY_HEARD,
+            Tool::ClipExplorer if !self.wanted.heard => SOUND_ONLY_GAIN,
             // What memory has in words already need not be written down again.
             Tool::Transcriber => self.wordless.get(interval).copied().unwrap_or(1.0),
             _ => 1.0,
@@ -181,7 +185,7 @@ impl Belief {
                 let seen: Vec<f32> =
                     all.iter().filter_map(|features| features[place]).map(|seen| seen.probability).collect();
                 let rate = (seen.iter().sum::<f32>() + BASE_RATE * BASE_COUNT) / (seen.len() as f32 + BASE_COUNT);
-                rate.clamp(RATES.0, RATES.1)
+                rate.clamp(RATE_BOUNDS.0, RATE_BOUNDS.1)
             })
             .collect();
         let ratio = |features: &Vec<Option<WordSighting>>| -> f32 {

@@ -15,8 +15,8 @@ use crate::recall::Reader;
 use crate::word_search::{Snippet, WordMatches, WordPlan, WordQuery, WordQueryError};
 use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, Sensed, TimeSpan};
 
-/// Ids of found events that are not in the store begin here.
-pub(super) const FIRST: u64 = 1 << 62;
+/// First id of found events that are not in the store.
+pub(super) const FIRST_FOUND_ID: u64 = 1 << 62;
 
 /// A reader that also has events that are nowhere stored.
 pub(super) struct Beside<'a> {
@@ -32,7 +32,7 @@ struct BesideSearch<'a> {
 }
 
 impl<'a> Beside<'a> {
-    /// `events` have ids from [`FIRST`] on, in order.
+    /// `events` have ids from [`FIRST_FOUND_ID`] on, in order.
     ///
     /// `vectors` are those of [`embed`].
     pub fn new(base: &'a dyn Reader, events: &'a [Event], vectors: &'a [Option<Vec<i16>>]) -> Self {
@@ -49,7 +49,7 @@ impl<'a> Beside<'a> {
     }
 
     fn place(&self, id: EventId) -> Option<usize> {
-        let place = usize::try_from(id.0.checked_sub(FIRST)?).ok()?;
+        let place = usize::try_from(id.0.checked_sub(FIRST_FOUND_ID)?).ok()?;
         (place < self.events.len()).then_some(place)
     }
 }
@@ -192,7 +192,7 @@ impl Search for BesideSearch<'_> {
     }
 
     fn text(&self, id: EventId) -> Option<String> {
-        if id.0 >= FIRST { self.own.text(id) } else { self.base.text(id) }
+        if id.0 >= FIRST_FOUND_ID { self.own.text(id) } else { self.base.text(id) }
     }
 
     fn write_snapshot(&self, out: &mut dyn Write) -> std::io::Result<()> {

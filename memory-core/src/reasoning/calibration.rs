@@ -4,11 +4,11 @@ mod table;
 
 use super::tools::{Sighting, SightingKind, Tool};
 
-/// Smallest distance of a probability from 0 and 1.
+/// Minimum distance of a probability from 0 and 1.
 const MIN_PROBABILITY: f32 = 0.000_5;
 
 /// A logistic regression over the score and the share of pictures.
-pub(super) struct Fit {
+pub(super) struct LookFit {
     pub offset: f32,
     pub score: f32,
     pub share: f32,

@@ -6,19 +6,19 @@ use crate::{Evidence, TimeSpan};
 
 use super::tools::Tool;
 
-/// Looks that a controller may choose among, at most.
-pub(super) const MOST_LOOKS: usize = 12;
+/// Maximum number of looks that a controller may choose from.
+pub(super) const MAX_LOOKS: usize = 12;
 
 /// A look that may be chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PossibleLook {
     /// The tool.
     pub tool: Tool,
-    /// When that was which it would look at.
+    /// Wall-clock span of what it would look at.
     pub span: TimeSpan,
     /// How likely the answer is there, 0 to 1.
     pub probability: f32,
-    /// What the policy expects of it: the probability × what the tool can add × 1 / cost.
+    /// Expected gain by the policy: the probability × what the tool can add × 1 / cost.
     pub gain: f32,
 }
 
@@ -27,17 +27,17 @@ pub struct PossibleLook {
 pub struct PastLook {
     /// The tool.
     pub tool: Tool,
-    /// When that was which it looked at.
+    /// Wall-clock span of what it looked at.
     pub span: TimeSpan,
     /// Why it was chosen.
     pub aim: String,
-    /// What it found.
+    /// Findings.
     pub outcome: String,
     /// Confidence of the answer after it, 0 to 1.
     pub confidence: f32,
 }
 
-/// What is known when the next look is chosen. It is put together anew for each step.
+/// Input of a choice. It is put together anew for each step.
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
     /// The question.
@@ -48,17 +48,17 @@ pub struct Situation<'a> {
     pub answer: Option<&'a str>,
     /// Its confidence, 0 to 1.
     pub confidence: f32,
-    /// What it rests on.
+    /// Evidence of the answer.
     pub evidence: &'a [Evidence],
-    /// What may be chosen, most expected gain first; never empty.
+    /// Looks to choose from, most expected gain first; never empty.
     pub looks: &'a [PossibleLook],
-    /// What was looked at so far.
+    /// Looks so far.
     pub past: &'a [PastLook],
     /// Time that is left for the question.
     pub left: Duration,
 }
 
-/// What a controller decides.
+/// Decision of a controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// The look at this place of [`Situation::looks`], and why.
@@ -68,7 +68,7 @@ pub enum Decision {
         /// Why, in a few words.
         aim: String,
     },
-    /// Nothing more is to be looked at. Before the first look it is no decision.
+    /// Stop looking. Before the first look this is no valid decision.
     Stop,
 }
 

@@ -9,29 +9,29 @@ use crate::recall::Reader;
 use crate::recall::looking::tells_of_speech;
 use crate::{Attributes, Event, EventId, Kind, Origin, ReadError, StreamSpan, Value};
 
-use super::beside::FIRST;
+use super::beside::FIRST_FOUND_ID;
 use super::interval::Interval;
 use super::tools::{Sighting, SightingKind, Tool};
 
-/// Less likely things are no events where the question names them, ...
-const MIN_PROBABILITY: f32 = 0.1;
-/// ... and where it does not.
-const LEAST_OTHER: f32 = 0.5;
-/// The share of wordless speech where memory has words and nothing tells of speech beside them, ...
-const ALL_WORDS: f32 = 0.1;
+/// Minimum probability of a thing that the question names, for it to become an event ...
+const MIN_NAMED_PROBABILITY: f32 = 0.1;
+/// ... and of one that it does not name.
+const MIN_OTHER_PROBABILITY: f32 = 0.5;
+/// Share of wordless speech where memory has words and nothing tells of speech beside them, ...
+const WORDLESS_SHARE_KNOWN: f32 = 0.1;
 /// ... and where nothing tells of speech at all.
-const NO_SPEECH: f32 = 0.3;
-/// Events of an interval that are read.
-const READ: usize = 200;
+const WORDLESS_SHARE_UNKNOWN: f32 = 0.3;
+/// Maximum number of events read from an interval.
+const MAX_READ_EVENTS: usize = 200;
 
-/// What memory holds of an interval.
+/// Events that memory holds of an interval.
 pub(super) struct KnownEvents(Vec<Event>);
 
 impl KnownEvents {
     /// # Errors
     /// If the store cannot be read.
-    pub fn of(interval: &Interval, reader: &dyn Reader) -> Result<Self, ReadError> {
-        let query = SearchQuery { span: Some(interval.span()), limit: READ, ..SearchQuery::default() };
+    pub fn read(interval: &Interval, reader: &dyn Reader) -> Result<Self, ReadError> {
+        let query = SearchQuery { span: Some(interval.span()), limit: MAX_READ_EVENTS, ..SearchQuery::default() };
         let mut events = Vec::new();
         for hit in reader.search().search(&query) {
             events.extend(reader.event(hit.id)?.filter(|event| event.media.as_ref() == Some(&interval.media)));
@@ -49,9 +49,9 @@ impl KnownEvents {
         let with = sum(&|event| event.kind == Kind::Text);
         match (without > 0.0, with > 0.0) {
             (true, _) => without / (without + with),
-            (false, true) => ALL_WORDS,
+            (false, true) => WORDLESS_SHARE_KNOWN,
             // Nothing listened for speech, or nobody spoke.
-            (false, false) => NO_SPEECH,
+            (false, false) => WORDLESS_SHARE_UNKNOWN,
         }
     }
 
@@ -118,7 +118,7 @@ pub(super) fn event(
     interval: &Interval,
     known: &KnownEvents,
 ) -> Option<Event> {
-    if probability < if wanted { MIN_PROBABILITY } else { LEAST_OTHER } || known.has(sighting) {
+    if probability < if wanted { MIN_NAMED_PROBABILITY } else { MIN_OTHER_PROBABILITY } || known.has(sighting) {
         return None;
     }
     let beside = known.beside(sighting.stream)?;
@@ -155,7 +155,7 @@ pub(super) fn event(
     attributes.insert(LOOKED_FOR.to_owned(), text(question));
     let stream = sighting.stream;
     Some(Event {
-        id: EventId(FIRST + number as u64),
+        id: EventId(FIRST_FOUND_ID + number as u64),
         episode: beside.episode,
         origin: Origin::Perceived,
         sender_id: None,

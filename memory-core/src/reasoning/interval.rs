@@ -6,21 +6,21 @@ use crate::index::SearchQuery;
 use crate::recall::Reader;
 use crate::{Evidence, Kind, ReadError, StreamSpan, TimeSpan, Timestamp};
 
-/// Intervals that the evidence points to, at most (recall.md: five ranges go on to be looked at).
-const OF_EVIDENCE: usize = 5;
-/// Intervals of the uniform sample, at most.
-const OF_SAMPLE: usize = 8;
-/// How far an interval reaches beyond the event that points to it (HippoMM 4.3, δ).
-const WIDENED: Duration = Duration::from_secs(2);
-/// Length of an interval of the sample, and the most of any.
-const LONGEST: Duration = Duration::from_secs(30);
-/// Segments that the sample is taken from, the latest ones.
-const SEGMENTS: usize = 600;
-/// Segments with less than this between them are one stretch.
-const TOUCHING: Duration = Duration::from_secs(2);
-/// How likely one of the evidence's intervals holds the answer, whatever the confidence says: the share of questions on
-/// played sessions of which one of the first five events lies in the right place is about a half.
-const SHARE_OF_EVIDENCE: f32 = 0.5;
+/// Maximum number of intervals that the evidence points to.
+const MAX_EVIDENCE_INTERVALS: usize = 5;
+/// Maximum number of intervals of the uniform sample.
+const MAX_SAMPLE_INTERVALS: usize = 8;
+/// How far an interval extends beyond the event that points to it (HippoMM 4.3, δ).
+const MARGIN: Duration = Duration::from_secs(2);
+/// Length of an interval of the sample, and maximum length of any interval.
+const MAX_LENGTH: Duration = Duration::from_secs(30);
+/// Maximum number of segments that the sample is taken from, the latest ones.
+const MAX_SAMPLED_SEGMENTS: usize = 600;
+/// Gap up to which neighbouring segments are one interval.
+const MAX_GAP: Duration = Duration::from_secs(2);
+/// Prior probability that one of the intervals of the evidence holds the answer, whatever the confidence. On played sessions,
+/// one of the first five events lies in the right place for about half of the questions.
+const EVIDENCE_PRIOR: f32 = 0.5;
 
 /// A part of a recording.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,7 +67,7 @@ pub(super) fn intervals(
 ) -> Result<Vec<Interval>, ReadError> {
     let mut found = of_evidence(evidence, bound);
     let sample = sample(&found, bound, reader)?;
-    let share = if sample.is_empty() { 1.0 } else { confidence.clamp(SHARE_OF_EVIDENCE, 0.95) };
+    let share = if sample.is_empty() { 1.0 } else { confidence.clamp(EVIDENCE_PRIOR, 0.95) };
     let share = if found.is_empty() { 0.0 } else { share };
     let total: f32 = found.iter().map(|interval| interval.probability).sum();
     for interval in &mut found {
@@ -108,8 +108,8 @@ fn of_evidence(evidence: &[Evidence], bound: Option<TimeSpan>) -> Vec<Interval> 
         let (Some(media), Some(stream)) = (&item.media, item.stream) else { continue };
         let session = session_of(item.span, stream);
         let widened = StreamSpan {
-            start: stream.start.saturating_sub(WIDENED),
-            end: (stream.end + WIDENED).min(stream.start.saturating_sub(WIDENED) + LONGEST),
+            start: stream.start.saturating_sub(MARGIN),
+            end: (stream.end + MARGIN).min(stream.start.saturating_sub(MARGIN) + MAX_LENGTH),
         };
         #[expect(clippy::cast_precision_loss, reason = "a rank")]
         let probability = 1.0 / (1.0 + rank as f32);
@@ -121,12 +121,12 @@ fn of_evidence(evidence: &[Evidence], bound: Option<TimeSpan>) -> Vec<Interval> 
             Some(place) => {
                 let known = &mut found[place];
                 let (start, end) = (known.stream.start.min(new.stream.start), known.stream.end.max(new.stream.end));
-                if end - start <= LONGEST {
+                if end - start <= MAX_LENGTH {
                     known.stream = StreamSpan { start, end };
                 }
                 known.probability += new.probability;
             }
-            None if found.len() < OF_EVIDENCE => found.push(new),
+            None if found.len() < MAX_EVIDENCE_INTERVALS => found.push(new),
             None => {}
         }
     }
@@ -145,7 +145,7 @@ fn sample(known: &[Interval], bound: Option<TimeSpan>, reader: &dyn Reader) -> R
         span: bound,
         kinds: vec![Kind::Caption, Kind::Sound, Kind::Object],
         latest: true,
-        limit: SEGMENTS,
+        limit: MAX_SAMPLED_SEGMENTS,
         ..SearchQuery::default()
     };
     let mut stretches: Vec<Interval> = Vec::new();
@@ -160,7 +160,7 @@ fn sample(known: &[Interval], bound: Option<TimeSpan>, reader: &dyn Reader) -> R
     let mut merged: Vec<Interval> = Vec::new();
     for stretch in stretches {
         match merged.last_mut() {
-            Some(last) if last.media == stretch.media && stretch.stream.start <= last.stream.end + TOUCHING => {
+            Some(last) if last.media == stretch.media && stretch.stream.start <= last.stream.end + MAX_GAP => {
                 last.stream.end = last.stream.end.max(stretch.stream.end);
             }
             _ => merged.push(stretch),
@@ -170,7 +170,7 @@ fn sample(known: &[Interval], bound: Option<TimeSpan>, reader: &dyn Reader) -> R
     for stretch in merged {
         let mut start = stretch.stream.start;
         while start < stretch.stream.end {
-            let end = (start + LONGEST).min(stretch.stream.end);
+            let end = (start + MAX_LENGTH).min(stretch.stream.end);
             pieces.push(Interval { stream: StreamSpan { start, end }, ..stretch.clone() });
             start = end;
         }
@@ -185,11 +185,11 @@ fn sample(known: &[Interval], bound: Option<TimeSpan>, reader: &dyn Reader) -> R
     };
     pieces.retain(|piece| !covered(piece));
     let count = pieces.len();
-    if count > OF_SAMPLE {
+    if count > MAX_SAMPLE_INTERVALS {
         let mut place = 0;
         // Evenly spaced, and the same ones each time.
         pieces.retain(|_| {
-            let chosen = place * OF_SAMPLE / count != (place + 1) * OF_SAMPLE / count;
+            let chosen = place * MAX_SAMPLE_INTERVALS / count != (place + 1) * MAX_SAMPLE_INTERVALS / count;
             place += 1;
             chosen
         });

@@ -34,7 +34,7 @@ pub use tools::{Look, LookError, LookOrder, Reach, Sighting, SightingKind, Tool,
 
 use self::belief::Belief;
 use self::beside::Beside;
-use self::controller::MOST_LOOKS;
+use self::controller::MAX_LOOKS;
 use self::finding::KnownEvents;
 use self::interval::{Interval, by_interval, intervals};
 use self::policy::Choice;
@@ -45,16 +45,16 @@ use crate::{
     TraceStep,
 };
 
-/// Events of the memory's own answer from which intervals are taken.
-const EVIDENCE: usize = 24;
-/// Things that one question may find.
-const MOST_FOUND: usize = 60;
-/// A change of confidence below this is none.
-const SAME: f32 = 0.02;
-/// What is there with at least this probability is found: another look could hardly change the answer that rests on it.
-const SURE: f32 = 0.9;
-/// After so many steps without a change an answer is stable. No answer never is: the next look may bring one.
-const STABLE: usize = 4;
+/// Maximum number of events of the memory's own answer from which intervals are taken.
+const MAX_EVIDENCE: usize = 24;
+/// Maximum number of things that one question may find.
+const MAX_FOUND: usize = 60;
+/// Change of confidence below which an answer counts as unchanged.
+const MIN_CHANGE: f32 = 0.02;
+/// Probability from which a thing counts as found. Another look could hardly change the answer that rests on it.
+const SURE_PROBABILITY: f32 = 0.9;
+/// Number of steps without a change after which an answer is stable. No answer never is: the next look may bring one.
+const STABLE_STEPS: usize = 4;
 
 /// Consistent states of a memory, each for one reading: the loop lasts longer than a reading should.
 pub(crate) trait Views {
@@ -83,9 +83,9 @@ pub struct StepNews {
     pub iteration: usize,
     /// The tool.
     pub tool: Tool,
-    /// When that was which is looked at.
+    /// Wall-clock span of what is looked at.
     pub span: TimeSpan,
-    /// What was found; `None` where the step begins.
+    /// Findings; `None` at the begin of the step.
     pub outcome: Option<String>,
     /// Confidence of the answer so far.
     pub confidence: f32,
@@ -96,7 +96,7 @@ pub struct StepNews {
 pub enum Stopped {
     /// There was nothing to look at, or nothing that looking could tell.
     NothingToSee,
-    /// What the answer rests on was found, and is sure.
+    /// The answer rests on a finding that is certain enough.
     Found,
     /// The answer did not change any more.
     Stable,
@@ -108,12 +108,12 @@ pub enum Stopped {
     Steps,
     /// The time was over.
     Deadline,
-    /// Somebody gave up.
+    /// The caller cancelled.
     Cancelled,
 }
 
 impl Stopped {
-    /// In words.
+    /// Returns the reason in words.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NothingToSee => "nothing to see",
@@ -133,7 +133,7 @@ impl Stopped {
 pub struct Reasoned {
     /// The answer.
     pub answer: Answer,
-    /// What was found and is not in the store; each with the episode that it belongs to.
+    /// Found events that are not in the store, each with the episode that it belongs to.
     pub found: Vec<Event>,
     /// The vectors of faces among it, by its place in `found`.
     pub faces: BTreeMap<usize, SensedEmbedding>,
@@ -144,7 +144,7 @@ pub struct Reasoned {
 }
 
 impl Reasoned {
-    /// What was found, to be remembered.
+    /// Returns the found events to be remembered.
     #[must_use]
     pub fn findings(&self) -> Vec<Looked> {
         let looked = |(place, event): (usize, &Event)| Looked {
@@ -195,7 +195,7 @@ pub(crate) fn reason(
 ) -> Result<Reasoned, QueryError> {
     let begin = clock.monotonic();
     let budget = query.budget.map_or(options.deadline, |budget| budget.min(options.deadline));
-    let wide = Query { top_k: query.top_k.max(EVIDENCE), budget: None, ..query.clone() };
+    let wide = Query { top_k: query.top_k.max(MAX_EVIDENCE), budget: None, ..query.clone() };
     let hard = recall::hard_bounds(query)?;
     let decide = |found: &[Event], vectors: &[Option<Vec<i16>>]| {
         views.read(|reader| match found.is_empty() {
@@ -326,7 +326,7 @@ impl Loop<'_> {
             let same = next.answer.is_some()
                 && next.answer == answer.answer
                 && next.choice == answer.choice
-                && (next.confidence - answer.confidence).abs() < SAME;
+                && (next.confidence - answer.confidence).abs() < MIN_CHANGE;
             unchanged = if same { unchanged + 1 } else { 0 };
             answer = next;
             self.watch.step(&news(Some(outcome.clone()), answer.confidence));
@@ -369,7 +369,7 @@ impl Loop<'_> {
     /// The next look, by the controller or else by the policy, and why; `None` where the controller has seen enough.
     fn chosen(&mut self, looks: &[Choice], places: &[Interval], answer: &Answer) -> Option<(Choice, String)> {
         if let Some(controller) = self.controller {
-            let offered = &looks[..looks.len().min(MOST_LOOKS)];
+            let offered = &looks[..looks.len().min(MAX_LOOKS)];
             let possible = |look: &Choice| PossibleLook {
                 tool: look.tool,
                 span: places[look.interval].span(),
@@ -418,8 +418,9 @@ impl Loop<'_> {
 
     /// Whether the answer rests on a sure finding, and nothing closer can be seen of where it was found.
     fn is_found(&self, answer: &Answer, number: usize) -> bool {
-        let sure =
-            |item: &crate::Evidence| self.found.iter().any(|event| event.id == item.event && event.confidence >= SURE);
+        let sure = |item: &crate::Evidence| {
+            self.found.iter().any(|event| event.id == item.event && event.confidence >= SURE_PROBABILITY)
+        };
         let closer = |tool| tool != Tool::IntervalLocaliser && self.results.has(number, tool);
         let closer = Tool::ALL.into_iter().any(closer);
         answer.answer.is_some() && closer && answer.evidence.first().is_some_and(sure)
@@ -432,7 +433,7 @@ impl Loop<'_> {
             Some(Stopped::Deadline)
         } else if iteration > self.options.steps {
             Some(Stopped::Steps)
-        } else if unchanged >= STABLE {
+        } else if unchanged >= STABLE_STEPS {
             Some(Stopped::Stable)
         } else {
             None
@@ -477,7 +478,7 @@ impl Loop<'_> {
             }
         };
         self.sensory.hold(&look);
-        let known = views.read(|reader| Ok(KnownEvents::of(interval, reader)?))?;
+        let known = views.read(|reader| Ok(KnownEvents::read(interval, reader)?))?;
         let mut seen: Vec<(usize, f32)> = Vec::new();
         let mut names: Vec<String> = Vec::new();
         let before = self.found.len();
@@ -500,7 +501,7 @@ impl Loop<'_> {
             let event = finding::event(sighting, probability, wanted, place, interval, &known);
             let is_new = |event: &Event| !self.found.iter().any(|other| same_thing(other, event));
             if let Some(event) = event.filter(is_new)
-                && self.found.len() < MOST_FOUND
+                && self.found.len() < MAX_FOUND
             {
                 self.faces.extend(sighting.vector.clone().map(|vector| (self.found.len(), vector)));
                 self.found.push(event);
@@ -549,9 +550,9 @@ impl Loop<'_> {
     }
 }
 
-/// By interval, the share of its speech of which memory has no words.
+/// Returns, by interval, the share of its speech of which memory has no words.
 fn wordless(places: &[Interval], reader: &dyn Reader) -> Result<Vec<f32>, QueryError> {
-    places.iter().map(|interval| Ok(KnownEvents::of(interval, reader)?.wordless())).collect()
+    places.iter().map(|interval| Ok(KnownEvents::read(interval, reader)?.wordless())).collect()
 }
 
 /// Whether two findings are one thing that two tools saw.

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::tools::Tool;
 
-/// When the loop starts, and when it ends.
+/// Conditions for the loop to start and to end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReasoningOptions {
     /// Confidence below which a question of normal effort starts it.
@@ -13,11 +13,12 @@ pub struct ReasoningOptions {
     pub deadline: Duration,
     /// Maximum number of bytes of pictures and sound in memory at once.
     pub ceiling_bytes: usize,
-    /// What it does without.
+    /// Parts left out, for measurements.
     pub ablation: LoopAblation,
 }
 
-/// What the loop does without, to measure what that part gains. Only measurements set it: `docs/benchmarks.md`, "Looking again: parts".
+/// Parts that the loop leaves out, to measure their gain. Only measurements set it: `docs/benchmarks.md`, "Looking again:
+/// parts".
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LoopAblation {
     /// Tools that are not used.
@@ -26,7 +27,7 @@ pub struct LoopAblation {
     pub without_focus: bool,
     /// No result memory: a look may be made again, and what was not seen is as likely to be seen as before.
     pub without_results: bool,
-    /// So many pictures of each interval for the localiser, instead of a number by its length.
+    /// Fixed number of pictures of each interval for the localiser, instead of one that depends on its length.
     pub localiser_pictures: Option<usize>,
 }
 

@@ -7,17 +7,17 @@ use super::options::ReasoningOptions;
 use super::tiers::ResultMemory;
 use super::tools::Tool;
 
-/// A look that can add less than this is not worth it: the least chance, per unit of cost, of seeing something that matters.
-const LEAST_GAIN: f32 = 0.002;
-/// What a picture costs, in pictures of the localiser: full resolution with its tiles, and pictures with sound.
-const SNAPPER: f32 = 8.0;
-const EXPLORER: f32 = 4.0;
-/// What a picture costs that goes to a vision model.
-const ANALYSER: f32 = 10.0;
-/// What a second of speech costs to write down, in pictures of the localiser.
-const LISTENING: f32 = 2.0;
-/// Pictures that count as one unit of cost.
-const UNIT: f32 = 60.0;
+/// Minimum gain of a look: the chance, per unit of cost, of seeing something that matters.
+const MIN_GAIN: f32 = 0.002;
+/// Cost of a picture of each tool, in pictures of the localiser: at full resolution with its tiles, and with sound.
+const SNAPPER_COST: f32 = 8.0;
+const EXPLORER_COST: f32 = 4.0;
+/// Cost of a picture that is sent to a vision model.
+const ANALYSER_COST: f32 = 10.0;
+/// Cost of transcribing one second of speech, in pictures of the localiser.
+const LISTENING_COST: f32 = 2.0;
+/// Number of pictures that are one unit of cost.
+const COST_UNIT: f32 = 60.0;
 
 /// A look.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +43,7 @@ pub(super) fn looks(
             }
             let adds = belief.open(number, tool) * calibration::recall(tool);
             let gain = interval.probability * adds / cost(tool, interval, options);
-            if gain >= LEAST_GAIN {
+            if gain >= MIN_GAIN {
                 looks.push(Choice { interval: number, tool, gain });
             }
         }
@@ -53,16 +53,16 @@ pub(super) fn looks(
     looks
 }
 
-/// In units of pictures that the localiser takes.
+/// Returns the cost in pictures of the localiser.
 #[expect(clippy::cast_precision_loss, reason = "at most 150 pictures")]
 fn cost(tool: Tool, interval: &Interval, options: &ReasoningOptions) -> f32 {
     let pictures = options.pictures(tool, interval.length()) as f32;
     let all = match tool {
         Tool::IntervalLocaliser => pictures,
-        Tool::SceneSnapper => pictures * SNAPPER,
-        Tool::ClipExplorer => pictures * EXPLORER,
-        Tool::ClipAnalyser => pictures * ANALYSER,
-        Tool::Transcriber => interval.length().as_secs_f32() * LISTENING,
+        Tool::SceneSnapper => pictures * SNAPPER_COST,
+        Tool::ClipExplorer => pictures * EXPLORER_COST,
+        Tool::ClipAnalyser => pictures * ANALYSER_COST,
+        Tool::Transcriber => interval.length().as_secs_f32() * LISTENING_COST,
     };
-    (all / UNIT).max(0.25)
+    (all / COST_UNIT).max(0.25)
 }

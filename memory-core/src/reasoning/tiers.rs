@@ -5,7 +5,7 @@ use crate::TraceStep;
 use super::interval::Interval;
 use super::tools::{Look, Tool};
 
-/// What is under the eyes now: the interval and how much of the recording is in memory. Emptied after each tool.
+/// Sensory memory: the present interval, and how many bytes of the recording are in memory. Emptied after each tool.
 #[derive(Debug, Default)]
 pub(super) struct SensoryMemory {
     pub ceiling_bytes: usize,
@@ -25,7 +25,7 @@ impl SensoryMemory {
     }
 }
 
-/// What one step found out.
+/// Result of one step.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct StepResult {
     pub iteration: usize,
@@ -39,7 +39,7 @@ pub(super) struct StepResult {
     pub confidence: f32,
 }
 
-/// What was found out, step by step. No interval is looked at twice with one tool.
+/// Results of all steps. No interval is looked at twice with one tool.
 #[derive(Debug, Default)]
 pub(super) struct ResultMemory {
     pub steps: Vec<StepResult>,

@@ -18,7 +18,7 @@ pub enum Tool {
     ClipExplorer,
     /// The words that are said in an interval, by a recogniser that may take longer than live allows.
     Transcriber,
-    /// What a vision model that is told the question makes of pictures of the interval.
+    /// Description of pictures of the interval by a vision model that knows the question.
     ClipAnalyser,
 }
 
@@ -70,7 +70,7 @@ pub struct LookOrder<'a> {
     pub stream: StreamSpan,
     /// How many pictures to take.
     pub pictures: usize,
-    /// What the question asks for beside the things that it names: words that are written, faces. It is costly to look for.
+    /// What the question asks for besides named things: written words, faces. It is costly to look for.
     pub asked: &'a [SightingKind],
     /// Maximum number of bytes of pictures and sound in memory at once.
     pub ceiling_bytes: usize,
@@ -80,13 +80,13 @@ pub struct LookOrder<'a> {
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// What a sighting is one of.
+/// Kind of a sighting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SightingKind {
     /// A thing, by the object detector.
     Object,
-    /// What a picture looks like, by the scene classifier.
+    /// Scene of a picture, by the scene classifier.
     Scene,
     /// A sound that is no speech.
     Sound,
@@ -96,7 +96,7 @@ pub enum SightingKind {
     Writing,
     /// A person's face.
     Face,
-    /// What a vision model says that pictures show of what the question asks.
+    /// Statement of a vision model about what the question asks.
     Description,
 }
 
@@ -126,7 +126,7 @@ impl SightingKind {
 /// One thing that a tool found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sighting {
-    /// What it is one of.
+    /// Kind of the sighting.
     pub kind: SightingKind,
     /// The encoder's label: "cup", "Thunder", "seashore, coast". Of speech and writing, the words.
     pub label: String,
@@ -140,13 +140,13 @@ pub struct Sighting {
     pub count: u32,
     /// Its colours, most frequent first.
     pub colours: Vec<String>,
-    /// From the first to the last moment in which it was found.
+    /// Span from the first to the last moment in which it was found.
     pub stream: StreamSpan,
     /// The vector of a face, if an encoder made one.
     pub vector: Option<SensedEmbedding>,
 }
 
-/// What a tool can find now.
+/// Abilities of the tools at present.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reach {
     /// The labels of its encoders, with the sense of each.
@@ -163,7 +163,7 @@ pub struct Reach {
     pub missing: Vec<(SightingKind, String)>,
 }
 
-/// What a tool found.
+/// Result of a tool.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Look {
     /// Everything that its encoders name, best first.
@@ -188,7 +188,7 @@ pub enum LookError {
     /// The recording, or every encoder, failed.
     #[error("{0}")]
     Failed(String),
-    /// Somebody gave up.
+    /// The caller cancelled.
     #[error("cancelled")]
     Cancelled,
 }

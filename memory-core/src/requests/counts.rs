@@ -1,4 +1,4 @@
-//! Counts of a memory: what is in it, and what waits.
+//! Counts of a memory: its content and its pending work.
 
 use crate::Timestamp;
 

@@ -2,7 +2,7 @@
 
 use crate::{EpisodeId, Event, EventId, TimeSpan};
 
-/// What to forget.
+/// Selection of what to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForgetRequest {
     /// Whole episodes.
@@ -29,7 +29,7 @@ pub struct ForgetReply {
     pub in_doubt: Vec<EventId>,
 }
 
-/// What a request would forget.
+/// Preview of a request to forget.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ForgetPreview {
     /// The result that it would return.

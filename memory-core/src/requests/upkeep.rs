@@ -19,14 +19,14 @@ pub struct CompactReply {
     pub blocked: Duration,
 }
 
-/// When to save the index.
+/// Condition for saving the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SaveIndex {
     /// At once.
     Now,
-    /// If enough of it is new, and the last save is some minutes ago.
+    /// Save if enough of it is new, and the last save is some minutes ago.
     IfDue,
-    /// If enough of it is new to be worth saving before the program ends.
+    /// Save if enough of it is new to be worth saving before the program ends.
     AtEnd,
 }
 
@@ -63,11 +63,11 @@ pub struct Exported {
     pub events: Vec<EventId>,
 }
 
-/// What `check` found.
+/// Result of `check`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CheckReport {
     /// Records read.
     pub records: u64,
-    /// What is wrong, one line each; empty for a sound store.
+    /// Problems, one line each; empty for a sound store.
     pub problems: Vec<String>,
 }

@@ -21,7 +21,7 @@ pub struct SegmenterConfig {
     pub max_fps: f64,
     /// τ_v: a dissimilarity `1 - SSIM` above this is a cut, whatever the picture did before. 0.65 (HippoMM B.1).
     pub visual_threshold: f64,
-    /// Below this dissimilarity nothing is a cut, however quiet the picture was before.
+    /// Dissimilarity below which nothing is a cut, however quiet the picture was before.
     pub visual_floor: f64,
     /// Between floor and threshold, a cut must stand out from the running mean by this many standard deviations.
     pub visual_deviations: f64,
@@ -33,9 +33,9 @@ pub struct SegmenterConfig {
     pub min_silence: Duration,
     /// How long sound must have lasted before, for a silence to end something.
     pub min_sound: Duration,
-    /// What a fall into silence weighs against a cut of dissimilarity 1 where both want the boundary; 0 ignores sound.
+    /// Weight of a fall into silence against a cut of dissimilarity 1 where both suggest the boundary; 0 ignores sound.
     pub silence_weight: f64,
-    /// Whether a silence ends a segment of its own accord while there are pictures. Off: a silence is then only where a
+    /// Whether a silence alone ends a segment while there are pictures. Off: a silence is then only where a
     /// segment that grows too long is best split, since speech pauses far more often than places change. Without pictures
     /// it always does.
     pub silence_ends: bool,

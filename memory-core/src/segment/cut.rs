@@ -8,14 +8,14 @@ use super::plan::CutCandidate;
 use super::ssim::{SsimWindow, ssim};
 use crate::Boundary;
 
-/// Pictures flatter than this carry no structure that could be compared under another light.
-const FLAT: f64 = 4.0;
-/// Memory of the running distribution, in seconds.
-const MEMORY: f64 = 4.0;
-/// A longer gap between two pictures says nothing about how the scene moves.
-const GAP: Duration = Duration::from_millis(2_500);
-/// Back to this share of the dissimilarity of a cut: the picture from before has returned, it was a flash.
-const FLASH: f64 = 0.6;
+/// Contrast below which a picture has no structure that could be compared under another light.
+const MIN_CONTRAST: f64 = 4.0;
+/// Time constant of the running distribution, in seconds.
+const MEMORY_S: f64 = 4.0;
+/// Maximum gap between two pictures that says how the scene moves.
+const MAX_GAP: Duration = Duration::from_millis(2_500);
+/// Share of a cut's dissimilarity below which the picture from before has returned: it was a flash.
+const FLASH_SHARE: f64 = 0.6;
 
 /// Looks at one picture after the other.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(super) struct CutDetector {
 struct Running {
     mean: f64,
     variance: f64,
-    /// Seconds of pictures seen, up to [`MEMORY`].
+    /// Seconds of pictures seen, up to [`MEMORY_S`].
     seconds: f64,
 }
 
@@ -45,7 +45,7 @@ struct PendingCut {
     novelty: f64,
 }
 
-/// What one picture showed.
+/// Features of one picture.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SeenPicture {
     /// Similarity to the picture before, light discounted; 1 for the first.
@@ -61,7 +61,7 @@ impl CutDetector {
         Self { config: config.clone(), last: None, kept: None, running: Running::default(), pending: None }
     }
 
-    /// When the last picture was taken.
+    /// Returns the time of the last picture.
     pub(super) fn watermark(&self) -> Option<Duration> {
         self.last.as_ref().map(|(at, _)| *at)
     }
@@ -86,7 +86,7 @@ impl CutDetector {
             if self.pending.is_none() {
                 self.pending = Some(PendingCut { before, from: before_at, to: at, novelty });
             }
-        } else if elapsed <= GAP {
+        } else if elapsed <= MAX_GAP {
             // Cuts are no part of what is usual, else the second of two would have to be the harder one.
             self.running.push(novelty, elapsed.as_secs_f64());
         }
@@ -110,7 +110,7 @@ impl CutDetector {
 
     fn confirm(&mut self, at: Duration, luma: &Luma, found: &mut Vec<CutCandidate>) {
         let Some(pending) = self.pending.take() else { return };
-        if dissimilarity(&pending.before, luma) > FLASH * pending.novelty {
+        if dissimilarity(&pending.before, luma) > FLASH_SHARE * pending.novelty {
             found.push(pending.candidate(at));
         }
     }
@@ -141,7 +141,7 @@ impl PendingCut {
 
 impl Running {
     fn push(&mut self, novelty: f64, elapsed: f64) {
-        self.seconds = (self.seconds + elapsed).min(MEMORY);
+        self.seconds = (self.seconds + elapsed).min(MEMORY_S);
         let share = (elapsed / self.seconds.max(1e-3)).min(1.0);
         let delta = novelty - self.mean;
         self.mean += share * delta;
@@ -161,7 +161,7 @@ fn dissimilarity(a: &Luma, b: &Luma) -> f64 {
     };
     let ((mean_a, spread_a), (mean_b, spread_b)) = (a.spread(), b.spread());
     let same_light = (mean_a - mean_b).abs() < 4.0 && (spread_a - spread_b).abs() < 2.0;
-    if same_light || spread_a < FLAT || spread_b < FLAT || plain < 0.05 {
+    if same_light || spread_a < MIN_CONTRAST || spread_b < MIN_CONTRAST || plain < 0.05 {
         return plain;
     }
     // The flatter picture is brought to the light of the other, so that noise in neither is the yardstick.

@@ -7,17 +7,17 @@ use crate::Boundary;
 /// A possible boundary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CutCandidate {
-    /// It lies after this (the last picture before a cut).
+    /// Lower bound: the last picture before a cut.
     pub(super) earliest: Duration,
-    /// Where it most likely is.
+    /// Most likely time.
     pub(super) time: Duration,
-    /// It lies at or before this (the first picture after a cut).
+    /// Upper bound, inclusive: the first picture after a cut.
     pub(super) latest: Duration,
     /// The stream time at which it became known, never before `latest`.
     pub(super) ready: Duration,
     /// How strong it is; positive.
     pub(super) weight: f64,
-    /// What it is.
+    /// Kind of the boundary.
     pub(super) boundary: Boundary,
 }
 
@@ -31,31 +31,31 @@ pub(super) fn first_boundary(
     min: Duration,
     candidates: impl Iterator<Item = CutCandidate>,
 ) -> Option<(Duration, CutCandidate)> {
-    struct Path {
+    struct CutPath {
         weight: f64,
         /// Placed time of the last boundary.
         at: Duration,
         first: (Duration, CutCandidate),
     }
     // Quadratic, in the few candidates that a few seconds can hold.
-    let mut paths: Vec<Path> = Vec::new();
+    let mut paths: Vec<CutPath> = Vec::new();
     for candidate in candidates {
         let place = |after: Duration| {
             let at = candidate.time.max(after + min);
             (at <= candidate.latest).then_some(at)
         };
-        let mut best: Option<Path> =
-            place(start).map(|at| Path { weight: candidate.weight, at, first: (at, candidate) });
+        let mut best: Option<CutPath> =
+            place(start).map(|at| CutPath { weight: candidate.weight, at, first: (at, candidate) });
         for path in &paths {
             let Some(at) = place(path.at) else { continue };
             let weight = path.weight + candidate.weight;
             if best.as_ref().is_none_or(|best| weight > best.weight) {
-                best = Some(Path { weight, at, first: path.first });
+                best = Some(CutPath { weight, at, first: path.first });
             }
         }
         paths.extend(best);
     }
-    let mut heaviest: Option<&Path> = None;
+    let mut heaviest: Option<&CutPath> = None;
     for path in &paths {
         if heaviest.is_none_or(|best| path.weight > best.weight) {
             heaviest = Some(path);

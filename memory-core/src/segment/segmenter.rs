@@ -15,13 +15,13 @@ use crate::Boundary;
 pub struct Segment {
     /// First moment.
     pub start: Duration,
-    /// Where the next one begins.
+    /// Begin of the next segment.
     pub end: Duration,
-    /// What ended it.
+    /// Reason for the end.
     pub boundary: Boundary,
 }
 
-/// What one picture told the segmenter.
+/// Features of one picture for the segmenter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrameNovelty {
     /// Structural similarity to the picture before, lighting discounted; 1 for the first picture.
@@ -30,8 +30,8 @@ pub struct FrameNovelty {
     pub keep: bool,
 }
 
-/// Where nothing stands out by this share of a cut's threshold, a long segment is split by length alone.
-const SALIENT: f64 = 0.5;
+/// Share of a cut's threshold below which nothing is salient, and a long segment is split by length alone.
+const SALIENT_SHARE: f64 = 0.5;
 
 /// Finds the segments of one capture session.
 ///
@@ -166,12 +166,12 @@ impl Segmenter {
     /// Rises at once and falls by and by, since what moved a moment ago is likely to move again.
     fn adapt(&mut self, novelty: f64) {
         let (slow, fast) = (1.0 / self.config.min_fps, 1.0 / self.config.max_fps);
-        let activity = ((novelty - MAX_STILL_NOVELTY) / (LIVELY - MAX_STILL_NOVELTY)).clamp(0.0, 1.0);
+        let activity = ((novelty - MAX_STILL_NOVELTY) / (LIVELY_NOVELTY - MAX_STILL_NOVELTY)).clamp(0.0, 1.0);
         let wanted = slow * (fast / slow).powf(activity);
         self.interval = wanted.min(self.interval * 1.2).clamp(fast, slow);
     }
 
-    /// Up to where both streams are known. A stream that lags more than `max_skew` is not waited for.
+    /// Returns the time up to which both streams are known. A stream that lags more than `max_skew` is not waited for.
     fn horizon(&self) -> Duration {
         let marks = [self.cuts.watermark(), self.silences.watermark()].map(Option::unwrap_or_default);
         let ahead = marks[0].max(marks[1]);
@@ -248,7 +248,7 @@ impl Segmenter {
         }
     }
 
-    /// Whether a candidate ends a segment of its own accord; see [`SegmenterConfig::silence_ends`].
+    /// Whether a candidate alone ends a segment; see [`SegmenterConfig::silence_ends`].
     fn ends_by_itself(&self, candidate: &CutCandidate) -> bool {
         let near = |at: Duration| at + self.config.max_skew >= candidate.time && at <= candidate.time;
         let always = candidate.boundary == Boundary::Visual || self.config.silence_ends;
@@ -268,7 +268,7 @@ impl Segmenter {
         }
         let mut best: Option<(Duration, f64)> = None;
         for &(at, salience) in &self.profile {
-            if at >= low && at <= high && salience > best.map_or(SALIENT, |(_, best)| best) {
+            if at >= low && at <= high && salience > best.map_or(SALIENT_SHARE, |(_, best)| best) {
                 best = Some((at, salience));
             }
         }
@@ -276,10 +276,10 @@ impl Segmenter {
     }
 }
 
-/// Dissimilarity between pictures up to which a scene counts as still.
+/// Maximum dissimilarity between pictures of a still scene.
 const MAX_STILL_NOVELTY: f64 = 0.02;
-/// Dissimilarity at which pictures are wanted at the highest rate.
-const LIVELY: f64 = 0.2;
+/// Dissimilarity from which pictures are wanted at the highest rate.
+const LIVELY_NOVELTY: f64 = 0.2;
 
 #[cfg(test)]
 mod tests {

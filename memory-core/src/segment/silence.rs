@@ -15,8 +15,8 @@ pub fn level_db(samples: &[f32]) -> f64 {
 
 /// Length of the windows whose level is measured.
 const WINDOW: Duration = Duration::from_millis(100);
-/// Sound that jumps by more than this was interrupted.
-const GAP: Duration = Duration::from_millis(60);
+/// Jump of the time stamps above which sound counts as interrupted.
+const MAX_JUMP: Duration = Duration::from_millis(60);
 
 /// Watches the level of the sound, in windows that do not depend on how it arrives in blocks.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl SilenceDetector {
     /// Takes the block that begins at `at`.
     pub(super) fn push(&mut self, at: Duration, samples: &[f32], found: &mut Vec<CutCandidate>) {
         let expected = self.anchor.map(|anchor| anchor + self.length(self.counted + self.open.len() as u64));
-        if expected.is_none_or(|expected| expected.abs_diff(at) > GAP) {
+        if expected.is_none_or(|expected| expected.abs_diff(at) > MAX_JUMP) {
             // Lost sound is not silence: the open window is forgotten and measuring begins anew.
             self.anchor = Some(at);
             self.counted = 0;

@@ -5,21 +5,21 @@ use serde::{Deserialize, Serialize};
 use super::text::Noun;
 use crate::EventId;
 
-/// What kind of knowledge a fact is.
+/// Kind of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FactKind {
-    /// Where something is. One at a time.
+    /// Place of a thing or a person. One at a time.
     Place,
     /// How something is: its colour, its state, any attribute with one value at a time.
     Property,
-    /// What somebody or something stands to; several at a time.
+    /// Relation of the subject to something; several at a time.
     Relation,
-    /// Who did something, occurrence by occurrence.
+    /// Deed, occurrence by occurrence; the value is who did it.
     Deed,
 }
 
-/// What a fact tells of its subject.
+/// Attribute of a subject.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Attribute {
     Place,
@@ -44,7 +44,7 @@ impl Attribute {
         }
     }
 
-    /// As it is shown.
+    /// Returns the displayed name.
     pub fn name(&self) -> &str {
         match self {
             Self::Place => "place",
@@ -55,7 +55,7 @@ impl Attribute {
     }
 }
 
-/// What a claim is about: facts of one topic are learnt from its claims and from nothing else.
+/// Key of a topic. The facts of a topic are learnt from its claims and from nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct TopicKey {
     /// The stem by which the subject is looked up; first, so that topics of one head lie together.
@@ -68,28 +68,28 @@ pub(crate) struct TopicKey {
 /// How a claim stands to its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Stance {
-    /// It is so.
+    /// The value holds.
     Affirms,
-    /// It is not so.
+    /// The value does not hold.
     Denies,
-    /// It was so and is no more.
+    /// The value held and holds no more.
     Ends,
 }
 
-/// What one event says about a topic.
+/// Statement of one event about a topic.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Claim {
-    /// From when on it holds, microseconds.
+    /// Begin of its validity, in microseconds.
     pub from: i64,
     pub event: EventId,
-    /// Until when, where the event says so.
+    /// End of its validity, if the event tells it.
     pub until: Option<i64>,
     /// The event that tells who "he" is.
     pub context: Option<EventId>,
     pub stance: Stance,
     /// The value as it is shown; of a deed, who did it, or nothing.
     pub value: Box<str>,
-    /// Where it was, if the event says so.
+    /// Place of the deed, if the event tells it.
     pub place: Option<Box<str>>,
 }
 

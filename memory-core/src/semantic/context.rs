@@ -8,14 +8,14 @@ use super::lexicon::is_woman;
 use super::text::Noun;
 use crate::{Event, EventId};
 
-/// How long a mention is remembered, microseconds.
-const REACH: i64 = 5 * 60 * 1_000_000;
-/// Mentions that a source keeps.
-const MENTIONS: usize = 8;
-/// Sources that are kept; beyond it the one that was silent for longest goes.
-const SOURCES: usize = 32;
+/// Maximum age of a mention, in microseconds.
+const MAX_AGE_US: i64 = 5 * 60 * 1_000_000;
+/// Maximum number of mentions kept for a source.
+const MAX_MENTIONS: usize = 8;
+/// Maximum number of sources. Beyond it, the one that was silent longest is evicted.
+const MAX_SOURCES: usize = 32;
 
-/// Somebody or something that an event named.
+/// A person or thing that an event named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mention {
     pub event: EventId,
@@ -25,7 +25,7 @@ pub(crate) struct Mention {
     pub person: bool,
 }
 
-/// What a source mentioned last, each noun once.
+/// Latest mentions of a source, each noun once.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Mentions {
     latest: Vec<Mention>,
@@ -36,13 +36,13 @@ struct Mentions {
 
 /// The last mentions of every source.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Context {
+pub(crate) struct MentionContext {
     sources: BTreeMap<String, Mentions>,
     /// The last event that took the place of a source.
     displaced: EventId,
 }
 
-/// The first version of [`Context`], which did not note what is unsettled.
+/// The first version of [`MentionContext`], which did not note what is unsettled.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Context1 {
     sources: BTreeMap<String, Vec<Mention>>,
@@ -50,23 +50,23 @@ pub(crate) struct Context1 {
 
 impl Context1 {
     /// The context after events up to `last`, any of which may have left something unsettled.
-    pub fn up_to(self, last: EventId) -> Context {
+    pub fn up_to(self, last: EventId) -> MentionContext {
         let sources = self.sources.into_iter().map(|(source, latest)| (source, Mentions { latest, unsettled: last }));
-        Context { sources: sources.collect(), displaced: last }
+        MentionContext { sources: sources.collect(), displaced: last }
     }
 }
 
 #[cfg(test)]
-impl From<Context> for Context1 {
-    fn from(context: Context) -> Self {
+impl From<MentionContext> for Context1 {
+    fn from(context: MentionContext) -> Self {
         Self { sources: context.sources.into_iter().map(|(source, mentions)| (source, mentions.latest)).collect() }
     }
 }
 
-impl Context {
+impl MentionContext {
     /// Remembers a mention. What is mentioned again is the last one again.
     pub fn mention(&mut self, source: &str, mention: Mention) {
-        if !self.sources.contains_key(source) && self.sources.len() == SOURCES {
+        if !self.sources.contains_key(source) && self.sources.len() == MAX_SOURCES {
             let latest = |mentions: &Mentions| mentions.latest.last().map(|mention| mention.event);
             let silent = self.sources.iter().min_by_key(|(_, mentions)| latest(mentions)).map(|(name, _)| name.clone());
             silent.and_then(|name| self.sources.remove(&name));
@@ -75,12 +75,12 @@ impl Context {
         let mentions = &mut self.sources.entry(source.to_owned()).or_default().latest;
         mentions.retain(|known| known.noun.key != mention.noun.key);
         mentions.push(mention);
-        if mentions.len() > MENTIONS {
+        if mentions.len() > MAX_MENTIONS {
             mentions.remove(0);
         }
     }
 
-    /// Whom or what a pronoun of `event` means, said in its source by `speaker`.
+    /// Resolves a pronoun of `event`, said in its source by `speaker`.
     pub fn resolve(&mut self, pronoun: &str, event: &Event, speaker: Option<&Noun>) -> Option<&Mention> {
         let (person, woman) = match pronoun {
             "he" | "him" | "his" => (true, Some(false)),
@@ -99,7 +99,7 @@ impl Context {
         // Without a mention that is too far away, an earlier one of the same noun would be there, which may be nearer.
         let mut is_settled = true;
         for mention in latest.iter().rev().filter(|mention| fits(mention)) {
-            if at.abs_diff(mention.at) <= REACH.unsigned_abs() {
+            if at.abs_diff(mention.at) <= MAX_AGE_US.unsigned_abs() {
                 if !is_settled {
                     *unsettled = event.id;
                 }
@@ -108,7 +108,7 @@ impl Context {
             is_settled = false;
         }
         // Without any of so many, one more would be there.
-        if !is_settled || latest.len() == MENTIONS {
+        if !is_settled || latest.len() == MAX_MENTIONS {
             *unsettled = event.id;
         }
         None

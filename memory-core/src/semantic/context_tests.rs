@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::{Context, Facts, conclusions};
+use super::{Facts, MentionContext, conclusions};
 use crate::{Attributes, EpisodeId, Event, EventId, Kind, Modality, Origin, TimeSpan, Timestamp};
 
 /// More nouns than a source keeps, and pronouns for them.
@@ -49,8 +49,8 @@ fn told(id: usize, (text, minute, source): (usize, i64, usize)) -> Event {
     }
 }
 
-fn learnt<'e>(events: impl Iterator<Item = &'e Event>) -> (Facts, Context) {
-    let (mut facts, mut context) = (Facts::default(), Context::default());
+fn learnt<'e>(events: impl Iterator<Item = &'e Event>) -> (Facts, MentionContext) {
+    let (mut facts, mut context) = (Facts::default(), MentionContext::default());
     for event in events {
         conclusions(event, None, &mut context).into_iter().for_each(|conclusion| facts.add(conclusion));
     }
@@ -58,7 +58,7 @@ fn learnt<'e>(events: impl Iterator<Item = &'e Event>) -> (Facts, Context) {
 }
 
 /// What is left when one event is taken back, and whether that is said to be exact.
-fn without(events: &[Event], hidden: &Event) -> (Facts, Context, bool) {
+fn without(events: &[Event], hidden: &Event) -> (Facts, MentionContext, bool) {
     let (mut facts, mut context) = learnt(events.iter());
     let first = BTreeMap::from([(Some(hidden.source.clone()), hidden.id)]);
     let exact = context.withdraw(&[hidden.id], &first);

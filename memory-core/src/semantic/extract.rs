@@ -6,23 +6,24 @@
 mod deeds;
 
 use super::claim::{Attribute, Claim, Conclusion, Stance};
-use super::context::{Context, Mention};
+use super::context::{Mention, MentionContext};
 use super::lexicon::{Act, SHADES, act, is_colour, state_group};
-use super::text::{ARTICLES, Noun, OWNERS, PLACE_WORDS, Token, noun_words, sentences, tokens};
+use super::text::{ARTICLES, Noun, OWNERS, PLACE_WORDS, SentenceWord, noun_words, sentences, tokens};
 use crate::AnchorId;
 use crate::index::stem;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::ports::Statement;
 use crate::{Event, EventId, Kind, Origin, Value};
 
-/// Longest value that is kept, in characters.
-const MAX_VALUE: usize = 160;
-/// Most conclusions of one event.
+/// Maximum length of a value, in characters.
+const MAX_VALUE_CHARS: usize = 160;
+/// Maximum number of conclusions from one event.
 const MAX_CONCLUSIONS: usize = 32;
 /// Attributes that say how an event was told, not how the world is.
-const NOT_FACTS: &[&str] = &["session", "task", "place", "objects", "counts", "signal", "duration_s", "confidence"];
-/// A sentence that holds one of them before its verb tells of no fact.
-const UNREAL: &[&str] = &[
+const REPORTING_ATTRIBUTES: &[&str] =
+    &["session", "task", "place", "objects", "counts", "signal", "duration_s", "confidence"];
+/// Words that, before the verb, make a sentence hypothetical: it states no fact.
+const HYPOTHETICAL_WORDS: &[&str] = &[
     "will", "would", "should", "could", "might", "may", "can", "must", "if", "maybe", "perhaps", "probably", "unless",
     "let", "lets", "please", "want", "wants", "wanted", "hope", "hopes", "wish", "plan", "plans", "need", "needs",
     "going", "gonna", "think", "thinks", "guess", "suppose", "who", "what", "where", "when", "why", "how", "which",
@@ -54,13 +55,13 @@ const FILLERS: &[&str] = &[
     "even",
     "too",
 ];
-/// They begin a new clause.
-const JOINTS: &[&str] = &["and", "but", "because", "so", "while", "then", "although", "though", "whereas"];
+/// Conjunctions that begin a new clause.
+const CLAUSE_CONJUNCTIONS: &[&str] = &["and", "but", "because", "so", "while", "then", "although", "though", "whereas"];
 
 /// Reads what an event says and remembers in `context` whom and what it named.
 ///
 /// `heard` is who speaks, by the voice, where the event does not name the speaker.
-pub(crate) fn conclusions(event: &Event, heard: Option<AnchorId>, context: &mut Context) -> Vec<Conclusion> {
+pub(crate) fn conclusions(event: &Event, heard: Option<AnchorId>, context: &mut MentionContext) -> Vec<Conclusion> {
     let derived = event.attributes.get("derived").is_some_and(|flag| *flag == Value::Bool(true));
     if derived || !is_read(event.origin, event.kind) {
         return Vec::new();
@@ -73,13 +74,13 @@ pub(crate) fn conclusions(event: &Event, heard: Option<AnchorId>, context: &mut 
         let (at, noun) = (event.span.start.as_micros(), speaker.clone());
         context.mention(&event.source, Mention { event: event.id, at, noun, person });
     }
-    let mut reading = Reading { event, speaker: speaker.clone(), context, found: Vec::new() };
-    reading.attributes();
+    let mut reading = ClauseReading { event, speaker: speaker.clone(), context, found: Vec::new() };
+    reading.read_attributes();
     let text = event.text.as_str();
     let spoken = matches!(event.kind, Kind::Text);
     for sentence in sentences(text) {
         if !sentence.asks {
-            reading.sentence(&sentence.tokens, spoken);
+            reading.read_sentence(&sentence.tokens, spoken);
         }
     }
     let mut found = reading.found;
@@ -92,7 +93,7 @@ pub(crate) fn is_read(origin: Origin, kind: Kind) -> bool {
     kind != Kind::Sound && (origin == Origin::Told || matches!(kind, Kind::Text | Kind::Caption))
 }
 
-/// What a language model read out of an event.
+/// Turns a statement that a language model read from an event into a conclusion.
 pub(crate) fn stated(event: &Event, statement: &Statement) -> Option<Conclusion> {
     let attribute = match statement.attribute.trim().to_lowercase().as_str() {
         "" => return None,
@@ -120,16 +121,16 @@ pub(crate) fn stated(event: &Event, statement: &Statement) -> Option<Conclusion>
     })
 }
 
-/// What is kept of a value or of an attribute's name.
+/// Truncates a value or the name of an attribute.
 fn shortened(text: &str) -> String {
-    text.chars().take(MAX_VALUE).collect()
+    text.chars().take(MAX_VALUE_CHARS).collect()
 }
 
-struct Reading<'a> {
+struct ClauseReading<'a> {
     event: &'a Event,
-    /// Who spoke or acted; of a state, what it is about.
+    /// Speaker or actor; of a state, its subject.
     speaker: Option<Noun>,
-    context: &'a mut Context,
+    context: &'a mut MentionContext,
     found: Vec<Conclusion>,
 }
 
@@ -140,7 +141,7 @@ struct Named {
     told_by: Option<EventId>,
 }
 
-impl Reading<'_> {
+impl ClauseReading<'_> {
     fn conclude(&mut self, subject: &Named, attribute: Attribute, stance: Stance, value: &str, place: Option<&str>) {
         let until = (self.event.span.end > self.event.span.start).then(|| self.event.span.end.as_micros());
         // Only a told state says how long it holds; the end of speech is not the end of what was said.
@@ -160,8 +161,8 @@ impl Reading<'_> {
         });
     }
 
-    /// What the attributes of a told observation say about its entity.
-    fn attributes(&mut self) {
+    /// Reads the attributes of a told observation as facts about its entity.
+    fn read_attributes(&mut self) {
         let event = self.event;
         let thing = || (event.kind == Kind::Object).then(|| short_noun(&event.text)).flatten();
         let Some(noun) = self.speaker.clone().or_else(thing) else { return };
@@ -173,7 +174,7 @@ impl Reading<'_> {
             return;
         }
         for (name, value) in &event.attributes {
-            if NOT_FACTS.contains(&name.as_str()) {
+            if REPORTING_ATTRIBUTES.contains(&name.as_str()) {
                 continue;
             }
             let Some(value) = scalar(value) else { continue };
@@ -188,52 +189,54 @@ impl Reading<'_> {
     }
 
     /// Reads a sentence clause by clause; a clause without a subject goes on with the one before it.
-    fn sentence(&mut self, tokens: &[Token], spoken: bool) {
+    fn read_sentence(&mut self, tokens: &[SentenceWord], spoken: bool) {
         let mut from = 0;
         // What is done without a subject is done by the entity; in speech it is a command.
         let mut subject = if spoken { None } else { self.speaker.clone().map(|noun| Named { noun, told_by: None }) };
         while from < tokens.len() {
-            let joint = |at: usize| at > from && (tokens[at].is_one_of(JOINTS) || tokens[at].pause);
+            let joint = |at: usize| at > from && (tokens[at].is_one_of(CLAUSE_CONJUNCTIONS) || tokens[at].pause);
             let end = (from + 1..tokens.len()).find(|at| joint(*at)).unwrap_or(tokens.len());
             let clause = &tokens[from..end];
             // The month of May is no modal verb.
-            let unreal = |(at, token): (usize, &Token)| token.is_one_of(UNREAL) && (at == 0 || !token.is_capitalised());
+            let unreal = |(at, token): (usize, &SentenceWord)| {
+                token.is_one_of(HYPOTHETICAL_WORDS) && (at == 0 || !token.is_capitalised())
+            };
             let unreal = clause.iter().take(8).enumerate().any(unreal);
             if unreal {
                 // "If it rains, the door is open": what follows is no fact either.
                 return;
             }
-            subject = self.clause(clause, subject.as_ref()).or(subject);
+            subject = self.read_clause(clause, subject.as_ref()).or(subject);
             from = end;
-            while tokens.get(from).is_some_and(|token| token.is_one_of(JOINTS)) {
+            while tokens.get(from).is_some_and(|token| token.is_one_of(CLAUSE_CONJUNCTIONS)) {
                 from += 1;
             }
         }
     }
 
     /// Reads a clause and returns its subject.
-    fn clause(&mut self, clause: &[Token], before: Option<&Named>) -> Option<Named> {
+    fn read_clause(&mut self, clause: &[SentenceWord], before: Option<&Named>) -> Option<Named> {
         let start = clause.iter().position(|token| !token.is_one_of(FILLERS) && !token.is_one_of(GREETINGS))?;
         let clause = &clause[start..];
-        if clause.first()?.is("there") && clause.get(1).is_some_and(is_being) {
-            return self.there(clause);
+        if clause.first()?.is("there") && clause.get(1).is_some_and(is_copula) {
+            return self.read_existential(clause);
         }
         for verb in 0..clause.len().min(8) {
             let token = &clause[verb];
-            let being = is_being(token) || verb > 0 && clause[verb - 1].apostrophe_s && starts_complement(token);
+            let being = is_copula(token) || verb > 0 && clause[verb - 1].apostrophe_s && starts_complement(token);
             let doing = verb_of(token);
             if !being && doing.is_none() {
                 continue;
             }
-            let contracted = being && !is_being(token);
-            let subject = if verb == 0 { before.cloned() } else { self.subject(&clause[..verb], contracted) };
+            let contracted = being && !is_copula(token);
+            let subject = if verb == 0 { before.cloned() } else { self.read_subject(&clause[..verb], contracted) };
             let Some(subject) = subject else { continue };
             let rest = &clause[if contracted { verb } else { verb + 1 }..];
             let known = self.found.len();
             if being {
-                self.being(&subject, rest);
+                self.read_copula(&subject, rest);
             } else if let Some((verb, act)) = doing {
-                self.doing(&subject, &verb, act, token, rest);
+                self.read_action(&subject, &verb, act, token, rest);
             }
             if self.found.len() > known || being {
                 let mention = Mention {
@@ -252,29 +255,29 @@ impl Reading<'_> {
     }
 
     /// "There is a cup on the table."
-    fn there(&mut self, clause: &[Token]) -> Option<Named> {
+    fn read_existential(&mut self, clause: &[SentenceWord]) -> Option<Named> {
         let negated = clause.get(2).is_some_and(|token| token.is_one_of(&["no", "not"]));
         let (words, end) = noun_words(clause, if negated { 3 } else { 2 });
-        let noun = Noun::of(&words, None)?;
-        let (place, _) = self.place(&clause[end..])?;
+        let noun = Noun::from_words(&words, None)?;
+        let (place, _) = self.read_place(&clause[end..])?;
         let subject = Named { noun, told_by: None };
         let stance = if negated { Stance::Denies } else { Stance::Affirms };
         self.conclude(&subject, Attribute::Place, stance, &place, None);
         Some(subject)
     }
 
-    /// Whom or what the words before a verb name. All of them must belong to it.
-    fn subject(&mut self, words: &[Token], contracted: bool) -> Option<Named> {
+    /// Reads the subject from the words before a verb. All of them must belong to it.
+    fn read_subject(&mut self, words: &[SentenceWord], contracted: bool) -> Option<Named> {
         let mut words = words;
         while words.last().is_some_and(|token| token.is_one_of(FILLERS) || token.is_one_of(&["has", "have", "had"])) {
             words = &words[..words.len() - 1];
         }
-        let (named, end) = self.named(words, 0, contracted)?;
+        let (named, end) = self.read_noun(words, 0, contracted)?;
         (end == words.len()).then_some(named)
     }
 
     /// The person or thing that begins at `from`, and where its words end.
-    fn named(&mut self, tokens: &[Token], from: usize, contracted: bool) -> Option<(Named, usize)> {
+    fn read_noun(&mut self, tokens: &[SentenceWord], from: usize, contracted: bool) -> Option<(Named, usize)> {
         let token = tokens.get(from)?;
         let speaker = self.speaker.as_ref();
         if token.is_one_of(&["i", "me"]) {
@@ -291,7 +294,7 @@ impl Reading<'_> {
             return Some((named, from + 1));
         }
         let (words, end) = noun_words(tokens, from);
-        let mut noun = Noun::of(&words, owner.as_ref().filter(|_| owns).map(|owner| &owner.noun))?;
+        let mut noun = Noun::from_words(&words, owner.as_ref().filter(|_| owns).map(|owner| &owner.noun))?;
         if contracted {
             noun.shown = noun.shown.trim_end_matches("'s").to_owned();
         }
@@ -301,7 +304,7 @@ impl Reading<'_> {
     }
 
     /// A phrase that says where, as it is shown, and where it ends.
-    fn place(&mut self, tokens: &[Token]) -> Option<(String, usize)> {
+    fn read_place(&mut self, tokens: &[SentenceWord]) -> Option<(String, usize)> {
         let mut at = 0;
         let mut shown = String::new();
         while let Some(token) = tokens.get(at) {
@@ -320,7 +323,7 @@ impl Reading<'_> {
                 continue;
             }
             let article = tokens.get(at).filter(|token| token.is_one_of(ARTICLES) || token.is_one_of(OWNERS));
-            let Some((named, end)) = self.named(tokens, at, false) else {
+            let Some((named, end)) = self.read_noun(tokens, at, false) else {
                 at = begin;
                 break;
             };
@@ -332,7 +335,7 @@ impl Reading<'_> {
             at = end;
             // "In the chest of drawers."
             if tokens.get(at).is_some_and(|token| token.is("of") && !token.pause)
-                && let Some((of, end)) = self.named(tokens, at + 1, false)
+                && let Some((of, end)) = self.read_noun(tokens, at + 1, false)
             {
                 let article = tokens[at + 1].is_one_of(ARTICLES).then_some(tokens[at + 1].lower.as_str());
                 push_words(&mut shown, std::iter::once("of").chain(article).chain([of.noun.shown.as_str()]));
@@ -342,8 +345,8 @@ impl Reading<'_> {
         (!shown.is_empty()).then_some((shown, at))
     }
 
-    /// What stands after "is".
-    fn being(&mut self, subject: &Named, rest: &[Token]) {
+    /// Reads what follows "is".
+    fn read_copula(&mut self, subject: &Named, rest: &[SentenceWord]) {
         let mut at = 0;
         let mut stance = Stance::Affirms;
         while let Some(token) = rest.get(at) {
@@ -366,12 +369,13 @@ impl Reading<'_> {
         let Some(first) = rest.first() else { return };
         let lower = first.lower.as_str();
         let ends = |at: usize| {
-            rest.get(at).is_none_or(|next| !next.lower.chars().all(char::is_alphabetic) || next.is_one_of(CLOSERS))
+            rest.get(at)
+                .is_none_or(|next| !next.lower.chars().all(char::is_alphabetic) || next.is_one_of(COMPLEMENT_ENDS))
         };
         if rest.len() == 1 && first.is_one_of(&["on", "off"]) {
             self.conclude(subject, Attribute::State("power".into()), stance, lower, None);
         } else if first.is_one_of(PLACE_WORDS) {
-            if let Some((place, _)) = self.place(rest).filter(|(place, _)| place != "in view") {
+            if let Some((place, _)) = self.read_place(rest).filter(|(place, _)| place != "in view") {
                 self.conclude(subject, Attribute::Place, stance, &place, None);
             }
         } else if is_colour(lower) && ends(1) {
@@ -385,14 +389,14 @@ impl Reading<'_> {
             let value = shown(&rest[1..]);
             self.conclude(subject, Attribute::Named("name".into()), stance, &value, None);
         } else if let Some((verb, act)) = verb_of(first) {
-            self.passive(subject, &verb, act, rest);
+            self.read_passive(subject, &verb, act, rest);
         } else {
-            self.equation(subject, rest, stance);
+            self.read_equation(subject, rest, stance);
         }
     }
 
     /// "Anna's birthday is the fourth of May", "Anna is a nurse".
-    fn equation(&mut self, subject: &Named, rest: &[Token], stance: Stance) {
+    fn read_equation(&mut self, subject: &Named, rest: &[SentenceWord], stance: Stance) {
         let value = shown(rest);
         if value.is_empty() || rest.len() > 8 {
             return;
@@ -409,18 +413,19 @@ impl Reading<'_> {
 
 const GREETINGS: &[&str] =
     &["yes", "no", "ok", "okay", "oh", "well", "hey", "hi", "hello", "today", "yesterday", "right"];
-/// A complement of one word ends before them.
-const CLOSERS: &[&str] =
+/// Words that end a complement of one word.
+const COMPLEMENT_ENDS: &[&str] =
     &["and", "but", "now", "again", "today", "because", "since", "already", "too", "anymore", "any", "for", "in", "on"];
 const PARTICLES: &[&str] = &["up", "down", "away", "back", "out", "off", "on", "over"];
-const TOWARDS: &[&str] = &["to", "into", "in", "at", "inside", "outside", "upstairs", "downstairs", "on", "onto"];
+const DIRECTION_WORDS: &[&str] =
+    &["to", "into", "in", "at", "inside", "outside", "upstairs", "downstairs", "on", "onto"];
 
-fn is_being(token: &Token) -> bool {
+fn is_copula(token: &SentenceWord) -> bool {
     token.is_one_of(&["is", "are", "was", "were", "am"])
 }
 
 /// Whether a word after `'s` shows that it means "is".
-fn starts_complement(token: &Token) -> bool {
+fn starts_complement(token: &SentenceWord) -> bool {
     token.is_one_of(PLACE_WORDS)
         || token.is_one_of(&["not", "now", "still", "a", "an", "the", "called"])
         || is_colour(&token.lower)
@@ -428,7 +433,7 @@ fn starts_complement(token: &Token) -> bool {
 }
 
 /// The stem of a verb of the lexicon and what it does.
-pub(super) fn verb_of(token: &Token) -> Option<(String, Act)> {
+pub(super) fn verb_of(token: &SentenceWord) -> Option<(String, Act)> {
     let stem = stem(&token.lower);
     let act = act(&stem)?;
     let running = token.lower.ends_with("ing");
@@ -450,7 +455,7 @@ pub(super) fn stems(text: &str) -> String {
     stems.join(" ")
 }
 
-fn shown(tokens: &[Token]) -> String {
+fn shown(tokens: &[SentenceWord]) -> String {
     let mut text = String::new();
     push_words(&mut text, tokens.iter().map(|token| token.text.as_str()));
     text
@@ -470,7 +475,7 @@ fn is_person(noun: &Noun) -> bool {
     noun.name || lexicon::category(&noun.head, PartOfSpeech::Noun) == Some(Category::Person)
 }
 
-/// Where something is after it was brought there.
+/// Returns the place of a thing after it was brought there.
 fn settled(place: &str) -> String {
     for (towards, there) in [("into ", "in "), ("onto ", "on "), ("to the ", "in the "), ("to ", "at ")] {
         if let Some(rest) = place.strip_prefix(towards) {
@@ -500,7 +505,7 @@ fn place_in_words(place: &str) -> String {
 fn short_noun(text: &str) -> Option<Noun> {
     let tokens = tokens(text);
     let (words, end) = noun_words(&tokens, 0);
-    (end == tokens.len()).then(|| Noun::of(&words, None)).flatten()
+    (end == tokens.len()).then(|| Noun::from_words(&words, None)).flatten()
 }
 
 fn scalar(value: &Value) -> Option<String> {

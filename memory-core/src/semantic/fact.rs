@@ -18,27 +18,27 @@ use crate::index::stem;
 use crate::language::english::lexicon;
 use crate::{EventId, Timestamp};
 
-/// Occurrences of one deed by one person this close are one, told twice, microseconds.
-const ONE_OCCURRENCE: i64 = 60 * 1_000_000;
+/// Time, in microseconds, within which two reports of one deed by one person are one occurrence.
+const SAME_OCCURRENCE_US: i64 = 60 * 1_000_000;
 
 /// Something that is held to be so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    /// What kind of knowledge it is.
+    /// Kind of the fact.
     pub kind: FactKind,
-    /// What it is about, as it is shown: "blue mug".
+    /// Subject as it is shown: "blue mug".
     pub subject: String,
-    /// What it tells of its subject: "place", "colour", an attribute's name, a verb's stem.
+    /// Attribute: "place", "colour", an attribute's name, a verb's stem.
     pub attribute: String,
     /// The value: "in the dishwasher", "red"; of a deed, who did it, or nothing.
     pub value: String,
-    /// Where it was, of deeds.
+    /// Place of a deed.
     pub place: Option<String>,
-    /// From when on it held.
+    /// Begin of its validity.
     pub since: Timestamp,
-    /// Until when; `None` while it holds.
+    /// End of its validity; `None` while it holds.
     pub until: Option<Timestamp>,
-    /// When it was last told.
+    /// Time of the latest claim.
     pub last: Timestamp,
     /// How often it was affirmed less how often it was denied; at least 1.
     pub weight: u32,
@@ -53,17 +53,17 @@ impl Fact {
     }
 }
 
-/// An interval in the making.
-struct Open<'a> {
+/// An interval under construction.
+struct OpenInterval<'a> {
     claims: Vec<&'a Claim>,
     value: &'a str,
-    words: Vec<Word>,
+    words: Vec<ValueWord>,
     place: Option<&'a str>,
     denials: u32,
     until: Option<i64>,
 }
 
-impl Open<'_> {
+impl OpenInterval<'_> {
     fn since(&self) -> i64 {
         self.claims.first().map_or(0, |claim| claim.from)
     }
@@ -94,10 +94,10 @@ pub(crate) fn facts<'a>(subject: &str, attribute: &Attribute, claims: impl Itera
     intervals.iter().map(|open| open.fact(attribute.kind(), subject, attribute.name())).collect()
 }
 
-/// One value at a time.
-fn intervals<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
-    let mut done: Vec<Open<'a>> = Vec::new();
-    let mut current: Option<Open<'a>> = None;
+/// Computes the intervals of an attribute with one value at a time.
+fn intervals<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<OpenInterval<'a>> {
+    let mut done: Vec<OpenInterval<'a>> = Vec::new();
+    let mut current: Option<OpenInterval<'a>> = None;
     for claim in claims {
         // What was told to end is over before anything later is looked at.
         if current.as_ref().is_some_and(|open| open.until.is_some_and(|until| until < claim.from)) {
@@ -118,7 +118,7 @@ fn intervals<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
                     old.until = Some(claim.from);
                     done.push(old);
                 }
-                current = Some(Open {
+                current = Some(OpenInterval {
                     claims: vec![claim],
                     value: &claim.value,
                     words,
@@ -148,16 +148,16 @@ fn intervals<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
 }
 
 /// Every occurrence for itself; two that are told of one moment by one person are one.
-fn occurrences<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
-    let mut found: Vec<Open<'a>> = Vec::new();
+fn occurrences<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<OpenInterval<'a>> {
+    let mut found: Vec<OpenInterval<'a>> = Vec::new();
     for claim in claims.filter(|claim| claim.stance == Stance::Affirms) {
         let same = found.iter_mut().rev().find(|open| {
             let last = open.claims.last().map_or(i64::MIN, |claim| claim.from);
-            open.value == &*claim.value && claim.from.saturating_sub(last) <= ONE_OCCURRENCE
+            open.value == &*claim.value && claim.from.saturating_sub(last) <= SAME_OCCURRENCE_US
         });
         match same {
             Some(open) => open.claims.push(claim),
-            None => found.push(Open {
+            None => found.push(OpenInterval {
                 claims: vec![claim],
                 value: &claim.value,
                 words: Vec::new(),
@@ -171,12 +171,12 @@ fn occurrences<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<Open<'a>> {
 }
 
 /// A word of a value.
-struct Word {
+struct ValueWord {
     text: String,
     stem: String,
 }
 
-impl Word {
+impl ValueWord {
     fn means(&self, other: &Self) -> bool {
         self.stem == other.stem
             || same_state(&self.text, &other.text)
@@ -184,19 +184,20 @@ impl Word {
     }
 }
 
-/// τ_pos: the likeness from which on two words mean the same: synonyms in one of their first two meanings.
+/// τ_pos: the similarity from which two words mean the same. Synonyms in one of their first two senses reach it.
 const SAME_MEANING: f32 = 0.8;
 
 /// The words of a value that tell it from others: "in the kitchen" and "the kitchen" are one place.
-fn value_words(value: &str) -> Vec<Word> {
-    const ALIKE: &[&str] = &["in", "on", "at", "into", "onto", "to", "inside", "within"];
+fn value_words(value: &str) -> Vec<ValueWord> {
+    /// Prepositions that do not distinguish values: "in the kitchen" and "the kitchen" are one place.
+    const IGNORED_PREPOSITIONS: &[&str] = &["in", "on", "at", "into", "onto", "to", "inside", "within"];
     let mut words = tokens(&value.replace('_', " "));
-    words.retain(|word| !word.is_one_of(ARTICLES) && !word.is_one_of(ALIKE));
-    words.into_iter().map(|word| Word { stem: stem(&word.lower), text: word.lower }).collect()
+    words.retain(|word| !word.is_one_of(ARTICLES) && !word.is_one_of(IGNORED_PREPOSITIONS));
+    words.into_iter().map(|word| ValueWord { stem: stem(&word.lower), text: word.lower }).collect()
 }
 
 /// Whether one value only says in other words, or more precisely, what the other says.
-fn says_the_same(a: &[Word], b: &[Word]) -> bool {
+fn says_the_same(a: &[ValueWord], b: &[ValueWord]) -> bool {
     let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     if few.is_empty() {
         return many.is_empty();

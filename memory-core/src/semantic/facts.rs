@@ -11,19 +11,19 @@ use super::fact::{self, Fact};
 use crate::EventId;
 use crate::sharded::{Sharded, Spread, spread_bytes};
 
-/// Claims that a topic keeps: the latest in time. What is older is still found as events.
+/// Maximum number of claims of a topic, the latest in time. Older ones are still found as events.
 pub(crate) const MAX_CLAIMS: usize = 256;
 
 /// The claims about one attribute of one subject.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
-pub(crate) struct Topic {
+pub(crate) struct FactTopic {
     /// Sorted by time, then by commit; each with the subject as its event shows it.
     claims: Vec<(Claim, Box<str>)>,
     /// Whether there were more.
     truncated: bool,
 }
 
-impl Topic {
+impl FactTopic {
     fn add(&mut self, claim: Claim, shown: &str) {
         let entry = (claim, Box::from(shown));
         let Err(place) = self.claims.binary_search(&entry) else { return };
@@ -38,7 +38,7 @@ impl Topic {
         }
     }
 
-    /// As the latest claim shows the subject.
+    /// Returns the subject as the latest claim shows it.
     pub fn shown(&self) -> &str {
         self.claims.last().map_or("", |(_, shown)| shown)
     }
@@ -56,12 +56,12 @@ impl Spread for Arc<TopicKey> {
 
 /// The topics that an event has to do with; nearly always one.
 #[derive(Debug, Clone)]
-enum Topics {
+enum EventTopics {
     One(Arc<TopicKey>),
     Several(Arc<[Arc<TopicKey>]>),
 }
 
-impl Topics {
+impl EventTopics {
     fn as_slice(&self) -> &[Arc<TopicKey>] {
         match self {
             Self::One(key) => std::slice::from_ref(key),
@@ -73,9 +73,9 @@ impl Topics {
 /// All topics. Clones share what neither has changed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
-    topics: Sharded<Arc<TopicKey>, Arc<Topic>>,
+    topics: Sharded<Arc<TopicKey>, Arc<FactTopic>>,
     /// Which topics have a claim that an event made or gave the context of.
-    by_event: Sharded<u64, Topics>,
+    by_event: Sharded<u64, EventTopics>,
     /// Topics were restored, and `by_event` does not know of them yet: only who changes something needs it, and opening a
     /// memory should not wait for it.
     unreferred: bool,
@@ -107,9 +107,9 @@ impl Facts {
 
     fn refer(&mut self, event: EventId, key: &Arc<TopicKey>) {
         let topics = match self.by_event.get(&event.0) {
-            None => Topics::One(Arc::clone(key)),
+            None => EventTopics::One(Arc::clone(key)),
             Some(known) if known.as_slice().contains(key) => return,
-            Some(known) => Topics::Several(known.as_slice().iter().chain([key]).map(Arc::clone).collect()),
+            Some(known) => EventTopics::Several(known.as_slice().iter().chain([key]).map(Arc::clone).collect()),
         };
         self.by_event.insert(event.0, topics);
     }
@@ -145,7 +145,7 @@ impl Facts {
     }
 
     /// Topics whose subject is looked up by `head`.
-    pub fn topics(&self, head: &str) -> impl Iterator<Item = (&TopicKey, &Topic)> {
+    pub fn topics(&self, head: &str) -> impl Iterator<Item = (&TopicKey, &FactTopic)> {
         let shard = self.topics.shard(spread_bytes(head.as_bytes()));
         let first = TopicKey { head: head.into(), subject: "".into(), attribute: Attribute::Place };
         let head = first.head.clone();
@@ -156,7 +156,7 @@ impl Facts {
     }
 
     /// The facts of a topic.
-    pub fn of(key: &TopicKey, topic: &Topic) -> Vec<Fact> {
+    pub fn in_topic(key: &TopicKey, topic: &FactTopic) -> Vec<Fact> {
         fact::facts(topic.shown(), &key.attribute, topic.claims())
     }
 
@@ -165,10 +165,10 @@ impl Facts {
         self.topics.len()
     }
 
-    /// Every topic, sorted, one at a time: whoever stops early has not paid for the rest.
-    pub fn sorted(&self) -> impl Iterator<Item = (&TopicKey, &Topic)> {
+    /// Returns every topic, sorted and lazily: a caller that stops early does not pay for the rest.
+    pub fn sorted(&self) -> impl Iterator<Item = (&TopicKey, &FactTopic)> {
         let mut shards: Vec<_> = self.topics.shards().map(BTreeMap::iter).collect();
-        let mut first: BinaryHeap<Reverse<(&TopicKey, usize, &Topic)>> = BinaryHeap::new();
+        let mut first: BinaryHeap<Reverse<(&TopicKey, usize, &FactTopic)>> = BinaryHeap::new();
         for (at, shard) in shards.iter_mut().enumerate() {
             first.extend(shard.next().map(|(key, topic)| Reverse((&**key, at, &**topic))));
         }
@@ -180,18 +180,18 @@ impl Facts {
     }
 
     /// Every topic, sorted.
-    pub fn all(&self) -> BTreeMap<&TopicKey, &Topic> {
+    pub fn all(&self) -> BTreeMap<&TopicKey, &FactTopic> {
         self.topics.iter().map(|(key, topic)| (&**key, &**topic)).collect()
     }
 
     /// The topics that changed since the last call, with their rows; no row is for one that is gone.
-    pub fn take_changed(&mut self) -> Vec<(Arc<TopicKey>, Option<Arc<Topic>>)> {
+    pub fn take_changed(&mut self) -> Vec<(Arc<TopicKey>, Option<Arc<FactTopic>>)> {
         let changed = std::mem::take(&mut self.changed);
         changed.into_iter().map(|key| (Arc::clone(&key), self.topics.get(&key).map(Arc::clone))).collect()
     }
 
     /// Takes back in what was kept.
-    pub fn restore(&mut self, key: TopicKey, topic: Topic) {
+    pub fn restore(&mut self, key: TopicKey, topic: FactTopic) {
         self.topics.insert(Arc::new(key), Arc::new(topic));
         self.unreferred = true;
     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use crate::index::stem;
 
-/// What a verb says about its object or its subject.
+/// Effect of a verb on its object or its subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
     /// The object is then where the sentence says.
@@ -16,9 +16,9 @@ pub(crate) enum Act {
     Go,
     /// The subject is where the sentence says.
     Stay,
-    /// What the subject stands to; several at a time.
+    /// Relation of the subject to the object; several at a time.
     Relation,
-    /// What the subject stands to; one at a time.
+    /// Relation of the subject to the object; one at a time.
     State,
     /// Something is done to the object.
     Deed,
@@ -60,7 +60,7 @@ static BY_STEM: LazyLock<BTreeMap<String, Act>> = LazyLock::new(|| {
     verbs
 });
 
-/// What a verb does, by its stem.
+/// Returns the effect of a verb, by its stem.
 pub(crate) fn act(stem: &str) -> Option<Act> {
     BY_STEM.get(stem).copied()
 }

@@ -3,13 +3,13 @@
 use super::claim::{Attribute, TopicKey};
 use super::extract::{owned, stems, verb_of};
 use super::fact::{self, Fact};
-use super::facts::{Facts, Topic};
+use super::facts::{FactTopic, Facts};
 use super::lexicon::{Act, act, state_group};
-use super::text::{ARTICLES, Noun, OWNERS, Token, noun_words, tokens};
+use super::text::{ARTICLES, Noun, OWNERS, SentenceWord, noun_words, tokens};
 use crate::index::stem;
 use crate::{TimeSpan, Timestamp};
 
-/// What a question wants to know of its subject.
+/// What a question asks about its subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ask {
     Place,
@@ -21,11 +21,11 @@ pub(crate) enum Ask {
     },
     /// An attribute, by its stems.
     Named(String),
-    /// What it stands to by this verb.
+    /// Object of a relation, by this verb.
     Relation(String),
-    /// Who did this to it, last.
+    /// Who did this to it last.
     Who(String),
-    /// When this was done to it, last, and by whom if the question names somebody.
+    /// When this was last done to it, and by whom if the question names somebody.
     When(String, Option<Noun>),
 }
 
@@ -40,8 +40,8 @@ pub(crate) struct FactQuestion {
     pub before: bool,
 }
 
-/// What may follow a question without changing what it asks.
-const TRAILERS: &[&str] = &[
+/// Words that may end a question without changing what it asks.
+const IGNORED_ENDINGS: &[&str] = &[
     "now",
     "right",
     "currently",
@@ -70,23 +70,23 @@ const TRAILERS: &[&str] = &[
     "that",
     "put",
 ];
-const BEING: &[&str] = &["is", "are", "was", "were"];
-const PAST: &[&str] = &["was", "were", "did", "had"];
+const BE_FORMS: &[&str] = &["is", "are", "was", "were"];
+const PAST_AUXILIARIES: &[&str] = &["was", "were", "did", "had"];
 
 impl FactQuestion {
     /// Reads a question without its time words; `None` if it is none that facts answer.
     pub fn of(question: &str) -> Option<Self> {
         let tokens = tokens(question);
-        let past = tokens.iter().take(4).any(|token| token.is_one_of(PAST));
+        let past = tokens.iter().take(4).any(|token| token.is_one_of(PAST_AUXILIARIES));
         let before = tokens.iter().any(|token| token.is_one_of(&["before", "previously", "earlier"]));
         let (ask, subject) = Self::parse(&tokens)?;
         Some(Self { ask, subject, past, before })
     }
 
-    fn parse(tokens: &[Token]) -> Option<(Ask, Noun)> {
+    fn parse(tokens: &[SentenceWord]) -> Option<(Ask, Noun)> {
         let first = tokens.first()?;
         let second = tokens.get(1);
-        let being = |at: usize| tokens.get(at).is_some_and(|token| token.is_one_of(BEING));
+        let being = |at: usize| tokens.get(at).is_some_and(|token| token.is_one_of(BE_FORMS));
         // "Where's the mug?"
         let rest = |at: usize| tokens.get(if first.apostrophe_s { 1 } else { at }..);
         let asks_being = first.apostrophe_s || being(1);
@@ -125,7 +125,7 @@ impl FactQuestion {
             "when" if being(1) => {
                 let verb = (3..tokens.len()).rev().find(|at| handles(&tokens[*at]).is_some())?;
                 let end = if tokens[verb - 1].is("last") { verb - 1 } else { verb };
-                let over = tokens[verb + 1..].iter().all(|token| token.is_one_of(TRAILERS));
+                let over = tokens[verb + 1..].iter().all(|token| token.is_one_of(IGNORED_ENDINGS));
                 let last = end < verb || tokens[verb + 1..].iter().any(|token| token.is("last"));
                 (over && last).then(|| Some((Ask::When(handles(&tokens[verb])?, None), whole(&tokens[2..end])?)))?
             }
@@ -146,18 +146,18 @@ impl FactQuestion {
 }
 
 /// "The last to water the plants", after "who was".
-fn last_doer(rest: &[Token]) -> Option<(Ask, Noun)> {
+fn last_doer(rest: &[SentenceWord]) -> Option<(Ask, Noun)> {
     let to = rest.iter().position(|token| token.is("to"))?;
     let last = rest[..to].iter().all(|token| token.is_one_of(&["the", "last", "one", "person"]));
     (last && to > 0).then(|| Some((Ask::Who(handles(rest.get(to + 1)?)?), whole(&rest[to + 2..])?)))?
 }
 
 /// "Anna's favourite colour", "the colour of the mug", after "what is".
-fn attribute(rest: &[Token]) -> Option<(Ask, Noun)> {
+fn attribute(rest: &[SentenceWord]) -> Option<(Ask, Noun)> {
     let rest = without_trailers(rest);
     if let Some(of) = rest.iter().position(|token| token.is("of")) {
         let (words, end) = noun_words(&rest[..of], 0);
-        let name = Noun::of(&words, None).filter(|_| end == of)?;
+        let name = Noun::from_words(&words, None).filter(|_| end == of)?;
         return Some((asks_for(&name.key), whole(&rest[of + 1..])?));
     }
     let noun = whole(rest)?;
@@ -174,14 +174,14 @@ fn asks_for(attribute: &str) -> Ask {
 }
 
 /// The stem of a verb that does something to an object.
-fn handles(token: &Token) -> Option<String> {
+fn handles(token: &SentenceWord) -> Option<String> {
     let (verb, act) = verb_of(token)?;
     matches!(act, Act::Deed | Act::Put | Act::Take).then_some(verb)
 }
 
-fn without_trailers(mut tokens: &[Token]) -> &[Token] {
+fn without_trailers(mut tokens: &[SentenceWord]) -> &[SentenceWord] {
     while let [rest @ .., last] = tokens
-        && last.is_one_of(TRAILERS)
+        && last.is_one_of(IGNORED_ENDINGS)
     {
         tokens = rest;
     }
@@ -189,11 +189,11 @@ fn without_trailers(mut tokens: &[Token]) -> &[Token] {
 }
 
 /// The one noun that all the words make.
-fn whole(tokens: &[Token]) -> Option<Noun> {
+fn whole(tokens: &[SentenceWord]) -> Option<Noun> {
     let tokens = without_trailers(tokens);
     let mine = tokens.first()?.is_one_of(OWNERS);
     let (words, end) = noun_words(tokens, 0);
-    let mut noun = Noun::of(&words, None).filter(|_| end == tokens.len())?;
+    let mut noun = Noun::from_words(&words, None).filter(|_| end == tokens.len())?;
     noun.name &= !mine && !tokens[0].is_one_of(ARTICLES);
     Some(noun)
 }
@@ -206,13 +206,14 @@ pub(crate) struct FactsFound {
     pub precise: bool,
 }
 
-/// Within a time so short one place is meant, not several.
-const ONE_MOMENT: std::time::Duration = std::time::Duration::from_secs(6 * 3600);
-/// Most subjects of one answer: "the mug" may be several.
-const MOST_SUBJECTS: usize = 3;
+/// Time span within which one place is meant, not several.
+const ONE_PLACE_SPAN: std::time::Duration = std::time::Duration::from_secs(6 * 3600);
+/// Maximum number of subjects in one answer: "the mug" may be several mugs.
+const MAX_SUBJECTS: usize = 3;
 
 impl Facts {
-    /// What answers `question` at `now`, within `bound` if it names a time. `called` gives other names of the subject.
+    /// Returns the facts that answer `question` at `now`, within `bound` if it names a time. `called` gives other names of the
+    /// subject.
     pub fn answer(
         &self,
         question: &FactQuestion,
@@ -222,7 +223,7 @@ impl Facts {
     ) -> Option<FactsFound> {
         let (subjects, precise) = self.subjects(question, called);
         let mut facts: Vec<Fact> = Vec::new();
-        for topics in subjects.into_iter().take(MOST_SUBJECTS) {
+        for topics in subjects.into_iter().take(MAX_SUBJECTS) {
             let mut claims: Vec<_> = topics.iter().flat_map(|(_, topic)| topic.claims()).collect();
             claims.sort();
             let newest = topics.iter().max_by_key(|(_, topic)| topic.claims().last())?;
@@ -238,7 +239,7 @@ impl Facts {
     }
 
     /// The topics that the question is about, one list per subject.
-    fn subjects(&self, question: &FactQuestion, called: &[Noun]) -> (Vec<Vec<(&TopicKey, &Topic)>>, bool) {
+    fn subjects(&self, question: &FactQuestion, called: &[Noun]) -> (Vec<Vec<(&TopicKey, &FactTopic)>>, bool) {
         let mut wanted: Vec<&Noun> = vec![&question.subject];
         wanted.extend(called);
         let fits = |key: &TopicKey| match (&question.ask, &key.attribute) {
@@ -250,8 +251,8 @@ impl Facts {
             _ => false,
         };
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let mut subjects: Vec<(String, Vec<(&TopicKey, &Topic)>)> = Vec::new();
-        let mut vague: Vec<(&TopicKey, &Topic)> = Vec::new();
+        let mut subjects: Vec<(String, Vec<(&TopicKey, &FactTopic)>)> = Vec::new();
+        let mut vague: Vec<(&TopicKey, &FactTopic)> = Vec::new();
         let mut others = false;
         for noun in wanted {
             let asked = words(&noun.key);
@@ -291,7 +292,7 @@ impl Facts {
     }
 }
 
-/// Of the facts of one subject those that are asked for.
+/// Selects the requested facts of one subject.
 fn choose(question: &FactQuestion, mut told: Vec<Fact>, bound: Option<TimeSpan>, now: Timestamp) -> Vec<Fact> {
     if let Ask::When(_, Some(actor)) = &question.ask {
         told.retain(|fact| Noun::named(&fact.value).is_some_and(|who| who.covers(actor)));
@@ -306,7 +307,7 @@ fn choose(question: &FactQuestion, mut told: Vec<Fact>, bound: Option<TimeSpan>,
     if let Some(bound) = bound {
         told.retain(|fact| fact.held_within(bound.start, bound.end));
         let length = bound.end.since(bound.start);
-        if length <= ONE_MOMENT {
+        if length <= ONE_PLACE_SPAN {
             // "Ten minutes ago" is a moment, however precisely people tell it.
             let middle = bound.start.saturating_add(length / 2);
             let then = told.iter().rposition(|fact| fact.held_within(middle, middle)).or(told.len().checked_sub(1));
@@ -326,7 +327,7 @@ fn choose(question: &FactQuestion, mut told: Vec<Fact>, bound: Option<TimeSpan>,
     }
 }
 
-/// Whether a told state is the one that is asked for: "closed" and "shut" are one.
+/// Whether a told state is the one in the question: "closed" and "shut" are one.
 pub(crate) fn same_state(told: &str, asked: &str) -> bool {
     let plain = |state: &str| {
         stems(match state {

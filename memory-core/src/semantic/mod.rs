@@ -27,8 +27,8 @@ pub use claim::FactKind;
 pub use fact::Fact;
 
 pub(crate) use claim::TopicKey;
-pub(crate) use context::{Context, Context1};
+pub(crate) use context::{Context1, MentionContext};
 pub(crate) use extract::{conclusions, is_read, stated};
-pub(crate) use facts::{Facts, Topic};
+pub(crate) use facts::{FactTopic, Facts};
 pub(crate) use lookup::{Ask, FactQuestion, FactsFound, same_state};
 pub(crate) use text::Noun;

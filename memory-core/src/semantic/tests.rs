@@ -36,11 +36,11 @@ fn said(id: u64, seconds: i64, who: &str, text: &str) -> Event {
 #[derive(Default)]
 struct Mind {
     facts: Facts,
-    context: Context,
+    context: MentionContext,
 }
 
 impl Mind {
-    fn of(events: &[Event]) -> Self {
+    fn from_events(events: &[Event]) -> Self {
         let mut mind = Self::default();
         events.iter().for_each(|event| mind.learn(event));
         mind
@@ -64,7 +64,7 @@ impl Mind {
     }
 
     fn all(&self) -> Vec<(String, String, String)> {
-        let all = self.facts.all().into_iter().flat_map(|(key, topic)| Facts::of(key, topic));
+        let all = self.facts.all().into_iter().flat_map(|(key, topic)| Facts::in_topic(key, topic));
         all.map(|fact| (fact.subject, fact.attribute, fact.value)).collect()
     }
 }
@@ -94,7 +94,7 @@ fn simple_statements_are_read() {
         ("I took the mug and put it on the shelf.", "Where is the mug?", "on the shelf"),
         ("He didn't put the cup away, but the mug is on the shelf.", "Where is the mug?", "on the shelf"),
     ] {
-        let mind = Mind::of(&[said(1, 0, "Tom", text)]);
+        let mind = Mind::from_events(&[said(1, 0, "Tom", text)]);
         assert_eq!(mind.ask(question), [value], "{text} — {question} — {:?}", mind.all());
     }
 }
@@ -115,7 +115,7 @@ fn what_is_no_statement_is_no_fact() {
         "is is is was",
         "the the the",
     ] {
-        let mind = Mind::of(&[said(1, 0, "Tom", text)]);
+        let mind = Mind::from_events(&[said(1, 0, "Tom", text)]);
         assert_eq!(mind.all(), [], "{text}");
     }
 }
@@ -126,7 +126,7 @@ fn a_told_state_and_an_action_are_read_with_their_entity_and_attributes() {
     battery.attributes.insert("battery_level".into(), Value::Integer(80));
     battery.attributes.insert("place".into(), Value::Text("charging station".into()));
     let wash = event(2, 1, Kind::Action, Some("Anna"), "wash the bowl");
-    let mind = Mind::of(&[battery, wash]);
+    let mind = Mind::from_events(&[battery, wash]);
     assert_eq!(mind.ask("What is the battery level of the robot?"), ["80"]);
     assert_eq!(mind.ask("Where is the robot?"), ["in the charging station"]);
     assert_eq!(mind.ask("Who washed the bowl?"), ["Anna"]);
@@ -135,7 +135,7 @@ fn a_told_state_and_an_action_are_read_with_their_entity_and_attributes() {
 
 #[test]
 fn a_new_value_supersedes_the_old_one_which_is_still_known_of_its_time() {
-    let mind = Mind::of(&[
+    let mind = Mind::from_events(&[
         said(1, 0, "Tom", "The mug is in the kitchen."),
         said(2, 600, "Tom", "I put the mug in the dishwasher."),
     ]);
@@ -151,7 +151,7 @@ fn a_repeated_fact_is_reinforced_and_never_deletes_itself() {
         mind.learn(&said(n + 1, i64::try_from(n).unwrap(), "Tom", "The mug is red."));
     }
     let (key, topic) = mind.facts.all().into_iter().next().unwrap();
-    let facts = Facts::of(key, topic);
+    let facts = Facts::in_topic(key, topic);
     assert_eq!(facts.len(), 1);
     assert_eq!(facts[0].weight as usize, super::facts::MAX_CLAIMS);
     assert_eq!(mind.ask("What colour is the mug?"), ["red"]);
@@ -162,8 +162,8 @@ fn a_paraphrase_reinforces_a_fact_and_another_value_supersedes_it() {
     let facts = |texts: &[&str]| -> Vec<(String, u32)> {
         let told = texts.iter().enumerate();
         let told: Vec<Event> = told.map(|(n, text)| said(n as u64 + 1, 60 * n as i64, "Tom", text)).collect();
-        let mind = Mind::of(&told);
-        let all = mind.facts.all().into_iter().flat_map(|(key, topic)| Facts::of(key, topic));
+        let mind = Mind::from_events(&told);
+        let all = mind.facts.all().into_iter().flat_map(|(key, topic)| Facts::in_topic(key, topic));
         all.map(|fact| (fact.value, fact.weight)).collect()
     };
     for (texts, value) in [
@@ -189,7 +189,7 @@ fn a_paraphrase_reinforces_a_fact_and_another_value_supersedes_it() {
 
 #[test]
 fn an_unrelated_fact_about_the_same_person_does_no_harm() {
-    let mut mind = Mind::of(&[said(1, 0, "Tom", "Anna is in the kitchen.")]);
+    let mut mind = Mind::from_events(&[said(1, 0, "Tom", "Anna is in the kitchen.")]);
     let before = mind.all();
     mind.learn(&said(2, 1, "Tom", "Anna likes chess."));
     mind.learn(&said(3, 2, "Tom", "Anna's sister is Clara."));
@@ -200,7 +200,7 @@ fn an_unrelated_fact_about_the_same_person_does_no_harm() {
 
 #[test]
 fn a_denied_fact_is_weakened_and_gone_at_zero() {
-    let mut mind = Mind::of(&[said(1, 0, "Tom", "The mug is red."), said(2, 1, "Tom", "The mug is red.")]);
+    let mut mind = Mind::from_events(&[said(1, 0, "Tom", "The mug is red."), said(2, 1, "Tom", "The mug is red.")]);
     mind.learn(&said(3, 2, "Tom", "The mug is not blue."));
     assert_eq!(mind.ask("What colour is the mug?"), ["red"]);
     mind.learn(&said(4, 3, "Anna", "The mug isn't red."));
@@ -211,7 +211,7 @@ fn a_denied_fact_is_weakened_and_gone_at_zero() {
 
 #[test]
 fn what_recurs_is_two_intervals() {
-    let mind = Mind::of(&[
+    let mind = Mind::from_events(&[
         said(1, 0, "Tom", "The mug is in the kitchen."),
         said(2, 100, "Tom", "The mug is no longer in the kitchen."),
         said(3, 200, "Tom", "The mug is in the kitchen."),
@@ -219,7 +219,8 @@ fn what_recurs_is_two_intervals() {
         said(5, 400, "Tom", "The mug is in the kitchen."),
     ]);
     let (key, topic) = mind.facts.all().into_iter().next().unwrap();
-    let facts: Vec<_> = Facts::of(key, topic).into_iter().map(|fact| (fact.value, fact.since, fact.until)).collect();
+    let facts: Vec<_> =
+        Facts::in_topic(key, topic).into_iter().map(|fact| (fact.value, fact.since, fact.until)).collect();
     assert_eq!(
         facts,
         [
@@ -233,7 +234,7 @@ fn what_recurs_is_two_intervals() {
 
 #[test]
 fn a_late_claim_about_an_earlier_time_does_not_bring_the_old_value_back() {
-    let mind = Mind::of(&[
+    let mind = Mind::from_events(&[
         said(1, 600, "Tom", "The mug is in the dishwasher."),
         said(2, 0, "Tom", "The mug is in the kitchen."),
     ]);
@@ -249,16 +250,16 @@ fn withdrawing_leaves_what_would_have_been_learnt_without() {
         said(3, 200, "Tom", "Anna's mug is broken."),
         said(4, 300, "Anna", "The mug is in the garden. The mug is red."),
     ];
-    let mut mind = Mind::of(&events);
+    let mut mind = Mind::from_events(&events);
     assert!(mind.facts.withdraw(&[EventId(2), EventId(4)]));
-    let without = Mind::of(&[events[0].clone(), events[2].clone()]);
+    let without = Mind::from_events(&[events[0].clone(), events[2].clone()]);
     assert!(mind.facts == without.facts);
     assert_eq!(mind.ask("Where is the mug?"), ["in the kitchen"]);
 }
 
 #[test]
 fn he_is_the_last_fitting_person_and_it_the_last_thing_of_the_source() {
-    let mut mind = Mind::of(&[
+    let mut mind = Mind::from_events(&[
         said(1, 0, "Clara", "Tom is in the hall."),
         said(2, 1, "Clara", "Anna opened the box."),
         said(3, 2, "Clara", "He went to the garden."),
@@ -276,14 +277,15 @@ fn he_is_the_last_fitting_person_and_it_the_last_thing_of_the_source() {
 
 #[test]
 fn things_are_told_apart_by_what_names_them() {
-    let mind = Mind::of(&[
+    let mind = Mind::from_events(&[
         said(1, 0, "Tom", "The blue mug is in the dishwasher."),
         said(2, 1, "Tom", "The red mug is on the table."),
     ]);
     assert_eq!(mind.ask("Where is the blue mug?"), ["in the dishwasher"]);
     assert_eq!(mind.ask("Where is the green mug?"), [] as [&str; 0]);
     assert_eq!(mind.ask("Where is the mug?"), ["on the table", "in the dishwasher"]);
-    let only = Mind::of(&[said(1, 0, "Tom", "The blue mug is here."), said(2, 1, "Tom", "The mug is on the table.")]);
+    let only =
+        Mind::from_events(&[said(1, 0, "Tom", "The blue mug is here."), said(2, 1, "Tom", "The mug is on the table.")]);
     assert_eq!(only.ask("Where is the blue mug?"), ["on the table"]);
 }
 

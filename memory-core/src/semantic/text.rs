@@ -5,20 +5,20 @@ use crate::index::stem;
 
 /// One word of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Token {
-    /// As it was written, without what an apostrophe took away.
+pub(crate) struct SentenceWord {
+    /// Spelling in the text, without a split-off contraction.
     pub text: String,
-    /// In lower case.
+    /// The word in lower case.
     pub lower: String,
-    /// Whether it had `'s`: an owner, or "is".
+    /// Whether it had `'s`, for an owner or for "is".
     pub apostrophe_s: bool,
     /// Whether a comma or another mark stands before it.
     pub pause: bool,
 }
 
-impl Token {
+impl SentenceWord {
     fn new(text: &str, pause: bool) -> Self {
-        let text = text.char_indices().nth(MAX_WORD).map_or(text, |(end, _)| &text[..end]);
+        let text = text.char_indices().nth(MAX_WORD_CHARS).map_or(text, |(end, _)| &text[..end]);
         Self { text: text.into(), lower: text.to_lowercase(), apostrophe_s: false, pause }
     }
 
@@ -38,20 +38,21 @@ impl Token {
 
 /// A sentence and whether it asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sentence {
-    pub tokens: Vec<Token>,
+pub(crate) struct SentenceText {
+    pub tokens: Vec<SentenceWord>,
     pub asks: bool,
 }
 
-/// Longer words are cut, characters: they are numbers or keys, and what is learnt of them is kept in rows with a ceiling.
-const MAX_WORD: usize = 64;
-/// Most words of a sentence that are looked at; the rules read simple sentences.
-const MAX_WORDS: usize = 60;
-/// Most sentences of a text.
+/// Maximum length of a word, in characters; longer ones are truncated. They are numbers or keys, and the rows that hold what is
+/// learnt from them have a limited length.
+const MAX_WORD_CHARS: usize = 64;
+/// Maximum number of words read from a sentence. The rules read simple sentences.
+const MAX_SENTENCE_WORDS: usize = 60;
+/// Maximum number of sentences read from a text.
 const MAX_SENTENCES: usize = 64;
 
 /// The sentences of a text.
-pub(crate) fn sentences(text: &str) -> Vec<Sentence> {
+pub(crate) fn sentences(text: &str) -> Vec<SentenceText> {
     let mut sentences = Vec::new();
     let mut from = 0;
     for (at, mark) in text.match_indices(['.', '!', '?', ';', '\n']) {
@@ -68,17 +69,17 @@ pub(crate) fn sentences(text: &str) -> Vec<Sentence> {
     sentences
 }
 
-fn push(sentences: &mut Vec<Sentence>, text: &str, asks: bool) {
+fn push(sentences: &mut Vec<SentenceText>, text: &str, asks: bool) {
     let tokens = tokens(text);
-    if !tokens.is_empty() && tokens.len() <= MAX_WORDS {
-        sentences.push(Sentence { tokens, asks });
+    if !tokens.is_empty() && tokens.len() <= MAX_SENTENCE_WORDS {
+        sentences.push(SentenceText { tokens, asks });
     }
 }
 
 /// The words of a sentence; contractions are taken apart.
-pub(crate) fn tokens(text: &str) -> Vec<Token> {
+pub(crate) fn tokens(text: &str) -> Vec<SentenceWord> {
     let text = text.replace(['’', '‘'], "'");
-    let mut tokens: Vec<Token> = Vec::new();
+    let mut tokens: Vec<SentenceWord> = Vec::new();
     let mut pause = false;
     let mut rest = text.as_str();
     while let Some(start) = rest.find(char::is_alphanumeric) {
@@ -98,11 +99,11 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-fn take_apart(word: &str, pause: bool, tokens: &mut Vec<Token>) {
+fn take_apart(word: &str, pause: bool, tokens: &mut Vec<SentenceWord>) {
     let Some((stem, ending)) = word.rsplit_once('\'') else {
         match word {
-            "cannot" => tokens.extend([Token::new("can", pause), Token::new("not", false)]),
-            _ => tokens.push(Token::new(word, pause)),
+            "cannot" => tokens.extend([SentenceWord::new("can", pause), SentenceWord::new("not", false)]),
+            _ => tokens.push(SentenceWord::new(word, pause)),
         }
         return;
     };
@@ -110,7 +111,7 @@ fn take_apart(word: &str, pause: bool, tokens: &mut Vec<Token>) {
     let (first, second) = match lower.as_str() {
         "s" => {
             let apostrophe_s = true;
-            tokens.push(Token { apostrophe_s, ..Token::new(stem, pause) });
+            tokens.push(SentenceWord { apostrophe_s, ..SentenceWord::new(stem, pause) });
             return;
         }
         "t" => (stem.strip_suffix(['n', 'N']).filter(|rest| !rest.is_empty()).unwrap_or(stem), "not"),
@@ -126,20 +127,20 @@ fn take_apart(word: &str, pause: bool, tokens: &mut Vec<Token>) {
         "wo" => "will",
         _ => first,
     };
-    tokens.push(Token::new(first, pause));
+    tokens.push(SentenceWord::new(first, pause));
     if !second.is_empty() {
-        tokens.push(Token::new(second, false));
+        tokens.push(SentenceWord::new(second, false));
     }
 }
 
 /// A thing or a person, as a sentence names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Noun {
-    /// What it is looked up by: the stem of its chief word; of a name, of the first.
+    /// Lookup key: the stem of the head word; of a name, of the first word.
     pub head: String,
     /// The stems of all its words but articles, in their order.
     pub key: String,
-    /// As it is shown, without an article.
+    /// Displayed form, without an article.
     pub shown: String,
     /// Whether it is a name.
     pub name: bool,
@@ -149,18 +150,19 @@ impl Noun {
     /// A name as it was told: "Anna", "front door".
     pub fn named(name: &str) -> Option<Self> {
         let tokens = tokens(name);
-        let words: Vec<&Token> = tokens.iter().filter(|token| !token.is_one_of(ARTICLES)).take(MAX_NOUN).collect();
-        Self::of(&words, None)
+        let words: Vec<&SentenceWord> =
+            tokens.iter().filter(|token| !token.is_one_of(ARTICLES)).take(MAX_NOUN_WORDS).collect();
+        Self::from_words(&words, None)
     }
 
-    /// Somebody whose name is not known, by the id.
+    /// Creates the noun of a person whose name is not known, from the id.
     pub fn heard(person: AnchorId) -> Self {
         let id = person.to_string();
         Self { head: id.clone(), key: id.clone(), shown: id, name: true }
     }
 
-    /// From its words and its owner.
-    pub fn of(words: &[&Token], owner: Option<&Noun>) -> Option<Self> {
+    /// Creates a noun from its words and its owner.
+    pub fn from_words(words: &[&SentenceWord], owner: Option<&Noun>) -> Option<Self> {
         let last = words.last()?;
         let name = words.iter().all(|word| word.is_capitalised());
         let stems: Vec<String> = words.iter().map(|word| stem(&word.lower)).collect();
@@ -189,8 +191,8 @@ impl Noun {
     }
 }
 
-/// Most words of a noun phrase.
-const MAX_NOUN: usize = 5;
+/// Maximum number of words in a noun phrase.
+const MAX_NOUN_WORDS: usize = 5;
 
 pub(crate) const ARTICLES: &[&str] =
     &["the", "a", "an", "this", "that", "these", "those", "some", "another", "any", "all", "both"];
@@ -233,7 +235,7 @@ pub(crate) const PRONOUNS: &[&str] = &[
     "these",
     "those",
 ];
-/// They begin a phrase that says where.
+/// Words that begin a phrase of place.
 pub(crate) const PLACE_WORDS: &[&str] = &[
     "in",
     "on",
@@ -261,8 +263,8 @@ pub(crate) const PLACE_WORDS: &[&str] = &[
     "within",
     "to",
 ];
-/// A noun phrase does not go on over them.
-const BREAKS: &[&str] = &[
+/// Words that end a noun phrase.
+const NOUN_PHRASE_ENDS: &[&str] = &[
     "and",
     "but",
     "or",
@@ -343,7 +345,7 @@ const BREAKS: &[&str] = &[
 ];
 
 /// The words of a noun phrase from `from`, its articles left out, and where it ends. Words before it name an owner.
-pub(crate) fn noun_words(tokens: &[Token], from: usize) -> (Vec<&Token>, usize) {
+pub(crate) fn noun_words(tokens: &[SentenceWord], from: usize) -> (Vec<&SentenceWord>, usize) {
     let mut at = from;
     while tokens.get(at).is_some_and(|token| token.is_one_of(ARTICLES) || token.is_one_of(OWNERS)) {
         at += 1;
@@ -351,10 +353,13 @@ pub(crate) fn noun_words(tokens: &[Token], from: usize) -> (Vec<&Token>, usize) 
     let mut words = Vec::new();
     while let Some(token) = tokens.get(at) {
         let first = words.is_empty();
-        if !first && token.pause || words.len() == MAX_NOUN {
+        if !first && token.pause || words.len() == MAX_NOUN_WORDS {
             break;
         }
-        if token.is_one_of(BREAKS) || token.is_one_of(PLACE_WORDS) || token.is_one_of(PRONOUNS) && !token.is("one") {
+        if token.is_one_of(NOUN_PHRASE_ENDS)
+            || token.is_one_of(PLACE_WORDS)
+            || token.is_one_of(PRONOUNS) && !token.is("one")
+        {
             break;
         }
         words.push(token);

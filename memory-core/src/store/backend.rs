@@ -11,13 +11,13 @@ use redb::{BackendError, StorageBackend};
 
 use crate::error::is_full;
 
-/// Length of redb's magic number, which it writes last when it makes a file.
+/// Length of redb's magic number. redb writes it last when it creates a file.
 const MAGIC_BYTES: usize = 9;
 
-/// Bytes that the overlay keeps as one piece.
-const BLOCK: u64 = 4096;
+/// Size of a piece of the overlay, in bytes.
+const BLOCK_BYTES: u64 = 4096;
 
-/// What went wrong on the disk: redb tells only the first error as it was, and "previous I/O error" ever after.
+/// First disk error. redb reports only the first error as it was, and "previous I/O error" from then on.
 #[derive(Debug, Default)]
 pub(crate) struct DiskTrouble {
     /// There was no space left.
@@ -101,9 +101,9 @@ impl Overlay {
         inner.read(offset, &mut out[..on_disk])?;
         out[on_disk..].fill(0);
         let end = offset + out.len() as u64;
-        for (&block, bytes) in self.blocks.range(offset / BLOCK..end.div_ceil(BLOCK)) {
-            let begin = block * BLOCK;
-            let (from, to) = (offset.max(begin), end.min(begin + BLOCK));
+        for (&block, bytes) in self.blocks.range(offset / BLOCK_BYTES..end.div_ceil(BLOCK_BYTES)) {
+            let begin = block * BLOCK_BYTES;
+            let (from, to) = (offset.max(begin), end.min(begin + BLOCK_BYTES));
             out[at(from, offset)..at(to, offset)].copy_from_slice(&bytes[at(from, begin)..at(to, begin)]);
         }
         Ok(())
@@ -114,16 +114,16 @@ impl Overlay {
         if end > self.len {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        for block in offset / BLOCK..end.div_ceil(BLOCK) {
-            let begin = block * BLOCK;
+        for block in offset / BLOCK_BYTES..end.div_ceil(BLOCK_BYTES) {
+            let begin = block * BLOCK_BYTES;
             if !self.blocks.contains_key(&block) {
-                let mut bytes = vec![0; at(BLOCK, 0)];
-                let known = at(self.len.min(begin + BLOCK), begin);
+                let mut bytes = vec![0; at(BLOCK_BYTES, 0)];
+                let known = at(self.len.min(begin + BLOCK_BYTES), begin);
                 self.read(inner, begin, &mut bytes[..known])?;
                 self.blocks.insert(block, bytes);
             }
             let bytes = self.blocks.get_mut(&block).expect("inserted above");
-            let (from, to) = (offset.max(begin), end.min(begin + BLOCK));
+            let (from, to) = (offset.max(begin), end.min(begin + BLOCK_BYTES));
             bytes[at(from, begin)..at(to, begin)].copy_from_slice(&data[at(from, offset)..at(to, offset)]);
         }
         Ok(())

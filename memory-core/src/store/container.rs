@@ -24,17 +24,17 @@
 
 use std::io::{self, Read, Write};
 
-/// Longest header.
-const MAX_HEADER: usize = 64 << 10;
-/// Longest frame.
-const FRAME: usize = 256 << 10;
+/// Maximum length of a header, in bytes.
+const MAX_HEADER_BYTES: usize = 64 << 10;
+/// Maximum length of a frame, in bytes.
+const MAX_FRAME_BYTES: usize = 256 << 10;
 
 /// A kind of file, with the version that is written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FileKind {
     pub magic: &'static [u8; 8],
     pub version: u32,
-    /// What it is called in messages.
+    /// Name in messages.
     pub name: &'static str,
 }
 
@@ -48,14 +48,14 @@ pub(crate) struct ContainerWriter<'w> {
 
 impl<'w> ContainerWriter<'w> {
     pub(crate) fn begin(kind: FileKind, header: &[u8], out: &'w mut dyn Write) -> io::Result<Self> {
-        assert!(header.len() <= MAX_HEADER, "headers are short");
+        assert!(header.len() <= MAX_HEADER_BYTES, "headers are short");
         let mut begin = kind.magic.to_vec();
         begin.extend_from_slice(&kind.version.to_le_bytes());
         begin.extend_from_slice(&u32::try_from(header.len()).expect("at most 64 KiB").to_le_bytes());
         begin.extend_from_slice(header);
         begin.extend_from_slice(&crc32fast::hash(&begin).to_le_bytes());
         out.write_all(&begin)?;
-        Ok(Self { out, frame: Vec::with_capacity(FRAME), frames: 0, bytes: 0 })
+        Ok(Self { out, frame: Vec::with_capacity(MAX_FRAME_BYTES), frames: 0, bytes: 0 })
     }
 
     /// Writes the end. Without it the file counts as cut off.
@@ -87,9 +87,9 @@ impl<'w> ContainerWriter<'w> {
 
 impl Write for ContainerWriter<'_> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        let taken = data.len().min(FRAME - self.frame.len());
+        let taken = data.len().min(MAX_FRAME_BYTES - self.frame.len());
         self.frame.extend_from_slice(&data[..taken]);
-        if self.frame.len() == FRAME {
+        if self.frame.len() == MAX_FRAME_BYTES {
             self.write_frame()?;
         }
         Ok(taken)
@@ -126,7 +126,7 @@ impl<'r> ContainerReader<'r> {
         }
         let number = |at: usize| u32::from_le_bytes(begin[at..at + 4].try_into().expect("four bytes"));
         let (version, length) = (number(8), number(12) as usize);
-        if length > MAX_HEADER {
+        if length > MAX_HEADER_BYTES {
             return Err(reader.damaged("its header is too long"));
         }
         begin.resize(16 + length, 0);
@@ -162,7 +162,7 @@ impl<'r> ContainerReader<'r> {
             self.ended = true;
             return Ok(());
         }
-        if length > FRAME {
+        if length > MAX_FRAME_BYTES {
             return Err(self.damaged("a frame is too long"));
         }
         let stored = self.number()?;
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn long_and_empty_contents_come_back() {
-        for length in [0, 1, FRAME - 1, FRAME, FRAME + 1, 3 * FRAME] {
+        for length in [0, 1, MAX_FRAME_BYTES - 1, MAX_FRAME_BYTES, MAX_FRAME_BYTES + 1, 3 * MAX_FRAME_BYTES] {
             let bytes: Vec<u8> = (0..length).map(|at| (at % 251).to_le_bytes()[0]).collect();
             assert_eq!(read(&write(b"head", &bytes)).unwrap(), (b"head".to_vec(), bytes), "{length} bytes");
         }

@@ -29,7 +29,7 @@ pub(crate) trait Rows {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
 }
 
-/// All that a store is made of. A table that is not among them would be lost by a compaction, so that one refuses.
+/// All tables of a store. Compaction refuses to run if it finds a table that is not listed here, because it would lose it.
 pub(crate) const TABLES: &[&dyn AnyTable] = &[
     &tables::META,
     &tables::EVENTS,
@@ -118,7 +118,7 @@ pub(crate) struct Filling<'d> {
     table: Option<&'static dyn AnyTable>,
 }
 
-/// Bytes of rows that one transaction takes.
+/// Bytes of rows that one transaction copies.
 const CHUNK_BYTES: usize = 8 << 20;
 
 impl<'d> Filling<'d> {

@@ -47,7 +47,7 @@ struct OpenDatabase {
 
 enum DatabaseState {
     Writing(redb::Database),
-    /// On a disk that takes no writes.
+    /// A database on a disk that cannot be written.
     Reading(redb::Database),
     Closed,
 }
@@ -67,7 +67,7 @@ impl ChangedKeys {
         }
     }
 
-    /// What was noted since the last time.
+    /// Takes the keys noted since the last call.
     pub(crate) fn take(&self) -> BTreeMap<String, BTreeSet<Vec<u8>>> {
         std::mem::take(&mut *self.keys.lock())
     }
@@ -150,7 +150,7 @@ impl Database {
         let mut tidied = Ok(());
         if manifest_lost {
             tracing::warn!(file = generation.file_name(), "the manifest was lost; this is the only generation");
-            tidied = generation::enthrone(storage, generation).and_then(|()| storage.sync());
+            tidied = generation::make_current(storage, generation).and_then(|()| storage.sync());
         }
         if let Err(error) = tidied.and_then(|()| generation::remove_others(storage, generation)) {
             tracing::warn!(%error, "files that nobody needs could not be removed; tried again at the next start");
@@ -234,7 +234,7 @@ impl Database {
         let redb =
             open_redb(storage, generation, false, self.cache_bytes, |inner| Backend::writing(inner, &self.trouble))?;
         let mut open = self.open.write();
-        generation::enthrone(storage, generation).map_err(io_error)?;
+        generation::make_current(storage, generation).map_err(io_error)?;
         let synced = storage.sync();
         let state = if synced.is_ok() { DatabaseState::Writing(redb) } else { DatabaseState::Reading(redb) };
         *open = OpenDatabase { generation, state };
@@ -297,7 +297,7 @@ impl Database {
         self.trouble.take_unread()
     }
 
-    /// What a failed write means: redb tells only the first error as it was, and "previous I/O error" ever after.
+    /// Converts the error of a failed write. redb reports only the first error as it was, and "previous I/O error" from then on.
     pub(crate) fn explain(&self, failure: Failure) -> Failure {
         let full = self.trouble.take_full();
         match failure {

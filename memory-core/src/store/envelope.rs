@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 const MAGIC: u8 = 0xE6;
 const HEADER: usize = 11;
 
-/// The longest payload, bytes. Longer ones are neither written nor read.
+/// Maximum length of a payload, in bytes. Longer ones are neither written nor read.
 pub(crate) const MAX_PAYLOAD: usize = 1 << 20;
 
 /// A type of record: its table, its tag in the envelope and the version that is written.

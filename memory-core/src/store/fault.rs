@@ -12,10 +12,10 @@ use redb::StorageBackend;
 use super::memory_storage::{Image, Unlock, read_at};
 use super::storage::{Blob, Storage};
 
-/// Bytes that a disk writes whole or not at all.
-const SECTOR: usize = 512;
-/// Bytes that a file system gives a file at a time.
-const BLOCK: u64 = 4096;
+/// Number of bytes that a disk writes completely or not at all.
+const SECTOR_BYTES: usize = 512;
+/// Number of bytes that a file system allocates at a time.
+const BLOCK_BYTES: u64 = 4096;
 
 /// A disk in memory that records what is done to it.
 #[derive(Debug, Clone, Default)]
@@ -59,14 +59,14 @@ enum Operation {
     SyncNames,
 }
 
-/// What becomes of something that was not synced when the power went.
+/// Fate of an operation that was not synced when the power was cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Survival {
     /// It never reached the disk.
     Lost,
     /// Its first sectors did. What is no write to a file did.
     Torn,
-    /// It did.
+    /// It reached the disk.
     Kept,
 }
 
@@ -85,7 +85,7 @@ impl PowerCut<'_> {
         self.in_flight.len()
     }
 
-    /// What is on the disk afterwards, given the fate of every operation that was not synced.
+    /// Returns the content of the disk after the power cut, given the fate of every operation that was not synced.
     pub fn image(&self, mut fate: impl FnMut(usize) -> Survival) -> Image {
         let mut files = self.durable.clone();
         for (index, operation) in self.in_flight.iter().enumerate() {
@@ -128,8 +128,12 @@ impl Files {
 
     fn apply_torn(&mut self, operation: &Operation) {
         match operation {
-            Operation::Write { file, offset, data } if data.len() > SECTOR => {
-                put(self.file(*file), *offset, &data[..(data.len() / 2).next_multiple_of(SECTOR).min(data.len())]);
+            Operation::Write { file, offset, data } if data.len() > SECTOR_BYTES => {
+                put(
+                    self.file(*file),
+                    *offset,
+                    &data[..(data.len() / 2).next_multiple_of(SECTOR_BYTES).min(data.len())],
+                );
             }
             other => self.apply(other),
         }
@@ -178,7 +182,7 @@ impl FaultStorage {
             let mut disk = storage.disk.lock();
             for (name, bytes) in image.into().files {
                 let file = disk.now.bytes.len();
-                disk.blocks.insert(file, (0..(bytes.len() as u64).div_ceil(BLOCK)).collect());
+                disk.blocks.insert(file, (0..(bytes.len() as u64).div_ceil(BLOCK_BYTES)).collect());
                 disk.now.bytes.push(bytes);
                 disk.now.names.insert(name, file);
             }
@@ -332,7 +336,7 @@ impl Storage for FaultStorage {
 
     fn disk_bytes(&self, name: &str) -> io::Result<u64> {
         let file = self.file(name)?;
-        Ok(self.disk.lock().blocks.get(&file).map_or(0, |blocks| blocks.len() as u64 * BLOCK))
+        Ok(self.disk.lock().blocks.get(&file).map_or(0, |blocks| blocks.len() as u64 * BLOCK_BYTES))
     }
 }
 
@@ -358,7 +362,7 @@ impl Disk {
         match &operation {
             Operation::Write { file, offset, data } => self.allocate(*file, *offset, data.len())?,
             Operation::SetLen { file, len } => {
-                self.blocks.entry(*file).or_default().retain(|block| block * BLOCK < *len);
+                self.blocks.entry(*file).or_default().retain(|block| block * BLOCK_BYTES < *len);
             }
             Operation::Rename { to, .. } => self.free(to),
             _ => {}
@@ -369,10 +373,10 @@ impl Disk {
     }
 
     fn taken(&self) -> u64 {
-        self.blocks.values().map(|blocks| blocks.len() as u64 * BLOCK).sum()
+        self.blocks.values().map(|blocks| blocks.len() as u64 * BLOCK_BYTES).sum()
     }
 
-    /// The blocks of a file that loses its name are free, whoever still has it open.
+    /// Frees the blocks of a file that loses its name, even if it is still open.
     fn free(&mut self, name: &str) {
         if let Some(file) = self.now.names.get(name) {
             self.blocks.remove(file);
@@ -380,10 +384,10 @@ impl Disk {
     }
 
     fn allocate(&mut self, file: Inode, offset: u64, len: usize) -> io::Result<()> {
-        let touched = offset / BLOCK..(offset + len as u64).div_ceil(BLOCK);
+        let touched = offset / BLOCK_BYTES..(offset + len as u64).div_ceil(BLOCK_BYTES);
         let known = self.blocks.entry(file).or_default();
         let new: Vec<u64> = touched.filter(|block| !known.contains(block)).collect();
-        let taken = self.taken() + new.len() as u64 * BLOCK;
+        let taken = self.taken() + new.len() as u64 * BLOCK_BYTES;
         if !new.is_empty() && self.capacity.is_some_and(|capacity| taken > capacity) {
             return Err(io::ErrorKind::StorageFull.into());
         }

@@ -118,7 +118,7 @@ pub(crate) fn present(storage: &dyn Storage) -> Result<Present, OpenError> {
 
 /// Makes a generation the present one. Its file must be whole and synced. Which one a manifest names is certain again only
 /// once [`Storage::sync`] has returned; before, another generation must not be removed, and this one not be written to.
-pub(crate) fn enthrone(storage: &dyn Storage, generation: Generation) -> io::Result<()> {
+pub(crate) fn make_current(storage: &dyn Storage, generation: Generation) -> io::Result<()> {
     replace(storage, MANIFEST, &encode(generation))
 }
 

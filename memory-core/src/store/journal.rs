@@ -8,10 +8,10 @@ use std::time::Duration;
 use super::records::Digest;
 use crate::{EventId, Timestamp};
 
-/// How long after an observation its redelivery is recognised by content alone.
+/// Time after an observation during which a redelivery is recognised by its content alone.
 pub(crate) const WINDOW: Duration = Duration::from_secs(600);
 
-/// Most entries. A broker redelivers what was in flight, at most 65,535 messages of a session.
+/// Maximum number of entries. A broker redelivers what was in flight: at most 65,535 messages of a session.
 const MAX_ENTRIES: usize = 1 << 17;
 
 /// Digests of the last ten minutes. Ages are monotonic, so that setting the wall clock changes nothing.

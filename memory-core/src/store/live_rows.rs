@@ -9,7 +9,7 @@ use super::failure::{Result, if_sound};
 use super::records::{CONTINUED, EPISODE, EVENT, EpisodeRow, EventRow, FORGOTTEN_KEY, forgotten_key};
 use super::tables::{self, EPISODES, EVENTS};
 
-/// What became of an event or an episode.
+/// Fate of an event or an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Fate {
     /// No row, or one that does not decode.
@@ -37,7 +37,7 @@ pub(crate) struct LiveRows {
 pub(crate) type LiveRow<'r> = (Cow<'r, [u8]>, Cow<'r, [u8]>);
 
 impl LiveRows {
-    pub(crate) fn of(transaction: &ReadTransaction) -> Result<Self> {
+    pub(crate) fn read(transaction: &ReadTransaction) -> Result<Self> {
         let mut rows = Self {
             events: Vec::new(),
             episodes: Vec::new(),

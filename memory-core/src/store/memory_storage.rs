@@ -11,7 +11,7 @@ use redb::StorageBackend;
 
 use super::storage::{Blob, FILE_NAME, Storage};
 
-/// What is on a disk: the files' bytes by name.
+/// Content of a disk: the files' bytes by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Image {
     /// The files.
@@ -47,7 +47,7 @@ struct SharedFiles {
 }
 
 impl MemoryStorage {
-    /// Nothing yet.
+    /// Creates an empty disk.
     pub fn new() -> Self {
         Self::default()
     }

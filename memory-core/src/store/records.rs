@@ -61,7 +61,7 @@ impl Behind {
 /// The first 16 bytes of the SHA-256 of a told content.
 pub(crate) type Digest = [u8; 16];
 
-/// What stands for the digest of an event that goes on as another one: perceived events are known by their segment.
+/// Digest of an event that continues in another one: perceived events are known by their segment.
 pub(crate) const CONTINUED: Digest = [0; 16];
 
 /// Counters that every commit writes.
@@ -85,7 +85,7 @@ pub(crate) struct Head {
     pub longest_segment: u64,
     /// Bytes of rows that were hidden or removed in this generation, which a compaction gives back.
     pub stale_bytes: u64,
-    /// When the first event was forgotten in this generation, wall clock: its words may still be in freed pages.
+    /// Wall-clock time when the first event was forgotten in this generation: its words may still be in freed pages.
     pub forgotten_since: Option<i64>,
 }
 
@@ -112,7 +112,7 @@ pub(crate) enum Change {
     },
 }
 
-/// What format 1 had instead of [`Head`].
+/// Predecessor of [`Head`] in format 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HeadOfFormat1 {
     seq: u64,
@@ -154,7 +154,7 @@ pub(crate) enum EventRow {
         by: u64,
         /// The event whose place it had taken.
         supersedes: Option<u64>,
-        /// Of its content, so that a late redelivery is known for what it is.
+        /// Digest of its content, by which a late redelivery is recognised.
         digest: Digest,
     },
     /// Forgotten on request.
@@ -231,14 +231,14 @@ pub(crate) struct Space {
 /// A row of `purges`: a stretch of recording that shows what was forgotten.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Purge {
-    /// Whose recording; of every source if absent.
+    /// Source of the recording; every source if absent.
     pub source: Option<String>,
     pub start: i64,
     pub end: i64,
     pub media: Option<String>,
 }
 
-/// What makes two told observations of one key the same.
+/// Digest that is equal for equal told observations of one key.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct ToldContent<'a> {
     kind: Kind,
@@ -261,7 +261,7 @@ impl EventBody {
         }
     }
 
-    /// Of everything its sender said, with the pose that the sender said.
+    /// Returns the digest of everything that its sender said, with the pose that the sender gave.
     pub(crate) fn digest(&self, pose: Option<&Pose>) -> Digest {
         let at = self.timed.then_some(self.start);
         let said = (&self.source, &self.sender_id, at, self.content());

@@ -22,7 +22,7 @@ const LOCK_NAME: &str = "lock";
 /// 2. Between two syncs any subset of the writes may survive, in any order, also parts of one write; and any subset of the
 ///    files that were made, renamed and removed. A rename itself is atomic.
 /// 3. [`Storage::lock`] fails with [`io::ErrorKind::ResourceBusy`] while the guard of another one lives.
-/// 4. A file that is removed while it is open stays usable for whoever has it open.
+/// 4. A file that is removed while it is open stays usable through the open handle.
 /// 5. A full disk is told as [`io::ErrorKind::StorageFull`] or [`io::ErrorKind::QuotaExceeded`].
 pub trait Storage: Send + Sync {
     /// The directory, for messages.

@@ -133,7 +133,7 @@ impl<'t> WriteTables<'t> {
     }
 }
 
-/// What the row `format` says.
+/// Returns the content of the row `format`.
 pub(crate) fn sealed_format() -> Vec<u8> {
     let mut format = FORMAT_MAGIC.to_vec();
     format.extend_from_slice(&FORMAT.to_le_bytes());
@@ -240,8 +240,8 @@ pub(crate) fn poses(transaction: &ReadTransaction) -> Result<Option<ReadOnlyTabl
     }
 }
 
-/// How many of the last events are asked when it was.
-const LATELY: usize = 1024;
+/// Number of the last events whose times are read to find the latest.
+const MAX_RECENT_EVENTS: usize = 1024;
 
 /// The events that were told while the clock was behind.
 pub(crate) fn behind(meta: &impl ReadableTable<&'static str, Bytes>) -> Result<Behind> {
@@ -254,7 +254,7 @@ pub(crate) fn behind(meta: &impl ReadableTable<&'static str, Bytes>) -> Result<B
 /// When the last events were told, by the clock of that time, or by their senders where that was behind.
 pub(crate) fn latest(events: &impl ReadableTable<u64, Bytes>) -> Result<Option<Timestamp>> {
     let mut latest = None;
-    for entry in events.range::<u64>(..)?.rev().take(LATELY) {
+    for entry in events.range::<u64>(..)?.rev().take(MAX_RECENT_EVENTS) {
         let (key, value) = entry?;
         if let Ok(EventRow::Live(body)) = open_numbered(EVENT, key.value(), value.value()) {
             let (received, start) = (Timestamp::from_micros(body.received), Timestamp::from_micros(body.start));

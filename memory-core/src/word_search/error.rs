@@ -8,22 +8,22 @@ use crate::ReadError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WordQueryError {
-    /// Nothing in it.
+    /// The query is empty.
     #[error("the query is empty; give at least one word to find, such as mug")]
     Empty,
-    /// Beyond [`MAX_QUERY_CHARS`].
+    /// The query is longer than [`MAX_QUERY_CHARS`].
     #[error("the query has {chars} characters, and {MAX_QUERY_CHARS} are allowed; search for fewer words")]
     TooLong {
         /// How long it is.
         chars: usize,
     },
-    /// Beyond [`MAX_PARTS`].
+    /// The query has more than [`MAX_PARTS`] parts.
     #[error("the query has more than {MAX_PARTS} words, phrases and fields; search for fewer")]
     TooManyParts,
     /// A quote without an end.
     #[error("the quote at character {at} is not closed; write \"{text}\" with a second \", or leave the quote out")]
     UnclosedQuote {
-        /// Where it is, from 1.
+        /// Position in the query, from 1.
         at: usize,
         /// The first words behind it.
         text: String,
@@ -34,7 +34,7 @@ pub enum WordQueryError {
     /// Only words that the index leaves out.
     #[error("the index keeps no word of {text}; add a word with a meaning of its own, such as a name or a thing")]
     OnlySmallWords {
-        /// What was asked for.
+        /// The words.
         text: String,
     },
     /// A field that there is not.
@@ -80,10 +80,10 @@ pub enum WordSearchError {
     /// The event or the episode that others should be like is not there.
     #[error("there is no {0}, or it was forgotten; take the id from a search, a list or the evidence of an answer")]
     UnknownExample(Example),
-    /// It has no embedding.
+    /// The example has no embedding.
     #[error("{example} has no embedding, so nothing can be compared with it: {}", without_vector(*.installed))]
     NoEmbedding {
-        /// What others should be like.
+        /// The example.
         example: Example,
         /// Whether there is a model that will make one.
         installed: bool,

@@ -7,7 +7,7 @@ use crate::{EpisodeId, EventId};
 
 /// The least cosine of two events that count as alike where a request says nothing. Of the events of a large memory about one in two
 /// hundred is as near (docs/benchmarks.md), measured in the space of the default model; another space may need another one.
-pub const USUAL_LIKENESS: f32 = 0.5;
+pub const DEFAULT_LIKENESS: f32 = 0.5;
 
 /// An event, or an episode with all its events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,10 +18,10 @@ pub enum Example {
     Episode(EpisodeId),
 }
 
-/// What is searched for by its likeness.
+/// A search by likeness.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AlikeTo {
-    /// What it is like.
+    /// The example.
     pub example: Example,
     /// The least cosine that counts as alike, above 0 and at most 1.
     pub cosine: f32,

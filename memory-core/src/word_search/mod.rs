@@ -1,7 +1,7 @@
 //! Search for words and for what is like an event: a small query language, its results, and the words around each hit.
 //!
 //! A query holds words (as the index stems them), `"phrases"`, `-excluded` words and phrases, `near/5` between two words or
-//! phrases, and the fields `who:`, `kind:`, `since:` and `until:`. An event is found if it holds everything that is asked for and
+//! phrases, and the fields `who:`, `kind:`, `since:` and `until:`. An event is found if it holds every part of the query and
 //! nothing that is excluded. Words that the index leaves out ("the", "was") count nowhere: not as words, not between the words
 //! of a phrase, and not as distance.
 //!
@@ -14,15 +14,15 @@ mod parse;
 use std::ops::Range;
 
 pub use error::{WordQueryError, WordSearchError};
-pub use example::{AlikeTo, Example, USUAL_LIKENESS};
+pub use example::{AlikeTo, DEFAULT_LIKENESS, Example};
 pub use parse::{FIELDS, MAX_NEAR, MAX_PARTS, MAX_QUERY_CHARS};
 
 use crate::{EpisodeId, Event, EventId, Kind, Near, TimeSpan};
 
-/// What to find.
+/// A parsed query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WordQuery {
-    /// What an event must hold, or must not.
+    /// Parts that an event must hold, or must not hold.
     pub parts: Vec<WordPart>,
     /// Only events that overlap this.
     pub span: Option<TimeSpan>,
@@ -43,7 +43,7 @@ pub struct WordQuery {
 /// One part of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordPart {
-    /// What it looks for.
+    /// What the part looks for.
     pub pattern: WordPattern,
     /// Whether an event must not hold it.
     pub excluded: bool,
@@ -64,7 +64,7 @@ pub enum WordOrder {
     /// The latest.
     #[default]
     Newest,
-    /// Those with the highest BM25 of the words; of equals the latest.
+    /// Events with the highest BM25 of the words; the latest of equal ones.
     Relevance,
 }
 
@@ -96,7 +96,7 @@ pub struct WordCount {
     pub events: u32,
 }
 
-/// What the index found.
+/// Result of the index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WordMatches {
     /// How many events match.
@@ -127,7 +127,7 @@ pub struct WordHit {
 pub struct Snippet {
     /// The text on one line, with "…" where it was cut.
     pub text: String,
-    /// What was found, in characters of `text`, in order and without overlaps.
+    /// Matches, in characters of `text`, in order and without overlaps.
     pub marks: Vec<Range<usize>>,
 }
 
@@ -155,7 +155,7 @@ impl Snippet {
     }
 }
 
-/// What a search for words found, with the events.
+/// Result of a search for words, with the events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WordPage {
     /// How many events match; of what is like an event, at most the 1,000 nearest are counted, and of what is like an episode,

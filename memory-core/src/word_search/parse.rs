@@ -4,17 +4,17 @@ use super::{WordPart, WordPattern, WordQuery, WordQueryError};
 use crate::words::words;
 use crate::{Kind, TimeSpan, Timestamp};
 
-/// Characters of a query at most.
+/// Maximum length of a query, in characters.
 pub const MAX_QUERY_CHARS: usize = 2_000;
-/// Words, phrases and fields of a query at most.
+/// Maximum number of words, phrases and fields in a query.
 pub const MAX_PARTS: usize = 32;
-/// Largest number behind `near/`.
+/// Maximum number after `near/`.
 pub const MAX_NEAR: usize = 100;
 /// The fields.
 pub const FIELDS: [&str; 4] = ["who", "kind", "since", "until"];
 
-/// Characters of a query that an error repeats.
-const SHOWN: usize = 30;
+/// Maximum number of characters of a query that an error quotes.
+const MAX_QUOTED_CHARS: usize = 30;
 
 /// One piece of a query.
 enum QueryPiece {
@@ -254,7 +254,7 @@ fn example(field: &str) -> &'static str {
 
 /// The first characters of a text.
 fn shown(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_QUOTED_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

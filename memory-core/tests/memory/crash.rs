@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use fuzzing::Xorshift;
 use memory_core::store::Storage;
 use memory_core::store::fault::{FaultStorage, PowerCut, Survival};
 use memory_core::store::{Image, MemoryStorage};
@@ -51,12 +52,14 @@ pub fn open(storage: impl Storage + 'static) -> Memory {
 }
 
 /// One of everything that writes.
-pub type Step = Box<dyn Fn(&Memory)>;
+pub type WriteOperation = Box<dyn Fn(&Memory)>;
 
-pub fn script() -> Vec<Step> {
-    let save_index = || -> Step { Box::new(|memory| assert!(memory.save_index(SaveIndex::Now).unwrap().is_some())) };
-    let observe =
-        |batch: Vec<Observation>| -> Step { Box::new(move |memory| drop(memory.observe(batch.clone()).unwrap())) };
+pub fn script() -> Vec<WriteOperation> {
+    let save_index =
+        || -> WriteOperation { Box::new(|memory| assert!(memory.save_index(SaveIndex::Now).unwrap().is_some())) };
+    let observe = |batch: Vec<Observation>| -> WriteOperation {
+        Box::new(move |memory| drop(memory.observe(batch.clone()).unwrap()))
+    };
     let tell = |told: Vec<Told>| observe(told.into_iter().map(Observation::Told).collect());
     let about = |name: &str, told: Told| Told { entity: Some(name.into()), ..told };
     vec![
@@ -88,19 +91,12 @@ pub fn script() -> Vec<Step> {
     ]
 }
 
-/// A small generator of the fates of writes; the same every time.
-struct Fates(u64);
-
-impl Fates {
-    fn next(&mut self) -> Survival {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        match self.0 % 5 {
-            0 | 1 => Survival::Lost,
-            2 => Survival::Torn,
-            _ => Survival::Kept,
-        }
+/// Draws what becomes of a write in a power cut.
+fn survival(random: &mut Xorshift) -> Survival {
+    match random.draw() % 5 {
+        0 | 1 => Survival::Lost,
+        2 => Survival::Torn,
+        _ => Survival::Kept,
     }
 }
 
@@ -110,8 +106,8 @@ pub fn images(cut: &PowerCut<'_>) -> Vec<(String, Image)> {
         ("everything survives".to_owned(), cut.image(|_| Survival::Kept)),
     ];
     for seed in 1..=3 {
-        let mut fates = Fates(seed * 0x9E37_79B9 + cut.operations as u64);
-        images.push((format!("subset {seed} survives"), cut.image(|_| fates.next())));
+        let mut random = Xorshift(seed * 0x9E37_79B9 + cut.operations as u64);
+        images.push((format!("subset {seed} survives"), cut.image(|_| survival(&mut random))));
     }
     images
 }

@@ -13,9 +13,9 @@ use crate::support::{at, options, told_at};
 const HOUSES: &str = "Die Häuser stehen am Fluss.";
 
 /// A space of two directions, of which only a text's topic decides.
-struct Topics;
+struct TopicSpace;
 
-impl TextEmbedder for Topics {
+impl TextEmbedder for TopicSpace {
     fn space(&self) -> &str {
         "topics"
     }
@@ -42,7 +42,7 @@ fn bits(bits: usize) -> IndexOptions {
 fn opened(storage: &MemoryStorage, index: IndexOptions) -> Memory {
     let clock = Arc::new(ManualClock::at(at(0)));
     let memory = Memory::open_in(Arc::new(storage.clone()), with(index), clock).unwrap();
-    memory.set_text_embedder(Some(Arc::new(Topics)));
+    memory.set_text_embedder(Some(Arc::new(TopicSpace)));
     memory
 }
 
@@ -96,7 +96,7 @@ fn words_are_stemmed_anew_in_another_language_and_back() {
     let german = IndexOptions { language: Language::German, ..IndexOptions::default() };
     let memory = without_meaning(&storage, german);
     assert_eq!(found(&memory, "Haus"), [HOUSES]);
-    memory.set_text_embedder(Some(Arc::new(Topics)));
+    memory.set_text_embedder(Some(Arc::new(TopicSpace)));
     assert_eq!(counted(&memory), before);
     memory.save_index(SaveIndex::Now).unwrap().unwrap();
     drop(memory);

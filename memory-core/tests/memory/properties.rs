@@ -12,7 +12,7 @@ const NAMES: [&str; 3] = ["Anna", "Ben", "anna"];
 const TEXTS: [&str; 3] = ["hello", "good day", "bye"];
 
 #[derive(Debug, Clone)]
-enum Step {
+enum MemoryOperation {
     Tell {
         source: usize,
         id: Option<u8>,
@@ -33,7 +33,7 @@ enum Step {
     Kill,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<MemoryOperation>> {
     let tell = (
         0..2_usize,
         prop::option::of(0..3_u8),
@@ -43,7 +43,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         any::<bool>(),
         any::<bool>(),
     )
-        .prop_map(|(source, id, at, text, entity, session, redelivered)| Step::Tell {
+        .prop_map(|(source, id, at, text, entity, session, redelivered)| MemoryOperation::Tell {
             source,
             id,
             // Coarse, so that keys meet again.
@@ -53,7 +53,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             session,
             redelivered,
         });
-    let perceive = (0..30_i64, 5..11_i64, 0..3_usize).prop_map(|(slot, length, events)| Step::Perceive {
+    let perceive = (0..30_i64, 5..11_i64, 0..3_usize).prop_map(|(slot, length, events)| MemoryOperation::Perceive {
         start: slot * 11,
         length,
         events,
@@ -61,11 +61,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         12 => tell,
         4 => perceive,
-        1 => (0..3_usize).prop_map(Step::ForgetEntity),
+        1 => (0..3_usize).prop_map(MemoryOperation::ForgetEntity),
         // The clock stands at 0. What was forgotten up to now is cut out of segments that come later, which has tests of its own.
-        1 => (1..300_i64, 0..40_i64).prop_map(|(start, length)| Step::ForgetSpan(start, start + length)),
-        1 => (1..12_u64).prop_map(Step::ForgetEpisode),
-        1 => Just(Step::Kill),
+        1 => (1..300_i64, 0..40_i64).prop_map(|(start, length)| MemoryOperation::ForgetSpan(start, start + length)),
+        1 => (1..12_u64).prop_map(MemoryOperation::ForgetEpisode),
+        1 => Just(MemoryOperation::Kill),
     ];
     prop::collection::vec(step, 1..40)
 }
@@ -86,23 +86,23 @@ struct ModelEpisode {
 }
 
 #[derive(Debug, Clone)]
-enum Known {
+enum KnownEvent {
     Live(u64),
     Forgotten,
 }
 
 /// What a sender said under one key: text, entity, whether in a session.
-type Said = (String, Option<String>, bool);
+type KeyedText = (String, Option<String>, bool);
 
 /// The memory as the contract describes it, without a thought for speed.
 #[derive(Default)]
-struct Model {
+struct NaiveMemory {
     events: BTreeMap<u64, ModelEvent>,
     episodes: BTreeMap<u64, ModelEpisode>,
     merged: BTreeMap<u64, u64>,
-    keys: BTreeMap<(usize, u8, i64), Known>,
+    keys: BTreeMap<(usize, u8, i64), KnownEvent>,
     /// Every content that a key has had, oldest first.
-    versions: BTreeMap<(usize, u8, i64), Vec<Said>>,
+    versions: BTreeMap<(usize, u8, i64), Vec<KeyedText>>,
     /// Told without an id: everything that was said.
     unkeyed: BTreeSet<(usize, i64, String, Option<String>, bool)>,
     streams: BTreeMap<String, u64>,
@@ -119,7 +119,7 @@ enum Expected {
     Rejected,
 }
 
-impl Model {
+impl NaiveMemory {
     fn members(&self, episode: u64) -> Vec<&ModelEvent> {
         self.events.values().filter(|event| event.episode == episode).collect()
     }
@@ -158,8 +158,8 @@ impl Model {
         let said = (text.to_owned(), entity.map(str::to_owned), session);
         if let Some(key) = id.map(|id| (source, id, at)) {
             match self.keys.get(&key).cloned() {
-                Some(Known::Forgotten) => return Expected::Rejected,
-                Some(Known::Live(old)) => {
+                Some(KnownEvent::Forgotten) => return Expected::Rejected,
+                Some(KnownEvent::Live(old)) => {
                     let versions = self.versions.get_mut(&key).unwrap();
                     if versions.last() == Some(&said) || (redelivered && versions.contains(&said)) {
                         return Expected::Duplicate;
@@ -174,7 +174,7 @@ impl Model {
                         entity: entity.map(Into::into),
                         told: true,
                     });
-                    self.keys.insert(key, Known::Live(by));
+                    self.keys.insert(key, KnownEvent::Live(by));
                     return Expected::Corrected { episode };
                 }
                 None => {}
@@ -219,7 +219,7 @@ impl Model {
             told: true,
         });
         if let Some(id) = id {
-            self.keys.insert((source, id, at), Known::Live(event));
+            self.keys.insert((source, id, at), KnownEvent::Live(event));
             self.versions.insert((source, id, at), vec![said]);
         }
         Expected::Accepted { episode, opened }
@@ -268,8 +268,8 @@ impl Model {
             episodes.insert(self.events.remove(event).unwrap().episode);
         }
         for known in self.keys.values_mut() {
-            if matches!(known, Known::Live(event) if events.contains(event)) {
-                *known = Known::Forgotten;
+            if matches!(known, KnownEvent::Live(event) if events.contains(event)) {
+                *known = KnownEvent::Forgotten;
             }
         }
         let gone: Vec<u64> = episodes.into_iter().filter(|episode| self.members(*episode).is_empty()).collect();
@@ -293,9 +293,9 @@ fn expected(outcome: &ObserveOutcome) -> Expected {
     }
 }
 
-fn observation(step: &Step) -> Option<Observation> {
+fn observation(step: &MemoryOperation) -> Option<Observation> {
     match step {
-        Step::Tell { source, id, at: seconds, text, entity, session, redelivered } => {
+        MemoryOperation::Tell { source, id, at: seconds, text, entity, session, redelivered } => {
             let told = Told {
                 id: id.map(|id| format!("id-{id}")),
                 at: Some(at(*seconds)),
@@ -306,14 +306,14 @@ fn observation(step: &Step) -> Option<Observation> {
             };
             Some(Observation::Told(if *session { with_session(told, "session") } else { told }))
         }
-        Step::Perceive { start, length, events } => {
+        MemoryOperation::Perceive { start, length, events } => {
             Some(Observation::Perceived(segment(*start, start + length, &TEXTS[..*events])))
         }
         _ => None,
     }
 }
 
-fn check(bench: &Bench, model: &Model) {
+fn check(bench: &Bench, model: &NaiveMemory) {
     let found: BTreeMap<u64, ModelEvent> = bench
         .events()
         .into_iter()
@@ -354,28 +354,28 @@ proptest! {
     #[test]
     fn the_memory_agrees_with_a_naive_model(steps in steps()) {
         let mut bench = Bench::new();
-        let mut model = Model::default();
+        let mut model = NaiveMemory::default();
         for step in &steps {
             match step {
-                Step::Tell { source, id, at, text, entity, session, redelivered } => {
+                MemoryOperation::Tell { source, id, at, text, entity, session, redelivered } => {
                     let entity = entity.map(|entity| NAMES[entity]);
                     let says = model.tell(*source, *id, *at, TEXTS[*text], entity, *session, *redelivered);
                     let outcome = bench.memory.observe(vec![observation(step).unwrap()]).unwrap().remove(0);
                     prop_assert_eq!(expected(&outcome), says, "{:?}", step);
                 }
-                Step::Perceive { start, length, events } => {
+                MemoryOperation::Perceive { start, length, events } => {
                     let says = model.perceive(*start, start + length, *events);
                     let outcome = bench.memory.observe(vec![observation(step).unwrap()]).unwrap().remove(0);
                     prop_assert_eq!(expected(&outcome), says, "{:?}", step);
                 }
-                Step::ForgetEntity(name) => {
+                MemoryOperation::ForgetEntity(name) => {
                     let name = NAMES[*name].to_lowercase();
                     let events = model.events_where(|event| event.entity.as_deref().is_some_and(|entity| entity.to_lowercase() == name));
                     let says = model.forget(events, BTreeSet::new());
                     let reply = bench.memory.forget(&ForgetRequest::Entity(name)).unwrap();
                     prop_assert_eq!((reply.episodes, reply.events), says);
                 }
-                Step::ForgetSpan(start, end) => {
+                MemoryOperation::ForgetSpan(start, end) => {
                     let events = model.events_where(|event| event.at <= *end && *start <= event.end);
                     let overlapping = |segment: (i64, i64)| segment.0 <= *end && *start <= segment.1;
                     let segments = model.episodes.iter().filter(|(_, episode)| episode.segment.is_some_and(overlapping));
@@ -384,7 +384,7 @@ proptest! {
                     let reply = bench.memory.forget(&ForgetRequest::Span(TimeSpan::new(at(*start), at(*end)))).unwrap();
                     prop_assert_eq!((reply.episodes, reply.events), says);
                 }
-                Step::ForgetEpisode(id) => {
+                MemoryOperation::ForgetEpisode(id) => {
                     let id = model.merged.get(id).copied().unwrap_or(*id);
                     let events = model.events_where(|event| event.episode == id);
                     let there = model.episodes.contains_key(&id);
@@ -392,7 +392,7 @@ proptest! {
                     let reply = bench.memory.forget(&ForgetRequest::Episodes(vec![EpisodeId(id)])).unwrap();
                     prop_assert_eq!((reply.episodes, reply.events), says);
                 }
-                Step::Kill => bench.kill(),
+                MemoryOperation::Kill => bench.kill(),
             }
         }
         check(&bench, &model);

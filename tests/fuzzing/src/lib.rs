@@ -10,12 +10,14 @@
 //! | `ENGRAM_FUZZ_ONLY` | the number of the one input to run |
 //! | `ENGRAM_FUZZ_REPORT` | a file that each target adds a line to: name, inputs, seconds, panics, most resident memory in MiB, slowest input in ms |
 
+mod generators;
 mod random;
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+pub use generators::{SplitMix, Xorshift};
 pub use random::Random;
 
 /// Longest time of a target in a plain test; an emulator reaches it before the number of its inputs.

@@ -1,12 +1,14 @@
 //! The generator of inputs.
 
+use crate::SplitMix;
+
 /// Numbers at which lengths and counters go wrong.
 const EDGES: [u64; 12] =
     [0, 1, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, i64::MAX as u64, u64::MAX];
 
-/// A small generator (splitmix64); the same for the same input.
+/// A source of inputs; the same for the same number of an input.
 #[derive(Debug)]
-pub struct Random(u64);
+pub struct Random(SplitMix);
 
 impl Random {
     /// The generator of a target's input.
@@ -14,16 +16,12 @@ impl Random {
         let seed = target
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        Self(seed ^ number.wrapping_mul(0xd134_2543_de82_ef95))
+        Self(SplitMix(seed ^ number.wrapping_mul(0xd134_2543_de82_ef95)))
     }
 
     /// Any number.
     pub fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.draw()
     }
 
     /// A number below `end`; 0 if there is none.

@@ -43,7 +43,7 @@ pub struct Sandbox {
 }
 
 /// What becomes of a directive.
-enum Fate {
+enum DirectiveFate {
     Applied,
     /// It says how the service is run, not what it may do.
     NoSandbox,
@@ -55,7 +55,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// If the unit says something that is not understood.
-    pub fn of(unit: &Unit, program: &Path) -> Result<Result<Self, String>> {
+    pub fn around(unit: &Unit, program: &Path) -> Result<Result<Self, String>> {
         if let Err(why) = possible() {
             return Ok(Err(why));
         }
@@ -78,8 +78,8 @@ impl Sandbox {
         }
         for (key, value) in unit.directives() {
             match sandbox.apply(key, value, &by_filter)? {
-                Fate::Applied | Fate::NoSandbox => {}
-                Fate::NotHere(why) => sandbox.not_applied.push((format!("{key}={value}"), why)),
+                DirectiveFate::Applied | DirectiveFate::NoSandbox => {}
+                DirectiveFate::NotHere(why) => sandbox.not_applied.push((format!("{key}={value}"), why)),
             }
         }
         // Nothing was made in the root that is not meant to be written to.
@@ -200,7 +200,7 @@ impl Sandbox {
         Ok(())
     }
 
-    fn apply(&mut self, key: &str, value: &str, by_filter: &[&str]) -> Result<Fate> {
+    fn apply(&mut self, key: &str, value: &str, by_filter: &[&str]) -> Result<DirectiveFate> {
         const NO_TABLE: &str = "the numbers of system calls are known on x86_64 only";
         let yes = value == "yes";
         match key {
@@ -212,7 +212,7 @@ impl Sandbox {
             | "RestartSec"
             | "RestartPreventExitStatus"
             | "TimeoutStartSec"
-            | "TimeoutStopSec" => return Ok(Fate::NoSandbox),
+            | "TimeoutStopSec" => return Ok(DirectiveFate::NoSandbox),
             "WatchdogSec" => {
                 let seconds: u64 = value.parse().context("WatchdogSec= in seconds")?;
                 self.add(["--setenv", "WATCHDOG_USEC", &(seconds * 1_000_000).to_string()]);
@@ -234,7 +234,7 @@ impl Sandbox {
             // It belongs to root, whom the service is not.
             "ConfigurationDirectory" => self.directory(key, "/etc", value, "--ro-bind")?,
             "StateDirectoryMode" | "ConfigurationDirectoryMode" => {
-                return Ok(Fate::NotHere("who else may look in is the service manager's to say"));
+                return Ok(DirectiveFate::NotHere("who else may look in is the service manager's to say"));
             }
             "LoadCredential" => {
                 let folder = self.folder.path().join("credentials");
@@ -264,11 +264,15 @@ impl Sandbox {
             // The few nodes that are always there were made with the root.
             "DevicePolicy" if value == "closed" => {}
             "DeviceAllow" => self.devices(value)?,
-            "PrivateUsers" => return Ok(Fate::NotHere("the sandbox itself is a user namespace")),
-            "SupplementaryGroups" => return Ok(Fate::NotHere("a user namespace has the one group of its maker")),
-            "OOMScoreAdjust" => return Ok(Fate::NotHere("only root may make a process less likely to be killed")),
-            "MemoryMax" => return Ok(Fate::NotHere("a limit of memory needs a control group of its own")),
-            "RemoveIPC" | "KeyringMode" => return Ok(Fate::NotHere("the service manager does it")),
+            "PrivateUsers" => return Ok(DirectiveFate::NotHere("the sandbox itself is a user namespace")),
+            "SupplementaryGroups" => {
+                return Ok(DirectiveFate::NotHere("a user namespace has the one group of its maker"));
+            }
+            "OOMScoreAdjust" => {
+                return Ok(DirectiveFate::NotHere("only root may make a process less likely to be killed"));
+            }
+            "MemoryMax" => return Ok(DirectiveFate::NotHere("a limit of memory needs a control group of its own")),
+            "RemoveIPC" | "KeyringMode" => return Ok(DirectiveFate::NotHere("the service manager does it")),
             _ if by_filter.contains(&key) => {}
             "SystemCallArchitectures"
             | "SystemCallFilter"
@@ -283,11 +287,11 @@ impl Sandbox {
             | "ProtectKernelLogs"
                 if !self.filter =>
             {
-                return Ok(Fate::NotHere(NO_TABLE));
+                return Ok(DirectiveFate::NotHere(NO_TABLE));
             }
             _ => bail!("{key}={value} is not known here: say in tests/src/sandbox how it is applied, or why it is not"),
         }
-        Ok(Fate::Applied)
+        Ok(DirectiveFate::Applied)
     }
 
     /// The nodes of a kind of devices that this machine has.

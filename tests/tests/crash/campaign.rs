@@ -6,14 +6,14 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use engram_tests::{Process, Random};
+use engram_tests::{Process, SeededRandom};
 
 /// Faults after which a campaign ends: more of them say nothing new.
 const ENOUGH_FAULTS: usize = 3;
 
 /// What the program does when it is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
+pub enum KillMoment {
     Telling,
     Perceiving,
     Forgetting,
@@ -23,7 +23,7 @@ pub enum Moment {
     Upgrading,
 }
 
-impl Moment {
+impl KillMoment {
     /// With how many of a thousand kills each has.
     const ALL: [(Self, u32); 7] = [
         (Self::Telling, 300),
@@ -48,7 +48,7 @@ impl Moment {
     }
 }
 
-impl fmt::Display for Moment {
+impl fmt::Display for KillMoment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Telling => "telling",
@@ -66,12 +66,12 @@ impl fmt::Display for Moment {
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Each kill, and whether it hit the operation before its end.
-    kills: Vec<(Moment, bool)>,
+    kills: Vec<(KillMoment, bool)>,
 }
 
 impl Tally {
     /// Counts a kill; `inside` if what it was meant for had begun and not ended.
-    pub fn killed(&mut self, moment: Moment, inside: bool) {
+    pub fn killed(&mut self, moment: KillMoment, inside: bool) {
         self.kills.push((moment, inside));
     }
 
@@ -85,7 +85,7 @@ impl Tally {
 pub struct Campaign {
     seed: u64,
     /// One for each kill, in random order.
-    moments: Vec<Moment>,
+    moments: Vec<KillMoment>,
 }
 
 impl Campaign {
@@ -93,16 +93,16 @@ impl Campaign {
     ///
     /// # Errors
     /// If a variable is no number.
-    pub fn of(moments: &[Moment]) -> Result<Self> {
+    pub fn from_environment(moments: &[KillMoment]) -> Result<Self> {
         let number = |name: &str, default: u64| match std::env::var(name) {
             Ok(text) => text.parse().with_context(|| format!("{name}={text} is no number")),
             Err(_) => Ok(default),
         };
         let all = u32::try_from(number("ENGRAM_KILLS", 50)?)?;
         let seed = number("ENGRAM_KILLS_SEED", 50)?;
-        let mut moments: Vec<Moment> =
+        let mut moments: Vec<KillMoment> =
             moments.iter().flat_map(|moment| std::iter::repeat_n(*moment, moment.share(all) as usize)).collect();
-        let mut random = Random::seeded(seed);
+        let mut random = SeededRandom::seeded(seed);
         for place in (1..moments.len()).rev() {
             moments.swap(place, usize::try_from(random.below(place as u64 + 1))?);
         }
@@ -114,7 +114,11 @@ impl Campaign {
     ///
     /// # Errors
     /// The faults that were found.
-    pub fn run(self, together: usize, mut world: impl FnMut(u64, &[Moment], &mut Tally) -> Result<()>) -> Result<()> {
+    pub fn run(
+        self,
+        together: usize,
+        mut world: impl FnMut(u64, &[KillMoment], &mut Tally) -> Result<()>,
+    ) -> Result<()> {
         let mut faults = Vec::new();
         for (number, moments) in self.moments.chunks(together).enumerate() {
             let seed = self.seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
@@ -139,10 +143,10 @@ impl Campaign {
 }
 
 /// Adds a line for each moment to the file `ENGRAM_KILLS_REPORT`: name, kills, kills inside, faults.
-fn report(tally: &Tally, fault: Option<Moment>) -> Result<()> {
+fn report(tally: &Tally, fault: Option<KillMoment>) -> Result<()> {
     let Some(path) = std::env::var_os("ENGRAM_KILLS_REPORT") else { return Ok(()) };
     let mut lines = String::new();
-    for (moment, _) in Moment::ALL {
+    for (moment, _) in KillMoment::ALL {
         let kills = tally.kills.iter().filter(|(of, _)| *of == moment).count();
         let inside = tally.kills.iter().filter(|(of, inside)| *of == moment && *inside).count();
         let faults = usize::from(fault == Some(moment));
@@ -168,7 +172,7 @@ pub fn pass(time: Duration) {
 }
 
 /// A random time below `most`.
-pub fn time_below(random: &mut Random, most: Duration) -> Duration {
+pub fn time_below(random: &mut SeededRandom, most: Duration) -> Duration {
     let most = u64::try_from(most.as_micros()).unwrap_or(u64::MAX).max(1);
     Duration::from_micros(random.below(most))
 }
@@ -179,7 +183,7 @@ pub struct Estimate(pub Duration);
 
 impl Estimate {
     /// A moment within the operation, or a little after it.
-    pub fn moment(&self, random: &mut Random) -> Duration {
+    pub fn moment(&self, random: &mut SeededRandom) -> Duration {
         time_below(random, self.0 * 5 / 4)
     }
 

@@ -33,7 +33,7 @@ impl Forgotten {
 
 /// What became of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum RequestFate {
     /// Nobody knows.
     Open,
     /// It was acknowledged.
@@ -42,8 +42,8 @@ pub enum Fate {
 
 #[derive(Debug)]
 struct Batch {
-    fate: Fate,
-    forgotten: Option<(Forgotten, Fate)>,
+    fate: RequestFate,
+    forgotten: Option<(Forgotten, RequestFate)>,
 }
 
 /// All batches by their number.
@@ -95,7 +95,7 @@ impl Ledger {
 
     /// A batch was sent.
     pub fn sent(&mut self, batch: u32) {
-        self.batches.insert(batch, Batch { fate: Fate::Open, forgotten: None });
+        self.batches.insert(batch, Batch { fate: RequestFate::Open, forgotten: None });
     }
 
     fn batch(&mut self, batch: u32) -> &mut Batch {
@@ -113,27 +113,27 @@ impl Ledger {
         let refused =
             if batch.forgotten.is_some() { reply["rejected"].as_array().map_or(0, Vec::len) as u64 } else { 0 };
         ensure!(durable + refused == u64::from(ITEMS), "batch {number} was refused: {reply}");
-        batch.fate = Fate::Done;
+        batch.fate = RequestFate::Done;
         Ok(())
     }
 
     /// Batches from `first` on that were accepted and of which nothing was forgotten.
     pub fn forgettable(&self, first: u32) -> Vec<u32> {
         let of = self.batches.range(first..);
-        of.filter(|(_, batch)| batch.fate == Fate::Done && batch.forgotten.is_none())
+        of.filter(|(_, batch)| batch.fate == RequestFate::Done && batch.forgotten.is_none())
             .map(|(number, _)| *number)
             .collect()
     }
 
     /// Something of a batch is to be forgotten.
     pub fn forget(&mut self, batch: u32, what: Forgotten) {
-        self.batch(batch).forgotten = Some((what, Fate::Open));
+        self.batch(batch).forgotten = Some((what, RequestFate::Open));
     }
 
     /// It was acknowledged that it is forgotten.
     pub fn forgot(&mut self, batch: u32) {
         if let Some((_, fate)) = &mut self.batch(batch).forgotten {
-            *fate = Fate::Done;
+            *fate = RequestFate::Done;
         }
     }
 
@@ -141,7 +141,8 @@ impl Ledger {
     pub fn open_from(&self, first: u32) -> u32 {
         let mut of = self.batches.range(first..);
         let open = |batch: &Batch| {
-            batch.fate == Fate::Open || batch.forgotten.is_some_and(|(_, forgotten)| forgotten == Fate::Open)
+            batch.fate == RequestFate::Open
+                || batch.forgotten.is_some_and(|(_, forgotten)| forgotten == RequestFate::Open)
         };
         of.find(|(_, batch)| open(batch)).map_or(self.next(), |(number, _)| *number)
     }
@@ -156,11 +157,15 @@ impl Ledger {
                 let there = found.contains(&id(number, item));
                 let forgotten = batch.forgotten.filter(|(what, _)| what.hits(item)).map(|(_, fate)| fate);
                 ensure!(
-                    there || batch.fate == Fate::Open || forgotten.is_some(),
+                    there || batch.fate == RequestFate::Open || forgotten.is_some(),
                     "{} was acknowledged and is lost",
                     id(number, item)
                 );
-                ensure!(!there || forgotten != Some(Fate::Done), "{} was forgotten and is back", id(number, item));
+                ensure!(
+                    !there || forgotten != Some(RequestFate::Done),
+                    "{} was forgotten and is back",
+                    id(number, item)
+                );
             }
         }
         Ok(())

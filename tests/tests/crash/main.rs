@@ -15,7 +15,7 @@ mod world;
 use std::time::Duration;
 
 use anyhow::Result;
-use campaign::{Campaign, Moment};
+use campaign::{Campaign, KillMoment};
 
 /// How long a life is at most.
 fn longest_life() -> Result<Duration> {
@@ -25,21 +25,22 @@ fn longest_life() -> Result<Duration> {
 
 #[test]
 fn kills_while_it_is_told_forgets_compacts_and_saves_lose_nothing_and_bring_nothing_back() -> Result<()> {
-    let moments = [Moment::Telling, Moment::Forgetting, Moment::Compacting, Moment::Saving];
-    Campaign::of(&moments)?.run(60, |seed, moments, tally| world::run(seed, moments, tally, longest_life()?))
+    let moments = [KillMoment::Telling, KillMoment::Forgetting, KillMoment::Compacting, KillMoment::Saving];
+    Campaign::from_environment(&moments)?
+        .run(60, |seed, moments, tally| world::run(seed, moments, tally, longest_life()?))
 }
 
 #[test]
 fn kills_while_it_perceives_lose_no_announced_episode_and_double_none() -> Result<()> {
-    Campaign::of(&[Moment::Perceiving])?.run(25, perceiving::run)
+    Campaign::from_environment(&[KillMoment::Perceiving])?.run(25, perceiving::run)
 }
 
 #[test]
 fn kills_while_it_restores_leave_the_old_memory_or_the_backup() -> Result<()> {
-    Campaign::of(&[Moment::Restoring])?.run(25, restoring::run)
+    Campaign::from_environment(&[KillMoment::Restoring])?.run(25, restoring::run)
 }
 
 #[test]
 fn kills_while_it_upgrades_lose_nothing_of_an_older_store() -> Result<()> {
-    Campaign::of(&[Moment::Upgrading])?.run(25, upgrading::run)
+    Campaign::from_environment(&[KillMoment::Upgrading])?.run(25, upgrading::run)
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use engram_tests::{Agent, AgentBuilder, Broker, Client, Random, media};
+use engram_tests::{Agent, AgentBuilder, Broker, Client, SeededRandom, media};
 use serde_json::{Value, json};
 
-use crate::campaign::{Estimate, Moment, Tally, kill_after};
+use crate::campaign::{Estimate, KillMoment, Tally, kill_after};
 
 const PLAYING: Duration = Duration::from_secs(90);
 const EPISODES: &str = "engram/watcher/event/episode";
@@ -20,12 +20,12 @@ type Segments = Vec<Value>;
 ///
 /// # Errors
 /// What was lost, is there twice or is damaged.
-pub fn run(seed: u64, moments: &[Moment], tally: &mut Tally) -> Result<()> {
+pub fn run(seed: u64, moments: &[KillMoment], tally: &mut Tally) -> Result<()> {
     let clip = media::talk()?;
     let (broker, folder) = (Broker::start()?, tempfile::tempdir()?);
     let client = broker.client()?;
     client.subscribe(EPISODES)?;
-    let mut random = Random::seeded(seed);
+    let mut random = SeededRandom::seeded(seed);
     let mut playing = Estimate(Duration::from_secs(4));
     let mut day = 1;
     for (number, moment) in moments.iter().enumerate() {

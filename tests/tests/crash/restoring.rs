@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use engram_tests::{Agent, Broker, Process, Random, Stage, engram_command};
+use engram_tests::{Agent, Broker, Process, SeededRandom, Stage, engram_command};
 use serde_json::{Value, json};
 
-use crate::campaign::{Estimate, Moment, Tally, kill_after};
+use crate::campaign::{Estimate, KillMoment, Tally, kill_after};
 
 /// Observations of each memory.
 const TOLD: u32 = 600;
@@ -24,7 +24,7 @@ struct Backup {
 ///
 /// # Errors
 /// What was lost, came back or is damaged.
-pub fn run(seed: u64, moments: &[Moment], tally: &mut Tally) -> Result<()> {
+pub fn run(seed: u64, moments: &[KillMoment], tally: &mut Tally) -> Result<()> {
     if moments.is_empty() {
         return Ok(());
     }
@@ -48,7 +48,7 @@ pub fn run(seed: u64, moments: &[Moment], tally: &mut Tally) -> Result<()> {
 struct Mover {
     stage: Stage,
     folder: tempfile::TempDir,
-    random: Random,
+    random: SeededRandom,
     /// What is remembered.
     ids: BTreeSet<String>,
     /// From the start of the command, and from the first byte of the new generation.
@@ -67,7 +67,7 @@ impl Mover {
         Ok(Self {
             stage: Stage { agent, client, broker },
             folder,
-            random: Random::seeded(seed),
+            random: SeededRandom::seeded(seed),
             ids: BTreeSet::new(),
             whole: Estimate(Duration::from_millis(400)),
             writing: Estimate(Duration::from_millis(200)),

@@ -7,11 +7,11 @@ use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result, ensure};
-use engram_tests::{Broker, Finished, Process, Random, SOON, engram_command, repository, run_to_end};
+use engram_tests::{Broker, Finished, Process, SOON, SeededRandom, engram_command, repository, run_to_end};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::campaign::{Estimate, Moment, Tally, kill_after};
+use crate::campaign::{Estimate, KillMoment, Tally, kill_after};
 
 /// Formats before the present one.
 const FORMATS: u64 = 3;
@@ -22,9 +22,9 @@ const PAGE: usize = 4096;
 ///
 /// # Errors
 /// What was lost or is damaged.
-pub fn run(seed: u64, moments: &[Moment], tally: &mut Tally) -> Result<()> {
+pub fn run(seed: u64, moments: &[KillMoment], tally: &mut Tally) -> Result<()> {
     let broker = Broker::start()?;
-    let mut random = Random::seeded(seed);
+    let mut random = SeededRandom::seeded(seed);
     let mut expected: BTreeMap<u64, Vec<Value>> = BTreeMap::new();
     // From the first byte that is written to the end of `check`. The agent is killed within the same time.
     let mut upgrading = Estimate(Duration::from_millis(20));
@@ -92,7 +92,7 @@ impl Older {
     }
 
     /// Opens it and kills what opens it; whether that had begun to write and not ended.
-    fn kill(&self, command: &str, random: &mut Random, upgrading: &mut Estimate) -> Result<bool> {
+    fn kill(&self, command: &str, random: &mut SeededRandom, upgrading: &mut Estimate) -> Result<bool> {
         let mut process = Process::start("engram", &mut self.command(&[command])?)?;
         let mut since = None;
         let killed = kill_after(&mut process, upgrading.moment(random), || {

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use engram_tests::{Random, SOON, Stage, eventually};
+use engram_tests::{SOON, SeededRandom, Stage, eventually};
 use serde_json::json;
 
-use crate::campaign::{Estimate, Moment, Tally, pass, time_below};
+use crate::campaign::{Estimate, KillMoment, Tally, pass, time_below};
 use crate::ledger::{self, Forgotten, Ledger};
 
 /// Batches that are on their way at any time.
@@ -18,7 +18,7 @@ const LATELY: u32 = 30;
 
 struct World {
     stage: Stage,
-    random: Random,
+    random: SeededRandom,
     ledger: Ledger,
     longest: Duration,
     /// Batches without a reply: number, request.
@@ -35,7 +35,7 @@ struct World {
 ///
 /// # Errors
 /// What was lost, came back or is damaged.
-pub fn run(seed: u64, moments: &[Moment], tally: &mut Tally, longest: Duration) -> Result<()> {
+pub fn run(seed: u64, moments: &[KillMoment], tally: &mut Tally, longest: Duration) -> Result<()> {
     let mut world = World::new(seed, longest)?;
     for (number, moment) in moments.iter().enumerate() {
         let inside = world.live(*moment).with_context(|| format!("life {number}, to end while {moment}"))?;
@@ -56,7 +56,7 @@ impl World {
         })?;
         Ok(Self {
             stage,
-            random: Random::seeded(seed),
+            random: SeededRandom::seeded(seed),
             ledger: Ledger::default(),
             longest,
             open: Vec::new(),
@@ -118,18 +118,20 @@ impl World {
     }
 
     /// Lives until it is killed; whether the kill was inside of what it was meant for.
-    fn live(&mut self, moment: Moment) -> Result<bool> {
+    fn live(&mut self, moment: KillMoment) -> Result<bool> {
         match moment {
-            Moment::Telling => {
+            KillMoment::Telling => {
                 let time = Duration::from_millis(2) + time_below(&mut self.random, self.longest);
                 self.tell(time, WINDOW)?;
                 self.stage.agent.kill()?;
                 self.hear()?;
                 Ok(!self.open.is_empty())
             }
-            Moment::Forgetting => self.forget(),
-            Moment::Compacting | Moment::Saving => self.maintain(moment),
-            Moment::Perceiving | Moment::Restoring | Moment::Upgrading => bail!("{moment} is no moment of this memory"),
+            KillMoment::Forgetting => self.forget(),
+            KillMoment::Compacting | KillMoment::Saving => self.maintain(moment),
+            KillMoment::Perceiving | KillMoment::Restoring | KillMoment::Upgrading => {
+                bail!("{moment} is no moment of this memory")
+            }
         }
     }
 
@@ -160,13 +162,13 @@ impl World {
         Ok(!self.forgetting.is_empty())
     }
 
-    fn maintain(&mut self, moment: Moment) -> Result<bool> {
+    fn maintain(&mut self, moment: KillMoment) -> Result<bool> {
         let time = time_below(&mut self.random, self.longest / 4);
         self.tell(time, BESIDE)?;
-        let command = if moment == Moment::Compacting { "compact" } else { "snapshot" };
+        let command = if moment == KillMoment::Compacting { "compact" } else { "snapshot" };
         let request = self.stage.client.request_later(&format!("engram/crash/cmd/{command}"), "{}")?;
         self.stage.client.reply_that(&request, SOON, |_| true)?;
-        let estimate = if moment == Moment::Compacting { &self.compacting } else { &self.saving };
+        let estimate = if moment == KillMoment::Compacting { &self.compacting } else { &self.saving };
         let time = estimate.moment(&mut self.random);
         let begin = Instant::now();
         self.tell(time, BESIDE)?;
@@ -181,7 +183,7 @@ impl World {
         // How long it took is known to the millisecond, and it was not longer than the life.
         let took = reply.as_ref().and_then(|reply| reply["took_ms"].as_u64());
         let took = took.map(|ms| (Duration::from_millis(ms) + Duration::from_millis(1)).min(lived));
-        if moment == Moment::Compacting {
+        if moment == KillMoment::Compacting {
             self.compacting.learn(took)
         } else {
             self.saving.learn(took)

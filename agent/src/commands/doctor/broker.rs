@@ -14,8 +14,8 @@ use crate::mqtt::client::{Broker, Delivery, EndKind, Link, LinkOptions, Publicat
 use crate::opening;
 use crate::topics::{Outbound, Topics};
 
-/// How long the broker may take to bring a message back.
-const ROUND_TRIP: Duration = Duration::from_secs(5);
+/// Maximum time for the broker to return a message.
+const ROUND_TRIP_TIMEOUT: Duration = Duration::from_secs(5);
 /// Delayed acknowledgements cost 40 ms and more; without them a local broker takes less than one.
 const SLOW_ROUND_TRIP: Duration = Duration::from_millis(30);
 
@@ -112,8 +112,8 @@ pub async fn examine(config: &Config, report: &mut Report) {
             report.say(Finding::ok("agent", format!("no agent has served `{robot}` yet; start one with `engram run`")))
         }
     }
-    // Nobody need send poses; whoever does wants to know whether they arrive.
-    if link.during(tokio::time::sleep(poses::LISTEN)).await.is_ok() {
+    // Poses are optional. If a robot sends them, it matters whether they arrive.
+    if link.during(tokio::time::sleep(poses::LISTEN_TIME)).await.is_ok() {
         report.say(heard.poses.finding(&topics.pose(), &config.pose.options()));
     }
     link.close(Duration::from_secs(1)).await;
@@ -163,7 +163,7 @@ async fn rights_and_speed(
             denied.push(format!("writing {echo}"));
             break;
         }
-        if tokio::time::timeout(ROUND_TRIP, heard.echo.notified()).await.is_err() {
+        if tokio::time::timeout(ROUND_TRIP_TIMEOUT, heard.echo.notified()).await.is_err() {
             break;
         }
         times.push(begin.elapsed());

@@ -1,4 +1,4 @@
-//! `engram doctor --report`: one readable file for whoever helps, without secrets and without anything remembered.
+//! `engram doctor --report`: one readable file for support, without secrets and without anything from the memory.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -13,17 +13,17 @@ use super::{Finding, device};
 use crate::config::{self, ConfigError, Directories, Loaded};
 
 const HIDDEN: &str = "<hidden>";
-/// Warnings of the journal that go with it.
+/// Number of the journal's warnings that are included.
 const LOG_LINES: &str = "300";
-/// A health report is a few KiB.
-const MOST_HEALTH: u64 = 1 << 20;
-const HEALTH_PATIENCE: Duration = Duration::from_secs(2);
-/// Files of the data directory that are listed one by one; the others are summed up.
-const MOST_FILES: usize = 200;
-/// A secret shorter than this is a word that hiding would tear out of everything.
-const SHORTEST_SECRET: usize = 4;
+/// Maximum size of a health report, in bytes. Usual ones have a few KiB.
+const MAX_HEALTH_BYTES: u64 = 1 << 20;
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
+/// Maximum number of files of the data directory that are listed one by one; the others are summed up.
+const MAX_FILES: usize = 200;
+/// Minimum length of a secret that is hidden. A shorter one is a word that occurs everywhere.
+const MIN_SECRET_CHARS: usize = 4;
 
-/// What is known about this machine's Engram. `loaded` is what it runs on, or why that cannot be used.
+/// Collects the report about this machine's Engram. `loaded` is the configuration, or why it cannot be used.
 pub fn bundle(loaded: &Result<Loaded, ConfigError>, findings: &[Finding]) -> Value {
     let mut bundle = json!({
         "engram": crate::build_info::long_version(),
@@ -35,7 +35,7 @@ pub fn bundle(loaded: &Result<Loaded, ConfigError>, findings: &[Finding]) -> Val
     match loaded {
         Ok(loaded) => {
             bundle["configuration"] = config::origins_json(loaded);
-            bundle["files"] = files(&Directories::of(&loaded.config).data);
+            bundle["files"] = files(&Directories::from_config(&loaded.config).data);
             bundle["health"] = health(&loaded.config.metrics);
             hide(&mut bundle, &config::secrets(&loaded.config));
         }
@@ -59,7 +59,7 @@ pub fn write(path: &Path, bundle: &Value) -> std::io::Result<()> {
 fn hide(value: &mut Value, secrets: &[String]) {
     match value {
         Value::String(text) => {
-            for secret in secrets.iter().filter(|secret| secret.len() >= SHORTEST_SECRET) {
+            for secret in secrets.iter().filter(|secret| secret.len() >= MIN_SECRET_CHARS) {
                 if text.contains(secret.as_str()) {
                     *text = text.replace(secret.as_str(), HIDDEN);
                 }
@@ -82,7 +82,7 @@ fn files(data: &Path) -> Value {
             let Ok(metadata) = entry.metadata() else { continue };
             if metadata.is_dir() {
                 walk(&path, data, listed, others);
-            } else if listed.len() < MOST_FILES && path.extension().is_none_or(|extension| extension != "mkv") {
+            } else if listed.len() < MAX_FILES && path.extension().is_none_or(|extension| extension != "mkv") {
                 let name = path.strip_prefix(data).unwrap_or(&path).display().to_string();
                 listed.push(json!({ "file": name, "bytes": metadata.len() }));
             } else {
@@ -96,17 +96,17 @@ fn files(data: &Path) -> Value {
     json!({ "directory": data, "listed": listed, "others": { "count": others.0, "bytes": others.1 } })
 }
 
-/// What a running agent says about itself, if it has a metrics port.
+/// Reads the health of a running agent, if it has a metrics port.
 fn health(metrics: &config::MetricsConfig) -> Value {
     if !metrics.enabled {
         return json!({ "absent": "metrics.enabled is false" });
     }
     let asked = || -> std::io::Result<Value> {
-        let mut stream = TcpStream::connect_timeout(&metrics.listen, HEALTH_PATIENCE)?;
-        stream.set_read_timeout(Some(HEALTH_PATIENCE))?;
+        let mut stream = TcpStream::connect_timeout(&metrics.listen, HEALTH_TIMEOUT)?;
+        stream.set_read_timeout(Some(HEALTH_TIMEOUT))?;
         stream.write_all(b"GET /health HTTP/1.0\r\nhost: localhost\r\n\r\n")?;
         let mut reply = String::new();
-        stream.take(MOST_HEALTH).read_to_string(&mut reply)?;
+        stream.take(MAX_HEALTH_BYTES).read_to_string(&mut reply)?;
         let body = reply.split_once("\r\n\r\n").map_or("", |(_, body)| body);
         Ok(serde_json::from_str(body)?)
     };

@@ -23,7 +23,7 @@ pub fn examine(config: &Config, report: &mut Report) {
     permissions(report);
 }
 
-/// What the machine is, as far as it can be read without rights.
+/// Describes the machine, as far as it can be read without privileges.
 pub fn describe() -> Value {
     let line = |path: &str| read_to_string(path).ok().map(|text| text.trim_matches(['\0', '\n', ' ']).to_owned());
     let field = |text: &str, name: &str| {
@@ -80,7 +80,7 @@ fn power(report: &mut Report) {
     });
 }
 
-/// What this machine's memory allows.
+/// Returns the ceilings for this machine's memory.
 fn ceilings(config: &Config, report: &mut Report) {
     let Some(ram) = Ram::of_this_machine() else { return };
     let Ceilings { cache_mib, program_mib } = Ceilings::new(&config.memory, Some(ram));
@@ -99,7 +99,7 @@ fn ceilings(config: &Config, report: &mut Report) {
     });
 }
 
-/// Whether the devices that are there may be opened by whoever runs this.
+/// Checks whether this user may open the devices that exist.
 fn permissions(report: &mut Report) {
     for (directory, prefix, what) in DEVICES {
         let Ok(entries) = std::fs::read_dir(directory) else { continue };

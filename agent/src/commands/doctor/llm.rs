@@ -16,7 +16,7 @@ pub async fn examine(config: &Config, report: &mut Report) {
     // A look at a transcript, or at one that grows, is none of the doctor's.
     let mut section = config.llm.clone();
     (section.record, section.replay) = (None, None);
-    let data = Directories::of(config).data;
+    let data = Directories::from_config(config).data;
     let models = LanguageModels::new(&section, Some(&data), &clock, &zone);
     for (name, reason) in &models.unusable {
         report.say(Finding::error(
@@ -37,7 +37,7 @@ pub async fn examine(config: &Config, report: &mut Report) {
     }
 }
 
-/// Where words and pictures go.
+/// Reports the destination of words and pictures.
 fn destination(name: &str, health: &LanguageModelHealth) -> Finding {
     let what = if name == "llm.vision" { "pictures of segments" } else { "questions and the words of the memory" };
     let purposes = health.purposes.join(", ");

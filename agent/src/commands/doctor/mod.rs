@@ -27,7 +27,7 @@ use crate::output::{Output, visible};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// As it should be.
+    /// Nothing is wrong.
     Ok,
     /// Works, with something missing.
     Warning,
@@ -38,13 +38,13 @@ pub enum Severity {
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// What was looked at.
+    /// The check.
     pub check: String,
     /// How it is to be taken.
     pub severity: Severity,
-    /// What was found.
+    /// The finding.
     pub found: String,
-    /// What to do; present unless all is well.
+    /// Remedy; present unless nothing is wrong.
     pub next_step: Option<String>,
 }
 

@@ -9,14 +9,14 @@ use super::Finding;
 use crate::json::pose::read_robot_pose;
 use crate::service::{Dropped, PoseOptions, RobotPath};
 
-/// How long poses are listened to.
-pub const LISTEN: Duration = Duration::from_millis(1_500);
-/// Most messages that are kept.
-const MOST: usize = 2_000;
-/// A pose that is this late says that two clocks differ, or that the network is slow.
-const LATE: Duration = Duration::from_millis(500);
+/// How long the check listens for poses.
+pub const LISTEN_TIME: Duration = Duration::from_millis(1_500);
+/// Maximum number of messages that are kept.
+const MAX_MESSAGES: usize = 2_000;
+/// Delay of a pose above which two clocks differ, or the network is slow.
+const MAX_DELAY: Duration = Duration::from_millis(500);
 
-/// What came on the topic while the doctor listened.
+/// Messages on the topic while the doctor listened.
 #[derive(Default)]
 pub struct HeardPoses(Mutex<Vec<(Timestamp, Vec<u8>)>>);
 
@@ -24,12 +24,12 @@ impl HeardPoses {
     /// Keeps a message.
     pub fn push(&self, at: Timestamp, payload: &[u8]) {
         let mut heard = self.0.lock();
-        if heard.len() < MOST {
+        if heard.len() < MAX_MESSAGES {
             heard.push((at, payload.to_vec()));
         }
     }
 
-    /// What the messages say.
+    /// Judges the messages.
     pub fn finding(&self, topic: &str, options: &PoseOptions) -> Finding {
         judge(&self.0.lock(), topic, options)
     }
@@ -37,7 +37,7 @@ impl HeardPoses {
 
 fn judge(messages: &[(Timestamp, Vec<u8>)], topic: &str, options: &PoseOptions) -> Finding {
     if messages.is_empty() {
-        let found = format!("none came on {topic} in {:.1} s: answers name no positions", LISTEN.as_secs_f64());
+        let found = format!("none came on {topic} in {:.1} s: answers name no positions", LISTEN_TIME.as_secs_f64());
         return Finding::ok("poses", found);
     }
     let path = RobotPath::new(options.clone());
@@ -58,7 +58,7 @@ fn judge(messages: &[(Timestamp, Vec<u8>)], topic: &str, options: &PoseOptions) 
     ages.sort();
     let age = ages.get(ages.len() / 2).copied().unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "at most 2,000 messages")]
-    let rate = messages.len() as f64 / LISTEN.as_secs_f64();
+    let rate = messages.len() as f64 / LISTEN_TIME.as_secs_f64();
     let frame = path.newest().map(|(_, pose)| pose.frame);
     let on = frame.as_deref().map_or_else(String::new, |frame| format!(" on the map `{frame}`"));
     let found = format!("{rate:.0} a second{on}, {} ms old", age.as_millis());
@@ -75,7 +75,7 @@ fn judge(messages: &[(Timestamp, Vec<u8>)], topic: &str, options: &PoseOptions) 
         _ if frame.as_deref() == Some("odom") => {
             Finding::warning("poses", found, "send poses on a map (`map`): `odom` drifts, so places seem to wander")
         }
-        _ if age > LATE => Finding::warning(
+        _ if age > MAX_DELAY => Finding::warning(
             "poses",
             found,
             "synchronise the clocks (timedatectl), or leave `at` out: then receipt counts",

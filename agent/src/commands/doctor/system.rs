@@ -12,17 +12,17 @@ use crate::config::{self, Config, Directories};
 use crate::daemon::free_bytes;
 use crate::{opening, output};
 
-/// What the speed test writes.
+/// Number of bytes that the speed test writes.
 const PROBE_BYTES: usize = 16 << 20;
-/// Syncs that are timed; the median counts.
+/// Number of syncs that are timed; the median counts.
 const PROBE_SYNCS: usize = 15;
-/// A commit waits for one sync: above this a robot that speaks every second is felt.
+/// Time of a sync above which a warning is given. A commit waits for one sync.
 const SLOW_SYNC: Duration = Duration::from_millis(50);
-const LITTLE_SPACE: u64 = 2 << 30;
-const NO_SPACE: u64 = 256 << 20;
+const LOW_SPACE_BYTES: u64 = 2 << 30;
+const NO_SPACE_BYTES: u64 = 256 << 20;
 
 pub fn examine(config: &Config, report: &mut Report) {
-    let directories = Directories::of(config);
+    let directories = Directories::from_config(config);
     if let Some(directory) = data_directory(&directories.data, report) {
         space(&directory, report);
         for found in config::beyond_the_disk(config) {
@@ -60,12 +60,12 @@ fn data_directory(data: &Path, report: &mut Report) -> Option<PathBuf> {
 
 fn space(directory: &Path, report: &mut Report) {
     match free_bytes(directory) {
-        Ok(free) if free < NO_SPACE => report.say(Finding::error(
+        Ok(free) if free < NO_SPACE_BYTES => report.say(Finding::error(
             "disk space",
             format!("{} left", output::bytes(free)),
             "free some, or move data_dir to a larger disk: nothing new is remembered on a full one",
         )),
-        Ok(free) if free < LITTLE_SPACE => report.say(Finding::warning(
+        Ok(free) if free < LOW_SPACE_BYTES => report.say(Finding::warning(
             "disk space",
             format!("{} left", output::bytes(free)),
             "free some, or set memory.max_mib so that other programs keep theirs",

@@ -114,7 +114,7 @@ fn given_files(args: &AddArgs) -> std::collections::BTreeMap<Part, std::path::Pa
     parts.into_iter().filter_map(|(part, path)| Some((part, path?.clone()))).collect()
 }
 
-/// With the files of the model before that no other was named for: its tokenizer, its labels.
+/// Adds the files of the previous model that no new file replaces: its tokenizer, its labels.
 fn with_kept_files(mut trial: InstalledModel, models: &InstalledModels) -> Result<InstalledModel, Failure> {
     let missing: Vec<Part> =
         trial.entry.files.iter().map(|file| file.part).filter(|part| !trial.files.contains_key(part)).collect();

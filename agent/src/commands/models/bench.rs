@@ -9,8 +9,8 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Output, progress};
 use crate::senses::encoders;
 
-/// Runs before anything is measured: memory is mapped and threads are awake then.
-const WARM_UP: usize = 3;
+/// Number of runs before the measurement, to map memory and wake threads.
+const WARM_UP_RUNS: usize = 3;
 /// The columns.
 const BACKENDS: [Accelerator; 3] = [Accelerator::Cpu, Accelerator::Cuda, Accelerator::TensorRt];
 
@@ -74,7 +74,7 @@ pub fn run(config: &ModelsConfig, rounds: u32, output: Output) -> Result<Exit, F
 
 fn measure(trial: &Trial, rounds: u32) -> Vec<Duration> {
     // What fails is a finding of `models test`; here it has no time.
-    if (0..WARM_UP).any(|_| trial.once().is_err()) {
+    if (0..WARM_UP_RUNS).any(|_| trial.once().is_err()) {
         return Vec::new();
     }
     let mut times: Vec<Duration> = Vec::new();

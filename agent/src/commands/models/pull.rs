@@ -65,7 +65,7 @@ pub fn run(args: &PullArgs, config: &ModelsConfig, output: Output) -> Result<Exi
     } else {
         output.text(format!("{}: {} of {} files", directory.display(), all.len() - failed, all.len()));
     }
-    // Without a model Engram runs on and names the role it lacks; whoever must have all of them says so.
+    // Without a model Engram continues and names the missing role. A flag makes all models required.
     Ok(if failed > 0 && args.strict { Exit::Source } else { Exit::Ok })
 }
 

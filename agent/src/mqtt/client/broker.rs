@@ -11,15 +11,15 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::super::{MqttError, tls};
 use super::event_loop::{Accepted, EventPump, ended};
-use super::session::{IN_FLIGHT, NothingUnderWay};
+use super::session::{MAX_IN_FLIGHT, NothingUnderWay};
 use super::{ConnectionEnd, EndKind, Link, LinkOptions, Receive, Sender};
 use crate::config::mqtt::MqttConfig;
 
-/// How long the broker may take to accept a connection.
+/// Maximum time for the broker to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Publications and subscriptions that may wait for the event loop of one connection.
-const REQUESTS: usize = 64;
+/// Maximum number of publications and subscriptions that wait for the event loop of a connection.
+const MAX_REQUESTS: usize = 64;
 
 /// How the broker is reached, from the configuration.
 pub struct Broker {
@@ -68,7 +68,7 @@ impl Broker {
     /// # Errors
     /// See [`ConnectionEnd`].
     pub async fn connect(&self, options: LinkOptions, receiver: impl Receive) -> Result<Link, ConnectionEnd> {
-        let requests = REQUESTS + options.acknowledgements;
+        let requests = MAX_REQUESTS + options.acknowledgements;
         let heartbeat = options.watched.as_ref().map(|(watchdog, name)| watchdog.heartbeat(name));
         let options = self.options(options).map_err(|message| ConnectionEnd { kind: EndKind::Refused, message })?;
         let manual = options.ack_mode() == AckMode::Manual;
@@ -110,7 +110,7 @@ impl Broker {
             .set_connect_timeout(CONNECT_TIMEOUT)
             .set_max_packet_size(Some(self.packet_bytes))
             .set_receive_maximum(link.receive_maximum)
-            .set_outgoing_inflight_upper_limit(IN_FLIGHT)
+            .set_outgoing_inflight_upper_limit(MAX_IN_FLIGHT)
             .set_max_request_batch(32);
         match (&self.credentials.username, self.credentials.password()?) {
             (Some(username), Some(password)) => drop(options.set_credentials(username.clone(), password)),

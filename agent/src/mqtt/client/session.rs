@@ -2,8 +2,8 @@
 
 use rumqttc::{PersistedAckMode, PersistedSession, SessionStore, SessionStoreError, SessionStoreKey};
 
-/// Publications under way to the broker at once.
-pub(super) const IN_FLIGHT: u16 = 100;
+/// Maximum number of unacknowledged publications.
+pub(super) const MAX_IN_FLIGHT: u16 = 100;
 
 /// Says to the client crate that this program has nothing of its own under way in a kept session: `…-in` publishes
 /// nothing, and what it received is the broker's to deliver again. Without it the crate refuses to resume a session after
@@ -23,7 +23,7 @@ impl SessionStore for NothingUnderWay {
             client_id: self.client_id.clone(),
             clean_start: false,
             session_expiry_interval: Some(self.expiry),
-            outgoing_inflight_upper_limit: Some(IN_FLIGHT),
+            outgoing_inflight_upper_limit: Some(MAX_IN_FLIGHT),
             ack_mode: PersistedAckMode::Manual,
             last_pkid: 0,
             last_puback: 0,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::context::Context;
 
-/// Setting of the memory; empty where nothing is announced.
+/// Key of the memory's setting; empty if nothing is announced.
 const SETTING: &str = "homeassistant";
 
 /// One announcement.

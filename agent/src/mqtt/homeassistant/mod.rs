@@ -28,14 +28,14 @@ use crate::health::HealthReport;
 use announced::Announced;
 use payload::Device;
 
-/// Shortest time between two readings of the states.
-const STATES: Duration = Duration::from_secs(1);
+/// Minimum time between two readings of the states.
+const STATES_INTERVAL: Duration = Duration::from_secs(1);
 /// Pause after an announcement that the broker refused.
-const REFUSED: Duration = Duration::from_secs(600);
+const REFUSED_PAUSE: Duration = Duration::from_secs(600);
 /// Pause after an announcement whose connection ended before the broker's answer.
-const UNANSWERED: Duration = Duration::from_secs(60);
-/// What Home Assistant says on its status topic when it starts.
-const BORN: &[u8] = b"online";
+const UNANSWERED_PAUSE: Duration = Duration::from_secs(60);
+/// Payload that Home Assistant publishes on its status topic when it starts.
+const BIRTH_MESSAGE: &[u8] = b"online";
 
 /// How Home Assistant shall find this robot.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -47,8 +47,8 @@ pub struct DiscoverySettings {
 }
 
 impl DiscoverySettings {
-    /// As a configuration says it.
-    pub fn of(config: &Config) -> Self {
+    /// Reads the settings from a configuration.
+    pub fn from_config(config: &Config) -> Self {
         let running = config.sources.iter().filter(|(_, source)| source.enabled);
         Self { config: config.homeassistant.clone(), sources: running.map(|(name, _)| name.clone()).collect() }
     }
@@ -58,7 +58,7 @@ impl DiscoverySettings {
         [self.config.prefix.as_str(), "device/+/config"].join("/")
     }
 
-    /// Where Home Assistant says that it has started.
+    /// Returns the topic on which Home Assistant says that it has started.
     fn status_topic(&self) -> Option<String> {
         self.config.discovery.then(|| [self.config.prefix.as_str(), "status"].join("/"))
     }
@@ -71,12 +71,12 @@ pub(crate) struct HomeAssistant {
     held: Mutex<Option<Held>>,
 }
 
-/// What is not announced again before its time.
+/// Devices that are not announced again before their time.
 #[derive(Clone)]
 struct Held {
     wanted: DiscoverySettings,
     until: Instant,
-    /// What to say of it.
+    /// Payload for the device.
     problem: String,
 }
 
@@ -106,7 +106,7 @@ impl HomeAssistant {
 
     /// Looks whether a message says that Home Assistant has started just now.
     pub(super) fn hear(&self, message: &Message) {
-        let fresh = !message.retained && message.payload.as_ref() == BORN;
+        let fresh = !message.retained && message.payload.as_ref() == BIRTH_MESSAGE;
         if fresh && self.wanted.borrow().status_topic().as_ref() == Some(&message.topic) {
             self.born.notify_one();
         }
@@ -178,7 +178,7 @@ async fn follow(
                 let place = states::place(context);
                 if known.as_ref() != Some(&memory) || here != place {
                     (known, here) = (Some(memory), place);
-                    due.get_or_insert(Instant::now() + STATES);
+                    due.get_or_insert(Instant::now() + STATES_INTERVAL);
                 }
             },
             () = until(due) => {
@@ -191,7 +191,7 @@ async fn follow(
                     Ok(_) => {}
                     Err(failure) => {
                         tracing::debug!(%failure, "the states for Home Assistant could not be read; trying again");
-                        due = Some(Instant::now() + STATES);
+                        due = Some(Instant::now() + STATES_INTERVAL);
                     }
                 }
             }
@@ -216,7 +216,7 @@ async fn until(due: Option<Instant>) {
 /// Announces, and remembers where that was refused or went unanswered. Returns whether the broker took it.
 async fn try_announcing(context: &Context, link: &Sender, wanted: &DiscoverySettings) -> Result<bool, Gone> {
     let unanswered = "the connection to the broker ended while the robot was announced to Home Assistant";
-    context.homeassistant.hold(wanted, UNANSWERED, unanswered);
+    context.homeassistant.hold(wanted, UNANSWERED_PAUSE, unanswered);
     match announce(context, link, wanted).await? {
         None => {
             context.problem(HOME_ASSISTANT, None);
@@ -225,7 +225,7 @@ async fn try_announcing(context: &Context, link: &Sender, wanted: &DiscoverySett
         }
         Some(topic) => {
             let refused = format!("the broker does not let engram publish to {topic}");
-            context.homeassistant.hold(wanted, REFUSED, &refused);
+            context.homeassistant.hold(wanted, REFUSED_PAUSE, &refused);
             Ok(false)
         }
     }
@@ -246,7 +246,7 @@ async fn announce(context: &Context, link: &Sender, wanted: &DiscoverySettings) 
         Announced::forget(context).await;
         return Ok(None);
     }
-    let device = Device::of(context, wanted);
+    let device = Device::for_robot(context, wanted);
     let now = device.announced();
     if let Some(before) = &before {
         for topic in before.topics().into_iter().filter(|topic| !now.topics().contains(topic)) {

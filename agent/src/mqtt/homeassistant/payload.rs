@@ -14,14 +14,14 @@ use super::DiscoverySettings;
 use super::announced::Announced;
 use crate::config::mqtt::MqttConfig;
 
-/// Sources that are shown: as many as `…/health` names.
-const SOURCES: usize = 32;
+/// Maximum number of sources that are shown: as many as `…/health` names.
+const MAX_SOURCES: usize = 32;
 /// An empty request; Home Assistant sends `PRESS` otherwise, which is no JSON.
 const NO_FIELDS: &str = "{}";
-/// What Home Assistant takes for "unknown".
+/// Value that Home Assistant takes for "unknown".
 const UNKNOWN: &str = "None";
 
-/// What is announced.
+/// The announced device.
 pub struct Device {
     id: String,
     topic: String,
@@ -32,7 +32,7 @@ pub struct Device {
 
 impl Device {
     /// The device of this robot.
-    pub fn of(context: &Context, wanted: &DiscoverySettings) -> Self {
+    pub fn for_robot(context: &Context, wanted: &DiscoverySettings) -> Self {
         Self::new(&context.topics, &context.config, &context.identity.version, wanted)
     }
 
@@ -68,7 +68,7 @@ impl Device {
         device
     }
 
-    /// What is to be noted of it.
+    /// Returns what the memory notes of it.
     pub fn announced(&self) -> Announced {
         let platform = |config: &Value| config["p"].as_str().unwrap_or_default().to_owned();
         Announced {
@@ -149,7 +149,7 @@ impl Device {
 
     fn add_sources(&mut self, topics: &Topics, wanted: &DiscoverySettings) {
         let health = topics.outbound(Outbound::Health);
-        for name in wanted.sources.iter().take(SOURCES) {
+        for name in wanted.sources.iter().take(MAX_SOURCES) {
             let quoted = Value::from(name.as_str()).to_string();
             let source = format!("(value_json.sources.get({quoted}) or {{}})");
             let config = json!({

@@ -9,24 +9,25 @@ use serde_json::{Value, json};
 use super::super::context::Context;
 use crate::service::AskFailure;
 
-/// Longest state that Home Assistant takes, characters.
-const STATE: usize = 255;
-/// Longest text beside a state, characters: Home Assistant's recorder drops attributes of more than 16 KiB together.
-const ATTRIBUTE: usize = 2000;
-/// How long reading may take.
-const BUDGET: Duration = Duration::from_secs(2);
-/// Latest events of the newest episode in which a speaker is looked for.
-const SPEAKERS: usize = 32;
+/// Maximum length of a state in Home Assistant, in characters.
+const MAX_STATE_CHARS: usize = 255;
+/// Maximum length of a text beside a state, in characters. Home Assistant's recorder drops attributes of more than 16 KiB
+/// together.
+const MAX_ATTRIBUTE_CHARS: usize = 2000;
+/// Maximum time to read the states.
+const READ_BUDGET: Duration = Duration::from_secs(2);
+/// Number of the latest events of the newest episode that are searched for a speaker.
+const MAX_SPEAKER_EVENTS: usize = 32;
 
-/// After so long without a pose nothing is known of where the robot is.
-const SILENT: Duration = Duration::from_secs(60);
+/// Time without a pose after which the position counts as unknown.
+const POSE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The name of the place where the robot is now. While recording is paused it is not told.
 pub fn place(context: &Context) -> Option<String> {
     let (at, pose) = context.service.robot_path().newest().filter(|_| !context.recording.paused())?;
     let now = context.clock.now();
     // A clock that was set back says nothing of how old it is.
-    let fresh = at <= now.saturating_add(SILENT) && now.since(at.min(now)) <= SILENT;
+    let fresh = at <= now.saturating_add(POSE_TIMEOUT) && now.since(at.min(now)) <= POSE_TIMEOUT;
     fresh.then(|| context.service.memory().place_at(&pose)).flatten()
 }
 
@@ -37,8 +38,8 @@ pub fn place(context: &Context) -> Option<String> {
 pub async fn read(context: &Context) -> Result<Value, AskFailure> {
     let zone = context.zone.clone();
     let here = place(context);
-    let mut states = context.service.list(BUDGET, move |memory, left| states(memory, left, &zone)).await?;
-    states["place"] = here.map_or(Value::Null, |name| json!({ "state": cut(&name, STATE) }));
+    let mut states = context.service.list(READ_BUDGET, move |memory, left| states(memory, left, &zone)).await?;
+    states["place"] = here.map_or(Value::Null, |name| json!({ "state": cut(&name, MAX_STATE_CHARS) }));
     Ok(states)
 }
 
@@ -48,7 +49,7 @@ fn states(memory: &Memory, left: Duration, zone: &TimeZone) -> Result<Value, Rea
     let ids = newest.map(|found| found.episode.events).unwrap_or_default();
     let mut last = None;
     let mut speaker = None;
-    for id in ids.iter().rev().take(SPEAKERS) {
+    for id in ids.iter().rev().take(MAX_SPEAKER_EVENTS) {
         let Some(event) = memory.event(*id)? else { continue };
         if speaker.is_none() && event.kind == Kind::Text {
             speaker = event.entity.clone().map(|name| (event.span.end, name));
@@ -73,8 +74,8 @@ fn states(memory: &Memory, left: Duration, zone: &TimeZone) -> Result<Value, Rea
 fn event_state(event: &Event, zone: &TimeZone) -> Value {
     let words = if event.text.trim().is_empty() { event.entity.as_deref().unwrap_or("-") } else { event.text.as_str() };
     json!({
-        "state": cut(words, STATE),
-        "text": cut(&event.text, ATTRIBUTE),
+        "state": cut(words, MAX_STATE_CHARS),
+        "text": cut(&event.text, MAX_ATTRIBUTE_CHARS),
         "event": event.id.to_string(),
         "episode": event.episode.to_string(),
         "kind": event.kind.name(),
@@ -87,7 +88,7 @@ fn event_state(event: &Event, zone: &TimeZone) -> Value {
 }
 
 fn person_state(at: Timestamp, name: &str, zone: &TimeZone) -> Value {
-    json!({ "state": cut(name, STATE), "at": at.format(zone) })
+    json!({ "state": cut(name, MAX_STATE_CHARS), "at": at.format(zone) })
 }
 
 /// At most `most` characters; what was cut ends with an ellipsis.
@@ -124,13 +125,13 @@ mod tests {
         memory.observe(vec![Observation::Told(told)]).unwrap();
     }
 
-    fn of(memory: &Memory) -> Value {
-        states(memory, BUDGET, &TimeZone::UTC).unwrap()
+    fn states_now(memory: &Memory) -> Value {
+        states(memory, READ_BUDGET, &TimeZone::UTC).unwrap()
     }
 
     #[test]
     fn an_empty_memory_has_no_states() {
-        assert_eq!(of(&memory()), json!({"last_event": null, "last_person": null}));
+        assert_eq!(states_now(&memory()), json!({"last_event": null, "last_person": null}));
     }
 
     #[test]
@@ -138,19 +139,19 @@ mod tests {
         let memory = memory();
         tell(&memory, 0, "I am off to the garden.", Some("Anna"));
         tell(&memory, 1, "The lamp is on.", None);
-        let found = of(&memory);
+        let found = states_now(&memory);
         assert_eq!(found["last_event"]["state"], "The lamp is on.");
         assert_eq!(found["last_person"], json!({"state": "Anna", "at": "2026-11-20T08:00:00+00:00"}));
         memory.forget(&ForgetRequest::Entity("Anna".to_owned())).unwrap();
-        assert_eq!(of(&memory)["last_person"], Value::Null);
+        assert_eq!(states_now(&memory)["last_person"], Value::Null);
     }
 
     #[test]
     fn a_state_is_cut_at_255_characters_whatever_they_are() {
         for text in ["x".repeat(255), "ü".repeat(255)] {
-            assert_eq!(cut(&text, STATE), text);
+            assert_eq!(cut(&text, MAX_STATE_CHARS), text);
         }
-        let cut = cut(&"ü".repeat(4000), STATE);
+        let cut = cut(&"ü".repeat(4000), MAX_STATE_CHARS);
         assert_eq!(cut.chars().count(), 255);
         assert!(cut.ends_with("ü…"));
     }

@@ -14,26 +14,27 @@ use super::questions::Questions;
 use crate::watchdog::{Pulse, TICK};
 pub use signal::{JobProgress, Kind, Signal};
 
-/// A slice of embedding never has fewer events: each ends in a commit. The first one of any job has four times as many.
-const SMALLEST_SLICE: usize = 4;
-/// A slice never has more.
-const LARGEST_SLICE: usize = 256;
-/// The same of learning, which is quicker. Its slices hold no lock while they learn, so the smallest is as large as pays for
-/// its commit: on a machine that is busy with other things, four events at a time would never catch up.
-const LESSONS: (usize, usize) = (64, 4096);
-/// The same of gists, in hours.
-const HOURS: (usize, usize) = (1, 64);
-/// The same of consolidation, in parts of stays; each is a commit.
-const STAYS: (usize, usize) = (1, 16);
-/// While something is taken in, learning does a slice this often, about a seventh of the time: whoever loads a year sees it
-/// being learnt, and ingest, which waits for no slice, shares the processor with no more than that.
-const BESIDE_INGEST: Duration = Duration::from_millis(200);
-/// Looks for work that nobody announced this often.
-const IDLE: Duration = Duration::from_secs(1);
-/// Longest pause after failures.
+/// Minimum number of events in a slice of embedding. Each slice ends in a commit. The first slice of a job has four times as
+/// many.
+const MIN_SLICE: usize = 4;
+/// Maximum number of events in a slice of embedding.
+const MAX_SLICE: usize = 256;
+/// Bounds of a slice of learning, in events. Learning is faster and holds no lock. The minimum is large enough to pay for its
+/// commit: on a busy machine, four events at a time would never catch up.
+const LEARNING_SLICE: (usize, usize) = (64, 4096);
+/// Bounds of a slice of gists, in hours.
+const GIST_SLICE: (usize, usize) = (1, 64);
+/// Bounds of a slice of consolidation, in parts of stays. Each part is a commit.
+const CONSOLIDATION_SLICE: (usize, usize) = (1, 16);
+/// Interval between slices of learning during ingest, about one seventh of the time. An import of a year is learnt while it
+/// runs, and ingest shares the processor with no more than that.
+const LEARNING_INTERVAL: Duration = Duration::from_millis(200);
+/// Interval at which a job looks for work that nobody announced.
+const IDLE_INTERVAL: Duration = Duration::from_secs(1);
+/// Maximum pause after failures.
 const BACKOFF_MAX: Duration = Duration::from_secs(30);
 
-/// What the jobs make way for, and whom they tell.
+/// Signals that the jobs make way for, and listeners.
 pub struct JobEnvironment<'a> {
     pub questions: &'a Questions,
     /// Whether the writer has something to do.
@@ -52,7 +53,7 @@ pub struct JobEnvironment<'a> {
 pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal: &Signal, around: &JobEnvironment<'_>) {
     // Consolidation comes before the gists: what it changes they would be made of again.
     let mut jobs = [Kind::Learning, Kind::Embedding, Kind::Consolidation, Kind::Gists].map(Job::new);
-    while signal.wait(IDLE) {
+    while signal.wait(IDLE_INTERVAL) {
         loop {
             let mut worked = false;
             for job in &mut jobs {
@@ -61,7 +62,8 @@ pub fn run(memory: &Memory, options: &ServiceOptions, clock: &dyn Clock, signal:
                     return;
                 }
                 let now = clock.monotonic();
-                let makes_way = job.kind != Kind::Embedding && now < job.last + BESIDE_INGEST && (around.ingesting)();
+                let makes_way =
+                    job.kind != Kind::Embedding && now < job.last + LEARNING_INTERVAL && (around.ingesting)();
                 if makes_way || now < job.not_before || job.pending(memory) == 0 {
                     continue;
                 }
@@ -95,10 +97,10 @@ impl Kind {
     /// Fewest and most events of a slice.
     fn sizes(self) -> (usize, usize) {
         match self {
-            Self::Learning => LESSONS,
-            Self::Embedding => (SMALLEST_SLICE, LARGEST_SLICE),
-            Self::Gists => HOURS,
-            Self::Consolidation => STAYS,
+            Self::Learning => LEARNING_SLICE,
+            Self::Embedding => (MIN_SLICE, MAX_SLICE),
+            Self::Gists => GIST_SLICE,
+            Self::Consolidation => CONSOLIDATION_SLICE,
         }
     }
 }
@@ -107,26 +109,26 @@ struct Job {
     kind: Kind,
     /// Events of the next slice.
     size: usize,
-    /// After a failure, when to try again.
+    /// Time of the next attempt after a failure.
     not_before: Duration,
     backoff: Duration,
-    /// When the last slice ended.
+    /// End of the last slice.
     last: Duration,
 }
 
 impl Job {
     fn new(kind: Kind) -> Self {
         let zero = Duration::ZERO;
-        Self { kind, size: 4 * kind.sizes().0, not_before: zero, backoff: IDLE, last: zero }
+        Self { kind, size: 4 * kind.sizes().0, not_before: zero, backoff: IDLE_INTERVAL, last: zero }
     }
 
-    /// What is left to do, in events.
+    /// Returns the number of events left to process.
     fn pending(&self, memory: &Memory) -> u64 {
         let stats = memory.stats();
         match self.kind {
             Kind::Learning => stats.pending_lessons + u64::from(stats.relearning),
             Kind::Embedding => stats.pending_embeddings,
-            // What cannot be read is told by whoever reads it.
+            // A read error is reported by the reader.
             Kind::Gists => memory.gists_due().map_or(0, |due| due as u64),
             Kind::Consolidation => memory.consolidation_due().map_or(0, |due| due as u64),
         }
@@ -147,7 +149,7 @@ impl Job {
                 let done = before.saturating_sub(left);
                 signal.note_done(self.kind, done);
                 self.size = next_slice(self.size, self.last.saturating_sub(begin), wanted, self.kind.sizes());
-                self.backoff = IDLE;
+                self.backoff = IDLE_INTERVAL;
                 // Without an embedder nothing ever becomes less; a new fold goes on though nothing is pending,
                 // and what consolidation has to do is an estimate.
                 done > 0

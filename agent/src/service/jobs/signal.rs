@@ -20,7 +20,7 @@ struct SignalState {
     consolidation: JobProgress,
 }
 
-/// What a job did since the start.
+/// Progress of a job since the start.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JobProgress {
     /// Events it is done with.
@@ -62,7 +62,7 @@ impl Signal {
     }
 
     pub fn progress(&self, kind: Kind) -> JobProgress {
-        self.state.lock().of(kind).clone()
+        self.state.lock().progress(kind).clone()
     }
 
     pub(super) fn stopped(&self) -> bool {
@@ -71,7 +71,7 @@ impl Signal {
 
     pub(super) fn note_done(&self, kind: Kind, done: u64) {
         let mut state = self.state.lock();
-        let progress = state.of(kind);
+        let progress = state.progress(kind);
         progress.done += done;
         progress.error = None;
     }
@@ -79,7 +79,7 @@ impl Signal {
     /// `true` if it is the first failure in a row.
     pub(super) fn note_failure(&self, kind: Kind, error: String) -> bool {
         let mut state = self.state.lock();
-        let progress = state.of(kind);
+        let progress = state.progress(kind);
         progress.failures += 1;
         progress.error.replace(error).is_none()
     }
@@ -106,7 +106,7 @@ impl Signal {
 }
 
 impl SignalState {
-    fn of(&mut self, kind: Kind) -> &mut JobProgress {
+    fn progress(&mut self, kind: Kind) -> &mut JobProgress {
         match kind {
             Kind::Learning => &mut self.learning,
             Kind::Embedding => &mut self.embedding,

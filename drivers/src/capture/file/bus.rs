@@ -10,7 +10,7 @@ use memory_core::Timestamp;
 use super::super::status::{Loss, SourceShared};
 use crate::pipeline::CaptureError;
 
-/// What the pipeline says on its bus.
+/// State that the pipeline reports on its bus.
 pub(super) struct BusReader<'a> {
     bus: Option<gst::Bus>,
     path: &'a Path,

@@ -17,7 +17,7 @@ use crate::pipeline::{attach, media_of};
 use crate::pipeline::{chain, make, set_if_present};
 use crate::pipeline::{demuxed, is_audio_or_video};
 
-/// What the pipeline turned out to hold.
+/// Streams that the pipeline found.
 #[derive(Default)]
 pub(super) struct FoundStreams {
     pub(super) video: Option<gst_app::AppSink>,

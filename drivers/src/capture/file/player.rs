@@ -17,16 +17,16 @@ use super::super::subtitles::Cue;
 use super::super::text_track::TextTrack;
 use super::bus::BusReader;
 use super::pipeline::FoundStreams;
-use super::{Played, STALL, hung};
+use super::{Played, STALL_TIMEOUT, stuck_error};
 use crate::pipeline::CaptureError;
 use crate::pipeline::PictureConverter;
 use crate::pipeline::read_samples;
 
-/// With one stream waiting for the other for so long, the other is taken to have a hole.
-const STARVED: Duration = Duration::from_secs(3);
+/// Time after which a stream that the other one waits for counts as having a gap.
+const STARVED_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long one look into a queue lasts.
-const GLANCE: gst::ClockTime = gst::ClockTime::from_mseconds(20);
+/// Duration of one poll of a queue.
+const POLL_TIMEOUT: gst::ClockTime = gst::ClockTime::from_mseconds(20);
 
 /// The next thing that a stream has.
 pub(super) struct Head {
@@ -41,7 +41,7 @@ pub(super) struct FileStream {
     pub(super) head: Option<Head>,
     pub(super) finished: bool,
     pub(super) waiting_since: Option<Instant>,
-    /// Where the next sample begins if it does not say so.
+    /// Begin of the next sample if the sample itself has no time.
     pub(super) expected: Duration,
 }
 
@@ -100,8 +100,8 @@ impl Player<'_, '_> {
                 if self.streams.iter().flatten().all(|stream| stream.finished) {
                     break;
                 }
-                if last_progress.elapsed() > STALL {
-                    return Err(hung(self.file, "picture or sound", STALL));
+                if last_progress.elapsed() > STALL_TIMEOUT {
+                    return Err(stuck_error(self.file, "picture or sound", STALL_TIMEOUT));
                 }
                 continue;
             };
@@ -147,7 +147,7 @@ impl Player<'_, '_> {
                 continue;
             }
             // After an error nothing new comes, but what was decoded before is still there.
-            let glance = if broken { gst::ClockTime::ZERO } else { GLANCE };
+            let glance = if broken { gst::ClockTime::ZERO } else { POLL_TIMEOUT };
             match stream.sink.try_pull_sample(glance) {
                 Some(sample) => {
                     if kind == 0 {
@@ -177,7 +177,7 @@ impl Player<'_, '_> {
             stream.head.is_some()
                 || stream.finished
                 || gaps[other] > at
-                || stream.waiting_since.is_some_and(|since| since.elapsed() > STARVED)
+                || stream.waiting_since.is_some_and(|since| since.elapsed() > STARVED_TIMEOUT)
         });
         settled.then_some(turn)
     }

@@ -4,27 +4,27 @@ use super::Face;
 use crate::encoders::Picture;
 
 /// Side of an aligned face, in pixels.
-pub(crate) const SIDE: u32 = 112;
+pub(crate) const ALIGNED_SIDE: u32 = 112;
 /// Where eyes, nose and mouth lie in an aligned face: the places that ArcFace and SFace were trained with (Deng et al.
 /// 2019), for the eye and the corner of the mouth on the left of the picture first.
-const PLACES: [[f32; 2]; 5] =
+const LANDMARKS: [[f32; 2]; 5] =
     [[38.2946, 51.6963], [73.5318, 51.5014], [56.0252, 71.7366], [41.5493, 92.3655], [70.7299, 92.2041]];
-/// A face whose eyes are closer than this, in pixels, holds too little to tell whose it is.
-const LEAST_EYES: f32 = 8.0;
+/// Minimum distance of the eyes, in pixels. A smaller face holds too little to tell whose it is.
+const MIN_EYE_DISTANCE: f32 = 8.0;
 
-/// The pixels of a face, packed RGB, `SIDE` by `SIDE`; `None` if it is too small or its landmarks make no sense.
+/// The pixels of a face, packed RGB, `ALIGNED_SIDE` by `ALIGNED_SIDE`; `None` if it is too small or its landmarks make no sense.
 ///
 /// The similarity transform (turn, scale, shift) that brings the landmarks closest to their places in the sense of least
 /// squares (Umeyama 1991, in the plane), and four neighbours for every pixel.
 pub(crate) fn aligned(picture: &Picture<'_>, face: &Face) -> Option<Vec<u8>> {
     let [[right_x, right_y], [left_x, left_y], ..] = face.landmarks;
-    if (right_x - left_x).hypot(right_y - left_y) < LEAST_EYES || picture.width < 2 || picture.height < 2 {
+    if (right_x - left_x).hypot(right_y - left_y) < MIN_EYE_DISTANCE || picture.width < 2 || picture.height < 2 {
         return None;
     }
-    let (turn, shift) = similarity(&PLACES, &face.landmarks)?;
-    let mut pixels = Vec::with_capacity((SIDE * SIDE * 3) as usize);
-    for y in 0..SIDE {
-        for x in 0..SIDE {
+    let (turn, shift) = similarity(&LANDMARKS, &face.landmarks)?;
+    let mut pixels = Vec::with_capacity((ALIGNED_SIDE * ALIGNED_SIDE * 3) as usize);
+    for y in 0..ALIGNED_SIDE {
+        for x in 0..ALIGNED_SIDE {
             let (x, y) = (x as f32, y as f32);
             let from = [turn[0] * x - turn[1] * y + shift[0], turn[1] * x + turn[0] * y + shift[1]];
             pixels.extend(sample(picture, from));
@@ -78,7 +78,7 @@ mod tests {
             let (x, y) = ((x - 56.0) * scale, (y - 72.0) * scale);
             [160.0 + cos * x - sin * y, 120.0 + sin * x + cos * y]
         };
-        let landmarks = PLACES.map(place);
+        let landmarks = LANDMARKS.map(place);
         let mut rgb = vec![0; 320 * 240 * 3];
         for (n, [x, y]) in landmarks.iter().enumerate() {
             for dy in -4..=4_i32 {
@@ -96,8 +96,8 @@ mod tests {
         for (degrees, scale) in [(0.0, 1.0), (25.0, 0.8), (-40.0, 1.3), (180.0, 1.0)] {
             let (rgb, face) = dots(degrees, scale);
             let pixels = aligned(&Picture { width: 320, height: 240, rgb: &rgb }, &face).unwrap();
-            for (n, [x, y]) in PLACES.iter().enumerate() {
-                let at = (y.round() as usize * SIDE as usize + x.round() as usize) * 3;
+            for (n, [x, y]) in LANDMARKS.iter().enumerate() {
+                let at = (y.round() as usize * ALIGNED_SIDE as usize + x.round() as usize) * 3;
                 let wanted = 100 + 30 * n as u8;
                 assert!(pixels[at].abs_diff(wanted) < 25, "{degrees}° {scale}: landmark {n} is {}", pixels[at]);
             }
@@ -110,11 +110,11 @@ mod tests {
         let picture = Picture { width: 320, height: 240, rgb: &rgb };
         let face = |landmarks| Face { score: 1.0, bounds: [0.0; 4], landmarks };
         assert!(aligned(&picture, &face([[50.0, 50.0]; 5])).is_none());
-        let small = PLACES.map(|[x, y]| [x / 10.0, y / 10.0]);
+        let small = LANDMARKS.map(|[x, y]| [x / 10.0, y / 10.0]);
         assert!(aligned(&picture, &face(small)).is_none());
-        let mut beyond = PLACES;
+        let mut beyond = LANDMARKS;
         beyond[2] = [f32::NAN, 0.0];
         assert!(aligned(&picture, &face(beyond)).is_none());
-        assert!(aligned(&picture, &face(PLACES.map(|[x, y]| [x - 400.0, y]))).is_some(), "outside is black");
+        assert!(aligned(&picture, &face(LANDMARKS.map(|[x, y]| [x - 400.0, y]))).is_some(), "outside is black");
     }
 }

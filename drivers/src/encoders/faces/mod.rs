@@ -10,7 +10,7 @@ use super::vector::probabilities;
 use super::{Backend, Encoder, EncoderError, Graph, Picture};
 use crate::models::{InstalledModel, ModelEntry};
 
-pub(crate) use align::{SIDE as ALIGNED, aligned};
+pub(crate) use align::{ALIGNED_SIDE, aligned};
 
 /// A face in a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use super::loader_message;
 
 type Status = c_int;
-type Context = *mut c_void;
+type CudaContext = *mut c_void;
 type RawStream = *mut c_void;
 type DevicePointer = u64;
 
@@ -49,10 +49,10 @@ impl std::fmt::Display for CudaError {
     }
 }
 
-/// What a device is.
+/// Properties of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::encoders) struct DeviceFacts {
-    /// As the driver calls it.
+    /// Name given by the driver.
     pub name: String,
     /// Compute capability, for instance 8.7.
     pub capability: (i32, i32),
@@ -90,8 +90,8 @@ functions! {
     device = "cuDeviceGet": fn(*mut c_int, c_int);
     device_name = "cuDeviceGetName": fn(*mut c_char, c_int, c_int);
     device_attribute = "cuDeviceGetAttribute": fn(*mut c_int, c_int, c_int);
-    retain_context = "cuDevicePrimaryCtxRetain": fn(*mut Context, c_int);
-    set_context = "cuCtxSetCurrent": fn(Context);
+    retain_context = "cuDevicePrimaryCtxRetain": fn(*mut CudaContext, c_int);
+    set_context = "cuCtxSetCurrent": fn(CudaContext);
     create_stream = "cuStreamCreate": fn(*mut RawStream, c_uint);
     destroy_stream = "cuStreamDestroy_v2": fn(RawStream);
     synchronise = "cuStreamSynchronize": fn(RawStream);
@@ -161,9 +161,9 @@ impl Device {
     pub(in crate::encoders) fn activate(&self) -> Result<(), CudaError> {
         let mut held = self.context.lock();
         let context = match *held {
-            Some(context) => context as Context,
+            Some(context) => context as CudaContext,
             None => {
-                let mut context: Context = std::ptr::null_mut();
+                let mut context: CudaContext = std::ptr::null_mut();
                 // SAFETY: writes one pointer; the device is one that the driver named.
                 self.check("cuDevicePrimaryCtxRetain", unsafe {
                     (self.functions.retain_context)(&raw mut context, self.number)

@@ -15,7 +15,7 @@ struct ApiBase {
     get_version_string: unsafe extern "C" fn() -> *const c_char,
 }
 
-/// What a library says of itself.
+/// Description that a library gives of itself.
 pub(in crate::encoders) struct Told {
     /// `None` if it tells none, or none that can be read.
     pub version: Option<String>,

@@ -45,9 +45,9 @@ pub enum LibraryError {
     WrongArchitecture {
         /// Which file.
         path: PathBuf,
-        /// What it is built for.
+        /// Processor that it is built for.
         found: String,
-        /// What it should be built for.
+        /// Processor that it should be built for.
         expected: &'static str,
     },
     /// The system's loader refuses it.
@@ -55,7 +55,7 @@ pub enum LibraryError {
     Refused {
         /// Which file.
         path: PathBuf,
-        /// What the loader says.
+        /// The message of the loader.
         message: String,
     },
     /// A library, but another one.
@@ -64,13 +64,13 @@ pub enum LibraryError {
         /// Which file.
         path: PathBuf,
     },
-    /// It does not say which version it is.
+    /// The library does not tell its version.
     #[error("{path} does not tell its version")]
     NoVersion {
         /// Which file.
         path: PathBuf,
     },
-    /// It is older than what Engram needs.
+    /// The library is older than Engram needs.
     #[error("{path} is ONNX Runtime {found}, at least {minimum} is needed")]
     TooOld {
         /// Which file.
@@ -80,12 +80,12 @@ pub enum LibraryError {
         /// The oldest that will do.
         minimum: String,
     },
-    /// It passed every check, and its own start-up failed.
+    /// The library passed every check, but its own start-up failed.
     #[error("{path} does not start: {message}")]
     Start {
         /// Which file.
         path: PathBuf,
-        /// What it says.
+        /// The message of the library.
         message: String,
     },
     /// The process has loaded another one; there can be only one.

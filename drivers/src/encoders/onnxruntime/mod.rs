@@ -73,7 +73,7 @@ impl OnnxRuntime {
     }
 }
 
-/// What the library says is for whoever looks into a failure; the failure itself is returned by the call.
+/// Logs the messages of the library for debugging; the failure itself is returned by the call.
 fn log(level: LogLevel, category: &str, message: &str) {
     match level {
         LogLevel::Fatal | LogLevel::Error | LogLevel::Warning => tracing::debug!(category, "onnxruntime: {message}"),
@@ -109,7 +109,7 @@ impl Backend for OnnxRuntime {
     }
 }
 
-/// What the library says of a tensor; `None` if its elements cannot cross the border.
+/// Converts the library's description of a tensor; `None` if its elements are of an unsupported type.
 fn spec(outlet: &ort::value::Outlet) -> Option<TensorSpec> {
     let ValueType::Tensor { ty, shape, .. } = outlet.dtype() else { return None };
     let element = match ty {

@@ -32,7 +32,7 @@ pub enum Provider {
 }
 
 impl Provider {
-    /// As it stands in the backend's name.
+    /// Returns the part of the backend's name.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Cuda { .. } => "cuda",

@@ -7,14 +7,14 @@ use std::time::Duration;
 use super::{BANDS, HOP, LogMel, PATCH, PATCH_HOP, RATE, SoundClassifier};
 use crate::encoders::EncoderError;
 
-/// A block that begins this much earlier or later than the one before ended does not belong to it.
-const TOLERANCE: Duration = Duration::from_millis(40);
-/// A patch stands for its middle half: neighbours, half in each other, then meet without a gap.
-const MARGIN: Duration = Duration::from_millis(240);
-/// How long a patch is.
-const LENGTH: Duration = Duration::from_millis(960);
-/// Patches whose embeddings wait for the end of their segment.
-const EMBEDDINGS: usize = 128;
+/// Difference between the end of one block and the begin of the next above which they do not belong together.
+const MAX_JUMP: Duration = Duration::from_millis(40);
+/// Part of a patch at each end that is not reported. Patches overlap by half, so their middle halves meet without a gap.
+const PATCH_MARGIN: Duration = Duration::from_millis(240);
+/// Length of a patch.
+const PATCH_LENGTH: Duration = Duration::from_millis(960);
+/// Maximum number of patch embeddings that wait for the end of their segment.
+const MAX_EMBEDDINGS: usize = 128;
 
 /// A stretch in which one kind of sound is heard.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,7 +76,7 @@ impl SoundDetector {
     /// # Errors
     /// If the model fails; that patch is lost and what follows is not.
     pub fn push(&mut self, stream: Duration, samples: &[f32]) -> Result<(), EncoderError> {
-        if self.samples == 0 || stream.abs_diff(self.position()) > TOLERANCE {
+        if self.samples == 0 || stream.abs_diff(self.position()) > MAX_JUMP {
             self.restart(stream);
         }
         let rows = &mut self.rows;
@@ -94,7 +94,7 @@ impl SoundDetector {
         result
     }
 
-    /// What was heard before `boundary`. A sound across it is cut there and goes on behind it.
+    /// Returns the sounds before `boundary`. A sound across it is cut there and continues behind it.
     pub fn take_until(&mut self, boundary: Duration) -> Vec<SoundInterval> {
         let mut taken = Vec::new();
         self.closed.retain_mut(|interval| {
@@ -145,8 +145,8 @@ impl SoundDetector {
         let begin = self.origin + Duration::from_millis(self.behind * (HOP as u64 * 1000 / u64::from(RATE)));
         let thresholds = self.model.thresholds();
         // What is heard from the very begin on began there.
-        let start = if self.behind == 0 { begin } else { begin + MARGIN };
-        let end = begin + LENGTH - MARGIN;
+        let start = if self.behind == 0 { begin } else { begin + PATCH_MARGIN };
+        let end = begin + PATCH_LENGTH - PATCH_MARGIN;
         for (class, score) in scores.classes.into_iter().enumerate().filter(|(_, score)| *score >= thresholds.keep) {
             if let Some(interval) = self.open.get_mut(&class) {
                 interval.end = end;
@@ -162,10 +162,10 @@ impl SoundDetector {
             self.open.iter().filter(|(_, interval)| ended(interval)).map(|(class, _)| *class).collect();
         self.closed.extend(over.iter().filter_map(|class| self.open.remove(class)));
         if let Some(embedding) = scores.embedding {
-            if self.embeddings.len() >= EMBEDDINGS {
+            if self.embeddings.len() >= MAX_EMBEDDINGS {
                 self.embeddings.pop_front();
             }
-            self.embeddings.push_back((begin + LENGTH / 2, embedding));
+            self.embeddings.push_back((begin + PATCH_LENGTH / 2, embedding));
         }
         Ok(())
     }
@@ -286,7 +286,7 @@ mod tests {
             detector.push(Duration::from_secs(second), &silence).unwrap();
         }
         assert!(detector.open.is_empty() && detector.closed.is_empty());
-        assert!(detector.rows.len() < 2 * PATCH * BANDS && detector.embeddings.len() <= EMBEDDINGS);
+        assert!(detector.rows.len() < 2 * PATCH * BANDS && detector.embeddings.len() <= MAX_EMBEDDINGS);
     }
 
     #[test]

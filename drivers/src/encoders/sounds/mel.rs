@@ -6,7 +6,7 @@ use std::sync::Arc;
 use realfft::num_complex::Complex;
 use realfft::{RealFftPlanner, RealToComplex};
 
-/// Samples a second that the spectra are made of.
+/// Sample rate of the spectra, in Hz.
 pub(crate) const RATE: u32 = 16_000;
 /// Samples of a frame, and from one frame to the next.
 pub(crate) const FRAME: usize = 400;
@@ -15,11 +15,11 @@ pub(crate) const HOP: usize = 160;
 const FFT: usize = 512;
 /// Bands of a frame.
 pub(crate) const BANDS: usize = 64;
-/// The edges of the lowest and the highest band, in Hz.
-const LOWEST: f64 = 125.0;
-const HIGHEST: f64 = 7500.0;
-/// Added before the logarithm, so that silence has one.
-const OFFSET: f32 = 0.001;
+/// Edges of the lowest and the highest band, in Hz.
+const MIN_HZ: f64 = 125.0;
+const MAX_HZ: f64 = 7500.0;
+/// Offset before the logarithm, so that silence has one.
+const LOG_OFFSET: f32 = 0.001;
 
 /// Turns samples of 16 kHz into one row of [`BANDS`] log energies every 10 ms, as they come in.
 ///
@@ -28,7 +28,7 @@ const OFFSET: f32 = 0.001;
 pub(crate) struct LogMel {
     transform: Arc<dyn RealToComplex<f32>>,
     window: Vec<f32>,
-    /// For each band the first spectral line and the weights from there on.
+    /// First spectral line of each band, and the weights from there on.
     bands: Vec<(usize, Vec<f32>)>,
     pending: VecDeque<f32>,
     frame: Vec<f32>,
@@ -83,7 +83,7 @@ impl LogMel {
         std::array::from_fn(|band| {
             let (first, weights) = &self.bands[band];
             let energy: f32 = weights.iter().zip(&spectrum[*first..]).map(|(weight, line)| weight * line.norm()).sum();
-            (energy + OFFSET).ln()
+            (energy + LOG_OFFSET).ln()
         })
     }
 }
@@ -93,7 +93,7 @@ fn mel(hertz: f64) -> f64 {
 }
 
 fn bands() -> Vec<(usize, Vec<f32>)> {
-    let (low, high) = (mel(LOWEST), mel(HIGHEST));
+    let (low, high) = (mel(MIN_HZ), mel(MAX_HZ));
     let edge = |at: usize| low + (high - low) * at as f64 / (BANDS + 1) as f64;
     let line = |at: usize| mel(at as f64 * f64::from(RATE) / FFT as f64);
     (0..BANDS)
@@ -132,8 +132,8 @@ mod tests {
         let whole = rows(&tone, 4000);
         assert_eq!(whole, rows(&tone, 7));
         let loudest = (0..BANDS).max_by(|a, b| whole[5][*a].total_cmp(&whole[5][*b])).unwrap();
-        let centre = mel(LOWEST) + (mel(HIGHEST) - mel(LOWEST)) * (loudest + 1) as f64 / 65.0;
-        assert!((centre - mel(1000.0)).abs() < (mel(HIGHEST) - mel(LOWEST)) / 65.0);
+        let centre = mel(MIN_HZ) + (mel(MAX_HZ) - mel(MIN_HZ)) * (loudest + 1) as f64 / 65.0;
+        assert!((centre - mel(1000.0)).abs() < (mel(MAX_HZ) - mel(MIN_HZ)) / 65.0);
     }
 
     #[test]

@@ -21,23 +21,23 @@ pub(crate) const PATCH: usize = 96;
 /// Rows from one patch to the next: each is half in the one before.
 pub(crate) const PATCH_HOP: usize = 48;
 
-/// What a model makes of 0.96 s of sound.
+/// Output of a model for 0.96 s of sound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SoundScores {
     /// One score per class, 0 to 1, each on its own.
     pub classes: Vec<f32>,
-    /// Where the sound lies in the model's space, unit L2 norm; `None` for silence without direction.
+    /// Embedding of the sound, unit L2 norm; `None` for silence without direction.
     pub embedding: Option<Vec<f32>>,
 }
 
-/// When a class counts as heard.
+/// Thresholds at which a class counts as heard.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SoundThresholds {
     /// One that never reaches this score is not told.
     pub tell: f32,
     /// A sound begins at or above this score.
     pub begin: f32,
-    /// It goes on while the score is not below this.
+    /// Score down to which a sound continues.
     pub keep: f32,
     /// Shorter gaps do not end it.
     pub gap: Duration,
@@ -48,7 +48,7 @@ pub trait SoundClassifier: Encoder<[f32], SoundScores> {
     /// Class names in the order of the scores.
     fn labels(&self) -> &[Arc<str>];
 
-    /// When a class counts as heard, calibrated for this model.
+    /// Returns the thresholds at which a class counts as heard, calibrated for this model.
     fn thresholds(&self) -> SoundThresholds;
 
     /// Name of the space of the embeddings.
@@ -94,7 +94,7 @@ impl Yamnet {
                 keep: parameter("keep")?,
                 gap: Duration::from_secs_f32(parameter("gap_ms")?.clamp(0.0, 60_000.0) / 1000.0),
             },
-            space: Space::of(entry)?,
+            space: Space::from_entry(entry)?,
         })
     }
 }

@@ -14,17 +14,17 @@ pub use whisper::Whisper;
 use super::{Encoder, EncoderError};
 use crate::models::InstalledModel;
 
-/// What `runtime` says of models that whisper.cpp runs.
+/// Value of `runtime` for models that whisper.cpp runs.
 pub(super) const WHISPER: &str = "whisper";
 
 /// A word, and when it was said.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpokenWord {
-    /// As it is written, with its punctuation.
+    /// The word as it is written, with its punctuation.
     pub text: String,
-    /// From the begin of the samples.
+    /// Begin, counted from the first sample.
     pub start: Duration,
-    /// From the begin of the samples.
+    /// End, counted from the first sample.
     pub end: Duration,
     /// 0 to 1.
     pub confidence: f32,

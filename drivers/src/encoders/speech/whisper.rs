@@ -13,14 +13,14 @@ use crate::encoders::{Encoder, EncoderError};
 use crate::models::{InstalledModel, Part};
 
 const RATE: usize = 16_000;
-/// whisper.cpp passes over what is shorter than a second: silence makes it long enough.
-const SHORTEST: usize = RATE * 11 / 10;
+/// Minimum number of samples. whisper.cpp ignores less than a second, so silence is appended.
+const MIN_SAMPLES: usize = RATE * 11 / 10;
 /// "ggml", as a number.
 const MAGIC: u32 = 0x6767_6d6c;
 /// Numbers that tell how large the model is.
 const SIZES: usize = 11;
-/// The model's window.
-const LONGEST: usize = RATE * 30;
+/// Number of samples of the model's window.
+const WINDOW_SAMPLES: usize = RATE * 30;
 
 /// Whisper (Radford et al. 2022, "Robust Speech Recognition via Large-Scale Weak Supervision") run by whisper.cpp, with a
 /// time for every word from the probabilities of its time tokens.
@@ -141,12 +141,12 @@ impl Encoder<[f32], Vec<SpokenWord>> for Whisper {
     }
 
     fn encode(&self, samples: &[f32]) -> Result<Vec<SpokenWord>, EncoderError> {
-        if samples.len() > LONGEST {
+        if samples.len() > WINDOW_SAMPLES {
             return Err(EncoderError::input(&self.model, "more than half a minute of sound at once"));
         }
         let length = Duration::from_secs_f64(samples.len() as f64 / RATE as f64);
         let mut padded = samples.to_vec();
-        padded.resize(samples.len().max(SHORTEST), 0.0);
+        padded.resize(samples.len().max(MIN_SAMPLES), 0.0);
         let mut state = self.state.lock();
         state
             .full(self.parameters(), &padded)

@@ -39,7 +39,7 @@ impl TensorRt {
     /// By stage; see [`TensorRtError`].
     pub fn open(options: TensorRtOptions) -> Result<Self, TensorRtError> {
         let (device, library) = library::open(&options)?;
-        let platform = Platform::of(&library, device.facts());
+        let platform = Platform::from_device(&library, device.facts());
         let cache = EngineCache::new(options.cache.clone(), options.cache_mib << 20);
         let name =
             format!("{} on {}", library.version().to_string().replace("TensorRT", "tensorrt"), device.facts().name);
@@ -53,7 +53,7 @@ impl TensorRt {
         format!("{} ({})", self.library.version(), self.library.file().display())
     }
 
-    /// What it runs on, for people.
+    /// Returns a description of the platform, for people.
     pub fn describe_device(&self) -> String {
         let facts = self.device.facts();
         let (major, minor) = facts.capability;

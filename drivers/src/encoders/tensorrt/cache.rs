@@ -17,8 +17,8 @@ use super::TensorRtError;
 const MAGIC: &[u8; 8] = b"ENGRPLAN";
 const VERSION: u32 = 1;
 const HEADER: usize = 8 + 4 + 4 + 8 + 32;
-/// Largest file that is read: no engine of an encoder comes near.
-const LARGEST: u64 = 8 << 30;
+/// Maximum size of a file that is read. No engine of an encoder comes near it.
+const MAX_FILE_BYTES: u64 = 8 << 30;
 const ENGINE: &str = "engine";
 
 /// A directory of engines.
@@ -42,12 +42,12 @@ impl EngineCache {
         TensorRtError::Cache { path: path.to_path_buf(), message: message.to_string() }
     }
 
-    /// Where something of that name lies.
+    /// Returns the path of the file with that name.
     pub(super) fn path(&self, name: &str, extension: &str) -> PathBuf {
         self.directory.join(format!("{name}.{extension}"))
     }
 
-    /// Waits for whoever else works on this engine.
+    /// Waits for another process that builds this engine.
     pub(super) fn lock(&self, name: &str) -> Result<Locked, TensorRtError> {
         fs::create_dir_all(&self.directory).map_err(|error| Self::error(&self.directory, error))?;
         let path = self.path(name, "lock");
@@ -170,7 +170,7 @@ fn read(path: &Path, key: &str) -> Result<Option<Vec<u8>>, String> {
         Err(error) => return Err(error.to_string()),
     };
     let bytes = file.metadata().map_err(|error| error.to_string())?.len();
-    if bytes > LARGEST {
+    if bytes > MAX_FILE_BYTES {
         return Err(format!("{bytes} bytes are no engine"));
     }
     let mut content = Vec::with_capacity(bytes as usize);

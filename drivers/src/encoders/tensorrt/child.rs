@@ -8,13 +8,13 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::work::{ChildMessage, MARK, Request};
+use super::work::{ChildMessage, LINE_PREFIX, Request};
 use super::{BuilderCommand, TensorRtError};
 
-/// How often a build that is under way is told of.
+/// Interval at which a build in progress is reported.
 const HEARTBEAT: Duration = Duration::from_secs(1);
-/// What is kept of what the child complained of.
-const LAST_WORDS: usize = 600;
+/// Maximum length of the child's error output that is kept, in characters.
+const MAX_ERROR_CHARS: usize = 600;
 
 /// How far a build is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct BuildStage {
     pub stage: String,
     /// How much of it is done, where the library tells: TensorRT from 10 on, while it builds. It builds in phases, and each counts anew.
     pub percent: Option<u8>,
-    /// Since it began.
+    /// Time since it began.
     pub elapsed: Duration,
 }
 
@@ -101,7 +101,7 @@ fn ended(child: &mut Child, kill: bool) -> std::io::Result<ExitStatus> {
 fn follow(stdout: ChildStdout, sender: SyncSender<ChildMessage>) -> JoinHandle<()> {
     std::thread::spawn(move || {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            let Some((_, json)) = line.split_once(MARK) else { continue };
+            let Some((_, json)) = line.split_once(LINE_PREFIX) else { continue };
             if let Ok(said) = serde_json::from_str(json)
                 && sender.send(said).is_err()
             {
@@ -117,7 +117,7 @@ fn last_words(mut stderr: ChildStderr) -> JoinHandle<String> {
         let mut block = [0; 4096];
         while let Ok(read @ 1..) = stderr.read(&mut block) {
             kept.extend_from_slice(&block[..read]);
-            let surplus = kept.len().saturating_sub(LAST_WORDS);
+            let surplus = kept.len().saturating_sub(MAX_ERROR_CHARS);
             kept.drain(..surplus);
         }
         String::from_utf8_lossy(&kept).trim().replace('\n', "; ")

@@ -12,13 +12,13 @@ pub enum TensorRtError {
         "TensorRT is not there ({message}): install libnvinfer and libnvonnxparser, or name it in models.tensorrt.library"
     )]
     LibMissing {
-        /// What the loader says of each name that was tried.
+        /// The loader's message for each name that was tried.
         message: String,
     },
     /// No NVIDIA driver, or no device of it. TensorRT is not touched then: without a driver it crashes.
     #[error("there is no NVIDIA GPU to use ({message}): check the driver, and that this user may open /dev/nvidia*")]
     DriverMissing {
-        /// What the loader or the driver says.
+        /// The message of the loader or the driver.
         message: String,
     },
     /// A library whose interface is not known. Calling it would be undefined.
@@ -34,19 +34,19 @@ pub enum TensorRtError {
     /// The library does not take an engine, also not after it was built anew.
     #[error("TensorRT does not take the engine ({message}): `engram models build --fresh` builds it anew")]
     PlanRejected {
-        /// What the library says.
+        /// The message of the library.
         message: String,
     },
     /// The parser does not understand the graph.
     #[error("TensorRT cannot read the graph ({message}): set the role to \"cpu\" in [models.backends]")]
     ParseFailed {
-        /// What the parser says.
+        /// The message of the parser.
         message: String,
     },
     /// The builder gave no engine.
     #[error("TensorRT built no engine ({message})")]
     BuildFailed {
-        /// What it says.
+        /// The message.
         message: String,
     },
     /// Memory did not suffice to build or to run.
@@ -54,7 +54,7 @@ pub enum TensorRtError {
         "memory did not suffice ({message}): lower models.tensorrt.workspace_mib, or build while nothing else runs"
     )]
     OutOfMemory {
-        /// What the library says, or how the builder ended.
+        /// The message of the library, or how the builder ended.
         message: String,
     },
     /// A tensor or its shape is not what the engine takes.
@@ -66,7 +66,7 @@ pub enum TensorRtError {
     /// A run failed.
     #[error("the run failed on the GPU: {message}")]
     ExecFailed {
-        /// What failed.
+        /// The failed operation.
         message: String,
     },
     /// The small network of the self-check came out wrong: this library is not used.
@@ -74,13 +74,13 @@ pub enum TensorRtError {
         "the self-check failed ({message}): this TensorRT is not used; set models.backend to \"cpu\" and report the version"
     )]
     SelfCheck {
-        /// What came out.
+        /// The output.
         message: String,
     },
     /// The options do not go together.
     #[error("{message}")]
     Unsupported {
-        /// What does not go, and what does.
+        /// What is not supported, and what is.
         message: String,
     },
     /// The cache of engines cannot be used.

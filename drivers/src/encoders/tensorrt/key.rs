@@ -10,16 +10,16 @@ use crate::encoders::ffi::cuda::DeviceFacts;
 use crate::encoders::ffi::nvinfer::Library;
 use crate::models::ShapeRange;
 
-/// Version of what we do to an engine: change it where the same key would name another one.
+/// Version of how engines are made here. Increase it if the same key would name another engine.
 const FORMAT: u32 = 1;
-/// JetPack's own version. Engines are known not to survive it though TensorRT's version stays.
-const L4T: &str = "/etc/nv_tegra_release";
+/// File with JetPack's version. Engines do not survive an update of JetPack, even if TensorRT's version stays.
+const L4T_RELEASE_FILE: &str = "/etc/nv_tegra_release";
 
 /// The machine's side of the key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Platform {
     format: u32,
-    /// With all four numbers where the library tells them.
+    /// Version with all four numbers, if the library tells them.
     tensorrt: String,
     /// Name and size of the library's file: a patched build may carry the same numbers.
     library: String,
@@ -30,11 +30,11 @@ pub(super) struct Platform {
 }
 
 impl Platform {
-    pub(super) fn of(library: &Library, device: &DeviceFacts) -> Self {
+    pub(super) fn from_device(library: &Library, device: &DeviceFacts) -> Self {
         let file = std::fs::canonicalize(library.file()).unwrap_or_else(|_| library.file().to_path_buf());
         let bytes = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let l4t = std::fs::read_to_string(L4T).ok();
+        let l4t = std::fs::read_to_string(L4T_RELEASE_FILE).ok();
         Self {
             format: FORMAT,
             tensorrt: library.version().to_string(),
@@ -74,7 +74,7 @@ impl EngineKey {
         }
     }
 
-    /// As the cached file carries it.
+    /// Returns the key in the form stored in the cached file.
     pub(super) fn text(&self) -> String {
         serde_json::to_string(self).expect("a key is plain data")
     }

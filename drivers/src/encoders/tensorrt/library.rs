@@ -8,7 +8,7 @@ use crate::encoders::ffi::cuda::Device;
 use crate::encoders::ffi::nvinfer::{Kind, Library};
 use crate::encoders::onnxruntime::check_header;
 
-/// Majors in the order in which they are looked for: what JetPack 6 and 7 carry, what JetPack 5 does, what comes next.
+/// Major versions in search order: that of JetPack 6 and 7, that of JetPack 5, and the next one.
 const MAJORS: [u32; 3] = [10, 8, 11];
 const RTX: &str = "libtensorrt_rtx.so.1";
 
@@ -41,7 +41,7 @@ pub(super) fn find(named: Option<&Path>, allow_rtx: bool) -> Result<Arc<Library>
     Err(failure.unwrap_or_else(|| TensorRtError::LibMissing { message: "no name to look for".to_owned() }))
 }
 
-/// Where the parser of a library may be, best first.
+/// Returns where the parser of a library may be, best first.
 pub(super) fn parsers(library: &Library, named: Option<&Path>) -> Vec<PathBuf> {
     if let Some(path) = named {
         return vec![path.to_path_buf()];

@@ -16,7 +16,7 @@ pub struct TensorRtOptions {
     pub allow_rtx: bool,
     /// Which GPU, as the driver counts.
     pub device: i32,
-    /// What engines calculate with.
+    /// Number format of engines.
     pub precision: Precision,
     /// Core of the DLA that engines are built for, with the GPU for what it cannot do.
     pub dla: Option<i32>,
@@ -28,7 +28,7 @@ pub struct TensorRtOptions {
     pub cache_mib: u64,
     /// How long a build may take.
     pub patience: Duration,
-    /// What builds engines.
+    /// Program that builds engines.
     pub builder: BuilderCommand,
 }
 

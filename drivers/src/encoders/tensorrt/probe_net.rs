@@ -5,8 +5,8 @@ use crate::models::ShapeRange;
 const WIDTH: usize = 4;
 const A: [f32; WIDTH] = [0.5, -2.0, 3.0, 1.0];
 const B: [f32; WIDTH] = [1.0, 0.25, -4.0, 0.0];
-/// Rows it is built for.
-const MOST_ROWS: i64 = 8;
+/// Number of rows that the network is built for.
+const MAX_ROWS: i64 = 8;
 
 /// Its one input.
 pub(super) const INPUT: &str = "x";
@@ -14,7 +14,7 @@ pub(super) const INPUT: &str = "x";
 /// The shapes to build it for.
 pub(super) fn profile() -> ShapeRange {
     let rows = |rows| vec![rows, WIDTH as i64];
-    ShapeRange { name: INPUT.to_owned(), min: rows(1), opt: rows(2), max: rows(MOST_ROWS) }
+    ShapeRange { name: INPUT.to_owned(), min: rows(1), opt: rows(2), max: rows(MAX_ROWS) }
 }
 
 /// Rows that reach both branches of every column.
@@ -22,7 +22,7 @@ pub(super) fn input(rows: usize) -> Vec<f32> {
     (0..rows * WIDTH).map(|at| (at as f32 * 0.75 - 2.0) * if at % 3 == 0 { -1.0 } else { 1.0 }).collect()
 }
 
-/// What must come out.
+/// Returns the expected output.
 pub(super) fn answer(input: &[f32]) -> Vec<f32> {
     input.iter().enumerate().map(|(at, x)| (A[at % WIDTH] * x + B[at % WIDTH]).max(0.0)).collect()
 }

@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{Precision, TensorRtError, library, probe_net};
 use crate::encoders::ffi::cuda::Device;
-use crate::encoders::ffi::nvinfer::{BuildRequest, Execution, Kind, Library, Step};
+use crate::encoders::ffi::nvinfer::{BuildRequest, BuildStep, Execution, Kind, Library};
 use crate::models::ShapeRange;
 
-/// In front of every line that is meant for the parent: libraries write to standard output as they like.
-pub(super) const MARK: &str = "engram-engine ";
-/// Scratch memory of the self-check.
-const SMALL_WORKSPACE: usize = 64 << 20;
-/// How far from the arithmetic on the processor an answer may be. TensorRT may use TF32.
+/// Prefix of every line for the parent. Libraries write to standard output as they like.
+pub(super) const LINE_PREFIX: &str = "engram-engine ";
+/// Scratch memory of the self-check, in bytes.
+const CHECK_WORKSPACE: usize = 64 << 20;
+/// Maximum difference from the arithmetic of the processor. TensorRT may use TF32.
 const TOLERANCE: f32 = 1e-2;
 
-/// What the parent asks for, as one JSON object on standard input.
+/// Request of the parent, as one JSON object on standard input.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Request {
     pub library: PathBuf,
@@ -42,16 +42,16 @@ pub(super) enum Task {
         workspace_mib: u64,
         /// Read if it is there, written at the end.
         timing: PathBuf,
-        /// Where the plan goes, without any header.
+        /// Path of the plan, which is written without any header.
         plan: PathBuf,
     },
 }
 
-/// What the child says, a line each.
+/// Message of the child, one a line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum ChildMessage {
     Stage(String),
-    /// Of what the library is at.
+    /// Progress of the library.
     Percent(u8),
     Done,
     Failed(TensorRtError),
@@ -79,20 +79,20 @@ pub fn work(input: &mut dyn Read, output: &mut (dyn Write + Send)) -> std::io::R
     let say = |said: &ChildMessage| -> std::io::Result<()> {
         let line = serde_json::to_string(said).map_err(std::io::Error::other)?;
         let mut output = output.lock();
-        writeln!(output, "{MARK}{line}")?;
+        writeln!(output, "{LINE_PREFIX}{line}")?;
         output.flush()
     };
     let outcome = perform(&request, &|step| {
         let said = match step {
-            Step::Stage(stage) => ChildMessage::Stage(stage.to_owned()),
-            Step::Percent(percent) => ChildMessage::Percent(percent),
+            BuildStep::Stage(stage) => ChildMessage::Stage(stage.to_owned()),
+            BuildStep::Percent(percent) => ChildMessage::Percent(percent),
         };
         say(&said).unwrap_or_default();
     });
     say(&outcome.map_or_else(ChildMessage::Failed, |()| ChildMessage::Done))
 }
 
-fn perform(request: &Request, tell: &(dyn Fn(Step) + Sync)) -> Result<(), TensorRtError> {
+fn perform(request: &Request, tell: &(dyn Fn(BuildStep) + Sync)) -> Result<(), TensorRtError> {
     let device = Device::open(request.driver.as_deref(), request.device);
     let library = library::find(Some(&request.library), request.allow_rtx)?;
     let device = match device {
@@ -126,7 +126,7 @@ fn perform(request: &Request, tell: &(dyn Fn(Step) + Sync)) -> Result<(), Tensor
                 },
                 tell,
             )?;
-            tell(Step::Stage("writing"));
+            tell(BuildStep::Stage("writing"));
             fs::write(plan, &built.plan).map_err(|error| io(plan, &error))?;
             if !built.timing.is_empty() && built.timing != measured {
                 let part = timing.with_extension(format!("part-{}", std::process::id()));
@@ -147,7 +147,7 @@ fn self_check(
     library: &Arc<Library>,
     device: &Arc<Device>,
     parsers: &[PathBuf],
-    tell: &(dyn Fn(Step) + Sync),
+    tell: &(dyn Fn(BuildStep) + Sync),
 ) -> Result<(), TensorRtError> {
     device.activate()?;
     let onnx = probe_net::onnx();
@@ -156,13 +156,13 @@ fn self_check(
         path: Path::new(""),
         parser: parsers,
         profiles: &[probe_net::profile()],
-        workspace_bytes: SMALL_WORKSPACE,
+        workspace_bytes: CHECK_WORKSPACE,
         precision: Precision::Fp32,
         dla: None,
         timing: &[],
     };
     let built = library.build(&request, tell)?;
-    tell(Step::Stage("running"));
+    tell(BuildStep::Stage("running"));
     let mut execution = Execution::load(library, device, &built.plan)?;
     let wrong = |message: String| TensorRtError::SelfCheck { message };
     let place = execution.tensors().iter().position(|tensor| tensor.input && tensor.name() == probe_net::INPUT);

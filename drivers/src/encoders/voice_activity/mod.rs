@@ -18,7 +18,7 @@ pub(crate) const WINDOW: usize = 512;
 pub(crate) const CONTEXT: usize = 64;
 const STATE: usize = 2 * 128;
 
-/// What the model remembers of the windows before; all zero at the begin of a stream.
+/// State of the model from the windows before; all zero at the begin of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VoiceState(Box<[f32; STATE]>);
 
@@ -33,22 +33,22 @@ impl Default for VoiceState {
 pub struct VoiceWindow {
     /// 64 samples of the window before and 512 new ones, 16 kHz, -1 to 1.
     pub samples: [f32; CONTEXT + WINDOW],
-    /// As the window before left it.
+    /// State that the window before left.
     pub state: VoiceState,
 }
 
-/// What the model makes of a window.
+/// Output of the model for a window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VoiceStep {
     /// That somebody speaks in it, 0 to 1.
     pub probability: f32,
-    /// For the next window.
+    /// State for the next window.
     pub state: VoiceState,
 }
 
 /// Says of one window after the other whether somebody speaks.
 pub trait VoiceActivity: Encoder<VoiceWindow, VoiceStep> {
-    /// Where speech begins and ends, calibrated for this model.
+    /// Returns the thresholds at which speech begins and ends, calibrated for this model.
     fn thresholds(&self) -> SpeechThresholds;
 }
 
@@ -65,7 +65,7 @@ impl SileroVad {
     /// # Errors
     /// If it cannot be loaded, or the entry lacks a threshold.
     pub fn load(installed: &InstalledModel, backend: &dyn Backend, threads: usize) -> Result<Self, EncoderError> {
-        let thresholds = SpeechThresholds::of(&installed.entry).map_err(EncoderError::Entry)?;
+        let thresholds = SpeechThresholds::from_entry(&installed.entry).map_err(EncoderError::Entry)?;
         let graph = Mutex::new(backend.load(installed, threads)?);
         Ok(Self { graph, model: installed.entry.name.clone(), thresholds })
     }

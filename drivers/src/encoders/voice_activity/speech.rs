@@ -9,7 +9,7 @@ use crate::models::ModelEntry;
 /// the clocks have drifted apart.
 const TOLERANCE: Duration = Duration::from_millis(40);
 
-/// Where speech begins and ends.
+/// Thresholds at which speech begins and ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpeechThresholds {
     /// Speech begins in a window at or above this probability.
@@ -25,7 +25,7 @@ pub struct SpeechThresholds {
 }
 
 impl SpeechThresholds {
-    pub(super) fn of(entry: &ModelEntry) -> Result<Self, String> {
+    pub(super) fn from_entry(entry: &ModelEntry) -> Result<Self, String> {
         let millis = |name: &str| Ok::<_, String>(Duration::from_secs_f32(entry.parameter(name)?.max(0.0) / 1000.0));
         Ok(Self {
             speech: entry.parameter("speech")?,
@@ -64,7 +64,7 @@ pub struct SpeechDetector {
 #[derive(Debug, Clone, Copy)]
 struct OpenSpeech {
     start: Duration,
-    /// Where the pause began that may end it.
+    /// Begin of the pause that may end it.
     pause: Option<Duration>,
     sum: f32,
     windows: u32,

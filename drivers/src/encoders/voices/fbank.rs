@@ -52,7 +52,7 @@ fn mel(hertz: f64) -> f64 {
     1127.0 * (hertz / 700.0).ln_1p()
 }
 
-/// For each band the first spectral line and the weights from there on.
+/// Returns the first spectral line of each band, and the weights from there on.
 fn bands() -> Vec<(usize, Vec<f32>)> {
     let step = (mel(HIGHEST) - mel(LOWEST)) / (BANDS + 1) as f64;
     let line = |at: usize| mel(at as f64 * RATE / FFT as f64);

@@ -15,7 +15,7 @@ use super::{Backend, Encoder, EncoderError, Graph, TensorView, VectorEncoder};
 use crate::models::{InstalledModel, ModelEntry};
 use fbank::{BANDS, filter_bank};
 
-/// When voices can be told apart.
+/// Thresholds at which voices can be told apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VoiceThresholds {
     /// Shorter speech says too little of a voice.
@@ -25,7 +25,7 @@ pub struct VoiceThresholds {
 }
 
 impl VoiceThresholds {
-    fn of(entry: &ModelEntry) -> Result<Self, EncoderError> {
+    fn from_entry(entry: &ModelEntry) -> Result<Self, EncoderError> {
         let parameter = |name: &str| entry.parameter(name).map_err(EncoderError::Entry);
         let shortest = Duration::from_secs_f32(parameter("shortest_ms")?.clamp(0.0, 60_000.0) / 1000.0);
         Ok(Self { shortest, same: parameter("same")? })
@@ -62,8 +62,8 @@ impl SpeakerEncoder {
         Ok(Self {
             graph: Mutex::new(backend.load(installed, threads)?),
             model: entry.name.clone(),
-            space: Space::of(entry)?,
-            thresholds: VoiceThresholds::of(entry)?,
+            space: Space::from_entry(entry)?,
+            thresholds: VoiceThresholds::from_entry(entry)?,
         })
     }
 }

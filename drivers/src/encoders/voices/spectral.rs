@@ -9,10 +9,10 @@ use crate::models::ModelEntry;
 /// Cepstral coefficients that are used; the zeroth is loudness.
 const FIRST: usize = 1;
 const LAST: usize = 19;
-/// The share of rows that are left out as pauses, the quietest ones.
-const PAUSES: f32 = 0.35;
-/// Loudness that every stretch is brought to: distance to the microphone is no part of a voice.
-const LEVEL: f32 = 0.05;
+/// Share of rows that are left out as pauses, the quietest ones.
+const PAUSE_SHARE: f32 = 0.35;
+/// Loudness to which every stretch is normalised. The distance to the microphone is no part of a voice.
+const TARGET_LEVEL: f32 = 0.05;
 
 /// Means and deviations of mel-frequency cepstral coefficients 1 to 19 over a stretch, weighted by their number so that the
 /// high ones count: statistics of a voice's colour, not a learnt encoder. It tells a few voices in one room apart (4
@@ -29,12 +29,12 @@ impl SpectralVoice {
     /// # Errors
     /// If the entry lacks its space, other dimensions than 38, or the thresholds.
     pub fn new(entry: &ModelEntry) -> Result<Self, EncoderError> {
-        let space = Space::of(entry)?;
+        let space = Space::from_entry(entry)?;
         let dimensions = 2 * (LAST - FIRST + 1);
         if space.dimensions != dimensions {
             return Err(EncoderError::Entry(format!("{}: expected dimensions = {dimensions}", entry.name)));
         }
-        Ok(Self { model: entry.name.clone(), space, thresholds: VoiceThresholds::of(entry)? })
+        Ok(Self { model: entry.name.clone(), space, thresholds: VoiceThresholds::from_entry(entry)? })
     }
 }
 
@@ -45,12 +45,12 @@ impl Encoder<[f32], Vec<f32>> for SpectralVoice {
 
     fn encode(&self, samples: &[f32]) -> Result<Vec<f32>, EncoderError> {
         let energy = samples.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>() / samples.len().max(1) as f64;
-        let gain = LEVEL / (energy.sqrt() as f32).max(1e-9);
+        let gain = TARGET_LEVEL / (energy.sqrt() as f32).max(1e-9);
         let levelled: Vec<f32> = samples.iter().map(|sample| sample * gain).collect();
         let mut rows: Vec<[f32; BANDS]> = Vec::new();
         LogMel::default().push(&levelled, |row| rows.push(*row));
         rows.sort_by(|a, b| a.iter().sum::<f32>().total_cmp(&b.iter().sum()));
-        let spoken = &rows[(rows.len() as f32 * PAUSES) as usize..];
+        let spoken = &rows[(rows.len() as f32 * PAUSE_SHARE) as usize..];
         if spoken.len() < 2 {
             return Err(EncoderError::input(&self.model, "too little sound to tell a voice by"));
         }

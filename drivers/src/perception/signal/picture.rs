@@ -4,28 +4,28 @@ use std::time::Duration;
 use memory_core::segment::{Luma, Segment, SegmenterConfig};
 
 use super::light::LightMeter;
-use super::{Condition, Stretch};
+use super::{Condition, ConditionSpan};
 
-/// Pictures more alike than this do not disturb each other.
-const UNLIKE: f64 = 0.55;
-/// Share of the difference between two pictures that changes from pixel to pixel: about 1 for noise. Whatever moves or
-/// is cut to differs in areas, and stays below a third.
-const GRAINY: f64 = 0.6;
-/// Standard deviation of the difference that noise makes; that of a sensor at night is far smaller.
-const STRONG: f64 = 10.0;
-/// So many pictures in a row make noise; a cut is one.
-const NOISY_PICTURES: usize = 4;
-/// Noise is only told from pictures this close to each other.
-const CLOSE: Duration = Duration::from_millis(500);
-/// What returns within this time never went: flicker is one stretch.
-const FLICKER: Duration = Duration::from_secs(1);
+/// Similarity above which two pictures do not disturb each other.
+const MAX_DISTURBED_SIMILARITY: f64 = 0.55;
+/// Share of the difference between two pictures that changes from pixel to pixel: about 1 for noise, below a third for motion
+/// and cuts.
+const MIN_GRAIN_SHARE: f64 = 0.6;
+/// Standard deviation of the difference from which noise is reported. That of a sensor at night is far smaller.
+const MIN_NOISE_DEVIATION: f64 = 10.0;
+/// Minimum number of noisy pictures in a row. A cut is one.
+const MIN_NOISY_PICTURES: usize = 4;
+/// Maximum time between two pictures that are compared for noise.
+const MAX_PICTURE_GAP: Duration = Duration::from_millis(500);
+/// Interruption up to which flicker is one condition.
+const MAX_FLICKER: Duration = Duration::from_secs(1);
 
 /// The condition of the pictures of segments that are still open.
 #[derive(Debug)]
 pub(in crate::perception) struct PictureSignal {
     light: LightMeter,
     before: Option<(Duration, Luma)>,
-    /// In order of time.
+    /// Pictures in order of time.
     pictures: VecDeque<PictureSignalSample>,
     /// Pictures further apart say nothing about the time between them.
     gap: Duration,
@@ -65,10 +65,9 @@ impl PictureSignal {
         if self.before.as_ref().is_some_and(|(before, _)| *before >= at) {
             return;
         }
-        let noisy = self
-            .before
-            .as_ref()
-            .is_some_and(|(before_at, before)| at - *before_at <= CLOSE && ssim < UNLIKE && is_noise(before, luma));
+        let noisy = self.before.as_ref().is_some_and(|(before_at, before)| {
+            at - *before_at <= MAX_PICTURE_GAP && ssim < MAX_DISTURBED_SIMILARITY && is_noise(before, luma)
+        });
         if noisy && let Some(before) = self.pictures.back_mut() {
             // Nothing but noise is as unlike noise as this.
             before.noisy = true;
@@ -77,8 +76,8 @@ impl PictureSignal {
         self.before = Some((at, luma.clone()));
     }
 
-    /// What was wrong in `segment`; pictures that no later segment needs are forgotten.
-    pub(in crate::perception) fn take(&mut self, segment: &Segment) -> Vec<Stretch> {
+    /// Returns the conditions of `segment`; pictures that no later segment needs are dropped.
+    pub(in crate::perception) fn take(&mut self, segment: &Segment) -> Vec<ConditionSpan> {
         let stretches = [Condition::Black, Condition::Dark, Condition::Noise]
             .into_iter()
             .flat_map(|condition| self.stretches(condition))
@@ -90,20 +89,20 @@ impl PictureSignal {
         stretches
     }
 
-    fn stretches(&self, condition: Condition) -> Vec<Stretch> {
+    fn stretches(&self, condition: Condition) -> Vec<ConditionSpan> {
         let mut runs: Vec<PictureRun> = Vec::new();
         for run in self.runs(condition) {
             match runs.last_mut() {
-                Some(last) if run.start.saturating_sub(last.end) < FLICKER && condition != Condition::Noise => {
+                Some(last) if run.start.saturating_sub(last.end) < MAX_FLICKER && condition != Condition::Noise => {
                     let (pictures, length) = (last.pictures + run.pictures, last.length + run.length);
                     *last = PictureRun { start: last.start, end: run.end, pictures, length };
                 }
                 _ => runs.push(run),
             }
         }
-        let pictures = if condition == Condition::Noise { NOISY_PICTURES } else { 2 };
+        let pictures = if condition == Condition::Noise { MIN_NOISY_PICTURES } else { 2 };
         let lasting = |run: &PictureRun| run.pictures >= pictures && run.length >= condition.shortest();
-        let stretch = |PictureRun { start, end, .. }| Stretch { condition, start, end };
+        let stretch = |PictureRun { start, end, .. }| ConditionSpan { condition, start, end };
         runs.into_iter().filter(lasting).map(stretch).collect()
     }
 
@@ -156,7 +155,8 @@ fn is_noise(before: &Luma, now: &Luma) -> bool {
     let count = now.pixels().len() as f64;
     let variance = squares as f64 / count - (sum as f64 / count).powi(2);
     // Of independent pixels, neighbours differ by twice the variance.
-    variance > STRONG * STRONG && steps as f64 / pairs as f64 > GRAINY * 2.0 * variance
+    variance > MIN_NOISE_DEVIATION * MIN_NOISE_DEVIATION
+        && steps as f64 / pairs as f64 > MIN_GRAIN_SHARE * 2.0 * variance
 }
 
 #[cfg(test)]

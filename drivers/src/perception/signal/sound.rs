@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use memory_core::segment::{Segment, level_db};
 
-use super::{Condition, Stretch};
+use super::{Condition, ConditionSpan};
 
 /// Levels in dB of full scale below which there is no signal, and from which there is one again. A microphone in a quiet
 /// room makes more noise than that, and so does a lossy codec of a track that has sound.
@@ -12,14 +12,14 @@ const SIGNAL: f64 = -75.0;
 /// Samples in a window that is measured: 50 ms.
 const WINDOW: usize = 800;
 const RATE: u64 = 16_000;
-/// Sound that jumps by more than this was interrupted; lost sound is not silence.
-const INTERRUPTED: Duration = Duration::from_millis(60);
+/// Jump of the time stamps above which sound counts as interrupted. Lost sound is not silence.
+const MAX_JUMP: Duration = Duration::from_millis(60);
 
 /// Finds sound without a signal in segments that are still open.
 #[derive(Debug, Default)]
 pub(in crate::perception) struct SoundSignal {
     open: Vec<f32>,
-    /// Of the first sample since the last interruption, and how many were measured since.
+    /// Time of the first sample since the last interruption, and the number of samples since.
     anchor: Option<(Duration, u64)>,
     silent: bool,
     /// Start and end, in order of time; the last may go on.
@@ -30,7 +30,7 @@ impl SoundSignal {
     /// Takes the block of mono sound at 16 kHz that begins at `at`.
     pub(in crate::perception) fn push(&mut self, at: Duration, samples: &[f32]) {
         let reached = self.anchor.map(|(anchor, measured)| anchor + length(measured + self.open.len() as u64));
-        if reached.is_none_or(|reached| reached.abs_diff(at) > INTERRUPTED) {
+        if reached.is_none_or(|reached| reached.abs_diff(at) > MAX_JUMP) {
             self.anchor = Some((at, 0));
             self.open.clear();
             self.silent = false;
@@ -63,15 +63,15 @@ impl SoundSignal {
         }
     }
 
-    /// What of `segment` had no signal; silences that no later segment needs are forgotten.
-    pub(in crate::perception) fn take(&mut self, segment: &Segment) -> Vec<Stretch> {
+    /// Returns the parts of `segment` without a signal; silences that no later segment needs are dropped.
+    pub(in crate::perception) fn take(&mut self, segment: &Segment) -> Vec<ConditionSpan> {
         let condition = Condition::Silent;
         let lasting = |(start, end): &(Duration, Duration)| *end - *start >= condition.shortest();
         let stretches = self
             .silences
             .iter()
             .filter(|silence| lasting(silence))
-            .filter_map(|&(start, end)| Stretch { condition, start, end }.within(segment.start, segment.end))
+            .filter_map(|&(start, end)| ConditionSpan { condition, start, end }.within(segment.start, segment.end))
             .collect();
         let last = self.silences.back().copied();
         self.silences.retain(|silence| silence.1 > segment.end || Some(*silence) == last);

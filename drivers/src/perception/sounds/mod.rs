@@ -12,23 +12,23 @@ use ontology::{Family, families, saying, telling};
 use super::sentence::capitalised;
 use crate::encoders::{SoundClassifier, SoundInterval};
 
-/// Sounds of one family with a shorter pause between them are one.
-const PAUSE: Duration = Duration::from_secs(1);
-/// A sound that is heard in a single patch must reach this score.
-const SURE_AT_ONCE: f32 = 0.5;
-/// What a boundary leaves of a sound on one side is not told if it is shorter than this: times are no finer.
-const SHORTEST_PART: Duration = Duration::from_millis(900);
-/// Names beside the first one that are told, ...
-const OTHERS: usize = 2;
-/// ... if they reach this share of its score.
-const OTHERS_SHARE: f32 = 0.4;
+/// Pause up to which sounds of one family are one event.
+const MAX_PAUSE: Duration = Duration::from_secs(1);
+/// Minimum score of a sound that is heard in a single patch.
+const MIN_SINGLE_SCORE: f32 = 0.5;
+/// Minimum length of what a boundary leaves of a sound on one side. Times are no finer.
+const MIN_PART: Duration = Duration::from_millis(900);
+/// Maximum number of names besides the first one, ...
+const MAX_OTHER_NAMES: usize = 2;
+/// ... and the minimum share of its score that they reach.
+const MIN_OTHER_SHARE: f32 = 0.4;
 
-/// What is heard from `start` to `end`.
+/// A sound from `start` to `end`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Heard {
     pub start: Duration,
     pub end: Duration,
-    /// As a sentence.
+    /// Sentence that describes it.
     pub text: String,
     /// Every class that was heard, surest first.
     pub names: Vec<Arc<str>>,
@@ -53,7 +53,7 @@ pub(super) fn heard(
         let stretches = groups.entry(family).or_default();
         // Intervals come in order of their begins.
         let near = |stretch: &&mut Vec<&SoundInterval>| {
-            stretch.iter().map(|other| other.end).max().is_some_and(|end| interval.start <= end + PAUSE)
+            stretch.iter().map(|other| other.end).max().is_some_and(|end| interval.start <= end + MAX_PAUSE)
         };
         match stretches.last_mut().filter(|stretch| near(stretch)) {
             Some(stretch) => stretch.push(interval),
@@ -65,7 +65,7 @@ pub(super) fn heard(
     let mut heard: Vec<Heard> = stretches.filter_map(|(family, stretch)| one(family, &stretch, tell)).collect();
     let cut =
         |heard: &Heard| heard.start <= segment.start && segment.start > Duration::ZERO || heard.end >= segment.end;
-    heard.retain(|heard| heard.end - heard.start >= SHORTEST_PART || !cut(heard));
+    heard.retain(|heard| heard.end - heard.start >= MIN_PART || !cut(heard));
     heard.sort_by_key(|heard| (heard.start, heard.end));
     heard
 }
@@ -73,7 +73,7 @@ pub(super) fn heard(
 fn one(family: Family, stretch: &[&SoundInterval], tell: f32) -> Option<Heard> {
     let confidence = stretch.iter().map(|interval| interval.peak).fold(0.0, f32::max);
     let patches = stretch.iter().map(|interval| interval.patches).max().unwrap_or(0);
-    if confidence < tell || (patches < 2 && confidence < SURE_AT_ONCE) {
+    if confidence < tell || (patches < 2 && confidence < MIN_SINGLE_SCORE) {
         return None;
     }
     let mut peaks: BTreeMap<&Arc<str>, f32> = BTreeMap::new();
@@ -119,14 +119,14 @@ fn ranked<'a>(names: &[(&'a Arc<str>, f32)]) -> Vec<(&'a Arc<str>, f32)> {
 /// "A dog is barking." or, where it may be another thing, "An animal is growling, or a dog is heard."
 fn described(names: &[(&Arc<str>, f32)]) -> String {
     let ranked = ranked(names);
-    let least = ranked.first().map_or(0.0, |(_, best)| best * OTHERS_SHARE);
+    let least = ranked.first().map_or(0.0, |(_, best)| best * MIN_OTHER_SHARE);
     let mut sayings: Vec<String> = Vec::new();
     for (name, weight) in ranked {
         let saying = saying(name);
         // "A dog is heard" adds nothing to "A dog is barking".
         let subject = saying.split(' ').take(2).collect::<Vec<_>>().join(" ");
         let said = sayings.iter().any(|other| other.starts_with(&subject));
-        if weight >= least && sayings.len() <= OTHERS && !said {
+        if weight >= least && sayings.len() <= MAX_OTHER_NAMES && !said {
             sayings.push(saying);
         }
     }
@@ -147,8 +147,12 @@ fn described(names: &[(&Arc<str>, f32)]) -> String {
 /// "Music is playing: drum kit, snare drum."
 fn music(names: &[(&Arc<str>, f32)]) -> String {
     let of_what = |label: &str| telling(label) > 0.5;
-    let named: Vec<&str> =
-        ranked(names).into_iter().map(|(name, _)| &**name).filter(|name| of_what(name)).take(OTHERS + 1).collect();
+    let named: Vec<&str> = ranked(names)
+        .into_iter()
+        .map(|(name, _)| &**name)
+        .filter(|name| of_what(name))
+        .take(MAX_OTHER_NAMES + 1)
+        .collect();
     if named.is_empty() { "Music is playing.".to_owned() } else { format!("Music is playing: {}.", named.join(", ")) }
 }
 
@@ -161,14 +165,14 @@ mod tests {
         SoundInterval { label: Arc::from(label), class: 0, start: at(from), end: at(to), peak, patches: 3 }
     }
 
-    fn of(family: Family, rows: &[(&str, f32)]) -> Option<Heard> {
+    fn named(family: Family, rows: &[(&str, f32)]) -> Option<Heard> {
         let intervals: Vec<SoundInterval> = rows.iter().map(|(name, peak)| interval(name, 0, 2000, *peak)).collect();
         one(family, &intervals.iter().collect::<Vec<_>>(), 0.3)
     }
 
     #[test]
     fn a_dog_that_barks_is_one_event_and_not_four() {
-        let heard = of(Family::Animal, &[("animal", 0.9), ("pets", 0.86), ("dog", 0.82), ("bark", 0.71)]).unwrap();
+        let heard = named(Family::Animal, &[("animal", 0.9), ("pets", 0.86), ("dog", 0.82), ("bark", 0.71)]).unwrap();
         assert_eq!(heard.text, "A dog is barking.");
         assert_eq!(heard.names, ["animal", "pets", "dog", "bark"].map(Arc::from));
         assert!((heard.confidence - 0.9).abs() < 1e-6);
@@ -176,22 +180,22 @@ mod tests {
 
     #[test]
     fn what_may_be_another_thing_is_told_so() {
-        let heard = of(Family::Animal, &[("dog", 0.82), ("growling", 0.5), ("roaring cats", 0.35)]).unwrap();
+        let heard = named(Family::Animal, &[("dog", 0.82), ("growling", 0.5), ("roaring cats", 0.35)]).unwrap();
         assert_eq!(heard.text, "An animal is growling, or a dog is heard, or a lion or tiger is roaring.");
-        assert_eq!(of(Family::Animal, &[("animal", 0.6)]).unwrap().text, "An animal is heard.");
-        assert_eq!(of(Family::Single(3), &[("gargling", 0.6)]).unwrap().text, "A sound of gargling is heard.");
+        assert_eq!(named(Family::Animal, &[("animal", 0.6)]).unwrap().text, "An animal is heard.");
+        assert_eq!(named(Family::Single(3), &[("gargling", 0.6)]).unwrap().text, "A sound of gargling is heard.");
     }
 
     #[test]
     fn music_is_told_with_its_instruments() {
-        let heard = of(Family::Music, &[("music", 0.99), ("percussion", 0.35), ("drum kit", 0.3)]).unwrap();
+        let heard = named(Family::Music, &[("music", 0.99), ("percussion", 0.35), ("drum kit", 0.3)]).unwrap();
         assert_eq!(heard.text, "Music is playing: drum kit, percussion.");
-        assert_eq!(of(Family::Music, &[("music", 0.9)]).unwrap().text, "Music is playing.");
+        assert_eq!(named(Family::Music, &[("music", 0.9)]).unwrap().text, "Music is playing.");
     }
 
     #[test]
     fn a_faint_or_a_short_and_unsure_sound_is_not_told() {
-        assert_eq!(of(Family::Animal, &[("animal", 0.29)]), None);
+        assert_eq!(named(Family::Animal, &[("animal", 0.29)]), None);
         let short = SoundInterval { patches: 1, ..interval("slap", 0, 500, 0.4) };
         assert_eq!(one(Family::Single(0), &[&short], 0.3), None);
         let sure = SoundInterval { peak: 0.6, ..short };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// What kind of sound a class is. Sounds of one kind at one time are one event.
+/// Family of a class of sounds. Sounds of one family at one time are one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::perception) enum Family {
     /// Told by the voice activity model, or with its words.
@@ -103,7 +103,7 @@ const KINDS: &[&str] = &[
     "crowd",
 ];
 
-/// What people say of a class, with what it is called in a list. The others are "a sound of …".
+/// Phrase for a class, and its name in a list. The others are "a sound of …".
 const SAYINGS: &[(&str, &str)] = &[
     ("yell", "Someone is yelling"),
     ("whoop", "Someone is whooping"),
@@ -307,7 +307,7 @@ pub(in crate::perception) fn telling(label: &str) -> f32 {
     }
 }
 
-/// What people say of a class, without the full stop.
+/// Returns the phrase for a class, without the full stop.
 pub(in crate::perception) fn saying(label: &str) -> String {
     let known = SAYINGS.iter().find(|(name, _)| *name == label);
     known.map_or_else(|| format!("A sound of {label} is heard"), |(_, saying)| (*saying).to_owned())

@@ -86,7 +86,7 @@ impl Draft<'_> {
         Ok(true)
     }
 
-    /// What the senses' encoders made of an event. A damaged vector counts as none.
+    /// Reads the embeddings of the senses of an event. A damaged vector counts as none.
     pub(super) fn sensed_rows(&self, event: u64) -> Result<Vec<SensedRow>> {
         let mut rows = Vec::new();
         for number in self.spaces() {

@@ -30,16 +30,17 @@ use places::PlacesBySpace;
 
 /// The number of the last episode up to which everything is done.
 const DONE: RecordType = RecordType { table: "meta", tag: 12, version: 1 };
-const KEY: &str = "consolidated";
+/// Key of the number of the last episode up to which everything is consolidated.
+const PROGRESS_KEY: &str = "consolidated";
 
-/// Episodes that one call looks through.
-const LOOKED_AT: usize = 256;
-/// Stays that may wait.
-const MOST_READY: usize = 64;
-/// How far ahead of the clock the end of a segment may be that was just perceived, microseconds.
-const AHEAD: i64 = 60_000_000;
-/// Most segments that one transaction makes one of: it holds the writer's lock for some milliseconds.
-const MOST_AT_ONCE: usize = 32;
+/// Maximum number of episodes that one call scans.
+const MAX_SCANNED_EPISODES: usize = 256;
+/// Maximum number of stays that wait to be merged.
+const MAX_READY_STAYS: usize = 64;
+/// How far, in microseconds, the end of a segment just perceived may lie ahead of the clock.
+const MAX_AHEAD_US: i64 = 60_000_000;
+/// Maximum number of segments that one transaction merges. It holds the writer's lock for some milliseconds.
+const MAX_MERGED_SEGMENTS: usize = 32;
 
 /// A stay that may go on, and the segments of it that are to become one.
 struct OpenStay {
@@ -49,13 +50,13 @@ struct OpenStay {
     last: Duration,
 }
 
-/// What was looked through since the start.
+/// Progress since the start.
 #[derive(Default)]
 pub(super) struct ConsolidationProgress {
     options: ConsolidationOptions,
     /// The last episode that was looked at; `None` before the first look.
     looked: Option<u64>,
-    /// By source and session.
+    /// Open stays by source and session.
     stays: BTreeMap<(String, String), OpenStay>,
     /// Segments that are to become one episode, and stays of one segment, whose place is to be found.
     ready: VecDeque<Vec<u64>>,
@@ -76,7 +77,7 @@ impl ConsolidationProgress {
         let mut segments = 0;
         while let Some(stay) = self.ready.front() {
             segments += stay.len();
-            if segments > MOST_AT_ONCE && !stays.is_empty() {
+            if segments > MAX_MERGED_SEGMENTS && !stays.is_empty() {
                 break;
             }
             stays.extend(self.ready.pop_front());
@@ -92,7 +93,7 @@ impl ConsolidationProgress {
                 stay.sketch.extend(&next, self.options.refined);
                 stay.segments.push(next.episode);
                 stay.last = now;
-                if stay.segments.len() == MOST_AT_ONCE {
+                if stay.segments.len() == MAX_MERGED_SEGMENTS {
                     let kept = stay.segments[0];
                     self.ready.push_back(std::mem::replace(&mut stay.segments, vec![kept]));
                 }
@@ -152,7 +153,7 @@ impl Engine {
         if !self.consolidation.lock().options.enabled {
             return Ok(0);
         }
-        if self.consolidation.lock().ready.len() < MOST_READY {
+        if self.consolidation.lock().ready.len() < MAX_READY_STAYS {
             self.look_through()?;
         }
         for _ in 0..limit {
@@ -192,8 +193,8 @@ impl Engine {
                 }
             }
             if draft.dirty {
-                let sealed = envelope::seal(DONE, KEY.as_bytes(), &done);
-                draft.tables.meta.insert(KEY, sealed.as_slice())?;
+                let sealed = envelope::seal(DONE, PROGRESS_KEY.as_bytes(), &done);
+                draft.tables.meta.insert(PROGRESS_KEY, sealed.as_slice())?;
             }
             Ok(())
         });
@@ -221,7 +222,9 @@ impl Engine {
     fn is_too_young(&self, body: &EpisodeBody, options: ConsolidationOptions) -> bool {
         let now = self.now();
         let old_enough = now.saturating_sub(options.after).as_micros();
-        body.origin == Origin::Perceived && body.end > old_enough && body.end <= now.as_micros().saturating_add(AHEAD)
+        body.origin == Origin::Perceived
+            && body.end > old_enough
+            && body.end <= now.as_micros().saturating_add(MAX_AHEAD_US)
     }
 
     /// Looks through the next episodes that are old enough.
@@ -236,7 +239,7 @@ impl Engine {
         let now = self.clock.monotonic();
         let read = Sketches::open(&transaction, &self.place_spaces())?;
         let mut came_to_the_end = true;
-        for entry in transaction.open_table(EPISODES)?.range(looked.saturating_add(1)..)?.take(LOOKED_AT) {
+        for entry in transaction.open_table(EPISODES)?.range(looked.saturating_add(1)..)?.take(MAX_SCANNED_EPISODES) {
             let (key, value) = entry?;
             let id = key.value();
             let row = if_sound(tables::open_numbered(EPISODE, id, value.value()))?;
@@ -245,7 +248,7 @@ impl Engine {
                     break;
                 }
                 if body.origin == Origin::Perceived
-                    && let Some(sketch) = if_sound(read.of(id, body))?.flatten()
+                    && let Some(sketch) = if_sound(read.sketch(id, body))?.flatten()
                 {
                     progress.take_in(sketch, now);
                 }
@@ -262,9 +265,9 @@ impl Engine {
 
 fn stored(transaction: &ReadTransaction) -> Result<u64> {
     let meta = transaction.open_table(META)?;
-    let Some(row) = meta.get(KEY)? else { return Ok(0) };
-    let done = envelope::open(DONE, KEY.as_bytes(), row.value());
-    Ok(if_sound(done.map_err(|detail| Failure::damaged(DONE.table, KEY, detail)))?.unwrap_or(0))
+    let Some(row) = meta.get(PROGRESS_KEY)? else { return Ok(0) };
+    let done = envelope::open(DONE, PROGRESS_KEY.as_bytes(), row.value());
+    Ok(if_sound(done.map_err(|detail| Failure::damaged(DONE.table, PROGRESS_KEY, detail)))?.unwrap_or(0))
 }
 
 /// Reads what consolidation compares.
@@ -291,7 +294,7 @@ impl<'t> Sketches<'t> {
     }
 
     /// `None` for a segment without stream times, which no other can follow.
-    fn of(&self, id: u64, body: EpisodeBody) -> Result<Option<Sketch>> {
+    fn sketch(&self, id: u64, body: EpisodeBody) -> Result<Option<Sketch>> {
         let Some(stream) = body.stream else { return Ok(None) };
         let vectors = self.transaction.open_table(VECTORS)?;
         let (mut picture, mut pose, mut texts) = (None, None, Vec::new());

@@ -18,8 +18,8 @@ use crate::index::signature::{BALL_MARGIN, Planes, SignatureOptions, SignatureTa
 use crate::store::failure::{Result, if_sound};
 use crate::store::tables;
 
-/// Places that are compared exactly.
-const COMPARED: usize = 8;
+/// Maximum number of places compared exactly.
+const MAX_EXACT_PLACES: usize = 8;
 
 /// The places of the spaces in which places can be told apart. What the table says decides; this finds it.
 #[derive(Default)]
@@ -58,7 +58,7 @@ impl SpacePlaces {
     fn near(&self, vector: &[i16]) -> Vec<u64> {
         let Some(signature) = self.planes.signature(vector) else { return Vec::new() };
         let ball = radius(self.gamma, BALL_MARGIN, self.planes.options().bits());
-        let nearest = self.signatures.nearest(&signature, COMPARED, ball);
+        let nearest = self.signatures.nearest(&signature, MAX_EXACT_PLACES, ball);
         nearest.into_iter().filter_map(|(ordinal, _)| self.keys.get(ordinal as usize).copied()).collect()
     }
 }

@@ -460,7 +460,7 @@ fn the_same_words_have_one_vector_and_find_each_of_their_events() {
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum StreamOperation {
     /// Place, things in view, as bits.
     See(u8, u8),
     Skip,
@@ -474,16 +474,16 @@ enum Step {
 
 const THINGS: [&str; 3] = ["A cup is in view.", "A chair is in view.", "Music is heard."];
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<StreamOperation>> {
     let step = prop_oneof![
-        12 => (0..2_u8, 0..8_u8).prop_map(|(place, things)| Step::See(place, things)),
-        1 => Just(Step::Skip),
-        1 => (0..200_u8).prop_map(Step::Tell),
-        2 => (0..400_u16, 0..40_u8).prop_map(|(from, length)| Step::ForgetSpan(from, length)),
-        1 => (0..3_u8).prop_map(Step::ForgetThing),
-        4 => (0..3_u8).prop_map(Step::Work),
-        1 => Just(Step::Compact),
-        1 => Just(Step::Reopen),
+        12 => (0..2_u8, 0..8_u8).prop_map(|(place, things)| StreamOperation::See(place, things)),
+        1 => Just(StreamOperation::Skip),
+        1 => (0..200_u8).prop_map(StreamOperation::Tell),
+        2 => (0..400_u16, 0..40_u8).prop_map(|(from, length)| StreamOperation::ForgetSpan(from, length)),
+        1 => (0..3_u8).prop_map(StreamOperation::ForgetThing),
+        4 => (0..3_u8).prop_map(StreamOperation::Work),
+        1 => Just(StreamOperation::Compact),
+        1 => Just(StreamOperation::Reopen),
     ];
     prop::collection::vec(step, 1..60)
 }
@@ -500,13 +500,13 @@ proptest! {
         for step in steps {
             for (number, store) in stores.iter_mut().enumerate() {
                 match step {
-                    Step::See(place, things) => {
+                    StreamOperation::See(place, things) => {
                         let seen: Vec<&str> =
                             (0..3).filter(|bit| things & (1 << bit) != 0).map(|bit| THINGS[bit]).collect();
                         perceive(store, segment(next, place, &seen));
                     }
-                    Step::Skip => {}
-                    Step::Tell(seconds) => {
+                    StreamOperation::Skip => {}
+                    StreamOperation::Tell(seconds) => {
                         let told = Told {
                             text: "Tea is ready".into(),
                             source: "robot".into(),
@@ -515,20 +515,20 @@ proptest! {
                         };
                         store.observe(vec![Observation::Told(told)]).unwrap();
                     }
-                    Step::ForgetSpan(from, length) => {
+                    StreamOperation::ForgetSpan(from, length) => {
                         let span = TimeSpan::new(at(i64::from(from)), at(i64::from(from) + i64::from(length)));
                         store.forget(&ForgetRequest::Span(span)).unwrap();
                     }
-                    Step::ForgetThing(thing) => {
+                    StreamOperation::ForgetThing(thing) => {
                         let name = ["cup", "chair", "music"][usize::from(thing)];
                         store.forget(&ForgetRequest::Entity(name.into())).unwrap();
                     }
-                    Step::Work(limit) => {
+                    StreamOperation::Work(limit) => {
                         store.consolidate_pending(usize::from(limit)).unwrap();
                         store.embed_pending(usize::from(limit) * 3).unwrap();
                     }
-                    Step::Compact => drop(store.compact().unwrap()),
-                    Step::Reopen => {
+                    StreamOperation::Compact => drop(store.compact().unwrap()),
+                    StreamOperation::Reopen => {
                         *store = open(&MemoryStorage::new(), false);
                         *store = open(&storages[number], number == 0);
                         store.set_text_embedder(Some(Arc::new(Letters("letters"))));
@@ -536,7 +536,7 @@ proptest! {
                 }
                 sound(store);
             }
-            next += i64::from(matches!(step, Step::See(..) | Step::Skip));
+            next += i64::from(matches!(step, StreamOperation::See(..) | StreamOperation::Skip));
             prop_assert_eq!(coverage(&stores[0]), coverage(&stores[1]));
         }
         consolidate(&stores[0]);

@@ -18,21 +18,21 @@ use crate::store::records::{EVENT, EventRow};
 use crate::store::tables::{self, EVENTS, GISTS};
 use crate::{ObserveError, TimeSpan, Timestamp};
 
-/// An hour is over so long after its end: segments come when they close.
-const GRACE: i64 = 60_000_000;
-/// Events that one call looks through for their hours.
-const SEEDED_AT_ONCE: usize = 16_384;
-/// News are told of what ended within this time: whoever loads a year hears of none of its days.
-const NEWS: i64 = 2 * DAY_MICROS;
+/// Delay, in microseconds, after which an hour counts as over. Segments arrive when they close.
+const GRACE_US: i64 = 60_000_000;
+/// Maximum number of events that one call scans for hours without a gist.
+const MAX_SEEDED_EVENTS: usize = 16_384;
+/// Maximum age, in microseconds, of a gist that is announced. An import of a year announces none of its old days.
+const MAX_NEWS_AGE_US: i64 = 2 * DAY_MICROS;
 
-/// What was made of an hour, to be written if that was not touched meanwhile.
+/// Gist of an hour, to be written unless the hour has changed meanwhile.
 struct MadeHour {
     hour: i64,
     mark: u64,
     row: Option<GistRow>,
 }
 
-/// What was made of the local days that overlap a day of universal time.
+/// Gists of the local days that overlap a day of universal time.
 struct MadeDays {
     number_of_day: i64,
     mark: u64,
@@ -42,7 +42,7 @@ struct MadeDays {
 impl Engine {
     /// How many gists are to be made; one more while not every event was looked at.
     pub(crate) fn gists_due(&self) -> Result<usize> {
-        let over = hour_of(self.now().as_micros().saturating_sub(GRACE));
+        let over = hour_of(self.now().as_micros().saturating_sub(GRACE_US));
         let Some(table) = tables::gists(&self.database.read()?)? else { return Ok(1) };
         let is_seeded = table.get((SEEDED, 0))?.is_some_and(|value| number(value.value()) == u64::MAX);
         let mut due = usize::from(!is_seeded);
@@ -61,7 +61,7 @@ impl Engine {
         if !self.seed_gists()? {
             return Ok(self.gists_due()?);
         }
-        let over = hour_of(self.now().as_micros().saturating_sub(GRACE));
+        let over = hour_of(self.now().as_micros().saturating_sub(GRACE_US));
         let hours = self.make_hours(limit, over)?;
         if hours.is_empty() {
             let days = self.make_days(limit, over)?;
@@ -90,7 +90,7 @@ impl Engine {
                 return Ok(None);
             }
             let mut begins = Vec::new();
-            for entry in transaction.open_table(EVENTS)?.range(from.saturating_add(1)..)?.take(SEEDED_AT_ONCE) {
+            for entry in transaction.open_table(EVENTS)?.range(from.saturating_add(1)..)?.take(MAX_SEEDED_EVENTS) {
                 let (key, value) = entry?;
                 if let Some(EventRow::Live(body)) = if_sound(tables::open_numbered(EVENT, key.value(), value.value()))?
                 {
@@ -103,7 +103,7 @@ impl Engine {
         };
         let Some(begins) = unseeded()? else { return Ok(true) };
         self.step(LongWork::Learning);
-        let done = begins.len() < SEEDED_AT_ONCE;
+        let done = begins.len() < MAX_SEEDED_EVENTS;
         let last = if done { u64::MAX } else { begins.last().map_or(u64::MAX, |(event, _)| *event) };
         let hours: BTreeSet<i64> =
             begins.iter().filter(|(_, start)| *start > i64::MIN).map(|(_, start)| hour_of(*start)).collect();
@@ -214,7 +214,7 @@ impl Engine {
 
     fn tell_of_gists(&self, mut news: Vec<GistNews>) {
         let now = self.now().as_micros();
-        news.retain(|gist| gist.span.end.as_micros() > now.saturating_sub(NEWS));
+        news.retain(|gist| gist.span.end.as_micros() > now.saturating_sub(MAX_NEWS_AGE_US));
         self.news.lock().add_gists(news);
     }
 

@@ -9,8 +9,8 @@ use crate::index::SearchQuery;
 use crate::store::failure::{Result, if_sound};
 use crate::{GistFilter, ReadError, TimeSpan, Timestamp};
 
-/// Gists of a page where the filter says nothing, and at most.
-const PAGE: (usize, usize) = (24, 500);
+/// Number of gists on a page: by default, and at most.
+const PAGE_GISTS: (usize, usize) = (24, 500);
 
 impl View {
     /// Lines of what begins in a span; of what overlaps its begin too, if `reaching_in`.
@@ -85,7 +85,7 @@ impl View {
 
     /// Gists, the newest first.
     pub(crate) fn list_gists(&self, filter: &GistFilter) -> Result<Vec<Gist>, ReadError> {
-        let limit = filter.limit.unwrap_or(PAGE.0).clamp(1, PAGE.1);
+        let limit = filter.limit.unwrap_or(PAGE_GISTS.0).clamp(1, PAGE_GISTS.1);
         let wanted = filter.span.unwrap_or(span(i64::MIN, i64::MAX));
         let begin = self.clock.monotonic();
         let mut gists: Vec<Gist> = Vec::new();
@@ -138,7 +138,7 @@ impl View {
     }
 }
 
-/// What of a span no row covers. Rows are in order and do not overlap.
+/// Returns the parts of a span that no row covers. Rows are in order and do not overlap.
 fn gaps(all: TimeSpan, rows: &[(i64, GistRow)]) -> Vec<TimeSpan> {
     let (mut from, end) = (all.start.as_micros(), all.end.as_micros());
     let mut gaps = Vec::new();

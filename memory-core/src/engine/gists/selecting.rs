@@ -6,8 +6,8 @@ use crate::engine::handle::Engine;
 use crate::episodic::gist::{Level, Line, kept, kept_within};
 use crate::ports::GistSelector;
 
-/// A model chooses among the lines that fit into so many times the words of the gist.
-const CHOICE: usize = 3;
+/// How many times the words of a gist the lines hold from which a language model chooses.
+const CHOICE_FACTOR: usize = 3;
 
 impl Engine {
     pub(crate) fn set_gist_selector(&self, selector: Option<Arc<dyn GistSelector>>) {
@@ -23,8 +23,8 @@ impl Engine {
         if usual.len() == lines.len() {
             return usual;
         }
-        let choice = kept_within(CHOICE * level.words(), lines);
-        let told: Vec<String> = choice.iter().map(told).collect();
+        let choice = kept_within(CHOICE_FACTOR * level.words(), lines);
+        let told: Vec<String> = choice.iter().map(selectable_line).collect();
         match selector.select(&told, level.words()) {
             Ok(places) => {
                 let wanted = |place: &usize| places.contains(place);
@@ -41,7 +41,7 @@ impl Engine {
 }
 
 /// A line as a model reads it.
-fn told(line: &Line) -> String {
+fn selectable_line(line: &Line) -> String {
     let who = line.entity.as_deref().filter(|name| !line.text.contains(*name));
     let who = who.map_or(String::new(), |name| format!("{name}: "));
     let times = if line.times > 1 { format!(" ({} times)", line.times) } else { String::new() };

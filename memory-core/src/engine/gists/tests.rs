@@ -249,20 +249,20 @@ fn gists_of_what_ended_lately_are_told_once() {
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum GistOperation {
     Tell(u8, u8, u32),
     ForgetSpan(u32, u32),
     Make(u8),
     Reopen,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<GistOperation>> {
     let seconds = 0..(DAYS as u32 * 86_400);
     let step = prop_oneof![
-        6 => (0..12_u8, 0..5_u8, seconds.clone()).prop_map(|(id, text, at)| Step::Tell(id, text, at)),
-        1 => (seconds, 1..20_000_u32).prop_map(|(from, length)| Step::ForgetSpan(from, length)),
-        3 => (1..4_u8).prop_map(Step::Make),
-        1 => Just(Step::Reopen),
+        6 => (0..12_u8, 0..5_u8, seconds.clone()).prop_map(|(id, text, at)| GistOperation::Tell(id, text, at)),
+        1 => (seconds, 1..20_000_u32).prop_map(|(from, length)| GistOperation::ForgetSpan(from, length)),
+        3 => (1..4_u8).prop_map(GistOperation::Make),
+        1 => Just(GistOperation::Reopen),
     ];
     prop::collection::vec(step, 1..40)
 }
@@ -276,15 +276,15 @@ proptest! {
         let mut store = open(&storage);
         for step in steps {
             match step {
-                Step::Tell(id, text, seconds) => {
+                GistOperation::Tell(id, text, seconds) => {
                     drop(tell(&store, caption(&format!("c{id}"), ["tea", "soup", "lamp", "harp", "bread"][usize::from(text)], i64::from(seconds))));
                 }
-                Step::ForgetSpan(from, length) => {
+                GistOperation::ForgetSpan(from, length) => {
                     let span = TimeSpan::new(at(i64::from(from)), at(i64::from(from + length)));
                     store.forget(&ForgetRequest::Span(span)).unwrap();
                 }
-                Step::Make(limit) => drop(store.gists_pending(usize::from(limit)).unwrap()),
-                Step::Reopen => {
+                GistOperation::Make(limit) => drop(store.gists_pending(usize::from(limit)).unwrap()),
+                GistOperation::Reopen => {
                     drop(store);
                     store = open(&storage);
                 }
@@ -297,9 +297,9 @@ proptest! {
 }
 
 /// Chooses the lines that name a word, or fails.
-struct Naming(Option<&'static str>);
+struct NamedLines(Option<&'static str>);
 
-impl crate::ports::GistSelector for Naming {
+impl crate::ports::GistSelector for NamedLines {
     fn select(&self, lines: &[String], _: usize) -> Result<Vec<usize>, crate::ports::PortError> {
         let failed = || crate::ports::PortError { role: "language model", message: "away".into() };
         let word = self.0.ok_or_else(failed)?;
@@ -311,7 +311,7 @@ impl crate::ports::GistSelector for Naming {
 
 #[test]
 fn a_selector_chooses_the_lines_of_an_hour_that_holds_too_much_and_they_are_chosen_without_it_where_it_fails() {
-    let told = |selector: Option<Naming>| {
+    let told = |selector: Option<NamedLines>| {
         let store = open(&MemoryStorage::new());
         store.set_gist_selector(selector.map(|selector| Arc::new(selector) as Arc<dyn crate::ports::GistSelector>));
         for number in 0..120 {
@@ -328,8 +328,8 @@ fn a_selector_chooses_the_lines_of_an_hour_that_holds_too_much_and_they_are_chos
     };
     let usual = told(None);
     assert!(usual.len() < 120 && usual.iter().any(|line| line.contains("bread")), "{}", usual.len());
-    let chosen = told(Some(Naming(Some("fence"))));
+    let chosen = told(Some(NamedLines(Some("fence"))));
     assert!(!chosen.is_empty() && chosen.iter().all(|line| line.contains("fence")), "{chosen:?}");
-    assert_eq!(told(Some(Naming(None))), usual);
-    assert_eq!(told(Some(Naming(Some("nowhere")))), usual);
+    assert_eq!(told(Some(NamedLines(None))), usual);
+    assert_eq!(told(Some(NamedLines(Some("nowhere")))), usual);
 }

@@ -42,16 +42,16 @@ pub(crate) struct Anchor {
     pub told_apart: Vec<AnchorId>,
     /// How often an anchor of the same sense was there at the same moment, which one person cannot be.
     pub beside: BTreeMap<AnchorId, u32>,
-    /// Of a voice, how often which face was in view while it was heard.
+    /// For a voice: how often which face was in view while it was heard.
     pub faces: BTreeMap<AnchorId, u32>,
 }
 
-/// Most anchors that one anchor counts meetings with; the rarest goes.
-const MEETINGS: usize = 64;
-/// Events kept per told name.
-const VOTES: usize = 32;
-/// Names that events told for one anchor; more are noise, and an anchor is one row, which has a ceiling.
-const NAMES: usize = 64;
+/// Maximum number of anchors with which one anchor counts meetings; the rarest is evicted.
+const MAX_MEETINGS: usize = 64;
+/// Maximum number of events kept for each told name.
+const MAX_VOTES: usize = 32;
+/// Maximum number of names told for one anchor. An anchor is one row, whose length is limited.
+const MAX_NAMES: usize = 64;
 
 impl Anchor {
     pub fn new(sensed: Sensed, space: &str, dimensions: usize) -> Self {
@@ -98,7 +98,7 @@ impl Anchor {
             _ => {}
         }
         self.aliases.extend(other.aliases);
-        self.aliases.truncate(NAMES);
+        self.aliases.truncate(MAX_NAMES);
         for (name, events) in other.votes {
             events.into_iter().for_each(|event| self.vote(&name, event));
         }
@@ -121,18 +121,18 @@ impl Anchor {
     }
 
     pub fn vote(&mut self, name: &str, event: EventId) {
-        if self.votes.len() >= NAMES && !self.votes.contains_key(name) {
+        if self.votes.len() >= MAX_NAMES && !self.votes.contains_key(name) {
             return;
         }
         let events = self.votes.entry(name.into()).or_default();
-        if events.len() < VOTES && !events.contains(&event) {
+        if events.len() < MAX_VOTES && !events.contains(&event) {
             events.push(event);
         }
     }
 
     pub fn meet(meetings: &mut BTreeMap<AnchorId, u32>, id: AnchorId) {
         *meetings.entry(id).or_default() += 1;
-        if meetings.len() > MEETINGS {
+        if meetings.len() > MAX_MEETINGS {
             let rarest = meetings.iter().min_by_key(|(_, count)| **count).map(|(id, _)| *id);
             rarest.and_then(|id| meetings.remove(&id));
         }

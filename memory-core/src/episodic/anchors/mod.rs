@@ -30,17 +30,17 @@ use crate::sharded::Sharded;
 use crate::{AnchorId, EventId, Sensed};
 use anchor::{Anchor, product, track_number};
 pub use naming::NamingRequest;
-pub(crate) use naming::{Naming, ToldName};
+pub(crate) use naming::{NamingEntry, ToldName};
 pub use person::Person;
 pub(crate) use tracks::RecentTrack;
 use tracks::What;
 
-/// Most anchors of all spaces; beyond it the one with the fewest tracks, seen longest ago, that nobody named goes.
+/// Maximum number of anchors of all spaces. Beyond it, an unnamed anchor with the fewest tracks, seen longest ago, is evicted.
 const MAX_ANCHORS: usize = 4096;
-/// Most news that are kept for listeners.
-const NEWS: usize = 256;
+/// Maximum number of announcements kept for listeners.
+const MAX_NEWS: usize = 256;
 
-/// The threshold for many tracks, of faces and of voices, unless it is configured.
+/// Default thresholds for anchors of many tracks: of faces, and of voices.
 pub(crate) const SAME_PERSON: (f64, f64) = (0.42, 0.48);
 
 /// The mean cosine from which on a track belongs to an anchor of `count` tracks, and two anchors are one (then `count` is that
@@ -73,23 +73,23 @@ pub(crate) enum AnchorRow {
 pub struct EntityNews {
     /// The person.
     pub id: AnchorId,
-    /// What became of it.
+    /// What happened to the person.
     pub change: EntityChange,
     /// Its name, where there is one.
     pub name: Option<String>,
 }
 
-/// What became of a person.
+/// What happened to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntityChange {
-    /// Somebody who was not known.
+    /// A new person was found.
     New,
     /// The name is known now, or another one.
     Named,
     /// A face and a voice, or two anchors, are one person.
     Merged,
-    /// Somebody was told to be two.
+    /// A person was split in two.
     Split,
 }
 
@@ -303,12 +303,12 @@ impl Anchors {
     fn tell(&mut self, id: AnchorId, change: EntityChange) {
         let id = self.root(id);
         let news = EntityNews { id, change, name: self.name_of(id).map(str::to_owned) };
-        if !self.news.contains(&news) && self.news.len() < NEWS {
+        if !self.news.contains(&news) && self.news.len() < MAX_NEWS {
             self.news.push(news);
         }
     }
 
-    /// What listeners should hear of since the last call.
+    /// Takes the announcements since the last call.
     pub fn take_news(&mut self) -> Vec<EntityNews> {
         std::mem::take(&mut self.news)
     }
@@ -386,12 +386,12 @@ impl Anchors {
         self.tracks.insert(track, anchor);
     }
 
-    /// What goes with the cursor: the latest tracks and the further names.
+    /// Returns the state that belongs to the cursor: the latest tracks and the aliases.
     pub fn margin(&self) -> Margin {
         Margin { recent: self.recent.clone(), aliases: self.aliases.clone() }
     }
 
-    /// What further names take.
+    /// Returns the number of bytes that aliases take.
     pub fn alias_bytes(&self) -> usize {
         self.aliases.iter().map(|(name, meant)| name.len() + meant.len() + naming::ALIAS_OVERHEAD).sum()
     }
@@ -401,7 +401,7 @@ impl Anchors {
     }
 }
 
-/// What anchors remember beside their rows.
+/// State of the anchors beside their rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Margin {
     recent: Vec<RecentTrack>,

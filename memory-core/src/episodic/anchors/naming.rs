@@ -6,7 +6,7 @@ use crate::AnchorId;
 use crate::EventId;
 use crate::words::fold_name;
 
-/// What a person tells about an entity.
+/// A statement about who an entity is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NamingRequest {
     /// This is its name.
@@ -34,17 +34,17 @@ pub enum NamingRequest {
 
 /// An entry of the log of namings: events alone cannot bring it back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Naming {
+pub(crate) struct NamingEntry {
     /// The last event that had been learnt from when it was told.
     pub after: EventId,
     pub told: ToldName,
 }
 
-/// What was told.
+/// The statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ToldName {
     Name {
-        whom: Target,
+        whom: NamingTarget,
         name: String,
     },
     /// `other` is a further name of `name`.
@@ -53,38 +53,38 @@ pub(crate) enum ToldName {
         other: String,
     },
     Same {
-        whom: Target,
-        other: Target,
+        whom: NamingTarget,
+        other: NamingTarget,
     },
     Apart {
-        whom: Target,
-        other: Target,
+        whom: NamingTarget,
+        other: NamingTarget,
     },
-    /// In these events it is not `whom` but one other person.
+    /// In these events the person is not `whom` but one other person.
     Split {
-        whom: Target,
+        whom: NamingTarget,
         events: Vec<EventId>,
     },
 }
 
 /// An anchor, and some of its events in case the one that founded it is forgotten.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Target {
+pub(crate) struct NamingTarget {
     pub anchor: AnchorId,
     pub witnesses: Vec<EventId>,
 }
 
 impl ToldName {
-    /// What a further name takes where further names are kept.
+    /// Returns the number of bytes that an alias takes.
     pub fn alias_bytes(&self) -> usize {
         if let Self::Alias { name, other } = self { name.len() + other.len() + ALIAS_OVERHEAD } else { 0 }
     }
 }
 
-/// The lengths of two names.
+/// Bytes that the lengths of the two names take.
 pub(super) const ALIAS_OVERHEAD: usize = 4;
 
-impl Naming {
+impl NamingEntry {
     /// Whether it has one of these folded names in it.
     pub fn has_name(&self, folded: &[String]) -> bool {
         let same = |name: &str| folded.contains(&fold_name(name));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::anchor::{Anchor, track_number};
-use super::naming::{Naming, NamingRequest, Target, ToldName};
+use super::naming::{NamingEntry, NamingRequest, NamingTarget, ToldName};
 use super::{AnchorRow, Anchors, EntityChange};
 use crate::AnchorId;
 use crate::lesson::SensedVector;
@@ -11,7 +11,7 @@ use crate::limits::MAX_PERSON_NAME_BYTES;
 use crate::words::fold_name;
 use crate::{EventId, Sensed, TimeSpan, Timestamp};
 
-/// Somebody who is recognised by face or voice.
+/// A person, recognised by face or voice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     /// The id of the person's chief anchor; it stays while that anchor does.
@@ -30,8 +30,8 @@ pub struct Person {
     pub span: TimeSpan,
 }
 
-/// Events that are kept to find an anchor again by.
-const WITNESSES: usize = 8;
+/// Maximum number of events by which an anchor can be found again.
+const MAX_WITNESSES: usize = 8;
 
 impl Anchors {
     /// The chief anchor of the person that an anchor belongs to.
@@ -98,12 +98,12 @@ impl Anchors {
         }
     }
 
-    /// What a person is called.
+    /// Returns the name of a person.
     pub fn name_of(&self, root: AnchorId) -> Option<&str> {
         self.name_among(&self.members(root))
     }
 
-    /// What people told first; else the name that events agree on.
+    /// Returns the name that people gave first; otherwise the name that the events agree on.
     fn name_among(&self, members: &[AnchorId]) -> Option<&str> {
         let anchors = || members.iter().filter_map(|id| self.live(*id));
         if let Some(named) = anchors().find_map(|anchor| anchor.named.as_deref()) {
@@ -118,7 +118,7 @@ impl Anchors {
         (most >= 2 && most * 3 > all * 2).then_some(name)
     }
 
-    /// Whom an id or a name means.
+    /// Returns the person that an id or a name refers to.
     pub fn find(&self, entity: &str) -> Option<AnchorId> {
         if let Ok(id) = entity.trim().parse::<AnchorId>() {
             let id = self.resolve(id);
@@ -161,7 +161,7 @@ impl Anchors {
     }
 
     /// Whether a naming still has somebody to be about.
-    pub fn can_do(&self, naming: &Naming) -> bool {
+    pub fn can_do(&self, naming: &NamingEntry) -> bool {
         match &naming.told {
             ToldName::Name { whom, .. } | ToldName::Split { whom, .. } => self.aim(whom).is_some(),
             ToldName::Same { whom, other } | ToldName::Apart { whom, other } => {
@@ -171,16 +171,16 @@ impl Anchors {
         }
     }
 
-    fn target(&self, anchor: AnchorId) -> Target {
+    fn target(&self, anchor: AnchorId) -> NamingTarget {
         let tracks = self.tracks.iter().filter(|(_, of)| self.resolve(**of) == anchor);
         let mut witnesses: Vec<EventId> = tracks.map(|(track, _)| EventId(track / 2)).collect();
         witnesses.sort_unstable();
-        witnesses.truncate(WITNESSES);
-        Target { anchor, witnesses }
+        witnesses.truncate(MAX_WITNESSES);
+        NamingTarget { anchor, witnesses }
     }
 
     /// The anchor that a target means now.
-    fn aim(&self, target: &Target) -> Option<AnchorId> {
+    fn aim(&self, target: &NamingTarget) -> Option<AnchorId> {
         let own = self.resolve(target.anchor);
         if self.live(own).is_some() {
             return Some(own);
@@ -190,7 +190,7 @@ impl Anchors {
         found.map(|anchor| self.resolve(*anchor)).filter(|anchor| self.live(*anchor).is_some())
     }
 
-    /// What a request comes to, and the person it is about; the error says what to change. Nothing is changed yet.
+    /// Resolves a request into a change, and the person it is about; the error says what to change. Nothing is changed yet.
     pub fn read(&self, request: &NamingRequest) -> Result<Vec<ToldName>, String> {
         match request {
             NamingRequest::Name { entity, name } => {
@@ -210,7 +210,7 @@ impl Anchors {
         }
     }
 
-    /// Whom a request names: a person, or nobody who is seen or heard. An id must be there.
+    /// Resolves the name in a request: a person, or nobody who is seen or heard. An id must exist.
     fn known(&self, entity: &str) -> Result<Option<AnchorId>, String> {
         match self.find(entity) {
             None if entity.trim().parse::<AnchorId>().is_ok() => {
@@ -273,7 +273,7 @@ impl Anchors {
     }
 
     /// Does what was told; what has lost its target does nothing. `vectors` are those of the naming's events.
-    pub fn apply(&mut self, naming: &Naming, vectors: &[(EventId, SensedVector)]) {
+    pub fn apply(&mut self, naming: &NamingEntry, vectors: &[(EventId, SensedVector)]) {
         match &naming.told {
             ToldName::Name { whom, name } => {
                 let Some(root) = self.aim(whom).map(|anchor| self.root(anchor)) else { return };

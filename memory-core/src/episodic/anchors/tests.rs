@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::random::{fraction, split_mix};
 use crate::{Attributes, EpisodeId, Event, Kind, Modality, Origin, TimeSpan, Timestamp};
 
 /// Deterministic numbers that look like noise.
@@ -8,12 +9,7 @@ struct Noise(u64);
 
 impl Noise {
     fn uniform(&mut self) -> f64 {
-        // SplitMix64.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        fraction(split_mix(&mut self.0))
     }
 
     fn normal(&mut self) -> f64 {
@@ -40,7 +36,7 @@ fn stored(vector: &[f64]) -> Vec<i16> {
 }
 
 /// How faces or voices lie: the mean cosine of pairs of one person, of different persons, and of look-alikes.
-struct Model {
+struct LikenessModel {
     sensed: Sensed,
     dimensions: usize,
     same: f64,
@@ -49,10 +45,12 @@ struct Model {
 }
 
 /// ArcFace R50 on LFW-like pictures; an ECAPA-TDNN on VoxCeleb-like utterances (see docs/benchmarks.md).
-const FACES: Model = Model { sensed: Sensed::Face, dimensions: 512, same: 0.60, different: 0.05, alike: 0.30 };
-const VOICES: Model = Model { sensed: Sensed::Voice, dimensions: 192, same: 0.65, different: 0.12, alike: 0.35 };
+const FACES: LikenessModel =
+    LikenessModel { sensed: Sensed::Face, dimensions: 512, same: 0.60, different: 0.05, alike: 0.30 };
+const VOICES: LikenessModel =
+    LikenessModel { sensed: Sensed::Voice, dimensions: 192, same: 0.65, different: 0.12, alike: 0.35 };
 
-impl Model {
+impl LikenessModel {
     /// The means of persons, of whom every second is a look-alike of the one before.
     fn persons(&self, count: usize, noise: &mut Noise) -> Vec<Vec<f64>> {
         let common = noise.direction(self.dimensions);
@@ -139,7 +137,7 @@ fn measure(anchors: &Anchors, truth: &BTreeMap<u64, usize>) -> Measured {
     }
 }
 
-fn crowd(model: &Model, persons: usize, tracks: usize, seed: u64) -> Measured {
+fn crowd(model: &LikenessModel, persons: usize, tracks: usize, seed: u64) -> Measured {
     let mut noise = Noise(seed);
     let means = model.persons(persons, &mut noise);
     let mut anchors = Anchors::default();
@@ -244,7 +242,7 @@ fn names_are_given_changed_and_found() {
     let first = anchors.persons()[0].id;
     let tell = |anchors: &mut Anchors, request: &NamingRequest| -> Result<(), String> {
         for told in anchors.read(request)? {
-            anchors.apply(&Naming { after: EventId(40), told }, &[]);
+            anchors.apply(&NamingEntry { after: EventId(40), told }, &[]);
         }
         Ok(())
     };
@@ -307,7 +305,7 @@ fn what_is_taken_back_leaves_no_trace_in_the_mean() {
 fn a_mean_over_all_tracks_tells_look_alikes_apart_better_than_a_moving_average() {
     let mut noise = Noise(11);
     // Faces of look-alikes in poor pictures: with the usual ones neither makes a mistake.
-    let poor = Model { same: 0.25, alike: 0.22, dimensions: 64, ..FACES };
+    let poor = LikenessModel { same: 0.25, alike: 0.22, dimensions: 64, ..FACES };
     let persons = poor.persons(300, &mut noise);
     let as_floats = |track: Vec<i16>| unit(track.into_iter().map(f64::from).collect());
     let mut means: Vec<(Vec<f32>, Vec<f32>)> = Vec::new();

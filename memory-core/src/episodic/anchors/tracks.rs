@@ -10,12 +10,12 @@ use crate::AnchorId;
 use crate::lesson::Lesson;
 use crate::{Event, EventId, Kind, Origin, Sensed};
 
-/// Tracks that are remembered for comparing their times.
-const RECENT: usize = 64;
-/// How far back, microseconds: a segment closes seconds after what was told meanwhile.
-const REACH: i64 = 120 * 1_000_000;
-/// How often a face must be in view while a voice is heard, before they can be of one person.
-const MEETINGS: u32 = 3;
+/// Maximum number of tracks whose times are compared.
+const MAX_RECENT: usize = 64;
+/// Maximum age of these tracks, in microseconds. A segment closes seconds after what was told meanwhile.
+const MAX_AGE_US: i64 = 120 * 1_000_000;
+/// Minimum number of times that a face is in view while a voice is heard, before they can belong to one person.
+const MIN_MEETINGS: u32 = 3;
 
 /// A track, or a told name, and when it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,11 +27,11 @@ pub(crate) struct RecentTrack {
     pub what: What,
 }
 
-/// What was there.
+/// What was detected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum What {
     Track(AnchorId, Sensed),
-    /// Somebody of this name was seen or heard.
+    /// A person of this name was seen or heard.
     Name(String, Sensed),
 }
 
@@ -127,8 +127,8 @@ impl Anchors {
 
     fn remember(&mut self, event: &Event, what: What) {
         let (start, end) = (event.span.start.as_micros(), event.span.end.as_micros());
-        self.recent.retain(|recent| start.saturating_sub(recent.end) <= REACH);
-        if self.recent.len() == RECENT {
+        self.recent.retain(|recent| start.saturating_sub(recent.end) <= MAX_AGE_US);
+        if self.recent.len() == MAX_RECENT {
             self.recent.remove(0);
         }
         self.recent.push(RecentTrack { event: event.id, start, end, source: event.source.clone(), what });
@@ -153,7 +153,7 @@ impl Anchors {
         let counts = self.faces_of(anchor);
         let (most, face) = *counts.first()?;
         let second = counts.get(1).map_or(0, |(count, _)| *count);
-        let often = most >= MEETINGS && most * 10 >= anchor.count * 6;
+        let often = most >= MIN_MEETINGS && most * 10 >= anchor.count * 6;
         let clearly = second * 10 <= most * 7;
         let apart = anchor.told_apart.iter().any(|id| self.resolve(*id) == face);
         let others = self.means.keys().filter(|other| **other != voice).filter_map(|other| self.live(*other));

@@ -6,14 +6,14 @@ use crate::episodic::visited;
 use crate::gist_line::{Line, Topic};
 use crate::{Event, Kind, Modality, Value};
 
-/// Most words of a line.
+/// Maximum number of words in a line.
 const MAX_WORDS: usize = 18;
-/// Most characters of a line.
+/// Maximum number of characters in a line.
 const MAX_CHARS: usize = 160;
-/// Most events that a line goes back to: the first ones.
+/// Maximum number of events that a line refers to, the first ones.
 const MAX_SOURCES: usize = 3;
-/// A thing that is back within so many microseconds was never away.
-const SAME_VISIT: i64 = 120_000_000;
+/// Absence, in microseconds, up to which a thing that returns counts as never gone.
+const MAX_ABSENCE_US: i64 = 120_000_000;
 
 impl Topic {
     /// The name in the MQTT contract.
@@ -65,7 +65,7 @@ impl Topic {
 }
 
 impl Line {
-    /// What an event says; `None` where it says nothing that belongs into a summary: a question, or a state of the signal.
+    /// Makes the line of an event; `None` if it does not belong into a summary: a question, or a state of the signal.
     pub(crate) fn of(event: &Event) -> Option<Self> {
         let text = |name: &str| event.attributes.get(name).and_then(Value::as_text);
         let first_of = |name: &str| match event.attributes.get(name) {
@@ -109,7 +109,7 @@ impl Line {
         })
     }
 
-    /// What makes two lines one.
+    /// Returns the key of the line. Two lines with an equal key are one.
     fn key(&self) -> (Topic, String, Option<String>) {
         (self.topic, self.text.to_lowercase(), self.entity.as_ref().map(|name| name.to_lowercase()))
     }
@@ -117,7 +117,7 @@ impl Line {
     /// Takes in a line of the same key that begins no earlier.
     fn absorb(&mut self, later: &Self) {
         let gap = later.span.start.as_micros().saturating_sub(self.span.end.as_micros());
-        let goes_on = !self.topic.is_told_each_time() && gap <= SAME_VISIT;
+        let goes_on = !self.topic.is_told_each_time() && gap <= MAX_ABSENCE_US;
         self.times = self.times.saturating_add(later.times).saturating_sub(u32::from(goes_on));
         self.lasted = self.lasted.saturating_add(later.lasted);
         self.span.end = self.span.end.max(later.span.end);

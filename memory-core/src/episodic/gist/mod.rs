@@ -29,16 +29,16 @@ pub(crate) fn summary<'a>(lines: &'a [Line], budget: usize, zone: &TimeZone) -> 
 /// Events that a summary goes through at most where no gists are made yet.
 pub(crate) const MOST_EVENTS: usize = 20_000;
 
-/// What a stretch of time was about.
+/// Summary of a stretch of time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gist {
     /// How long the stretch is.
     pub level: Level,
     /// The stretch.
     pub span: TimeSpan,
-    /// In at most [`SUMMARY_WORDS`] words.
+    /// The summary, in at most [`SUMMARY_WORDS`] words.
     pub summary: String,
-    /// What happened, in order of time.
+    /// Lines in order of time.
     pub lines: Vec<Line>,
 }
 

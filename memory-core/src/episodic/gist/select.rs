@@ -11,16 +11,16 @@ use crate::gist_line::{Line, Topic};
 use crate::index::{is_stop_word, stem, words};
 
 /// Words that a count takes: "(3 times)".
-const COUNT: usize = 2;
+const COUNT_WORDS: usize = 2;
 /// Words that name a speaker: "Anna said".
-const SPEAKER: usize = 2;
+const SPEAKER_WORDS: usize = 2;
 
-/// Most objects, sounds and goals, each, in a summary; more in what longer ones are made of. Nobody listens to a longer list.
-const MOST_NAMES: usize = 6;
+/// Maximum number of objects, of sounds and of goals in a summary. The gists that longer summaries are made of hold more.
+const MAX_NAMES: usize = 6;
 
 /// Places of the lines that fit into `budget` words, the most telling first.
 pub(crate) fn chosen(lines: &[Line], budget: usize) -> Vec<usize> {
-    let most = MOST_NAMES * budget.div_ceil(SUMMARY_WORDS);
+    let most = MAX_NAMES * budget.div_ceil(SUMMARY_WORDS);
     let mut known: HashMap<String, usize> = HashMap::new();
     let stems: Vec<Vec<usize>> = lines.iter().map(|line| stems_of(line, &mut known)).collect();
     let mut holders: Vec<Vec<usize>> = vec![Vec::new(); known.len()];
@@ -58,8 +58,8 @@ pub(crate) fn chosen(lines: &[Line], budget: usize) -> Vec<usize> {
 
 /// The words that a line takes in a summary.
 fn cost(line: &Line) -> usize {
-    let speaker = if line.topic == Topic::Speech && line.entity.is_some() { SPEAKER } else { 0 };
-    line.text.split_whitespace().count() + if line.times > 1 { COUNT } else { 0 } + speaker
+    let speaker = if line.topic == Topic::Speech && line.entity.is_some() { SPEAKER_WORDS } else { 0 };
+    line.text.split_whitespace().count() + if line.times > 1 { COUNT_WORDS } else { 0 } + speaker
 }
 
 /// The numbers of a line's stems, each once.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{TimeSpan, Timestamp};
 
-const MINUTE: i64 = 60_000_000;
-const HOUR: i64 = 60 * MINUTE;
+const MINUTE_US: i64 = 60_000_000;
+const HOUR_US: i64 = 60 * MINUTE_US;
 
 /// How long a stretch is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -40,9 +40,9 @@ impl Level {
             TimeSpan::new(Timestamp::from_micros(start), Timestamp::from_micros(start.saturating_add(length)))
         };
         match self {
-            Self::Minute => of_length(MINUTE),
-            Self::Hour => of_length(HOUR),
-            Self::Day => day(moment, zone).unwrap_or_else(|| of_length(24 * HOUR)),
+            Self::Minute => of_length(MINUTE_US),
+            Self::Hour => of_length(HOUR_US),
+            Self::Day => day(moment, zone).unwrap_or_else(|| of_length(24 * HOUR_US)),
         }
     }
 

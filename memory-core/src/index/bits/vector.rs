@@ -79,7 +79,7 @@ impl BitView {
         self.ones
     }
 
-    /// Where the `k`-th one (from 0) is, if there are so many.
+    /// Returns the position of the `k`-th one (from 0), if there are so many.
     pub fn select1(&self, k: usize) -> Option<usize> {
         (k < self.ones).then(|| {
             let (first, last) = self.ones_at.between(k, self.ones, self.last_block());

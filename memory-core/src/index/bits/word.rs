@@ -23,7 +23,7 @@ const fn in_byte() -> [[u8; 8]; 256] {
     table
 }
 
-/// Where the `k`-th one (from 0) of `word` is. `word` must have more than `k` ones.
+/// Returns the position of the `k`-th one (from 0) of `word`. `word` must have more than `k` ones.
 #[inline]
 pub(in crate::index) fn select_in_word(word: u64, k: u32) -> u32 {
     let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);

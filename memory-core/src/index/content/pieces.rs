@@ -6,7 +6,7 @@ pub const MAX_PIECE: usize = 32;
 /// Digits in a piece at most, so that numbers are made of a thousand pieces and do not fill the vocabulary.
 const MAX_DIGITS: usize = 3;
 
-/// What a run is made of.
+/// Kind of a run of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     /// Letters of scripts that put blanks between words.

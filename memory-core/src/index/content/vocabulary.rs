@@ -109,7 +109,7 @@ impl ContentVocabulary {
         }
     }
 
-    /// Where a word is in the table, or where it belongs.
+    /// Returns the slot of a word in the table, or the slot where it belongs.
     fn place(&self, word: &[u8]) -> usize {
         let mask = self.table.len() - 1;
         let mut place = hash(word) & mask;

@@ -12,13 +12,13 @@ pub(in crate::index) const BLOCK: usize = 1024;
 
 /// A block whose places are filled once and never change. Readers know how many are theirs.
 #[derive(Debug)]
-pub(in crate::index) struct Open {
+pub(in crate::index) struct OpenEntries {
     entries: Box<[OnceLock<Entry>]>,
     /// The episode changes when a segment takes in what was told meanwhile.
     episodes: Box<[AtomicU64]>,
 }
 
-impl Open {
+impl OpenEntries {
     fn new() -> Self {
         Self {
             entries: (0..BLOCK).map(|_| OnceLock::new()).collect(),
@@ -29,7 +29,7 @@ impl Open {
 
 /// A full block, column by column. What is the same for all of its documents takes no space.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::index) struct Packed {
+pub(in crate::index) struct PackedEntries {
     ids: Column,
     episodes: Column,
     /// Kind and modality.
@@ -52,14 +52,14 @@ pub(in crate::index) struct Packed {
 
 /// Entries of consecutive documents.
 #[derive(Debug, Clone)]
-pub(in crate::index) enum Block {
-    Open(std::sync::Arc<Open>),
-    Packed(std::sync::Arc<Packed>),
+pub(in crate::index) enum EntryBlock {
+    Open(std::sync::Arc<OpenEntries>),
+    Packed(std::sync::Arc<PackedEntries>),
 }
 
-impl Block {
+impl EntryBlock {
     pub fn new() -> Self {
-        Self::Open(std::sync::Arc::new(Open::new()))
+        Self::Open(std::sync::Arc::new(OpenEntries::new()))
     }
 
     /// Fills a place of an open block.
@@ -125,7 +125,7 @@ impl Block {
         match self {
             Self::Open(_) => {
                 let entries: Vec<Entry> = (0..BLOCK).map(|place| self.get(place)).collect();
-                Self::Packed(std::sync::Arc::new(Packed::of(&entries)))
+                Self::Packed(std::sync::Arc::new(PackedEntries::pack(&entries)))
             }
             Self::Packed(_) => self.clone(),
         }
@@ -139,9 +139,9 @@ impl Block {
     }
 }
 
-impl Packed {
+impl PackedEntries {
     /// Packs entries.
-    pub fn of(entries: &[Entry]) -> Self {
+    pub fn pack(entries: &[Entry]) -> Self {
         let column = |number: &dyn Fn(&Entry) -> i64| Column::pack(&entries.iter().map(number).collect::<Vec<_>>());
         Self {
             ids: column(&|entry| entry.id.0.cast_signed()),

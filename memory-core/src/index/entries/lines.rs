@@ -2,7 +2,7 @@
 //! arrays.
 //!
 //! With one source that is the order of places itself. Arrays begin with [`MARGIN`] empty entries and end with as many behind a
-//! whole number of [`STRIP`]s: whoever walks strip by strip may look beyond either end.
+//! whole number of [`STRIP`]s: so a walk strip by strip may read beyond either end.
 
 use super::links::SegmentLinks;
 use crate::index::fusion::TERM_WINDOW;
@@ -31,7 +31,7 @@ pub(in crate::index) struct Lines {
     lengths: Box<[u16]>,
     /// How many terms each has in its context, as terms are weighted there; up to 65,535.
     around: Box<[u16]>,
-    /// Where places and positions differ.
+    /// Offsets where places and positions differ.
     orders: Option<Orders>,
 }
 
@@ -41,7 +41,7 @@ pub(in crate::index) fn padded(count: usize) -> usize {
 }
 
 impl Lines {
-    pub fn of(links: SegmentLinks<'_>) -> Self {
+    pub fn from_links(links: SegmentLinks<'_>) -> Self {
         let count = links.count();
         let mut lines = Self {
             count,
@@ -100,7 +100,7 @@ impl Lines {
         self.orders.is_none()
     }
 
-    /// Where the document at a place stands.
+    /// Returns the position of the document at a place.
     pub fn position(&self, place: u16) -> usize {
         match &self.orders {
             None => usize::from(place),
@@ -176,7 +176,7 @@ mod tests {
                 links.push(previous, u16::try_from(ordinal).unwrap());
             }
             let segment = links.segment(0);
-            let lines = Lines::of(segment);
+            let lines = Lines::from_links(segment);
             prop_assert_eq!(lines.count(), sources.len());
             for place in 0..u16::try_from(sources.len()).unwrap() {
                 let position = lines.position(place);

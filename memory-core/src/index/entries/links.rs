@@ -18,7 +18,7 @@ struct LinkSegment {
     next: Box<[AtomicU16]>,
     /// How many terms it holds, up to 65,535.
     length: Box<[AtomicU16]>,
-    /// Of a full segment, from the first search on.
+    /// Links of a full segment, from the first search on.
     lines: OnceLock<Arc<Lines>>,
 }
 
@@ -123,7 +123,7 @@ impl SegmentLinks<'_> {
     /// The documents in lines. Those of a full segment are kept with it, those of the last one by the state, in `last`.
     pub fn lines(self, last: &OnceLock<Arc<Lines>>) -> Arc<Lines> {
         let kept = if self.count() == SEGMENT as usize { &self.links.lines } else { last };
-        kept.get_or_init(|| Arc::new(Lines::of(self))).clone()
+        kept.get_or_init(|| Arc::new(Lines::from_links(self))).clone()
     }
 
     /// How many terms a document holds, up to 65,535.

@@ -8,7 +8,7 @@ mod links;
 mod names;
 mod table;
 
-pub(super) use block::{BLOCK, Block, Packed as PackedEntries};
+pub(super) use block::{BLOCK, EntryBlock, PackedEntries};
 pub(super) use hidden::HiddenSet;
 pub(super) use lines::{Lines, MARGIN, REACH, STRIP, padded, reach};
 pub(super) use links::{Links, SegmentLinks};
@@ -34,6 +34,6 @@ pub(super) struct Entry {
     pub source: u32,
     /// Its entity's number among [`EntityNames`], if it has one.
     pub entity: Option<u32>,
-    /// Where its terms begin in the term stream.
+    /// Begin of its terms in the term stream.
     pub terms_at: u64,
 }

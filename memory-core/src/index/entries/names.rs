@@ -25,7 +25,7 @@ impl<T: Copy + Eq + std::hash::Hash> Names<T> {
         &self.numbered
     }
 
-    /// What the writer looks numbers up in.
+    /// Returns the map from which the writer looks numbers up.
     pub fn numbers(&self) -> HashMap<T, u32> {
         self.numbered.iter().copied().zip(0..).collect()
     }

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::block::Packed;
-use super::{BLOCK, Block, Entry};
+use super::block::PackedEntries;
+use super::{BLOCK, Entry, EntryBlock};
 use crate::{EpisodeId, EventId, TimeSpan};
 
 /// All entries; clones share the blocks, and a clone sees what was there when it was made. Only the writer's own may be
 /// changed.
 #[derive(Debug, Clone, Default)]
 pub(in crate::index) struct EntryTable {
-    blocks: Arc<Vec<Block>>,
+    blocks: Arc<Vec<EntryBlock>>,
     len: u32,
 }
 
@@ -23,7 +23,7 @@ impl EntryTable {
     pub fn push(&mut self, entry: Entry) {
         let (block, place) = split(self.len);
         if block == self.blocks.len() {
-            Arc::make_mut(&mut self.blocks).push(Block::new());
+            Arc::make_mut(&mut self.blocks).push(EntryBlock::new());
         }
         self.blocks[block].fill(place, entry);
         self.len += 1;
@@ -34,14 +34,14 @@ impl EntryTable {
     }
 
     /// Appends a full block that was packed before; only full ones may be before it.
-    pub fn push_packed(&mut self, block: Packed) {
+    pub fn push_packed(&mut self, block: PackedEntries) {
         debug_assert_eq!(self.len as usize % BLOCK, 0, "full blocks come first");
-        Arc::make_mut(&mut self.blocks).push(Block::Packed(Arc::new(block)));
+        Arc::make_mut(&mut self.blocks).push(EntryBlock::Packed(Arc::new(block)));
         self.len += u32::try_from(BLOCK).expect("1,024");
     }
 
     /// The blocks, of which the last may be open.
-    pub fn blocks(&self) -> &[Block] {
+    pub fn blocks(&self) -> &[EntryBlock] {
         &self.blocks
     }
 
@@ -70,8 +70,8 @@ impl EntryTable {
         let (block, place) = split(ordinal);
         match &self.blocks[block] {
             // Shared with earlier states, which may see the move.
-            Block::Open(_) => self.blocks[block].clone().regroup(place, episode),
-            Block::Packed(_) => Arc::make_mut(&mut self.blocks)[block].regroup(place, episode),
+            EntryBlock::Open(_) => self.blocks[block].clone().regroup(place, episode),
+            EntryBlock::Packed(_) => Arc::make_mut(&mut self.blocks)[block].regroup(place, episode),
         }
     }
 
@@ -124,7 +124,7 @@ impl EntryTable {
         self.holding_from(0, position)
     }
 
-    /// As [`Self::holding`], where no document before `first` holds it.
+    /// Returns the same as [`Self::holding`], if no document before `first` holds it.
     pub fn holding_from(&self, first: u32, position: u64) -> Option<u32> {
         let (mut low, mut high, mut step) = (first, first, 1_u32);
         // Steps that double, since it is often near.
@@ -144,7 +144,7 @@ impl EntryTable {
         low.checked_sub(1)
     }
 
-    /// Where the terms of a document begin in the term stream.
+    /// Returns the begin of a document's terms in the term stream.
     pub fn terms_at(&self, ordinal: u32) -> u64 {
         let (block, place) = split(ordinal);
         self.blocks[block].terms_at(place)
@@ -152,7 +152,7 @@ impl EntryTable {
 
     /// Bytes that they take.
     pub fn bytes(&self) -> usize {
-        self.blocks.iter().map(Block::bytes).sum()
+        self.blocks.iter().map(EntryBlock::bytes).sum()
     }
 }
 
@@ -166,7 +166,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::block::Packed;
+    use super::super::block::PackedEntries;
     use super::*;
     use crate::{Kind, Modality, Timestamp};
 
@@ -220,9 +220,9 @@ mod tests {
         #[test]
         fn packed_entries_are_the_entries_also_from_bytes(entries in entries()) {
             let mut bytes = Vec::new();
-            Packed::of(&entries).encode(&mut bytes);
-            let decoded = Packed::decode(&mut bytes.as_slice(), entries.len()).unwrap();
-            prop_assert_eq!(&decoded, &Packed::of(&entries));
+            PackedEntries::pack(&entries).encode(&mut bytes);
+            let decoded = PackedEntries::decode(&mut bytes.as_slice(), entries.len()).unwrap();
+            prop_assert_eq!(&decoded, &PackedEntries::pack(&entries));
             prop_assert_eq!(decoded.entries(entries.len()).collect::<Vec<_>>(), entries);
         }
 
@@ -231,12 +231,12 @@ mod tests {
             entries in entries(), damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..9),
         ) {
             let mut bytes = Vec::new();
-            Packed::of(&entries).encode(&mut bytes);
+            PackedEntries::pack(&entries).encode(&mut bytes);
             for (at, byte) in damage {
                 let at = at.index(bytes.len());
                 bytes[at] = byte;
             }
-            if let Some(packed) = Packed::decode(&mut bytes.as_slice(), entries.len()) {
+            if let Some(packed) = PackedEntries::decode(&mut bytes.as_slice(), entries.len()) {
                 let _names_that_may_be_unknown = packed.follows(entries.len(), None, (7, 7));
                 prop_assert_eq!(packed.entries(entries.len()).count(), entries.len());
             }

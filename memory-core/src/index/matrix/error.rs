@@ -29,9 +29,9 @@ pub enum MatrixError {
     /// A span that ends before it starts or behind the end.
     #[error("span {start}..{end} is not within the {len} symbols that are there")]
     SpanOutOfRange {
-        /// Where it starts.
+        /// Begin of the range.
         start: usize,
-        /// Where it ends.
+        /// End of the range.
         end: usize,
         /// How many symbols there are.
         len: usize,

@@ -53,20 +53,20 @@ const FIRST_PAGE: usize = 8;
 
 /// Numbers in a list's record: those it holds, the pages' places, and the place of another list.
 pub(super) const LIST_RECORD: usize = LIST_INLINE + LIST_PAGES + 1;
-/// Where in the record the other list's place is.
+/// Offset in the record of the other list's place.
 pub(super) const LIST_OTHER: usize = LIST_RECORD - 1;
 /// Numbers in a list at most.
 pub(super) const LIST_MAX: usize = LIST_INLINE + FIRST_PAGE * ((1 << LIST_PAGES) - 1);
 
-/// Where number `index` of a list is.
+/// Location of number `index` of a list.
 pub(super) enum InList {
     /// In the record.
     Record(usize),
     /// In a page.
     Page {
-        /// Where in the record the page's place is.
+        /// Offset in the record of the page's place.
         slot: usize,
-        /// Where in the page.
+        /// Offset in the page.
         offset: usize,
         /// How many numbers the page has.
         size: usize,

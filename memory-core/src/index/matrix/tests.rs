@@ -5,6 +5,7 @@ use vers_vecs::{BitVec, WaveletMatrix as StaticMatrix};
 
 use super::*;
 use crate::index::section::SectionError;
+use crate::random::congruential;
 
 fn matrix_of(symbols: &[u32], sigma: u32) -> WaveletMatrix {
     let mut matrix = WaveletMatrix::new(sigma).unwrap();
@@ -79,8 +80,7 @@ fn growing(count: usize, seed: u64) -> Vec<u32> {
     let (mut state, mut known) = (seed, 1_u32);
     (0..count)
         .map(|_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let draw = (state >> 33) as u32;
+            let draw = congruential(&mut state) as u32;
             if draw.is_multiple_of(16) {
                 known += 1;
                 return known - 1;

@@ -69,7 +69,7 @@ impl Height {
     }
 }
 
-/// What the writer has given out so far. Number 0 of both tables means "none".
+/// Number of blocks that the writer has allocated. Number 0 of both tables means "none".
 #[derive(Debug)]
 pub(super) struct Allocated {
     blocks: usize,

@@ -139,7 +139,7 @@ impl MatrixView {
     }
 }
 
-/// Where a symbol occurs.
+/// Positions of a symbol.
 #[derive(Debug, Clone, Copy)]
 pub struct Occurrences<'a> {
     view: &'a MatrixView,

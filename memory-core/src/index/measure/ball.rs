@@ -9,7 +9,7 @@ use super::super::signature::{quantise, radius};
 
 /// Cosines that the radius is made for.
 const COSINES: [f32; 3] = [0.4, 0.5, 0.6];
-/// What is added to the share of bits that may differ.
+/// Addition to the share of bits that may differ.
 const MARGINS: [f32; 3] = [0.0, 0.03, 0.06];
 /// Questions that are compared with every vector.
 const COMPARED: usize = 20;
@@ -19,7 +19,7 @@ const COMPARED: usize = 20;
 pub struct Ball {
     /// The cosine that it is made for, and the margin.
     pub cosine: f32,
-    /// In favour of recall.
+    /// Margin in favour of recall.
     pub margin: f32,
     /// Bits that may differ.
     pub radius: usize,

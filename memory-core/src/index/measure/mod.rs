@@ -15,7 +15,7 @@ use std::time::Duration;
 pub use ball::Ball;
 pub use picture::picture;
 pub use together::{Together, together};
-pub use workload::{ENTRY_TOKENS, SourceText, Workload};
+pub use workload::{ENTRY_TOKENS, IndexWorkload, SourceText};
 
 use super::{CompressedIndex, Index, IndexBytes, IndexOptions, Search, SearchQuery};
 use crate::{Clock, EventId};
@@ -29,9 +29,9 @@ const NEAREST: usize = 100;
 /// Questions that are compared with a search of everything.
 const COMPARED: usize = 40;
 
-/// What is measured.
+/// What to measure.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan {
+pub struct IndexPlan {
     /// How many entries.
     pub entries: u64,
     /// How many questions.
@@ -42,16 +42,16 @@ pub struct Plan {
 
 /// Times of one kind of operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Times {
+pub struct SearchTimes {
     /// Half of them took no longer.
     pub p50: Duration,
     /// All but one in a hundred took no longer.
     pub p99: Duration,
 }
 
-/// What was measured.
+/// Results of a measurement.
 #[derive(Debug, Clone, Default)]
-pub struct Figures {
+pub struct IndexFigures {
     /// Entries.
     pub entries: u64,
     /// Tokens a second, text to findable, without φ.
@@ -60,24 +60,24 @@ pub struct Figures {
     pub longest_batch: Duration,
     /// Vectors signed a second.
     pub signed_per_s: f64,
-    /// What the index takes in memory.
+    /// Bytes that the index takes in memory.
     pub bytes: IndexBytes,
     /// Questions by words and meaning.
-    pub hybrid: Times,
+    pub hybrid: SearchTimes,
     /// The same questions by words alone.
-    pub words: Times,
+    pub words: SearchTimes,
     /// Share of the 50 best of an exhaustive search with the same signals that are found.
     pub found: f64,
     /// The exhaustive search.
-    pub exhaustive: Times,
+    pub exhaustive: SearchTimes,
     /// Searches for words that stand together, by both plans.
     pub together: Vec<Together>,
     /// A scan of all vectors, if it was asked for.
-    pub scan: Option<Times>,
+    pub scan: Option<SearchTimes>,
     /// The 100 nearest signatures.
-    pub hamming: Times,
+    pub hamming: SearchTimes,
     /// Reading as many bytes.
-    pub read: Times,
+    pub read: SearchTimes,
     /// Hamming balls beside the vectors themselves, if these are kept.
     pub balls: Vec<Ball>,
     /// Writing the index into memory, and reading it back.
@@ -88,13 +88,13 @@ pub struct Figures {
     pub file_bytes: usize,
 }
 
-impl Figures {
-    /// For people.
+impl IndexFigures {
+    /// Formats the results for people.
     pub fn table(&self) -> String {
         #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
         let each = |bytes: usize| bytes as f64 / self.entries.max(1) as f64;
         let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
-        let both = |times: Times| format!("p50 {:.2} ms, p99 {:.2} ms", ms(times.p50), ms(times.p99));
+        let both = |times: SearchTimes| format!("p50 {:.2} ms, p99 {:.2} ms", ms(times.p50), ms(times.p99));
         let bytes = &self.bytes;
         let ratio = |a: Duration, b: Duration| a.as_secs_f64() / b.as_secs_f64().max(1e-9);
         let mut lines = vec![
@@ -151,9 +151,14 @@ fn megabytes(bytes: usize) -> f64 {
 }
 
 /// Measures an index of recombined entries. `note` is told what is being done.
-pub fn measure(workload: &Workload, plan: Plan, clock: &dyn Clock, note: &mut dyn FnMut(&str)) -> Figures {
+pub fn measure(
+    workload: &IndexWorkload,
+    plan: IndexPlan,
+    clock: &dyn Clock,
+    note: &mut dyn FnMut(&str),
+) -> IndexFigures {
     let options = IndexOptions::default();
-    let mut figures = Figures { entries: plan.entries, ..Figures::default() };
+    let mut figures = IndexFigures { entries: plan.entries, ..IndexFigures::default() };
     note("appending");
     let mut index = appended(workload, plan.entries, options, clock, &mut figures);
     note("signing");
@@ -194,11 +199,11 @@ pub fn measure(workload: &Workload, plan: Plan, clock: &dyn Clock, note: &mut dy
 }
 
 fn appended(
-    workload: &Workload,
+    workload: &IndexWorkload,
     entries: u64,
     options: IndexOptions,
     clock: &dyn Clock,
-    figures: &mut Figures,
+    figures: &mut IndexFigures,
 ) -> CompressedIndex {
     let mut index = CompressedIndex::new(options);
     let mut spent = Duration::ZERO;
@@ -220,10 +225,10 @@ fn appended(
 /// Signs every entry; returns the vectors themselves if they are to be scanned.
 fn signed(
     index: &mut CompressedIndex,
-    workload: &Workload,
-    plan: Plan,
+    workload: &IndexWorkload,
+    plan: IndexPlan,
     clock: &dyn Clock,
-    figures: &mut Figures,
+    figures: &mut IndexFigures,
 ) -> Vec<f32> {
     let mut vectors = Vec::new();
     if workload.dimensions() == 0 {
@@ -249,7 +254,7 @@ fn signed(
 }
 
 /// How many of the best of an exhaustive search are found.
-fn compared(search: &dyn Search, queries: &[SearchQuery], clock: &dyn Clock) -> (f64, Times) {
+fn compared(search: &dyn Search, queries: &[SearchQuery], clock: &dyn Clock) -> (f64, SearchTimes) {
     let some = &queries[..queries.len().min(COMPARED)];
     let (mut held, mut all) = (0_u32, 0_u32);
     let exhaustive = times(clock, some, |query| {
@@ -262,7 +267,7 @@ fn compared(search: &dyn Search, queries: &[SearchQuery], clock: &dyn Clock) -> 
     (f64::from(held) / f64::from(all.max(1)), exhaustive)
 }
 
-fn hamming(index: &CompressedIndex, queries: &[SearchQuery], clock: &dyn Clock) -> (Times, Times) {
+fn hamming(index: &CompressedIndex, queries: &[SearchQuery], clock: &dyn Clock) -> (SearchTimes, SearchTimes) {
     let Some(planes) = &index.state.planes else { return Default::default() };
     let sign = |query: &SearchQuery| planes.signature(&super::signature::quantise(query.embedding.as_deref()?)?);
     let signatures: Vec<_> = queries.iter().filter_map(sign).collect();
@@ -303,7 +308,7 @@ fn scan(vectors: &[f32], query: &[f32]) -> Vec<(f32, usize)> {
 }
 
 /// Times one call for each of `things`, after a few that do not count.
-fn times<T>(clock: &dyn Clock, things: &[T], mut call: impl FnMut(&T) -> usize) -> Times {
+fn times<T>(clock: &dyn Clock, things: &[T], mut call: impl FnMut(&T) -> usize) -> SearchTimes {
     things.iter().take(2).for_each(|thing| {
         black_box(call(thing));
     });
@@ -317,7 +322,7 @@ fn times<T>(clock: &dyn Clock, things: &[T], mut call: impl FnMut(&T) -> usize) 
         .collect();
     took.sort_unstable();
     let at = |share: usize| took.get((took.len() * share / 100).min(took.len().saturating_sub(1))).copied();
-    Times { p50: at(50).unwrap_or_default(), p99: at(99).unwrap_or_default() }
+    SearchTimes { p50: at(50).unwrap_or_default(), p99: at(99).unwrap_or_default() }
 }
 
 #[cfg(test)]
@@ -330,12 +335,12 @@ mod tests {
         SourceText { text: text.into(), entity: entity.map(str::to_owned), vector: Some(vector) }
     }
 
-    fn workload() -> Workload {
+    fn workload() -> IndexWorkload {
         let texts =
             ["Anna waters the tomatoes in the garden", "the robot drives to the kitchen", "a red mug, by the sink"];
         let told_texts = texts.iter().zip(1_u8..).map(|(text, at)| told(text, Some("Anna"), f32::from(at))).collect();
         let asked = ["Where is the red mug?", "What does Anna water in the garden?", "Who drives to the kitchen sink?"];
-        Workload::new(told_texts, asked.iter().map(|text| told(text, None, 1.0)).collect()).unwrap()
+        IndexWorkload::new(told_texts, asked.iter().map(|text| told(text, None, 1.0)).collect()).unwrap()
     }
 
     #[test]
@@ -352,7 +357,7 @@ mod tests {
 
     #[test]
     fn a_small_index_is_measured_and_finds_all_that_an_exhaustive_search_finds() {
-        let plan = Plan { entries: 700, queries: 5, scan: true };
+        let plan = IndexPlan { entries: 700, queries: 5, scan: true };
         let figures = measure(&workload(), plan, &SystemClock::new(), &mut |_| ());
         assert_eq!((figures.entries, figures.found), (700, 1.0));
         assert!(figures.scan.is_some() && figures.bytes.total() > 0 && figures.file_bytes > 0);
@@ -371,7 +376,7 @@ mod tests {
 
     #[test]
     fn nothing_to_recombine_is_no_workload() {
-        assert!(Workload::new(vec![], vec![told("where?", None, 1.0)]).is_none());
-        assert!(Workload::new(vec![told("a mug", None, 1.0)], vec![told("the", None, 1.0)]).is_none());
+        assert!(IndexWorkload::new(vec![], vec![told("where?", None, 1.0)]).is_none());
+        assert!(IndexWorkload::new(vec![told("a mug", None, 1.0)], vec![told("the", None, 1.0)]).is_none());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Figures;
+use super::IndexFigures;
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 420.0;
@@ -12,7 +12,7 @@ const TOP: f64 = 30.0;
 const BOTTOM: f64 = 50.0;
 
 /// A curve: what it is called, its colour, and what it tells of one size, in microseconds.
-type Curve = (&'static str, &'static str, fn(&Figures) -> f64);
+type Curve = (&'static str, &'static str, fn(&IndexFigures) -> f64);
 
 const CURVES: [Curve; 5] = [
     ("exact scan of the vectors, p50", "#b0413e", |one| one.scan.map_or(0.0, |times| micros(times.p50))),
@@ -27,9 +27,9 @@ fn micros(duration: std::time::Duration) -> f64 {
 }
 
 /// Draws the figures of several sizes as an SVG: time against entries, both in powers of ten.
-pub fn picture(figures: &[Figures]) -> String {
+pub fn picture(figures: &[IndexFigures]) -> String {
     #[expect(clippy::cast_precision_loss, reason = "at most some 10^7 entries")]
-    let entries = |one: &Figures| (one.entries.max(1) as f64).log10();
+    let entries = |one: &IndexFigures| (one.entries.max(1) as f64).log10();
     let values = || CURVES.iter().flat_map(|curve| figures.iter().map(curve.2)).filter(|value| *value > 0.0);
     let bounds = |values: &mut dyn Iterator<Item = f64>| {
         let (low, high) =
@@ -94,17 +94,17 @@ pub fn picture(figures: &[Figures]) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::super::Times;
+    use super::super::SearchTimes;
     use super::*;
 
     #[test]
     fn every_size_is_a_point_of_every_curve_that_was_measured() {
-        let of = |entries: u64, micros: u64| Figures {
+        let of = |entries: u64, micros: u64| IndexFigures {
             entries,
             appended_per_s: 1e6,
-            hybrid: Times { p50: Duration::from_micros(micros), p99: Duration::from_micros(3 * micros) },
-            words: Times { p50: Duration::from_micros(micros / 2), p99: Duration::ZERO },
-            ..Figures::default()
+            hybrid: SearchTimes { p50: Duration::from_micros(micros), p99: Duration::from_micros(3 * micros) },
+            words: SearchTimes { p50: Duration::from_micros(micros / 2), p99: Duration::ZERO },
+            ..IndexFigures::default()
         };
         let svg = picture(&[of(10_000, 100), of(100_000, 700), of(1_000_000, 5_000)]);
         assert_eq!((svg.matches("<polyline").count(), svg.matches("<circle").count()), (4, 12));

@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::workload::Draw;
-use super::{Times, Workload, times};
+use super::workload::SeededDraw;
+use super::{IndexWorkload, SearchTimes, times};
 use crate::Clock;
 use crate::index::{Language, Search, words};
 use crate::word_search::{WordPart, WordPattern, WordPlan, WordQuery};
@@ -16,10 +16,10 @@ const VERY_RARE: u64 = 10_000;
 const RARE: u64 = 1_000;
 const FREQUENT: u64 = 50;
 
-/// What a query of one sort looks for, of the words of an entry.
+/// Makes the patterns of a query of one sort from the words of an entry.
 type Make<'a> = &'a dyn Fn(&EntryWord) -> Option<Vec<WordPattern>>;
 
-/// What queries of one sort took.
+/// Times of the queries of one sort.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Together {
     /// The sort.
@@ -30,20 +30,20 @@ pub struct Together {
     pub rarest: u32,
     /// Median of the events that match.
     pub matches: usize,
-    /// By rank and select.
-    pub rank: Times,
-    /// By postings.
-    pub postings: Times,
-    /// By the plan that is taken.
-    pub chosen: Times,
-    /// For how many queries that is the first.
+    /// Times by rank and select.
+    pub rank: SearchTimes,
+    /// Times by postings.
+    pub postings: SearchTimes,
+    /// Times by the plan that is chosen.
+    pub chosen: SearchTimes,
+    /// Number of queries for which that plan is the first.
     pub by_rank: usize,
-    /// What the plans that were taken cost together, as a multiple of the faster ones.
+    /// Cost of the chosen plans together, as a multiple of the faster ones.
     pub regret: f64,
 }
 
 impl Together {
-    /// For people.
+    /// Formats the row for people.
     pub fn line(&self) -> String {
         let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
         format!(
@@ -65,7 +65,7 @@ impl Together {
 /// Measures queries of every sort whose words stand together in some entry.
 pub fn together(
     search: &dyn Search,
-    workload: &Workload,
+    workload: &IndexWorkload,
     entries: u64,
     count: usize,
     clock: &dyn Clock,
@@ -90,13 +90,13 @@ pub fn together(
             Some(vec![WordPattern::Near(a.clone(), b.clone(), 5)])
         }),
     ];
-    let mut draw = Draw(0x70_6e_7e);
+    let mut draw = SeededDraw(0x70_6e_7e);
     sorts
         .iter()
         .filter_map(|(sort, make)| {
-            let entry = |draw: &mut Draw| draw.below(usize::try_from(entries).unwrap_or(usize::MAX)) as u64;
+            let entry = |draw: &mut SeededDraw| draw.below(usize::try_from(entries).unwrap_or(usize::MAX)) as u64;
             let drawn = (0..count * 200).filter_map(|_| {
-                let patterns = make(&EntryWord::of(search, workload, entry(&mut draw), entries)?)?;
+                let patterns = make(&EntryWord::draw(search, workload, entry(&mut draw), entries)?)?;
                 let part = |pattern| WordPart { pattern, excluded: false };
                 Some(WordQuery {
                     parts: patterns.into_iter().map(part).collect(),
@@ -120,7 +120,7 @@ struct EntryWord {
 }
 
 impl EntryWord {
-    fn of(search: &dyn Search, workload: &Workload, number: u64, entries: u64) -> Option<Self> {
+    fn draw(search: &dyn Search, workload: &IndexWorkload, number: u64, entries: u64) -> Option<Self> {
         let text = workload.entry(number).text;
         let in_order = words(&text).filter(|word| Language::English.term_of(word).is_some()).collect();
         let mut by_count: Vec<(String, u64)> =

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use crate::index::content::pieces;
-use crate::index::signature::{quantise, split_mix};
+use crate::index::signature::quantise;
 use crate::index::{Document, Language, SearchQuery, words};
+use crate::random::split_mix;
 use crate::{EpisodeId, EventId, Kind, Modality, TimeSpan, Timestamp};
 
 /// Tokens of an entry, words and separators.
@@ -22,7 +23,7 @@ const SITTING: u64 = 20;
 pub struct SourceText {
     /// The text.
     pub text: String,
-    /// Who said it.
+    /// Speaker.
     pub entity: Option<String>,
     /// Its unit vector.
     pub vector: Option<Vec<f32>>,
@@ -30,7 +31,7 @@ pub struct SourceText {
 
 /// Texts and questions to recombine.
 #[derive(Debug, Clone)]
-pub struct Workload {
+pub struct IndexWorkload {
     told: Vec<SourceText>,
     questions: Vec<SourceText>,
     /// Every word of the questions that is no stop word, as often as it occurs in them.
@@ -38,9 +39,9 @@ pub struct Workload {
 }
 
 /// A seeded source of numbers.
-pub(super) struct Draw(pub u64);
+pub(super) struct SeededDraw(pub u64);
 
-impl Draw {
+impl SeededDraw {
     #[expect(clippy::cast_possible_truncation, reason = "below `count`")]
     pub fn below(&mut self, count: usize) -> usize {
         (split_mix(&mut self.0) % count.max(1) as u64) as usize
@@ -54,7 +55,7 @@ impl Draw {
     }
 }
 
-impl Workload {
+impl IndexWorkload {
     /// `None` if there is no text or no question with a word.
     pub fn new(told: Vec<SourceText>, questions: Vec<SourceText>) -> Option<Self> {
         let all = questions.iter().flat_map(|question| words(&question.text));
@@ -72,7 +73,7 @@ impl Workload {
     pub fn entry(&self, number: u64) -> Document {
         let mut text = String::new();
         let mut tokens = 0;
-        let mut draw = Draw(number);
+        let mut draw = SeededDraw(number);
         let mut entity = None;
         while tokens < ENTRY_TOKENS {
             let source = &self.told[draw.below(self.told.len())];
@@ -102,9 +103,9 @@ impl Workload {
 
     /// The vector of an entry: those of the texts that it was made of, perturbed.
     pub fn vector(&self, number: u64) -> Option<Vec<f32>> {
-        let mut draw = Draw(number);
+        let mut draw = SeededDraw(number);
         let first = self.told[draw.below(self.told.len())].vector.as_ref()?;
-        let mut draw = Draw(number ^ 0x5eed_0000_0000_0000);
+        let mut draw = SeededDraw(number ^ 0x5eed_0000_0000_0000);
         let second = self.told[draw.below(self.told.len())].vector.as_ref()?;
         #[expect(clippy::cast_precision_loss, reason = "a few hundred dimensions")]
         let noise = 0.5 / (first.len() as f32).sqrt();
@@ -132,7 +133,7 @@ impl Workload {
         let share = |word: &String| holding.get(word).copied().unwrap_or(0) as f64 / sample as f64;
         let frequent: Vec<&String> = self.asked.iter().filter(|word| share(word) >= FREQUENT).collect();
         let distinct = self.asked.iter().collect::<HashSet<_>>().len();
-        let mut draw = Draw(0xa5ced);
+        let mut draw = SeededDraw(0xa5ced);
         let question = |_| {
             let mut terms: Vec<String> = Vec::new();
             if !frequent.is_empty() {

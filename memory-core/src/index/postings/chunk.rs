@@ -9,7 +9,7 @@ pub(in crate::index) struct Chunk {
     len: u32,
     /// Sorted.
     symbols: Box<[u32]>,
-    /// Where the postings of the symbol at the same place begin; one more than symbols.
+    /// Begin of the postings of the symbol at the same place; one more than symbols.
     offsets: Box<[u32]>,
     /// Places in the segment, growing within a symbol.
     places: Box<[u16]>,
@@ -100,7 +100,7 @@ impl Chunk {
         &self.symbols
     }
 
-    /// Where a symbol occurs, in order, and how often it does there.
+    /// Returns the documents that hold a symbol, in order, and how often each holds it.
     pub fn postings(&self, symbol: u32) -> (&[u16], &[u8]) {
         let range = self.symbols.binary_search(&symbol).map_or(0..0, |at| self.range(at));
         (&self.places[range.clone()], &self.frequencies[range])

@@ -14,9 +14,7 @@ mod tests;
 use std::sync::Arc;
 
 pub(super) use chunk::Chunk;
-pub(super) use packed::{ListBound, Packed as PackedPostings};
-
-use packed::Packed;
+pub(super) use packed::{ListBound, PackedPostings};
 
 /// Documents of a segment; their places in it are 16 bits.
 pub(super) const SEGMENT: u32 = 1 << 16;
@@ -24,19 +22,19 @@ pub(super) const SEGMENT: u32 = 1 << 16;
 /// All postings; clones are states.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Postings {
-    full: Arc<Vec<Arc<Packed>>>,
+    full: Arc<Vec<Arc<PackedPostings>>>,
     tail: Vec<Arc<Chunk>>,
 }
 
 /// The postings of one segment.
 pub(super) enum SegmentPostings<'a> {
-    Full(&'a Packed),
+    Full(&'a PackedPostings),
     Tail(&'a [Arc<Chunk>]),
 }
 
 impl Postings {
     /// Postings that were packed before, and a chunk of those after them.
-    pub fn new(full: Vec<Arc<Packed>>, tail: Chunk) -> Self {
+    pub fn new(full: Vec<Arc<PackedPostings>>, tail: Chunk) -> Self {
         let tail = if tail.len() == 0 { Vec::new() } else { vec![Arc::new(tail)] };
         Self { full: Arc::new(full), tail }
     }
@@ -69,13 +67,13 @@ impl Postings {
     /// Packs the tail, which fills a segment. `length` tells how many terms the document at a place has.
     pub fn seal(&mut self, length: &dyn Fn(u16) -> u8) {
         debug_assert_eq!(self.tail_len(), SEGMENT, "only full segments are packed");
-        let packed = Packed::of(&self.merged_tail(), length);
+        let packed = PackedPostings::pack(&self.merged_tail(), length);
         Arc::make_mut(&mut self.full).push(Arc::new(packed));
         self.tail.clear();
     }
 
     /// The full segments.
-    pub fn full(&self) -> &[Arc<Packed>] {
+    pub fn full(&self) -> &[Arc<PackedPostings>] {
         &self.full
     }
 

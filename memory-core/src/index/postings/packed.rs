@@ -21,15 +21,15 @@ const SINGLE: u32 = 1 << 31;
 
 /// The postings of one full segment.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::index) struct Packed {
+pub(in crate::index) struct PackedPostings {
     /// Sorted symbols.
     symbols: Box<[u32]>,
-    /// Where the list of the symbol at the same place begins, in bits.
+    /// Begin of the list of the symbol at the same place, in bits.
     places: Box<[u32]>,
     words: Box<[u64]>,
 }
 
-/// What is known of a list without reading it.
+/// Bounds of a list, known without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::index) struct ListBound {
     pub count: u32,
@@ -46,9 +46,9 @@ struct PackedHeader {
     shortest: u8,
 }
 
-impl Packed {
+impl PackedPostings {
     /// Packs a chunk; `length` tells how many terms the document at a place has.
-    pub fn of(chunk: &Chunk, length: &dyn Fn(u16) -> u8) -> Self {
+    pub fn pack(chunk: &Chunk, length: &dyn Fn(u16) -> u8) -> Self {
         let mut writer = BitWriter::default();
         let (mut symbols, mut places) = (Vec::new(), Vec::new());
         for symbol in chunk.symbols() {

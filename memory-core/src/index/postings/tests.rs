@@ -40,12 +40,12 @@ proptest! {
 
         let whole = Chunk::build(len, everything);
         prop_assert_eq!(&postings.merged_tail(), &whole);
-        let packed = Packed::of(&whole, &length);
+        let packed = PackedPostings::pack(&whole, &length);
         let mut bytes = Vec::new();
         packed.encode(&mut bytes);
-        let decoded = Packed::decode(&mut bytes.as_slice(), 20);
+        let decoded = PackedPostings::decode(&mut bytes.as_slice(), 20);
         prop_assert_eq!(decoded.as_ref(), Some(&packed));
-        prop_assert!(Packed::decode(&mut bytes.as_slice(), 0).is_none() || whole.symbols().is_empty());
+        prop_assert!(PackedPostings::decode(&mut bytes.as_slice(), 0).is_none() || whole.symbols().is_empty());
         let full = Postings::new(vec![Arc::new(packed)], Chunk::default());
         for symbol in 0..20 {
             let expected = postings_of(&postings, 0, symbol);
@@ -73,7 +73,7 @@ proptest! {
             occurrences.extend((0..frequency).map(|_| (7, place)));
             expected.push((place, u8::try_from(frequency).unwrap_or(u8::MAX)));
         }
-        let full = Postings::new(vec![Arc::new(Packed::of(&Chunk::build(SEGMENT, occurrences), &length))], Chunk::default());
+        let full = Postings::new(vec![Arc::new(PackedPostings::pack(&Chunk::build(SEGMENT, occurrences), &length))], Chunk::default());
         prop_assert_eq!(postings_of(&full, 0, 7), expected);
     }
 
@@ -84,13 +84,13 @@ proptest! {
     ) {
         let occurrences = (0..2_000_u16).map(|place| (u32::from(place % 7), place * 3)).collect();
         let mut bytes = Vec::new();
-        Packed::of(&Chunk::build(SEGMENT, occurrences), &length).encode(&mut bytes);
+        PackedPostings::pack(&Chunk::build(SEGMENT, occurrences), &length).encode(&mut bytes);
         for (at, byte) in damage {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
         for bytes in [&bytes[..], &bytes[..cut.index(bytes.len())]] {
-            if let Some(packed) = Packed::decode(&mut &*bytes, 7) {
+            if let Some(packed) = PackedPostings::decode(&mut &*bytes, 7) {
                 (0..7).for_each(|symbol| packed.for_each_run(symbol, &mut |_, _| ()));
             }
         }
@@ -100,7 +100,7 @@ proptest! {
 #[test]
 fn a_term_in_every_document_of_a_segment_takes_no_bits_of_its_own() {
     let occurrences = (0..=u16::MAX).map(|place| (1, place)).collect();
-    let packed = Packed::of(&Chunk::build(SEGMENT, occurrences), &length);
+    let packed = PackedPostings::pack(&Chunk::build(SEGMENT, occurrences), &length);
     assert_eq!(packed.bound(1), Some(ListBound { count: SEGMENT, most_frequent: 1, shortest: 0 }));
     assert!(packed.bytes() < 512 * 8, "only the headers: {}", packed.bytes());
 }

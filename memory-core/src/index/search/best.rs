@@ -24,7 +24,7 @@ impl Best {
         Self { limit, kept: Vec::new(), threshold: f32::NEG_INFINITY }
     }
 
-    /// What a candidate needs to be among the best, as far as is known.
+    /// Returns the score that a candidate needs to be among the best, as far as is known.
     pub fn threshold(&self) -> f32 {
         self.threshold
     }

@@ -3,7 +3,7 @@
 use crate::index::SearchQuery;
 use crate::index::analysis::{name_hash, words};
 use crate::index::compressed::IndexState;
-use crate::index::entries::{BLOCK, Block};
+use crate::index::entries::{BLOCK, EntryBlock};
 use crate::{EventId, Kind, Modality, TimeSpan};
 
 /// Conditions on metadata, by number and value.
@@ -11,7 +11,7 @@ pub(super) struct Filter<'a> {
     span: Option<TimeSpan>,
     modality: Option<Modality>,
     kinds: &'a [Kind],
-    /// The numbers of the entities with the name that is asked for.
+    /// Numbers of the entities with the requested name.
     entities: Option<Vec<u32>>,
     /// The number of the source, or none that there is.
     source: Option<Option<u32>>,
@@ -20,7 +20,7 @@ pub(super) struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    pub fn of(query: &'a SearchQuery, state: &IndexState) -> Self {
+    pub fn from_query(query: &'a SearchQuery, state: &IndexState) -> Self {
         let numbers_of = |name: &String| {
             let words: Vec<String> = words(name).collect();
             let hash = name_hash(words.iter().map(String::as_str));
@@ -56,7 +56,7 @@ impl<'a> Filter<'a> {
         self.is_open() || self.passes(&state.entries.blocks()[block], place)
     }
 
-    /// Those of some documents, given in order, that pass.
+    /// Returns those documents that pass. They are given in order.
     pub fn admitted(&self, state: &IndexState, mut ordinals: Vec<u32>) -> Vec<u32> {
         if self.is_open() {
             return ordinals;
@@ -75,15 +75,15 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether nothing in the block can pass.
-    fn excludes(&self, block: &Block) -> bool {
-        let Block::Packed(packed) = block else { return false };
+    fn excludes(&self, block: &EntryBlock) -> bool {
+        let EntryBlock::Packed(packed) = block else { return false };
         let (start, end) = packed.bounds();
         self.span.is_some_and(|span| span.end < start || end < span.start)
             || self.source.is_some_and(|source| packed.only_source().is_some_and(|only| source != Some(only)))
     }
 
     /// Reads no more columns than there are conditions.
-    fn passes(&self, block: &Block, place: usize) -> bool {
+    fn passes(&self, block: &EntryBlock, place: usize) -> bool {
         self.span.is_none_or(|span| span.overlaps(block.span(place)))
             && self
                 .entities
@@ -99,7 +99,7 @@ impl<'a> Filter<'a> {
 }
 
 /// Calls `visit` with the places in a block of the events in a list, which grows.
-fn for_each_place(block: &Block, len: usize, only: &[EventId], visit: &mut dyn FnMut(usize)) {
+fn for_each_place(block: &EntryBlock, len: usize, only: &[EventId], visit: &mut dyn FnMut(usize)) {
     let Some(last) = len.checked_sub(1) else { return };
     let from = only.partition_point(|id| *id < block.id(0));
     let to = only.partition_point(|id| *id <= block.id(last));
@@ -128,7 +128,7 @@ pub(super) struct Mask {
 
 impl Mask {
     /// `None` if every document passes.
-    pub fn of(filter: &Filter<'_>, state: &IndexState) -> Option<Self> {
+    pub fn from_filter(filter: &Filter<'_>, state: &IndexState) -> Option<Self> {
         let len = state.entries.len();
         if filter.is_open() && state.hidden.count() == 0 {
             return None;

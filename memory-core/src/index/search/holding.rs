@@ -34,8 +34,8 @@ pub(super) fn holding(snapshot: &Snapshot, query: &Holding) -> Vec<EventId> {
         only: query.only.clone(),
         ..SearchQuery::default()
     };
-    let filter = Filter::of(&filter_query, &snapshot.state);
-    let mask = Mask::of(&filter, &snapshot.state);
+    let filter = Filter::from_query(&filter_query, &snapshot.state);
+    let mask = Mask::from_filter(&filter, &snapshot.state);
     let passes = |ordinal: u32| mask.as_ref().is_none_or(|mask| mask.contains(ordinal));
     let mut ordinals: Vec<u32> = match groups.split_first() {
         None => (0..snapshot.state.entries.len()).filter(|ordinal| passes(*ordinal)).collect(),

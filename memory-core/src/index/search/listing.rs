@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use super::filter::{Filter, Mask};
 use crate::index::compressed::IndexState;
-use crate::index::entries::{BLOCK, Block, Entry};
+use crate::index::entries::{BLOCK, Entry, EntryBlock};
 use crate::index::{Hit, SearchQuery};
 use crate::{TimeSpan, Timestamp};
 
-/// The begin of a session, computed from its events, differs by their rounding and by drift of the clocks.
-const ONE_SESSION: Duration = Duration::from_secs(1);
+/// Tolerance of the begin of a session. It is computed from the events, whose times are rounded, and clocks drift.
+const SESSION_TOLERANCE: Duration = Duration::from_secs(1);
 
 /// Every document that passes, the earliest first or, if so asked, the latest.
 pub(super) fn in_order_of_time(query: &SearchQuery, filter: &Filter<'_>, state: &IndexState) -> Vec<Hit> {
     if query.limit == 0 {
         return Vec::new();
     }
-    let mask = Mask::of(filter, state);
+    let mask = Mask::from_filter(filter, state);
     // Blocks from the most promising on, until none can hold what comes before the last that is kept.
     let mut blocks: Vec<(i64, usize)> =
         (0..state.entries.blocks().len()).map(|at| (best_key(&state.entries.blocks()[at], query.latest), at)).collect();
@@ -56,12 +56,12 @@ pub(super) fn in_order_of_time(query: &SearchQuery, filter: &Filter<'_>, state: 
     found.into_iter().map(hit).collect()
 }
 
-/// Where the best document of a block can come at most.
-pub(super) fn best_key(block: &Block, latest: bool) -> i64 {
+/// Returns the best rank that a document of a block can have.
+pub(super) fn best_key(block: &EntryBlock, latest: bool) -> i64 {
     match block {
-        Block::Open(_) => i64::MIN,
-        Block::Packed(packed) if latest => packed.bounds().1.as_micros().saturating_mul(-1),
-        Block::Packed(packed) => packed.bounds().0.as_micros(),
+        EntryBlock::Open(_) => i64::MIN,
+        EntryBlock::Packed(packed) if latest => packed.bounds().1.as_micros().saturating_mul(-1),
+        EntryBlock::Packed(packed) => packed.bounds().0.as_micros(),
     }
 }
 
@@ -73,9 +73,9 @@ pub(super) fn session(state: &IndexState, within: Option<TimeSpan>) -> Option<Ti
         let visible = (first..state.entries.len().min(first + BLOCK as u32)).filter(|it| !state.hidden.contains(*it));
         visible.map(|ordinal| state.entries.get(ordinal))
     };
-    let latest_of = |block: &Block| match block {
-        Block::Open(_) => Some(Timestamp::from_micros(i64::MAX)),
-        Block::Packed(packed) => packed.session_start(),
+    let latest_of = |block: &EntryBlock| match block {
+        EntryBlock::Open(_) => Some(Timestamp::from_micros(i64::MAX)),
+        EntryBlock::Packed(packed) => packed.session_start(),
     };
     let mut start: Option<Timestamp> = None;
     for (at, block) in blocks() {
@@ -86,14 +86,15 @@ pub(super) fn session(state: &IndexState, within: Option<TimeSpan>) -> Option<Ti
         }
     }
     let start = start?;
-    let of_session =
-        |entry: &Entry| entry.session_start.is_some_and(|other| start.since(other) <= ONE_SESSION && other <= start);
+    let of_session = |entry: &Entry| {
+        entry.session_start.is_some_and(|other| start.since(other) <= SESSION_TOLERANCE && other <= start)
+    };
     let mut end: Option<Timestamp> = None;
     for (at, block) in blocks() {
         let can = match block {
-            Block::Open(_) => true,
-            Block::Packed(packed) => {
-                packed.session_start().is_some_and(|latest| start.since(latest) <= ONE_SESSION)
+            EntryBlock::Open(_) => true,
+            EntryBlock::Packed(packed) => {
+                packed.session_start().is_some_and(|latest| start.since(latest) <= SESSION_TOLERANCE)
                     && end.is_none_or(|end| packed.bounds().1 > end)
             }
         };

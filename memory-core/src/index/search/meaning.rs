@@ -10,23 +10,23 @@ use crate::index::signature::{Coarse, Estimator, quantise};
 
 /// A document and its cosine, if it has one.
 type RecentCosine = (u32, Option<f32>);
-/// Cosines that are kept.
-const RECENT: usize = 64;
+/// Maximum number of cosines that are cached.
+const MAX_RECENT: usize = 64;
 
 /// The question, and how near each document is.
 pub(super) struct Meaning<'a> {
     state: &'a IndexState,
     question: Estimator,
-    /// Cosines that were looked up lately: those that are asked for in context are mostly each other's neighbours.
-    recent: Box<[Cell<RecentCosine>; RECENT]>,
+    /// Cache of recent cosines: those needed for a context are mostly each other's neighbours.
+    recent: Box<[Cell<RecentCosine>; MAX_RECENT]>,
 }
 
 impl<'a> Meaning<'a> {
     /// `None` if nothing can be compared.
-    pub fn of(embedding: &[f32], state: &'a IndexState) -> Option<Self> {
+    pub fn from_embedding(embedding: &[f32], state: &'a IndexState) -> Option<Self> {
         let planes = state.planes.as_ref().filter(|_| !state.signatures.is_empty())?;
-        let question = Estimator::of(planes, &quantise(embedding)?)?;
-        Some(Self { state, question, recent: Box::new([const { Cell::new((u32::MAX, None)) }; RECENT]) })
+        let question = Estimator::for_question(planes, &quantise(embedding)?)?;
+        Some(Self { state, question, recent: Box::new([const { Cell::new((u32::MAX, None)) }; MAX_RECENT]) })
     }
 
     /// The beginning of the question's signature.
@@ -36,7 +36,7 @@ impl<'a> Meaning<'a> {
 
     /// Cosine of the question with a document, as its signature tells it.
     pub fn cosine(&self, ordinal: u32) -> Option<f32> {
-        let place = &self.recent[ordinal as usize % RECENT];
+        let place = &self.recent[ordinal as usize % MAX_RECENT];
         if place.get().0 != ordinal {
             place.set((ordinal, self.state.signatures.cosine(&self.question, ordinal)));
         }

@@ -32,8 +32,8 @@ use super::{BallHit, Hit, Holding, Search, SearchQuery, TermStatistics};
 use crate::word_search::{Snippet, WordMatches, WordPlan, WordQuery, WordQueryError};
 use crate::{EpisodeId, EventId, TimeSpan};
 
-/// Up to so many documents nothing is left out or estimated to save time.
-const EXACT: usize = 8_192;
+/// Number of documents up to which nothing is skipped or estimated to save time.
+const MAX_EXACT: usize = 8_192;
 
 /// One consistent state of the index.
 pub(super) struct Snapshot {
@@ -48,12 +48,12 @@ pub(super) struct Snapshot {
 
 impl Search for Snapshot {
     fn search(&self, query: &SearchQuery) -> Vec<Hit> {
-        let filter = Filter::of(query, &self.state);
+        let filter = Filter::from_query(query, &self.state);
         let terms = self.query_terms(query);
         if terms.is_empty() && query.embedding.is_none() {
             return listing::in_order_of_time(query, &filter, &self.state);
         }
-        let mask = Mask::of(&filter, &self.state);
+        let mask = Mask::from_filter(&filter, &self.state);
         if query.limit == 0 || mask.as_ref().is_some_and(|mask| mask.count() == 0) {
             return Vec::new();
         }
@@ -155,7 +155,7 @@ impl Snapshot {
     }
 
     fn is_small(&self) -> bool {
-        self.state.entries.len() as usize <= EXACT
+        self.state.entries.len() as usize <= MAX_EXACT
     }
 
     fn means(&self) -> Means {
@@ -192,7 +192,7 @@ impl Snapshot {
         terms
     }
 
-    /// Those of the groups of terms that are held.
+    /// Returns the groups of terms that are held.
     fn groups(&self, terms: Vec<Vec<TermId>>) -> Vec<WordGroup> {
         let visible = self.visible_count();
         let group = |terms: Vec<TermId>| {

@@ -25,7 +25,7 @@ pub(super) struct Bonus<'a> {
 }
 
 impl<'a> Bonus<'a> {
-    pub fn of(query: &'a SearchQuery, snapshot: &'a Snapshot, groups: &[WordGroup]) -> Self {
+    pub fn from_query(query: &'a SearchQuery, snapshot: &'a Snapshot, groups: &[WordGroup]) -> Self {
         let asked: Vec<String> = words(&query.text).collect();
         let names = names_in(&asked);
         let (mut named, mut runs) = (Vec::new(), BTreeSet::new());
@@ -51,7 +51,7 @@ impl<'a> Bonus<'a> {
         }
     }
 
-    /// What a named entity adds at most to a document that holds one of these groups of words, by their numbers.
+    /// Returns the maximum bonus of a named entity for a document that holds one of these groups of words, by their numbers.
     pub fn of_names(&self) -> (&[usize], f32) {
         (&self.of_names, self.snapshot.options.fusion.entity.max(0.0))
     }
@@ -71,7 +71,7 @@ impl<'a> Bonus<'a> {
             + if self.of_names.is_empty() { 0.0 } else { self.snapshot.options.fusion.entity.max(0.0) }
     }
 
-    /// What a document gains that holds one of those groups, or does not.
+    /// Returns the bonus of a document that holds one of those groups, or does not.
     pub fn of_document(&self, ordinal: u32, holds_name: bool) -> f32 {
         let (fusion, state) = (&self.snapshot.options.fusion, &self.snapshot.state);
         let mut bonus = 0.0;

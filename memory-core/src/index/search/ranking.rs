@@ -18,19 +18,20 @@ use crate::index::postings::SEGMENT;
 use crate::index::signature::Ahead;
 use crate::index::{Hit, SearchQuery};
 
-/// Documents that wait to be scored exactly. Weighed together, the most promising first, most of them need no weighing.
-const PENDING: usize = 512;
-/// How many documents ahead of the one that is scored signatures are asked for.
-const ASKED_AHEAD: usize = 4;
-/// Largest error of an estimate by rounding.
+/// Maximum number of documents that wait to be scored exactly. They are scored best first, so that most of them need no
+/// scoring.
+const MAX_PENDING: usize = 512;
+/// Number of documents for which signatures are prefetched.
+const PREFETCH_AHEAD: usize = 4;
+/// Maximum rounding error of an estimate.
 const ROUNDING_ERROR: f32 = 1e-4;
-/// What an estimated cosine in context may be less than the exact one: about twice the error of the differing bits there.
-const MEANING_ERROR: f32 = 0.07;
-/// The most that an estimated cosine can be.
-const MOST_MEANING: f32 = 2.4;
+/// Maximum difference of an estimated cosine in context below the exact one: about twice the error of the differing bits.
+const MAX_MEANING_ERROR: f32 = 0.07;
+/// Upper bound of an estimated cosine in context.
+const MAX_MEANING_SCORE: f32 = 2.4;
 
 impl Snapshot {
-    /// What each group is worth: its inverse document frequency as a share of all.
+    /// Computes the weight of each group: its inverse document frequency as a share of all.
     fn weigh(&self, groups: &mut [WordGroup], segments: &[ScoredSegment<'_>], loaded: &mut Frequencies) {
         let visible = self.visible_count();
         let (mut own, mut context) = (f32::MIN_POSITIVE, f32::MIN_POSITIVE);
@@ -69,12 +70,12 @@ impl Snapshot {
         let mut loaded = Frequencies::default();
         self.weigh(&mut groups, &segments, &mut loaded);
 
-        let meaning = query.embedding.as_deref().and_then(|embedding| Meaning::of(embedding, state));
-        let bonus = Bonus::of(query, self, &groups);
+        let meaning = query.embedding.as_deref().and_then(|embedding| Meaning::from_embedding(embedding, state));
+        let bonus = Bonus::from_query(query, self, &groups);
         let error = match &meaning {
             _ if query.exhaustive => f32::INFINITY,
             Some(_) if self.is_small() => f32::INFINITY,
-            Some(_) => self.options.fusion.dense.abs() * MEANING_ERROR,
+            Some(_) => self.options.fusion.dense.abs() * MAX_MEANING_ERROR,
             None => 0.0,
         };
         let mut ranking = Ranking {
@@ -87,7 +88,7 @@ impl Snapshot {
             loaded,
             nearness: Nearness::default(),
             best: Best::new(query.limit),
-            pending: Vec::with_capacity(PENDING),
+            pending: Vec::with_capacity(MAX_PENDING),
         };
         for segment in &segments {
             if mask.is_none_or(|mask| mask.any_in(segment.first, segment.first.saturating_add(SEGMENT))) {
@@ -117,7 +118,7 @@ struct PendingDocument {
     /// Its position in the segment at hand.
     position: usize,
     estimate: f32,
-    /// What names add.
+    /// Bonus of names.
     named: f32,
 }
 
@@ -128,7 +129,7 @@ struct Ranking<'a> {
     meaning: Option<&'a Meaning<'a>>,
     bonus: Bonus<'a>,
     mask: Option<&'a Mask>,
-    /// What an estimate may be too low.
+    /// How much an estimate may be too low.
     slack: f32,
     loaded: Frequencies,
     nearness: Nearness,
@@ -137,7 +138,7 @@ struct Ranking<'a> {
 }
 
 impl Ranking<'_> {
-    /// What a document needs by its words, its meaning and its entity, where at most `more` is to come.
+    /// Returns the score that a document needs by its words, its meaning and its entity, if at most `more` is to come.
     fn needed(&self, more: f32) -> f32 {
         self.best.threshold() - more - self.slack
     }
@@ -146,7 +147,7 @@ impl Ranking<'_> {
         let fusion = &self.snapshot.options.fusion;
         let dense = if self.meaning.is_some() { fusion.dense } else { 0.0 };
         let words: f32 = self.groups.iter().map(|group| segment.bound(group)).sum();
-        if words + dense.abs() * MOST_MEANING < self.needed(self.bonus.most()) {
+        if words + dense.abs() * MAX_MEANING_SCORE < self.needed(self.bonus.most()) {
             return;
         }
         let lines = segment.load(self.groups, &mut self.loaded);
@@ -211,7 +212,7 @@ impl Ranking<'_> {
         let estimate = estimate - assumed + named;
         if estimate >= self.needed(0.0) {
             self.pending.push(PendingDocument { position, estimate, named });
-            if self.pending.len() == PENDING {
+            if self.pending.len() == MAX_PENDING {
                 self.settle(segment, lines);
             }
         }
@@ -226,7 +227,7 @@ impl Ranking<'_> {
         let ordinal_of = |position| segment.first + u32::from(lines.place(position));
         for (at, PendingDocument { position, estimate, named }) in self.pending.iter().enumerate() {
             if self.meaning.is_some()
-                && let Some(next) = self.pending.get(at + ASKED_AHEAD)
+                && let Some(next) = self.pending.get(at + PREFETCH_AHEAD)
             {
                 self.snapshot.state.signatures.ask_for(ordinal_of(next.position));
             }

@@ -47,15 +47,15 @@ pub(super) struct Scored {
 /// How often each document of the segment at hand holds the question's words, by position; used again for the next segment.
 #[derive(Default)]
 pub(super) struct Frequencies {
-    /// By group, with margins; empty if no document holds it.
+    /// Upper bounds by group, with margins; empty if no document holds it.
     by_group: Vec<Vec<u8>>,
     /// Arrays that are not in use, all zero.
     spare: Vec<Vec<u8>>,
-    /// By group, the largest frequency within reach of the strip at hand.
+    /// Largest frequency within reach of the current strip, by group.
     most: Vec<u8>,
 }
 
-/// What the most that words can give is counted in, so that it fits a byte.
+/// Unit of the upper bound of a word score, so that the bound fits a byte.
 const UNIT: f32 = 1.0 / 96.0;
 
 impl Frequencies {
@@ -100,7 +100,7 @@ impl Frequencies {
 pub(super) struct ScoredSegment<'a> {
     pub postings: &'a SegmentPostings<'a>,
     pub links: SegmentLinks<'a>,
-    /// Where the lines of a segment that is not full are kept.
+    /// Cache for the lines of a segment that is not full.
     pub kept: &'a OnceLock<Arc<Lines>>,
     /// Its first document.
     pub first: u32,
@@ -171,7 +171,7 @@ impl ScoredSegment<'_> {
         }
     }
 
-    /// What words give to the document at a position.
+    /// Returns the word score of the document at a position.
     pub fn score(&self, lines: &Lines, position: usize, groups: &[WordGroup], loaded: &Frequencies) -> Scored {
         let (strip, at) = (position / STRIP, MARGIN + position % STRIP);
         let linked = lines.linked(strip);

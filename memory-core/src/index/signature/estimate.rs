@@ -13,14 +13,14 @@ use super::{HEAD_BITS, Planes, WORD_BITS};
 
 /// Bits of a product after scaling, its sign among them: their error is a twentieth of that of a stored sign.
 const BITS: usize = 5;
-const LARGEST: i64 = (1 << (BITS - 1)) - 1;
+const MAX_LEVEL: i64 = (1 << (BITS - 1)) - 1;
 
 /// A question ready to be compared with signatures.
 pub(in crate::index) struct Estimator {
     signature: Box<[u64]>,
     /// Its products with the hyperplanes.
     products: Products,
-    /// From a sum over all bits to a cosine.
+    /// Factor from a sum over all bits to a cosine.
     scale: f32,
     coarse: Coarse,
 }
@@ -31,12 +31,12 @@ pub(in crate::index) struct Estimator {
 /// question's products, as for a quantiser of two levels, take most of that along (Max, IRE Trans. 1960: levels 0.45 and 1.51 of a
 /// normal distribution, apart at 0.98), and cost one more count.
 pub(in crate::index) struct Coarse {
-    /// On which side of each hyperplane the question lies, and where it lies far from it.
+    /// Signs of the question at each hyperplane, and whether it lies far from it.
     pub signs: Box<[u64]>,
     pub far: Box<[u64]>,
-    /// What all bits together weigh, each 1 or [`FAR`].
+    /// Sum of the weights of all bits, each 1 or [`FAR`].
     pub total: u16,
-    /// From how much more of the weight agrees than differs to a cosine.
+    /// Factor from the difference of the weights that agree and that differ to a cosine.
     pub scale: f32,
 }
 
@@ -44,7 +44,7 @@ pub(in crate::index) struct Coarse {
 pub(in crate::index) const FAR: u16 = 3;
 
 impl Coarse {
-    fn of(products: &[i64]) -> Self {
+    fn from_products(products: &[i64]) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "estimates")]
         let size = |product: &i64| product.unsigned_abs() as f32;
         #[expect(clippy::cast_precision_loss, reason = "at most 1,024")]
@@ -66,18 +66,18 @@ impl Coarse {
 
 impl Estimator {
     /// `None` for a question of other dimensions and without a direction.
-    pub fn of(planes: &Planes, question: &[i16]) -> Option<Self> {
+    pub fn for_question(planes: &Planes, question: &[i16]) -> Option<Self> {
         let products = planes.project(question)?;
         let largest = products.iter().map(|product| product.abs()).max().unwrap_or(0).max(1);
-        let scaled: Vec<i64> = products.iter().map(|product| rounded(product * LARGEST, largest)).collect();
+        let scaled: Vec<i64> = products.iter().map(|product| rounded(product * MAX_LEVEL, largest)).collect();
         // A sign takes the part √(2/π) of a normally distributed product along, on average.
         let squares: i64 = scaled.iter().map(|product| product * product).sum();
         #[expect(clippy::cast_precision_loss, reason = "at most 1,024 squares of 8 bits")]
         let length = (squares.max(1) as f64 * scaled.len() as f64 * 2.0 / PI).sqrt();
         #[expect(clippy::cast_possible_truncation, reason = "a factor")]
         let scale = length.recip() as f32;
-        let (signature, coarse) = (signature_of(&products), Coarse::of(&products));
-        Some(Self { signature, coarse, products: Products::of(&scaled), scale })
+        let (signature, coarse) = (signature_of(&products), Coarse::from_products(&products));
+        Some(Self { signature, coarse, products: Products::from_scaled(&scaled), scale })
     }
 
     /// The question's own signature.
@@ -111,7 +111,7 @@ struct Products {
 }
 
 impl Products {
-    fn of(scaled: &[i64]) -> Self {
+    fn from_scaled(scaled: &[i64]) -> Self {
         let words = scaled.len() / WORD_BITS;
         let mut planes = vec![0; words * BITS];
         for (at, product) in scaled.iter().enumerate() {
@@ -134,8 +134,9 @@ fn rounded(dividend: i64, divisor: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{SignatureOptions, cosine_of_distance, quantise, split_mix};
+    use super::super::{SignatureOptions, cosine_of_distance, quantise};
     use super::*;
+    use crate::random::split_mix;
 
     fn vector(state: &mut u64) -> Vec<f32> {
         (0..384).map(|_| f32::from(i16::try_from(split_mix(state).count_ones()).unwrap() - 32)).collect()
@@ -154,7 +155,7 @@ mod tests {
             let (a, other) = (vector(&mut state), vector(&mut state));
             let b: Vec<f32> = a.iter().zip(&other).map(|(a, b)| share * a + (1.0 - share) * b).collect();
             let exact = dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt();
-            let question = Estimator::of(&planes, &quantise(&a).unwrap()).unwrap();
+            let question = Estimator::for_question(&planes, &quantise(&a).unwrap()).unwrap();
             let stored = planes.signature(&quantise(&b).unwrap()).unwrap();
             let estimated = question.cosine(question.sum(&stored));
             let differing: u32 = stored.iter().zip(question.signature()).map(|(a, b)| (a ^ b).count_ones()).sum();
@@ -181,7 +182,7 @@ mod tests {
             let (a, other) = (vector(&mut state), vector(&mut state));
             let b: Vec<f32> = a.iter().zip(&other).map(|(a, b)| 0.2 * a + 0.8 * b).collect();
             let exact = dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt();
-            let question = Estimator::of(&planes, &quantise(&a).unwrap()).unwrap();
+            let question = Estimator::for_question(&planes, &quantise(&a).unwrap()).unwrap();
             let stored = planes.signature(&quantise(&b).unwrap()).unwrap();
             let coarse = question.coarse();
             let differing: Vec<u64> = stored.iter().zip(&coarse.signs).map(|(stored, sign)| stored ^ sign).collect();
@@ -201,9 +202,12 @@ mod tests {
         let mut state = 9;
         let stored = quantise(&vector(&mut state)).unwrap();
         let opposite: Vec<i16> = stored.iter().map(|component| -component).collect();
-        let question = Estimator::of(&planes, &stored).unwrap();
+        let question = Estimator::for_question(&planes, &stored).unwrap();
         let cosine = |vector: &[i16]| question.cosine(question.sum(&planes.signature(vector).unwrap()));
         assert!(cosine(&stored) > 0.9 && cosine(&opposite) < -0.9, "{} {}", cosine(&stored), cosine(&opposite));
-        assert!(Estimator::of(&planes, &[0; 384]).is_none() && Estimator::of(&planes, &[1; 3]).is_none());
+        assert!(
+            Estimator::for_question(&planes, &[0; 384]).is_none()
+                && Estimator::for_question(&planes, &[1; 3]).is_none()
+        );
     }
 }

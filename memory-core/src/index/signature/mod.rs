@@ -14,7 +14,6 @@ pub(in crate::index) use estimate::{Coarse, Estimator};
 #[cfg(test)]
 pub(in crate::index) use hamming::cosine_of_distance;
 pub use hamming::{BALL_MARGIN, radius};
-pub(in crate::index) use planes::split_mix;
 pub use planes::{Planes, quantise};
 pub use table::SignatureTable;
 pub(in crate::index) use table::{ABSENT, Ahead, BLOCK};

@@ -1,6 +1,7 @@
 //! Random orthogonal hyperplanes.
 
 use super::{SignatureOptions, WORD_BITS};
+use crate::random::split_mix;
 
 /// How often signs are drawn and coordinates mixed: three rounds of signs and Hadamard's matrix are as good as a random rotation
 /// (Andoni, Indyk, Laarhoven, Razenshteyn and Schmidt, NIPS 2015).
@@ -16,7 +17,7 @@ const ROUNDS: usize = 3;
 pub struct Planes {
     options: SignatureOptions,
     dimensions: usize,
-    /// By round, for each coordinate: all ones where its sign changes.
+    /// Masks of each round, by coordinate: all ones where its sign changes.
     signs: Box<[i64]>,
     /// Coordinates that are mixed, a power of two: embeddings are continued by zeros.
     width: usize,
@@ -97,15 +98,6 @@ fn mix(values: &mut [i64], signs: &[i64]) {
     }
 }
 
-/// Steele, Lea and Flood's SplitMix64.
-pub(in crate::index) fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::cosine_of_distance;
@@ -127,7 +119,7 @@ mod tests {
         assert_eq!(signature.iter().map(|word| format!("{word:016x}")).collect::<Vec<_>>(), GOLDEN);
     }
 
-    /// Of the embedding of seed 1. A change makes every signature incomparable with those of earlier versions.
+    /// Signature of the embedding of seed 1. A change makes every signature incomparable with those of earlier versions.
     const GOLDEN: [&str; 8] = [
         "4cbb0f9f70884f1c",
         "e6b1abe8e4829d57",

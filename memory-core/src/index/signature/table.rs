@@ -281,7 +281,7 @@ impl Drop for Ahead<'_> {
 /// The nearest documents met so far.
 struct Nearest {
     limit: usize,
-    /// Nothing beyond it can be among the nearest.
+    /// Distance above which nothing can be among the nearest.
     bound: u16,
     /// At most twice the limit.
     kept: Vec<(u16, u32)>,

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use super::quality::timed;
-use super::{Cost, Graph, MeasureEnvironment, Plan, Times};
+use super::{Cost, Graph, HouseholdPlan, LearningTimes, MeasureEnvironment};
 use crate::learning::Learnt;
 use crate::lesson::Lesson;
 use crate::logic::query::{Constraints, missing, next_steps, paths, stand_ins};
 use crate::logic::{Action, Phi, Procedure, ProcedureId, Procedures};
+use crate::random::congruential;
 use crate::{Attributes, EpisodeId, Event, EventId, Kind, Origin, TimeSpan, Timestamp, Value};
 
 /// Steps of a long procedure.
@@ -26,7 +27,7 @@ const ROUNDS: usize = 40;
 const PLACES: [&str; 8] = ["kitchen", "hall", "cellar", "garden", "attic", "garage", "office", "bathroom"];
 const THINGS: [&str; 6] = ["mug", "box", "book", "cable", "tool", "bottle"];
 
-pub(super) fn measure(plan: Plan, around: &MeasureEnvironment<'_>) -> Cost {
+pub(super) fn measure(plan: HouseholdPlan, around: &MeasureEnvironment<'_>) -> Cost {
     let before = (around.resident)();
     let mut household = Household { plan, learnt: Learnt::default(), event: 0 };
     for number in 0..plan.facts {
@@ -46,7 +47,7 @@ pub(super) fn measure(plan: Plan, around: &MeasureEnvironment<'_>) -> Cost {
 }
 
 struct Household {
-    plan: Plan,
+    plan: HouseholdPlan,
     learnt: Learnt,
     event: u64,
 }
@@ -68,21 +69,21 @@ impl Household {
         let begin = self.plan.facts + session * 900;
         let plan = self.plan;
         for step in (0..STEPS).filter(|step| is_done(session, *step, plan)) {
-            let (text, attributes) = told(session, step, plan);
+            let (text, attributes) = session_step(session, step, plan);
             self.learn(Kind::Action, begin + step * 15, text, attributes, phi);
         }
     }
 
     /// One event at a time, each on a clone of everything and with the rows to be written, as the learning job does it
     /// while little happens.
-    fn one_by_one(&mut self, around: &MeasureEnvironment<'_>) -> Times {
+    fn one_by_one(&mut self, around: &MeasureEnvironment<'_>) -> LearningTimes {
         self.learnt.take_rows();
         let mut took = Vec::new();
         for number in 0..TIMED_LESSONS {
             self.event += 1;
             let session = self.plan.procedures * self.plan.sessions + number / STEPS;
             let at = self.plan.facts + session * 900 + number % STEPS * 15;
-            let (text, attributes) = told(session, number % STEPS, self.plan);
+            let (text, attributes) = session_step(session, number % STEPS, self.plan);
             let lesson = lesson(self.event, Kind::Action, at, text, attributes);
             let (next, time) = timed(around.clock, || {
                 let mut next = self.learnt.clone();
@@ -93,7 +94,7 @@ impl Household {
             self.learnt = next;
             took.push(time);
         }
-        Times::of(took)
+        LearningTimes::from_durations(took)
     }
 }
 
@@ -129,11 +130,11 @@ fn index(number: u64, of: usize) -> usize {
 }
 
 /// A session leaves a step out now and then.
-fn is_done(session: u64, step: u64, plan: Plan) -> bool {
+fn is_done(session: u64, step: u64, plan: HouseholdPlan) -> bool {
     !(session / plan.procedures.max(1) + step).is_multiple_of(9)
 }
 
-fn told(session: u64, step: u64, plan: Plan) -> (String, Attributes) {
+fn session_step(session: u64, step: u64, plan: HouseholdPlan) -> (String, Attributes) {
     let task = session % plan.procedures.max(1);
     let mut attributes = Attributes::new();
     for (name, value) in [
@@ -153,7 +154,12 @@ fn word(number: u64) -> String {
 }
 
 /// One more action, half of them without a goal.
-fn actions(procedures: &mut Procedures, plan: Plan, mut event: u64, around: &MeasureEnvironment<'_>) -> Times {
+fn actions(
+    procedures: &mut Procedures,
+    plan: HouseholdPlan,
+    mut event: u64,
+    around: &MeasureEnvironment<'_>,
+) -> LearningTimes {
     let first = plan.procedures * plan.sessions + TIMED_LESSONS;
     let mut took = Vec::new();
     for session in first..first + TIMED_SESSIONS {
@@ -168,7 +174,7 @@ fn actions(procedures: &mut Procedures, plan: Plan, mut event: u64, around: &Mea
             took.push(timed(around.clock, || procedures.observe(&action, around.phi)).1);
         }
     }
-    Times::of(took)
+    LearningTimes::from_durations(took)
 }
 
 /// Two hundred steps in a row; each session leaves some out and does some neighbours the other way round.
@@ -187,10 +193,7 @@ fn in_order(around: &MeasureEnvironment<'_>) -> Graph {
 fn of_alternatives(around: &MeasureEnvironment<'_>) -> Graph {
     let mut random = 1_u64;
     let sessions = (0..5 * LONG_SESSIONS).map(|_| {
-        let mut choose = |layer: u64| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            layer * 5 + (random >> 33) % 5
-        };
+        let mut choose = |layer: u64| layer * 5 + congruential(&mut random) % 5;
         (0..LONG_STEPS as u64 / 5).map(&mut choose).collect()
     });
     asked("five ways each", sessions.collect::<Vec<_>>(), around)
@@ -234,7 +237,9 @@ fn asked(name: &'static str, sessions: impl IntoIterator<Item = Vec<u64>>, aroun
         .collect();
     let blocked = ["wrench 3".into()];
     let time = |work: &dyn Fn() -> usize| {
-        Times::of((0..ROUNDS).map(|_| timed(around.clock, || std::hint::black_box(work())).1).collect())
+        LearningTimes::from_durations(
+            (0..ROUNDS).map(|_| timed(around.clock, || std::hint::black_box(work())).1).collect(),
+        )
     };
     let count = |constraints: &Constraints| paths(&procedure, constraints, 20).map_or(0, |found| found.paths.len());
     let queries = vec![

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::workload::NextQuery;
-use super::{MeasureEnvironment, Quality, Workload, quality};
+use super::{LearningWorkload, MeasureEnvironment, Quality, quality};
 use crate::logic::{Action, normalise};
 use crate::sharded::spread_bytes;
 
@@ -16,14 +16,14 @@ const PARTS: u64 = 5;
 /// How often other tasks are drawn; each draw gives as many sets as there are tasks for.
 const DRAWS: u64 = 5;
 
-/// What was measured on other parts.
+/// Results on other parts of the workload.
 #[derive(Debug, Clone, Default)]
 pub struct Folds {
-    /// By set of any other tasks: sessions, groups, adjusted Rand index.
+    /// Results by set of other tasks: sessions, groups, adjusted Rand index.
     pub any: Vec<(u32, usize, f64)>,
     /// The same by set of other tasks that holds all of them that share a step.
     pub sharing: Vec<(u32, usize, f64)>,
-    /// By part: prefixes asked, share whose next step came first, and was among the first five.
+    /// Results by part: prefixes asked, share whose next step came first, and was among the first five.
     pub next: Vec<(usize, f64, f64)>,
 }
 
@@ -46,13 +46,13 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / f64::from(count.max(1))
 }
 
-pub(super) fn measure(workload: &Workload, around: &MeasureEnvironment<'_>) -> Folds {
+pub(super) fn measure(workload: &LearningWorkload, around: &MeasureEnvironment<'_>) -> Folds {
     let grouped = |tasks: BTreeSet<&str>| {
         let mut quality = Quality::default();
         quality::grouping(&workload.without_goals(&tasks), around, &mut quality);
         (quality.grouped.0, quality.grouped.1, quality.rand_index)
     };
-    let tasks = OtherTasks::of(workload);
+    let tasks = OtherTasks::from_workload(workload);
     let mut folds = Folds {
         any: tasks.sets(&BTreeSet::new()).map(grouped).collect(),
         sharing: tasks.sets(&tasks.sharing).map(grouped).collect(),
@@ -76,14 +76,14 @@ pub(super) fn measure(workload: &Workload, around: &MeasureEnvironment<'_>) -> F
 /// The tasks whose goals the split does not keep back.
 struct OtherTasks<'a> {
     all: BTreeSet<&'a str>,
-    /// Those with a step that another one has, too.
+    /// The tasks with a step that another one has, too.
     sharing: BTreeSet<&'a str>,
     /// How many the split keeps back the goals of.
     wanted: usize,
 }
 
 impl<'a> OtherTasks<'a> {
-    fn of(workload: &'a Workload) -> Self {
+    fn from_workload(workload: &'a LearningWorkload) -> Self {
         let kept_back: BTreeSet<&str> = workload.goals.values().map(String::as_str).collect();
         let mut by_step: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         for action in &workload.actions {
@@ -117,7 +117,7 @@ fn queries<'a>(actions: impl Iterator<Item = &'a Action>) -> Vec<NextQuery> {
     sessions.into_iter().map(|((_, goal), steps)| NextQuery { goal: goal.to_owned(), steps }).collect()
 }
 
-impl Workload {
+impl LearningWorkload {
     /// The learnt sessions of some tasks, their goals kept back.
     fn without_goals(&self, tasks: &BTreeSet<&str>) -> Self {
         let mut part = Self::default();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::Workload;
+use super::LearningWorkload;
 use super::quality::timed;
 use crate::Clock;
 use crate::logic::{Mining, Output, Patterns};
@@ -29,7 +29,7 @@ pub struct Mined {
 }
 
 /// How many closed patterns there are, and how long finding them takes.
-pub(super) fn measure(workload: &Workload, clock: &dyn Clock) -> (usize, Duration) {
+pub(super) fn measure(workload: &LearningWorkload, clock: &dyn Clock) -> (usize, Duration) {
     let goals = workload.sequences();
     let rounds =
         (0..ROUNDS).map(|_| timed(clock, || goals.iter().map(|goal| closed(goal).mine(goal)).collect::<Vec<_>>()));
@@ -44,7 +44,7 @@ fn closed(sessions: &[Vec<u32>]) -> Mining {
 
 /// Steps that are always done one directly after the other: pairs, goals that have some, and all steps. A pair counts
 /// where `share` of the times that either is done it is done next to the other, twice at least.
-pub(super) fn together(workload: &Workload, share: f64) -> (usize, usize, usize) {
+pub(super) fn together(workload: &LearningWorkload, share: f64) -> (usize, usize, usize) {
     let (mut pairs, mut goals, mut steps) = (0, 0, 0);
     for sessions in workload.sequences() {
         let mut done: BTreeMap<u32, f64> = BTreeMap::new();
@@ -63,7 +63,7 @@ pub(super) fn together(workload: &Workload, share: f64) -> (usize, usize, usize)
     (pairs, goals, steps)
 }
 
-impl Workload {
+impl LearningWorkload {
     /// The sessions of each goal.
     fn sequences(&self) -> Vec<Vec<Vec<u32>>> {
         let mut items: BTreeMap<&str, u32> = BTreeMap::new();
@@ -77,7 +77,7 @@ impl Workload {
         goals.into_values().map(|sessions| sessions.into_values().collect()).collect()
     }
 
-    /// What is mined from each goal's sessions. `took`: how long that was measured to take.
+    /// Mines patterns from each goal's sessions. `took`: how long that was measured to take.
     pub fn mined(&self, took: Duration) -> Vec<Mined> {
         let pairs = |found: Patterns| found.patterns.into_iter().map(|one| (one.support, one.items)).collect();
         let mined = |sequences: Vec<Vec<u32>>| {

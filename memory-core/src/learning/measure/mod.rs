@@ -15,15 +15,15 @@ use std::time::Duration;
 
 pub use folds::Folds;
 pub use mining::Mined;
-pub use verification::{Passed, Sessions, Verified};
-pub use workload::{Workload, WorkloadError};
+pub use verification::{DrawnSessions, Passed, Verified};
+pub use workload::{LearningWorkload, WorkloadError};
 
 use crate::Clock;
 use crate::logic::Phi;
 
 /// Facts and procedures of the made household.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub struct HouseholdPlan {
     /// Topics of facts.
     pub facts: u64,
     /// Procedures.
@@ -32,13 +32,13 @@ pub struct Plan {
     pub sessions: u64,
 }
 
-impl Default for Plan {
+impl Default for HouseholdPlan {
     fn default() -> Self {
         Self { facts: 100_000, procedures: 1_000, sessions: 30 }
     }
 }
 
-/// What the measuring needs from outside.
+/// Environment of a measurement.
 pub struct MeasureEnvironment<'a> {
     /// Times everything.
     pub clock: &'a dyn Clock,
@@ -56,7 +56,7 @@ impl std::fmt::Debug for MeasureEnvironment<'_> {
 
 /// Times of one kind of operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Times {
+pub struct LearningTimes {
     /// The mean.
     pub mean: Duration,
     /// Half of them took no longer.
@@ -67,8 +67,8 @@ pub struct Times {
     pub worst: Duration,
 }
 
-impl Times {
-    fn of(mut took: Vec<Duration>) -> Self {
+impl LearningTimes {
+    fn from_durations(mut took: Vec<Duration>) -> Self {
         took.sort_unstable();
         let at = |share: usize| took.get((took.len() * share / 100).min(took.len().saturating_sub(1))).copied();
         Self {
@@ -80,7 +80,7 @@ impl Times {
     }
 }
 
-/// What was measured on a workload.
+/// Results on a workload.
 #[derive(Debug, Clone, Default)]
 pub struct Quality {
     /// Actions, sessions and procedures that were learnt.
@@ -90,13 +90,13 @@ pub struct Quality {
     /// Bytes of the largest row.
     pub largest_row: usize,
     /// One action.
-    pub action: Times,
+    pub action: LearningTimes,
     /// Prefixes of sessions that were asked for the next step.
     pub asked: usize,
     /// Share whose next step came first, and was among the first five.
     pub next: (f64, f64),
     /// A question for the next step.
-    pub next_times: Times,
+    pub next_times: LearningTimes,
     /// Sessions that were looked up by meaning alone, and the share whose goal came first.
     pub meant: (usize, f64),
     /// Ways without a step that were returned.
@@ -106,7 +106,7 @@ pub struct Quality {
     /// Share of the observed variants that were returned.
     pub coverage: f64,
     /// A question for ways.
-    pub way_times: Times,
+    pub way_times: LearningTimes,
     /// Sessions whose goals were kept back, and groups that were made of them.
     pub grouped: (u32, usize),
     /// Their agreement with the goals: the adjusted Rand index.
@@ -114,21 +114,21 @@ pub struct Quality {
     /// Share of established procedures that are one goal's, and of goals that were found.
     pub verified: (f64, f64),
     /// One action without a goal.
-    pub goalless: Times,
+    pub goalless: LearningTimes,
 }
 
-/// What was measured on the made household.
+/// Results on the synthetic household.
 #[derive(Debug, Clone, Default)]
 pub struct Cost {
     /// The household.
-    pub plan: Plan,
+    pub plan: HouseholdPlan,
     /// Resident bytes of facts and procedures together.
     pub resident: Option<u64>,
     /// One more action into the procedures, half of them without a goal; the worst are those with which sessions without
     /// a goal are grouped anew, which happens each time they have grown by a quarter.
-    pub action: Times,
+    pub action: LearningTimes,
     /// The same as the learning job does it: on a clone of everything, with the rows to be written.
-    pub lesson: Times,
+    pub lesson: LearningTimes,
     /// Symbolic queries on procedures of 200 steps.
     pub graphs: Vec<Graph>,
 }
@@ -136,40 +136,40 @@ pub struct Cost {
 /// A procedure of many steps and queries on it.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
-    /// What its sessions are like.
+    /// Kind of its sessions.
     pub name: &'static str,
     /// Different steps.
     pub steps: usize,
     /// Nodes of its graph.
     pub nodes: usize,
     /// The queries.
-    pub queries: Vec<(&'static str, Times)>,
+    pub queries: Vec<(&'static str, LearningTimes)>,
 }
 
 /// Everything.
 #[derive(Debug, Clone, Default)]
-pub struct Figures {
-    /// On the workload.
+pub struct LearningFigures {
+    /// Results on the workload.
     pub quality: Quality,
     /// Grouping and the next step on other parts of the workload.
     pub folds: Folds,
-    /// What verification lets pass, of items of many sessions and of fewer.
+    /// Results of verification, of items of many sessions and of fewer.
     pub verified: Vec<Verified>,
     /// Closed patterns of all tasks, and how long finding them took.
     pub mining: (usize, Duration),
     /// Pairs of steps that are always done together, the goals that have some, and all steps; and at nine times of ten.
     pub together: [(usize, usize, usize); 2],
-    /// On the made household.
+    /// Results on the synthetic household.
     pub cost: Cost,
 }
 
 /// Measures all of it. `note` is told what is being done.
 pub fn measure(
-    workload: &Workload,
-    plan: Plan,
+    workload: &LearningWorkload,
+    plan: HouseholdPlan,
     around: &MeasureEnvironment<'_>,
     note: &mut dyn FnMut(&str),
-) -> Figures {
+) -> LearningFigures {
     // First, while the process is small: what was freed before is not taken again from the system.
     note("a household");
     let cost = cost::measure(plan, around);
@@ -182,11 +182,11 @@ pub fn measure(
     note("mining");
     let mining = mining::measure(workload, around.clock);
     let together = [1.0, 0.9].map(|share| mining::together(workload, share));
-    Figures { quality, folds, verified, mining, together, cost }
+    LearningFigures { quality, folds, verified, mining, together, cost }
 }
 
 /// Measures grouping and the next step on other parts of the workload alone.
-pub fn folds(workload: &Workload, around: &MeasureEnvironment<'_>) -> Folds {
+pub fn folds(workload: &LearningWorkload, around: &MeasureEnvironment<'_>) -> Folds {
     folds::measure(workload, around)
 }
 
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::SystemClock;
 
-    fn workload() -> Workload {
+    fn workload() -> LearningWorkload {
         let files = |name: &str| -> Result<String, String> {
             let line = |session: &str, task: &str, at: u32, text: &str| {
                 format!(
@@ -227,14 +227,14 @@ mod tests {
                 other => Err(format!("{other} is not there")),
             }
         };
-        Workload::read("dev", &files).unwrap()
+        LearningWorkload::read("dev", &files).unwrap()
     }
 
     #[test]
     fn a_small_workload_is_measured() {
         let clock = SystemClock::new();
         let around = MeasureEnvironment { clock: &clock, resident: &|| Some(0), phi: &|_| None };
-        let plan = Plan { facts: 50, procedures: 10, sessions: 3 };
+        let plan = HouseholdPlan { facts: 50, procedures: 10, sessions: 3 };
         let figures = measure(&workload(), plan, &around, &mut |_| ());
         let quality = &figures.quality;
         assert_eq!((quality.learnt, quality.asked, quality.next), ((6, 3, 1), 3, (1.0, 1.0)));
@@ -251,9 +251,9 @@ mod tests {
 
     #[test]
     fn a_file_that_is_no_workload_is_named() {
-        let error = Workload::read("dev", &|_| Ok("{}".to_owned())).unwrap_err().to_string();
+        let error = LearningWorkload::read("dev", &|_| Ok("{}".to_owned())).unwrap_err().to_string();
         assert!(error.contains("queries_dev.json"), "{error}");
-        let error = Workload::read("dev", &|name| Err(format!("{name} is not there"))).unwrap_err().to_string();
+        let error = LearningWorkload::read("dev", &|name| Err(format!("{name} is not there"))).unwrap_err().to_string();
         assert!(error.contains("is not there"), "{error}");
     }
 }

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::workload::{NextQuery, PathQuery};
-use super::{MeasureEnvironment, Quality, Times, Workload};
+use super::{LearningTimes, LearningWorkload, MeasureEnvironment, Quality};
 use crate::Clock;
 use crate::logic::query::{Constraints, Phrase, next_steps, paths};
 use crate::logic::{Action, Embedding, LogicOptions, Phi, Procedure, Procedures, StepId, normalise};
 
-pub(super) fn measure(workload: &Workload, around: &MeasureEnvironment<'_>) -> Quality {
+pub(super) fn measure(workload: &LearningWorkload, around: &MeasureEnvironment<'_>) -> Quality {
     let (procedures, took) = learn(&workload.actions, around);
     let rows: Vec<usize> =
         procedures.rows().into_iter().filter_map(|key| procedures.row(key)).map(|row| row.len()).collect();
@@ -17,12 +17,12 @@ pub(super) fn measure(workload: &Workload, around: &MeasureEnvironment<'_>) -> Q
         learnt: (workload.actions.len(), procedures.sessions(), procedures.iter().count()),
         row_bytes: rows.iter().sum(),
         largest_row: rows.iter().copied().max().unwrap_or(0),
-        action: Times::of(took),
+        action: LearningTimes::from_durations(took),
         ..Quality::default()
     };
     next(&procedures, &workload.next, around.clock, &mut quality);
-    meant(&procedures, &workload.next, around.phi, &mut quality);
-    ways(&procedures, &workload.paths, around.clock, &mut quality);
+    measure_goals(&procedures, &workload.next, around.phi, &mut quality);
+    measure_paths(&procedures, &workload.paths, around.clock, &mut quality);
     drop(procedures);
     grouping(workload, around, &mut quality);
     quality
@@ -62,11 +62,11 @@ pub(super) fn next(procedures: &Procedures, queries: &[NextQuery], clock: &dyn C
         }
     }
     quality.next = (share(first, quality.asked), share(five, quality.asked));
-    quality.next_times = Times::of(took);
+    quality.next_times = LearningTimes::from_durations(took);
 }
 
 /// Whole sessions without their goal, looked up by meaning alone (Eq. 3).
-fn meant(procedures: &Procedures, queries: &[NextQuery], phi: &Phi<'_>, quality: &mut Quality) {
+fn measure_goals(procedures: &Procedures, queries: &[NextQuery], phi: &Phi<'_>, quality: &mut Quality) {
     let (mut asked, mut found) = (0, 0);
     for query in queries {
         let vectors = query.steps.iter().filter_map(|text| phi(&normalise(text)));
@@ -83,7 +83,7 @@ fn meant(procedures: &Procedures, queries: &[NextQuery], phi: &Phi<'_>, quality:
     quality.meant = (asked, share(found, asked));
 }
 
-fn ways(procedures: &Procedures, queries: &[PathQuery], clock: &dyn Clock, quality: &mut Quality) {
+fn measure_paths(procedures: &Procedures, queries: &[PathQuery], clock: &dyn Clock, quality: &mut Quality) {
     let (mut sound, mut coverage, mut took) = (0, 0.0, Vec::new());
     for query in queries {
         let Some(procedure) = procedures.by_goal(&query.goal) else { continue };
@@ -114,7 +114,7 @@ fn ways(procedures: &Procedures, queries: &[PathQuery], clock: &dyn Clock, quali
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
     let questions = queries.len().max(1) as f64;
     quality.coverage = coverage / questions;
-    quality.way_times = Times::of(took);
+    quality.way_times = LearningTimes::from_durations(took);
 }
 
 /// Every transition of a session, as it is and with immediate repeats collapsed; an empty text is START and GOAL.
@@ -134,9 +134,9 @@ fn transitions(procedure: &Procedure) -> BTreeSet<(String, String)> {
 }
 
 /// Sessions grouped without their goals: agreement with the goals, and what verification makes of the groups.
-pub(super) fn grouping(workload: &Workload, around: &MeasureEnvironment<'_>, quality: &mut Quality) {
+pub(super) fn grouping(workload: &LearningWorkload, around: &MeasureEnvironment<'_>, quality: &mut Quality) {
     let (procedures, took) = learn(&workload.goalless, around);
-    quality.goalless = Times::of(took);
+    quality.goalless = LearningTimes::from_durations(took);
     let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
     let (mut right, mut established, mut found) = (0, 0, BTreeSet::new());
     for (number, procedure) in procedures.iter().chain(procedures.candidates()).enumerate() {

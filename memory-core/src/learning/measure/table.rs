@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::{Figures, Folds, Passed, Times};
+use super::{Folds, LearningFigures, LearningTimes, Passed};
 
-impl Figures {
-    /// For people.
+impl LearningFigures {
+    /// Formats the results for people.
     pub fn table(&self) -> String {
         let (quality, cost) = (&self.quality, &self.cost);
         let (actions, sessions, procedures) = quality.learnt;
@@ -77,7 +77,7 @@ impl Figures {
 }
 
 impl Folds {
-    /// For people.
+    /// Formats the results for people.
     pub fn table(&self) -> String {
         let sets = |sets: &[(u32, usize, f64)]| {
             let (mean, least) = Self::rand_index(sets);
@@ -93,7 +93,7 @@ impl Folds {
     }
 }
 
-/// What verification lets pass.
+/// Formats the results of verification.
 fn passed(of: &str, passed: &Passed) -> String {
     let (precision, recall) = passed.precision_and_recall();
     let kinds: Vec<String> = passed.kinds.iter().map(|(kind, (of, all))| format!("{kind:?} {of}/{all}")).collect();
@@ -109,7 +109,7 @@ fn megabytes(bytes: usize) -> f64 {
     bytes as f64 / 1e6
 }
 
-fn words(times: Times) -> String {
-    let Times { mean, p50, p95, worst } = times;
+fn words(times: LearningTimes) -> String {
+    let LearningTimes { mean, p50, p95, worst } = times;
     format!("mean {:.3} ms, p50 {:.3}, p95 {:.3}, worst {:.2}", ms(mean), ms(p50), ms(p95), ms(worst))
 }

@@ -10,7 +10,7 @@ use crate::{EventId, TimeSpan, Timestamp};
 
 /// Sessions to learn from, questions with what is right, and sessions whose goals are kept back.
 #[derive(Debug, Clone, Default)]
-pub struct Workload {
+pub struct LearningWorkload {
     pub(super) actions: Vec<Action>,
     /// The sessions that the questions for the next step are about.
     pub(super) asked: Vec<Action>,
@@ -56,11 +56,11 @@ pub(super) struct PathQuery {
     pub goal: String,
     pub without: Vec<String>,
     pub max: usize,
-    pub truth: Vec<Truth>,
+    pub truth: Vec<GoalTruth>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Truth {
+pub(super) struct GoalTruth {
     pub steps: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ struct Discovery {
     sessions: BTreeMap<String, String>,
 }
 
-impl Workload {
+impl LearningWorkload {
     /// The workload of `queries_<split>.json`, `observations_train.jsonl`, `observations_<split>.jsonl` and the file of sessions without goals that the
     /// queries name. `file` gives a file's text by its name, or says why it has none.
     ///

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Dag, NodeId, Procedure};
 
-/// What a box stands for.
+/// Meaning of a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BoxRole {
     Start,
@@ -91,7 +91,7 @@ impl Diagram {
         }
     }
 
-    /// For Graphviz.
+    /// Draws for Graphviz.
     pub fn to_dot(&self) -> String {
         dot::write(self)
     }

@@ -18,7 +18,7 @@ const LINE_HEIGHT: f64 = 18.0;
 const PADDING: (f64, f64) = (14.0, 10.0);
 /// Around the whole.
 const MARGIN: f64 = 28.0;
-/// Above the graph, for title and note.
+/// Space above the graph, for title and note.
 const HEAD: f64 = 96.0;
 /// Narrowest picture.
 const NARROWEST: f64 = 320.0;

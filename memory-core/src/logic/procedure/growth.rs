@@ -3,23 +3,23 @@
 use std::collections::BTreeSet;
 
 use super::Procedure;
-use crate::centroid::BETA;
+use crate::centroid::DRIFT_DECAY;
 use crate::logic::bounds;
 use crate::logic::run::{Record, Role, Run, names_of};
 use crate::logic::{Action, Dag, Embedding, Prototype, StepId, normalise};
 use crate::{EventId, TimeSpan};
 
-/// The cosine to the index below which an observation does not move it (δ of NS-Mem 4.2.2).
-pub(in crate::logic) const GATE: f32 = 0.5;
+/// Cosine to the index below which an observation does not move it (δ of NS-Mem 4.2.2).
+pub(in crate::logic) const MIN_INDEX_COSINE: f32 = 0.5;
 
-/// What one more action changed.
+/// Changes made by one more action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::logic) struct Growth {
     /// The step it is.
     pub step: StepId,
     /// The session had not done this step before.
     pub first_in_run: bool,
-    /// It was told before and counts once.
+    /// The action was told before and counts once.
     pub repetition: bool,
 }
 
@@ -192,10 +192,10 @@ impl Procedure {
             return;
         }
         let Some(prototype) = &mut self.index.step else { return };
-        if prototype.vector().cosine(observed).is_some_and(|cosine| cosine >= GATE) {
+        if prototype.vector().cosine(observed).is_some_and(|cosine| cosine >= MIN_INDEX_COSINE) {
             let actions: u32 = self.steps.iter().map(|step| step.count).sum();
             let length = (f64::from(actions) / self.runs.len() as f64).max(1.0);
-            prototype.refine(observed, BETA.powf(1.0 / length as f32));
+            prototype.refine(observed, DRIFT_DECAY.powf(1.0 / length as f32));
         }
     }
 }

@@ -9,8 +9,8 @@ use crate::logic::memory::Phi;
 use crate::logic::verify::undoes;
 use crate::logic::{Action, Dag, Embedding, Step, StepId, normalise};
 
-/// As many sessions must do what was taken for one step as two actions until it is parted: one slip is no evidence.
-const APART: usize = 2;
+/// Minimum number of sessions that do one step as two actions before the step is split. One slip is no evidence.
+const MIN_SPLIT_SESSIONS: usize = 2;
 
 impl Procedure {
     /// Every text in normalised form as well as told goes to one step.
@@ -85,7 +85,7 @@ impl Procedure {
         wordings.filter_map(|wording| wording.source.as_deref()).collect()
     }
 
-    /// More words for a step; those that mean another one already keep their meaning.
+    /// Adds words for a step; those that mean another one already keep their meaning.
     pub(in crate::logic) fn alias(&mut self, step: StepId, wordings: Vec<String>) {
         for key in wordings {
             let room = self.steps[step.0 as usize].wordings.len() < bounds::WORDINGS;
@@ -109,7 +109,7 @@ impl Procedure {
                     let keys = self.keys_in(**run, id);
                     keys.contains(a) && keys.contains(b)
                 });
-                with.take(APART).count() >= APART
+                with.take(MIN_SPLIT_SESSIONS).count() >= MIN_SPLIT_SESSIONS
             };
             let first = self.steps[id.0 as usize].key().to_owned();
             let keep = told.iter().find(|key| **key == first).or(told.first()).cloned();

@@ -12,7 +12,7 @@ pub struct Behaviour<'a> {
     pub runs: Vec<&'a Run>,
 }
 
-/// What a person does, the most frequent first. A person is meant by any of the name's words: "Anna" is "Anna Lee", too.
+/// Returns the procedures of a person, the most frequent first. Any of the name's words matches: "Anna" is "Anna Lee", too.
 pub fn behaviours<'a>(procedures: impl IntoIterator<Item = &'a Procedure>, person: &str) -> Vec<Behaviour<'a>> {
     let asked: Vec<String> = words(person).collect();
     let is_asked = |name: &str| {

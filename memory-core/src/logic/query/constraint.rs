@@ -3,7 +3,7 @@
 use super::words::{Phrase, StepWords};
 use crate::logic::{Procedure, StepId};
 
-/// What a path must fulfil.
+/// Conditions of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Constraints {
     /// Holds at every step (Eq. 5): no step that is named by any of these.
@@ -12,7 +12,7 @@ pub struct Constraints {
     pub with: Vec<Phrase>,
     /// Pairs: a step of the first comes, and none of the second comes before it, and one comes after.
     pub before: Vec<(Phrase, Phrase)>,
-    /// So many steps at most.
+    /// Maximum number of steps.
     pub max_steps: Option<usize>,
 }
 
@@ -20,7 +20,7 @@ pub struct Constraints {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConstraintError {
-    /// More of them than a path can keep track of.
+    /// There are more conditions than a path can keep track of.
     #[error("{found} conditions of the kind `{kind}`, and {most} are allowed: ask with fewer")]
     TooMany {
         /// `with`, or `before` and `after`.
@@ -38,8 +38,8 @@ pub enum ConstraintError {
     },
 }
 
-/// Most phrases of `with`, and most pairs.
-const MOST: usize = 12;
+/// Maximum number of phrases of `with`, and of pairs.
+const MAX_CONSTRAINTS: usize = 12;
 
 /// How far a path has come in fulfilling its conditions: a bit per `with`, two bits per pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -56,8 +56,8 @@ pub(super) struct Conditions {
 impl Conditions {
     pub fn resolve(constraints: &Constraints, procedure: &Procedure) -> Result<Self, ConstraintError> {
         for (kind, found) in [("with", constraints.with.len()), ("before", constraints.before.len())] {
-            if found > MOST {
-                return Err(ConstraintError::TooMany { kind, found, most: MOST });
+            if found > MAX_CONSTRAINTS {
+                return Err(ConstraintError::TooMany { kind, found, most: MAX_CONSTRAINTS });
             }
         }
         let words = StepWords::of(procedure);
@@ -99,7 +99,7 @@ impl Conditions {
             bits |= u64::from(named[at]) << number;
         }
         for (number, (first, second)) in self.pairs.iter().enumerate() {
-            let place = MOST + 2 * number;
+            let place = MAX_CONSTRAINTS + 2 * number;
             match (bits >> place) & 0b11 {
                 0 if first[at] => bits |= 0b01 << place,
                 0 if second[at] => return None,
@@ -113,7 +113,7 @@ impl Conditions {
     /// Whether a path may end like this.
     pub fn accepts(&self, progress: ConstraintProgress) -> bool {
         let with = (1_u64 << self.with.len()) - 1;
-        let pairs = (0..self.pairs.len()).all(|number| (progress.0 >> (MOST + 2 * number)) & 0b11 == 0b11);
+        let pairs = (0..self.pairs.len()).all(|number| (progress.0 >> (MAX_CONSTRAINTS + 2 * number)) & 0b11 == 0b11);
         progress.0 & with == with && pairs
     }
 

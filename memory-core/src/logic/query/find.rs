@@ -15,13 +15,13 @@ pub struct Match<'a> {
     pub score: f64,
 }
 
-/// The share of its weight that a word keeps that is in the steps and not in the goal.
-const IN_STEPS: f64 = 0.6;
-/// Least score of a goal that is meant.
-const MEANT: f64 = 0.5;
-/// Least cosine (Eq. 3) at which meaning alone decides: MiniLM puts paraphrases of a goal at 0.6 to 0.9, and other goals of
-/// the same kind at 0.2 to 0.5.
-const SAME_MEANING: f32 = 0.6;
+/// Share of its weight that a word keeps if only the steps hold it, not the goal.
+const STEP_WORD_WEIGHT: f64 = 0.6;
+/// Minimum score of a goal that a question names.
+const MIN_GOAL_SCORE: f64 = 0.5;
+/// Minimum cosine (Eq. 3) at which meaning alone decides. MiniLM gives paraphrases of a goal 0.6 to 0.9, and other goals of the
+/// same kind 0.2 to 0.5.
+const MIN_GOAL_COSINE: f32 = 0.6;
 
 /// The goals of the procedures, for looking up what is meant.
 pub struct Goals<'a> {
@@ -82,9 +82,9 @@ impl<'a> Goals<'a> {
                 0.95 * self.likeness(&terms, entry)
             };
             let cosine = embedding.and_then(|asked| entry.procedure.index().similarity(asked));
-            let meaning = cosine.filter(|cosine| *cosine >= SAME_MEANING).map_or(0.0, f64::from);
+            let meaning = cosine.filter(|cosine| *cosine >= MIN_GOAL_COSINE).map_or(0.0, f64::from);
             let score = words.max(0.95 * meaning);
-            if score >= MEANT {
+            if score >= MIN_GOAL_SCORE {
                 found.push(Match { procedure: entry.procedure, score });
             }
         }
@@ -114,7 +114,7 @@ impl<'a> Goals<'a> {
             let share = if entry.goal.binary_search(term).is_ok() {
                 1.0
             } else if entry.steps.binary_search(term).is_ok() {
-                IN_STEPS
+                STEP_WORD_WEIGHT
             } else {
                 0.0
             };

@@ -24,7 +24,7 @@ pub struct Needed {
     pub part: Part,
 }
 
-/// Smallest share of the sessions that count and do a step for the step to be named.
+/// Minimum share of the sessions that count and do a step, for the step to be named.
 const MIN_SHARE: f64 = 0.1;
 
 /// The steps that are still to be done after `done`, in the order in which they are usually done.

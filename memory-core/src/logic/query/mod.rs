@@ -10,7 +10,7 @@
 //! | [`paths`], [`paths_from`] | the ways to a goal under constraints (`queryStepSequence`) |
 //! | [`next_steps`] | what comes next |
 //! | [`missing`] | what is still to be done, and with what |
-//! | [`stand_ins`] | what can stand in for a thing that is not to be had |
+//! | [`stand_ins`] | replacements for a thing that is not available |
 //! | [`behaviours`] | what a person does (`aggregateCharacterBehaviors`) |
 //!
 //! `getProcedureWithEvidence` is [`Goals::find`] with the procedure's own graph and runs.

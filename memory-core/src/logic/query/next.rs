@@ -31,12 +31,12 @@ pub fn next_steps_besides(procedure: &Procedure, done: &[StepId], besides: Optio
     steps
 }
 
-/// How much less the point of a session counts whose last step differs.
-const OTHER_LAST: f64 = 0.02;
-/// How much more it counts if the step before the last is the same, too.
-const SAME_TWO: f64 = 0.5;
-/// The share of those that have come about as far, whatever their last step.
-const AS_FAR: f64 = 0.02;
+/// Weight of a session whose last step differs.
+const OTHER_LAST_WEIGHT: f64 = 0.02;
+/// Additional weight of a session whose last two steps are the same.
+const SAME_TWO_BONUS: f64 = 0.5;
+/// Share of the sessions that have come about as far, whatever their last step.
+const SAME_PROGRESS_SHARE: f64 = 0.02;
 
 /// The probability of every step that anybody did, and of GOAL, after `done`, falling.
 fn distribution(procedure: &Procedure, done: &[StepId], besides: Option<&Run>) -> Vec<NextStep> {
@@ -46,17 +46,17 @@ fn distribution(procedure: &Procedure, done: &[StepId], besides: Option<&Run>) -
     let mut follows = vec![0.0; count + 1];
     let mut alike = vec![0.0; count + 1];
     let mut as_far = vec![0.0; count + 1];
-    let (one, two) = (Last::of(done, 1), Last::of(done, 2));
+    let (one, two) = (Last::done(done, 1), Last::done(done, 2));
     for_each_point(procedure, done, |run, at, jaccard| {
         if besides.is_some_and(|own| std::ptr::eq(own, run)) && at >= done.len() {
             return;
         }
         let next = run.steps().get(at).map_or(goal, |step| step.0 as usize);
         let prefix = &run.steps()[..at];
-        let same_last = Last::of(prefix, 1) == one;
-        let same_two = same_last && Last::of(prefix, 2) == two;
+        let same_last = Last::done(prefix, 1) == one;
+        let same_two = same_last && Last::done(prefix, 2) == two;
         let order = if same_two {
-            1.0 + SAME_TWO
+            1.0 + SAME_TWO_BONUS
         } else if same_last {
             1.0
         } else {
@@ -64,7 +64,7 @@ fn distribution(procedure: &Procedure, done: &[StepId], besides: Option<&Run>) -
         };
         frequent[next] += 1.0;
         follows[next] += f64::from(u8::from(same_last));
-        alike[next] += (jaccard * jaccard) * (jaccard * jaccard) * (OTHER_LAST + order);
+        alike[next] += (jaccard * jaccard) * (jaccard * jaccard) * (OTHER_LAST_WEIGHT + order);
         if at.abs_diff(done.len()) <= 1 {
             as_far[next] += (jaccard + 0.2) * (jaccard + 0.2);
         }
@@ -77,7 +77,7 @@ fn distribution(procedure: &Procedure, done: &[StepId], besides: Option<&Run>) -
     let total: f64 = as_far.iter().sum();
     let probability = |at: usize| {
         let as_far = if total > 0.0 { as_far[at] / total } else { alike[at] };
-        (1.0 - AS_FAR) * alike[at] + AS_FAR * as_far
+        (1.0 - SAME_PROGRESS_SHARE) * alike[at] + SAME_PROGRESS_SHARE * as_far
     };
     let step = |at: usize| if at == goal { None } else { Some(StepId(at as u32)) };
     let seen = (0..=goal).filter(|at| uniform[*at] > 0.0);
@@ -131,7 +131,7 @@ enum Last {
 }
 
 impl Last {
-    fn of(done: &[StepId], number: usize) -> Self {
+    fn done(done: &[StepId], number: usize) -> Self {
         match done.iter().rev().nth(number - 1) {
             Some(step) => Self::Step(*step),
             None if done.len() + 1 == number => Self::Start,

@@ -6,10 +6,10 @@ use super::constraint::{Conditions, ConstraintError, Constraints};
 use super::search::{PathSearch, Rule, triples};
 use crate::logic::{Dag, NodeId, Procedure, StepId};
 
-/// How much of a way's probability is how often it was taken as a whole; the rest is the chain's, in which each step
-/// depends on the one before alone. The chain knows ways that nobody took yet, but a habit is more than its transitions:
-/// on COIN the chain alone puts 6 % of the ways that people took behind ways that nobody did.
-const AS_A_WHOLE: f64 = 0.5;
+/// Weight of how often a path was taken as a whole. The rest is the Markov chain's, in which each step depends on the one
+/// before alone. The chain knows paths that nobody took yet, but a habit is more than its transitions: on COIN, the chain alone
+/// puts 6 % of the paths that people took behind paths that nobody took.
+const WHOLE_PATH_WEIGHT: f64 = 0.5;
 
 /// A way to a goal.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,16 +59,16 @@ pub fn paths_from(
     max: usize,
 ) -> Result<Paths, ConstraintError> {
     let conditions = Conditions::resolve(constraints, procedure)?;
-    let mut found = ways(procedure, &conditions, done, Rule::Habitual, max)?;
+    let mut found = path_list(procedure, &conditions, done, Rule::Habitual, max)?;
     for rule in [Rule::Once, Rule::Any] {
         if found.paths.is_empty() && max > 0 {
-            found = ways(procedure, &conditions, done, rule, max)?;
+            found = path_list(procedure, &conditions, done, rule, max)?;
         }
     }
     Ok(found)
 }
 
-fn ways(
+fn path_list(
     procedure: &Procedure,
     conditions: &Conditions,
     done: &[StepId],
@@ -87,7 +87,11 @@ fn ways(
         .map(|(steps, seen)| {
             let share = if sessions == 0 { 0.0 } else { f64::from(*seen) / f64::from(sessions) };
             let chain = chain(dag, from, done, steps).unwrap_or(0.0);
-            Path { steps: steps.to_vec(), probability: AS_A_WHOLE * share + (1.0 - AS_A_WHOLE) * chain, seen: *seen }
+            Path {
+                steps: steps.to_vec(),
+                probability: WHOLE_PATH_WEIGHT * share + (1.0 - WHOLE_PATH_WEIGHT) * chain,
+                seen: *seen,
+            }
         })
         .collect();
     known.sort_by(|a, b| b.probability.total_cmp(&a.probability).then_with(|| a.steps.cmp(&b.steps)));
@@ -95,7 +99,7 @@ fn ways(
     let mut new = search
         .by_ref()
         .filter(|(steps, _)| !is_known.contains(steps.as_slice()))
-        .map(|(steps, chain)| Path { steps, probability: (1.0 - AS_A_WHOLE) * chain, seen: 0 })
+        .map(|(steps, chain)| Path { steps, probability: (1.0 - WHOLE_PATH_WEIGHT) * chain, seen: 0 })
         .peekable();
     let mut known = known.into_iter().peekable();
     let mut found = Vec::new();

@@ -11,10 +11,10 @@ use std::collections::{BTreeSet, BinaryHeap};
 use super::constraint::{Conditions, ConstraintError, ConstraintProgress};
 use crate::logic::{Dag, Node, NodeId, Procedure, StepId};
 
-/// Most pairs of a node and a progress.
-const MOST_STATES: usize = 1 << 18;
-/// Most beginnings that one search looks at.
-const MOST_BEGINNINGS: usize = 20_000;
+/// Maximum number of pairs of a node and a progress.
+const MAX_STATES: usize = 1 << 18;
+/// Maximum number of path prefixes that one search expands.
+const MAX_PREFIXES: usize = 20_000;
 
 /// What lies ahead: steps, and the probability of the best completion that takes no more. Both grow; those are left out that
 /// no path can choose, as its beginning leaves it more steps or fewer.
@@ -25,7 +25,7 @@ fn best_within(ahead: &StepsAhead, steps: usize) -> Option<f64> {
     ahead[..ahead.partition_point(|(takes, _)| *takes <= steps)].last().map(|(_, best)| *best)
 }
 
-/// What a path must be beyond its conditions, from strict to lax.
+/// Further demands on a path, from strict to lax.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
     /// No step comes twice, and every step follows the two before it as somebody did. A way to make tea begins with the
@@ -56,7 +56,7 @@ pub(super) fn triples(procedure: &Procedure) -> BTreeSet<Triple> {
 /// A beginning of a path, as a link to the one it extends.
 struct Beginning {
     node: NodeId,
-    /// What the node stands for; `None` of START and GOAL.
+    /// The step of the node; `None` for START and GOAL.
     step: Option<StepId>,
     progress: ConstraintProgress,
     before: Option<usize>,
@@ -65,7 +65,7 @@ struct Beginning {
     regret: f64,
 }
 
-/// In order of the best completion; of equals the longer one, then the one that was found first.
+/// Ordered by the best completion; of equal ones the longer first, then the one that was found first.
 struct Ranked(f64, usize, Reverse<usize>);
 
 impl Ord for Ranked {
@@ -99,7 +99,7 @@ pub(super) struct PathSearch<'a> {
     /// Steps that a path of the graph might meet again: those of several nodes, and those that were done before. No path
     /// comes to any other step twice, as none comes to a node twice.
     recurrent: BTreeSet<StepId>,
-    /// By node: what lies ahead at each progress, sorted by progress.
+    /// Completions at each progress, sorted by progress, by node.
     ahead: Vec<Vec<(ConstraintProgress, StepsAhead)>>,
     /// The probability of the best path that fulfils the conditions.
     best: f64,
@@ -186,7 +186,7 @@ impl Iterator for PathSearch<'_> {
             if node == Dag::GOAL {
                 return Some((self.steps(number), regret * self.best));
             }
-            if self.beginnings.len() >= MOST_BEGINNINGS {
+            if self.beginnings.len() >= MAX_PREFIXES {
                 self.cut_short = true;
                 return None;
             }
@@ -222,7 +222,7 @@ fn recurrent(dag: &Dag, done: &[StepId]) -> BTreeSet<StepId> {
     recurrent
 }
 
-/// What lies ahead of every node at every progress with which a path from `from` can reach it.
+/// Returns the completions of every node at every progress with which a path from `from` can reach it.
 fn look_ahead(
     dag: &Dag,
     conditions: &Conditions,
@@ -247,7 +247,7 @@ fn look_ahead(
         here.sort_unstable();
         here.dedup();
         states += here.len();
-        if states > MOST_STATES {
+        if states > MAX_STATES {
             return Err(ConstraintError::TooComplex { nodes: nodes.len() });
         }
         for edge in node.edges() {

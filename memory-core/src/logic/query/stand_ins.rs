@@ -12,15 +12,15 @@ use crate::logic::{Procedure, StepId};
 pub struct Swap {
     /// The step.
     pub step: StepId,
-    /// What it was done with, or to, instead.
+    /// The thing that was used instead.
     pub with: String,
-    /// In which part.
+    /// Its role in the action.
     pub part: Part,
     /// How often.
     pub seen: u32,
 }
 
-/// What can stand in for what is blocked.
+/// Replacements for what is blocked.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StandIns {
     /// The steps that need what is blocked, in order of number; empty if none does.
@@ -31,7 +31,7 @@ pub struct StandIns {
     pub swaps: Vec<Swap>,
 }
 
-/// What can stand in for things, or steps, that are not to be had, after `done`.
+/// Returns replacements for things, or steps, that are not available, after `done`.
 ///
 /// # Errors
 /// If too many things are blocked.
@@ -60,7 +60,7 @@ pub fn stand_ins(
     })
 }
 
-/// Other things that blocked steps were done with, the most frequent first.
+/// Returns other things that blocked steps were done with, the most frequent first.
 fn swaps(procedure: &Procedure, blocked: &[Phrase], steps: &[StepId]) -> Vec<Swap> {
     let stems = Stems::new();
     let blocked: Vec<_> = blocked.iter().map(|phrase| stems.of(&phrase.text)).collect();

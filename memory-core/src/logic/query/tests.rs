@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::logic::{Action, Dag, NodeId, Procedure, ProcedureId, StepId};
+use crate::random::congruential;
 use crate::{EventId, TimeSpan, Timestamp};
 
 /// An action of a told session; `tools`: what it is done with.
@@ -337,8 +338,7 @@ fn a_graph_of_more_paths_than_can_be_counted_is_answered_from_its_best() {
         let actions: Vec<Action> = (0..30)
             .map(|layer| {
                 event += 1;
-                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                action(event, &format!("step {layer} of way {}", (random >> 33) % 6), &[], "A")
+                action(event, &format!("step {layer} of way {}", congruential(&mut random) % 6), &[], "A")
             })
             .collect();
         assert!(procedure.add_session(&format!("s{session}"), &actions));

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use crate::index::{Analyzer, TermId, term_of, words};
 use crate::logic::{Procedure, StepId, normalise};
 
-/// What of a step a phrase is about.
+/// Part of a step that a phrase is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// Its words.
@@ -14,9 +14,9 @@ pub enum Part {
     Object,
     /// A thing it is done with.
     Tool,
-    /// Where it is done.
+    /// The place of the step.
     Place,
-    /// Who does it.
+    /// The actor of the step.
     Person,
 }
 
@@ -67,7 +67,7 @@ impl Stems {
 pub(crate) struct StepWords<'a> {
     procedure: &'a Procedure,
     stems: Stems,
-    /// By step: each wording and each name with the part it stands for.
+    /// Wordings and names of each step, with the part that each stands for.
     fields: Vec<Vec<(Part, Vec<TermId>)>>,
 }
 
@@ -128,7 +128,7 @@ impl<'a> StepWords<'a> {
             });
             dice.fold(0.0, f64::max)
         };
-        let mut best = (LIKE, None);
+        let mut best = (MIN_DICE, None);
         for (step, fields) in self.fields.iter().enumerate() {
             let likeness = likeness(fields);
             if likeness > best.0 && self.procedure.steps()[step].count > 0 {
@@ -139,8 +139,8 @@ impl<'a> StepWords<'a> {
     }
 }
 
-/// The share of stems (Dice) above which two wordings may mean the same step.
-const LIKE: f64 = 0.5;
+/// Dice coefficient of their stems above which two wordings may mean the same step.
+const MIN_DICE: f64 = 0.5;
 
 /// Whether sorted `part` lies in sorted `whole`; nothing lies in nothing.
 fn is_subset(part: &[TermId], whole: &[TermId]) -> bool {

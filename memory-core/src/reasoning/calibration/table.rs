@@ -6,26 +6,26 @@
 //! clip_explorer: sees dev 0.62 of 16
 //! transcriber: sees dev 0.92 of 213
 
-use super::Fit;
+use super::LookFit;
 use crate::reasoning::{SightingKind, Tool};
 
 /// The fit of a tool and a kind of event.
-pub(super) fn fit(tool: Tool, kind: SightingKind) -> Fit {
+pub(super) fn fit(tool: Tool, kind: SightingKind) -> LookFit {
     match (tool, kind) {
         // 79 rows, 11 right
-        (Tool::ClipExplorer, SightingKind::Sound) => Fit { offset: -2.420, score: 1.093, share: 0.515 },
+        (Tool::ClipExplorer, SightingKind::Sound) => LookFit { offset: -2.420, score: 1.093, share: 0.515 },
         // 168 rows, 30 right
-        (Tool::IntervalLocaliser, SightingKind::Object) => Fit { offset: -4.247, score: 2.648, share: 1.902 },
+        (Tool::IntervalLocaliser, SightingKind::Object) => LookFit { offset: -4.247, score: 2.648, share: 1.902 },
         // 1058 rows, 62 right
-        (Tool::IntervalLocaliser, SightingKind::Scene) => Fit { offset: -3.068, score: 2.157, share: 0.070 },
+        (Tool::IntervalLocaliser, SightingKind::Scene) => LookFit { offset: -3.068, score: 2.157, share: 0.070 },
         // 181 rows, 33 right
-        (Tool::SceneSnapper, SightingKind::Object) => Fit { offset: -4.242, score: 2.693, share: 1.624 },
+        (Tool::SceneSnapper, SightingKind::Object) => LookFit { offset: -4.242, score: 2.693, share: 1.624 },
         // 2048 rows, 80 right
-        (Tool::SceneSnapper, SightingKind::Scene) => Fit { offset: -3.662, score: 3.151, share: 0.000 },
+        (Tool::SceneSnapper, SightingKind::Scene) => LookFit { offset: -3.662, score: 3.151, share: 0.000 },
         // 21 rows, 16 right
-        (Tool::Transcriber, SightingKind::Speech) => Fit { offset: 0.384, score: 0.910, share: 0.000 },
+        (Tool::Transcriber, SightingKind::Speech) => LookFit { offset: 0.384, score: 0.910, share: 0.000 },
         // Nothing was measured: as likely as not to be wrong.
-        _ => Fit { offset: -2.0, score: 1.0, share: 0.0 },
+        _ => LookFit { offset: -2.0, score: 1.0, share: 0.0 },
     }
 }
 

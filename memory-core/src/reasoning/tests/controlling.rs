@@ -9,7 +9,7 @@ struct Script {
 }
 
 impl Script {
-    fn of(mut decisions: Vec<Result<Decision, String>>) -> Self {
+    fn new(mut decisions: Vec<Result<Decision, String>>) -> Self {
         decisions.reverse();
         Self { decisions: Mutex::new(decisions), shown: Mutex::default() }
     }
@@ -41,7 +41,7 @@ fn calls(tools: Truth) -> Vec<(Tool, StreamSpan)> {
 
 #[test]
 fn a_controller_chooses_among_the_looks_that_are_worth_it_and_is_told_what_they_found() {
-    let (script, tools) = (Script::of(vec![look(1), Ok(Decision::Stop)]), dog_in_the_garden());
+    let (script, tools) = (Script::new(vec![look(1), Ok(Decision::Stop)]), dog_in_the_garden());
     let reasoned = controlled(&tools, &script);
     assert_eq!((reasoned.stopped, reasoned.steps), (Stopped::Enough, 1));
     assert!(reasoned.answer.degraded.is_empty(), "{:?}", reasoned.answer.degraded);
@@ -69,7 +69,7 @@ fn a_controller_that_fails_is_named_once_and_the_policy_goes_on_as_if_it_had_cho
         // Nothing was looked at, so nothing can have been enough.
         Ok(Decision::Stop),
     ] {
-        let (script, tools) = (Script::of(vec![failing.clone()]), dog_in_the_garden());
+        let (script, tools) = (Script::new(vec![failing.clone()]), dog_in_the_garden());
         let reasoned = controlled(&tools, &script);
         assert_eq!(calls(tools), wanted, "{failing:?}");
         assert_eq!(reasoned.answer.answer, by_policy.answer.answer, "{failing:?}");
@@ -81,7 +81,7 @@ fn a_controller_that_fails_is_named_once_and_the_policy_goes_on_as_if_it_had_cho
 
 #[test]
 fn a_controller_that_fails_later_leaves_the_rest_to_the_policy() {
-    let (script, tools) = (Script::of(vec![look(0)]), Truth::default());
+    let (script, tools) = (Script::new(vec![look(0)]), Truth::default());
     let reasoned = controlled(&tools, &script);
     let steps = script.shown.into_inner().unwrap().len();
     assert_eq!(steps, 2, "the first reply was used, the second was none");

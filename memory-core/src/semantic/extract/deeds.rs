@@ -1,18 +1,19 @@
 //! What a deed says of what it is done to, and of who does it: where it is then, how it is then, whose it is.
 
-use super::{FILLERS, Named, PARTICLES, Reading, TOWARDS, is_medicine, is_person, settled};
+use super::{ClauseReading, DIRECTION_WORDS, FILLERS, Named, PARTICLES, is_medicine, is_person, settled};
 use crate::semantic::claim::{Attribute, Stance};
 use crate::semantic::context::Mention;
 use crate::semantic::lexicon::{Act, effect, state_group};
-use crate::semantic::text::{Noun, PLACE_WORDS, Token, noun_words};
+use crate::semantic::text::{Noun, PLACE_WORDS, SentenceWord, noun_words};
 
-impl Reading<'_> {
+impl ClauseReading<'_> {
     /// "The bowl was washed by Anna", "the mug was put in the cupboard".
-    pub(super) fn passive(&mut self, object: &Named, verb: &str, act: Act, rest: &[Token]) {
+    pub(super) fn read_passive(&mut self, object: &Named, verb: &str, act: Act, rest: &[SentenceWord]) {
         let by = rest.iter().position(|token| token.is("by"));
-        let actor = by.and_then(|by| self.named(rest, by + 1, false)).map(|(actor, _)| actor);
+        let actor = by.and_then(|by| self.read_noun(rest, by + 1, false)).map(|(actor, _)| actor);
         let rest = &rest[1..by.unwrap_or(rest.len())];
-        let place = rest.iter().position(|token| token.is_one_of(PLACE_WORDS)).and_then(|at| self.place(&rest[at..]));
+        let place =
+            rest.iter().position(|token| token.is_one_of(PLACE_WORDS)).and_then(|at| self.read_place(&rest[at..]));
         let place = place.map(|(place, _)| place);
         let who = actor.as_ref().map_or("", |actor| actor.noun.shown.as_str());
         match (act, place.as_deref()) {
@@ -23,64 +24,71 @@ impl Reading<'_> {
             _ => {}
         }
         self.conclude(object, Attribute::Deed(verb.into()), Stance::Affirms, who, place.as_deref());
-        self.effect(object, verb, rest);
+        self.read_effect(object, verb, rest);
     }
 
-    pub(super) fn effect(&mut self, object: &Named, verb: &str, rest: &[Token]) {
+    pub(super) fn read_effect(&mut self, object: &Named, verb: &str, rest: &[SentenceWord]) {
         let particle = rest.iter().find(|token| token.is_one_of(&["on", "off"])).map(|token| token.lower.as_str());
         let Some(state) = effect(verb, particle) else { return };
         let Some(group) = state_group(state) else { return };
         self.conclude(object, Attribute::State(group.into()), Stance::Affirms, state, None);
     }
 
-    /// What stands after any other verb.
-    pub(super) fn doing(&mut self, subject: &Named, verb: &str, act: Act, token: &Token, rest: &[Token]) {
+    /// Reads what follows any other verb.
+    pub(super) fn read_action(
+        &mut self,
+        subject: &Named,
+        verb: &str,
+        act: Act,
+        token: &SentenceWord,
+        rest: &[SentenceWord],
+    ) {
         let negated = rest.first().is_some_and(|token| token.is("not"));
         if negated || token.is_one_of(&["left", "right"]) && rest.is_empty() {
             return;
         }
         match act {
-            Act::Go => self.going(subject, rest),
+            Act::Go => self.read_motion(subject, rest),
             Act::Stay => {
-                if let Some((place, _)) = self.place(rest) {
+                if let Some((place, _)) = self.read_place(rest) {
                     self.conclude(subject, Attribute::Place, Stance::Affirms, &place, None);
                 }
             }
             Act::State => {
-                if let Some((place, _)) = self.place(rest) {
+                if let Some((place, _)) = self.read_place(rest) {
                     self.conclude(subject, Attribute::Named(verb.into()), Stance::Affirms, &place, None);
                 }
             }
             Act::Relation => {
                 let (words, _) = noun_words(rest, 0);
-                let Some(noun) = Noun::of(&words, None).filter(|_| subject.noun.name) else { return };
+                let Some(noun) = Noun::from_words(&words, None).filter(|_| subject.noun.name) else { return };
                 let attribute = Attribute::Relation(verb.into(), noun.key.into());
                 self.conclude(subject, attribute, Stance::Affirms, &noun.shown, None);
             }
-            Act::Put | Act::Take | Act::Deed => self.handling(subject, verb, act, rest),
+            Act::Put | Act::Take | Act::Deed => self.read_handling(subject, verb, act, rest),
         }
     }
 
-    pub(super) fn going(&mut self, subject: &Named, rest: &[Token]) {
+    pub(super) fn read_motion(&mut self, subject: &Named, rest: &[SentenceWord]) {
         let at = rest.iter().position(|token| !token.is_one_of(FILLERS) && !token.is_one_of(PARTICLES));
         let Some(at) = at else { return };
-        if let Some((place, _)) = self.place(&rest[at..]).filter(|_| rest[at].is_one_of(TOWARDS)) {
+        if let Some((place, _)) = self.read_place(&rest[at..]).filter(|_| rest[at].is_one_of(DIRECTION_WORDS)) {
             self.conclude(subject, Attribute::Place, Stance::Affirms, &settled(&place), None);
         }
     }
 
     /// Something is done to an object: who did it, where the object is then, how it is then.
-    pub(super) fn handling(&mut self, subject: &Named, verb: &str, act: Act, rest: &[Token]) {
+    pub(super) fn read_handling(&mut self, subject: &Named, verb: &str, act: Act, rest: &[SentenceWord]) {
         let skip = rest.iter().take_while(|token| token.is_one_of(PARTICLES)).count();
-        let Some((object, end)) = self.named(rest, skip, false) else {
+        let Some((object, end)) = self.read_noun(rest, skip, false) else {
             if act == Act::Put {
-                self.going(subject, rest);
+                self.read_motion(subject, rest);
             }
             return;
         };
         let after = &rest[end..];
         let at = after.iter().position(|token| token.is_one_of(PLACE_WORDS) && !token.is("by") || token.is("from"));
-        let place = at.and_then(|at| self.place(&after[at..])).map(|(place, _)| place);
+        let place = at.and_then(|at| self.read_place(&after[at..])).map(|(place, _)| place);
         let from = after.iter().any(|token| token.is("from"));
         match (act, &place) {
             // "Left the kitchen", "left the mug": without a place it was the place, or nothing is known.
@@ -105,8 +113,8 @@ impl Reading<'_> {
         }
         let attribute = Attribute::Deed(verb.into());
         self.conclude(&object, attribute, Stance::Affirms, &subject.noun.shown, place.as_deref());
-        let particles: Vec<Token> = rest[..skip].iter().chain(after).cloned().collect();
-        self.effect(&object, verb, &particles);
+        let particles: Vec<SentenceWord> = rest[..skip].iter().chain(after).cloned().collect();
+        self.read_effect(&object, verb, &particles);
         if object.told_by.is_none() {
             let at = self.event.span.start.as_micros();
             let person = object.noun.name;

@@ -18,20 +18,20 @@ const INVALID_CONTEXT: c_int = 201;
 const CONTEXT: usize = 0xC0_FFEE;
 
 /// Sizes of what was allocated, by address, and copies that are under way.
-struct State {
+struct CudaState {
     host: Option<HashMap<usize, usize>>,
     device: Option<HashMap<usize, usize>>,
     downloads: Vec<(usize, usize, usize)>,
     streams: usize,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { host: None, device: None, downloads: Vec::new(), streams: 0 });
+static STATE: Mutex<CudaState> = Mutex::new(CudaState { host: None, device: None, downloads: Vec::new(), streams: 0 });
 
 std::thread_local! {
     static CURRENT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-fn state() -> MutexGuard<'static, State> {
+fn state() -> MutexGuard<'static, CudaState> {
     STATE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use memory_core::EventId;
-use memory_core::index::measure::{SourceText, Workload};
+use memory_core::index::measure::{SourceText, IndexWorkload};
 use memory_core::index::signature::quantise;
 use memory_core::index::{CompressedIndex, Document, Index as _, IndexOptions, SearchQuery};
 use texts::{Conversation, Vectors, conversations};
@@ -56,7 +56,7 @@ fn build(documents: &[Document], vectors: &[(EventId, Vec<i16>)]) -> CompressedI
     index
 }
 
-fn speed(workload: &Workload, entries: u64, with_hnsw: bool) -> Result<(), Failure> {
+fn speed(workload: &IndexWorkload, entries: u64, with_hnsw: bool) -> Result<(), Failure> {
     let queries = workload.queries(QUERIES, 50);
     println!("{entries} entries{:34} {:>9} {:>9} {:>9}", "", "bytes", "p50 ms", "p99 ms");
     let documents: Vec<Document> = (0..entries).map(|number| workload.entry(number)).collect();
@@ -165,6 +165,6 @@ fn main() -> Result<(), Failure> {
         let vector = vectors.get(&asked.question)?.clone();
         Some(SourceText { text: asked.question.clone(), entity: None, vector: Some(vector) })
     });
-    let workload = Workload::new(told.collect(), asked.collect()).ok_or("no texts with vectors")?;
+    let workload = IndexWorkload::new(told.collect(), asked.collect()).ok_or("no texts with vectors")?;
     speed(&workload, entries, !arguments.iter().any(|argument| argument == "--no-hnsw"))
 }

@@ -1,6 +1,6 @@
 //! Bootstrap intervals of a mean (Efron 1979, percentile method).
 
-use engram_tests::Random;
+use engram_tests::SeededRandom;
 use serde::Serialize;
 
 const RESAMPLES: usize = 4000;
@@ -24,7 +24,7 @@ pub fn interval(values: &[f64]) -> Option<Interval> {
     if n == 0 {
         return None;
     }
-    let mut random = Random::seeded(2026);
+    let mut random = SeededRandom::seeded(2026);
     let bound = u64::try_from(n).ok()?;
     let mean_of = |sum: f64| sum / n as f64;
     let mut means: Vec<f64> = (0..RESAMPLES)

@@ -22,7 +22,7 @@ use serde_json::Value;
 /// Scores engram: starts a private broker and fresh agents, runs the benchmark's scorer, prints its report.
 #[derive(Debug, Parser)]
 #[command(name = "tests/score", version)]
-struct Arguments {
+struct ScoreArguments {
     #[command(subcommand)]
     benchmark: Benchmark,
 }
@@ -104,7 +104,7 @@ fn setting(text: &str) -> Result<(String, toml::Value), String> {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    match run(&ScoreArguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             #[allow(clippy::print_stderr, reason = "the command says why it failed")]
@@ -116,7 +116,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<()> {
+fn run(arguments: &ScoreArguments) -> Result<()> {
     let (common, mut report) = match &arguments.benchmark {
         Benchmark::Av { common, captions: true, .. } => (common, av::perfect(&common.dir, &common.settings)?),
         Benchmark::Av { common, subtitles, .. } => (common, av::run(&common.dir, *subtitles, &common.settings)?),

@@ -9,7 +9,7 @@ use engram_tests::{Agent, Broker, until};
 
 use super::bars::Bars;
 use super::observer::fresh_health;
-use super::{Arguments, as_service};
+use super::{SoakArguments, as_service};
 
 const ROBOT: &str = "idle";
 /// The unit of Linux's own accounts, on every processor that is served.
@@ -44,7 +44,7 @@ fn times(id: u32) -> Result<BTreeMap<String, f64>> {
 ///
 /// # Errors
 /// If the program, or the broker, does not work at all.
-pub fn run(arguments: &Arguments, bars: &mut Bars) -> Result<()> {
+pub fn run(arguments: &SoakArguments, bars: &mut Bars) -> Result<()> {
     let broker = Broker::start()?;
     let client = broker.client()?;
     let mut agent = as_service(Agent::builder(&broker, ROBOT))?

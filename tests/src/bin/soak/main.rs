@@ -25,7 +25,7 @@ use bars::Bars;
 /// Soaks engram: a household told at many times real time, and a camera that dies and comes back.
 #[derive(Debug, Parser)]
 #[command(name = "soak", version)]
-struct Arguments {
+struct SoakArguments {
     /// Hours of robot time that are told; 0 leaves this part out.
     #[arg(long, default_value_t = 24.0)]
     hours: f64,
@@ -54,7 +54,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = SoakArguments::parse();
     match run(&arguments) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -74,7 +74,7 @@ fn as_service(builder: AgentBuilder) -> Result<AgentBuilder> {
     })
 }
 
-fn run(arguments: &Arguments) -> Result<bool> {
+fn run(arguments: &SoakArguments) -> Result<bool> {
     let mut bars = Bars::default();
     let mut samples = serde_json::Map::new();
     if arguments.hours > 0.0 {

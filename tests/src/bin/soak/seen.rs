@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::bars::{Bars, Slope};
 use super::observer::{Sample, bytes_in, fresh_health, look, refused};
-use super::{Arguments, as_service};
+use super::{SoakArguments, as_service};
 
 const ROBOT: &str = "seen";
 /// How long a camera may need to be back, with the backoff before it.
@@ -75,7 +75,7 @@ fn watch(agent: &mut Agent, begin: Instant, session: Duration, samples: &mut Vec
 ///
 /// # Errors
 /// If the program, or the broker, does not work at all.
-pub fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Vec<Sample>> {
+pub fn run(arguments: &SoakArguments, bars: &mut Bars) -> Result<Vec<Sample>> {
     let broker = Broker::start()?;
     let client = broker.client()?;
     let port = free_port()?;

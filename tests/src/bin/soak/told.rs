@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use engram_tests::{Agent, Broker, Random, until};
+use engram_tests::{Agent, Broker, SeededRandom, until};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::bars::{Bars, Slope};
 use super::observer::{Sample, fresh_health, look, refused};
-use super::{Arguments, as_service};
+use super::{SoakArguments, as_service};
 
 const ROBOT: &str = "told";
 /// When the robot's first day begins.
@@ -33,7 +33,7 @@ const SOUNDS: [&str; 4] = ["a door closes", "the bell rings", "somebody laughs",
 
 /// What happens in the house: the same in every run.
 struct Household {
-    random: Random,
+    random: SeededRandom,
     number: u64,
     tea: Option<(u64, usize)>,
 }
@@ -85,7 +85,7 @@ impl Replies {
 ///
 /// # Errors
 /// If the program, or the broker, does not work at all.
-pub fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Vec<Sample>> {
+pub fn run(arguments: &SoakArguments, bars: &mut Bars) -> Result<Vec<Sample>> {
     let broker = Broker::start()?;
     let client = broker.client()?;
     let mut agent = as_service(Agent::builder(&broker, ROBOT))?
@@ -97,7 +97,7 @@ pub fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Vec<Sample>> {
         .set("mqtt.limits.observations_per_s", 100_000)
         .start(&client)?;
     client.subscribe(&format!("engram/{ROBOT}/health"))?;
-    let mut house = Household { random: Random::seeded(24), number: 0, tea: None };
+    let mut house = Household { random: SeededRandom::seeded(24), number: 0, tea: None };
     let begin: Timestamp = BEGIN.parse()?;
     let steps = (arguments.hours * 3600.0 / STEP_S).round() as u64;
     let each = (STEP_S / arguments.every_s).round().max(1.0) as u64;

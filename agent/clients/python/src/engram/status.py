@@ -54,7 +54,7 @@ class Health(Lines):
     """How the agent is. `raw` holds everything it says; the most used fields have names here."""
 
     version: str = ""
-    #: Random id of the memory.
+    #: SeededRandom id of the memory.
     instance: str = ""
     uptime_s: int = 0
     #: Recording and perceiving are paused.

@@ -26,7 +26,7 @@ const DEVICE_DLA: c_int = 1;
 /// Up to TensorRT 8 a network is asked for whose batch is part of its shapes; since 10 there is no other.
 const EXPLICIT_BATCH: c_uint = 1;
 
-/// What an engine calculates with.
+/// Number format of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
@@ -39,10 +39,10 @@ pub enum Precision {
     Int8,
 }
 
-/// What is to be built.
+/// Input of a build.
 pub(in crate::encoders) struct BuildRequest<'a> {
     pub onnx: &'a [u8],
-    /// Where the graph came from: weights may lie beside it.
+    /// Path of the graph: weights may lie beside it.
     pub path: &'a Path,
     /// Library of the parser.
     pub parser: &'a [std::path::PathBuf],
@@ -51,23 +51,23 @@ pub(in crate::encoders) struct BuildRequest<'a> {
     pub precision: Precision,
     /// Which core of the DLA, with the GPU for what it cannot do.
     pub dla: Option<i32>,
-    /// What an earlier build measured, or nothing.
+    /// Timings of an earlier build, or nothing.
     pub timing: &'a [u8],
 }
 
 /// How far it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::encoders) enum Step {
+pub(in crate::encoders) enum BuildStep {
     /// Something else begins.
     Stage(&'static str),
     /// So much of what the library is at is done. It may begin anew with another phase of it.
     Percent(u8),
 }
 
-/// What came of it.
+/// Result of the build.
 pub(in crate::encoders) struct Built {
     pub plan: Vec<u8>,
-    /// For the next build; empty if the library gave none.
+    /// Timings for the next build; empty if the library gave none.
     pub timing: Vec<u8>,
 }
 
@@ -77,7 +77,7 @@ impl Library {
     pub(in crate::encoders) fn build(
         &self,
         request: &BuildRequest<'_>,
-        tell: &(dyn Fn(Step) + Sync),
+        tell: &(dyn Fn(BuildStep) + Sync),
     ) -> Result<Built, TensorRtError> {
         let slots = self.slots;
         if request.precision != Precision::Fp32 && slots.major >= 11 {
@@ -101,18 +101,18 @@ impl Library {
         };
         let network = network.ok_or_else(|| failed("no network"))?;
         let mut timing = None;
-        let percent = |percent| tell(Step::Percent(percent));
+        let percent = |percent| tell(BuildStep::Percent(percent));
         let monitor = Monitor::new(&percent);
         let config = config.ok_or_else(|| failed("no configuration"))?;
 
-        tell(Step::Stage("parsing"));
+        tell(BuildStep::Stage("parsing"));
         let parser = self.parser(&parser_library, &network)?;
         parse(slots, &parser, request)?;
         self.configure(builder_impl, &config, request)?;
         add_profile(slots, builder_impl, &network, &config, request.profiles)?;
         set_timing_cache(slots, &config, request.timing, &mut timing);
 
-        tell(Step::Stage("building"));
+        tell(BuildStep::Stage("building"));
         logger::forget_said();
         type Build = unsafe extern "C" fn(Object, Object, Object) -> *mut c_void;
         self.set_monitor(&config, monitor.address());

@@ -271,7 +271,7 @@ impl Execution {
     }
 }
 
-/// What lies at the border of an engine; `None` if a name cannot be had.
+/// Returns the inputs and outputs of an engine; `None` if a name is not available.
 ///
 /// # Safety
 /// `engine` is the implementation of an engine of the slots' version.

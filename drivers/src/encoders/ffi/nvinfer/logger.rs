@@ -9,14 +9,14 @@ use parking_lot::Mutex;
 
 use super::slots::LoggerLayout;
 
-/// Errors that are kept for whoever asks why a call failed.
+/// Errors that are kept to explain why a call failed.
 const KEPT: usize = 6;
 
 /// The library says why a call failed to its logger and not to the caller. It has one logger per process, so two failures at
 /// one time may be told with each other's words.
 static SAID: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
 
-/// What the library complained of since the last time somebody asked.
+/// Takes the messages of the library since the last call.
 pub(super) fn take_said() -> String {
     let said: Vec<String> = SAID.lock().drain(..).collect();
     said.join("; ")
@@ -108,7 +108,7 @@ pub(super) unsafe extern "C" fn language(_: *mut c_void) -> c_int {
     0
 }
 
-/// What an interface says of itself.
+/// Description of an interface.
 #[repr(C)]
 pub(super) struct InterfaceInfo {
     pub kind: *const c_char,

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use libloading::os::unix::{self, RTLD_LOCAL, RTLD_NOW};
 
 pub use builder::Precision;
-pub(in crate::encoders) use builder::{BuildRequest, Step};
+pub(in crate::encoders) use builder::{BuildRequest, BuildStep};
 pub(in crate::encoders) use execution::{Execution, IoElement, IoTensor};
 use slots::{DELETE, Slots, TENSORRT_8, TENSORRT_10, TENSORRT_11};
 pub(in crate::encoders) use version::{Kind, Version};
@@ -150,7 +150,7 @@ pub(in crate::encoders) struct Library {
     nvinfer: ManuallyDrop<unix::Library>,
     version: Version,
     slots: &'static Slots,
-    /// Where the loader found it.
+    /// Path at which the loader found it.
     file: PathBuf,
 }
 

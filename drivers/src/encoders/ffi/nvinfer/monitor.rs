@@ -14,7 +14,7 @@ pub(super) type Tell<'t> = &'t (dyn Fn(u8) + Sync);
 /// The object. The library must not have its address any more when this is dropped.
 pub(super) struct Monitor<'t>(Box<Listening<'t>>);
 
-/// What the library sees: a pointer to the virtual table, and what is ours behind it.
+/// Object that the library sees: a pointer to the virtual table, and our data behind it.
 #[repr(C)]
 struct Listening<'t> {
     table: *const *const c_void,
@@ -65,7 +65,7 @@ unsafe extern "C" fn phase_start(this: *const Listening<'_>, name: *const c_char
     }
 }
 
-/// Never asks the library to give up: whoever wants that ends the process.
+/// Never asks the library to give up. To cancel a build, its process is ended.
 unsafe extern "C" fn step_complete(this: *const Listening<'_>, name: *const c_char, step: c_int) -> bool {
     // SAFETY: as above.
     let (listening, name) = unsafe { (&*this, text(name)) };
@@ -96,7 +96,7 @@ unsafe fn text(text: *const c_char) -> Option<Vec<u8>> {
 struct Phases {
     open: Vec<Phase>,
     began: u64,
-    /// What was told last of the outermost phase.
+    /// Last report of the outermost phase.
     told: Option<u8>,
 }
 

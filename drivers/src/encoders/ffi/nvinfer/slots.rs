@@ -48,7 +48,7 @@ pub(super) struct Slots {
     pub add_profile: usize,
     pub set_dla_core: usize,
     pub set_device_type: usize,
-    /// Since 10.
+    /// Present since version 10.
     pub set_progress_monitor: Option<usize>,
     /// INetworkDefinition
     pub input_count: usize,

@@ -14,13 +14,13 @@ pub(in crate::encoders) enum Kind {
 /// A version of the library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::encoders) struct Version {
-    /// As the library says it.
+    /// Number in the library's own form.
     pub number: i32,
     pub kind: Kind,
     pub major: u32,
     pub minor: u32,
     pub patch: u32,
-    /// Since 10.0.
+    /// Present since version 10.0.
     pub build: Option<i32>,
 }
 

@@ -18,14 +18,14 @@ use super::{SpeechRecogniser, SpokenWord};
 use crate::encoders::{Backend, Encoder, EncoderError, Graph, Tensor, TensorView};
 use crate::models::{InstalledModel, Part};
 
-/// Samples that the encoder takes at once.
-const LONGEST: usize = RATE * 30;
-/// What is shorter is not cut, however little was heard in it.
-const SHORTEST_CUT: usize = RATE * 4;
-/// Samples over which the loudness is taken where a sound is cut.
-const PAUSE: usize = RATE / 5;
-/// Behind this much silence a sound is listened to again.
-const REST: f32 = 1.0;
+/// Maximum number of samples that the encoder takes at once.
+const MAX_SAMPLES: usize = RATE * 30;
+/// Number of samples up to which a sound is never cut, however little was recognised in it.
+const MIN_CUT_SAMPLES: usize = RATE * 4;
+/// Number of samples over which the loudness is measured where a sound is cut.
+const LOUDNESS_WINDOW: usize = RATE / 5;
+/// Length of a silence, in seconds, after which the rest of a sound is recognised again.
+const RELISTEN_SILENCE_S: f32 = 1.0;
 
 /// Whisper (Radford et al. 2022, "Robust Speech Recognition via Large-Scale Weak Supervision") as two graphs: an encoder that
 /// listens, and a decoder that writes one token after another. English only.
@@ -50,7 +50,7 @@ struct Graphs {
     decoder: Box<dyn Graph>,
 }
 
-/// What was heard in one run.
+/// Result of one run.
 struct HeardRun {
     phrases: Vec<Phrase>,
 }
@@ -89,12 +89,12 @@ impl OnnxWhisper {
 
     /// The words of a sound, which is cut at its quietest place where it is too long or the model has passed over speech.
     fn words(&self, graphs: &mut Graphs, samples: &[f32]) -> Result<Vec<SpokenWord>, EncoderError> {
-        if samples.len() <= LONGEST {
+        if samples.len() <= MAX_SAMPLES {
             let heard = self.hear(graphs, samples)?;
             let seconds = samples.len() as f32 / RATE as f32;
             let reached = heard.phrases.last().map_or(seconds, |phrase| phrase.end);
-            let whole = seconds - reached <= REST && !heard.phrases.iter().any(Phrase::is_sparse);
-            if whole || samples.len() < SHORTEST_CUT {
+            let whole = seconds - reached <= RELISTEN_SILENCE_S && !heard.phrases.iter().any(Phrase::is_sparse);
+            if whole || samples.len() < MIN_CUT_SAMPLES {
                 return Ok(heard.phrases.into_iter().flat_map(|phrase| phrase.words).collect());
             }
         }
@@ -113,7 +113,7 @@ impl OnnxWhisper {
     /// Runs the encoder once and the decoder until the text ends.
     fn hear(&self, graphs: &mut Graphs, samples: &[f32]) -> Result<HeardRun, EncoderError> {
         let seconds = samples.len() as f32 / RATE as f32;
-        let spectrum = self.array(&[1, BANDS, FRAMES], self.spectrum.of(samples))?;
+        let spectrum = self.array(&[1, BANDS, FRAMES], self.spectrum.compute(samples))?;
         let cross = graphs.encoder.run(&[TensorView::F32(spectrum.view())])?;
         let cross: Vec<ArrayD<f32>> = cross.into_iter().filter_map(Tensor::into_f32).collect();
         let mut search = Search::new(&self.vocabulary, seconds);
@@ -180,14 +180,15 @@ fn decoder_side(installed: &InstalledModel) -> Result<InstalledModel, EncoderErr
 
 /// The middle of the quietest fifth of a second of a sound, its outer quarters left out, and never further than what fits.
 fn quietest(samples: &[f32]) -> usize {
-    let quarter = samples.len().min(LONGEST) / 4;
-    let (from, to) = (quarter, (samples.len() - quarter).min(LONGEST));
-    let squares = |begin: usize| samples[begin..begin + PAUSE].iter().map(|sample| sample * sample).sum::<f32>();
-    (from..to.saturating_sub(PAUSE))
-        .step_by(PAUSE / 10)
+    let quarter = samples.len().min(MAX_SAMPLES) / 4;
+    let (from, to) = (quarter, (samples.len() - quarter).min(MAX_SAMPLES));
+    let squares =
+        |begin: usize| samples[begin..begin + LOUDNESS_WINDOW].iter().map(|sample| sample * sample).sum::<f32>();
+    (from..to.saturating_sub(LOUDNESS_WINDOW))
+        .step_by(LOUDNESS_WINDOW / 10)
         .min_by(|a, b| squares(*a).total_cmp(&squares(*b)))
-        .map_or(samples.len() / 2, |begin| begin + PAUSE / 2)
-        .clamp(1, LONGEST)
+        .map_or(samples.len() / 2, |begin| begin + LOUDNESS_WINDOW / 2)
+        .clamp(1, MAX_SAMPLES)
 }
 
 impl Encoder<[f32], Vec<SpokenWord>> for OnnxWhisper {

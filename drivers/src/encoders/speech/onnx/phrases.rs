@@ -6,10 +6,10 @@ use super::search::Chosen;
 use super::vocabulary::Vocabulary;
 use crate::encoders::SpokenWord;
 
-/// Seconds that a phrase may take beyond [`SLOWEST`]: people pause.
-const PAUSES: f32 = 3.0;
-/// Seconds that a word takes at most, on average.
-const SLOWEST: f32 = 0.9;
+/// Seconds that a phrase may take beyond [`MAX_WORD_S`], because people pause.
+const MAX_PAUSES_S: f32 = 3.0;
+/// Maximum average length of a word, in seconds.
+const MAX_WORD_S: f32 = 0.9;
 
 /// Words between two times.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +24,7 @@ pub(super) struct Phrase {
 impl Phrase {
     /// Whether it has far fewer words than its time has room for: then the model has passed over speech.
     pub fn is_sparse(&self) -> bool {
-        self.end - self.start > PAUSES + SLOWEST * self.words.len() as f32
+        self.end - self.start > MAX_PAUSES_S + MAX_WORD_S * self.words.len() as f32
     }
 }
 

@@ -2,19 +2,19 @@
 
 use super::vocabulary::Vocabulary;
 
-/// The first words must begin within a second.
-const LATEST_BEGIN: f32 = 1.0;
-/// Tokens that one text may have, its times included.
-const MOST_TOKENS: usize = 224;
-/// Tokens a second that nobody exceeds, beside a few for times and marks.
-const TOKENS_A_SECOND: f32 = 12.0;
+/// Time, in seconds, within which the first words must begin.
+const MAX_BEGIN_S: f32 = 1.0;
+/// Maximum number of tokens of a text, time tokens included.
+const MAX_TOKENS: usize = 224;
+/// Maximum number of tokens per second of speech, besides a few for times and marks.
+const MAX_TOKENS_PER_S: f32 = 12.0;
 const SPARE_TOKENS: usize = 16;
-/// A phrase of up to this many tokens that comes this often in a row is a loop that the model does not leave.
-const LONGEST_LOOP: usize = 16;
-const LOOPS: usize = 3;
+/// A phrase of up to this many tokens that repeats so often in a row is a loop that the model does not leave.
+const MAX_LOOP_TOKENS: usize = 16;
+const MAX_LOOPS: usize = 3;
 /// Single words may be repeated ("no, no, no").
-const SHORT_LOOP: usize = 4;
-const SHORT_LOOPS: usize = 6;
+const SHORT_LOOP_TOKENS: usize = 4;
+const MAX_SHORT_LOOPS: usize = 6;
 
 /// A token that was chosen, and how probable it was.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +44,7 @@ impl<'a> Search<'a> {
         Self {
             vocabulary,
             last_time: vocabulary.time(seconds),
-            most: MOST_TOKENS.min(SPARE_TOKENS + (seconds * TOKENS_A_SECOND) as usize),
+            most: MAX_TOKENS.min(SPARE_TOKENS + (seconds * MAX_TOKENS_PER_S) as usize),
             chosen: Vec::new(),
             no_speech: 0.0,
             ended: false,
@@ -95,7 +95,7 @@ impl<'a> Search<'a> {
         let Some(last) = self.chosen.last() else {
             // A text begins with a time near the begin of the sound.
             forbid(logits, 0..first_time);
-            let latest = self.vocabulary.time(LATEST_BEGIN).min(self.last_time) as usize;
+            let latest = self.vocabulary.time(MAX_BEGIN_S).min(self.last_time) as usize;
             forbid(logits, latest + 1..logits.len());
             return;
         };
@@ -119,7 +119,7 @@ impl<'a> Search<'a> {
         forbid(logits, self.last_time as usize + 1..logits.len());
     }
 
-    /// Where the text goes round in circles, takes out all but the first round and says so.
+    /// Removes all but the first round of a text that repeats itself, and returns whether it did.
     fn cut_loop(&mut self) -> bool {
         let words: Vec<(usize, u32)> = self
             .chosen
@@ -128,8 +128,8 @@ impl<'a> Search<'a> {
             .filter(|(_, chosen)| chosen.token < self.vocabulary.end)
             .map(|(at, chosen)| (at, chosen.token))
             .collect();
-        for length in 1..=LONGEST_LOOP {
-            let rounds = if length <= SHORT_LOOP { SHORT_LOOPS } else { LOOPS };
+        for length in 1..=MAX_LOOP_TOKENS {
+            let rounds = if length <= SHORT_LOOP_TOKENS { MAX_SHORT_LOOPS } else { MAX_LOOPS };
             let Some(begin) = words.len().checked_sub(length * rounds) else { continue };
             let tail = &words[begin..];
             if (length..tail.len()).all(|at| tail[at].1 == tail[at - length].1) {
@@ -147,7 +147,7 @@ impl<'a> Search<'a> {
         false
     }
 
-    /// What was chosen, and how probable it is that there is no speech.
+    /// Returns the chosen tokens, and the probability that there is no speech.
     pub fn finish(self) -> (Vec<Chosen>, f32) {
         (self.chosen, self.no_speech)
     }

@@ -14,10 +14,10 @@ const HOP: usize = 160;
 pub(super) const BANDS: usize = 80;
 /// Frames of a spectrum: 30 s.
 pub(super) const FRAMES: usize = 3000;
-/// The smallest energy that is told from none.
-const FLOOR: f32 = 1e-10;
-/// Powers of ten below the loudest band that are kept.
-const RANGE: f32 = 8.0;
+/// Smallest energy that differs from none.
+const MIN_ENERGY: f32 = 1e-10;
+/// Number of powers of ten below the loudest band that are kept.
+const DYNAMIC_RANGE: f32 = 8.0;
 
 /// Slaney's mel scale: linear up to 1000 Hz with 200/3 Hz a mel, logarithmic above with 27 mels for a factor of 6.4.
 const LINEAR: f64 = 200.0 / 3.0;
@@ -30,7 +30,7 @@ const KNEE: f64 = 1000.0;
 pub(super) struct Spectrum {
     transform: Arc<dyn RealToComplex<f32>>,
     window: Vec<f32>,
-    /// For each band the first spectral line and the weights from there on.
+    /// First spectral line of each band, and the weights from there on.
     bands: Vec<(usize, Vec<f32>)>,
 }
 
@@ -47,14 +47,14 @@ impl Default for Spectrum {
 
 impl Spectrum {
     /// [`BANDS`] rows of [`FRAMES`] numbers, one after the other. Samples behind the 30th second are left out.
-    pub fn of(&self, samples: &[f32]) -> Vec<f32> {
+    pub fn compute(&self, samples: &[f32]) -> Vec<f32> {
         let length = FRAMES * HOP;
         let samples = &samples[..samples.len().min(length)];
         let sample = |at: usize| samples.get(at).copied().filter(|sample| sample.is_finite()).unwrap_or(0.0);
         let mut frame = self.transform.make_input_vec();
         let mut lines = self.transform.make_output_vec();
         let mut scratch = self.transform.make_scratch_vec();
-        let mut logs = vec![FLOOR.log10(); BANDS * FRAMES];
+        let mut logs = vec![MIN_ENERGY.log10(); BANDS * FRAMES];
         for at in 0..FRAMES {
             // The sound is continued by its mirror image on both sides.
             let begin = (at * HOP) as isize - (WINDOW / 2) as isize;
@@ -71,10 +71,10 @@ impl Spectrum {
                 .expect("the buffers are those that the plan asked for");
             for (band, (first, weights)) in self.bands.iter().enumerate() {
                 let energy: f32 = weights.iter().zip(&lines[*first..]).map(|(w, line)| w * line.norm_sqr()).sum();
-                logs[band * FRAMES + at] = energy.max(FLOOR).log10();
+                logs[band * FRAMES + at] = energy.max(MIN_ENERGY).log10();
             }
         }
-        let least = logs.iter().copied().fold(f32::MIN, f32::max) - RANGE;
+        let least = logs.iter().copied().fold(f32::MIN, f32::max) - DYNAMIC_RANGE;
         logs.iter_mut().for_each(|log| *log = (log.max(least) + 4.0) / 4.0);
         logs
     }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_spectrum_is_that_of_the_reference() {
-        let spectrum = Spectrum::default().of(&sound());
+        let spectrum = Spectrum::default().compute(&sound());
         let reference: Vec<(usize, usize, f32)> = serde_json::from_str(REFERENCE).unwrap();
         assert!(reference.len() > 1000);
         for (band, frame, value) in reference {
@@ -140,9 +140,9 @@ mod tests {
     #[test]
     fn silence_and_no_sound_at_all_are_the_floor_in_every_band() {
         let spectrum = Spectrum::default();
-        let floor = (FLOOR.log10() + 4.0) / 4.0;
+        let floor = (MIN_ENERGY.log10() + 4.0) / 4.0;
         for samples in [vec![], vec![0.0; RATE], vec![f32::NAN; RATE]] {
-            let silent = spectrum.of(&samples);
+            let silent = spectrum.compute(&samples);
             assert_eq!(silent.len(), BANDS * FRAMES);
             assert!(silent.iter().all(|value| (value - floor).abs() < 1e-6));
         }
@@ -152,6 +152,6 @@ mod tests {
     fn what_is_longer_than_half_a_minute_ends_there() {
         let spectrum = Spectrum::default();
         let long: Vec<f32> = sound().iter().copied().cycle().take(31 * RATE).collect();
-        assert_eq!(spectrum.of(&long), spectrum.of(&long[..30 * RATE]));
+        assert_eq!(spectrum.compute(&long), spectrum.compute(&long[..30 * RATE]));
     }
 }

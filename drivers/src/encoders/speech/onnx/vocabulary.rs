@@ -5,7 +5,7 @@ use std::path::Path;
 use tokenizers::Tokenizer;
 
 /// Seconds from one time token to the next.
-const STEP: f32 = 0.02;
+const TIME_TOKEN_S: f32 = 0.02;
 /// Signs that are written and never said: brackets begin remarks such as "(music)". Left out where they are one token.
 const UNSPOKEN: &[&str] = &[
     "\"",
@@ -61,7 +61,7 @@ const MUSIC: &[&str] = &["♩", "♪", "♫", "♬", "♭", "♮", "♯"];
 /// Signs that are left out at the begin of a word only.
 const LEADING: &[&str] = &[" -", " '"];
 
-/// What a model's numbers stand for.
+/// Texts of a model's tokens.
 pub(super) struct Vocabulary {
     tokenizer: Tokenizer,
     /// Ends a text; the tokens before it are words.
@@ -76,7 +76,7 @@ pub(super) struct Vocabulary {
     pub blank: Option<u32>,
     /// Words that are never said, in ascending order.
     pub unspoken: Vec<u32>,
-    /// Of each word, whether a space stands before it.
+    /// Whether a space stands before each word.
     spaced: Vec<bool>,
 }
 
@@ -116,12 +116,12 @@ impl Vocabulary {
 
     /// The seconds that a time token stands for.
     pub fn seconds(&self, token: u32) -> f32 {
-        token.saturating_sub(self.first_time) as f32 * STEP
+        token.saturating_sub(self.first_time) as f32 * TIME_TOKEN_S
     }
 
     /// The time token at or behind a time.
     pub fn time(&self, seconds: f32) -> u32 {
-        self.first_time + (seconds.max(0.0) / STEP).ceil() as u32
+        self.first_time + (seconds.max(0.0) / TIME_TOKEN_S).ceil() as u32
     }
 
     /// Whether a token begins a word of its own.
@@ -129,7 +129,7 @@ impl Vocabulary {
         self.spaced.get(token as usize).copied().unwrap_or(false)
     }
 
-    /// What tokens write.
+    /// Returns the text of some tokens.
     pub fn text(&self, tokens: &[u32]) -> String {
         self.tokenizer.decode(tokens, true).unwrap_or_default().trim().to_owned()
     }

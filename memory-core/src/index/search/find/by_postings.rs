@@ -14,7 +14,7 @@ pub(super) fn documents(compiled: &Compiled, filter: &Filter<'_>, snapshot: &Sna
     let mut words = compiled.wanted.clone();
     words.sort_by_key(|word| word.occurrences);
     // Without a word the filter alone decides, and passes over blocks that it excludes.
-    let mask = if words.is_empty() { Mask::of(filter, state) } else { None };
+    let mask = if words.is_empty() { Mask::from_filter(filter, state) } else { None };
     let mut found = Vec::new();
     let (mut left, mut held) = (vec![0_u64; BITS], vec![0_u64; BITS]);
     for (first, segment) in (0_u32..).step_by(SEGMENT as usize).zip(state.postings.segments()) {

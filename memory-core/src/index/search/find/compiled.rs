@@ -9,7 +9,7 @@ use crate::index::fusion;
 use crate::index::search::Snapshot;
 use crate::word_search::{WordCount, WordPattern, WordQuery, WordQueryError};
 
-/// The distinct terms of a query and what is asked of them. Terms have the numbers of their places here.
+/// The distinct terms of a query and the patterns that they form. Terms have the numbers of their places here.
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
     pub terms: Vec<TermId>,
@@ -17,14 +17,14 @@ pub(super) struct Shapes {
     pub words: Vec<String>,
     pub wanted: Vec<Shape>,
     pub excluded: Vec<Shape>,
-    /// What holds no word that the index keeps.
+    /// Parts of the query whose words the index does not keep.
     pub ignored: Vec<String>,
 }
 
 impl Shapes {
     /// # Errors
     /// [`WordQueryError::OnlySmallWords`] if `near` has nothing on a side.
-    pub fn of(query: &WordQuery, language: Language) -> Result<Self, WordQueryError> {
+    pub fn compile(query: &WordQuery, language: Language) -> Result<Self, WordQueryError> {
         let mut shapes = Self::default();
         for part in &query.parts {
             let shape = match &part.pattern {
@@ -95,7 +95,7 @@ pub(super) struct CompiledWord {
 pub(super) struct Compiled {
     shapes: Shapes,
     language: Language,
-    /// What must be held, in order of the query; empty if some word is held nowhere.
+    /// Patterns that an event must hold, in order of the query; empty if some word is held nowhere.
     pub wanted: Vec<CompiledWord>,
     /// Single words that no event may hold.
     pub excluded: Vec<u32>,
@@ -109,9 +109,9 @@ pub(super) struct Compiled {
 }
 
 impl Compiled {
-    pub fn of(query: &WordQuery, snapshot: &Snapshot) -> Result<Self, WordQueryError> {
+    pub fn compile(query: &WordQuery, snapshot: &Snapshot) -> Result<Self, WordQueryError> {
         let language = snapshot.options.language;
-        let shapes = Shapes::of(query, language)?;
+        let shapes = Shapes::compile(query, language)?;
         let vocabulary = &snapshot.state.vocabulary;
         let symbols: Vec<Option<u32>> = shapes.terms.iter().map(|term| vocabulary.get(*term)).collect();
         let shared = shapes.terms.iter().any(|term| !vocabulary.has(*term) && vocabulary.get(*term).is_some());

@@ -30,14 +30,14 @@ pub(super) fn find(
     query: &WordQuery,
     plan: Option<WordPlan>,
 ) -> Result<WordMatches, WordQueryError> {
-    let compiled = Compiled::of(query, snapshot)?;
+    let compiled = Compiled::compile(query, snapshot)?;
     let conditions = SearchQuery {
         span: query.span,
         kinds: query.kinds.clone(),
         entity: query.entity.clone(),
         ..SearchQuery::default()
     };
-    let filter = Filter::of(&conditions, &snapshot.state);
+    let filter = Filter::from_query(&conditions, &snapshot.state);
     let plan = plan.filter(|_| compiled.has_words()).unwrap_or_else(|| plan::cheaper(&compiled, snapshot));
     let mut found = match plan {
         _ if compiled.is_impossible() => Vec::new(),

@@ -9,8 +9,8 @@ use crate::index::search::Snapshot;
 use crate::index::search::listing::best_key;
 use crate::word_search::WordHit;
 
-/// Up to so many documents their terms are read one by one; above it whole posting lists are.
-const FEW: usize = 2_048;
+/// Number of documents up to which their terms are read one by one. Above it, whole posting lists are.
+const MAX_SORTED: usize = 2_048;
 
 /// The latest documents of those that are given in order.
 pub(super) fn newest(found: &[u32], limit: usize, state: &IndexState) -> Vec<WordHit> {
@@ -47,8 +47,11 @@ pub(super) fn newest(found: &[u32], limit: usize, state: &IndexState) -> Vec<Wor
 pub(super) fn relevance(found: &[u32], limit: usize, compiled: &Compiled, snapshot: &Snapshot) -> Vec<WordHit> {
     let state = &snapshot.state;
     let most: f32 = compiled.wanted.iter().map(|word| word.idf * (K1 + 1.0)).sum();
-    let scores =
-        if found.len() <= FEW { one_by_one(found, compiled, snapshot) } else { by_lists(found, compiled, snapshot) };
+    let scores = if found.len() <= MAX_SORTED {
+        one_by_one(found, compiled, snapshot)
+    } else {
+        by_lists(found, compiled, snapshot)
+    };
     let mut ranked: Vec<(f32, u32)> = scores.into_iter().zip(found.iter().copied()).collect();
     let before = |a: &(f32, u32), b: &(f32, u32)| {
         let end = |ordinal| state.entries.span(ordinal).end;

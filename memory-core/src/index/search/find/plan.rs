@@ -8,11 +8,11 @@ use crate::word_search::WordPlan;
 /// ratios matter.
 ///
 /// Finding one occurrence of the rarest word, and the event around it.
-const OCCURRENCE: f64 = 1_500.0;
+const OCCURRENCE_NS: f64 = 1_500.0;
 /// Cost of two ranks, which say whether an event holds another word.
-const RANK_PAIR: f64 = 900.0;
+const RANK_PAIR_NS: f64 = 900.0;
 /// Decoding one posting and setting its bit.
-const POSTING: f64 = 2.0;
+const POSTING_NS: f64 = 2.0;
 /// Looking a word up in one segment of the postings and combining the bits.
 const SEGMENT: f64 = 600.0;
 
@@ -32,7 +32,7 @@ pub(super) fn cheaper(compiled: &Compiled, snapshot: &Snapshot) -> WordPlan {
         left *= (other / total).min(1.0);
     }
     looks += left * number(compiled.excluded.len());
-    let rank = occurrences[0] * (OCCURRENCE + looks * RANK_PAIR);
+    let rank = occurrences[0] * (OCCURRENCE_NS + looks * RANK_PAIR_NS);
     let lists = number(compiled.wanted.len() + compiled.excluded.len());
     let decoded = occurrences.iter().sum::<f64>()
         + compiled
@@ -41,7 +41,7 @@ pub(super) fn cheaper(compiled: &Compiled, snapshot: &Snapshot) -> WordPlan {
             .map(|symbol| number(snapshot.terms.matrix().count(*symbol).unwrap_or(0)))
             .sum::<f64>();
     let segments = number(snapshot.state.postings.segments().count());
-    let postings = decoded * POSTING + lists * segments * SEGMENT;
+    let postings = decoded * POSTING_NS + lists * segments * SEGMENT;
     if rank < postings { WordPlan::Rank } else { WordPlan::Postings }
 }
 

@@ -37,7 +37,7 @@ impl Shape {
         }
     }
 
-    /// Where terms hold the pattern.
+    /// Returns the positions at which terms match the pattern.
     pub fn places(&self, held: &[Option<usize>]) -> Vec<Range<usize>> {
         match self {
             Self::Run(run) => starts(run, held).map(|start| start..start + run.len()).collect(),

@@ -6,14 +6,14 @@ use super::compiled::Shapes;
 use crate::index::Language;
 use crate::word_search::{Snippet, WordQuery};
 
-/// Characters of a snippet, about.
-const LENGTH: usize = 200;
-/// Characters before the first mark that are kept.
-const BEFORE: usize = 60;
+/// Approximate length of a snippet, in characters.
+const SNIPPET_CHARS: usize = 200;
+/// Number of characters kept before the first match.
+const LEADING_CHARS: usize = 60;
 
 /// The part of a text that holds the most of what was asked for, with its marks.
 pub(in crate::index::search) fn snippet(text: &str, query: &WordQuery, language: Language) -> Snippet {
-    let marks = Shapes::of(query, language).map(|shapes| marks(text, &shapes, language)).unwrap_or_default();
+    let marks = Shapes::compile(query, language).map(|shapes| marks(text, &shapes, language)).unwrap_or_default();
     let window = window(text, &marks);
     let inside: Vec<Range<usize>> = marks
         .into_iter()
@@ -41,7 +41,7 @@ fn marks(text: &str, shapes: &Shapes, language: Language) -> Vec<(usize, Range<u
     marks
 }
 
-/// Where the words of a text are, as [`words`](crate::index::words) cuts it.
+/// Returns the positions of the words of a text, as [`words`](crate::index::words) splits it.
 fn word_places(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -55,14 +55,14 @@ fn word_places(text: &str) -> impl Iterator<Item = Range<usize>> {
 /// The part that is shown, in bytes: it begins a little before one of the marks, the one from which on the most different parts of the
 /// query follow, and then the most marks.
 fn window(text: &str, marks: &[(usize, Range<usize>)]) -> Range<usize> {
-    if text.len() <= LENGTH {
+    if text.len() <= SNIPPET_CHARS {
         return 0..text.len();
     }
     let mut best = (0, 0, 0);
     let mut end = 0;
     for (at, (_, first)) in marks.iter().enumerate() {
         end = end.max(at);
-        while end < marks.len() && marks[end].1.end <= first.start + LENGTH - BEFORE {
+        while end < marks.len() && marks[end].1.end <= first.start + SNIPPET_CHARS - LEADING_CHARS {
             end += 1;
         }
         let inside = &marks[at..end];
@@ -73,10 +73,10 @@ fn window(text: &str, marks: &[(usize, Range<usize>)]) -> Range<usize> {
         }
     }
     let long = marks.iter().find(|(_, mark)| mark.start == best.2).map_or(0, |(_, mark)| mark.len());
-    let start = best.2.saturating_sub(BEFORE);
-    let end = text.len().min((start + LENGTH).max(best.2 + long));
+    let start = best.2.saturating_sub(LEADING_CHARS);
+    let end = text.len().min((start + SNIPPET_CHARS).max(best.2 + long));
     // A text that ends in the window leaves room before it.
-    let start = start.min(text.len().saturating_sub(LENGTH));
+    let start = start.min(text.len().saturating_sub(SNIPPET_CHARS));
     // No mark is cut.
     word_start(text, start).min(best.2)..word_end(text, end).max(best.2 + long)
 }
@@ -87,7 +87,7 @@ fn word_start(text: &str, at: usize) -> usize {
     if at == 0 {
         return 0;
     }
-    let blank = text[at..].char_indices().take(BEFORE / 2).find(|(_, c)| c.is_whitespace());
+    let blank = text[at..].char_indices().take(LEADING_CHARS / 2).find(|(_, c)| c.is_whitespace());
     blank.map_or(at, |(blank, c)| at + blank + c.len_utf8())
 }
 
@@ -97,7 +97,7 @@ fn word_end(text: &str, at: usize) -> usize {
     if at == text.len() {
         return at;
     }
-    let blank = text[..at].char_indices().rev().take(BEFORE / 2).find(|(_, c)| c.is_whitespace());
+    let blank = text[..at].char_indices().rev().take(LEADING_CHARS / 2).find(|(_, c)| c.is_whitespace());
     blank.map_or(at, |(blank, _)| blank)
 }
 

@@ -8,46 +8,46 @@ mod set;
 
 use std::collections::BTreeMap;
 
-pub use set::Sessions;
-use set::{Draws, Task, actions, sessions};
+pub use set::DrawnSessions;
+use set::{Draws, VerifiedTask, actions, sessions};
 
-use super::Workload;
+use super::LearningWorkload;
 use crate::logic::{LogicOptions, Phi, Procedures};
 
 /// Sessions of an item. Tasks with fewer than the most are left out.
 const SESSIONS: [usize; 3] = [28, 10, 5];
 /// Kinds of false procedures, as many as there are true ones together.
-const UNTOLD: [Sessions; 3] = [Sessions::Shuffled, Sessions::Interleaved, Sessions::Talk];
-const TOLD: [Sessions; 3] = [Sessions::OtherGoal, Sessions::Interleaved, Sessions::Talk];
+const UNTOLD: [DrawnSessions; 3] = [DrawnSessions::Shuffled, DrawnSessions::Interleaved, DrawnSessions::Talk];
+const TOLD: [DrawnSessions; 3] = [DrawnSessions::OtherGoal, DrawnSessions::Interleaved, DrawnSessions::Talk];
 
-/// What passed of the items of each kind.
+/// Items of each kind that passed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Passed {
-    /// By kind: items that passed, and all.
-    pub kinds: BTreeMap<Sessions, (usize, usize)>,
+    /// Items that passed, and all, by kind.
+    pub kinds: BTreeMap<DrawnSessions, (usize, usize)>,
 }
 
 impl Passed {
-    fn add(&mut self, kind: Sessions, passed: bool) {
+    fn add(&mut self, kind: DrawnSessions, passed: bool) {
         let (of_kind, all) = self.kinds.entry(kind).or_default();
         *of_kind += usize::from(passed);
         *all += 1;
     }
 
-    /// Of true procedures and as many false ones: the share of what passed that is true, and of what is true that passed.
+    /// Returns precision and recall for true procedures and as many false ones.
     pub fn precision_and_recall(&self) -> (f64, f64) {
-        let share = |kind: &Sessions| -> f64 {
+        let share = |kind: &DrawnSessions| -> f64 {
             self.kinds.get(kind).map_or(0.0, |(passed, all)| *passed as f64 / (*all).max(1) as f64)
         };
-        let recall = share(&Sessions::True);
-        let others: Vec<f64> = self.kinds.keys().filter(|kind| **kind != Sessions::True).map(share).collect();
+        let recall = share(&DrawnSessions::True);
+        let others: Vec<f64> = self.kinds.keys().filter(|kind| **kind != DrawnSessions::True).map(share).collect();
         let wrong = others.iter().sum::<f64>() / others.len().max(1) as f64;
         let precision = if recall + wrong > 0.0 { recall / (recall + wrong) } else { 1.0 };
         (precision, recall)
     }
 }
 
-/// What passed of goals that nobody told, and of told ones.
+/// Results for goals that nobody told, and for told ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verified {
     /// Tasks that the set is made from.
@@ -56,18 +56,18 @@ pub struct Verified {
     pub sessions: usize,
     /// Without goals.
     pub untold: Passed,
-    /// With goals.
+    /// Results with goals.
     pub told: Passed,
 }
 
-impl Workload {
+impl LearningWorkload {
     /// Everything that the set may say beside the workload's own texts, for making vectors of it.
     pub fn talk() -> impl Iterator<Item = String> {
         set::all_talk()
     }
 
     /// The tasks of the sessions with goals, each of at least so many sessions.
-    fn tasks(&self, least: usize) -> Vec<Task> {
+    fn tasks(&self, least: usize) -> Vec<VerifiedTask> {
         let mut goals: BTreeMap<&str, BTreeMap<&str, Vec<String>>> = BTreeMap::new();
         for action in &self.actions {
             let (Some(goal), Some(session)) = (&action.goal, &action.session) else { continue };
@@ -75,30 +75,30 @@ impl Workload {
         }
         let tasks = goals
             .into_iter()
-            .map(|(goal, sessions)| Task { goal: goal.to_owned(), sessions: sessions.into_values().collect() });
+            .map(|(goal, sessions)| VerifiedTask { goal: goal.to_owned(), sessions: sessions.into_values().collect() });
         tasks.filter(|task| task.sessions.len() >= least).collect()
     }
 }
 
 /// Measures it on the tasks of a workload.
-pub(super) fn measure(workload: &Workload, phi: &Phi<'_>) -> Vec<Verified> {
+pub(super) fn measure(workload: &LearningWorkload, phi: &Phi<'_>) -> Vec<Verified> {
     let tasks = workload.tasks(SESSIONS[0]);
     SESSIONS.iter().map(|count| verified(&tasks, *count, phi)).collect()
 }
 
-fn verified(tasks: &[Task], count: usize, phi: &Phi<'_>) -> Verified {
+fn verified(tasks: &[VerifiedTask], count: usize, phi: &Phi<'_>) -> Verified {
     let mut verified = Verified { tasks: tasks.len(), sessions: count, ..Verified::default() };
     if tasks.len() < 2 {
         return verified;
     }
     for task in 0..tasks.len() {
-        for kind in [Sessions::True].into_iter().chain(UNTOLD) {
+        for kind in [DrawnSessions::True].into_iter().chain(UNTOLD) {
             let mut draws = Draws::new((task * 8 + kind as usize) as u64 + 1);
             let items = vec![(None, sessions(kind, tasks, task, count, &mut draws))];
             let procedures = learn(&items, phi);
             // Part of the sessions is enough for a false procedure, and not for a true one.
             let passed = match kind {
-                Sessions::True => procedures.iter().any(|found| 2 * found.sessions() >= count),
+                DrawnSessions::True => procedures.iter().any(|found| 2 * found.sessions() >= count),
                 _ => procedures.iter().next().is_some(),
             };
             verified.untold.add(kind, passed);
@@ -106,8 +106,8 @@ fn verified(tasks: &[Task], count: usize, phi: &Phi<'_>) -> Verified {
     }
     // Half of the goals are told with their own sessions, the others with false ones, by turns.
     for round in 0..2 * TOLD.len() {
-        let kinds: Vec<Sessions> = (0..tasks.len())
-            .map(|task| if (task + round) % 2 == 0 { Sessions::True } else { TOLD[round / 2] })
+        let kinds: Vec<DrawnSessions> = (0..tasks.len())
+            .map(|task| if (task + round) % 2 == 0 { DrawnSessions::True } else { TOLD[round / 2] })
             .collect();
         let mut items = Vec::new();
         for (task, kind) in kinds.iter().enumerate() {
@@ -146,7 +146,7 @@ mod tests {
     use crate::logic::normalise;
 
     /// A space like MiniLM's: steps and goal of one task lie at about 0.4 from each other, everything else at about 0.
-    fn phi(tasks: &[Task]) -> impl Fn(&str) -> Option<Vec<f32>> {
+    fn phi(tasks: &[VerifiedTask]) -> impl Fn(&str) -> Option<Vec<f32>> {
         let mut topics: BTreeMap<String, usize> = BTreeMap::new();
         for (topic, task) in tasks.iter().enumerate() {
             let texts = task.sessions.iter().flatten().chain([&task.goal]);
@@ -172,15 +172,15 @@ mod tests {
             let (precision, recall) = passed.precision_and_recall();
             assert!(precision >= 0.95 && recall >= 0.9, "{precision:.3} {recall:.3} {passed:?}");
         }
-        assert_eq!(verified.untold.kinds[&Sessions::True].1, tasks.len());
+        assert_eq!(verified.untold.kinds[&DrawnSessions::True].1, tasks.len());
     }
 
     #[test]
     fn without_meaning_the_order_still_refuses_what_has_none() {
         let tasks = set::made_up(12);
         let passed = verified(&tasks, 12, &|_| None).untold;
-        let share = |kind: Sessions| passed.kinds[&kind].0 as f64 / passed.kinds[&kind].1 as f64;
-        assert!(share(Sessions::True) >= 0.9, "{passed:?}");
-        assert!(share(Sessions::Talk) <= 0.07 && share(Sessions::Shuffled) <= 0.07, "{passed:?}");
+        let share = |kind: DrawnSessions| passed.kinds[&kind].0 as f64 / passed.kinds[&kind].1 as f64;
+        assert!(share(DrawnSessions::True) >= 0.9, "{passed:?}");
+        assert!(share(DrawnSessions::Talk) <= 0.07 && share(DrawnSessions::Shuffled) <= 0.07, "{passed:?}");
     }
 }

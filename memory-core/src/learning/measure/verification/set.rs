@@ -1,19 +1,20 @@
 //! The test set: tasks as they were done, and what only looks like a task.
 
 use crate::logic::{Action, normalise};
+use crate::random::Xorshift;
 use crate::{EventId, TimeSpan, Timestamp};
 
 /// A task with the sessions that did it, each a list of steps.
 #[derive(Debug, Clone)]
-pub(super) struct Task {
+pub(super) struct VerifiedTask {
     pub goal: String,
     pub sessions: Vec<Vec<String>>,
 }
 
-/// What the sessions of one item are.
+/// Kind of the sessions of one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sessions {
-    /// Those of a task.
+pub enum DrawnSessions {
+    /// Sessions of a task.
     True,
     /// The same steps in any order.
     Shuffled,
@@ -21,24 +22,21 @@ pub enum Sessions {
     Interleaved,
     /// Talk with verbs.
     Talk,
-    /// Those of another task, told under this goal.
+    /// Sessions of another task, told under this goal.
     OtherGoal,
 }
 
-/// Marsaglia's xorshift: the same draws everywhere.
-pub(super) struct Draws(u64);
+/// Draws tasks and orders; the same for the same seed.
+pub(super) struct Draws(Xorshift);
 
 impl Draws {
     pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+        Self(Xorshift(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1))
     }
 
     /// A number below `count`.
     pub fn below(&mut self, count: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from((self.0 >> 11) % count.max(1) as u64).unwrap_or(0)
+        usize::try_from((self.0.draw() >> 11) % count.max(1) as u64).unwrap_or(0)
     }
 
     fn shuffle<T>(&mut self, items: &mut [T]) {
@@ -50,8 +48,8 @@ impl Draws {
 
 /// Draws `count` sessions of a kind around a task.
 pub(super) fn sessions(
-    kind: Sessions,
-    tasks: &[Task],
+    kind: DrawnSessions,
+    tasks: &[VerifiedTask],
     task: usize,
     count: usize,
     draws: &mut Draws,
@@ -60,20 +58,20 @@ pub(super) fn sessions(
     let vocabulary = talk(draws);
     let own = some(&tasks[task], count, draws);
     match kind {
-        Sessions::True => own,
-        Sessions::Shuffled => own
+        DrawnSessions::True => own,
+        DrawnSessions::Shuffled => own
             .into_iter()
             .map(|mut steps| {
                 draws.shuffle(&mut steps);
                 steps
             })
             .collect(),
-        Sessions::Interleaved => {
+        DrawnSessions::Interleaved => {
             let others = some(&tasks[other], count, draws);
             own.iter().zip(&others).map(|(one, other)| in_turns(one, other, draws)).collect()
         }
-        Sessions::OtherGoal => some(&tasks[other], count, draws),
-        Sessions::Talk => (0..count)
+        DrawnSessions::OtherGoal => some(&tasks[other], count, draws),
+        DrawnSessions::Talk => (0..count)
             .map(|_| {
                 let mut said = vocabulary.clone();
                 draws.shuffle(&mut said);
@@ -85,7 +83,7 @@ pub(super) fn sessions(
 }
 
 /// Some sessions of a task.
-fn some(task: &Task, count: usize, draws: &mut Draws) -> Vec<Vec<String>> {
+fn some(task: &VerifiedTask, count: usize, draws: &mut Draws) -> Vec<Vec<String>> {
     let mut sessions = task.sessions.clone();
     draws.shuffle(&mut sessions);
     sessions.truncate(count);
@@ -109,7 +107,7 @@ const THINGS: &str = "the window,the phone,the weather,a neighbour,the newspaper
     the garden,a cup,the stairs,the music,a letter,the holidays,the door,a cake,the television,the children,a bag,the traffic,\
     the lamp,the baby,the mirror,a song,the calendar,the dog,the rain,a joke";
 
-/// What some people talk about: eight things that are done, none of which leads to another.
+/// Draws talk of some people: eight actions, none of which leads to another.
 fn talk(draws: &mut Draws) -> Vec<String> {
     let (verbs, things): (Vec<&str>, Vec<&str>) = (VERBS.split(',').collect(), THINGS.split(',').collect());
     let mut said: Vec<String> = Vec::new();
@@ -122,7 +120,7 @@ fn talk(draws: &mut Draws) -> Vec<String> {
     said
 }
 
-/// Everything that may be said in [talk](Sessions::Talk), for making vectors of it.
+/// Everything that may be said in [talk](DrawnSessions::Talk), for making vectors of it.
 pub(super) fn all_talk() -> impl Iterator<Item = String> {
     VERBS.split(',').flat_map(|verb| THINGS.split(',').map(move |thing| format!("{verb} {thing}")))
 }
@@ -148,7 +146,7 @@ pub(super) fn actions(
 /// Tasks of a household, for where no data set is at hand: each session leaves out a step in five, and in one of ten two
 /// steps change places.
 #[cfg(test)]
-pub(super) fn made_up(sessions: usize) -> Vec<Task> {
+pub(super) fn made_up(sessions: usize) -> Vec<VerifiedTask> {
     let mut draws = Draws::new(7);
     let task = |line: &&str| {
         let (goal, steps) = line.split_once(": ").unwrap_or((line, ""));
@@ -163,7 +161,7 @@ pub(super) fn made_up(sessions: usize) -> Vec<Task> {
                 return done;
             }
         };
-        Task { goal: goal.to_owned(), sessions: (0..sessions).map(|_| session()).collect() }
+        VerifiedTask { goal: goal.to_owned(), sessions: (0..sessions).map(|_| session()).collect() }
     };
     MADE_UP.iter().map(task).collect()
 }

@@ -17,7 +17,7 @@ pub(super) struct Link {
     pub weight: f64,
 }
 
-/// Where everything is, in pixels, y downwards.
+/// Positions of everything, in pixels, y downwards.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Layout {
     /// The centre of each box.

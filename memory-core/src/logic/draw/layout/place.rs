@@ -60,7 +60,7 @@ pub(super) fn coordinates(graph: &Layered, sizes: &[(f64, f64)]) -> Layout {
     }
 }
 
-/// Where the links of each vertex touch it, in the order of where they lead, so that they do not cross at the box.
+/// Returns where the links of each vertex touch it, ordered by their targets, so that they do not cross at the box.
 fn ports(
     graph: &Layered,
     neighbours: &[Vec<(usize, f64)>],

@@ -112,7 +112,7 @@ unsafe extern "C" fn engine_shape_10(this: This<Engine>, name: *const c_char) ->
 unsafe extern "C" fn create_context(this: This<Engine>) -> *mut c_void {
     let [set_shape, shape, address, enqueue_at] = slots(library().major).context;
     make(
-        Context { engine: &raw const (*this).state, shapes: BTreeMap::new(), addresses: BTreeMap::new() },
+        FakeContext { engine: &raw const (*this).state, shapes: BTreeMap::new(), addresses: BTreeMap::new() },
         &[
             (set_shape, at!(set_input_shape)),
             (shape, if library().major == 8 { at!(context_shape_8) } else { at!(context_shape_10) }),
@@ -124,13 +124,13 @@ unsafe extern "C" fn create_context(this: This<Engine>) -> *mut c_void {
 
 // ---- context
 
-struct Context {
+struct FakeContext {
     engine: *const Engine,
     shapes: BTreeMap<String, Vec<i64>>,
     addresses: BTreeMap<String, usize>,
 }
 
-impl Context {
+impl FakeContext {
     unsafe fn shape(&self, name: *const c_char) -> Vec<i64> {
         let engine = &*self.engine;
         let Some((border, input)) = engine.border(name) else { return vec![-1] };
@@ -142,7 +142,7 @@ impl Context {
     }
 }
 
-unsafe extern "C" fn set_input_shape(this: This<Context>, name: *const c_char, dims: *const c_void) -> u8 {
+unsafe extern "C" fn set_input_shape(this: This<FakeContext>, name: *const c_char, dims: *const c_void) -> u8 {
     let state = &mut (*this).state;
     let engine = &*state.engine;
     let shape = shape_at(dims);
@@ -160,22 +160,22 @@ unsafe extern "C" fn set_input_shape(this: This<Context>, name: *const c_char, d
     1
 }
 
-unsafe extern "C" fn context_shape_8(this: This<Context>, name: *const c_char) -> Dims<i32> {
+unsafe extern "C" fn context_shape_8(this: This<FakeContext>, name: *const c_char) -> Dims<i32> {
     Dims::<i32>::new(&(*this).state.shape(name))
 }
 
-unsafe extern "C" fn context_shape_10(this: This<Context>, name: *const c_char) -> Dims<i64> {
+unsafe extern "C" fn context_shape_10(this: This<FakeContext>, name: *const c_char) -> Dims<i64> {
     Dims::<i64>::new(&(*this).state.shape(name))
 }
 
-unsafe extern "C" fn set_address(this: This<Context>, name: *const c_char, address: usize) -> u8 {
+unsafe extern "C" fn set_address(this: This<FakeContext>, name: *const c_char, address: usize) -> u8 {
     let state = &mut (*this).state;
     let Some((border, _)) = (*state.engine).border(name) else { return 0 };
     state.addresses.insert(border.name.clone(), address);
     u8::from(address != 0)
 }
 
-unsafe extern "C" fn enqueue(this: This<Context>, stream: *mut c_void) -> u8 {
+unsafe extern "C" fn enqueue(this: This<FakeContext>, stream: *mut c_void) -> u8 {
     let state = &(*this).state;
     let engine = &*state.engine;
     if is("enqueue", "fail") || stream.is_null() {

@@ -17,19 +17,19 @@ use super::client::{ConnectionEnd, EndKind, Gone, Link, LinkOptions, Publication
 use super::context::{CONNECTION_ASK, CONNECTION_IN, Context, RIGHTS_ASK, RIGHTS_IN, STORAGE};
 use super::dispute::{self, Dispute, Due};
 use super::ingest::{self, Ended, Ingest};
-use super::presence::{Claim, OFFLINE, ONLINE, STOPPED, claim, shown};
+use super::presence::{OFFLINE, ONLINE, STOPPED, SessionClaim, claim, shown};
 use super::requests::{Dispatcher, Sign};
 use super::topics::{ClientRole, Outbound};
 use super::{entities, gists, homeassistant, looking, procedure};
 use crate::health::HealthReport;
 use crate::service::EpisodeEvent;
 
-/// Signs of presence that may wait.
-const SIGNS: usize = 64;
-/// How long `online` waits for `…-in`, so that nobody who sees it publishes into the void.
-const BOTH_UP: Duration = Duration::from_secs(3);
-/// Time for each step of taking leave.
-const LEAVE: Duration = Duration::from_secs(2);
+/// Maximum number of presence messages that wait.
+const MAX_SIGNS: usize = 64;
+/// How long `online` waits for the connection `…-in`, so that no client publishes before it is subscribed.
+const ONLINE_WAIT: Duration = Duration::from_secs(3);
+/// Maximum time of each step of a clean exit.
+const LEAVE_STEP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// `…-in`: observations and `cmd/forget`.
 pub struct InConnection {
@@ -81,7 +81,7 @@ impl InConnection {
     async fn connection(&self, backoff: &mut Backoff) -> (ConnectionEnd, Ended) {
         let context = &self.context;
         let limits = &context.config.limits;
-        let (entrance, messages) = ingest::way();
+        let (ingest_sender, messages) = ingest::ingest_channel();
         let (trouble, closing) = (CancellationToken::new(), CancellationToken::new());
         let options = LinkOptions {
             client_id: context.topics.client_id(&context.identity.instance, ClientRole::In),
@@ -93,7 +93,7 @@ impl InConnection {
         };
         let connected = tokio::select! {
             () = self.stop.cancelled() => return (closed(), Ended::Done),
-            connected = context.broker.connect(options, entrance) => connected,
+            connected = context.broker.connect(options, ingest_sender) => connected,
         };
         let mut link = match connected {
             Ok(link) => link,
@@ -114,8 +114,8 @@ impl InConnection {
         if self.stop.is_cancelled() {
             // What has come is committed and acknowledged before leaving; the session keeps the rest.
             closing.cancel();
-            let ended = tokio::time::timeout(LEAVE, ingest).await;
-            link.close(LEAVE).await;
+            let ended = tokio::time::timeout(LEAVE_STEP_TIMEOUT, ingest).await;
+            link.close(LEAVE_STEP_TIMEOUT).await;
             return (closed(), ended.map_or(Ended::Done, done));
         }
         drop(link);
@@ -181,7 +181,7 @@ pub struct AskConnection {
     pub in_connection: AbortOnDropHandle<()>,
 }
 
-/// What the memory tells of by itself.
+/// Announcements of the memory.
 struct MemoryEvents {
     episodes: broadcast::Receiver<EpisodeEvent>,
     entities: broadcast::Receiver<EntityNews>,
@@ -207,7 +207,7 @@ impl AskConnection {
             looking: self.context.service.looking_events(),
         };
         while !self.shutdown.is_cancelled() {
-            let (to_session, mut signs) = mpsc::channel(SIGNS);
+            let (to_session, mut signs) = mpsc::channel(MAX_SIGNS);
             let dispatcher = Dispatcher { context: Arc::clone(&self.context), signs: to_session };
             let connected = tokio::select! {
                 () = self.shutdown.cancelled() => break,
@@ -240,7 +240,7 @@ impl AskConnection {
                             self.online.send_replace(false);
                             self.stop_in.cancel();
                             // A clean farewell keeps the will from declaring the other one offline.
-                            link.close(LEAVE).await;
+                            link.close(LEAVE_STEP_TIMEOUT).await;
                             return Err(MqttError::RobotNameTaken {
                                 robot: self.context.topics.robot().to_owned(),
                                 other,
@@ -259,7 +259,7 @@ impl AskConnection {
             }
         }
         self.stop_in.cancel();
-        drop(tokio::time::timeout(LEAVE, &mut self.in_connection).await);
+        drop(tokio::time::timeout(LEAVE_STEP_TIMEOUT, &mut self.in_connection).await);
         Ok(())
     }
 
@@ -285,8 +285,8 @@ impl AskConnection {
         let sender = link.sender().clone();
         let serving = async {
             match claim(&self.context, &sender, signs).await? {
-                Claim::Taken(other) => return Ok(ServingEnd::Taken(other)),
-                Claim::Free => {}
+                SessionClaim::Taken(other) => return Ok(ServingEnd::Taken(other)),
+                SessionClaim::Free => {}
             }
             backoff.reset();
             self.context.problem(CONNECTION_ASK, None);
@@ -313,7 +313,7 @@ impl AskConnection {
         let granted = link.subscribe(&filters).await?;
         report_rights(&self.context, RIGHTS_ASK, &filters, &granted);
         let both = self.subscribed.wait_for(|subscribed| *subscribed);
-        if !matches!(tokio::time::timeout(BOTH_UP, both).await, Ok(Ok(_))) {
+        if !matches!(tokio::time::timeout(ONLINE_WAIT, both).await, Ok(Ok(_))) {
             tracing::warn!("online without the connection for observations");
         }
         self.announce_online(link).await?;
@@ -432,7 +432,7 @@ impl AskConnection {
         );
         self.context.problem(CONNECTION_ASK, Some(&message));
         // A clean farewell keeps the will from declaring the other one offline.
-        link.close(LEAVE).await;
+        link.close(LEAVE_STEP_TIMEOUT).await;
     }
 
     async fn announce_instance(&self, link: &Sender) -> Result<(), Gone> {
@@ -464,13 +464,13 @@ impl AskConnection {
         context.leaving.cancel();
         self.stop_in.cancel();
         // Each step that overruns is given up: what was accepted is committed, and the rest is the broker's to keep.
-        drop(tokio::time::timeout(LEAVE * 2, &mut self.in_connection).await);
+        drop(tokio::time::timeout(LEAVE_STEP_TIMEOUT * 2, &mut self.in_connection).await);
         context.requests.close();
-        drop(tokio::time::timeout(LEAVE, context.requests.wait()).await);
-        context.outbox.flush(LEAVE).await;
+        drop(tokio::time::timeout(LEAVE_STEP_TIMEOUT, context.requests.wait()).await);
+        context.outbox.flush(LEAVE_STEP_TIMEOUT).await;
         let stopped = self.retained(Outbound::Status, STOPPED);
-        drop(tokio::time::timeout(LEAVE, link.sender().publish(stopped)).await);
-        link.close(LEAVE).await;
+        drop(tokio::time::timeout(LEAVE_STEP_TIMEOUT, link.sender().publish(stopped)).await);
+        link.close(LEAVE_STEP_TIMEOUT).await;
         self.online.send_replace(false);
     }
 }

@@ -6,22 +6,22 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::door::{DoorError, checked};
+use super::access::{AccessError, checked};
 use crate::config::Directories;
 use crate::config::mqtt::MqttConfig;
 use crate::mqtt::request::{Client, RequestError, Vitals};
 use crate::operator::{self, Proof};
 
-/// How long a request may take, a new connection included. Some clients wait 10 s for a tool.
-const PATIENCE: Duration = Duration::from_secs(9);
-/// How long one attempt may take.
-const ATTEMPT: Duration = Duration::from_secs(8);
-/// How long to wait for the status that the broker keeps.
-const VITALS: Duration = Duration::from_millis(500);
+/// Maximum time of a request, a new connection included. Some clients wait 10 s for a tool.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(9);
+/// Maximum time of one attempt.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(8);
+/// Maximum time to receive the retained status.
+const STATUS_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A request of the contract.
 #[derive(Debug, Clone, Copy)]
-pub enum Request<'a> {
+pub enum ContractRequest<'a> {
     /// `…/ask`
     Ask,
     /// `…/observe`
@@ -31,14 +31,14 @@ pub enum Request<'a> {
 }
 
 /// The agent of a robot, over the broker.
-pub struct BrokerDoor {
+pub struct BrokerAccess {
     config: MqttConfig,
     robot: String,
     directories: Directories,
     client: Mutex<Option<Arc<Client>>>,
 }
 
-impl BrokerDoor {
+impl BrokerAccess {
     /// The way to `robot`. Nothing is opened yet. `directories` are those of this machine's own memory, if it has one.
     pub fn new(config: MqttConfig, robot: String, directories: Directories) -> Self {
         Self { config, robot, directories, client: Mutex::new(None) }
@@ -50,31 +50,31 @@ impl BrokerDoor {
     }
 
     /// The connection; a new one where the last one has ended.
-    pub async fn client(&self) -> Result<Arc<Client>, DoorError> {
+    pub async fn client(&self) -> Result<Arc<Client>, AccessError> {
         let mut held = self.client.lock().await;
         if let Some(client) = held.as_ref().filter(|client| !client.has_ended()) {
             return Ok(Arc::clone(client));
         }
         *held = None;
-        let client = Client::connect(&self.config, &self.robot).await.map_err(|error| self.told(&error))?;
+        let client = Client::connect(&self.config, &self.robot).await.map_err(|error| self.explain(&error))?;
         Ok(Arc::clone(held.insert(Arc::new(client))))
     }
 
     /// Sends a request of the contract.
-    pub async fn request(&self, request: Request<'_>, body: &Value) -> Result<Value, DoorError> {
+    pub async fn request(&self, request: ContractRequest<'_>, body: &Value) -> Result<Value, AccessError> {
         let attempt = async || {
             let (client, mut body) = (self.client().await?, body.clone());
-            // Whoever may write to the agent's own directory may look at its recordings anyway. Nothing else is proved so:
+            // A user who may write to the agent's own directory may see its recordings anyway. Nothing else is proved so:
             // a model should not forget by the rights of the person who started it.
-            let picture = matches!(request, Request::Command("picture"));
+            let picture = matches!(request, ContractRequest::Command("picture"));
             let proof = picture.then(|| Proof::leave(&self.directories, "picture").ok()).flatten();
             if let Some(proof) = &proof {
-                body[operator::FIELD] = proof.name().into();
+                body[operator::PROOF_FIELD] = proof.name().into();
             }
             Ok(match request {
-                Request::Ask => client.ask(body, ATTEMPT).await,
-                Request::Observe => client.observe(body, ATTEMPT).await,
-                Request::Command(name) => client.command(name, body, ATTEMPT).await,
+                ContractRequest::Ask => client.ask(body, ATTEMPT_TIMEOUT).await,
+                ContractRequest::Observe => client.observe(body, ATTEMPT_TIMEOUT).await,
+                ContractRequest::Command(name) => client.command(name, body, ATTEMPT_TIMEOUT).await,
             })
         };
         // Once more where the connection broke under it. Requests can be repeated: what is told has an id, and forgetting
@@ -84,21 +84,23 @@ impl BrokerDoor {
                 Err(RequestError::Connection(_)) => attempt().await?,
                 outcome => outcome,
             }
-            .map_err(|error| self.told(&error))
+            .map_err(|error| self.explain(&error))
         };
-        match tokio::time::timeout(PATIENCE, attempts).await {
+        match tokio::time::timeout(REQUEST_TIMEOUT, attempts).await {
             Ok(outcome) => checked(outcome?),
-            Err(_elapsed) => Err(DoorError::new("unreachable", format!("no reply within {} s", PATIENCE.as_secs()))),
+            Err(_elapsed) => {
+                Err(AccessError::new("unreachable", format!("no reply within {} s", REQUEST_TIMEOUT.as_secs())))
+            }
         }
     }
 
-    /// What the agent says of itself.
-    pub async fn vitals(&self) -> Result<Vitals, DoorError> {
-        let vitals = match self.client().await?.vitals(VITALS).await {
-            Err(RequestError::Connection(_)) => self.client().await?.vitals(VITALS).await,
+    /// Reads the agent's status and health.
+    pub async fn vitals(&self) -> Result<Vitals, AccessError> {
+        let vitals = match self.client().await?.vitals(STATUS_TIMEOUT).await {
+            Err(RequestError::Connection(_)) => self.client().await?.vitals(STATUS_TIMEOUT).await,
             vitals => vitals,
         };
-        vitals.map_err(|error| self.told(&error))
+        vitals.map_err(|error| self.explain(&error))
     }
 
     /// Takes leave of the broker.
@@ -108,7 +110,7 @@ impl BrokerDoor {
         }
     }
 
-    fn told(&self, error: &RequestError) -> DoorError {
+    fn explain(&self, error: &RequestError) -> AccessError {
         let (robot, place) = (&self.robot, format!("{}:{}", self.config.host, self.config.port()));
         let advice = match error {
             RequestError::Connection(_) => {
@@ -122,8 +124,8 @@ impl BrokerDoor {
                     "is `engram run` on at the robot `{robot}`? --robot names another one; or try again in a moment"
                 )
             }
-            _ => return DoorError::new("unreachable", error.to_string()),
+            _ => return AccessError::new("unreachable", error.to_string()),
         };
-        DoorError::new("unreachable", format!("{error}; {advice}"))
+        AccessError::new("unreachable", format!("{error}; {advice}"))
     }
 }

@@ -9,15 +9,15 @@ use tokio_util::sync::CancellationToken;
 use super::board::Board;
 use crate::config::mqtt::MqttConfig;
 use crate::exit::{Exit, Failure};
-use crate::mqtt::{ConfigurationControl, FrontDoor, Identity, MqttCounters, MqttError, RecordingControl, serve};
+use crate::mqtt::{ConfigurationControl, Identity, MqttCounters, MqttError, MqttInterface, RecordingControl, serve};
 use crate::service::MemoryService;
 
-/// First pause before the MQTT interface restarts after a panic; it doubles.
-const BACKOFF: Duration = Duration::from_secs(1);
+/// First pause before the MQTT interface restarts after a panic; it doubles with each restart.
+const BACKOFF_MIN: Duration = Duration::from_secs(1);
 const BACKOFF_MAX: Duration = Duration::from_secs(60);
 
 /// Everything needed to open it, again where need be.
-pub struct FrontDoorParts {
+pub struct MqttInterfaceParts {
     pub config: MqttConfig,
     pub identity: Identity,
     pub service: MemoryService,
@@ -36,9 +36,9 @@ pub struct FrontDoorParts {
     pub watchdog: Arc<crate::watchdog::Watchdog>,
 }
 
-impl FrontDoorParts {
-    pub fn door(&self) -> FrontDoor {
-        FrontDoor {
+impl MqttInterfaceParts {
+    pub fn interface(&self) -> MqttInterface {
+        MqttInterface {
             config: self.config.clone(),
             identity: self.identity.clone(),
             service: self.service.clone(),
@@ -64,7 +64,7 @@ impl FrontDoorParts {
 /// # Errors
 /// [`Exit::NameTaken`] or [`Exit::Config`]: what waiting cannot mend.
 pub async fn run(
-    parts: FrontDoorParts,
+    parts: MqttInterfaceParts,
     shutdown: CancellationToken,
     online: watch::Sender<bool>,
     board: Arc<Board>,
@@ -74,9 +74,9 @@ pub async fn run(
         shutdown.cancelled().await;
         return Ok(());
     }
-    let mut backoff = BACKOFF;
+    let mut backoff = BACKOFF_MIN;
     loop {
-        let serving = tokio::spawn(serve(parts.door(), shutdown.clone(), online.clone()));
+        let serving = tokio::spawn(serve(parts.interface(), shutdown.clone(), online.clone()));
         match serving.await {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(error)) => {
@@ -88,12 +88,12 @@ pub async fn run(
             }
             Err(panic) => {
                 tracing::error!(%panic, "the MQTT interface failed; restarting it in {backoff:?}");
-                board.degraded("front door", Some(format!("failed, opened again in {} s", backoff.as_secs())));
+                board.degraded("front interface", Some(format!("failed, opened again in {} s", backoff.as_secs())));
                 tokio::select! {
                     () = tokio::time::sleep(backoff) => {}
                     () = shutdown.cancelled() => return Ok(()),
                 }
-                board.degraded("front door", None);
+                board.degraded("front interface", None);
                 backoff = (backoff * 2).min(BACKOFF_MAX);
             }
         }
