@@ -22,6 +22,8 @@ const VERB: f32 = 0.7;
 const LIGHT_VERB: f32 = 0.3;
 /// Share of its weight that the class of what is asked for keeps.
 const CLASS: f32 = 0.2;
+/// How well a thing of the kind that a noun of the question names suits it: a piano is an instrument.
+const OF_KIND: f32 = 0.85;
 /// How well a verb with another particle suits.
 const OTHER_PARTICLE: f32 = 0.3;
 /// Weight of a general noun before a name or a known noun that no memory holds: "the ingredient salt", "recipe X".
@@ -50,6 +52,8 @@ pub(super) struct Item {
 pub(super) struct Content {
     pub items: Vec<Item>,
     alike: RefCell<HashMap<String, Vec<f32>>>,
+    /// For each item how well any event that was found holds it; empty until they are found.
+    met: RefCell<Vec<f32>>,
 }
 
 /// How much of a content an event holds.
@@ -305,7 +309,7 @@ impl Content {
             items.sort_by(|a, b| b.weight.total_cmp(&a.weight));
             items.truncate(MOST_ITEMS);
         }
-        Self { items, alike: RefCell::default() }
+        Self { items, ..Self::default() }
     }
 
     /// Adds the words of another content that are not there yet.
@@ -395,11 +399,28 @@ impl Content {
         self.items.iter().map(|item| item.weight).sum()
     }
 
-    /// The share, by weight, that some memory holds.
+    /// The share, by weight, that some memory holds, in other words too once it is known what was found.
     pub fn known(&self) -> f32 {
         let total: f32 = self.items.iter().map(|item| item.own).sum();
-        let known: f32 = self.items.iter().filter(|item| item.documents > 0).map(|item| item.own).sum();
+        let met = self.met.borrow();
+        let is_known = |(place, item): (usize, &Item)| {
+            let known = if item.documents > 0 { 1.0 } else { met.get(place).copied().unwrap_or(0.0) };
+            known * item.own
+        };
+        let known: f32 = self.items.iter().enumerate().map(is_known).sum();
         if total > 0.0 { known / total } else { 1.0 }
+    }
+
+    /// Notes which words events that were found hold in other words.
+    pub fn meet<'r>(&self, found: impl Iterator<Item = &'r Reading>) {
+        let mut met = vec![0.0_f32; self.items.len()];
+        if self.items.iter().all(|item| item.documents > 0) {
+            return;
+        }
+        for reading in found {
+            met.iter_mut().zip(self.held(reading)).for_each(|(best, held)| *best = best.max(held));
+        }
+        *self.met.borrow_mut() = met;
     }
 
     /// How much of it an event holds.
@@ -431,11 +452,16 @@ impl Content {
                     .items
                     .iter()
                     .map(|item| {
-                        word_likeness(&item.lemma, lemma).max(if item.other.as_deref() == Some(lemma.as_str()) {
+                        let other = item.other.as_deref() == Some(lemma.as_str());
+                        let kind = item.tag == Tag::Noun && lexicon::is_kind_of(lemma, &item.lemma);
+                        let least = if other {
                             1.0
+                        } else if kind {
+                            OF_KIND
                         } else {
                             0.0
-                        })
+                        };
+                        word_likeness(&item.lemma, lemma).max(least)
                     })
                     .collect();
                 alike.insert(lemma.clone(), row);

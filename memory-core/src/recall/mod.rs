@@ -57,6 +57,9 @@ use crate::language::english::question::Ask;
 use crate::limits::{MAX_EVIDENCE, MAX_OPTION_BYTES, MAX_OPTIONS, MAX_QUESTION_BYTES};
 use crate::{Answer, Clock, Elapsed, Evidence, Intent, Query, QueryError, Route, TimeSpan, Timestamp, TraceStep};
 
+/// Events in which words of the question are looked for that no memory holds.
+const MET: usize = 64;
+
 /// Answers a question from one consistent state.
 ///
 /// Without an answer (`route` is then `none`) the evidence still names the nearest memories, with their scores; an
@@ -148,6 +151,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     }
     gathered.found = corrections::replaced(gathered.found, &pool.taken_back);
     let pool = pool;
+    question.content.meet(gathered.found.iter().take(MET).map(|found| &*found.reading));
     stopwatch.check()?;
     let mut intent = question.intent;
     let mut candidates = answerers::propose(&pool, &gathered, &mut degraded, &mut intent, limit)?;
@@ -248,6 +252,8 @@ fn open(
     intent: Intent,
     trace: &mut Vec<TraceStep>,
 ) -> Conclusion {
+    // What comes nearest to an answer is the best evidence of why there is none.
+    let nearest = candidates.first().map(|best| best.evidence.clone()).unwrap_or_default();
     match decide(question, candidates, intent, trace) {
         Decision::Answered(best) => {
             // A procedure is vouched for by the sessions it was mined from; what the search found besides
@@ -272,7 +278,7 @@ fn open(
             confidence,
             route: Route::None,
             reason,
-            evidence: gathered.found.clone(),
+            evidence: pool::merged(nearest, gathered.found.clone()),
             by_option: Vec::new(),
         },
     }

@@ -10,6 +10,8 @@ use super::relations::{above, first_senses};
 use super::table::{Table, table};
 
 const SENSES: usize = 3;
+/// Meanings of a class of which a word may be a kind.
+const CLASS_SENSES: usize = 2;
 const SYNONYM: f32 = 0.9;
 const DERIVED: f32 = 0.85;
 const DERIVED_FROM_SYNONYM: f32 = 0.8;
@@ -63,6 +65,22 @@ pub(crate) fn similarity(a: &str, b: &str) -> f32 {
     let (first, second) = if a <= b { (a, b) } else { (b, a) };
     let pair = format!("{first}\n{second}");
     KNOWN.with_borrow_mut(|known| known.get(pair.as_str(), || compare(first, second)))
+}
+
+/// Whether what `word` commonly means is a kind of what `class` means: a piano is an instrument, and an instrument no piano.
+pub(crate) fn is_kind_of(word: &str, class: &str) -> bool {
+    if word.len() + class.len() > LONGEST_PAIR {
+        return false;
+    }
+    let table = table();
+    let is_noun = |sense: u32| table.part(table.sense(sense).synset) == PartOfSpeech::Noun;
+    let (kinds, classes) = (meanings(table, word), meanings(table, class));
+    let mut kinds = kinds.iter().filter(|(sense, rank, _)| *rank == 0 && is_noun(*sense));
+    kinds.any(|(_, _, over)| {
+        let meant = classes.iter().filter(|(sense, rank, _)| *rank < CLASS_SENSES && is_noun(*sense));
+        let mut meant = meant.map(|(sense, ..)| table.sense(*sense).synset);
+        meant.any(|class| over.iter().any(|(synset, steps)| *steps > 0 && *synset == class))
+    })
 }
 
 fn compare(a: &str, b: &str) -> f32 {
