@@ -566,6 +566,13 @@ impl Content {
         }
     }
 
+    /// Lets some words count for less.
+    pub fn discount(&mut self, share: f32, which: impl Fn(&str) -> bool) {
+        for item in self.items.iter_mut().filter(|item| which(&item.lemma)) {
+            item.weight *= share;
+        }
+    }
+
     /// The share that several events hold together, each item by the one that holds it best.
     pub fn covered_by(&self, held: &[f32]) -> f32 {
         let total = self.total();

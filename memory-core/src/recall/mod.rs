@@ -315,7 +315,7 @@ fn choose(
     let signals_of = |option: usize, support: f32, lead: f32| {
         let spoken = weighed.speaks.get(option);
         Signals {
-            coverage: spoken.map_or(support, |speaks| speaks.scene.max(speaks.answered)).clamp(0.0, 1.0),
+            coverage: spoken.map_or(support, |speaks| speaks.both.max(speaks.answered)).clamp(0.0, 1.0),
             cosine: spoken.map_or(0.0, |speaks| speaks.joint_suited),
             margin: lead.clamp(0.0, 1.0),
             fits: if spoken.is_none() { 1.0 } else { 0.0 },
