@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::reading::{Reading, is_content};
 use crate::index::{Search, TermId, term_of};
 use crate::language::english::lexicon::{self, Memo, PartOfSpeech};
-use crate::language::english::syntax::{NounPhrase, VerbGroup};
+use crate::language::english::syntax::{NounPhrase, VerbGroup, parse};
 use crate::language::english::tag::{Tag, Word};
 
 /// Most words of an event that are compared.
@@ -564,6 +564,13 @@ impl Content {
         for item in self.items.iter_mut().filter(|item| item.documents == 0) {
             item.weight *= share;
         }
+    }
+
+    /// Those of its words that a text has.
+    pub fn within(&self, text: &str) -> Self {
+        let (words, _) = parse(text, &[]);
+        let has = |item: &&Item| words.iter().any(|word| word.lemma == item.lemma);
+        Self { items: self.items.iter().filter(has).cloned().collect(), ..Self::default() }
     }
 
     /// Lets some words count for less.

@@ -1,7 +1,7 @@
 //! What kind of question it is and which senses it is about: grammar first, the meaning of its words where grammar is
 //! silent.
 
-use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::{Ask, Asked};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
@@ -59,6 +59,12 @@ pub(super) fn senses(asked: &Asked) -> (Option<Modality>, Option<bool>) {
         let polite = matches!(lemma, "tell" | "ask" | "say") && asked.words.iter().any(|word| word.is("me"));
         spoken |= SPEAKING.contains(&lemma) && !polite && lemma != "call";
     }
+    // Where the robot went is known from what it saw.
+    let clause = &asked.clause;
+    let moves = clause.verb.as_ref().is_some_and(|verb| {
+        !verb.auxiliary_only && lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb)
+    });
+    seen |= moves && !heard && !spoken && clause.subject.as_ref().is_some_and(|subject| subject.head == "you");
     // What is read aloud is heard; what a sign says is read.
     let follows = |texts: &[&str]| {
         asked.words.windows(2).any(|pair| pair[0].lemma == "read" && texts.contains(&pair[1].text.as_str()))

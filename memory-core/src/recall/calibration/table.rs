@@ -56,6 +56,7 @@ pub(super) const SPEAKS: Speaks = Speaks {
     together: 0.000,
     together_alone: 0.000,
     both: 0.000,
+    of_thing: 0.000,
 };
 
 /// The fit of a layer.

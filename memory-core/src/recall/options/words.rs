@@ -26,6 +26,10 @@ const SAID_ALREADY: f32 = 0.3;
 const BESIDE: Duration = Duration::from_secs(2);
 /// What a cosine adds to the share of the question that a moment holds.
 const BY_MEANING: f32 = 0.25;
+/// Nothing is nearest to a thing that is less near.
+const ALIKE: f32 = 0.3;
+/// How fast an event counts for less that comes less near.
+const NEAREST: i32 = 4;
 /// Least share that an event counts which does not suit the question at all.
 const UNSUITED: f32 = 0.15;
 
@@ -60,6 +64,8 @@ pub(in crate::recall) struct Speaks {
     pub together_alone: f32,
     /// What one moment holds of the option and of the question, as shares of either.
     pub both: f32,
+    /// The share that an event holds which is the nearest in meaning to a thing that the question names: the colour of the very cup.
+    pub of_thing: f32,
 }
 
 /// An option with what it says, apart from what every option says.
@@ -247,6 +253,8 @@ fn of_events(
     let mut speaks = Speaks::default();
     let mut together = vec![0.0_f32; content.items.len()];
     let mut held: Vec<(Vec<f32>, f32)> = Vec::with_capacity(looked.len());
+    let things = listed(content, option);
+    let mut items = vec![0.0_f32; things.len()];
     let mut most: Option<(f32, usize)> = None;
     for (place, found) in looked.iter().enumerate() {
         let (suits, weight) = fit.weight(pool, found);
@@ -264,7 +272,9 @@ fn of_events(
         let anywhere = fit.anywhere(found);
         held.push((content.held(&found.reading), alone));
         speaks.told = speaks.told.max(weight * coverage);
-        speaks.anywhere = speaks.anywhere.max(anywhere * coverage);
+        for (best, item) in items.iter_mut().zip(&things) {
+            *best = best.max(anywhere * item.coverage(&found.reading).of_content);
+        }
         speaks.joint = speaks.joint.max(anywhere * joint);
         speaks.joint_suited = speaks.joint_suited.max(weight * joint);
         speaks.alone_suited = speaks.alone_suited.max(weight * alone);
@@ -275,7 +285,11 @@ fn of_events(
             most = Some((says, place));
         }
     }
+    #[expect(clippy::cast_precision_loss, reason = "a few things")]
+    let count = items.len().max(1) as f32;
+    speaks.anywhere = items.iter().sum::<f32>() / count;
     speaks.scene = content.covered_by(&together);
+    speaks.of_thing = of_thing(pool, &looked, fit, content);
     let references: Vec<&Found> = looked.iter().collect();
     let own = Own::of(pool, &references);
     for place in 0..looked.len() {
@@ -299,6 +313,31 @@ fn of_events(
         speaks.moment = moment(pool, &looked, joint);
     }
     Ok((speaks, most.map(|(_, place)| looked[place].clone())))
+}
+
+/// What an option says, by the things that it lists.
+fn listed(content: &Content, option: &str) -> Vec<Content> {
+    let parts = option.split(", ").flat_map(|part| part.split(" and "));
+    let mut things: Vec<Content> = parts.map(|part| content.within(part)).filter(|thing| !thing.is_empty()).collect();
+    if things.is_empty() {
+        things.push(content.within(option));
+    }
+    things
+}
+
+/// What the events that come nearest to a thing hold of an option, each by how near it comes.
+fn of_thing(pool: &Pool<'_>, looked: &[Found], fit: &Fit, content: &Content) -> f32 {
+    let mut best = 0.0_f32;
+    for thing in &pool.things {
+        let near: Vec<f32> =
+            looked.iter().map(|found| pool.cosine(thing, found.id()).unwrap_or(0.0).max(0.0)).collect();
+        let top = near.iter().copied().fold(0.0, f32::max).max(ALIKE);
+        for (found, near) in looked.iter().zip(near) {
+            let share = fit.anywhere(found) * content.coverage(&found.reading).of_content;
+            best = best.max((near / top).powi(NEAREST) * share);
+        }
+    }
+    best
 }
 
 /// How near a vector comes to a moment: to the mean of the vectors of events that share their time.

@@ -10,8 +10,6 @@ use super::relations::{above, first_senses};
 use super::table::{Table, table};
 
 const SENSES: usize = 3;
-/// Meanings of a class of which a word may be a kind.
-const CLASS_SENSES: usize = 2;
 const SYNONYM: f32 = 0.9;
 const DERIVED: f32 = 0.85;
 const DERIVED_FROM_SYNONYM: f32 = 0.8;
@@ -77,7 +75,7 @@ pub(crate) fn is_kind_of(word: &str, class: &str) -> bool {
     let (kinds, classes) = (meanings(table, word), meanings(table, class));
     let mut kinds = kinds.iter().filter(|(sense, rank, _)| *rank == 0 && is_noun(*sense));
     kinds.any(|(_, _, over)| {
-        let meant = classes.iter().filter(|(sense, rank, _)| *rank < CLASS_SENSES && is_noun(*sense));
+        let meant = classes.iter().filter(|(sense, ..)| is_noun(*sense));
         let mut meant = meant.map(|(sense, ..)| table.sense(*sense).synset);
         meant.any(|class| over.iter().any(|(synset, steps)| *steps > 0 && *synset == class))
     })

@@ -14,7 +14,7 @@ use self::cue::{called, cue, spoken_before};
 use self::ellipsis::completed;
 use self::kind::kind;
 use super::lexicon::{self, PartOfSpeech};
-use super::syntax::{Clause, NounPhrase, Sentence, parse};
+use super::syntax::{Clause, NounKind, NounPhrase, Sentence, parse};
 use super::tag::{Tag, Word};
 
 /// What kind of answer is wanted.
@@ -193,12 +193,25 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
         words,
         sentences,
     };
+    asked.class = asked.class.map(|class| one_of_them(&asked.sentences, &asked.clause, &class).unwrap_or(class));
     asked.occurrence = occurrence(&asked.words).or_else(|| had_been(&asked.clause));
     asked.scale = scale(&asked.words, &asked.main);
     asked.among_options = among_options(&asked);
     asked.alternatives = alternatives(&asked);
     asked.ask = kind(&mut asked);
     asked
+}
+
+/// What "which one?" asks for one of: the thing that the clause before it names.
+fn one_of_them(sentences: &[Sentence], clause: &Clause, class: &NounPhrase) -> Option<NounPhrase> {
+    let bare = matches!(class.head.as_str(), "one" | "ones") && class.modifiers.is_empty() && class.of.is_none();
+    let before = sentences.iter().flat_map(|sentence| &sentence.clauses);
+    let before = before.filter(|other| bare && other.range.end <= clause.range.start);
+    let things = before.flat_map(|other| other.objects.iter().chain(&other.subject));
+    things
+        .filter(|noun| noun.kind == NounKind::Common && !noun.is_pronoun())
+        .max_by_key(|noun| noun.range.start)
+        .cloned()
 }
 
 /// "How come it is wet?" is "why it is wet?", as long.
