@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::reading::{Reading, is_content};
 use crate::index::{Search, TermId, term_of};
-use crate::language::english::lexicon::{self, Memo, PartOfSpeech};
+use crate::language::english::lexicon::{self, Category, Memo, PartOfSpeech};
 use crate::language::english::syntax::{NounPhrase, VerbGroup, parse};
 use crate::language::english::tag::{Tag, Word};
 
@@ -45,6 +45,8 @@ pub(super) struct Item {
     pub phrasal: Option<String>,
     /// Its weight where only its being known counts.
     pub own: f32,
+    /// Whether it names a kind of things, so that what is of that kind is meant, too.
+    pub kind: bool,
 }
 
 /// The words that count.
@@ -302,6 +304,7 @@ impl Content {
                 other: None,
                 phrasal: None,
                 own: weight,
+                kind: word.tag == Tag::Noun && !word.capital && !modifies(&chosen, at) && names_things(&word.lemma),
             });
         }
         // A long text is looked for by the words that weigh most.
@@ -386,6 +389,7 @@ impl Content {
                 other: None,
                 phrasal: None,
                 own: idf,
+                kind: false,
             });
             self.alike = RefCell::default();
         }
@@ -453,7 +457,7 @@ impl Content {
                     .iter()
                     .map(|item| {
                         let other = item.other.as_deref() == Some(lemma.as_str());
-                        let kind = item.tag == Tag::Noun && lexicon::is_kind_of(lemma, &item.lemma);
+                        let kind = item.kind && lexicon::is_kind_of(lemma, &item.lemma);
                         let least = if other {
                             1.0
                         } else if kind {
@@ -490,6 +494,23 @@ impl Content {
         }
         held
     }
+}
+
+/// Whether a noun stands right before another one, which it says the kind of: a carrot is no kind of vegetable soup.
+fn modifies(chosen: &[&Word], at: usize) -> bool {
+    let next = chosen.get(at + 1).filter(|next| next.range.start <= chosen[at].range.end + 1);
+    next.is_some_and(|next| matches!(next.tag, Tag::Noun | Tag::Name))
+}
+
+/// Whether a noun commonly means things, living or not, and no measure, time or quality of them.
+fn names_things(noun: &str) -> bool {
+    let category = lexicon::category(noun, PartOfSpeech::Noun);
+    category.is_some_and(|category| {
+        !matches!(
+            category,
+            Category::Quantity | Category::Time | Category::Attribute | Category::Relation | Category::Cognition
+        )
+    })
 }
 
 /// Words whose stems are kept, by thread.
