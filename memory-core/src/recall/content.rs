@@ -24,6 +24,8 @@ const LIGHT_VERB: f32 = 0.3;
 const CLASS: f32 = 0.2;
 /// How well a thing of the kind that a noun of the question names suits it: a piano is an instrument.
 const OF_KIND: f32 = 0.85;
+/// From here a word of an event means what one of the question does, so that memory knows of it.
+const SAME_MEANING: f32 = 0.7;
 /// How well a verb with another particle suits.
 const OTHER_PARTICLE: f32 = 0.3;
 /// Weight of a general noun before a name or a known noun that no memory holds: "the ingredient salt", "recipe X".
@@ -264,6 +266,12 @@ impl Content {
             if FRAME.contains(&word.lemma.as_str()) || FRAME.contains(&word.text.as_str()) {
                 continue;
             }
+            // "In front of you" is wherever the robot looks.
+            let behind = words.iter().skip_while(|other| other.range.start <= word.range.start);
+            let of_you = word.is("front") && behind.map(|word| word.text.as_str()).take(2).eq(["of", "you"]);
+            if of_you {
+                continue;
+            }
             // "What did he give up?": no more than a part of the verb.
             let light = items.last().is_none_or(|item| item.tag != Tag::Verb || item.light);
             if word.tag == Tag::Adverb && light && matches!(word.text.as_str(), "up" | "through") {
@@ -424,6 +432,7 @@ impl Content {
         for reading in found {
             met.iter_mut().zip(self.held(reading)).for_each(|(best, held)| *best = best.max(held));
         }
+        met.iter_mut().filter(|met| **met < SAME_MEANING).for_each(|met| *met = 0.0);
         *self.met.borrow_mut() = met;
     }
 

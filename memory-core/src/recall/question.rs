@@ -198,8 +198,7 @@ fn refers_back(asked: &Asked) -> bool {
                 | "there"
         )
     };
-    let bare = asked.clause.verb.is_none() && asked.clause.subject.is_none() && asked.clause.objects.is_empty();
-    inside.peek().is_some() && (bare || inside.any(anaphor))
+    inside.peek().is_some() && (asked.is_bare() || inside.any(anaphor))
 }
 
 /// What somebody is asked to tell: "can you please sum up Tuesday?" asks for nothing to come.

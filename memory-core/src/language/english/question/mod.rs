@@ -405,6 +405,11 @@ fn scale(words: &[Word], main: &Range<usize>) -> Option<Scale> {
 }
 
 impl Asked {
+    /// Whether the sentence that asks has hardly more than the word that asks: "How?", "What kind?"
+    pub fn is_bare(&self) -> bool {
+        self.clause.verb.is_none() && self.clause.subject.is_none() && self.clause.objects.is_empty()
+    }
+
     /// Whether the verb of the asking clause is denied: "Did she not come?"
     pub fn negated_verb(&self) -> bool {
         self.clause.verb.as_ref().is_some_and(|verb| verb.negated)
