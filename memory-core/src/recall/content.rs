@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use super::reading::{Reading, is_content};
 use crate::index::{Search, TermId, term_of};
-use crate::language::english::lexicon::{self, Memo, PartOfSpeech};
-use crate::language::english::syntax::{NounPhrase, VerbGroup};
+use crate::language::english::lexicon::{self, Category, Memo, PartOfSpeech};
+use crate::language::english::syntax::{NounPhrase, VerbGroup, parse};
 use crate::language::english::tag::{Tag, Word};
 
 /// Most words of an event that are compared.
@@ -22,6 +22,10 @@ const VERB: f32 = 0.7;
 const LIGHT_VERB: f32 = 0.3;
 /// Share of its weight that the class of what is asked for keeps.
 const CLASS: f32 = 0.2;
+/// How well a thing of the kind that a noun of the question names suits it: a piano is an instrument.
+const OF_KIND: f32 = 0.85;
+/// From here a word of an event means what one of the question does, so that memory knows of it.
+const SAME_MEANING: f32 = 0.7;
 /// How well a verb with another particle suits.
 const OTHER_PARTICLE: f32 = 0.3;
 /// Weight of a general noun before a name or a known noun that no memory holds: "the ingredient salt", "recipe X".
@@ -43,6 +47,8 @@ pub(super) struct Item {
     pub phrasal: Option<String>,
     /// Its weight where only its being known counts.
     pub own: f32,
+    /// Whether it names a kind of things, so that what is of that kind is meant, too.
+    pub kind: bool,
 }
 
 /// The words that count.
@@ -50,6 +56,8 @@ pub(super) struct Item {
 pub(super) struct Content {
     pub items: Vec<Item>,
     alike: RefCell<HashMap<String, Vec<f32>>>,
+    /// For each item how well any event that was found holds it; empty until they are found.
+    met: RefCell<Vec<f32>>,
 }
 
 /// How much of a content an event holds.
@@ -258,6 +266,12 @@ impl Content {
             if FRAME.contains(&word.lemma.as_str()) || FRAME.contains(&word.text.as_str()) {
                 continue;
             }
+            // "In front of you" is wherever the robot looks.
+            let behind = words.iter().skip_while(|other| other.range.start <= word.range.start);
+            let of_you = word.is("front") && behind.map(|word| word.text.as_str()).take(2).eq(["of", "you"]);
+            if of_you {
+                continue;
+            }
             // "What did he give up?": no more than a part of the verb.
             let light = items.last().is_none_or(|item| item.tag != Tag::Verb || item.light);
             if word.tag == Tag::Adverb && light && matches!(word.text.as_str(), "up" | "through") {
@@ -298,6 +312,7 @@ impl Content {
                 other: None,
                 phrasal: None,
                 own: weight,
+                kind: word.tag == Tag::Noun && !word.capital && !modifies(&chosen, at) && names_things(&word.lemma),
             });
         }
         // A long text is looked for by the words that weigh most.
@@ -305,7 +320,7 @@ impl Content {
             items.sort_by(|a, b| b.weight.total_cmp(&a.weight));
             items.truncate(MOST_ITEMS);
         }
-        Self { items, alike: RefCell::default() }
+        Self { items, ..Self::default() }
     }
 
     /// Adds the words of another content that are not there yet.
@@ -382,6 +397,7 @@ impl Content {
                 other: None,
                 phrasal: None,
                 own: idf,
+                kind: false,
             });
             self.alike = RefCell::default();
         }
@@ -395,11 +411,29 @@ impl Content {
         self.items.iter().map(|item| item.weight).sum()
     }
 
-    /// The share, by weight, that some memory holds.
+    /// The share, by weight, that some memory holds, in other words too once it is known what was found.
     pub fn known(&self) -> f32 {
         let total: f32 = self.items.iter().map(|item| item.own).sum();
-        let known: f32 = self.items.iter().filter(|item| item.documents > 0).map(|item| item.own).sum();
+        let met = self.met.borrow();
+        let is_known = |(place, item): (usize, &Item)| {
+            let known = if item.documents > 0 { 1.0 } else { met.get(place).copied().unwrap_or(0.0) };
+            known * item.own
+        };
+        let known: f32 = self.items.iter().enumerate().map(is_known).sum();
         if total > 0.0 { known / total } else { 1.0 }
+    }
+
+    /// Notes which words events that were found hold in other words.
+    pub fn meet<'r>(&self, found: impl Iterator<Item = &'r Reading>) {
+        let mut met = vec![0.0_f32; self.items.len()];
+        if self.items.iter().all(|item| item.documents > 0) {
+            return;
+        }
+        for reading in found {
+            met.iter_mut().zip(self.held(reading)).for_each(|(best, held)| *best = best.max(held));
+        }
+        met.iter_mut().filter(|met| **met < SAME_MEANING).for_each(|met| *met = 0.0);
+        *self.met.borrow_mut() = met;
     }
 
     /// How much of it an event holds.
@@ -431,11 +465,16 @@ impl Content {
                     .items
                     .iter()
                     .map(|item| {
-                        word_likeness(&item.lemma, lemma).max(if item.other.as_deref() == Some(lemma.as_str()) {
+                        let other = item.other.as_deref() == Some(lemma.as_str());
+                        let kind = item.kind && lexicon::is_kind_of(lemma, &item.lemma);
+                        let least = if other {
                             1.0
+                        } else if kind {
+                            OF_KIND
                         } else {
                             0.0
-                        })
+                        };
+                        word_likeness(&item.lemma, lemma).max(least)
                     })
                     .collect();
                 alike.insert(lemma.clone(), row);
@@ -464,6 +503,23 @@ impl Content {
         }
         held
     }
+}
+
+/// Whether a noun stands right before another one, which it says the kind of: a carrot is no kind of vegetable soup.
+fn modifies(chosen: &[&Word], at: usize) -> bool {
+    let next = chosen.get(at + 1).filter(|next| next.range.start <= chosen[at].range.end + 1);
+    next.is_some_and(|next| matches!(next.tag, Tag::Noun | Tag::Name))
+}
+
+/// Whether a noun commonly means things, living or not, and no measure, time or quality of them.
+fn names_things(noun: &str) -> bool {
+    let category = lexicon::category(noun, PartOfSpeech::Noun);
+    category.is_some_and(|category| {
+        !matches!(
+            category,
+            Category::Quantity | Category::Time | Category::Attribute | Category::Relation | Category::Cognition
+        )
+    })
 }
 
 /// Words whose stems are kept, by thread.
@@ -536,6 +592,20 @@ impl Content {
     /// Lets words that no memory holds count for less: senses have fewer words than people.
     pub fn discount_unknown(&mut self, share: f32) {
         for item in self.items.iter_mut().filter(|item| item.documents == 0) {
+            item.weight *= share;
+        }
+    }
+
+    /// Those of its words that a text has.
+    pub fn within(&self, text: &str) -> Self {
+        let (words, _) = parse(text, &[]);
+        let has = |item: &&Item| words.iter().any(|word| word.lemma == item.lemma);
+        Self { items: self.items.iter().filter(has).cloned().collect(), ..Self::default() }
+    }
+
+    /// Lets some words count for less.
+    pub fn discount(&mut self, share: f32, which: impl Fn(&str) -> bool) {
+        for item in self.items.iter_mut().filter(|item| which(&item.lemma)) {
             item.weight *= share;
         }
     }

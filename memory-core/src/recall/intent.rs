@@ -1,7 +1,7 @@
 //! What kind of question it is and which senses it is about: grammar first, the meaning of its words where grammar is
 //! silent.
 
-use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::{Ask, Asked};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
@@ -46,9 +46,9 @@ const WRITTEN: &[&str] =
 /// The sense that what is asked for belongs to, and whether it is speech.
 pub(super) fn senses(asked: &Asked) -> (Option<Modality>, Option<bool>) {
     let (mut seen, mut heard, mut spoken) = (false, false, false);
-    for word in
-        asked.words.iter().filter(|word| word.range.start >= asked.main.start && word.range.end <= asked.main.end)
-    {
+    // "There was a noise. What kind?" asks of the sentence before.
+    let main = if asked.is_bare() { 0..asked.main.end } else { asked.main.clone() };
+    for word in asked.words.iter().filter(|word| word.range.start >= main.start && word.range.end <= main.end) {
         if matches!(word.tag, Tag::Name | Tag::Number | Tag::Time) {
             continue;
         }
@@ -59,6 +59,12 @@ pub(super) fn senses(asked: &Asked) -> (Option<Modality>, Option<bool>) {
         let polite = matches!(lemma, "tell" | "ask" | "say") && asked.words.iter().any(|word| word.is("me"));
         spoken |= SPEAKING.contains(&lemma) && !polite && lemma != "call";
     }
+    // Where the robot went is known from what it saw.
+    let clause = &asked.clause;
+    let moves = clause.verb.as_ref().is_some_and(|verb| {
+        !verb.auxiliary_only && lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb)
+    });
+    seen |= moves && !heard && !spoken && clause.subject.as_ref().is_some_and(|subject| subject.head == "you");
     // What is read aloud is heard; what a sign says is read.
     let follows = |texts: &[&str]| {
         asked.words.windows(2).any(|pair| pair[0].lemma == "read" && texts.contains(&pair[1].text.as_str()))
@@ -96,12 +102,24 @@ fn writes(asked: &Asked) -> bool {
             && clause.range.end <= asked.main.end
     });
     saying.any(|clause| {
-        clause.subject.as_ref().is_some_and(|subject| {
+        let subject = clause.subject.as_ref().map(|subject| meant(asked, subject));
+        subject.is_some_and(|subject| {
             subject.kind == NounKind::Common
                 && !is_person(subject)
-                && WRITTEN.iter().any(|class| lexicon::is_a_as(&subject.head, class, PartOfSpeech::Noun).is_some())
+                && (subject.head == "word" || written(&subject.head))
         })
     })
+}
+
+fn written(noun: &str) -> bool {
+    WRITTEN.iter().any(|class| lexicon::is_a_as(noun, class, PartOfSpeech::Noun).is_some())
+}
+
+/// What "it" is that a question says something of: what the sentence before is about.
+fn meant<'a>(asked: &'a Asked, noun: &'a NounPhrase) -> &'a NounPhrase {
+    let before = asked.sentences.iter().rev().filter(|sentence| sentence.range.end <= asked.main.start);
+    let mut before = before.flat_map(|sentence| &sentence.clauses).filter_map(|clause| clause.subject.as_ref());
+    if noun.head == "it" { before.find(|subject| !subject.is_pronoun()).unwrap_or(noun) } else { noun }
 }
 
 /// Which senses the question is about.

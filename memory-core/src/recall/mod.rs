@@ -58,6 +58,11 @@ use crate::language::english::question::Ask;
 use crate::limits::{MAX_EVIDENCE, MAX_OPTION_BYTES, MAX_OPTIONS, MAX_QUESTION_BYTES};
 use crate::{Answer, Clock, Elapsed, Evidence, Intent, Query, QueryError, Route, TimeSpan, Timestamp, TraceStep};
 
+/// Things named by a question with options whose meaning is compared.
+const THINGS: usize = 2;
+/// Events in which words of the question are looked for that no memory holds.
+const MET: usize = 64;
+
 /// Answers a question from one consistent state.
 ///
 /// Without an answer (`route` is then `none`) the evidence still names the nearest memories, with their scores; an
@@ -138,6 +143,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
         }
     }
     let mut pool = Pool::new(reader, &question, embeddings.question);
+    pool.things = embeddings.things;
     let mut gathered = match query.ablation.without_details {
         true => Gathered { found: Vec::new(), cue: None, placed: false, cue_coverage: 1.0 },
         false => gather(&pool, embeddings.cue.as_ref(), &mut trace)?,
@@ -149,6 +155,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     }
     gathered.found = corrections::replaced(gathered.found, &pool.taken_back);
     let pool = pool;
+    question.content.meet(gathered.found.iter().take(MET).map(|found| &*found.reading));
     stopwatch.check()?;
     let mut intent = question.intent;
     let mut candidates = answerers::propose(&pool, &gathered, &mut degraded, &mut intent, limit)?;
@@ -254,6 +261,8 @@ fn open(
     intent: Intent,
     trace: &mut Vec<TraceStep>,
 ) -> Conclusion {
+    // What comes nearest to an answer is the best evidence of why there is none.
+    let nearest = candidates.first().map(|best| best.evidence.clone()).unwrap_or_default();
     match decide(question, candidates, intent, trace) {
         Decision::Answered(best) => {
             // A procedure is vouched for by the sessions it was mined from; what the search found besides
@@ -278,7 +287,7 @@ fn open(
             confidence,
             route: Route::None,
             reason,
-            evidence: gathered.found.clone(),
+            evidence: pool::merged(nearest, gathered.found.clone()),
             by_option: Vec::new(),
         },
     }
@@ -315,7 +324,7 @@ fn choose(
     let signals_of = |option: usize, support: f32, lead: f32| {
         let spoken = weighed.speaks.get(option);
         Signals {
-            coverage: spoken.map_or(support, |speaks| speaks.scene.max(speaks.answered)).clamp(0.0, 1.0),
+            coverage: spoken.map_or(support, |speaks| speaks.both.max(speaks.answered)).clamp(0.0, 1.0),
             cosine: spoken.map_or(0.0, |speaks| speaks.joint_suited),
             margin: lead.clamp(0.0, 1.0),
             fits: if spoken.is_none() { 1.0 } else { 0.0 },
@@ -433,6 +442,7 @@ struct Embeddings {
     question: Option<Vec<f32>>,
     cue: Option<Vec<f32>>,
     options: Vec<OptionVectors>,
+    things: Vec<Vec<f32>>,
 }
 
 fn embed(question: &Question<'_>, reader: &dyn Reader, degraded: &mut Vec<String>) -> Embeddings {
@@ -447,14 +457,17 @@ fn embed(question: &Question<'_>, reader: &dyn Reader, degraded: &mut Vec<String
     let options = &question.query.options;
     texts.extend(options.iter().map(|option| format!("{} {option}", question.text)));
     texts.extend(options.iter().cloned());
+    let things = if options.is_empty() { [].iter() } else { question.named.iter() }.take(THINGS);
+    texts.extend(things.map(|thing| question.part(&thing.range).to_owned()).filter(|text| !text.is_empty()));
     let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
     match embedder.embed(&borrowed) {
         Ok(mut vectors) if vectors.len() == texts.len() => {
+            let things = vectors.split_off(own + 2 * options.len());
             let alone = vectors.split_off(own + options.len());
             let joint = vectors.split_off(own);
             let options = joint.into_iter().zip(alone).map(|(joint, alone)| OptionVectors { joint, alone }).collect();
             let mut own = vectors.into_iter();
-            Embeddings { question: own.next(), cue: own.next(), options }
+            Embeddings { question: own.next(), cue: own.next(), options, things }
         }
         Ok(vectors) => {
             degraded.push(format!("text embedding: {} vectors for {} texts", vectors.len(), texts.len()));

@@ -17,6 +17,9 @@ use crate::{Intent, Modality, Query, QuestionModality, TimeSpan};
 /// The entity under which a robot tells of itself (docs/mqtt.md).
 pub(super) const ITSELF: &str = "robot";
 
+/// Weight of the words of a sentence beside the one that asks.
+const ASIDE: f32 = 0.4;
+
 /// A question, understood.
 pub(super) struct Question<'a> {
     pub query: &'a Query,
@@ -68,7 +71,11 @@ impl<'a> Question<'a> {
                 asked.cue.as_ref().is_none_or(|cue| cue.range.end <= range.start || cue.range.start >= range.end)
             })
             .collect();
-        content.extend(Content::of(&asked.words, &context, 0.4, search));
+        // "A lady waved. What did she wear?" is about the lady as much as about what she wore.
+        let (before, behind): (Vec<_>, Vec<_>) = context.into_iter().partition(|range| range.end <= main.start);
+        let weight = if refers_back(&asked) { 1.0 } else { ASIDE };
+        content.extend(Content::of(&asked.words, &before, weight, search));
+        content.extend(Content::of(&asked.words, &behind, ASIDE, search));
         if let Some(verb) = &asked.clause.verb {
             content.join_particle(verb);
         }
@@ -167,6 +174,31 @@ impl<'a> Question<'a> {
     pub fn part(&self, range: &Range<usize>) -> &str {
         self.text.get(range.clone()).unwrap_or_default()
     }
+}
+
+/// Whether the sentence that asks says only by a pronoun what it is about, or hardly says anything: the sentence before names it.
+fn refers_back(asked: &Asked) -> bool {
+    let main = &asked.main;
+    let mut inside =
+        asked.words.iter().filter(|word| main.start <= word.range.start && word.range.end <= main.end).peekable();
+    let anaphor = |word: &Word| {
+        matches!(
+            word.text.as_str(),
+            "he" | "she"
+                | "it"
+                | "they"
+                | "him"
+                | "her"
+                | "them"
+                | "his"
+                | "hers"
+                | "its"
+                | "their"
+                | "theirs"
+                | "there"
+        )
+    };
+    inside.peek().is_some() && (asked.is_bare() || inside.any(anaphor))
 }
 
 /// What somebody is asked to tell: "can you please sum up Tuesday?" asks for nothing to come.

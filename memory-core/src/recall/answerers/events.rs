@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::language::english::closed::SAYING;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{Ask, Occurrence};
-use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase, parse};
 use crate::language::english::tag::Tag;
 use crate::recall::answerers::causes::{explains, faulty};
 use crate::recall::answerers::parts::{LISTED, SPEAKER, kind_of, parts};
@@ -320,7 +320,8 @@ pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, 
     for found in events {
         for (lemma, tag) in &found.reading.lemmas[..found.reading.own.min(found.reading.lemmas.len())] {
             let steps = lexicon::is_a_as(lemma, &class, PartOfSpeech::Noun).filter(|steps| *steps > 0);
-            if let Some(steps) = steps.filter(|_| *tag == Tag::Noun) {
+            let steps = steps.filter(|_| *tag == Tag::Noun && lexicon::is_kind_of(lemma, &class));
+            if let Some(steps) = steps.filter(|_| !only_modifies(lemma, &found.reading.event.text)) {
                 nearest = nearest.min(steps);
                 match items.iter_mut().find(|(known, ..)| known == lemma) {
                     Some((_, count, _)) => *count += 1,
@@ -358,6 +359,15 @@ pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, 
         confidence: 0.0,
         reason: format!("everything of the class {class}"),
     }))
+}
+
+/// Whether a noun only says in a text what kind another one is: no wine is seen where a wine rack stands.
+fn only_modifies(lemma: &str, text: &str) -> bool {
+    let (words, _) = parse(text, &[]);
+    let mut own = (0..words.len()).filter(|at| words[*at].lemma == lemma).peekable();
+    let behind = |at: usize| words.get(at + 1).filter(|next| next.range.start <= words[at].range.end + 1);
+    let modifies = |at: usize| behind(at).is_some_and(|next| next.tag == Tag::Noun && next.lemma != lemma);
+    own.peek().is_some() && own.all(modifies)
 }
 
 /// Who is asked about as having said something: "what did the guard say about the gate?".

@@ -51,7 +51,8 @@ pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candi
                 last.or(all.first()).cloned()
             }
         };
-        let Some(event) = event else { return Ok(None) };
+        // Of what never came none was the first; of two it leaves nothing to compare.
+        let Some(event) = event else { continue };
         found.push((name.unwrap_or_else(|| without_article(question.part(&noun.range))), event));
     }
     if found.len() < 2 {

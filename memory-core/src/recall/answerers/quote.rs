@@ -25,8 +25,15 @@ pub(in crate::recall) fn quoted(question: &Question<'_>) -> f32 {
         Ask::Thing if question.asked.class.is_none() => 0.5,
         Ask::Person if question.asked.subject_is_asked => 0.0,
         Ask::Thing | Ask::Person | Ask::Owner | Ask::Change => 0.2,
+        // What was in view says where the robot itself was.
+        Ask::Place if of_robot(question) => 0.5,
         _ => 0.0,
     }
+}
+
+/// Whether a question for a place is for that of the robot, as another event places it in time.
+fn of_robot(question: &Question<'_>) -> bool {
+    question.asked.cue.is_some() && question.asked.clause.subject.as_ref().is_some_and(|subject| subject.head == "you")
 }
 
 /// Whether a sentence has what is asked for somewhere, though nothing took it out: a place, a number, a stretch of time.

@@ -2,11 +2,13 @@
 
 use crate::language::english::faults::{self, Faulty};
 use crate::language::english::question::Ask;
+use crate::language::english::syntax::parse;
 use crate::language::english::time::moment;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::pool::{Found, Pool};
 use crate::recall::question::Question;
+use crate::recall::reading::Reading;
 use crate::{Kind, Modality, ReadError, Value as Attribute};
 
 /// Events that are gone through.
@@ -21,7 +23,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
     let Some(sense) = asked_for(question) else { return Ok(None) };
     let kinds = vec![Kind::State, Kind::Sound];
     let mut events = pool.listing(question.bound(), sense, kinds, false, EVENTS, &question.content)?;
-    events.retain(|found| found.reading.event.attributes.contains_key("signal"));
+    events.retain(|found| is_fault(&found.reading));
     // That the light is out may be the place's fault and not the camera's.
     let dark =
         |found: &Found| found.reading.event.attributes.get("signal").and_then(Attribute::as_text) == Some("dark");
@@ -49,6 +51,16 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
     };
     let reason = format!("{} times the signal was not as it should be", events.len());
     Ok(Some(Candidate::computed(Layer::Episodes, capitalised(&text), value, events, 1.0, reason)))
+}
+
+/// Whether an event tells of a fault of the signal: as the senses noted it, or in words that were told of a state.
+fn is_fault(reading: &Reading) -> bool {
+    let event = &reading.event;
+    let told = || {
+        let (words, _) = parse(&event.text, &[]);
+        event.kind == Kind::State && event.entity.is_none() && faults::of_signal(words.iter()).is_some()
+    };
+    event.attributes.contains_key("signal") || told()
 }
 
 /// The sense whose faults are asked for (`Some(None)`: both), if any are.

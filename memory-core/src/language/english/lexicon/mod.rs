@@ -33,4 +33,4 @@ pub(crate) use morphology::{frequency, lemma, lemmas, parts_of_speech};
 pub(crate) use opposites::{are_opposites, opposites};
 pub(crate) use part_of_speech::{PartOfSpeech, Parts};
 pub(crate) use relations::{categories, category, is_a, is_a_as, synonyms};
-pub(crate) use similarity::similarity;
+pub(crate) use similarity::{is_kind_of, similarity};

@@ -65,6 +65,22 @@ pub(crate) fn similarity(a: &str, b: &str) -> f32 {
     KNOWN.with_borrow_mut(|known| known.get(pair.as_str(), || compare(first, second)))
 }
 
+/// Whether what `word` commonly means is a kind of what `class` means: a piano is an instrument, and an instrument no piano.
+pub(crate) fn is_kind_of(word: &str, class: &str) -> bool {
+    if word.len() + class.len() > LONGEST_PAIR {
+        return false;
+    }
+    let table = table();
+    let is_noun = |sense: u32| table.part(table.sense(sense).synset) == PartOfSpeech::Noun;
+    let (kinds, classes) = (meanings(table, word), meanings(table, class));
+    let mut kinds = kinds.iter().filter(|(sense, rank, _)| *rank == 0 && is_noun(*sense));
+    kinds.any(|(_, _, over)| {
+        let meant = classes.iter().filter(|(sense, ..)| is_noun(*sense));
+        let mut meant = meant.map(|(sense, ..)| table.sense(*sense).synset);
+        meant.any(|class| over.iter().any(|(synset, steps)| *steps > 0 && *synset == class))
+    })
+}
+
 fn compare(a: &str, b: &str) -> f32 {
     let (of_a, of_b) = (candidates(a), candidates(b));
     if of_a.is_empty() || of_b.is_empty() {

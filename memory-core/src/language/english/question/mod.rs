@@ -194,6 +194,7 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
         words,
         sentences,
     };
+    asked.class = asked.class.map(|class| one_of_them(&asked.sentences, &asked.clause, &class).unwrap_or(class));
     asked.occurrence = occurrence(&asked.words).or_else(|| had_been(&asked.clause));
     asked.scale = scale(&asked.words, &asked.main);
     asked.among_options = among_options(&asked);
@@ -202,7 +203,7 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
     asked
 }
 
-/// "Is Leopold Anselm's father?": who is asked about and what they may be stand side by side.
+/// "Is Ilse Anton's mother?": who is asked about and what they may be stand side by side.
 fn is_what(clause: &mut Clause) {
     let be = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
     let alone = clause.objects.is_empty() && clause.complements.is_empty() && clause.adjuncts.is_empty();
@@ -221,6 +222,18 @@ fn is_what(clause: &mut Clause) {
     what.range.start = range.end + 1;
     clause.subject = Some(NounPhrase { range, kind: NounKind::Name, ..NounPhrase::common(&name) });
     clause.objects.push(what);
+}
+
+/// What "which one?" asks for one of: the thing that the clause before it names.
+fn one_of_them(sentences: &[Sentence], clause: &Clause, class: &NounPhrase) -> Option<NounPhrase> {
+    let bare = matches!(class.head.as_str(), "one" | "ones") && class.modifiers.is_empty() && class.of.is_none();
+    let before = sentences.iter().flat_map(|sentence| &sentence.clauses);
+    let before = before.filter(|other| bare && other.range.end <= clause.range.start);
+    let things = before.flat_map(|other| other.objects.iter().chain(&other.subject));
+    things
+        .filter(|noun| noun.kind == NounKind::Common && !noun.is_pronoun())
+        .max_by_key(|noun| noun.range.start)
+        .cloned()
 }
 
 /// "How come it is wet?" is "why it is wet?", as long.
@@ -414,6 +427,11 @@ fn scale(words: &[Word], main: &Range<usize>) -> Option<Scale> {
 }
 
 impl Asked {
+    /// Whether the sentence that asks has hardly more than the word that asks: "How?", "What kind?"
+    pub fn is_bare(&self) -> bool {
+        self.clause.verb.is_none() && self.clause.subject.is_none() && self.clause.objects.is_empty()
+    }
+
     /// Whether the verb of the asking clause is denied: "Did she not come?"
     pub fn negated_verb(&self) -> bool {
         self.clause.verb.as_ref().is_some_and(|verb| verb.negated)

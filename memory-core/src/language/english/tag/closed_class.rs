@@ -213,7 +213,11 @@ impl Tagger<'_> {
             {
                 return true;
             }
-            if is_one_of(text, CONJUNCTIONS) {
+            // "As the cook and the waiter were quarrelling".
+            let goes_on = seen_noun
+                && text == "and"
+                && is_one_of(self.text(next + 1), &["the", "a", "an", "his", "her", "my", "our", "their"]);
+            if is_one_of(text, CONJUNCTIONS) && !goes_on {
                 return false;
             }
             seen_noun |= self.can_be_nominal(next) || is_one_of(text, PRONOUNS);
