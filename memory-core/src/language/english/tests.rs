@@ -320,7 +320,7 @@ fn a_question_for_what_something_does_has_one_verb() {
         ("When does the ferry to the trade fair leave?", "ferry", "leave"),
         ("Where did the watering can stand?", "can", "stand"),
         ("Is the hose joint in the shed still leaking?", "joint", "leak"),
-        ("Why didn't the lawn get cut?", "lawn", "cut"),
+        ("Why didn't the lawn get cut?", "lawn", "get"),
     ] {
         let clause = clause(text);
         let found = (

@@ -21,8 +21,7 @@ const STUCK: &[&str] =
     &["stuck", "stick", "block", "blocked", "catch", "trap", "trapped", "jam", "jammed", "tangle", "entangle"];
 /// What one does with who is stuck.
 const FREEING: &[&str] = &[
-    "free", "release", "rescue", "help", "save", "pull", "lift", "untangle", "get", "drag", "push", "unstick",
-    "loosen", "take",
+    "free", "release", "rescue", "help", "save", "pull", "lift", "untangle", "get", "drag", "push", "unstick", "take",
 ];
 
 /// The person who freed the robot.
