@@ -9,6 +9,7 @@ use crate::index::{Search, TermId, term_of};
 use crate::language::english::lexicon::{self, Category, Memo, PartOfSpeech};
 use crate::language::english::syntax::{NounPhrase, VerbGroup, parse};
 use crate::language::english::tag::{Tag, Word};
+use crate::{Kind, Origin};
 
 /// Most words of an event that are compared.
 const MOST_WORDS: usize = 400;
@@ -24,6 +25,10 @@ const LIGHT_VERB: f32 = 0.3;
 const CLASS: f32 = 0.2;
 /// How well a thing of the kind that a noun of the question names suits it: a piano is an instrument.
 const OF_KIND: f32 = 0.85;
+/// How well what an encoder calls by the name of its kind suits the name of a thing.
+const BY_LABEL: f32 = 0.7;
+/// Words of the sentences in which what was noticed is kept, and no names of it.
+const OF_SENSES: &[&str] = &["view", "scene", "picture", "sound", "noise", "middle", "left", "right"];
 /// From here a word of an event means what one of the question does, so that memory knows of it.
 const SAME_MEANING: f32 = 0.7;
 /// How well a verb with another particle suits.
@@ -455,6 +460,21 @@ impl Content {
         Coverage { of_content: if total > 0.0 { covered / total } else { 0.0 }, of_event, others }
     }
 
+    /// An encoder has one word for what people call by many: whoever is a lady is a person to it.
+    fn by_label(&self, reading: &Reading, held: &mut [f32]) {
+        let event = &reading.event;
+        if event.origin != Origin::Perceived || event.kind == Kind::Text || event.is_looked() {
+            return;
+        }
+        for (best, item) in held.iter_mut().zip(&self.items).filter(|(best, item)| item.kind && **best < BY_LABEL) {
+            let labels =
+                reading.lemmas.iter().filter(|(lemma, tag)| *tag == Tag::Noun && !OF_SENSES.contains(&lemma.as_str()));
+            if labels.into_iter().any(|(label, _)| lexicon::is_kind_of(&item.lemma, label)) {
+                *best = BY_LABEL;
+            }
+        }
+    }
+
     /// For each item how well an event holds it, 0 to 1.
     pub fn held(&self, reading: &Reading) -> Vec<f32> {
         let mut held = vec![0.0_f32; self.items.len()];
@@ -497,6 +517,7 @@ impl Content {
             let other = reading.verbs.iter().any(|verb| lemma(verb).as_deref() == Some(item.lemma.as_str()));
             *best = if told == 0.0 && other { *best * OTHER_PARTICLE } else { best.max(told) };
         }
+        self.by_label(reading, &mut held);
         let likely = reading.likely();
         if likely < 1.0 {
             held.iter_mut().for_each(|held| *held *= likely);
