@@ -396,6 +396,7 @@ fn may_be_said_by(speaker: &NounPhrase, reading: &Reading) -> bool {
     unknown || own || told
 }
 
+/// Whether a question asks of nothing but the time: "who was the last person in front of you?".
 fn names_nothing(question: &Question<'_>) -> bool {
     question.content.is_empty() && question.asked.cue.is_none()
 }
