@@ -60,10 +60,6 @@ pub(super) fn support(speaks: &Speaks) -> f32 {
         + weight.answered * speaks.answered
         + weight.quoted * speaks.quoted
         + weight.about * speaks.about
-        + weight.together * speaks.together
-        + weight.together_alone * speaks.together_alone
-        + weight.both * speaks.both
-        + weight.of_thing * speaks.of_thing
 }
 
 pub(super) use table::{ANSWERED, CHOSEN};

@@ -1,14 +1,18 @@
 //! What a question or an option speaks of: weighted words, and how much of them an event holds, in other words too.
 
+mod frame;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use self::frame::{ENDINGS, FRAME, LIGHT};
 use super::reading::{Reading, is_content};
 use crate::index::{Search, TermId, term_of};
 use crate::language::english::lexicon::{self, Category, Memo, PartOfSpeech};
 use crate::language::english::syntax::{NounPhrase, VerbGroup, parse};
 use crate::language::english::tag::{Tag, Word};
+use crate::{Kind, Origin};
 
 /// Most words of an event that are compared.
 const MOST_WORDS: usize = 400;
@@ -24,6 +28,10 @@ const LIGHT_VERB: f32 = 0.3;
 const CLASS: f32 = 0.2;
 /// How well a thing of the kind that a noun of the question names suits it: a piano is an instrument.
 const OF_KIND: f32 = 0.85;
+/// How well what an encoder calls by the name of its kind suits the name of a thing.
+const BY_LABEL: f32 = 0.7;
+/// Words of the sentences in which what was noticed is kept, and no names of it.
+const OF_SENSES: &[&str] = &["view", "scene", "picture", "sound", "noise", "middle", "left", "right"];
 /// From here a word of an event means what one of the question does, so that memory knows of it.
 const SAME_MEANING: f32 = 0.7;
 /// How well a verb with another particle suits.
@@ -77,183 +85,6 @@ impl Coverage {
         self.of_content + 0.3 * self.of_event - 0.04 * self.others.min(4.0)
     }
 }
-
-/// Words that frame a question: they ask for a sense, a kind or a report. That a memory holds them proves nothing.
-const FRAME: &[&str] = &[
-    "altogether",
-    "overall",
-    "see",
-    "seen",
-    "saw",
-    "look",
-    "watch",
-    "view",
-    "visible",
-    "hear",
-    "heard",
-    "audible",
-    "listen",
-    "sound",
-    "noise",
-    "notice",
-    "observe",
-    "show",
-    "shown",
-    "appear",
-    "happen",
-    "happening",
-    "occur",
-    "tell",
-    "describe",
-    "say",
-    "said",
-    "mention",
-    "call",
-    "name",
-    "kind",
-    "sort",
-    "type",
-    "thing",
-    "way",
-    "moment",
-    "time",
-    "point",
-    "part",
-    "piece",
-    "one",
-    "colour",
-    "color",
-    "what",
-    "exactly",
-    "know",
-    "remember",
-    "recall",
-    "remind",
-    "think",
-    "want",
-    "need",
-    "like",
-    "please",
-    "anybody",
-    "anyone",
-    "anything",
-    "somebody",
-    "someone",
-    "something",
-    "nobody",
-    "anywhere",
-    "somewhere",
-    "nowhere",
-    "everywhere",
-    "people",
-    "person",
-    "participant",
-    "picture",
-    "sight",
-    "session",
-    "recording",
-    "video",
-    "film",
-    "clip",
-    "question",
-    "answer",
-    "ever",
-    "many",
-    "much",
-    "often",
-    "long",
-    "first",
-    "last",
-    "next",
-    "latest",
-    "earliest",
-    "recent",
-    "recently",
-    "previous",
-    "other",
-    "else",
-    "different",
-    "same",
-    "total",
-    "exact",
-    "following",
-    "order",
-    "be",
-    "do",
-    "have",
-    "get",
-    "got",
-    "become",
-    "allow",
-    "permit",
-    "right",
-    "wrong",
-    "matter",
-    "directly",
-    "immediately",
-    "separate",
-    "list",
-    "give",
-    "briefly",
-    "summarise",
-    "summarize",
-    "day",
-    "today",
-    "place",
-    "location",
-    "where",
-    "currently",
-    "short",
-    "whole",
-    "summary",
-    "overview",
-    "count",
-    "report",
-    "explain",
-    "recap",
-    "catch",
-    "try",
-    "manage",
-    "able",
-    "most",
-    "least",
-    "more",
-    "less",
-    "highest",
-    "lowest",
-    "biggest",
-    "largest",
-    "smallest",
-    "usually",
-    "normally",
-    "always",
-    "again",
-    "really",
-    "actually",
-    "now",
-    "still",
-    "yet",
-    "already",
-    "instead",
-    "mean",
-    "let",
-    "suppose",
-    "own",
-    "originally",
-    "initially",
-];
-
-/// Endings that make one word of another.
-const ENDINGS: &[&str] = &[
-    "", "ist", "al", "er", "or", "ing", "ion", "tion", "ation", "y", "ic", "ical", "ment", "ness", "ly", "ian", "ish",
-    "ful", "able", "ive", "ry", "ance", "ence",
-];
-
-const LIGHT: &[&str] = &[
-    "take", "put", "go", "come", "make", "give", "keep", "bring", "find", "leave", "turn", "set", "use", "move",
-    "start", "begin", "end", "stop", "visit", "go", "stay", "remain", "stand", "lie", "sit", "carry", "perform",
-    "carry", "belong", "complete", "work", "run", "hold",
-];
 
 impl Content {
     /// The words of some ranges of a question.
@@ -455,6 +286,21 @@ impl Content {
         Coverage { of_content: if total > 0.0 { covered / total } else { 0.0 }, of_event, others }
     }
 
+    /// An encoder has one word for what people call by many: whoever is a lady is a person to it.
+    fn by_label(&self, reading: &Reading, held: &mut [f32]) {
+        let event = &reading.event;
+        if event.origin != Origin::Perceived || event.kind == Kind::Text || event.is_looked() {
+            return;
+        }
+        for (best, item) in held.iter_mut().zip(&self.items).filter(|(best, item)| item.kind && **best < BY_LABEL) {
+            let labels =
+                reading.lemmas.iter().filter(|(lemma, tag)| *tag == Tag::Noun && !OF_SENSES.contains(&lemma.as_str()));
+            if labels.into_iter().any(|(label, _)| lexicon::is_kind_of(&item.lemma, label)) {
+                *best = BY_LABEL;
+            }
+        }
+    }
+
     /// For each item how well an event holds it, 0 to 1.
     pub fn held(&self, reading: &Reading) -> Vec<f32> {
         let mut held = vec![0.0_f32; self.items.len()];
@@ -497,6 +343,7 @@ impl Content {
             let other = reading.verbs.iter().any(|verb| lemma(verb).as_deref() == Some(item.lemma.as_str()));
             *best = if told == 0.0 && other { *best * OTHER_PARTICLE } else { best.max(told) };
         }
+        self.by_label(reading, &mut held);
         let likely = reading.likely();
         if likely < 1.0 {
             held.iter_mut().for_each(|held| *held *= likely);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::answerers::rank::rank;
 use super::content::Content;
 use super::pool::{Found, Pool, merged};
-use super::question::{Question, intersection};
+use super::question::{Question, UNPERCEIVED, intersection};
 use crate::language::english::question::{Ask, Cue, Occurrence, Order};
 use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::{Kind, Modality, ReadError, TimeSpan, TraceStep};
@@ -183,20 +183,21 @@ fn candidates(
 /// places what is asked for.
 fn implied(question: &Question<'_>, searched: &[Found]) -> Option<(Cue, Vec<Found>)> {
     let sense = question.sense?;
-    let best = searched.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
-    let own = searched
+    // Senses have fewer words than people.
+    let mut content = question.content.within(question.text);
+    content.discount_unknown(UNPERCEIVED);
+    let shares: Vec<f32> = searched
         .iter()
-        .filter(|found| found.reading.event.modality == sense)
-        .map(|found| found.coverage.of_content)
-        .fold(0.0, f32::max);
+        .map(|found| found.coverage.of_content.max(content.coverage(&found.reading).of_content))
+        .collect();
+    let best = shares.iter().copied().fold(0.0, f32::max);
+    let of_sense = searched.iter().zip(&shares).filter(|(found, _)| found.reading.event.modality == sense);
+    let own = of_sense.map(|(_, share)| *share).fold(0.0, f32::max);
     if best < 0.45 || own > best - 0.25 || question.asked.class.is_none() && sense == Modality::Visual {
         return None;
     }
-    let mut cues: Vec<Found> = searched
-        .iter()
-        .filter(|found| found.coverage.of_content >= best - 0.05 && found.reading.event.modality != sense)
-        .cloned()
-        .collect();
+    let suits = |(found, share): &(&Found, &f32)| **share >= best - 0.05 && found.reading.event.modality != sense;
+    let mut cues: Vec<Found> = searched.iter().zip(&shares).filter(suits).map(|(found, _)| found.clone()).collect();
     cues.truncate(CUES);
     Some((Cue { order: Order::During, direct: false, range: 0..0 }, cues))
 }

@@ -58,8 +58,6 @@ use crate::language::english::question::Ask;
 use crate::limits::{MAX_EVIDENCE, MAX_OPTION_BYTES, MAX_OPTIONS, MAX_QUESTION_BYTES};
 use crate::{Answer, Clock, Elapsed, Evidence, Intent, Query, QueryError, Route, TimeSpan, Timestamp, TraceStep};
 
-/// Things named by a question with options whose meaning is compared.
-const THINGS: usize = 2;
 /// Events in which words of the question are looked for that no memory holds.
 const MET: usize = 64;
 
@@ -143,7 +141,6 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
         }
     }
     let mut pool = Pool::new(reader, &question, embeddings.question);
-    pool.things = embeddings.things;
     let mut gathered = match query.ablation.without_details {
         true => Gathered { found: Vec::new(), cue: None, placed: false, cue_coverage: 1.0 },
         false => gather(&pool, embeddings.cue.as_ref(), &mut trace)?,
@@ -324,7 +321,7 @@ fn choose(
     let signals_of = |option: usize, support: f32, lead: f32| {
         let spoken = weighed.speaks.get(option);
         Signals {
-            coverage: spoken.map_or(support, |speaks| speaks.both.max(speaks.answered)).clamp(0.0, 1.0),
+            coverage: spoken.map_or(support, |speaks| speaks.scene.max(speaks.answered)).clamp(0.0, 1.0),
             cosine: spoken.map_or(0.0, |speaks| speaks.joint_suited),
             margin: lead.clamp(0.0, 1.0),
             fits: if spoken.is_none() { 1.0 } else { 0.0 },
@@ -442,7 +439,6 @@ struct Embeddings {
     question: Option<Vec<f32>>,
     cue: Option<Vec<f32>>,
     options: Vec<OptionVectors>,
-    things: Vec<Vec<f32>>,
 }
 
 fn embed(question: &Question<'_>, reader: &dyn Reader, degraded: &mut Vec<String>) -> Embeddings {
@@ -457,17 +453,14 @@ fn embed(question: &Question<'_>, reader: &dyn Reader, degraded: &mut Vec<String
     let options = &question.query.options;
     texts.extend(options.iter().map(|option| format!("{} {option}", question.text)));
     texts.extend(options.iter().cloned());
-    let things = if options.is_empty() { [].iter() } else { question.named.iter() }.take(THINGS);
-    texts.extend(things.map(|thing| question.part(&thing.range).to_owned()).filter(|text| !text.is_empty()));
     let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
     match embedder.embed(&borrowed) {
         Ok(mut vectors) if vectors.len() == texts.len() => {
-            let things = vectors.split_off(own + 2 * options.len());
             let alone = vectors.split_off(own + options.len());
             let joint = vectors.split_off(own);
             let options = joint.into_iter().zip(alone).map(|(joint, alone)| OptionVectors { joint, alone }).collect();
             let mut own = vectors.into_iter();
-            Embeddings { question: own.next(), cue: own.next(), options, things }
+            Embeddings { question: own.next(), cue: own.next(), options }
         }
         Ok(vectors) => {
             degraded.push(format!("text embedding: {} vectors for {} texts", vectors.len(), texts.len()));

@@ -85,8 +85,6 @@ pub(super) struct Pool<'a> {
     pub reader: &'a dyn Reader,
     pub question: &'a Question<'a>,
     pub embedding: Option<Vec<f32>>,
-    /// φ of the first things that the question names, where it has options.
-    pub things: Vec<Vec<f32>>,
     /// What a later statement corrects; it is read no more.
     pub taken_back: Vec<TakenBack>,
     readings: RefCell<HashMap<EventId, Arc<Reading>>>,
@@ -100,7 +98,6 @@ impl<'a> Pool<'a> {
             reader,
             question,
             embedding,
-            things: Vec::new(),
             taken_back: Vec::new(),
             readings: RefCell::default(),
             antecedents: Cell::new(0),

@@ -17,6 +17,8 @@ use crate::{Intent, Modality, Query, QuestionModality, TimeSpan};
 /// The entity under which a robot tells of itself (docs/mqtt.md).
 pub(super) const ITSELF: &str = "robot";
 
+/// Weight of a word of what places a question that no memory holds: senses have fewer words than people.
+pub(super) const UNPERCEIVED: f32 = 0.4;
 /// Weight of the words of a sentence beside the one that asks.
 const ASIDE: f32 = 0.4;
 

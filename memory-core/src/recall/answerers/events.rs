@@ -69,11 +69,14 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let rank = |found: &Found| found.placed + ranks.get(&found.id()).copied().unwrap_or_default();
     ranked.sort_by(|a, b| rank(b).total_cmp(&rank(a)).then(a.id().cmp(&b.id())));
     if let Some(occurrence) = question.asked.occurrence {
-        prefer(occurrence, &mut ranked, rank);
+        prefer(occurrence, &mut ranked, rank, if names_nothing(question) { f32::MAX } else { NEAR });
     }
     let Some(best) = ranked.first().copied() else { return Ok(None) };
     let top = rank(best);
-    let near: Vec<&Found> = ranked.iter().copied().filter(|found| rank(found) >= top - NEAR).take(8).collect();
+    // "The last person" asks of nothing but the time: all that was noticed suits.
+    let any = names_nothing(question) && question.asked.occurrence.is_some();
+    let suits = |found: &&Found| any || rank(found) >= top - NEAR;
+    let near: Vec<&Found> = ranked.iter().copied().filter(suits).take(8).collect();
     // What somebody said is told by them, or by who tells of them.
     let near: Vec<&Found> = match said_by(question) {
         Some(speaker) => near.into_iter().filter(|found| may_be_said_by(speaker, &found.reading)).collect(),
@@ -393,9 +396,14 @@ fn may_be_said_by(speaker: &NounPhrase, reading: &Reading) -> bool {
     unknown || own || told
 }
 
-fn prefer(occurrence: Occurrence, ranked: &mut [&Found], rank: impl Fn(&Found) -> f32) {
+/// Whether a question asks of nothing but the time: "who was the last person in front of you?".
+fn names_nothing(question: &Question<'_>) -> bool {
+    question.content.is_empty() && question.asked.cue.is_none()
+}
+
+fn prefer(occurrence: Occurrence, ranked: &mut [&Found], rank: impl Fn(&Found) -> f32, near: f32) {
     let top = ranked.first().map_or(0.0, |best| rank(best));
-    let strong = |found: &Found| rank(found) >= top - NEAR;
+    let strong = |found: &Found| rank(found) >= top - near;
     ranked.sort_by(|a, b| match (strong(a), strong(b)) {
         (true, true) => {
             let time = a.span().start.cmp(&b.span().start);

@@ -53,10 +53,6 @@ pub(super) const SPEAKS: Speaks = Speaks {
     answered: 4.782,
     quoted: 1.265,
     about: 3.175,
-    together: 0.000,
-    together_alone: 0.000,
-    both: 0.000,
-    of_thing: 0.000,
 };
 
 /// The fit of a layer.

@@ -1,7 +1,5 @@
 //! Options in words: what speaks for each, by words, by meaning, and by what the layers answer.
 
-use std::time::Duration;
-
 use super::{OptionVectors, Weighed};
 use crate::language::english::syntax::parse;
 use crate::language::english::tag::{Tag, Word};
@@ -12,7 +10,7 @@ use crate::recall::content::Content;
 use crate::recall::nearest;
 use crate::recall::pool::{Found, Pool, merged};
 use crate::recall::reading::is_content;
-use crate::{Kind, Origin, ReadError, TimeSpan};
+use crate::{ReadError, TimeSpan};
 
 /// Weight of a word of an option that no memory holds: senses have fewer words than people.
 const UNPERCEIVED: f32 = 0.4;
@@ -22,14 +20,6 @@ const LOOKED_AT: usize = 24;
 const ANSWERS: f32 = 0.5;
 /// Weight of a word of an option that the question has, too.
 const SAID_ALREADY: f32 = 0.3;
-/// How far what one sense notices may lie beside what another does, and belong to one moment (HippoMM 4.3, δ).
-const BESIDE: Duration = Duration::from_secs(2);
-/// What a cosine adds to the share of the question that a moment holds.
-const BY_MEANING: f32 = 0.25;
-/// Nothing is nearest to a thing that is less near.
-const ALIKE: f32 = 0.3;
-/// How fast an event counts for less that comes less near.
-const NEAREST: i32 = 4;
 /// Least share that an event counts which does not suit the question at all.
 const UNSUITED: f32 = 0.15;
 
@@ -58,14 +48,6 @@ pub(in crate::recall) struct Speaks {
     pub quoted: f32,
     /// Whether an event is about the very thing that it names.
     pub about: f32,
-    /// The share that the events of one moment hold which holds what the question says, beside the moment that holds most of it.
-    pub together: f32,
-    /// The same by meaning: how near it comes to an event of that moment.
-    pub together_alone: f32,
-    /// What one moment holds of the option and of the question, as shares of either.
-    pub both: f32,
-    /// The share that an event holds which is the nearest in meaning to a thing that the question names: the colour of the very cup.
-    pub of_thing: f32,
 }
 
 /// An option with what it says, apart from what every option says.
@@ -144,18 +126,12 @@ struct Fit {
     /// Whether something places events in time, which then decides.
     placed: bool,
     top: f32,
-    /// How well the best moment suits.
-    top_moment: f32,
 }
 
 impl Fit {
     fn of(pool: &Pool<'_>, pooled: &[Found]) -> Self {
         let top = pooled.iter().map(|found| rank(pool.question, found)).fold(0.0, f32::max).max(0.2);
-        let placed = pooled.iter().any(|found| found.placed > 0.0);
-        let looked: Vec<&Found> = pooled.iter().take(LOOKED_AT).collect();
-        let own = Own::of(pool, &looked);
-        let top_moment = (0..looked.len()).map(|place| own.suits(pool, &looked, place).1).fold(0.0, f32::max).max(0.2);
-        Self { placed, top, top_moment }
+        Self { placed: pooled.iter().any(|found| found.placed > 0.0), top }
     }
 
     /// What an event counts that does not suit the question otherwise: nothing but what lies in time as asked speaks for an option
@@ -172,60 +148,6 @@ impl Fit {
         };
         (suits, UNSUITED + (1.0 - UNSUITED) * suits * suits)
     }
-}
-
-/// What events hold of the question, and which of them share a moment.
-struct Own {
-    /// For each event what it holds of each word of the question, and how near it comes to it.
-    held: Vec<(Vec<f32>, f32)>,
-    /// For each event the places of those of its moment, itself first.
-    moments: Vec<Vec<usize>>,
-}
-
-impl Own {
-    fn of(pool: &Pool<'_>, looked: &[&Found]) -> Self {
-        let content = &pool.question.content;
-        let near = |found: &Found| {
-            let cosine = pool.embedding.as_ref().and_then(|vector| pool.cosine(vector, found.id()));
-            cosine.or(found.cosine).unwrap_or(0.0).max(0.0)
-        };
-        let held = looked.iter().map(|found| (content.held(&found.reading), near(found))).collect();
-        let moments = (0..looked.len()).map(|place| moment_of(looked, place)).collect();
-        Self { held, moments }
-    }
-
-    /// The share of the question that the moment of an event holds, and how well it suits by its meaning, too.
-    fn suits(&self, pool: &Pool<'_>, looked: &[&Found], place: usize) -> (f32, f32) {
-        let moment = &self.moments[place];
-        let near = moment.iter().map(|other| self.held[*other].1).fold(0.0, f32::max);
-        let mut together = self.held[place].0.clone();
-        for other in moment {
-            together.iter_mut().zip(&self.held[*other].0).for_each(|(best, held)| *best = best.max(*held));
-        }
-        let placed = moment.iter().map(|other| looked[*other].placed).fold(0.0, f32::max);
-        let share = pool.question.content.covered_by(&together);
-        if placed > 0.0 { (placed, placed) } else { (share, share + BY_MEANING * near) }
-    }
-}
-
-/// The events of the moment of one of them: what was noticed while it lasted. What was said or done is a moment of its own.
-fn moment_of(looked: &[&Found], place: usize) -> Vec<usize> {
-    let piece = |found: &Found| {
-        let event = &found.reading.event;
-        event.span.end > event.span.start
-            && !matches!(event.kind, Kind::Action)
-            && (event.kind != Kind::Text || event.origin == Origin::Perceived)
-    };
-    let one = looked[place];
-    let shares = |other: &Found| {
-        let across = one.reading.event.modality != other.reading.event.modality;
-        let beside = if across { BESIDE } else { Duration::ZERO };
-        let own = one.span();
-        let wide = TimeSpan { start: own.start.saturating_sub(beside), end: own.end.saturating_add(beside) };
-        piece(one) && piece(other) && wide.overlaps(other.span())
-    };
-    let others = (0..looked.len()).filter(|other| *other != place && shares(looked[*other]));
-    std::iter::once(place).chain(others).collect()
 }
 
 /// What the events say for an option, and the one that says most.
@@ -252,7 +174,6 @@ fn of_events(
     let looked = merged(pooled.iter().take(LOOKED_AT).cloned().collect(), own);
     let mut speaks = Speaks::default();
     let mut together = vec![0.0_f32; content.items.len()];
-    let mut held: Vec<(Vec<f32>, f32)> = Vec::with_capacity(looked.len());
     let things = listed(content, option);
     let mut items = vec![0.0_f32; things.len()];
     let mut most: Option<(f32, usize)> = None;
@@ -270,7 +191,6 @@ fn of_events(
         let named = [found.reading.event.entity.as_deref(), task].into_iter().flatten();
         let about = if named.into_iter().any(|name| name.eq_ignore_ascii_case(option.trim())) { suits } else { 0.0 };
         let anywhere = fit.anywhere(found);
-        held.push((content.held(&found.reading), alone));
         speaks.told = speaks.told.max(weight * coverage);
         for (best, item) in items.iter_mut().zip(&things) {
             *best = best.max(anywhere * item.coverage(&found.reading).of_content);
@@ -289,26 +209,6 @@ fn of_events(
     let count = items.len().max(1) as f32;
     speaks.anywhere = items.iter().sum::<f32>() / count;
     speaks.scene = content.covered_by(&together);
-    speaks.of_thing = of_thing(pool, &looked, fit, content);
-    let references: Vec<&Found> = looked.iter().collect();
-    let own = Own::of(pool, &references);
-    for place in 0..looked.len() {
-        let (share, suits) = own.suits(pool, &references, place);
-        let suits = match (fit.placed, references[place].placed > 0.0) {
-            (true, false) => UNSUITED,
-            _ => (suits / fit.top_moment).clamp(0.0, 1.0),
-        };
-        let mut in_moment = vec![0.0_f32; content.items.len()];
-        let mut near = 0.0_f32;
-        for other in &own.moments[place] {
-            in_moment.iter_mut().zip(&held[*other].0).for_each(|(best, held)| *best = best.max(*held));
-            near = near.max(held[*other].1);
-        }
-        let told = content.covered_by(&in_moment);
-        speaks.together = speaks.together.max(suits * told);
-        speaks.together_alone = speaks.together_alone.max(suits * near);
-        speaks.both = speaks.both.max(share.clamp(0.0, 1.0) * told.max(near));
-    }
     if let Some(joint) = joint {
         speaks.moment = moment(pool, &looked, joint);
     }
@@ -323,21 +223,6 @@ fn listed(content: &Content, option: &str) -> Vec<Content> {
         things.push(content.within(option));
     }
     things
-}
-
-/// What the events that come nearest to a thing hold of an option, each by how near it comes.
-fn of_thing(pool: &Pool<'_>, looked: &[Found], fit: &Fit, content: &Content) -> f32 {
-    let mut best = 0.0_f32;
-    for thing in &pool.things {
-        let near: Vec<f32> =
-            looked.iter().map(|found| pool.cosine(thing, found.id()).unwrap_or(0.0).max(0.0)).collect();
-        let top = near.iter().copied().fold(0.0, f32::max).max(ALIKE);
-        for (found, near) in looked.iter().zip(near) {
-            let share = fit.anywhere(found) * content.coverage(&found.reading).of_content;
-            best = best.max((near / top).powi(NEAREST) * share);
-        }
-    }
-    best
 }
 
 /// How near a vector comes to a moment: to the mean of the vectors of events that share their time.

@@ -9,6 +9,7 @@ mod deliberation;
 mod evidence;
 mod grammar;
 pub(crate) mod home;
+mod perceived;
 mod reconciling;
 mod speakers;
 mod together;

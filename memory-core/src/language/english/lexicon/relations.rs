@@ -36,7 +36,7 @@ pub(super) fn first_senses(table: &Table, word: &str, part: PartOfSpeech, most: 
 }
 
 /// The synsets that `class` stands for, with their ranks.
-fn class_synsets(table: &Table, class: &str, part: PartOfSpeech) -> Vec<(u32, usize)> {
+pub(super) fn class_synsets(table: &Table, class: &str, part: PartOfSpeech) -> Vec<(u32, usize)> {
     let mut found = Vec::new();
     for candidate in candidates(class).into_iter().filter(|candidate| candidate.part == part).take(2) {
         let senses: Vec<_> = table.senses_as(candidate.lemma, part).map(|sense| table.sense(sense)).collect();

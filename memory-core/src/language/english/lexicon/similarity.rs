@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::memo::Memo;
 use super::morphology::{Candidate, candidates};
 use super::part_of_speech::PartOfSpeech;
-use super::relations::{above, first_senses};
+use super::relations::{above, class_synsets, first_senses};
 use super::table::{Table, table};
 
 const SENSES: usize = 3;
@@ -71,13 +71,12 @@ pub(crate) fn is_kind_of(word: &str, class: &str) -> bool {
         return false;
     }
     let table = table();
+    let classes = class_synsets(table, class, PartOfSpeech::Noun);
     let is_noun = |sense: u32| table.part(table.sense(sense).synset) == PartOfSpeech::Noun;
-    let (kinds, classes) = (meanings(table, word), meanings(table, class));
+    let kinds = meanings(table, word);
     let mut kinds = kinds.iter().filter(|(sense, rank, _)| *rank == 0 && is_noun(*sense));
     kinds.any(|(_, _, over)| {
-        let meant = classes.iter().filter(|(sense, ..)| is_noun(*sense));
-        let mut meant = meant.map(|(sense, ..)| table.sense(*sense).synset);
-        meant.any(|class| over.iter().any(|(synset, steps)| *steps > 0 && *synset == class))
+        over.iter().any(|(synset, steps)| *steps > 0 && classes.iter().any(|(class, _)| class == synset))
     })
 }
 

@@ -238,3 +238,14 @@ fn a_long_text_is_no_word() {
         assert!(opposites(&text).is_empty());
     }
 }
+
+#[test]
+fn a_kind_is_what_a_word_commonly_means() {
+    for (word, class) in [("oboe", "instrument"), ("cider", "drink"), ("heron", "animal"), ("lady", "person")] {
+        assert!(is_kind_of(word, class), "{word}, {class}");
+        assert!(!is_kind_of(class, word), "{class}, {word}");
+    }
+    for (word, class) in [("leash", "digit"), ("oboe", "oboe"), ("ladder", "animal"), ("", "animal")] {
+        assert!(!is_kind_of(word, class), "{word}, {class}");
+    }
+}

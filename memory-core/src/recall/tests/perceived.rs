@@ -1,0 +1,75 @@
+//! What was noticed and is asked for in other words: by its kind, by the moment, by what the sentence before names.
+
+use super::home::{Row, home};
+use crate::Kind;
+
+const NONE: [String; 0] = [];
+
+#[test]
+fn a_thing_answers_for_its_kind_and_a_word_for_the_kind_of_another_one_does_not() {
+    let rows: &[Row] = &[
+        ("20T08:00:00", 5, Kind::Caption, None, "A lemonade stand is next to the fountain."),
+        ("20T08:10:00", 5, Kind::Sound, None, "An oboe plays."),
+        ("20T08:20:00", 5, Kind::Caption, None, "A girl pours cider into a mug."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("Was there an instrument to be heard, and which one?", "oboe"),
+        ("Which drink did somebody pour?", "Cider"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn the_sentence_before_says_who_is_asked_about() {
+    let rows: &[Row] = &[
+        ("20T08:00:00", 5, Kind::Caption, None, "A boy on the bridge holds a paper kite."),
+        ("20T08:10:00", 5, Kind::Caption, None, "A postwoman at the gate holds a basket."),
+        ("20T08:20:00", 5, Kind::Caption, None, "A gardener holds a rake."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("A boy was on the bridge. What did he hold?", "kite"),
+        ("There was a postwoman at the gate. What did she hold?", "basket"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn only_the_moment_that_is_asked_for_speaks_for_an_option() {
+    let rows: &[Row] = &[
+        ("20T08:00:00", 20, Kind::Caption, None, "A woman in a straw hat hangs up the washing."),
+        ("20T08:05:00", 20, Kind::Caption, None, "A man with a beard sweeps the yard."),
+        ("20T08:05:08", 4, Kind::Sound, None, "A bell rings."),
+        ("20T08:10:00", 20, Kind::Caption, None, "A woman in a straw hat waters the beans."),
+    ];
+    let home = home(rows).with_meaning();
+    let options = ["a woman was hanging up washing", "a man was sweeping", "beans were watered"];
+    let answer = home.choose("When the bell rang, what was going on?", &options);
+    assert_eq!(answer.choice, Some(1), "{answer:?}");
+}
+
+#[test]
+fn a_fault_that_was_told_is_one_of_the_camera() {
+    let rows: &[Row] = &[
+        ("20T08:00:00", 5, Kind::Caption, None, "A cart stands in the yard."),
+        ("20T08:01:00", 2, Kind::State, None, "The picture freezes for two seconds."),
+        ("20T08:02:00", 2, Kind::State, None, "The door of the shed is open."),
+    ];
+    let home = home(rows).with_meaning();
+    assert_eq!(home.misses(&[("Did your camera have any trouble?", "freezes")]), NONE);
+    let answer = home.ask("Did your camera have any trouble?");
+    assert!(answer.answer.as_deref().is_some_and(|text| !text.contains("shed")), "{answer:?}");
+}
+
+#[test]
+fn of_things_that_never_came_the_others_are_compared() {
+    let rows: &[Row] = &[
+        ("20T08:00:00", 5, Kind::Object, None, "A wheelbarrow is in view."),
+        ("20T08:10:00", 5, Kind::Object, None, "A ladder is in view."),
+    ];
+    let home = home(rows).with_meaning();
+    let options = ["the ladder", "the tractor", "the wheelbarrow"];
+    let answer = home.choose("The ladder, the tractor, the wheelbarrow: which of them came first?", &options);
+    assert_eq!(answer.choice, Some(2), "{answer:?}");
+}
