@@ -58,10 +58,10 @@ fn what_the_answer_was_taken_from_is_among_the_first_two_and_never_left_out() {
             0,
             Kind::Text,
             Some("Tove"),
-            "Stellan drives to the quarry with his cousin on Tuesdays, he drives there with the van.",
+            "Stellan drives to the quarry with his uncle on Tuesdays, he drives there with the cart.",
         ),
         ("14T09:10:00", 0, Kind::Text, Some("Oda"), "Stellan likes the quarry."),
-        ("15T09:00:00", 0, Kind::Text, Some("Rolf"), "I saw Stellan drive the van to the quarry."),
+        ("15T09:00:00", 0, Kind::Text, Some("Rolf"), "I saw Stellan drive the cart to the quarry."),
         ("16T09:00:00", 0, Kind::Text, Some("Oda"), "Stellan took Balder along to the quarry."),
         ("17T09:00:00", 0, Kind::Text, Some("Ivo"), "The quarry is closed."),
     ];
