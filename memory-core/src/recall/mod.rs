@@ -258,8 +258,9 @@ fn open(
     intent: Intent,
     trace: &mut Vec<TraceStep>,
 ) -> Conclusion {
-    // What comes nearest to an answer is the best evidence of why there is none.
-    let nearest = candidates.first().map(|best| best.evidence.clone()).unwrap_or_default();
+    // What comes nearest to an answer is the best evidence of why there is none; of a time alone, all of it is as near.
+    let of_a_time = gathered.placed && gathered.cue.is_none();
+    let nearest = candidates.first().filter(|_| !of_a_time).map(|best| best.evidence.clone()).unwrap_or_default();
     match decide(question, candidates, intent, trace) {
         Decision::Answered(best) => {
             // A procedure is vouched for by the sessions it was mined from; what the search found besides
