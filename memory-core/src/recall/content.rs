@@ -244,10 +244,20 @@ impl Content {
 
     /// The share, by weight, that some memory holds, in other words too once it is known what was found.
     pub fn known(&self) -> f32 {
-        let total: f32 = self.items.iter().map(|item| item.own).sum();
         let met = self.met.borrow();
+        self.share_known(|place| met.get(place).copied().unwrap_or(0.0))
+    }
+
+    /// The share, by weight, that some memory holds word for word.
+    pub fn known_literally(&self) -> f32 {
+        self.share_known(|_| 0.0)
+    }
+
+    /// The share that is known, where `otherwise` says how well an item that no memory holds is.
+    fn share_known(&self, otherwise: impl Fn(usize) -> f32) -> f32 {
+        let total: f32 = self.items.iter().map(|item| item.own).sum();
         let is_known = |(place, item): (usize, &Item)| {
-            let known = if item.documents > 0 { 1.0 } else { met.get(place).copied().unwrap_or(0.0) };
+            let known = if item.documents > 0 { 1.0 } else { otherwise(place) };
             known * item.own
         };
         let known: f32 = self.items.iter().enumerate().map(is_known).sum();

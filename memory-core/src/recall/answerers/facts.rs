@@ -69,7 +69,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, degraded: &mut Vec<String>) -> 
             margin: if found.facts.len() == 1 { 1.0 } else { 0.0 },
             fits: 1.0,
             thing: if found.precise { 1.0 } else { 0.5 },
-            known: question.content.known(),
+            // A fact is one statement: words that only other events mean say nothing of it.
+            known: question.content.known_literally(),
         },
         evidence,
         confidence: 0.0,
