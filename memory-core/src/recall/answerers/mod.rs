@@ -163,12 +163,11 @@ pub(super) fn propose(
         candidates
             .retain(|candidate| candidate.layer != Layer::Facts || at(candidate) >= at(place) || likelier(candidate));
     }
-    let told: Vec<Candidate> = candidates.iter().chain(&specific).cloned().collect();
     let specific = match (specific, question.ask()) {
         (None, Ask::Truth) if candidates.is_empty() => truth::unheard_of(pool, found)?,
         (specific, _) => specific,
     };
-    let told = if told.is_empty() { specific.iter().cloned().collect() } else { told };
+    let told: Vec<Candidate> = candidates.iter().chain(&specific).cloned().collect();
     let present = presence::answer(pool, cue, &told)?;
     let posed = if present.is_some() { present } else { poses::answer(pool, found, &told)? };
     let specific = match posed {
