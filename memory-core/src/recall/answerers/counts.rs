@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::time::{Tense, moment};
 use crate::recall::answerers::numbers;
@@ -197,18 +197,17 @@ fn best_first(mut events: Vec<Found>) -> Vec<Found> {
     events
 }
 
-/// Whether an event may tell of what is counted. A word that no memory holds must be there in another one: of nothing there are
-/// not some because something else happened.
+/// Whether an event may tell of one of what is counted: it names one, does what the word means ("how many moves?"), or somebody acts
+/// in it where people are counted. Of what an event does not speak there are not some because something happened.
 pub(super) fn holds_counted(question: &Question<'_>, reading: &Reading) -> bool {
     let counted = question.asked.class.as_ref().filter(|class| question.ask() == Ask::Count && !is_period(&class.head));
-    let Some(item) = counted.and_then(|class| question.content.items.iter().find(|item| item.lemma == class.head))
-    else {
-        return true;
-    };
+    let Some(head) = counted.map(|class| class.head.as_str()) else { return true };
     let is_one = |lemma: &str| {
-        word_likeness(&item.lemma, lemma) >= ALIKE || lexicon::is_a_as(lemma, &item.lemma, PartOfSpeech::Noun).is_some()
+        word_likeness(head, lemma) >= ALIKE || lexicon::is_a_as(lemma, head, PartOfSpeech::Noun).is_some()
     };
-    item.documents > 0 || reading.lemmas.iter().any(|(lemma, _)| is_one(lemma))
+    let acts =
+        || lexicon::category(head, PartOfSpeech::Noun) == Some(Category::Person) && reading.event.entity.is_some();
+    reading.lemmas.iter().any(|(lemma, _)| is_one(lemma)) || acts()
 }
 
 /// Whether an event speaks of several of what is counted without saying how many: "she puts the passports away".
