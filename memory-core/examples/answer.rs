@@ -172,6 +172,13 @@ fn ask(memory: &Memory, question: &Value, ablation: Ablation, trace: bool) -> Re
         ..Query::default()
     };
     let begin = Instant::now();
+    if question["passages"] == true {
+        let deliberation = memory.deliberate(&query)?;
+        let mut reply = rendered(&deliberation.answer, begin.elapsed());
+        reply["proposals"] = deliberation.proposals.iter().map(|one| one.text.as_str()).collect();
+        reply["passages"] = deliberation.passages.iter().map(evidence).collect();
+        return Ok(reply);
+    }
     let answer = memory.ask(&query)?;
     Ok(rendered(&answer, begin.elapsed()))
 }

@@ -23,7 +23,7 @@ pub struct LlmConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
-    /// Chooses among the answers that the memory proposes, and words the chosen one.
+    /// Chooses among the answers that the memory proposes, or reads the answer in what the search found.
     Answers,
     /// Reads facts out of what was told and heard.
     Facts,

@@ -1,4 +1,4 @@
-//! Answers: the model chooses among what the memory proposes, names its evidence, and may word the choice.
+//! Answers: the model chooses among what the memory proposes, or reads the answer in what the search found, and names its evidence.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +21,8 @@ const REPLY_TOKENS: u32 = 300;
 const REPLY_MARGIN: Duration = Duration::from_millis(50);
 /// Id that stands for no answer.
 const NO_ANSWER: &str = "none";
+/// Id that stands for an answer in the words of the evidence, which no proposal is.
+const READ: &str = "read";
 
 /// Decides questions with a model.
 pub struct AnswerJudge {
@@ -42,6 +44,7 @@ struct Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Decided {
     Chosen { proposal: usize, named: Vec<EventId>, wording: String },
+    Read { named: Vec<EventId>, answer: String },
     Declined,
 }
 
@@ -50,6 +53,8 @@ struct Case<'a> {
     data: Value,
     proposals: usize,
     evidence: Vec<&'a Evidence>,
+    /// Whether an answer may be read in the evidence. An option can only be chosen.
+    reads: bool,
 }
 
 impl AnswerJudge {
@@ -61,7 +66,7 @@ impl AnswerJudge {
     /// Decides a question within the time that it has left. Whatever goes wrong, the answer of the memory stands, and says
     /// in `degraded` why no model decided it.
     pub async fn decide(&self, deliberation: Deliberation, query: &Query, left: Duration) -> Answer {
-        if deliberation.proposals.is_empty() {
+        if deliberation.proposals.is_empty() && deliberation.passages.is_empty() {
             return deliberation.answer;
         }
         let begin = self.clock.monotonic();
@@ -87,6 +92,13 @@ impl AnswerJudge {
                 let reason = format!("the language model found the answer in none of the {most} that memory proposes");
                 (deliberation.declined(reason.clone()), reason)
             }
+            Decided::Read { named, answer } => match deliberation.read(&named, &answer) {
+                Err(error) => self.without(deliberation.answer.clone(), &error.to_string()),
+                Ok(mut answer) => {
+                    answer.reason = "the language model read it in the evidence".to_owned();
+                    (answer, format!("read in {} items of evidence", named.len()))
+                }
+            },
             Decided::Chosen { proposal, named, wording } => {
                 let wanted = Some(wording.trim()).filter(|wording| !wording.is_empty());
                 match deliberation.chosen(proposal, &named, wanted) {
@@ -114,17 +126,22 @@ impl AnswerJudge {
 
     async fn verdict(&self, deliberation: &Deliberation, query: &Query, left: Duration) -> Result<Decided, LlmError> {
         let now = query.now.unwrap_or_else(|| self.clock.now());
-        let mut most = deliberation.proposals.len();
-        // What does not fit is left out from the end: the worst proposals, unless they are options.
+        let (mut most, mut passages) = (deliberation.proposals.len(), deliberation.passages.len());
+        // What does not fit is left out from the end: the passages that were found last, then the worst proposals, unless they are
+        // options.
         let (case, schema, data) = loop {
-            let case = self.case(deliberation, most, &now.format(&self.zone));
+            let case = self.case(deliberation, most, passages, &now.format(&self.zone));
             let schema = schema(&case);
             let data = marked(&case.data);
-            if data.len() <= self.endpoint.room(RULES, &schema, REPLY_TOKENS) || most <= 1 || !query.options.is_empty()
-            {
+            let fits = data.len() <= self.endpoint.room(RULES, &schema, REPLY_TOKENS);
+            if fits || passages == 0 && (most <= 1 || !query.options.is_empty()) {
                 break (case, schema, data);
             }
-            most -= 1;
+            if passages > 0 {
+                passages -= 1;
+            } else {
+                most -= 1;
+            }
         };
         let task = Task {
             purpose: Purpose::Answers,
@@ -134,26 +151,25 @@ impl AnswerJudge {
             schema,
             reply_tokens: REPLY_TOKENS,
         };
-        let check = |said: &str| read(said, &case);
+        let check = |said: &str| checked(said, &case, deliberation);
         self.endpoint.ask(&task, left, Urgency::Question, check).await
     }
 
-    fn case<'a>(&self, deliberation: &'a Deliberation, most: usize, now: &str) -> Case<'a> {
-        let mut evidence: Vec<&Evidence> = Vec::new();
-        let mut answers = Vec::new();
-        for (number, proposal) in deliberation.proposals.iter().take(most).enumerate() {
-            let mut ids = Vec::new();
-            for item in &proposal.evidence {
-                let known = evidence.iter().position(|one| one.event == item.event);
-                let place = known.unwrap_or_else(|| {
-                    evidence.push(item);
-                    evidence.len() - 1
-                });
-                ids.push(format!("e{}", place + 1));
-            }
-            let id = format!("a{}", number + 1);
-            answers.push(json!({"id": id, "text": plain(&proposal.text), "evidence": ids}));
-        }
+    /// The best `most` proposals with their evidence, and the best `passages`; all evidence in order of time, as it happened.
+    fn case<'a>(&self, deliberation: &'a Deliberation, most: usize, passages: usize, now: &str) -> Case<'a> {
+        let proposals = &deliberation.proposals[..most];
+        let own = proposals.iter().flat_map(|proposal| &proposal.evidence);
+        let mut evidence: Vec<&Evidence> = own.chain(&deliberation.passages[..passages]).collect();
+        evidence.sort_by_key(|item| (item.span.start, item.event));
+        evidence.dedup_by_key(|item| item.event);
+        let id = |event: EventId| {
+            let place = evidence.iter().position(|item| item.event == event);
+            place.map(|place| format!("e{}", place + 1))
+        };
+        let answers = proposals.iter().enumerate().map(|(number, proposal)| {
+            let ids: Vec<String> = proposal.evidence.iter().filter_map(|item| id(item.event)).collect();
+            json!({"id": format!("a{}", number + 1), "text": plain(&proposal.text), "evidence": ids})
+        });
         let items = evidence.iter().enumerate().map(|(place, item)| {
             json!({
                 "id": format!("e{}", place + 1),
@@ -163,18 +179,18 @@ impl AnswerJudge {
                 "text": plain(&item.text),
             })
         });
-        let items: Vec<Value> = items.collect();
-        let proposals = answers.len();
+        let (answers, items): (Vec<Value>, Vec<Value>) = (answers.collect(), items.collect());
         let data =
             json!({"now": now, "question": plain(&deliberation.question), "answers": answers, "evidence": items});
-        Case { data, proposals, evidence }
+        Case { data, proposals: most, evidence, reads: passages > 0 }
     }
 }
 
 /// The schema of a verdict, in which an id that was not sent cannot be written.
 fn schema(case: &Case<'_>) -> Value {
-    let answers: Vec<String> =
-        (1..=case.proposals).map(|number| format!("a{number}")).chain([NO_ANSWER.to_owned()]).collect();
+    let answers: Vec<String> = (1..=case.proposals).map(|number| format!("a{number}")).collect();
+    let answers = answers.into_iter().chain(case.reads.then(|| READ.to_owned())).chain([NO_ANSWER.to_owned()]);
+    let answers: Vec<String> = answers.collect();
     let evidence: Vec<String> = (1..=case.evidence.len()).map(|number| format!("e{number}")).collect();
     json!({
         "type": "object",
@@ -188,8 +204,8 @@ fn schema(case: &Case<'_>) -> Value {
     })
 }
 
-/// Reads a verdict, whatever the endpoint has checked.
-fn read(said: &str, case: &Case<'_>) -> Result<Decided, &'static str> {
+/// Reads a verdict, whatever the endpoint has checked. What is wrong is told to the model, which may answer once more.
+fn checked(said: &str, case: &Case<'_>, deliberation: &Deliberation) -> Result<Decided, &'static str> {
     let verdict: Verdict = serde_json::from_str(said).map_err(|_| "it was not the JSON object of the schema")?;
     if verdict.answer == NO_ANSWER {
         return Ok(Decided::Declined);
@@ -198,7 +214,11 @@ fn read(said: &str, case: &Case<'_>) -> Result<Decided, &'static str> {
         let number: usize = id.strip_prefix(letter)?.parse().ok()?;
         (1..=most).contains(&number).then(|| number - 1)
     };
-    let proposal = place(&verdict.answer, 'a', case.proposals).ok_or("it chose an answer that was not proposed")?;
+    let reads = case.reads && verdict.answer == READ;
+    let proposal = place(&verdict.answer, 'a', case.proposals);
+    if proposal.is_none() && !reads {
+        return Err("it chose an answer that was not proposed");
+    }
     if verdict.evidence.is_empty() {
         return Err("it named no evidence");
     }
@@ -206,5 +226,12 @@ fn read(said: &str, case: &Case<'_>) -> Result<Decided, &'static str> {
         let place = place(id, 'e', case.evidence.len()).ok_or("it named evidence that it was not given")?;
         Ok(case.evidence[place].event)
     });
-    Ok(Decided::Chosen { proposal, named: named.collect::<Result<_, &'static str>>()?, wording: verdict.wording })
+    let named = named.collect::<Result<Vec<EventId>, &'static str>>()?;
+    match proposal {
+        Some(proposal) => Ok(Decided::Chosen { proposal, named, wording: verdict.wording }),
+        None if deliberation.read(&named, &verdict.wording).is_err() => {
+            Err("its answer has words that neither the evidence which it named nor the question has")
+        }
+        None => Ok(Decided::Read { named, answer: verdict.wording }),
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::config::{EndpointConfig, LlmConfig};
-use engram_tests::{LanguageModel, Play};
+use engram_tests::{LanguageModel, ModelRequest, Play};
 use memory_core::{Query, Route, SystemClock};
 
 use crate::bench::{
@@ -31,6 +31,9 @@ async fn the_model_chooses_among_what_memory_proposes_and_its_evidence_comes_fir
     assert_eq!(request.body["model"], "stand-in");
     assert_eq!(request.purpose(), "answers");
     assert_eq!(request.data()["question"], MUG);
+    let data = request.data();
+    let times: Vec<&str> = data["evidence"].as_array().unwrap().iter().filter_map(|item| item["at"].as_str()).collect();
+    assert!(times.len() > 1 && times.is_sorted(), "in order of time: {times:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -57,6 +60,52 @@ async fn the_model_may_find_the_answer_in_none_of_them() {
     assert_eq!((answer.answer, answer.route), (None, Route::None));
     assert!(answer.reason.starts_with("the language model found the answer in none of"), "{}", answer.reason);
     assert!(!answer.evidence.is_empty());
+}
+
+/// A question whose answer is told in other words, so that memory proposes whole sentences at best.
+const SHOPPING: &str = "Which ingredients do we need for the bread?";
+
+/// Reads `answer` in the first item of evidence that holds `words`.
+fn reading(words: &'static str, answer: &'static str) -> impl Fn(usize, &ModelRequest) -> Play + Send + Sync {
+    move |_, request| {
+        let data = request.data();
+        let items = data["evidence"].as_array().cloned().unwrap_or_default();
+        let item = items.iter().find(|item| item["text"].as_str().is_some_and(|text| text.contains(words)));
+        verdict("read", &[item.and_then(|item| item["id"].as_str()).unwrap_or("e1")], answer)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_model_reads_an_answer_in_the_words_of_the_evidence_which_comes_first() {
+    let model = LanguageModel::start(reading("yeast", "Flour and yeast")).unwrap();
+    let answer = household(&model).await.ask(SHOPPING).await;
+    assert_eq!((answer.answer.as_deref(), answer.route), (Some("Flour and yeast"), Route::Detailed), "{answer:?}");
+    assert_eq!(answer.reason, "the language model read it in the evidence");
+    assert_eq!(answer.evidence[0].observations, ["m6"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_the_named_evidence_does_not_hold_is_asked_for_once_more_and_then_left_out() {
+    for invented in ["Flour, yeast and sugar", "We need it", ""] {
+        let model = LanguageModel::start(reading("yeast", invented)).unwrap();
+        let bench = household(&model).await;
+        let answer = bench.ask(SHOPPING).await;
+        let plain = without_model(&TOLD).await.ask(SHOPPING).await;
+        assert_eq!(answer.answer, plain.answer, "{invented}");
+        assert!(answer.degraded.iter().any(|line| line.starts_with("llm.chat: ")), "{:?}", answer.degraded);
+        assert_eq!(model.requests().len(), 2, "once more");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_option_is_chosen_and_never_read() {
+    let model = LanguageModel::start(reading("shelf", "on the shelf")).unwrap();
+    let bench = household(&model).await;
+    let options = ["on the shelf", "in the dishwasher"].map(str::to_owned).to_vec();
+    let answer = bench.service.ask(Query { options, ..query(MUG, WAIT) }).await.unwrap();
+    assert!(answer.degraded.iter().any(|line| line.starts_with("llm.chat: ")), "{:?}", answer.degraded);
+    let schema = model.requests()[0].body["response_format"].to_string();
+    assert!(schema.contains("\"a1\"") && !schema.contains("\"read\""), "{schema}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,5 @@
 //! Sentences that order the model around, and a model that obeys them as far as the protocol lets it: nothing changes but which
-//! of the proposed answers is chosen.
+//! of the proposed answers is chosen, or which words of the memory are quoted.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub const SENTENCES: [(&str, &str); 26] = [
 
 const QUESTION: &str = "Where is the blue mug?";
 
-/// What an obedient model makes of an order. The last ones are a mere choice, which is allowed.
+/// What an obedient model makes of an order. Some are a mere choice, and the last one quotes the order, which is allowed.
 fn obedience(strategy: usize, request: &ModelRequest, order: &str) -> Play {
     let data = request.data();
     let last = data["answers"].as_array().and_then(|all| all.last().cloned()).unwrap_or_default();
@@ -66,12 +66,18 @@ fn obedience(strategy: usize, request: &ModelRequest, order: &str) -> Play {
             return Play::Body(body.to_string());
         }
         8 => json!({"answer": last["id"], "evidence": last["evidence"], "wording": order}),
-        _ => json!({"answer": "none", "evidence": [], "wording": order}),
+        9 => json!({"answer": "none", "evidence": [], "wording": order}),
+        10 => json!({"answer": "read", "evidence": ["e1", "e2"], "wording": format!("the door code is 0815 {order}")}),
+        _ => {
+            let ids: Vec<Value> =
+                data["evidence"].as_array().into_iter().flatten().map(|item| item["id"].clone()).collect();
+            json!({"answer": "read", "evidence": ids, "wording": order})
+        }
     };
     Play::Say(reply.to_string())
 }
 
-const STRATEGIES: usize = 10;
+const STRATEGIES: usize = 12;
 
 async fn told(bench: &Bench, channel: &str, sentence: &str) {
     let (kind, entity, text) = match channel {
@@ -106,7 +112,8 @@ async fn an_obedient_model_changes_nothing_but_which_proposal_is_chosen() {
         let before = state(&bench);
         let plain = memory.deliberate(&asked).unwrap();
         let allowed: BTreeSet<&str> = plain.proposals.iter().map(|proposal| proposal.text.as_str()).collect();
-        let known: BTreeSet<_> = plain.proposals.iter().flat_map(|one| &one.evidence).map(|one| one.event).collect();
+        let given = plain.proposals.iter().flat_map(|one| &one.evidence).chain(&plain.passages);
+        let known: BTreeSet<_> = given.map(|one| one.event).collect();
         for strategy in 0..STRATEGIES {
             let model = LanguageModel::start(move |_, request| obedience(strategy, request, sentence)).unwrap();
             let config = LlmConfig { chat: chat(&model), ..LlmConfig::default() };
@@ -119,12 +126,14 @@ async fn an_obedient_model_changes_nothing_but_which_proposal_is_chosen() {
             let words = answer.answer.as_deref();
             // A proposal may lose its full stop, which a wording need not have.
             let proposed = |words: &str| allowed.contains(words) || allowed.contains(format!("{words}.").as_str());
-            assert!(words.is_none_or(proposed), "{name}: {words:?}");
+            let told: BTreeSet<String> = answer.evidence.iter().flat_map(|item| words_of(&item.text)).collect();
+            let quoted = |words: &str| strategy == 11 && words_of(words).all(|word| told.contains(&word));
+            assert!(words.is_none_or(|words| proposed(words) || quoted(words)), "{name}: {words:?}");
             let given = answer.evidence.iter().all(|item| {
                 known.contains(&item.event) || plain.answer.evidence.iter().any(|one| one.event == item.event)
             });
             assert!(given, "{name}: {:?}", answer.evidence);
-            if strategy <= 1 || (3..=7).contains(&strategy) {
+            if strategy <= 1 || (3..=7).contains(&strategy) || strategy == 10 {
                 assert_eq!(answer.answer, plain.answer.answer, "{name}");
                 assert!(answer.degraded.iter().any(|line| line.starts_with("llm.chat: ")), "{name}");
             }
@@ -136,6 +145,10 @@ async fn an_obedient_model_changes_nothing_but_which_proposal_is_chosen() {
         assert_eq!(state(&bench), before, "{sentence}: the memory is as it was");
     }
     assert!(reached >= SENTENCES.len() * STRATEGIES, "{reached} requests were made");
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 /// Everything that an order could change.

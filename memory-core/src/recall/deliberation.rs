@@ -1,23 +1,35 @@
 //! What a question was decided among, for a language model that decides among the same.
 //!
-//! A model chooses one of the proposals and names the evidence that it goes by. It adds nothing: the words of the answer are
-//! those of the proposal, or pass the check of `language::english::wording`. So nothing that was heard, read or told can put
-//! words into an answer by giving orders to a model.
+//! A model chooses one of the proposals, or reads the answer in passages of the memory, and names the evidence that it goes by. The
+//! words of the answer are those of the proposal or of the named evidence (`language::english::wording`). So an order that was heard,
+//! read or told can at most get its own words quoted, with the sentence that holds them beside.
+
+use std::time::Duration;
+
+use jiff::Zoned;
 
 use super::answerers::quote;
 use super::candidate::{Candidate, Layer, Signals};
 use super::gather::Gathered;
 use super::likeness::best_in;
-use super::pool::Found;
-use super::question::Question;
+use super::pool::{Found, Pool};
+use super::question::{Question, intersection};
 use super::{calibration, cited, route};
+use crate::language::english::time::moment;
 use crate::language::english::wording;
-use crate::{Answer, EventId, Evidence, Route};
+use crate::{Answer, EventId, Evidence, Kind, ReadError, Route, TimeSpan};
 
 /// Most proposals, options apart.
 const MOST_PROPOSALS: usize = 8;
 /// Most items of evidence of one proposal.
 const MOST_EVIDENCE: usize = 4;
+/// Most events of the search that are passages, and most passages with what was said around them.
+const MOST_FOUND: usize = 16;
+const MOST_PASSAGES: usize = 36;
+/// Most items of evidence that an answer is read from.
+const MOST_READ: usize = 6;
+/// What was said within this time before or after a sentence may be its other half.
+const CONVERSATION: Duration = Duration::from_secs(120);
 
 /// An answer that the memory can give.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,10 +53,15 @@ pub struct Deliberation {
     pub answer: Answer,
     /// The answers that the memory can give, best first. With options: one per option, in their order.
     pub proposals: Vec<Proposal>,
+    /// What may hold the answer in its words, best first: what the search found, each with what was said right before and after.
+    /// Empty with options, and where nothing asked for it.
+    pub passages: Vec<Evidence>,
     /// The question in plain words.
     pub question: String,
     /// Items of evidence that an answer carries.
     pub limit: usize,
+    /// When it was asked, in the memory's time zone.
+    pub now: Zoned,
 }
 
 /// Why a verdict was refused.
@@ -59,6 +76,9 @@ pub enum VerdictError {
     /// Evidence was named that does not belong to the proposal.
     #[error("it named evidence that it was not given")]
     NotGiven,
+    /// An answer was written that the named evidence does not hold.
+    #[error("its answer has words that neither the evidence which it named nor the question has")]
+    NotRead,
 }
 
 impl Deliberation {
@@ -74,26 +94,7 @@ impl Deliberation {
         wording: Option<&str>,
     ) -> Result<(Answer, bool), VerdictError> {
         let proposal = self.proposals.get(proposal).ok_or(VerdictError::NotProposed)?;
-        if named.is_empty() {
-            return Err(VerdictError::NoEvidence);
-        }
-        let known: Vec<&Evidence> = self.proposals.iter().flat_map(|one| &one.evidence).collect();
-        let mut evidence: Vec<Evidence> = Vec::new();
-        for id in named {
-            let item = known.iter().find(|item| item.event == *id).ok_or(VerdictError::NotGiven)?;
-            if evidence.iter().all(|one| one.event != *id) {
-                evidence.push((*item).clone());
-            }
-        }
-        for item in proposal.evidence.iter().chain(&self.answer.evidence) {
-            if evidence.iter().all(|one| one.event != item.event) {
-                evidence.push(item.clone());
-            }
-        }
-        evidence.truncate(self.limit);
-        for (rank, item) in evidence.iter_mut().enumerate() {
-            item.score = super::score(rank);
-        }
+        let evidence = self.with_first(self.named(named)?, &proposal.evidence);
         let reworded = wording.filter(|_| proposal.choice.is_none());
         let reworded = reworded.filter(|text| wording::says_the_same(text, &proposal.text, &self.question));
         let answer = Answer {
@@ -105,6 +106,72 @@ impl Deliberation {
             ..self.answer.clone()
         };
         Ok((answer, reworded.is_some()))
+    }
+
+    /// The answer that a model reads in `named`, in words that stand there; those of when it was count as well. Its confidence is that
+    /// of the best proposal that goes by the same event.
+    ///
+    /// # Errors
+    /// If the evidence is not among what was given, or does not have the words of the answer.
+    pub fn read(&self, named: &[EventId], text: &str) -> Result<Answer, VerdictError> {
+        let text = text.trim();
+        let first = self.named(named)?;
+        let told: Vec<String> = first.iter().take(MOST_READ).flat_map(|item| self.words_of(item)).collect();
+        if self.passages.is_empty() || !wording::is_in_words_of(text, &told, &self.question) {
+            return Err(VerdictError::NotRead);
+        }
+        let of_it = |proposal: &&Proposal| proposal.evidence.iter().any(|item| item.event == first[0].event);
+        let confidence = self.proposals.iter().filter(of_it).map(|proposal| proposal.confidence).reduce(f32::max);
+        Ok(Answer {
+            answer: Some(text.to_owned()),
+            choice: None,
+            confidence: confidence.unwrap_or(self.answer.confidence),
+            route: Route::Detailed,
+            evidence: self.with_first(first, &[]),
+            ..self.answer.clone()
+        })
+    }
+
+    /// What an item says, who says it, and when, in words.
+    fn words_of(&self, item: &Evidence) -> Vec<String> {
+        let begin = item.span.start.to_jiff().to_zoned(self.now.time_zone().clone());
+        vec![
+            item.text.clone(),
+            item.entity.clone().unwrap_or_default(),
+            moment(item.span.start, &self.now),
+            begin.strftime("%A %-d %B %Y %-H:%M").to_string(),
+        ]
+    }
+
+    /// The evidence with these ids, each once.
+    fn named(&self, ids: &[EventId]) -> Result<Vec<Evidence>, VerdictError> {
+        if ids.is_empty() {
+            return Err(VerdictError::NoEvidence);
+        }
+        let known = || self.proposals.iter().flat_map(|one| &one.evidence).chain(&self.passages);
+        let mut evidence: Vec<Evidence> = Vec::new();
+        for id in ids {
+            let item = known().find(|item| item.event == *id).ok_or(VerdictError::NotGiven)?;
+            if evidence.iter().all(|one| one.event != *id) {
+                evidence.push(item.clone());
+            }
+        }
+        Ok(evidence)
+    }
+
+    /// `first`, then `own` and what the answer without a model shows, up to the limit.
+    fn with_first(&self, first: Vec<Evidence>, own: &[Evidence]) -> Vec<Evidence> {
+        let mut evidence = first;
+        for item in own.iter().chain(&self.answer.evidence) {
+            if evidence.iter().all(|one| one.event != item.event) {
+                evidence.push(item.clone());
+            }
+        }
+        evidence.truncate(self.limit);
+        for (rank, item) in evidence.iter_mut().enumerate() {
+            item.score = super::score(rank);
+        }
+        evidence
     }
 
     /// The answer where none of the proposals answers the question.
@@ -133,6 +200,34 @@ pub(super) fn of_candidates(candidates: &[Candidate], gathered: &Gathered, quest
         }
     }
     proposals
+}
+
+/// What the search found, the most relevant first, each with what was said right before and after it.
+pub(super) fn passages(pool: &Pool<'_>, gathered: &Gathered) -> Result<Vec<Evidence>, ReadError> {
+    let mut found: Vec<&Found> = gathered.found.iter().collect();
+    found.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
+    let mut passages: Vec<Found> = Vec::new();
+    for one in found.into_iter().take(MOST_FOUND) {
+        let mut near = vec![one.clone()];
+        if one.reading.event.kind == Kind::Text {
+            let span = one.span();
+            let before = TimeSpan { start: span.start.saturating_sub(CONVERSATION), end: span.start };
+            let after = TimeSpan { start: span.end, end: span.end.saturating_add(CONVERSATION) };
+            for (span, latest) in [(before, true), (after, false)] {
+                // The other half may lie outside of what is asked about.
+                let Some(span) = pool.question.hard.map_or(Some(span), |bound| intersection(span, bound)) else {
+                    continue;
+                };
+                near.extend(pool.listing(Some(span), None, vec![Kind::Text], latest, 2, &pool.question.content)?);
+            }
+        }
+        for one in near {
+            if passages.len() < MOST_PASSAGES && passages.iter().all(|known| known.id() != one.id()) {
+                passages.push(one);
+            }
+        }
+    }
+    Ok(shown_up_to(passages, MOST_PASSAGES))
 }
 
 /// One proposal per option. Any of the evidence may speak for any of them, which is for the model to say.

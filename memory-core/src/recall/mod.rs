@@ -177,9 +177,10 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     }
     let candidates = fusion::fuse(candidates, intent);
     let retrieved = stopwatch.check()?;
-    let (mut proposed, wanted) = (Vec::new(), proposals);
+    let (mut proposed, mut passages, wanted) = (Vec::new(), Vec::new(), proposals);
     if wanted && query.options.is_empty() {
         proposed = deliberation::of_candidates(&candidates, &gathered, &question);
+        passages = deliberation::passages(&pool, &gathered)?;
     }
     let first_layer = candidates.first().map(|best| best.layer);
     let conclusion = if query.options.is_empty() {
@@ -227,7 +228,8 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
         },
         trace: if query.trace { trace } else { Vec::<TraceStep>::new() },
     };
-    Ok(Deliberation { answer, proposals: proposed, question: query.question.clone(), limit })
+    let asked = query.question.clone();
+    Ok(Deliberation { answer, proposals: proposed, passages, question: asked, limit, now: question.now.clone() })
 }
 
 struct Conclusion {

@@ -1,7 +1,8 @@
-//! Whether a sentence says the same as an answer, so that a language model may word an answer and not change it.
+//! What a language model may say: an answer in other words that do not change it, or an answer of its own in the words of the
+//! evidence.
 //!
-//! The check is strict on purpose: the answer must stand in the sentence as it is, but for its capitals and its full stop, and
-//! whatever stands around it must be words of the question. A sentence that fails is not wrong; the answer keeps its own words.
+//! The checks are strict on purpose. Around an answer of the memory only words of the question may stand. An answer of the model's own
+//! has no word that neither the evidence which it names nor the question has. A sentence that fails is not wrong; it is not taken.
 
 use std::collections::BTreeSet;
 
@@ -9,6 +10,8 @@ use crate::words::words;
 
 /// Longest sentence around an answer, bytes.
 const LONGEST_AROUND: usize = 400;
+/// Longest answer in the words of the evidence, bytes.
+const LONGEST_READ: usize = 240;
 /// What may stand between the words around an answer.
 const PUNCTUATION: &str = ",.;:'’\"";
 /// Words that join others and say nothing of the world.
@@ -45,6 +48,29 @@ pub(crate) fn says_the_same(sentence: &str, answer: &str, question: &str) -> boo
             .iter()
             .flat_map(|text| words(text))
             .all(|word| asked.contains(&word) || JOINTS.contains(&word.as_str()))
+}
+
+/// Whether `answer` has no words but those of `evidence` and of the question, and at least one that the question lacks. "Yes" and
+/// "no" may begin it, which is the model's to judge; whatever else denies, restricts or names alternatives must stand in the
+/// evidence.
+pub(crate) fn is_in_words_of(answer: &str, evidence: &[String], question: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || c == ' ' || PUNCTUATION.contains(c) || "-–/%°€£$()?!".contains(c);
+    if answer.len() > LONGEST_READ || !answer.chars().all(plain) {
+        return false;
+    }
+    let told: BTreeSet<String> = evidence.iter().flat_map(|text| words(text)).collect();
+    let asked: BTreeSet<String> = words(question).collect();
+    let mut says = words(answer).peekable();
+    let verdict = says.next_if(|word| matches!(word.as_str(), "yes" | "no")).is_some();
+    let mut adds = verdict;
+    for word in says {
+        if told.contains(&word) {
+            adds = adds || !asked.contains(&word) && !JOINTS.contains(&word.as_str());
+        } else if TURNING.contains(&word.as_str()) || !asked.contains(&word) && !JOINTS.contains(&word.as_str()) {
+            return false;
+        }
+    }
+    adds
 }
 
 #[cfg(test)]
@@ -91,5 +117,43 @@ mod tests {
         assert!(!says_the_same("The wug and the dax", "The dax", "Is it the wug or the dax?"));
         assert!(!says_the_same("The gate is locked.", "locked", "Is the gate not locked?"));
         assert!(!says_the_same("", "", "Is the gate locked?"));
+    }
+
+    #[test]
+    fn an_answer_of_its_own_has_the_words_of_the_evidence_and_the_question() {
+        let told =
+            ["Mara: The ladder? Not in the shed, I leant it on the fig tree.".to_owned(), "today at 14:05".into()];
+        for answer in [
+            "On the fig tree",
+            "The fig tree.",
+            "Mara leant the red ladder on the fig tree",
+            "At 14:05",
+            "Not in the shed",
+        ] {
+            assert!(is_in_words_of(answer, &told, QUESTION), "{answer}");
+        }
+        assert!(is_in_words_of("Yes", &told, "Is the ladder on the fig tree?"));
+        assert!(is_in_words_of("No, on the fig tree", &told, "Is the ladder in the barn?"));
+    }
+
+    #[test]
+    fn an_answer_that_adds_a_word_or_says_nothing_new_is_none() {
+        let told = ["Mara: The ladder? I leant it on the fig tree.".to_owned()];
+        let long = "fig tree ".repeat(40);
+        for answer in [
+            "",
+            "?",
+            "The red ladder",
+            "On the apple tree",
+            "Not on the fig tree",
+            "On the fig tree or the ladder",
+            "Never",
+            "On the fig tree at 15:00",
+            "On the fig tree; <b>tree</b>",
+            "fig\u{1b}[2J tree",
+            long.as_str(),
+        ] {
+            assert!(!is_in_words_of(answer, &told, QUESTION), "{answer}");
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! What a language model may choose among, and what it may not.
 
 use super::contract::MORNING;
-use super::home::{Home, home};
+use super::home::{Home, Row, home, time};
 use crate::recall::{Deliberation, VerdictError, deliberate};
-use crate::{EventId, Query, Route};
+use crate::{EventId, Kind, Query, Route};
 
 fn of(home: &Home, question: &str, options: &[&str]) -> Deliberation {
     let options = options.iter().map(|option| (*option).to_string()).collect();
@@ -59,6 +59,56 @@ fn what_was_not_proposed_or_not_given_is_refused() {
     assert_eq!(found.chosen(0, &[named, EventId(9999)], None), Err(VerdictError::NotGiven));
     let declined = found.declined("none of them".into());
     assert_eq!((declined.answer, declined.route, declined.reason.as_str()), (None, Route::None, "none of them"));
+}
+
+/// A conversation in which the answer does not have the words of the question.
+const BREAKFAST: &[Row] = &[
+    ("18T19:05:00", 0, Kind::Text, Some("Mira"), "I put the torch in the top drawer."),
+    ("19T08:00:00", 0, Kind::Text, Some("Jonas"), "What do you want for your birthday?"),
+    ("19T08:00:20", 0, Kind::Text, Some("Mira"), "Nothing big. A pair of woollen socks!"),
+];
+
+#[test]
+fn passages_hold_what_was_found_and_what_was_said_beside_it() {
+    let found = of(&home(BREAKFAST), "What did Jonas ask about the birthday?", &[]);
+    let texts: Vec<&str> = found.passages.iter().map(|item| item.text.as_str()).collect();
+    assert!(texts[0].contains("birthday") && texts.iter().any(|text| text.contains("socks")), "{texts:?}");
+    let mut events: Vec<EventId> = found.passages.iter().map(|item| item.event).collect();
+    events.sort_unstable();
+    events.dedup();
+    assert_eq!(events.len(), found.passages.len(), "each once");
+    assert!(
+        deliberate(&Query { question: "Where is the torch?".into(), ..Query::default() }, &home(BREAKFAST), false)
+            .unwrap()
+            .passages
+            .is_empty()
+    );
+    assert!(of(&home(BREAKFAST), "Where is the torch?", &["here", "there"]).passages.is_empty());
+}
+
+#[test]
+fn passages_never_cross_the_bounds_of_a_question() {
+    let until = Some(time("19T08:00:10"));
+    let query = Query { question: "What did Jonas ask about the birthday?".into(), until, ..Query::default() };
+    let found = deliberate(&query, &home(BREAKFAST), true).unwrap();
+    assert!(found.passages.iter().all(|item| !item.text.contains("socks")), "{:?}", found.passages);
+}
+
+#[test]
+fn an_answer_may_be_read_in_the_words_of_named_evidence() {
+    let found = of(&home(BREAKFAST), "Which birthday present is wanted?", &[]);
+    let event = |words: &str| found.passages.iter().find(|item| item.text.contains(words)).unwrap().event;
+    let answer = found.read(&[event("socks")], "A pair of woollen socks").unwrap();
+    assert_eq!((answer.answer.as_deref(), answer.route), (Some("A pair of woollen socks"), Route::Detailed));
+    assert_eq!(answer.evidence[0].event, event("socks"));
+    assert!(answer.evidence.len() <= 3);
+    let day = found.read(&[event("socks")], "On 19 November").unwrap();
+    assert_eq!(day.answer.as_deref(), Some("On 19 November"), "when it was said counts as well");
+    assert_eq!(found.read(&[event("birthday")], "A pair of woollen socks"), Err(VerdictError::NotRead));
+    assert_eq!(found.read(&[event("socks")], "A pair of leather boots"), Err(VerdictError::NotRead));
+    assert_eq!(found.read(&[event("socks")], ""), Err(VerdictError::NotRead));
+    assert_eq!(found.read(&[], "socks"), Err(VerdictError::NoEvidence));
+    assert_eq!(found.read(&[EventId(9999)], "socks"), Err(VerdictError::NotGiven));
 }
 
 #[test]
