@@ -98,8 +98,8 @@ pub use event::{
 };
 pub use logic::requests::{
     Alternatives, EdgeDetail, LikelyStep, OtherThing, PictureFormat, ProcedureChange, ProcedureDetail, ProcedureError,
-    ProcedureNews, ProcedureReply, ProcedureRequest, ProcedureSummary, Remark, SessionEvidence, StepDetail, Way, Ways,
-    WhichProcedure,
+    ProcedureNews, ProcedureReply, ProcedureRequest, ProcedureSummary, Remark, SessionEvidence, StepDetail, StepFact,
+    Way, Ways, WhichProcedure,
 };
 pub use memory::{Memory, MemoryBuilder};
 pub use memory_options::MemoryOptions;

@@ -2,7 +2,7 @@
 //!
 //! Readers hold a clone while the writer continues. A change copies one shard of a thousand, not the whole map.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Shards of a map.
@@ -74,6 +74,12 @@ impl<K: Spread, V: Clone> Sharded<K, V> {
     /// The shards, each sorted.
     pub fn shards(&self) -> impl Iterator<Item = &BTreeMap<K, V>> {
         self.shards.iter().map(|shard| &**shard)
+    }
+
+    /// The shards of the keys that spread to these numbers, each once.
+    pub fn shards_of(&self, spreads: impl Iterator<Item = u64>) -> impl Iterator<Item = &BTreeMap<K, V>> {
+        let places: BTreeSet<usize> = spreads.map(index).collect();
+        places.into_iter().map(|place| &*self.shards[place])
     }
 
     /// Everything, shard by shard: the order is always the same, and not that of the keys.

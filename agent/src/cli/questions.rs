@@ -160,6 +160,9 @@ pub enum InspectCommand {
     Facts {
         /// Only facts about this person or thing.
         subject: Option<String>,
+        /// Only facts that involve this person, thing or place, the best confirmed first.
+        #[arg(long, value_name = "NAME")]
+        about: Option<String>,
         /// Also facts that no longer hold.
         #[arg(long)]
         past: bool,

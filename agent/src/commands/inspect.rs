@@ -134,8 +134,9 @@ fn read(
             Some(json!({ "events": events, "next": next }))
         }
         InspectCommand::Entities { limit } => Some(entities::entities(memory, *limit, zone).or_exit(Exit::Store)?),
-        InspectCommand::Facts { subject, past, limit } => {
-            let filter = FactFilter { subject: subject.clone(), past: *past, limit: Some(*limit), budget: None };
+        InspectCommand::Facts { subject, about, past, limit } => {
+            let (subject, about) = (subject.clone(), about.clone());
+            let filter = FactFilter { subject, about, past: *past, limit: Some(*limit), budget: None };
             Some(List::Facts(filter).list(memory, zone, Duration::MAX).or_exit(Exit::Store)?)
         }
         InspectCommand::Gists { level, since, until, limit } => {
@@ -170,8 +171,8 @@ fn by_mqtt(
             ("list", body)
         }
         InspectCommand::Entities { limit } => ("list", json!({ "of": "entities", "limit": limit })),
-        InspectCommand::Facts { subject, past, limit } => {
-            ("list", json!({ "of": "facts", "subject": subject, "past": past, "limit": limit }))
+        InspectCommand::Facts { subject, about, past, limit } => {
+            ("list", json!({ "of": "facts", "subject": subject, "about": about, "past": past, "limit": limit }))
         }
         InspectCommand::Gists { level, since, until, limit } => {
             let (since, until) = (time(since)?, time(until)?);

@@ -43,7 +43,7 @@ pub async fn call(
         ToolName::GetEpisode => get(access, arguments).await?,
         ToolName::GetFacts => {
             let body = json!({
-                "of": "facts", "subject": arguments.value("about"), "past": arguments.flag("past"),
+                "of": "facts", "about": arguments.value("about"), "past": arguments.flag("past"),
                 "limit": arguments.count("limit"),
             });
             digest::facts(&access.command("list", body).await?)

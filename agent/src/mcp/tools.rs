@@ -139,7 +139,11 @@ pub const TOOLS: [ToolSpec; 12] = [
         about: "List what is known about persons and things: places, properties, relations, deeds.",
         effect: Effect::Reads,
         parameters: &[
-            Parameter::may("about", Holds::Text, "Only facts about this person or thing."),
+            Parameter::may(
+                "about",
+                Holds::Text,
+                "Only facts that involve this person, thing or place, the best confirmed first.",
+            ),
             Parameter::may("past", Holds::Flag, "Also facts that no longer hold."),
             Parameter::may("limit", Holds::Count(20, 100), "Most facts."),
         ],

@@ -38,6 +38,7 @@ impl List {
                 let subject = fields.text("subject")?.or(fields.text("entity")?).map(str::to_owned);
                 Ok(Some(Self::Facts(FactFilter {
                     subject,
+                    about: fields.text("about")?.map(str::to_owned),
                     past: fields.flag("past")?,
                     limit: Some(limit),
                     budget: None,

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use memory_core::logic::query::{Constraints, Part, Phrase};
 use memory_core::{
     Alternatives, LikelyStep, PictureFormat, ProcedureDetail, ProcedureNews, ProcedureReply, ProcedureRequest,
-    ProcedureSummary, Remark, SessionEvidence, StepDetail, Ways, WhichProcedure,
+    ProcedureSummary, Remark, SessionEvidence, StepDetail, StepFact, Ways, WhichProcedure,
 };
 use serde_json::{Map, Value, json};
 
@@ -106,9 +106,7 @@ fn phrase(name: &str, value: &Value) -> Result<Phrase, Refusal> {
     }
     let parts = [Part::Step, Part::Object, Part::Tool, Part::Place, Part::Person];
     let named = value.as_object().filter(|map| map.len() == 1).and_then(|map| {
-        parts
-            .into_iter()
-            .find_map(|part| Some(Phrase { text: map.get(part_name(part))?.as_str()?.to_owned(), part: Some(part) }))
+        parts.into_iter().find_map(|part| Some(Phrase::of_part(map.get(part_name(part))?.as_str()?, part)))
     });
     named.ok_or_else(|| {
         wrong(
@@ -236,6 +234,7 @@ fn detail(found: &ProcedureDetail, zone: &TimeZone) -> Value {
             "attributes": attributes,
             "duration_s": step.duration.map(|duration| rounded(duration.as_secs_f64())),
             "success": rounded(step.success),
+            "facts": step.facts.iter().map(|linked| linked_fact(linked, zone)).collect::<Vec<_>>(),
         })
     };
     let edge = |edge: &memory_core::EdgeDetail| json!({"from": edge.from, "to": edge.to, "count": edge.count, "probability": rounded(edge.probability)});
@@ -248,6 +247,17 @@ fn detail(found: &ProcedureDetail, zone: &TimeZone) -> Value {
         "edges": found.edges.iter().map(edge).collect::<Vec<_>>(),
         "sessions": found.summary.sessions,
         "evidence": evidence(&found.summary.evidence, zone),
+    })
+}
+
+/// A fact about a thing or a place of a step.
+fn linked_fact(linked: &StepFact, zone: &TimeZone) -> Value {
+    let fact = &linked.fact;
+    let evidence: Vec<String> = fact.evidence.iter().map(ToString::to_string).collect();
+    json!({
+        "part": part_name(linked.part), "name": linked.name, "subject": fact.subject, "attribute": fact.attribute,
+        "value": fact.value, "since": fact.since.format(zone), "weight": fact.weight, "blocks": linked.blocks,
+        "evidence": evidence,
     })
 }
 

@@ -1,5 +1,6 @@
 //! The learned state: the accumulator of the fold.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -361,6 +362,9 @@ impl Learnt {
     /// # Errors
     /// [`Late`] if there is none.
     pub(crate) fn list_facts(&self, filter: &FactFilter, late: &dyn Fn() -> bool) -> Result<Vec<Fact>, Late> {
+        if let Some(about) = &filter.about {
+            return self.facts_about(about, filter, late);
+        }
         let subject = filter.subject.as_deref().and_then(Noun::named);
         let limit = filter.limit.unwrap_or(DEFAULT_FACTS);
         let mut facts = Vec::new();
@@ -396,6 +400,25 @@ impl Learnt {
         }
         facts.truncate(limit);
         Ok(facts)
+    }
+
+    /// The facts that involve an entity under any of its names, the heaviest first.
+    fn facts_about(&self, about: &str, filter: &FactFilter, late: &dyn Fn() -> bool) -> Result<Vec<Fact>, Late> {
+        let Some(noun) = Noun::named(about) else { return Ok(Vec::new()) };
+        let called: Vec<Noun> = self.also_called(&noun).into_iter().chain([noun]).collect();
+        let seen = Cell::new(0_usize);
+        let go_on = || {
+            seen.set(seen.get() + 1);
+            !seen.get().is_multiple_of(TOPICS_PER_CHECK) || !late()
+        };
+        let found = self.facts.involving(&called, &go_on).ok_or(Late)?;
+        let subject = filter.subject.as_deref().and_then(Noun::named);
+        let facts = found.into_iter().map(|(_, fact)| fact).filter(|fact| {
+            let current = filter.past || fact.until.is_none() || fact.kind == FactKind::Deed;
+            let own = Noun::named(&fact.subject);
+            current && subject.as_ref().is_none_or(|noun| own.is_some_and(|own| own.covers(noun)))
+        });
+        Ok(facts.take(filter.limit.unwrap_or(DEFAULT_FACTS)).collect())
     }
 
     fn head_row(&self) -> LearntRow {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::logic::query::{Constraints, Part};
 use crate::logic::{Procedure, ProcedureId};
-use crate::{ReadError, TimeSpan};
+use crate::{Fact, ReadError, TimeSpan};
 
 /// Names a procedure. An id takes precedence over a goal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -161,6 +161,23 @@ pub struct StepDetail {
     pub duration: Option<Duration>,
     /// The share of attempts that succeeded.
     pub success: f64,
+    /// The facts in force about its things and places, the heaviest edges first.
+    pub facts: Vec<StepFact>,
+}
+
+/// An edge from a step to a fact about something that the step involves (NS-Mem 4.1).
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepFact {
+    /// What the thing is in the step.
+    pub part: Part,
+    /// The thing as the step names it; the fact may call it otherwise.
+    pub name: String,
+    /// How many observations of the step named it.
+    pub observations: u32,
+    /// The fact.
+    pub fact: Fact,
+    /// Whether the fact keeps the step from being done: its thing is needed and of no use.
+    pub blocks: bool,
 }
 
 /// A transition.

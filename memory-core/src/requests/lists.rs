@@ -29,6 +29,9 @@ pub struct EpisodeFilter {
 pub struct FactFilter {
     /// Only those about this person or thing; case and articles are ignored.
     pub subject: Option<String>,
+    /// Only those that involve this person, thing or place in any role: as what they are about, as their value, as who did
+    /// it or as where it was done. By weight, the heaviest first.
+    pub about: Option<String>,
     /// Also those that no longer hold.
     pub past: bool,
     /// Maximum number of facts; 100 by default.

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::claim::{Attribute, Claim, Conclusion, TopicKey};
+use super::edges::{self, EdgeRole, EdgeTable};
 use super::fact::{self, Fact};
+use super::text::Noun;
 use crate::EventId;
 use crate::sharded::{Sharded, Spread, spread_bytes};
 
@@ -24,18 +26,18 @@ pub(crate) struct FactTopic {
 }
 
 impl FactTopic {
-    fn add(&mut self, claim: Claim, shown: &str) {
+    /// Takes in a claim; `None` if it is known.
+    fn add(&mut self, claim: Claim, shown: &str) -> Option<Added> {
         let entry = (claim, Box::from(shown));
-        let Err(place) = self.claims.binary_search(&entry) else { return };
+        let place = self.claims.binary_search(&entry).err()?;
         // Most topics have one claim; the four that a vector begins with would be most of what a fact takes.
         if self.claims.len() == self.claims.capacity() {
             self.claims.reserve_exact(1 + self.claims.len() / 2);
         }
         self.claims.insert(place, entry);
-        if self.claims.len() > MAX_CLAIMS {
-            self.claims.remove(0);
-            self.truncated = true;
-        }
+        let full = self.claims.len() > MAX_CLAIMS;
+        self.truncated |= full;
+        Some(Added { evicted: full.then(|| self.claims.remove(0).0) })
     }
 
     /// Returns the subject as the latest claim shows it.
@@ -46,6 +48,12 @@ impl FactTopic {
     pub fn claims(&self) -> impl Iterator<Item = &Claim> {
         self.claims.iter().map(|(claim, _)| claim)
     }
+}
+
+/// A new claim of a topic.
+struct Added {
+    /// The oldest claim, where it had to make room.
+    evicted: Option<Claim>,
 }
 
 impl Spread for Arc<TopicKey> {
@@ -76,8 +84,9 @@ pub(crate) struct Facts {
     topics: Sharded<Arc<TopicKey>, Arc<FactTopic>>,
     /// Which topics have a claim that an event made or gave the context of.
     by_event: Sharded<u64, EventTopics>,
-    /// Topics were restored, and `by_event` does not know of them yet: only who changes something needs it, and opening a
-    /// memory should not wait for it.
+    /// Edges to what facts involve besides their subjects.
+    edges: EdgeTable,
+    /// Topics were restored, and `by_event` and `edges` do not know of them yet: opening a memory should not wait for them.
     unreferred: bool,
     /// Topics that changed since they were last asked for.
     changed: BTreeSet<Arc<TopicKey>>,
@@ -98,7 +107,13 @@ impl Facts {
         let key = shard.get_key_value(&key).map_or(key, |(known, _)| Arc::clone(known));
         let events = [Some(conclusion.claim.event), conclusion.claim.context];
         let topic = shard.entry(Arc::clone(&key)).or_default();
-        Arc::make_mut(topic).add(conclusion.claim, &conclusion.subject.shown);
+        let claim = conclusion.claim;
+        if let Some(added) = Arc::make_mut(topic).add(claim.clone(), &conclusion.subject.shown) {
+            self.edges.add(&key, &claim);
+            if let Some(evicted) = added.evicted {
+                self.edges.remove(&key, &evicted);
+            }
+        }
         for event in events.into_iter().flatten() {
             self.refer(event, &key);
         }
@@ -134,7 +149,11 @@ impl Facts {
                 // Who "he" is must be read again where the event that told it is gone.
                 let unsettled = claim.context.is_some_and(is_hidden);
                 exact &= !unsettled || is_hidden(claim.event);
-                !unsettled && !is_hidden(claim.event)
+                let kept = !unsettled && !is_hidden(claim.event);
+                if !kept {
+                    self.edges.remove(&key, claim);
+                }
+                kept
             });
             if topic.claims.is_empty() {
                 shard.remove(&key);
@@ -153,6 +172,55 @@ impl Facts {
             .range(Arc::new(first)..)
             .take_while(move |(key, _)| key.head == head)
             .map(|(key, topic)| (&**key, &**topic))
+    }
+
+    /// The facts that involve an entity in any role, by the edges that lead to it: the heaviest first, then the latest.
+    /// `called`: what the entity is called. `None` if `go_on`, which is asked before each topic, says so.
+    pub fn involving(&self, called: &[Noun], go_on: &dyn Fn() -> bool) -> Option<Vec<(EdgeRole, Fact)>> {
+        let mut found: BTreeMap<&TopicKey, Vec<(EdgeRole, Fact)>> = BTreeMap::new();
+        for noun in called {
+            for (key, topic) in self.topics(&noun.head) {
+                if noun.key.split(' ').all(|word| key.subject.split(' ').any(|own| own == word)) {
+                    let facts = Self::in_topic(key, topic).into_iter().map(|fact| (EdgeRole::Subject, fact));
+                    found.insert(key, facts.collect());
+                }
+            }
+        }
+        // Right after a restart the table of edges is not there yet, and every topic is looked at.
+        let edges = (!self.unreferred).then_some(&self.edges);
+        let subjects = edges.map(|edges| called.iter().flat_map(|noun| edges.subjects(&noun.head)).collect());
+        for (key, topic) in self.topics_of(subjects.as_ref()) {
+            if found.contains_key(key) {
+                continue;
+            }
+            if !go_on() {
+                return None;
+            }
+            let role = |fact: &Fact| {
+                let mut named = edges::entities(&key.attribute, &fact.value, fact.place.as_deref());
+                let own = named.find(|(_, other)| called.iter().any(|noun| noun.is_named_by(other)));
+                own.map(|(role, _)| role)
+            };
+            let facts = Self::in_topic(key, topic).into_iter().filter_map(|fact| Some((role(&fact)?, fact)));
+            found.insert(key, facts.collect());
+        }
+        let mut facts: Vec<(EdgeRole, Fact)> = found.into_values().flatten().collect();
+        // The sort is stable, and topics come in their order.
+        facts.sort_by_key(|(_, fact)| Reverse((fact.weight, fact.last)));
+        Some(facts)
+    }
+
+    /// The topics of subjects with these hashed heads; all topics where there are none.
+    fn topics_of<'a>(
+        &'a self,
+        subjects: Option<&'a BTreeSet<u32>>,
+    ) -> Box<dyn Iterator<Item = (&'a TopicKey, &'a FactTopic)> + 'a> {
+        let Some(subjects) = subjects else {
+            return Box::new(self.topics.iter().map(|(key, topic)| (&**key, &**topic)));
+        };
+        let shards = self.topics.shards_of(subjects.iter().map(|subject| u64::from(*subject)));
+        let topics = shards.flatten().filter(|(key, _)| subjects.contains(&edges::hashed(&key.head)));
+        Box::new(topics.map(|(key, topic)| (&**key, &**topic)))
     }
 
     /// The facts of a topic.
@@ -201,17 +269,25 @@ impl Facts {
         !self.unreferred
     }
 
-    /// Brings `by_event` up to what was restored. O(facts), once.
+    /// Brings `by_event` and `edges` up to what was restored. O(facts), once.
     pub fn refer_all(&mut self) {
         if !std::mem::take(&mut self.unreferred) {
             return;
         }
+        self.edges = EdgeTable::default();
         for (key, topic) in self.topics.clone().iter() {
             let events: BTreeSet<EventId> =
                 topic.claims().flat_map(|claim| [Some(claim.event), claim.context]).flatten().collect();
             for event in events {
                 self.refer(event, key);
             }
+            topic.claims().for_each(|claim| self.edges.add(key, claim));
         }
+    }
+
+    /// How many edges lead to what facts involve besides their subjects.
+    #[cfg(test)]
+    pub fn edges(&self) -> usize {
+        self.edges.len()
     }
 }

@@ -13,6 +13,7 @@ mod claim;
 mod context;
 #[cfg(test)]
 mod context_tests;
+mod edges;
 mod extract;
 mod fact;
 mod facts;
@@ -21,9 +22,12 @@ mod lookup;
 mod text;
 
 #[cfg(test)]
+mod edges_tests;
+#[cfg(test)]
 mod tests;
 
 pub use claim::FactKind;
+pub use edges::EdgeRole;
 pub use fact::Fact;
 
 pub(crate) use claim::TopicKey;

@@ -29,24 +29,24 @@ fn event(id: u64, seconds: i64, kind: Kind, entity: Option<&str>, text: &str) ->
     }
 }
 
-fn said(id: u64, seconds: i64, who: &str, text: &str) -> Event {
+pub(super) fn said(id: u64, seconds: i64, who: &str, text: &str) -> Event {
     event(id, seconds, Kind::Text, Some(who), text)
 }
 
 #[derive(Default)]
-struct Mind {
-    facts: Facts,
+pub(super) struct Mind {
+    pub facts: Facts,
     context: MentionContext,
 }
 
 impl Mind {
-    fn from_events(events: &[Event]) -> Self {
+    pub fn from_events(events: &[Event]) -> Self {
         let mut mind = Self::default();
         events.iter().for_each(|event| mind.learn(event));
         mind
     }
 
-    fn learn(&mut self, event: &Event) {
+    pub fn learn(&mut self, event: &Event) {
         for conclusion in conclusions(event, None, &mut self.context) {
             self.facts.add(conclusion);
         }

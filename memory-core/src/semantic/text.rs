@@ -185,6 +185,11 @@ impl Noun {
         Some(Self { head, key, shown, name })
     }
 
+    /// Whether `other` names it, maybe more precisely: "the blue mug" names a mug, and "the kitchen table" no kitchen.
+    pub fn is_named_by(&self, other: &Self) -> bool {
+        self.head == other.head && other.covers(self)
+    }
+
     /// Whether it names everything that `other` names, and maybe more precisely.
     pub fn covers(&self, other: &Self) -> bool {
         other.key.split(' ').all(|word| self.key.split(' ').any(|own| own == word))

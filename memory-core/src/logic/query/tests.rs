@@ -101,10 +101,7 @@ fn a_steps_own_words_name_that_step_alone() {
 #[test]
 fn a_part_narrows_what_a_phrase_names() {
     let tea = tea();
-    let tool = |text: &str, part| Constraints {
-        with: vec![Phrase { text: text.into(), part: Some(part) }],
-        ..Constraints::default()
-    };
+    let tool = |text: &str, part| Constraints { with: vec![Phrase::of_part(text, part)], ..Constraints::default() };
     assert!(!ways(&tea, &tool("microwave", Part::Tool)).is_empty());
     assert!(ways(&tea, &tool("microwave", Part::Object)).is_empty());
     assert!(!ways(&tea, &tool("ben", Part::Person)).is_empty());

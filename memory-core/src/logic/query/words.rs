@@ -27,12 +27,27 @@ pub struct Phrase {
     pub text: String,
     /// Only steps that the words fit in this part; any part if absent.
     pub part: Option<Part>,
+    /// Other names of the same thing, which count like the words.
+    pub also: Vec<String>,
+    /// Only steps that need the thing: of the names in its part, it has more than half of the weight of the most frequent
+    /// one. A step that was once done with a pot instead of the bowl needs no pot.
+    pub needed: bool,
 }
 
 impl Phrase {
     /// Words that may fit any part of a step.
     pub fn any(text: impl Into<String>) -> Self {
-        Self { text: text.into(), part: None }
+        Self { text: text.into(), part: None, also: Vec::new(), needed: false }
+    }
+
+    /// Words that fit one part of a step.
+    pub fn of_part(text: impl Into<String>, part: Part) -> Self {
+        Self { part: Some(part), ..Self::any(text) }
+    }
+
+    /// A thing that steps need.
+    pub fn needed(text: impl Into<String>) -> Self {
+        Self { needed: true, ..Self::any(text) }
     }
 }
 
@@ -63,12 +78,20 @@ impl Stems {
     }
 }
 
+/// A wording or a name of a step: one end of an edge from the step to a thing, a place or a person.
+struct StepField {
+    part: Part,
+    terms: Vec<TermId>,
+    /// Whether the step needs it; see [`Phrase::needed`].
+    needed: bool,
+}
+
 /// The terms of every step of a procedure.
 pub(crate) struct StepWords<'a> {
     procedure: &'a Procedure,
     stems: Stems,
-    /// Wordings and names of each step, with the part that each stands for.
-    fields: Vec<Vec<(Part, Vec<TermId>)>>,
+    /// Wordings and names of each step.
+    fields: Vec<Vec<StepField>>,
 }
 
 impl<'a> StepWords<'a> {
@@ -76,15 +99,21 @@ impl<'a> StepWords<'a> {
         let stems = Stems::new();
         let fields = procedure.steps().iter().map(|step| {
             let attributes = &step.attributes;
-            let wordings = step.wordings.iter().map(|wording| (Part::Step, wording));
-            let names = [
+            let field = |part, text: &str, needed| StepField { part, terms: stems.of(text), needed };
+            let mut fields: Vec<StepField> =
+                step.wordings.iter().map(|wording| field(Part::Step, wording, true)).collect();
+            let parts = [
                 (Part::Object, &attributes.objects),
                 (Part::Tool, &attributes.tools),
                 (Part::Place, &attributes.places),
                 (Part::Person, &attributes.persons),
             ];
-            let names = names.into_iter().flat_map(|(part, names)| names.keys().map(move |name| (part, name)));
-            wordings.chain(names).map(|(part, text)| (part, stems.of(text))).collect()
+            for (part, names) in parts {
+                // The weight of an edge is how many observations of the step named its end.
+                let heaviest = names.values().copied().max().unwrap_or(0);
+                fields.extend(names.iter().map(|(name, weight)| field(part, name, 2 * weight > heaviest)));
+            }
+            fields
         });
         let fields = fields.collect();
         Self { procedure, stems, fields }
@@ -102,10 +131,14 @@ impl<'a> StepWords<'a> {
                 return named;
             }
         }
+        let also = phrase.also.iter().map(|name| self.stems.of(name));
+        let names: Vec<Vec<TermId>> = [terms].into_iter().chain(also).collect();
+        let fits = |field: &StepField| {
+            let wanted = phrase.part.is_none_or(|part| part == field.part) && (field.needed || !phrase.needed);
+            wanted && names.iter().any(|terms| is_subset(terms, &field.terms))
+        };
         for (step, fields) in self.fields.iter().enumerate() {
-            named[step] |= fields
-                .iter()
-                .any(|(part, field)| phrase.part.is_none_or(|wanted| wanted == *part) && is_subset(&terms, field));
+            named[step] |= fields.iter().any(fits);
         }
         named
     }
@@ -120,11 +153,11 @@ impl<'a> StepWords<'a> {
             return Some(step);
         }
         let terms = self.stems.of(text);
-        let likeness = |fields: &[(Part, Vec<TermId>)]| {
-            let wordings = fields.iter().filter(|(part, _)| *part == Part::Step);
-            let dice = wordings.map(|(_, field)| {
-                let shared = terms.iter().filter(|term| field.binary_search(term).is_ok()).count();
-                2.0 * shared as f64 / (terms.len() + field.len()) as f64
+        let likeness = |fields: &[StepField]| {
+            let wordings = fields.iter().filter(|field| field.part == Part::Step);
+            let dice = wordings.map(|field| {
+                let shared = terms.iter().filter(|term| field.terms.binary_search(term).is_ok()).count();
+                2.0 * shared as f64 / (terms.len() + field.terms.len()) as f64
             });
             dice.fold(0.0, f64::max)
         };

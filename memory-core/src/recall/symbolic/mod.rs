@@ -283,7 +283,7 @@ impl<'a> Question<'a> {
         let told: Vec<world::Told> =
             world.lacking.iter().filter(|told| !asked.lacking.contains(&told.thing)).cloned().collect();
         let mut possible = constraints.clone();
-        possible.without.extend(told.iter().map(|told| Phrase::any(told.thing.clone())));
+        possible.without.extend(told.iter().map(|told| Phrase::needed(told.thing.clone())));
         let paths = |constraints: &Constraints| {
             let mut found = paths_from(subject.procedure, constraints, &subject.done, WAYS)?;
             found.paths.retain(|path| !self.has_just_begun(subject.procedure, path));
@@ -297,7 +297,8 @@ impl<'a> Question<'a> {
         let blocked: Vec<String> =
             asked.lacking.iter().cloned().chain(told.iter().map(|told| told.thing.clone())).collect();
         if asked.without.is_empty() && asked.with.is_empty() && !blocked.is_empty() {
-            let phrases = phrases(&blocked);
+            let needed = told.iter().map(|told| Phrase::needed(told.thing.clone()));
+            let phrases: Vec<Phrase> = phrases(&asked.lacking).into_iter().chain(needed).collect();
             let Ok(mut found) = stand_ins(subject.procedure, &phrases, &subject.done, WAYS) else { return Ok(None) };
             found.ways.paths.retain(|path| !self.has_just_begun(subject.procedure, path));
             let Ok(usual) = paths(&Constraints { without: Vec::new(), ..constraints }) else { return Ok(None) };
@@ -327,7 +328,8 @@ impl<'a> Question<'a> {
         let mut blocked = self.understood.lacking.clone();
         blocked.extend(world.lacking.iter().map(|told| told.thing.clone()));
         if let (Some(step), false) = (first.step, blocked.is_empty()) {
-            let phrases: Vec<Phrase> = blocked.iter().cloned().map(Phrase::any).collect();
+            let told = world.lacking.iter().map(|told| Phrase::needed(told.thing.clone()));
+            let phrases: Vec<Phrase> = self.understood.lacking.iter().cloned().map(Phrase::any).chain(told).collect();
             let Ok(found) = stand_ins(procedure, &phrases, &subject.done, WAYS) else { return Ok(None) };
             if found.blocked.contains(&step) {
                 let way = [Path { steps: vec![step], probability: first.probability, seen: 0 }];

@@ -1,7 +1,9 @@
 //! Answers to typed requests: the queries of the logic layer with their evidence as clients read it.
 
 use super::known::{Known, sender};
+use super::state::{facts_of, other_names};
 use super::world;
+use crate::ReadError;
 use crate::logic::query::{
     self, Constraints, Goals, Part, Path, Paths, Phrase, StepWords, behaviours, missing, next_steps, paths_from,
     stand_ins, things,
@@ -41,7 +43,7 @@ pub fn serve(request: &ProcedureRequest, reader: &dyn Reader) -> Result<Procedur
             check_constraints(constraints)?;
             let procedure = known.find(of)?;
             let done = steps_of(procedure, done)?;
-            let found = paths_from(procedure, constraints, &done, amount(*max));
+            let found = paths_from(procedure, &identified_all(constraints, reader), &done, amount(*max));
             Ok(ProcedureReply::Paths(ways(procedure, found.map_err(invalid)?)))
         }
         ProcedureRequest::Next { of, done, k } => {
@@ -180,6 +182,26 @@ fn ways(procedure: &Procedure, found: Paths) -> Ways {
     Ways { ways: found.paths.into_iter().map(way).collect(), complete: found.complete, guessed: found.guessed }
 }
 
+/// A phrase of a thing under all its names: `{"tool": "couch"}` means the sofa, too.
+fn identified(phrase: &Phrase, reader: &dyn Reader) -> Phrase {
+    if phrase.part == Some(Part::Step) {
+        return phrase.clone();
+    }
+    let also = other_names(&phrase.text, reader.learnt()).into_iter().map(|noun| noun.shown).collect();
+    Phrase { also, ..phrase.clone() }
+}
+
+fn identified_all(constraints: &Constraints, reader: &dyn Reader) -> Constraints {
+    let all = |phrases: &[Phrase]| phrases.iter().map(|phrase| identified(phrase, reader)).collect();
+    let pairs = constraints.before.iter();
+    Constraints {
+        without: all(&constraints.without),
+        with: all(&constraints.with),
+        before: pairs.map(|(first, second)| (identified(first, reader), identified(second, reader))).collect(),
+        max_steps: constraints.max_steps,
+    }
+}
+
 fn alternatives(
     procedure: &Procedure,
     blocked: &[String],
@@ -189,9 +211,9 @@ fn alternatives(
 ) -> Result<Alternatives, ProcedureError> {
     let told = world::about(procedure, reader)?;
     let phrases: Vec<Phrase> = if blocked.is_empty() {
-        told.lacking.iter().map(|claim| Phrase::any(claim.thing.clone())).collect()
+        told.lacking.iter().map(|claim| Phrase::needed(claim.thing.clone())).collect()
     } else {
-        blocked.iter().map(|thing| Phrase::any(thing.clone())).collect()
+        blocked.iter().map(|thing| identified(&Phrase::any(thing.clone()), reader)).collect()
     };
     let found = stand_ins(procedure, &phrases, done, max).map_err(invalid)?;
     let things: Vec<String> = phrases.into_iter().map(|phrase| phrase.text).collect();
@@ -223,7 +245,7 @@ fn detail(procedure: &Procedure, reader: &dyn Reader) -> Result<ProcedureDetail,
     let nodes = dag.nodes();
     let steps = nodes.iter().map(|(node, place)| {
         let step = place.step.and_then(|step| procedure.step(step));
-        StepDetail {
+        Ok::<_, ReadError>(StepDetail {
             id: id(*node),
             text: match step {
                 Some(step) => step.text.clone(),
@@ -235,7 +257,8 @@ fn detail(procedure: &Procedure, reader: &dyn Reader) -> Result<ProcedureDetail,
             attributes: step.map(|step| names(&step.attributes)).unwrap_or_default(),
             duration: step.and_then(crate::logic::Step::duration),
             success: procedure.success(*node),
-        }
+            facts: step.map(|step| facts_of(step, reader)).transpose()?.unwrap_or_default(),
+        })
     });
     let edges = nodes.iter().flat_map(|(from, _)| {
         dag.transitions(*from).map(|(edge, probability)| EdgeDetail {
@@ -248,7 +271,7 @@ fn detail(procedure: &Procedure, reader: &dyn Reader) -> Result<ProcedureDetail,
     let runs: Vec<&Run> = procedure.runs().collect();
     Ok(ProcedureDetail {
         summary: ProcedureSummary { evidence: sessions(&runs, reader)?, ..ProcedureSummary::of(procedure) },
-        steps: steps.collect(),
+        steps: steps.collect::<Result<_, _>>()?,
         edges: edges.collect(),
     })
 }

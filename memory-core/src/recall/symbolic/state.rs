@@ -3,10 +3,16 @@
 //! A step's thing is looked up as what it is, not by the words of a remark: "it" is what was spoken of, "Tom broke the bowl" leaves a
 //! broken bowl, and a couch that is broken is no sofa to sit on.
 
+use std::cmp::Reverse;
+
 use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::learning::Learnt;
+use crate::logic::Step;
+use crate::logic::query::Part;
+use crate::logic::requests::StepFact;
 use crate::recall::Reader;
-use crate::semantic::{Ask, FactQuestion, Noun};
-use crate::{Event, ReadError};
+use crate::semantic::{Ask, EdgeRole, Fact, FactQuestion, Noun};
+use crate::{Event, FactKind, ReadError};
 
 /// Groups of states that exclude each other, with those in which a thing is of no use.
 const USELESS: [(&str, &[&str]); 5] = [
@@ -18,6 +24,10 @@ const USELESS: [(&str, &[&str]); 5] = [
 ];
 /// The same of places. A closed cupboard can be opened; a locked room is no place to do anything.
 const LOCKED: (&str, &[&str]) = ("locked", &["locked"]);
+/// The attribute of a fact about a group of states.
+const STATE: &str = "state";
+/// Maximum number of facts of a step that are listed.
+const MOST_FACTS: usize = 32;
 /// The likeness of two names for one thing in the lexicon: the first meaning of both.
 const ONE_THING: f32 = 0.9;
 
@@ -28,22 +38,64 @@ pub(super) struct Held {
     pub useless: bool,
 }
 
+/// The other names of a thing: those that people told, and words of the same meaning.
+pub(super) fn other_names(thing: &str, learnt: Option<&Learnt>) -> Vec<Noun> {
+    let told = learnt.zip(Noun::named(thing)).map(|(learnt, subject)| learnt.also_called(&subject));
+    let synonyms = lexicon::synonyms(thing, PartOfSpeech::Noun).into_iter();
+    let synonyms = synonyms.filter(|other| lexicon::similarity(thing, other) >= ONE_THING).filter_map(Noun::named);
+    told.into_iter().flatten().chain(synonyms).collect()
+}
+
 /// The states of a thing that are in force, of each group at most one.
 pub(super) fn held(thing: &str, reader: &dyn Reader) -> Result<Vec<Held>, ReadError> {
     let (Some(learnt), Some(subject)) = (reader.learnt(), Noun::named(thing)) else { return Ok(Vec::new()) };
-    let mut called = learnt.also_called(&subject);
-    let synonyms = lexicon::synonyms(thing, PartOfSpeech::Noun).into_iter();
-    called.extend(synonyms.filter(|other| lexicon::similarity(thing, other) >= ONE_THING).filter_map(Noun::named));
+    let called = other_names(thing, Some(learnt));
     let mut found = Vec::new();
-    for (group, useless) in USELESS.into_iter().chain([LOCKED]) {
+    for (group, _) in USELESS.into_iter().chain([LOCKED]) {
         let ask = Ask::State { group, state: String::new() };
         let question = FactQuestion { ask, subject: subject.clone(), past: false, before: false };
         let facts = learnt.facts().answer(&question, None, reader.clock().now(), &called);
         for fact in facts.into_iter().flat_map(|found| found.facts) {
             // What was hidden since is not to be seen.
             let event = fact.evidence.last().map(|id| reader.event(*id)).transpose()?.flatten();
-            found.extend(event.map(|event| Held { event, useless: useless.contains(&fact.value.as_str()) }));
+            found.extend(event.map(|event| Held { event, useless: is_useless(&fact) }));
         }
     }
     Ok(found)
+}
+
+/// Whether a fact says that its subject is of no use.
+fn is_useless(fact: &Fact) -> bool {
+    let mut states = USELESS.into_iter().chain([LOCKED]).flat_map(|(_, useless)| useless);
+    fact.attribute == STATE && states.any(|state| *state == fact.value)
+}
+
+/// The facts in force about the things and places of a step, by the edges that lead from the step to them and from those to
+/// the facts; the heaviest first.
+pub(super) fn facts_of(step: &Step, reader: &dyn Reader) -> Result<Vec<StepFact>, ReadError> {
+    let Some(learnt) = reader.learnt() else { return Ok(Vec::new()) };
+    let mut linked = Vec::new();
+    let attributes = &step.attributes;
+    let parts =
+        [(Part::Object, &attributes.objects), (Part::Tool, &attributes.tools), (Part::Place, &attributes.places)];
+    for (part, names) in parts {
+        let heaviest = names.values().copied().max().unwrap_or(0);
+        for (name, observations) in names {
+            let Some(noun) = Noun::named(name) else { continue };
+            let called: Vec<Noun> = other_names(name, Some(learnt)).into_iter().chain([noun]).collect();
+            for (role, fact) in learnt.facts().involving(&called, &|| true).unwrap_or_default() {
+                let holds = fact.until.is_none_or(|until| until > reader.clock().now());
+                if role != EdgeRole::Subject || !holds || fact.kind == FactKind::Deed {
+                    continue;
+                }
+                let visible = fact.evidence.last().map(|id| reader.event(*id)).transpose()?.flatten();
+                let blocks = is_useless(&fact) && 2 * observations > heaviest;
+                let (name, observations) = (name.clone(), *observations);
+                linked.extend(visible.map(|_| StepFact { part, name, observations, fact, blocks }));
+            }
+        }
+    }
+    linked.sort_by_key(|linked| Reverse((linked.observations, linked.fact.weight)));
+    linked.truncate(MOST_FACTS);
+    Ok(linked)
 }

@@ -9,6 +9,7 @@ use super::*;
 use crate::index::{CompressedIndex, Document, Index, IndexOptions, Search};
 use crate::learning::Learnt;
 use crate::lesson::Lesson;
+use crate::logic::query::Part;
 use crate::logic::{Action, LogicOptions, Procedures};
 use crate::ports::TextEmbedder;
 use crate::{
@@ -262,6 +263,78 @@ fn a_fact_in_force_blocks_the_step_that_needs_the_thing_whatever_its_words() {
     assert_eq!(blocked(&["The couch is faulty."]), ["lie down"], "one thing of two names");
     assert_eq!(blocked(&["Jack broke the bowl.", "I fixed the bowl."]), [""; 0], "only the fact in force counts");
     assert_eq!(blocked(&["Jack broke the window."]), [""; 0]);
+}
+
+#[test]
+fn what_is_broken_blocks_only_the_steps_that_need_it() {
+    let mut kitchen = Kitchen::usual();
+    let with = |tool| [("chop the fruits", "knife"), ("mix the fruits", tool), ("serve the salad", "spoon")];
+    kitchen.session("f3", "19T19:00:00", "Ben", Some("make fruit salad"), &with("pot"));
+    kitchen.tell(Kind::Text, at("20T11:55:00"), Some("Anna"), "Tom broke the pot.", &[]);
+    kitchen.learn();
+    let request = |blocked: &[&str]| ProcedureRequest::Alternatives {
+        of: WhichProcedure::of_goal("fruit salad"),
+        blocked: blocked.iter().map(|thing| (*thing).to_owned()).collect(),
+        done: Vec::new(),
+        max: 5,
+    };
+    let blocked = |kitchen: &Kitchen, things: &[&str]| {
+        let ProcedureReply::Alternatives(found) = kitchen.serve(&request(things)) else { panic!("alternatives") };
+        found.blocked
+    };
+    assert_eq!(blocked(&kitchen, &[]), [""; 0], "two of three mixed in the bowl");
+    assert_eq!(blocked(&kitchen, &["pot"]), ["mix the fruits"], "who asks without the pot is told what used it");
+    for (number, day) in ["19T20:00:00", "19T21:00:00"].into_iter().enumerate() {
+        kitchen.session(&format!("g{number}"), day, "Ben", Some("make fruit salad"), &with("pot"));
+    }
+    assert_eq!(blocked(&kitchen, &[]), ["mix the fruits"], "the edge to the pot has grown as heavy");
+}
+
+#[test]
+fn a_thing_is_meant_under_all_its_names() {
+    let mut kitchen = Kitchen::usual();
+    kitchen.session("sit", "18T20:00:00", "Ben", Some("have a rest"), &[("lie down", "sofa"), ("sleep", "")]);
+    let paths = |part| {
+        let without = vec![Phrase::of_part("couch", part)];
+        let constraints = Constraints { without, ..Constraints::default() };
+        let of = WhichProcedure::of_goal("have a rest");
+        let ProcedureReply::Paths(found) =
+            kitchen.serve(&ProcedureRequest::Paths { of, constraints, done: Vec::new(), max: 5 })
+        else {
+            panic!("paths")
+        };
+        found.ways.len()
+    };
+    assert_eq!(paths(Part::Tool), 0, "the couch is the sofa");
+    assert_eq!(paths(Part::Object), 1, "and nothing that was lain down on another part");
+}
+
+#[test]
+fn steps_lead_to_the_facts_about_their_things() {
+    let mut kitchen = Kitchen::usual();
+    for (minute, text) in
+        [(50, "The bowl is on the shelf."), (52, "The bowl is on the shelf."), (55, "Tom broke the bowl.")]
+    {
+        kitchen.tell(Kind::Text, at(&format!("20T11:{minute}:00")), Some("Anna"), text, &[]);
+    }
+    kitchen.learn();
+    let get = ProcedureRequest::Get(WhichProcedure::of_goal("fruit salad"));
+    let ProcedureReply::Procedure(found) = kitchen.serve(&get) else { panic!("a procedure") };
+    let linked: Vec<_> =
+        found.steps.iter().flat_map(|step| step.facts.iter().map(|linked| (&*step.text, linked))).collect();
+    let told: Vec<_> = linked
+        .iter()
+        .map(|(step, linked)| {
+            (*step, &*linked.name, linked.observations, &*linked.fact.value, linked.fact.weight, linked.blocks)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [("mix the fruits", "bowl", 2, "on the shelf", 2, false), ("mix the fruits", "bowl", 2, "broken", 1, true)]
+    );
+    kitchen.events.retain(|event| event.text != "Tom broke the bowl.");
+    let ProcedureReply::Procedure(found) = kitchen.serve(&get) else { panic!("a procedure") };
+    assert_eq!(found.steps.iter().map(|step| step.facts.len()).sum::<usize>(), 1, "what was hidden is not shown");
 }
 
 #[test]

@@ -69,7 +69,11 @@ pub(super) fn about(procedure: &Procedure, reader: &dyn Reader) -> Result<World,
     for event in remarks {
         for claim in claims(&sentence(&event)) {
             let (Claim::Lacking(thing) | Claim::Restored(thing) | Claim::Offer(thing)) = &claim;
-            if !words.named_by(&Phrase::any(thing.clone())).contains(&true) {
+            let named = match claim {
+                Claim::Lacking(_) => Phrase::needed(thing.clone()),
+                Claim::Restored(_) | Claim::Offer(_) => Phrase::any(thing.clone()),
+            };
+            if !words.named_by(&named).contains(&true) {
                 continue;
             }
             let terms = stems.of(thing);
@@ -83,6 +87,9 @@ pub(super) fn about(procedure: &Procedure, reader: &dyn Reader) -> Result<World,
     }
     for thing in things_of(procedure) {
         for Held { event, useless } in held(thing, reader)? {
+            if useless && !words.named_by(&Phrase::needed(thing)).contains(&true) {
+                continue;
+            }
             let terms = stems.of(thing);
             let told = Told { thing: thing.to_owned(), event: event.clone(), terms: terms.clone() };
             said.push((terms, event, useless.then_some(told)));
