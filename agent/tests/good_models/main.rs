@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)] // Tests fail by panicking.
 
 mod pulling;
+mod seeing;
 
 use std::fs;
 use std::path::{Path, PathBuf};
