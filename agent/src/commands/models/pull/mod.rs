@@ -30,8 +30,11 @@ pub fn run(args: &PullArgs, config: &ModelsConfig, output: Output) -> Result<Exi
     let directory = directory(args.dir.as_ref(), &models)?;
     let chosen = chosen(args, models.catalogue());
     let mut pull = Pull { args, output, rows: Vec::new(), missing: 0 };
-    let (runnable, others): (Vec<&ModelEntry>, Vec<&ModelEntry>) =
+    let (mut runnable, others): (Vec<&ModelEntry>, Vec<&ModelEntry>) =
         chosen.into_iter().partition(|model| args.profile.is_none() || runs(model).is_ok());
+    // Where this program cannot run a profile's model, the one that fills the role now is better than none.
+    let instead = others.iter().filter_map(|model| models.catalogue().model(model.role));
+    runnable.extend(instead.filter(|model| runs(model).is_ok()));
     let runtime = runtime_files(&models);
     let all: Vec<WantedFile<'_>> = runnable.iter().copied().flat_map(model_files).collect();
     // The size tells a whole file from none; the store checks the rest.
