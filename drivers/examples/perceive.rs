@@ -54,7 +54,15 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let Ok(catalogue) = Catalogue::load(None) else { return ExitCode::FAILURE };
-    let Ok(encoders) = Encoders::load(InstalledModels::new(catalogue, None, None), EncoderOptions::default()) else {
+    // As in the program, a model that was added fills its role.
+    let models = match InstalledModels::with_added(catalogue, None, None, &[]) {
+        Ok(models) => models,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let Ok(encoders) = Encoders::load(models, EncoderOptions::default()) else {
         return ExitCode::FAILURE;
     };
     encoders.wait_ready();

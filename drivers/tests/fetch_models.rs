@@ -151,3 +151,21 @@ fn another_build_that_the_catalogue_names_is_taken_from_the_mirror_and_stays() {
     }
     assert_eq!(fs::read(place.path("models/tiny.onnx")).unwrap(), b"hello");
 }
+
+#[test]
+fn models_of_other_profiles_are_left_to_engram_models_pull() {
+    let place = FetchFolder::new(GRAPH);
+    fs::write(place.path("mirror/any"), GRAPH).unwrap();
+    let catalogue = fs::read_to_string(place.path("models.toml")).unwrap();
+    for (line, files) in
+        [("profiles = [\"good\"]", "0 of 0 files"), ("profiles = [\"default\", \"good\"]", "1 of 1 files")]
+    {
+        fs::write(
+            place.path("models.toml"),
+            catalogue.replace("licence = \"CC0\"", &format!("licence = \"CC0\"\n{line}")),
+        )
+        .unwrap();
+        let Some(output) = place.fetch(&["--strict"]) else { return };
+        assert!(said(&output).contains(files), "{line}: {}", said(&output));
+    }
+}

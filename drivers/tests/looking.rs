@@ -13,8 +13,8 @@ use drivers::archive::{
 };
 use drivers::capture::{SourceHandle, SourceKind, SourceSpec};
 use drivers::encoders::{
-    ClipViewer, Detection, Encoder, EncoderError, Encoders, Face, Filled, NumberedPictures, Picture, ReadText,
-    SpeechRecogniser, SpokenWord, ViewedClip, WrittenLine,
+    ClipViewer, Detection, Encoder, EncoderError, Encoders, Face, Filled, NumberedPictures, ObjectDetector, Picture,
+    ReadText, SpeechRecogniser, SpokenWord, ViewedClip, WrittenLine,
 };
 use drivers::looking::{Labels, Looking, Recordings};
 use drivers::perception::Pace;
@@ -196,6 +196,8 @@ fn chunks_that_are_written_are_read_by_two_at_once_across_their_borders() {
 
 /// Sees a lamp where it is light, and counts what it was shown.
 struct Lamps(Mutex<Vec<(u32, u32)>>);
+
+impl ObjectDetector for Lamps {}
 
 impl Encoder<Picture<'_>, Vec<Detection>> for Lamps {
     fn model(&self) -> &str {

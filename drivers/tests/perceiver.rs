@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drivers::capture::{AudioBlock, Frame, MediaConsumer, Subtitle};
-use drivers::encoders::{Detection, Encoder, EncoderError, Encoders, Filled, Picture};
+use drivers::encoders::{Detection, Encoder, EncoderError, Encoders, Filled, ObjectDetector, Picture};
 use drivers::perception::{Perceiver, PerceiverConfig};
 use memory_core::ports::PerceptionSink;
 use memory_core::segment::SegmenterConfig;
@@ -24,6 +24,8 @@ const QUIET: f32 = 0.001;
 
 /// Sees a dog in a bright picture, a person and a cup in a dark one, and fails on a black one.
 struct Brightness;
+
+impl ObjectDetector for Brightness {}
 
 impl Encoder<Picture<'_>, Vec<Detection>> for Brightness {
     fn model(&self) -> &str {

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use drivers::encoders::{
-    CtcTextReader, DbTextDetector, Encoder, ImageEncoder, JointEncoder, OnnxRuntime, Picture, SpeakerEncoder,
-    VectorEncoder, try_model,
+    CtcTextReader, DbTextDetector, Encoder, ImageEncoder, JointEncoder, OnnxRuntime, Picture, SentenceEncoder,
+    SpeakerEncoder, VectorEncoder, YoloX, load_detector, try_model,
 };
 use drivers::models::{
-    Availability, Catalogue, ElementType, InstalledModel, InstalledModels, ModelEntry, Part, Role, TensorSpec,
+    Availability, Catalogue, ElementType, InstalledModel, InstalledModels, ModelEntry, Part, Profile, Role, TensorSpec,
 };
+use memory_core::ports::TextEmbedder;
 
 fn tiny(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny").join(name)
@@ -31,6 +32,13 @@ fn runtime() -> Option<OnnxRuntime> {
 /// The catalogue's entry of a role with the tiny files in place of its own.
 fn model(role: Role, files: &[(Part, &str)]) -> InstalledModel {
     let entry = Catalogue::load(None).unwrap().model(role).unwrap().clone();
+    InstalledModel { entry, files: files.iter().map(|(part, name)| (*part, tiny(name))).collect() }
+}
+
+/// The same of the profile `good`.
+fn good(role: Role, files: &[(Part, &str)]) -> InstalledModel {
+    let catalogue = Catalogue::load(None).unwrap();
+    let entry = (*catalogue.of_profile(Profile::Good).iter().find(|model| model.role == role).unwrap()).clone();
     InstalledModel { entry, files: files.iter().map(|(part, name)| (*part, tiny(name))).collect() }
 }
 
@@ -122,6 +130,72 @@ fn a_word_and_a_picture_of_it_lie_together() {
     assert!(cosine(&words[1], &blue) > cosine(&words[1], &red) + 0.5);
     assert_eq!(encoder.text().space(), encoder.space(), "one space");
     assert!(try_model(&joint(), Some(&runtime)).is_ok());
+}
+
+#[test]
+fn clips_words_are_byte_pairs_and_its_pictures_the_middle_square() {
+    let Some(runtime) = runtime() else { return };
+    let files = [
+        (Part::Graph, "clip_image.onnx"),
+        (Part::TextGraph, "clip_text.onnx"),
+        (Part::Tokenizer, "clip_tokenizer.json"),
+    ];
+    let installed = good(Role::JointImageText, &files);
+    let encoder = JointEncoder::load(&installed, &runtime, 1).unwrap();
+    // A short and a long text in one batch: the padding of the short one says nothing.
+    let long = format!("a picture of nothing but {} and a Kingfisher!", "more ".repeat(100));
+    let words = encoder.text().embed(&["  RED  ", "kingfisher", &long]).unwrap();
+    assert!(words[0][0] > 0.999 && words[1][2] > 0.999, "{:?} {:?}", &words[0][..3], &words[1][..3]);
+    assert!(words[2][2] < 0.9, "what lies beyond 77 tokens is not read");
+    // Green in the middle of red: only the middle is seen.
+    let rgb: Vec<u8> = (0..640 * 360)
+        .flat_map(|at| if (150..490).contains(&(at % 640)) { [0, 200, 0] } else { [200, 0, 0] })
+        .collect();
+    let seen = encoder.encode(&Picture { width: 640, height: 360, rgb: &rgb }).unwrap();
+    assert!(seen[1] > 0.98, "{:?}", &seen[..3]);
+    assert_eq!((encoder.dimensions(), encoder.text().dimensions()), (512, 512));
+    assert!(try_model(&installed, Some(&runtime)).unwrap()[0].contains("512 numbers"));
+}
+
+#[test]
+fn a_sentence_is_the_vector_of_its_first_token() {
+    let Some(runtime) = runtime() else { return };
+    let files = [(Part::Graph, "sentence.onnx"), (Part::Tokenizer, "sentence_tokenizer.json")];
+    let installed = good(Role::TextEmbedding, &files);
+    let encoder = SentenceEncoder::load(&installed, &runtime, 1).unwrap();
+    let vectors = encoder.embed(&["A dog barks.", "Shares fell on Monday."]).unwrap();
+    assert!(vectors[0][0] > 0.9 && vectors[1][1] > 0.9, "{:?} {:?}", &vectors[0][..3], &vectors[1][..3]);
+    assert!(vectors.iter().all(|vector| (cosine(vector, vector) - 1.0).abs() < 1e-5));
+    assert_eq!(try_model(&installed, Some(&runtime)).unwrap().len(), 1);
+    // Without the word on how tokens become one text, it is not run.
+    let mut wordless = installed.clone();
+    wordless.entry.pooling = None;
+    assert!(try_model(&wordless, Some(&runtime)).unwrap_err().contains("`pooling`"));
+}
+
+#[test]
+fn a_detector_with_rows_of_boxes_is_read_as_yolox() {
+    let Some(runtime) = runtime() else { return };
+    let installed = good(Role::Objects, &[(Part::Graph, "yolox.onnx")]);
+    // Half as high as wide; a red and a blue square of one cell each.
+    let mut rgb = filled([0, 0, 0], 416, 208);
+    for (left, top, colour) in [(64, 32, [255, 0, 0]), (320, 128, [0, 0, 255])] {
+        for y in top..top + 32 {
+            (left..left + 32).for_each(|x| rgb[(y * 416 + x) * 3..][..3].copy_from_slice(&colour));
+        }
+    }
+    let detector = load_detector(&installed, &runtime, 1).unwrap();
+    let found = detector.encode(&Picture { width: 416, height: 208, rgb: &rgb }).unwrap();
+    assert_eq!(found.iter().map(|one| &*one.label).collect::<Vec<_>>(), ["person", "car"]);
+    for (one, [left, top]) in found.iter().zip([[64.0, 32.0], [320.0, 128.0]]) {
+        let place = [left / 416.0, top / 208.0, (left + 32.0) / 416.0, (top + 32.0) / 208.0];
+        assert!(one.bounds.iter().zip(place).all(|(edge, wanted)| (edge - wanted).abs() < 1e-5), "{one:?}");
+    }
+    assert!(detector.certainty().steady("kite") > detector.certainty().steady("person"));
+    assert_eq!(try_model(&installed, Some(&runtime)).unwrap().len(), 1);
+    // Another network does not take its place.
+    let wrong = good(Role::Objects, &[(Part::Graph, "joint_image.onnx")]);
+    assert!(YoloX::load(&wrong, &runtime, 1).err().unwrap().to_string().contains("pixel_values"));
 }
 
 #[test]

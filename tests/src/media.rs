@@ -66,6 +66,27 @@ pub fn audio_only() -> Result<PathBuf> {
     )
 }
 
+/// Scenes of one colour each, `seconds` long, without sound, as Matroska; colours are `0xRRGGBB`.
+///
+/// # Errors
+/// If GStreamer is absent or fails.
+pub fn colours(name: &str, colours: &[u32], seconds: u32) -> Result<PathBuf> {
+    let frames = 15 * seconds;
+    let scene = |colour: &u32| {
+        format!(
+            " videotestsrc num-buffers={frames} pattern=solid-color foreground-color={} ! {PICTURE} ! c.",
+            0xff00_0000 | colour
+        )
+    };
+    let scenes: String = colours.iter().map(scene).collect();
+    launch(
+        &format!("{name}.mkv"),
+        &format!(
+            "matroskamux name=m ! filesink location=OUT concat name=c ! queue ! vp8enc deadline=1 cpu-used=8 ! m.{scenes}"
+        ),
+    )
+}
+
 /// An MP4 that was cut off in the middle: its index, which a recorder writes last, is missing.
 ///
 /// # Errors

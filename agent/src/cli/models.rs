@@ -53,6 +53,12 @@ pub struct PullArgs {
     /// Only these roles, such as `"face embedding"`. Default: the default profile.
     #[arg(value_name = "ROLE")]
     pub roles: Vec<String>,
+    /// The profile: `default`, or `good` for larger models, which then fill their roles. With roles, only these of it.
+    #[arg(long, value_name = "NAME", value_parser = ["default", "good"])]
+    pub profile: Option<String>,
+    /// Accept this file although the catalogue does not know its sha256; repeat it for each file.
+    #[arg(long, value_name = "SHA256")]
+    pub accept: Vec<String>,
     /// A folder that holds the files under any names; they are found by their sha256.
     #[arg(long, value_name = "DIR", env = "ENGRAM_MODEL_MIRROR")]
     pub mirror: Option<PathBuf>,

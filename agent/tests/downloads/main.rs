@@ -390,7 +390,9 @@ fn the_default_profile_comes_from_the_addresses_that_the_catalogue_names() {
     for model in parsed["model"].as_array().unwrap() {
         let addresses = addresses(model);
         // What comes as a package comes through pip, which has a network of its own.
-        if addresses.is_empty() || model["default"] == Value::Bool(false) {
+        let of_another =
+            model["profiles"].as_array().is_some_and(|profiles| !profiles.contains(&Value::from("default")));
+        if addresses.is_empty() || of_another {
             continue;
         }
         roles.push(model["role"].as_str().unwrap());

@@ -37,8 +37,8 @@ impl JointEncoder {
         text.files.insert(Part::Graph, graph);
         (text.entry.inputs, text.entry.outputs) =
             (std::mem::take(&mut text.entry.text_inputs), std::mem::take(&mut text.entry.text_outputs));
-        if text.entry.inputs.len() != 2 || text.entry.outputs.len() != 1 {
-            return Err(lacks("two `text_inputs` (tokens and mask) and one of `text_outputs`"));
+        if text.entry.inputs.is_empty() || text.entry.outputs.len() != 1 {
+            return Err(lacks("`text_inputs` (tokens, and the mask if there is one) and one of `text_outputs`"));
         }
         Ok(text)
     }

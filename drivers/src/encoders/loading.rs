@@ -9,8 +9,8 @@ use super::tensorrt::TensorRt;
 #[cfg(feature = "tensorrt")]
 use super::warming::{Awaited, Warming};
 use super::{
-    Backend, CtcTextReader, DbTextDetector, EncoderError, EncoderOptions, FastestDet, ImageClassifier, ImageEncoder,
-    JointEncoder, OnnxRuntime, OnnxWhisper, SentenceEncoder, SileroVad, SpeakerEncoder, SpectralVoice, Yamnet, YuNet,
+    Backend, CtcTextReader, DbTextDetector, EncoderError, EncoderOptions, ImageClassifier, ImageEncoder, JointEncoder,
+    OnnxRuntime, OnnxWhisper, SentenceEncoder, SileroVad, SpeakerEncoder, SpectralVoice, Yamnet, YuNet, load_detector,
     speech, trials,
 };
 use crate::models::{Availability, InstalledModel, InstalledModels, ModelEntry, Role};
@@ -229,7 +229,10 @@ fn succeed(successor: &Successor, loading: &Loading) {
 const BUILTIN: &str = "builtin";
 
 /// Whether this program can run a model at all.
-pub(super) fn runs(entry: &ModelEntry) -> Result<(), String> {
+///
+/// # Errors
+/// The text says what it takes.
+pub fn runs(entry: &ModelEntry) -> Result<(), String> {
     if entry.runtime == speech::WHISPER { speech::available() } else { Ok(()) }
 }
 
@@ -284,7 +287,7 @@ fn load_role(
             Box::new(move |filled| filled.text_embedding = Some(encoder))
         }
         Role::Objects => {
-            let encoder = Arc::new(FastestDet::load(installed, backend, one)?);
+            let encoder = load_detector(installed, backend, one)?;
             Box::new(move |filled| filled.objects = Some(encoder))
         }
         Role::VoiceActivity => {

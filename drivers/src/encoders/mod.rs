@@ -10,6 +10,7 @@
 mod acceleration;
 mod backend;
 mod captions;
+mod certainty;
 mod encoder;
 mod faces;
 mod ffi;
@@ -32,16 +33,18 @@ mod voices;
 #[cfg(feature = "tensorrt")]
 mod warming;
 mod writing;
+mod yolox;
 
 pub use acceleration::{Accelerator, Road};
 pub use backend::{Backend, BackendError, Graph, GraphTensors, Tensor, TensorView};
 pub use captions::{Captioner, ClipViewer, NumberedPictures, ViewedClip};
+pub use certainty::Certainty;
 pub use encoder::{Encoder, EncoderError};
 pub(crate) use faces::{ALIGNED_SIDE, aligned};
 pub use faces::{Face, FaceDetector, YuNet};
 pub use joint::JointEncoder;
-pub use loading::try_model;
-pub use objects::{Detection, FastestDet, ObjectDetector};
+pub use loading::{runs, try_model};
+pub use objects::{Detection, FastestDet, ObjectDetector, load_detector};
 pub use onnxruntime::{LibraryError, OnnxRuntime, Provider};
 pub use picture::Picture;
 pub(crate) use picture::overlap;
@@ -61,3 +64,4 @@ pub use voice_activity::{
 pub use voices::{SpeakerEncoder, SpectralVoice, VoiceEmbedder, VoiceThresholds};
 pub(crate) use writing::cut_out;
 pub use writing::{CtcTextReader, DbTextDetector, ReadText, TextDetector, TextReader, WrittenLine};
+pub use yolox::YoloX;

@@ -8,7 +8,7 @@ use ndarray::{Array4, ArrayD};
 use parking_lot::Mutex;
 
 use super::picture::overlap;
-use super::{Backend, Encoder, EncoderError, Graph, Picture, TensorView};
+use super::{Backend, Certainty, Encoder, EncoderError, Graph, Picture, TensorView, YoloX};
 use crate::models::InstalledModel;
 
 /// One thing in a picture.
@@ -23,9 +23,48 @@ pub struct Detection {
 }
 
 /// Finds things in pictures, best first.
-pub trait ObjectDetector: for<'a> Encoder<Picture<'a>, Vec<Detection>> {}
+pub trait ObjectDetector: for<'a> Encoder<Picture<'a>, Vec<Detection>> {
+    /// How sure it must be of a thing before the thing counts.
+    fn certainty(&self) -> Certainty {
+        Certainty::default()
+    }
+}
 
-impl<E> ObjectDetector for E where E: for<'a> Encoder<Picture<'a>, Vec<Detection>> {}
+/// A box before the weaker ones of one thing are dropped: number of its class, score, and its edges as parts of the picture.
+pub(super) type Candidate = (usize, f32, [f32; 4]);
+
+/// Loads the detector that has the head of the graph: rows of boxes are those of [`YoloX`], a grid is that of [`FastestDet`].
+///
+/// # Errors
+/// If it cannot be loaded, or the entry's shapes, labels and parameters do not fit each other.
+pub fn load_detector(
+    installed: &InstalledModel,
+    backend: &dyn Backend,
+    threads: usize,
+) -> Result<Arc<dyn ObjectDetector>, EncoderError> {
+    match installed.entry.outputs.first().map(|output| output.shape.len()) {
+        Some(3) => Ok(Arc::new(YoloX::load(installed, backend, threads)?)),
+        _ => Ok(Arc::new(FastestDet::load(installed, backend, threads)?)),
+    }
+}
+
+/// The boxes that no better one overlaps by more than this, best first. Across classes, as the models' authors do: two names
+/// for one box are one thing.
+pub(super) fn keep_best(mut found: Vec<Candidate>, most: f32, labels: &[Arc<str>]) -> Vec<Detection> {
+    found.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut kept: Vec<Candidate> = Vec::new();
+    for candidate in found {
+        if kept.iter().all(|other| overlap(&other.2, &candidate.2) <= most) {
+            kept.push(candidate);
+        }
+    }
+    let detection = |(class, score, edges): Candidate| Detection {
+        label: Arc::clone(&labels[class]),
+        score,
+        bounds: edges.map(|edge| edge.clamp(0.0, 1.0)),
+    };
+    kept.into_iter().map(detection).collect()
+}
 
 /// FastestDet and models with its head: per cell of a grid one objectness, one box and one score per class.
 pub struct FastestDet {
@@ -34,6 +73,13 @@ pub struct FastestDet {
     labels: Vec<Arc<str>>,
     score: f32,
     overlap: f32,
+    certainty: Certainty,
+}
+
+impl ObjectDetector for FastestDet {
+    fn certainty(&self) -> Certainty {
+        self.certainty.clone()
+    }
 }
 
 /// Buffers of a run; kept, so that a frame allocates nothing but its detections.
@@ -76,6 +122,7 @@ impl FastestDet {
             labels: entry.labels.iter().map(|label| Arc::from(label.as_str())).collect(),
             score: entry.parameter("score").map_err(EncoderError::Entry)?,
             overlap: entry.parameter("nms").map_err(EncoderError::Entry)?,
+            certainty: Certainty::from_entry(entry)?,
         })
     }
 }
@@ -123,7 +170,7 @@ impl FastestDet {
         if channels != 5 + self.labels.len() {
             return Err(EncoderError::output(&self.model, format!("{channels} channels")));
         }
-        let mut found: Vec<(usize, f32, [f32; 4])> = Vec::new();
+        let mut found: Vec<Candidate> = Vec::new();
         for row in 0..rows {
             for column in 0..columns {
                 let at = |channel: usize| output[[0, channel, row, column]];
@@ -145,22 +192,7 @@ impl FastestDet {
                 }
             }
         }
-        found.sort_by(|a, b| b.1.total_cmp(&a.1));
-        // Across classes, as the model's authors do: two names for one box are one thing.
-        let mut kept: Vec<(usize, f32, [f32; 4])> = Vec::new();
-        for candidate in found {
-            if kept.iter().all(|other| overlap(&other.2, &candidate.2) <= self.overlap) {
-                kept.push(candidate);
-            }
-        }
-        Ok(kept
-            .into_iter()
-            .map(|(class, score, edges)| Detection {
-                label: Arc::clone(&self.labels[class]),
-                score,
-                bounds: edges.map(|edge| edge.clamp(0.0, 1.0)),
-            })
-            .collect())
+        Ok(keep_best(found, self.overlap, &self.labels))
     }
 }
 
@@ -195,7 +227,8 @@ mod tests {
             input: Array4::zeros((1, 3, 8, 8)),
         };
         let labels = vec![Arc::from("cat"), Arc::from("dog")];
-        FastestDet { inner: Mutex::new(inner), model: "canned".into(), labels, score: 0.55, overlap: 0.45 }
+        let certainty = Certainty::default();
+        FastestDet { inner: Mutex::new(inner), model: "canned".into(), labels, score: 0.55, overlap: 0.45, certainty }
     }
 
     fn detect(cells: &[(usize, usize, f32, f32, [f32; 2])]) -> Vec<Detection> {

@@ -5,7 +5,7 @@ use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer
 use ndarray::{Array4, ArrayD};
 
 use super::{EncoderError, TensorView};
-use crate::models::{ElementType, ModelEntry};
+use crate::models::{ElementType, Fit, ModelEntry};
 
 /// A picture, packed RGB.
 #[derive(Debug, Clone, Copy)]
@@ -26,15 +26,6 @@ impl Picture<'_> {
     }
 }
 
-/// How a picture is brought to a model's size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fit {
-    /// Width and height each on their own.
-    Stretch,
-    /// Scale both sides by one factor; black to the right and below.
-    Pad,
-}
-
 /// Which channel comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Channels {
@@ -50,6 +41,8 @@ pub(super) struct PictureTensor {
     size: (u32, u32),
     fit: Fit,
     channels: Channels,
+    /// Value of all three channels where a padded picture is not.
+    padding: u8,
     values: Values,
 }
 
@@ -103,8 +96,14 @@ impl PictureTensor {
             size,
             fit,
             channels,
+            padding: 0,
             values,
         })
+    }
+
+    /// Fills what a padded picture leaves with this grey instead of black.
+    pub fn padded_with(self, padding: u8) -> Self {
+        Self { padding, ..self }
     }
 
     /// Fills the tensor with a picture and says by how much it was scaled.
@@ -119,14 +118,23 @@ impl PictureTensor {
             return Err(refuse("a picture without pixels".to_owned()));
         }
         let (width, height) = match self.fit {
-            Fit::Stretch => self.size,
+            Fit::Stretch | Fit::Crop => self.size,
             Fit::Pad => fitted((picture.width, picture.height), self.size),
         };
         if (self.resized.width(), self.resized.height()) != (width, height) {
             self.resized = Image::new(width, height, PixelType::U8x3);
         }
         // Four neighbours, as the models were trained with, and not an average over the area.
-        let options = ResizeOptions::new().resize_alg(ResizeAlg::Interpolation(FilterType::Bilinear));
+        let options = match self.fit {
+            Fit::Stretch | Fit::Pad => ResizeOptions::new().resize_alg(ResizeAlg::Interpolation(FilterType::Bilinear)),
+            // Those that crop were trained with cubic averages.
+            Fit::Crop => {
+                let (left, top, across, down) = middle((picture.width, picture.height), self.size);
+                ResizeOptions::new()
+                    .resize_alg(ResizeAlg::Convolution(FilterType::CatmullRom))
+                    .crop(left, top, across, down)
+            }
+        };
         self.resizer
             .resize(&view, &mut self.resized, &options)
             .map_err(|error| EncoderError::input(&self.model, error))?;
@@ -137,7 +145,7 @@ impl PictureTensor {
         match &mut self.values {
             Values::Bytes(tensor) => {
                 let bytes = tensor.as_slice_mut().expect("a new array is contiguous");
-                bytes.fill(0);
+                bytes.fill(self.padding);
                 for (from, to) in rgb.chunks_exact(row * 3).zip(bytes.chunks_exact_mut(across * 3)) {
                     to[..row * 3].copy_from_slice(from);
                     if swap {
@@ -153,7 +161,7 @@ impl PictureTensor {
                     let (mean, factor) = (mean[channel], 1.0 / deviation[channel]);
                     let value = |byte: u8| (f32::from(byte) / 255.0 - mean) * factor;
                     if (row, rows) != (across, plane.len() / across) {
-                        plane.fill(value(0));
+                        plane.fill(value(self.padding));
                     }
                     for (pixels, to) in rgb.chunks_exact(row * 3).zip(plane.chunks_exact_mut(across)) {
                         for (pixel, to) in pixels.chunks_exact(3).zip(to) {
@@ -163,7 +171,16 @@ impl PictureTensor {
                 }
             }
         }
-        Ok(Scale { across: width as f32 / picture.width as f32, down: height as f32 / picture.height as f32 })
+        let (width, height) = match self.fit {
+            Fit::Stretch | Fit::Pad => (width as f32, height as f32),
+            // By one factor, and only the middle of the picture is there.
+            Fit::Crop => {
+                let (_, _, across, down) = middle((picture.width, picture.height), self.size);
+                let larger = |room: u32, part: f64, whole: u32| f64::from(room) / part * f64::from(whole);
+                (larger(width, across, picture.width) as f32, larger(height, down, picture.height) as f32)
+            }
+        };
+        Ok(Scale { across: width / picture.width as f32, down: height / picture.height as f32 })
     }
 
     /// Returns the input that was filled last.
@@ -180,6 +197,14 @@ fn fitted((width, height): (u32, u32), room: (u32, u32)) -> (u32, u32) {
     let factor = (f64::from(room.0) / f64::from(width)).min(f64::from(room.1) / f64::from(height));
     let side = |length: u32, most: u32| ((f64::from(length) * factor).round() as u32).clamp(1, most);
     (side(width, room.0), side(height, room.1))
+}
+
+/// The largest part of the shape of `room` in the middle of a picture: left, top, width and height in its pixels.
+fn middle((width, height): (u32, u32), room: (u32, u32)) -> (f64, f64, f64, f64) {
+    let (width, height) = (f64::from(width), f64::from(height));
+    let factor = (width / f64::from(room.0)).min(height / f64::from(room.1));
+    let (across, down) = ((f64::from(room.0) * factor).min(width), (f64::from(room.1) * factor).min(height));
+    ((width - across) / 2.0, (height - down) / 2.0, across, down)
 }
 
 /// Intersection over union of two boxes, each left, top, right, bottom.
@@ -238,9 +263,35 @@ mod tests {
     }
 
     #[test]
+    fn a_cropped_picture_is_its_middle_in_its_own_shape() {
+        // Red, green and blue side by side, each a square.
+        let row: Vec<u8> = [[255, 0, 0], [0, 255, 0], [0, 0, 255]].iter().flat_map(|pixel| pixel.repeat(32)).collect();
+        let rgb = row.repeat(32);
+        let mut tensor =
+            PictureTensor::new(&entry(ElementType::F32, &[1, 3, 16, 16]), Fit::Crop, Channels::Rgb).unwrap();
+        let scale = tensor.fill(&Picture { width: 96, height: 32, rgb: &rgb }).unwrap();
+        assert_eq!(scale, Scale { across: 0.5, down: 0.5 });
+        let TensorView::F32(view) = tensor.view() else { panic!("numbers") };
+        // At the edges, the neighbours shine in as they do where the whole picture is resized before it is cut.
+        for (x, y) in [(2, 0), (13, 0), (2, 15), (13, 15), (8, 8)] {
+            let seen = [0, 1, 2].map(|channel| view[[0, channel, y, x]]);
+            assert!(seen[1] > 0.99 && seen[0] < 0.01 && seen[2] < 0.01, "{x}, {y}: {seen:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_padded_picture_leaves_has_the_grey_that_the_model_knows() {
+        let numbers = entry(ElementType::F32, &[1, 3, 4, 4]);
+        let mut tensor = PictureTensor::new(&numbers, Fit::Pad, Channels::Bgr).unwrap().padded_with(51);
+        tensor.fill(&Picture { width: 8, height: 4, rgb: &filled(8, 4, [255; 3]) }).unwrap();
+        let TensorView::F32(view) = tensor.view() else { panic!("numbers") };
+        assert_eq!((view[[0, 0, 0, 0]], view[[0, 0, 3, 3]]), (1.0, 0.2));
+    }
+
+    #[test]
     fn odd_sizes_are_taken_and_too_few_bytes_refused() {
         for (width, height) in [(1, 1), (1, 999), (641, 1), (33, 77)] {
-            for fit in [Fit::Stretch, Fit::Pad] {
+            for fit in [Fit::Stretch, Fit::Pad, Fit::Crop] {
                 let mut tensor =
                     PictureTensor::new(&entry(ElementType::F32, &[1, 3, 16, 16]), fit, Channels::Rgb).unwrap();
                 let rgb = filled(width, height, [9, 9, 9]);

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::picture::{Channels, Fit, PictureTensor};
+use super::picture::{Channels, PictureTensor};
 use super::vector::{Space, probabilities};
 use super::{Backend, Encoder, EncoderError, Graph, Picture, VectorEncoder};
-use crate::models::{GroupMember, InstalledModel};
+use crate::models::{Fit, GroupMember, InstalledModel};
 
 /// Classes of a picture, best first; only those above a minimum probability.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -52,7 +52,8 @@ struct SceneRun {
 
 impl SceneRun {
     fn load(installed: &InstalledModel, backend: &dyn Backend, threads: usize) -> Result<Self, EncoderError> {
-        let input = PictureTensor::new(&installed.entry, Fit::Stretch, Channels::Rgb)?;
+        let fit = installed.entry.fit.unwrap_or(Fit::Stretch);
+        let input = PictureTensor::new(&installed.entry, fit, Channels::Rgb)?;
         Ok(Self { graph: backend.load(installed, threads)?, input })
     }
 

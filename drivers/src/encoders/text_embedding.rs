@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use memory_core::ports::{PortError, TextEmbedder};
-use ndarray::{Array2, ArrayD};
+use ndarray::{Array2, ArrayD, Axis, Ix3, s};
 use parking_lot::{Mutex, MutexGuard};
 use tokenizers::{Tokenizer, TruncationParams};
 
 use super::vector::normalised;
 use super::{Backend, Encoder, EncoderError, Graph, TensorView};
-use crate::models::{InstalledModel, Part, Role};
+use crate::models::{InstalledModel, Part, Pooling, Role};
 
 /// Maximum number of texts in one run.
 const BATCH_TEXTS: usize = 32;
@@ -20,20 +20,29 @@ const BATCH_TOKENS: usize = 256;
 /// before it is truncated.
 const MAX_TEXT_BYTES: usize = 16 * 1024;
 
-/// A sentence encoder of the BERT family: WordPiece tokens, a transformer, mean pooling and L2 norm in the graph.
+/// Minimum and maximum number of inputs: tokens, the mask of those that are no padding, and which sentence each belongs to.
+const MIN_INPUTS: usize = 1;
+const MAX_INPUTS: usize = 3;
+
+/// A text encoder: tokens, a transformer, and one vector per text. The graph takes `i64[texts, tokens]` (tokens; tokens and mask;
+/// or tokens, mask and zeros for the one sentence that there is) and gives vectors `f32[texts, dimensions]`, or those of the
+/// tokens `f32[texts, tokens, dimensions]`, which the entry's `pooling` makes one. Vectors have unit length in the end.
 pub struct SentenceEncoder {
     graph: Mutex<Box<dyn Graph>>,
     tokenizer: Tokenizer,
     model: String,
     space: String,
     dimensions: usize,
+    inputs: usize,
+    pooling: Option<Pooling>,
 }
 
 impl SentenceEncoder {
     /// Loads the graph and the tokenizer.
     ///
     /// # Errors
-    /// If a file cannot be loaded, or the entry lacks `space`, `dimensions` or `parameters.max_tokens`.
+    /// If a file cannot be loaded, the entry lacks `space`, `dimensions` or `parameters.max_tokens`, its inputs are not one to
+    /// three, or its output is vectors of tokens and it lacks `pooling`.
     pub fn load(installed: &InstalledModel, backend: &dyn Backend, threads: usize) -> Result<Self, EncoderError> {
         let entry = &installed.entry;
         let lacks = |what: &str| EncoderError::Entry(format!("{}: the catalogue lacks `{what}`", entry.name));
@@ -43,8 +52,17 @@ impl SentenceEncoder {
         let file = installed.files.get(&Part::Tokenizer).ok_or_else(|| lacks("a file with part = \"tokenizer\""))?;
         let tokenizer = tokenizer(file, max_tokens as usize)
             .map_err(|message| EncoderError::Entry(format!("{}: {message}", file.display())))?;
+        let inputs = entry.inputs.len();
+        if !(MIN_INPUTS..=MAX_INPUTS).contains(&inputs) {
+            let message =
+                format!("{inputs} inputs, expected tokens, and a mask and token types where the graph has them");
+            return Err(EncoderError::Entry(format!("{}: {message}", entry.name)));
+        }
+        if entry.pooling.is_none() && entry.outputs.first().is_some_and(|output| output.shape.len() == 3) {
+            return Err(lacks("pooling"));
+        }
         let graph = Mutex::new(backend.load(installed, threads)?);
-        Ok(Self { graph, tokenizer, model: entry.name.clone(), space, dimensions })
+        Ok(Self { graph, tokenizer, model: entry.name.clone(), space, dimensions, inputs, pooling: entry.pooling })
     }
 
     fn embed_all(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EncoderError> {
@@ -90,9 +108,14 @@ impl SentenceEncoder {
                 mask[[row, column]] = 1;
             }
         }
-        let inputs = [TensorView::I64(tokens.view().into_dyn()), TensorView::I64(mask.view().into_dyn())];
-        let output = graph.run(&inputs)?.into_iter().next().and_then(super::Tensor::into_f32);
+        let sentences = Array2::<i64>::zeros(tokens.dim());
+        let inputs = [&tokens, &mask, &sentences].map(|input| TensorView::I64(input.view().into_dyn()));
+        let output = graph.run(&inputs[..self.inputs])?.into_iter().next().and_then(super::Tensor::into_f32);
         let output = output.ok_or_else(|| EncoderError::output(&self.model, "no vectors"))?;
+        let output = match self.pooling {
+            Some(pooling) => self.pooled(output, &mask, pooling)?,
+            None => output,
+        };
         if output.shape() != [run.len(), self.dimensions] {
             let expected = [run.len(), self.dimensions];
             return Err(EncoderError::output(&self.model, format!("shape {:?}, not {expected:?}", output.shape())));
@@ -101,6 +124,26 @@ impl SentenceEncoder {
             return Err(EncoderError::output(&self.model, "a number is not finite"));
         }
         Ok(output)
+    }
+
+    /// One vector per text of those of its tokens.
+    fn pooled(&self, output: ArrayD<f32>, mask: &Array2<i64>, pooling: Pooling) -> Result<ArrayD<f32>, EncoderError> {
+        let shape = output.shape().to_vec();
+        if shape.get(..2) != Some(mask.shape()) {
+            let expected = format!("[{}, {}, {}]", mask.nrows(), mask.ncols(), self.dimensions);
+            return Err(EncoderError::output(&self.model, format!("shape {shape:?}, not {expected}")));
+        }
+        let tokens = output
+            .into_dimensionality::<Ix3>()
+            .map_err(|_| EncoderError::output(&self.model, format!("shape {shape:?} is not of three dimensions")))?;
+        Ok(match pooling {
+            Pooling::Cls => tokens.slice(s![.., 0, ..]).to_owned().into_dyn(),
+            Pooling::Mean => {
+                let weights = mask.mapv(|kept| kept as f32);
+                let sums = (&tokens * &weights.view().insert_axis(Axis(2))).sum_axis(Axis(1));
+                (sums / weights.sum_axis(Axis(1)).mapv(|count| count.max(1.0)).insert_axis(Axis(1))).into_dyn()
+            }
+        })
     }
 }
 
@@ -179,6 +222,39 @@ mod tests {
                 prop_assert!(run.len() <= BATCH_TEXTS);
                 prop_assert!(run.len() == 1 || run.len() * longest <= BATCH_TOKENS);
             }
+        }
+    }
+
+    #[test]
+    fn vectors_of_tokens_become_one_without_the_padding() {
+        let encoder = |pooling| SentenceEncoder {
+            graph: Mutex::new(Box::new(NoGraph)),
+            tokenizer: Tokenizer::new(tokenizers::models::wordlevel::WordLevel::default()),
+            model: "m".to_owned(),
+            space: "s".to_owned(),
+            dimensions: 2,
+            inputs: 2,
+            pooling: Some(pooling),
+        };
+        let mask = Array2::from_shape_vec((1, 3), vec![1, 1, 0]).unwrap();
+        let tokens = |shape: &[usize]| {
+            ArrayD::from_shape_vec(shape.to_vec(), (0..6_u8).map(f32::from).collect::<Vec<_>>()).unwrap()
+        };
+        let pooled = |pooling| {
+            let output = encoder(pooling).pooled(tokens(&[1, 3, 2]), &mask, pooling).unwrap();
+            output.into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(pooled(Pooling::Cls), [0.0, 1.0]);
+        assert_eq!(pooled(Pooling::Mean), [1.0, 2.0]);
+        let error = encoder(Pooling::Cls).pooled(tokens(&[3, 2]), &mask, Pooling::Cls).unwrap_err().to_string();
+        assert!(error.contains("[3, 2]"), "{error}");
+    }
+
+    struct NoGraph;
+
+    impl Graph for NoGraph {
+        fn run(&mut self, _: &[TensorView<'_>]) -> Result<Vec<super::super::Tensor>, super::super::BackendError> {
+            Ok(Vec::new())
         }
     }
 

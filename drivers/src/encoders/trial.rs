@@ -336,6 +336,8 @@ mod tests {
         }
     }
 
+    impl ObjectDetector for Dreamer {}
+
     #[test]
     fn a_detector_that_sees_things_where_nothing_is_fails_its_trial() {
         let filled = Filled { objects: Some(Arc::new(Dreamer)), ..Filled::default() };

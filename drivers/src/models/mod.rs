@@ -5,14 +5,17 @@
 //! whose files are missing or do not match their sha256, is absent, with a reason.
 
 mod catalogue;
+mod entry;
 mod installed;
+mod profile;
 mod role;
+mod source;
 mod store;
 
-pub use catalogue::{
-    AddressSource, Catalogue, CatalogueError, DebianSource, ElementType, GroupMember, LibraryBuild, MirrorSource,
-    ModelEntry, ModelFile, OnnxRuntimeEntry, OriginalSource, PackageSource, Part, ShapeRange, Source, TensorSpec,
-};
+pub use catalogue::{Catalogue, CatalogueError, LibraryBuild, OnnxRuntimeEntry};
+pub use entry::{ElementType, Fit, GroupMember, ModelEntry, ModelFile, Part, Pooling, ShapeRange, TensorSpec};
 pub use installed::{Availability, InstalledModel, InstalledModels, RuntimeLibrary, file_digest};
+pub use profile::Profile;
 pub use role::Role;
-pub use store::{LOCK_FILE, ModelStore, Pinned, PullError, read_lock, write_lock};
+pub use source::{AddressSource, DebianSource, MirrorSource, OriginalSource, PackageSource, Source};
+pub use store::{Arrived, LOCK_FILE, ModelStore, Pinned, PullError, read_lock, write_lock};

@@ -16,7 +16,7 @@ use super::sentence;
 use super::sounds::said;
 use super::tracks::{FACE, InView, ObjectLog, PERSON, SeenFace, body, middle};
 use super::writing::{in_view, legible};
-use crate::encoders::{Detection, Face, Picture, ReadText, SceneClasses, overlap};
+use crate::encoders::{Certainty, Detection, Face, Picture, ReadText, SceneClasses, overlap};
 
 /// Overlap above which boxes of a tile and of the whole picture are one thing.
 const MIN_OVERLAP: f32 = 0.5;
@@ -147,7 +147,7 @@ impl Again {
                 vector,
             }),
         };
-        faces.take(&segment).into_iter().map(sighting).collect()
+        faces.take(&segment, &Certainty::default()).into_iter().map(sighting).collect()
     }
 
     /// What was named, surest first. `face_space` is that of the vectors of faces.

@@ -449,7 +449,9 @@ impl CaptureSession {
         let filled = encoders.filled();
         let inside = self.subtitles.partition_point(|subtitle| subtitle.start < subtitles_until);
         let gathered = Gathered {
-            objects: self.objects.take(segment),
+            objects: self
+                .objects
+                .take(segment, &filled.objects.as_ref().map(|one| one.certainty()).unwrap_or_default()),
             scene: self.scenes.take(segment),
             writing: self.writing.take(segment),
             sounds: self

@@ -10,12 +10,12 @@ use std::time::Duration;
 use memory_core::segment::Segment;
 
 use super::colours::Palette;
-use crate::encoders::{Detection, Face, Picture, overlap};
+use crate::encoders::{Certainty, Detection, Face, Picture, overlap};
 
-/// Score from which one detection is enough.
-const SURE_SCORE: f32 = 0.8;
-/// Other things flicker. They must be detected twice, and once with at least this score.
-const MIN_SCORE: f32 = 0.65;
+/// Score that one detection of a face without a body needs among several: patterns on walls pass for faces now and then.
+const MIN_FACE_SCORE: f32 = 0.8;
+/// Minimum share of its name in a thing's scores. What half of the sightings call something else is not told.
+const MIN_NAME_SHARE: f32 = 0.5;
 /// Boxes of different names are one thing if they overlap more than this; of one name, more than the second.
 const OVERLAP: f32 = 0.5;
 const OVERLAP_OF_A_NAME: f32 = 0.15;
@@ -121,8 +121,9 @@ impl ObjectLog {
         self.pictures.push_back((at, sightings));
     }
 
-    /// Returns what was in view in `segment`; its pictures, and any before it, are dropped.
-    pub fn take(&mut self, segment: &Segment) -> Vec<InView> {
+    /// Returns what was in view in `segment` as far as the detector is sure enough of it; its pictures, and any before it, are
+    /// dropped.
+    pub fn take(&mut self, segment: &Segment, certainty: &Certainty) -> Vec<InView> {
         let inside = self.pictures.partition_point(|(at, _)| *at < segment.end);
         let pictures: Vec<_> = self.pictures.drain(..inside).collect();
         let times: Vec<Duration> = pictures.iter().map(|(at, _)| *at).collect();
@@ -130,13 +131,15 @@ impl ObjectLog {
         for (at, sightings) in pictures {
             follow(&mut tracks, at, sightings);
         }
-        // Of a segment with a single picture nothing can be seen twice.
+        // Things flicker: without a sure sight they must be seen twice. Of a segment with a single picture nothing can be.
         let stable = |track: &ObjectTrack| {
-            let (score, seen) = (track.score(), track.sightings.len());
-            let enough = seen > 1 || times.len() == 1;
-            // Patterns on walls pass for faces now and then; a face without a body needs more.
-            let sure_at_once = score >= SURE_SCORE && &*track.label() != FACE;
-            sure_at_once || (enough && score >= if &*track.label() == FACE { SURE_SCORE } else { MIN_SCORE })
+            let ((label, share), score) = (track.names(), track.score());
+            let enough = track.sightings.len() > 1 || times.len() == 1;
+            if &*label == FACE {
+                return enough && score >= MIN_FACE_SCORE;
+            }
+            let certain = score >= certainty.sure(&label) || (enough && score >= certainty.steady(&label));
+            certain && share >= MIN_NAME_SHARE
         };
         tracks.retain(stable);
         let mut views = Vec::new();
@@ -375,6 +378,7 @@ mod tests {
     use memory_core::Boundary;
 
     use super::*;
+    use crate::models::{Catalogue, Role};
 
     const BOX: [f32; 4] = [0.4, 0.2, 0.6, 0.8];
 
@@ -419,7 +423,7 @@ mod tests {
             (2.0, &[("person", 0.7, at(0.25)), ("dog", 0.7, at(0.8))]),
             (3.0, &[("person", 0.7, at(0.2)), ("dog", 0.6, at(0.8))]),
         ]);
-        let found = log.take(&segment(0.0, 4.0));
+        let found = log.take(&segment(0.0, 4.0), &Certainty::default());
         assert_eq!(told(&found), [("person", 1, 0.0, 4.0), ("dog", 1, 1.5, 4.0)]);
         assert!((found[1].confidence - 0.7).abs() < 1e-6);
         assert_eq!(found[1].colours[0], ["red"]);
@@ -434,15 +438,35 @@ mod tests {
             (1.5, &[("dog", 0.85, at(0.9))]),
             (2.5, &unsure),
         ]);
-        assert_eq!(told(&log.take(&segment(0.0, 3.0))), [("dog", 1, 1.0, 2.0)]);
+        assert_eq!(told(&log.take(&segment(0.0, 3.0), &Certainty::default())), [("dog", 1, 1.0, 2.0)]);
     }
 
     #[test]
     fn a_thing_that_is_called_by_two_names_is_one_by_the_name_that_it_mostly_has() {
         let mut log = log(&[(0.0, &[("cat", 0.7, BOX)]), (1.0, &[("dog", 0.9, BOX)]), (2.0, &[("dog", 0.8, BOX)])]);
-        let found = log.take(&segment(0.0, 3.0));
+        let found = log.take(&segment(0.0, 3.0), &Certainty::default());
         assert_eq!(told(&found), [("dog", 1, 0.0, 3.0)]);
         assert!((found[0].confidence - 0.9 * 1.7 / 2.4).abs() < 1e-6, "less sure of the name");
+    }
+
+    #[test]
+    fn a_thing_that_half_of_its_sightings_call_something_else_is_not_told() {
+        let mut log = log(&[(0.0, &[("cat", 0.7, BOX)]), (1.0, &[("dog", 0.7, BOX)]), (2.0, &[("bear", 0.9, BOX)])]);
+        assert!(log.take(&segment(0.0, 3.0), &Certainty::default()).is_empty());
+    }
+
+    #[test]
+    fn a_class_that_needs_more_is_told_only_with_more() {
+        let mut entry = Catalogue::load(None).unwrap().model(Role::Objects).unwrap().clone();
+        entry.labels = vec!["person".to_owned(), "kite".to_owned()];
+        entry.boxes = vec![100_000, 100];
+        let certainty = Certainty::from_entry(&entry).unwrap();
+        for (score, names) in [(0.75, vec!["person"]), (0.95, vec!["kite", "person"])] {
+            let things = [("kite", score, at(0.2)), ("person", score, at(0.8))];
+            let mut log = log(&[(0.0, &things), (1.0, &things)]);
+            let found = log.take(&segment(0.0, 2.0), &certainty);
+            assert_eq!(found.iter().map(|view| &*view.label).collect::<Vec<_>>(), names);
+        }
     }
 
     #[test]
@@ -458,7 +482,7 @@ mod tests {
             })
             .collect();
         let rows: Vec<(f64, &[Row])> = pictures.iter().map(|(at, row)| (*at, row.as_slice())).collect();
-        let found = log(&rows).take(&segment(0.0, 3.0));
+        let found = log(&rows).take(&segment(0.0, 3.0), &Certainty::default());
         assert_eq!(found.len(), 2, "{found:?}");
         let ways: Vec<f32> = found.iter().filter_map(InView::moved).collect();
         assert!(ways.iter().any(|way| *way > 0.5) && ways.iter().any(|way| *way < -0.5), "{ways:?}");
@@ -468,7 +492,7 @@ mod tests {
     fn many_things_of_one_kind_are_told_as_one() {
         let cars: Vec<Row> = [0.1, 0.3, 0.5, 0.7, 0.9].map(|x| ("car", 0.9, at(x))).to_vec();
         let mut log = log(&[(0.5, &cars), (1.5, &cars), (2.5, &cars[..4])]);
-        assert_eq!(told(&log.take(&segment(0.0, 3.0))), [("car", 5, 0.0, 3.0)]);
+        assert_eq!(told(&log.take(&segment(0.0, 3.0), &Certainty::default())), [("car", 5, 0.0, 3.0)]);
     }
 
     #[test]
@@ -485,7 +509,7 @@ mod tests {
             let faces = vec![face(0.5, vec![at as f32, 1.0]), face(0.9, vec![7.0, 7.0])];
             log.push(seconds(at), &picture, std::slice::from_ref(&person), faces);
         }
-        let found = log.take(&segment(0.0, 2.0));
+        let found = log.take(&segment(0.0, 2.0), &Certainty::default());
         assert_eq!(told(&found), [("face", 1, 0.0, 2.0), ("person", 1, 0.0, 2.0)]);
         assert!(found[1].face && !found[0].face);
         assert_eq!(found[1].face_vector, Some(vec![1.0, 1.0]), "the mean");
@@ -495,14 +519,14 @@ mod tests {
     fn pictures_of_the_next_segment_wait_for_it() {
         let (cat, dog) = ([("cat", 0.7, BOX)], [("dog", 0.7, BOX)]);
         let mut log = log(&[(0.5, &cat), (1.5, &cat), (5.0, &dog), (5.5, &dog)]);
-        assert_eq!(told(&log.take(&segment(0.0, 5.0))), [("cat", 1, 0.0, 5.0)]);
-        assert_eq!(told(&log.take(&segment(5.0, 6.0))), [("dog", 1, 5.0, 6.0)]);
-        assert!(log.take(&segment(6.0, 7.0)).is_empty());
+        assert_eq!(told(&log.take(&segment(0.0, 5.0), &Certainty::default())), [("cat", 1, 0.0, 5.0)]);
+        assert_eq!(told(&log.take(&segment(5.0, 6.0), &Certainty::default())), [("dog", 1, 5.0, 6.0)]);
+        assert!(log.take(&segment(6.0, 7.0), &Certainty::default()).is_empty());
     }
 
     #[test]
     fn a_segment_with_one_picture_tells_what_is_fairly_sure() {
         let mut log = log(&[(0.5, &[("cat", 0.7, BOX), ("vase", 0.6, at(0.9))])]);
-        assert_eq!(told(&log.take(&segment(0.0, 1.0))), [("cat", 1, 0.0, 1.0)]);
+        assert_eq!(told(&log.take(&segment(0.0, 1.0), &Certainty::default())), [("cat", 1, 0.0, 1.0)]);
     }
 }

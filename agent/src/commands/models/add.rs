@@ -152,8 +152,11 @@ fn entry(args: &AddArgs, template: ModelEntry, found: &GraphTensors) -> Result<M
         let dimensions = args.dimensions.or_else(|| last.and_then(|n| usize::try_from(n).ok()));
         entry.dimensions = dimensions.or(entry.dimensions);
     }
+    // Its trials are passed when it is pinned.
+    entry.unverified = false;
     if args.labels.is_some() {
         entry.labels.clear();
+        entry.boxes.clear();
         entry.groups.clear();
     }
     for (name, value) in &args.parameters {

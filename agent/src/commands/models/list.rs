@@ -1,7 +1,7 @@
-use drivers::models::{Availability, Role, Source};
+use drivers::models::{Availability, ModelEntry, Profile, Role, Source};
 use serde_json::{Value, json};
 
-use super::{installed, wanted};
+use super::{installed, runtime_files};
 use crate::config::ModelsConfig;
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, bytes};
@@ -22,17 +22,18 @@ pub fn run(config: &ModelsConfig, output: Output) -> Result<Exit, Failure> {
                 Availability::Damaged(reason) => ("damaged", reason),
             },
         };
-        let size: u64 = entry.iter().flat_map(|entry| &entry.files).map(|file| file.bytes).sum();
-        rows.push(json!({
-            "role": role.name(), "state": state, "detail": detail,
-            "model": entry.map(|entry| entry.name.clone()), "licence": entry.map(|entry| entry.licence.clone()),
-            "space": entry.and_then(|entry| entry.space.clone()), "default": entry.map(|entry| entry.default),
-            "bytes": size,
-            "files": entry.map(|entry| entry.files.iter().map(|file| file.file.clone()).collect::<Vec<_>>()),
-            "sources": entry.map(|entry| {
-                entry.files.iter().map(|file| origins(&file.file, file.bytes, &file.sources)).collect::<Vec<_>>()
-            }),
-        }));
+        rows.push(row(role, state, &detail, entry));
+        for other in models.catalogue().alternatives.iter().filter(|other| other.role == role) {
+            if entry.is_some_and(|entry| entry.name == other.name) {
+                continue;
+            }
+            rows.push(row(
+                role,
+                "choice",
+                "engram models pull --profile puts it in the place of the other",
+                Some(other),
+            ));
+        }
     }
     if output.json {
         output.json(&json!({ "directories": models.directories(), "models": rows }));
@@ -41,11 +42,14 @@ pub fn run(config: &ModelsConfig, output: Output) -> Result<Exit, Failure> {
     for row in &rows {
         let text = |key: &str| row[key].as_str().unwrap_or("-").to_owned();
         let size = row["bytes"].as_u64().filter(|size| *size > 0).map(bytes).unwrap_or_default();
+        let profiles: Vec<&str> = row["profiles"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let unverified = if row["unverified"] == true { ", unverified" } else { "" };
         output.text(format!(
-            "{:<21} {:<10} {:<22} {:<10} {}",
+            "{:<21} {:<10} {:<22} {:<13} {:<10} {}{unverified}",
             text("role"),
             text("state"),
             text("model"),
+            profiles.join("+"),
             size,
             text("licence")
         ));
@@ -57,14 +61,34 @@ pub fn run(config: &ModelsConfig, output: Output) -> Result<Exit, Failure> {
             output.text(format!("{:<21} {} from {}", "", part("file"), part("from")));
         }
     }
-    let absent =
-        wanted(&models).iter().any(|one| rows.iter().any(|row| row["role"] == one.role && row["state"] == "absent"));
+    let absent = rows.iter().any(|row| row["state"] == "absent");
     let directories: Vec<String> = models.directories().iter().map(|path| path.display().to_string()).collect();
     output.text(format!("\nlooked for in {}", directories.join(" and ")));
     if absent {
         output.text("engram models pull brings what the default profile lacks; engram models pull ROLE any other");
     }
+    if rows.iter().any(|row| row["state"] == "choice") {
+        output.text("engram models pull --profile good brings larger models; engram models remove ROLE goes back to the default");
+    }
     Ok(Exit::Ok)
+}
+
+/// What fills a role, or could.
+fn row(role: Role, state: &str, detail: &str, entry: Option<&ModelEntry>) -> Value {
+    let size: u64 = entry.iter().flat_map(|entry| &entry.files).map(|file| file.bytes).sum();
+    json!({
+        "role": role.name(), "state": state, "detail": detail,
+        "model": entry.map(|entry| entry.name.clone()), "licence": entry.map(|entry| entry.licence.clone()),
+        "space": entry.and_then(|entry| entry.space.clone()),
+        "default": entry.map(|entry| entry.profiles.contains(&Profile::Default)),
+        "profiles": entry.map(|entry| entry.profiles.iter().map(|profile| profile.name()).collect::<Vec<_>>()),
+        "unverified": entry.map(|entry| entry.unverified),
+        "bytes": size,
+        "files": entry.map(|entry| entry.files.iter().map(|file| file.file.clone()).collect::<Vec<_>>()),
+        "sources": entry.map(|entry| {
+            entry.files.iter().map(|file| origins(&file.file, file.bytes, &file.sources)).collect::<Vec<_>>()
+        }),
+    })
 }
 
 /// A file with where it would come from: the sources in the order in which they are tried.
@@ -85,8 +109,8 @@ fn runtime(models: &drivers::models::InstalledModels) -> Value {
         "role": "runtime", "state": state, "detail": detail,
         "model": entry.map(|entry| format!("ONNX Runtime {}", entry.version)),
         "licence": entry.map(|entry| entry.licence.clone()),
-        "sources": wanted(models).iter().filter(|one| one.role == "runtime")
+        "sources": runtime_files(models).iter()
             .map(|one| origins(one.pinned.file, one.pinned.bytes, one.pinned.sources)).collect::<Vec<_>>(),
-        "bytes": wanted(models).iter().filter(|one| one.role == "runtime").map(|one| one.pinned.bytes).sum::<u64>(),
+        "bytes": runtime_files(models).iter().map(|one| one.pinned.bytes).sum::<u64>(),
     })
 }

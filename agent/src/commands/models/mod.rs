@@ -11,7 +11,7 @@ mod verify;
 
 use std::path::PathBuf;
 
-use drivers::models::{InstalledModels, Pinned, Role};
+use drivers::models::{InstalledModels, ModelEntry, Pinned, Role};
 
 use crate::cli::{GlobalArgs, ModelsCommand};
 use crate::config::ModelsConfig;
@@ -39,39 +39,40 @@ pub fn run(command: &ModelsCommand, global: &GlobalArgs, output: Output) -> Resu
     }
 }
 
-/// One file that the roles need, with whose it is.
+/// One file that a role needs, with whose it is.
 struct WantedFile<'a> {
     /// `runtime` or the name of a role.
     role: String,
     model: String,
     licence: &'a str,
-    default: bool,
+    /// The model; `None` for the runtime.
+    entry: Option<&'a ModelEntry>,
     pinned: Pinned<'a>,
 }
 
-/// Every file of the catalogue that this machine can use.
-fn wanted(models: &InstalledModels) -> Vec<WantedFile<'_>> {
-    let mut wanted = Vec::new();
-    if let Some(runtime) = &models.catalogue().onnxruntime {
-        let here = runtime.library.iter().filter(|library| library.arch == std::env::consts::ARCH);
-        wanted.extend(here.map(|library| WantedFile {
-            role: "runtime".to_owned(),
-            model: format!("ONNX Runtime {}", runtime.version),
-            licence: &runtime.licence,
-            default: true,
-            pinned: Pinned::from(library),
-        }));
-    }
-    for model in &models.catalogue().models {
-        wanted.extend(model.files.iter().map(|file| WantedFile {
-            role: model.role.name().to_owned(),
-            model: model.name.clone(),
-            licence: &model.licence,
-            default: model.default,
-            pinned: Pinned::from(file),
-        }));
-    }
-    wanted
+/// The library that runs graphs, as far as this machine can use it.
+fn runtime_files(models: &InstalledModels) -> Vec<WantedFile<'_>> {
+    let Some(runtime) = &models.catalogue().onnxruntime else { return Vec::new() };
+    let here = runtime.library.iter().filter(|library| library.arch == std::env::consts::ARCH);
+    here.map(|library| WantedFile {
+        role: "runtime".to_owned(),
+        model: format!("ONNX Runtime {}", runtime.version),
+        licence: &runtime.licence,
+        entry: None,
+        pinned: Pinned::from(library),
+    })
+    .collect()
+}
+
+/// The files of a model.
+fn model_files(model: &ModelEntry) -> impl Iterator<Item = WantedFile<'_>> {
+    model.files.iter().map(|file| WantedFile {
+        role: model.role.name().to_owned(),
+        model: model.name.clone(),
+        licence: &model.licence,
+        entry: Some(model),
+        pinned: Pinned::from(file),
+    })
 }
 
 /// The role of that name.

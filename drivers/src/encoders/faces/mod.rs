@@ -5,10 +5,10 @@ mod align;
 use ndarray::ArrayD;
 use parking_lot::Mutex;
 
-use super::picture::{Channels, Fit, PictureTensor, Scale, overlap};
+use super::picture::{Channels, PictureTensor, Scale, overlap};
 use super::vector::probabilities;
 use super::{Backend, Encoder, EncoderError, Graph, Picture};
-use crate::models::{InstalledModel, ModelEntry};
+use crate::models::{Fit, InstalledModel, ModelEntry};
 
 pub(crate) use align::{ALIGNED_SIDE, aligned};
 

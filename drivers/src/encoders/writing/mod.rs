@@ -9,10 +9,10 @@ use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer
 use ndarray::{Array4, ArrayViewD};
 use parking_lot::Mutex;
 
-use super::picture::{Channels, Fit, PictureTensor};
+use super::picture::{Channels, PictureTensor};
 use super::vector::probabilities;
 use super::{Backend, Encoder, EncoderError, Graph, Picture, TensorView};
-use crate::models::InstalledModel;
+use crate::models::{Fit, InstalledModel};
 use regions::{Region, regions};
 
 /// A place in a picture where something is written.

@@ -1,4 +1,4 @@
-//! `models.lock`: models that the user added, pinned like those of the catalogue.
+//! `models.lock`: models that the user added or chose, pinned like those of the catalogue.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::models::{Catalogue, CatalogueError, ModelEntry};
 /// Name of the file in the models directory.
 pub const LOCK_FILE: &str = "models.lock";
 
-const HEAD: &str = "# Written by `engram models add`: models of this machine's own, each file pinned by its sha256.\n\
+const HEAD: &str = "# Written by `engram models add` and `pull`: models that this machine's owner chose, each file pinned by its sha256.\n\
     # An entry here stands in for the catalogue's model of the same role. `engram models remove ROLE` takes it out.\n\n";
 
 /// The models that were added to a directory; none where nothing was.

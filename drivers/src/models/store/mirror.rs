@@ -29,17 +29,17 @@ impl Mirror {
         candidates.find(|path| verify(path, bytes, sha256) == Ok(true)).map(PathBuf::as_path)
     }
 
+    /// A file of this name, whatever its bytes.
+    pub fn named(&self, file: &str) -> Option<PathBuf> {
+        self.files.values().flatten().find(|path| path.file_name().is_some_and(|name| name == file)).cloned()
+    }
+
     /// The file with the wanted bytes, or what there is instead.
     pub fn find(&self, wanted: &Pinned<'_>) -> Result<PathBuf, String> {
         if let Some(found) = self.holds(wanted.sha256, wanted.bytes) {
             return Ok(found.to_path_buf());
         }
-        let namesake = self
-            .files
-            .values()
-            .flatten()
-            .find(|path| path.file_name().is_some_and(|name| name == wanted.file))
-            .filter(|path| wanted.verify(path) != Ok(true));
+        let namesake = self.named(wanted.file).filter(|path| wanted.verify(path) != Ok(true));
         Err(match namesake {
             Some(path) => format!("{} of the mirror has other bytes than the pinned ones", path.display()),
             None => format!("the mirror {} does not hold it", self.path.display()),

@@ -6,12 +6,14 @@
 mod fetch;
 mod lock;
 mod mirror;
+mod unpinned;
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub use lock::{LOCK_FILE, read_lock, write_lock};
+pub use unpinned::Arrived;
 
 use super::installed::{digest_of, verify};
 use super::{LibraryBuild, ModelFile, OriginalSource, Source};
@@ -26,7 +28,7 @@ const RESERVE_BYTES: u64 = 64 << 20;
 pub struct Pinned<'a> {
     /// Name in the models directory.
     pub file: &'a str,
-    /// Lower-case hexadecimal.
+    /// Lower-case hexadecimal; empty where it is not known.
     pub sha256: &'a str,
     /// Size.
     pub bytes: u64,
@@ -49,6 +51,10 @@ impl<'a> From<&'a LibraryBuild> for Pinned<'a> {
 impl Pinned<'_> {
     /// Whether the file is at `path`; an error if it is neither the pinned one nor another build that a source names.
     pub(super) fn verify(&self, path: &Path) -> Result<bool, String> {
+        if self.sha256.is_empty() {
+            let unknown = "its sha256 is not known: engram models pull with its role shows it and asks for it";
+            return if path.exists() { Err(unknown.to_owned()) } else { Ok(false) };
+        }
         let found = path.metadata().map(|data| data.len()).ok();
         // By size first: only one of the builds is hashed.
         let other = self.sources.iter().filter_map(Source::other_build).find(|(_, bytes)| Some(*bytes) == found);
