@@ -308,7 +308,7 @@ mod tests {
             "before": [["wash", "cut"]], "after": [["mix", "cut"]], "max_steps": 5}});
         let Ok(ProcedureRequest::Paths { of, constraints, done, max }) = request(&paths) else { panic!("paths") };
         assert_eq!((of, done, max), (WhichProcedure::of_goal("make salad"), Vec::new(), 20));
-        assert_eq!(constraints.without[1], Phrase { text: "knife".into(), part: Some(Part::Tool) });
+        assert_eq!(constraints.without[1], Phrase::of_part("knife", Part::Tool));
         assert_eq!(constraints.before, [("wash".into(), "cut".into()), ("cut".into(), "mix".into())]);
         assert_eq!(constraints.max_steps, Some(5));
         assert_eq!(
