@@ -19,6 +19,7 @@ mod forget;
 mod format;
 mod house;
 mod index_options;
+mod inside;
 mod learning;
 mod looked;
 mod observe;
