@@ -31,3 +31,4 @@ mod properties;
 mod reading;
 mod reconciling;
 mod sight;
+mod topics;
