@@ -5,7 +5,9 @@
 
 use super::words::{Speaks, shares};
 use super::{OptionVectors, Weighed};
-use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::closed::TOPICS;
+use crate::language::english::lexicon;
+use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::Tag;
 use crate::recall::calibration;
 use crate::recall::nearest::cosine;
@@ -44,25 +46,38 @@ pub(super) fn by_topic(pool: &Pool<'_>, vectors: &[OptionVectors]) -> Result<Opt
     Ok(Some(Weighed { support, evidence, by: "all that was said", speaks: Vec::new() }))
 }
 
-/// Whether a question asks what many sentences have in common: their topic, subject or theme, or what they were about.
+/// Whether a question asks what everything that was said has in common: its topic, or what it was about. A question that names
+/// something else which memory holds is for that.
 fn asks_for_topic(question: &Question<'_>) -> bool {
-    // What is read may be read aloud; what is only seen has no sentences.
-    let is_text = || question.named.iter().any(|noun| lexicon::is_a(&noun.head, "writing").is_some());
-    if question.sense == Some(Modality::Visual) && question.speech != Some(true) && !is_text() {
-        return false;
-    }
     let main = &question.asked.main;
     let words = question.asked.words.iter();
     let mut inside = words.filter(|word| word.range.start >= main.start && word.range.end <= main.end);
-    let means_topic = |lemma: &str| {
-        lemma == TOPIC || lexicon::synonyms(TOPIC, PartOfSpeech::Noun).iter().any(|synonym| *synonym == lemma)
-    };
+    let is_topic = |lemma: &str| TOPICS.contains(&lemma);
     let last = inside.clone().next_back();
     let about = last.is_some_and(|word| word.is("about")) && question.speech == Some(true);
-    about || inside.any(|word| word.tag == Tag::Noun && means_topic(&word.lemma))
+    if !about && !inside.any(|word| word.tag == Tag::Noun && is_topic(&word.lemma)) {
+        return false;
+    }
+    let is_told = |noun: &NounPhrase| lexicon::is_a(&noun.head, "communication").is_some();
+    let held = |noun: &NounPhrase| {
+        let mut items = question.content.items.iter().filter(|item| item.documents > 0 && !item.light);
+        items.any(|item| item.lemma == noun.head)
+    };
+    // "The subject of the letter", "Anna's theme".
+    let parts = |noun: &NounPhrase| -> Vec<NounPhrase> {
+        let of = std::iter::successors(Some(noun), |noun| noun.of.as_deref());
+        of.flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref())).cloned().collect()
+    };
+    let names_another = question
+        .named
+        .iter()
+        .flat_map(parts)
+        .any(|noun| !is_topic(&noun.head) && !is_told(&noun) && !noun.is_pronoun() && held(&noun));
+    // What is read may be read aloud; what is only seen has no sentences.
+    let is_text = || question.named.iter().any(|noun| lexicon::is_a(&noun.head, "writing").is_some());
+    let only_seen = question.sense == Some(Modality::Visual) && question.speech != Some(true) && !is_text();
+    !names_another && !only_seen
 }
-
-const TOPIC: &str = "topic";
 
 fn unit(vector: &[i16]) -> Option<Vec<f32>> {
     let length = vector.iter().map(|component| f32::from(*component).powi(2)).sum::<f32>().sqrt();
