@@ -149,7 +149,10 @@ impl Database {
             changed: Mutex::default(),
             _lock: lock,
         };
-        tables::prepare(&database)?;
+        // As where the file is opened: redb panics where pages contradict each other.
+        catch_unwind(AssertUnwindSafe(|| tables::prepare(&database))).unwrap_or_else(|_| {
+            Err(OpenError::Damaged { path: database.path(), detail: "pages contradict each other".into() })
+        })?;
         database.tidy(present.manifest_lost);
         Ok(database)
     }
