@@ -19,6 +19,9 @@ const MAX_SCENES: usize = 4_000;
 /// Maximum number of scenes whose single pictures are compared, the nearest ones.
 const MAX_SEARCHED_INSIDE: usize = 64;
 
+/// A scene, the space of its picture, and the picture.
+type ScenePicture<'v> = (EventId, &'v PlaceSpace, Vec<i16>);
+
 /// A scene that looks like the example.
 pub(super) struct AlikeScene {
     pub id: EventId,
@@ -69,7 +72,7 @@ impl View {
     }
 
     /// The scene that an event is, or that it is part of, with its picture.
-    fn picture_of(&self, event: EventId) -> Result<Option<(EventId, &PlaceSpace, Vec<i16>)>, WordSearchError> {
+    fn picture_of(&self, event: EventId) -> Result<Option<ScenePicture<'_>>, WordSearchError> {
         let unknown = || WordSearchError::UnknownExample(Example::Picture(event));
         let event = self.find_event(event).map_err(ReadError::from)?.ok_or_else(unknown)?;
         let members = if_sound(self.tables.members_of(event.episode.0)).map_err(ReadError::from)?.unwrap_or_default();
