@@ -238,7 +238,7 @@ fn ask(dir: &Path, known: KnownVectors, questions: usize, cache_mib: usize) -> R
             return Err(format!("{of_rows} bytes in rows and {of_texts} in the content").into());
         }
         if let Some(first) = hits.first() {
-            let similar_to = Some(AlikeTo { example: Example::Event(*first), cosine: DEFAULT_LIKENESS });
+            let similar_to = Some(AlikeTo { example: Example::Event(*first), cosine: Some(DEFAULT_LIKENESS) });
             let like = || WordQuery { similar_to, limit: 10, ..WordQuery::default() };
             drop_caches()?;
             alike += cold_like.measure(|| Ok(memory.search_words(&like())?))?.total;

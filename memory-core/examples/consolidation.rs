@@ -104,6 +104,7 @@ fn segment(number: usize, places: usize, stay: usize) -> Observation {
         sensed: Sensed::Picture,
         space: "mobilenet-v1/avgpool/l2".into(),
         vector: picture(place, number),
+        sequence: Vec::new(),
     };
     scene.embeddings.push(picture);
     let mut events = vec![scene];

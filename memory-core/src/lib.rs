@@ -103,7 +103,9 @@ pub use logic::requests::{
 };
 pub use memory::{Memory, MemoryBuilder};
 pub use memory_options::MemoryOptions;
-pub use observation::{Boundary, Looked, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told};
+pub use observation::{
+    Boundary, Looked, MomentVector, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told,
+};
 pub use pose::{Covariance, MAX_COORDINATE, MAX_FRAME_BYTES, Near, Pose, PoseError, PoseOf, RawPose};
 pub use query::{AbsentRole, Answer, Elapsed, Evidence, Intent, Query, QueryError, QuestionModality, Route, TraceStep};
 pub use requests::{

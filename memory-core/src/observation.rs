@@ -153,6 +153,15 @@ impl Sensed {
     }
 }
 
+/// A vector of one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MomentVector {
+    /// Stream time of the moment.
+    pub at: std::time::Duration,
+    /// As many components as the mean that it is part of, finite and not all of them 0.
+    pub vector: Vec<f32>,
+}
+
 /// A vector that an encoder made of an event.
 ///
 /// A face or voice event stands for *one track*: one face followed over consecutive frames of one segment, or one
@@ -167,4 +176,7 @@ pub struct SensedEmbedding {
     /// At most [`MAX_DIMENSIONS`](crate::limits::MAX_DIMENSIONS) finite components, not all of them 0; stored with unit L2
     /// norm.
     pub vector: Vec<f32>,
+    /// The vectors that `vector` is the mean of (HippoMM's E_i), in order of time; empty where nobody keeps them. They are stored
+    /// as signatures where they show more than one look, and are not exported.
+    pub sequence: Vec<MomentVector>,
 }

@@ -64,10 +64,11 @@ pub struct SearchArgs {
     /// Show the best matches first instead of the newest.
     #[arg(long)]
     pub best: bool,
-    /// Show what is like this event or episode, such as ev-42 or ep-12, the most alike first. A query beside it narrows that down.
+    /// Show what is like this event or episode, such as ev-42 or ep-12, or looks like its picture: picture:ev-42. The most alike come
+    /// first. A query beside it narrows that down.
     #[arg(long, value_name = "ID", conflicts_with = "best")]
     pub like: Option<String>,
-    /// How like it an event must be: a cosine above 0 and at most 1. Default: 0.5.
+    /// How like it an event must be: a cosine above 0 and at most 1. Default: 0.5; of a picture, as like as two of one place.
     #[arg(long, value_name = "COSINE", requires = "like")]
     pub likeness: Option<f64>,
     /// Only events within a radius of a point, in metres on the map FRAME (`map` if it is left out).

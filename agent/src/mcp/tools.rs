@@ -95,7 +95,7 @@ pub const TOOLS: [ToolSpec; 12] = [
             Parameter::may(
                 "similar_to",
                 Holds::Text,
-                "Id of an event or an episode, such as ev-42 or ep-12; then without `best`.",
+                "Id of an event or an episode, such as ev-42 or ep-12, or picture:ev-42 for what looks like it; then without `best`.",
             ),
             SINCE,
             UNTIL,

@@ -1,7 +1,7 @@
 //! `cmd/search`: words, phrases and nearby words, with the words around each hit, and what is like an event or an episode.
 
 use jiff::tz::TimeZone;
-use memory_core::word_search::{AlikeTo, DEFAULT_LIKENESS, WordFound, WordOrder, WordPage, WordPlan, WordQuery};
+use memory_core::word_search::{AlikeTo, WordFound, WordOrder, WordPage, WordPlan, WordQuery};
 use serde_json::{Value, json};
 
 use super::ask::rounded;
@@ -47,12 +47,11 @@ fn read_similar_to(fields: Fields<'_>) -> Result<Option<AlikeTo>, Refusal> {
         return if cosine.is_some() { Err(Refusal::bad(message)) } else { Ok(None) };
     };
     let example = id.parse().map_err(|error| Refusal::bad(format!("`similar_to`: {error}")))?;
-    let cosine = cosine.unwrap_or(DEFAULT_LIKENESS.into());
-    if !(cosine > 0.0 && cosine <= 1.0) {
+    if let Some(cosine) = cosine.filter(|cosine| !(*cosine > 0.0 && *cosine <= 1.0)) {
         return Err(Refusal::bad(format!("`likeness` is {cosine}; it takes more than 0 and at most 1")));
     }
     #[expect(clippy::cast_possible_truncation, reason = "a share")]
-    let cosine = cosine as f32;
+    let cosine = cosine.map(|cosine| cosine as f32);
     Ok(Some(AlikeTo { example, cosine }))
 }
 
@@ -127,10 +126,10 @@ mod tests {
     #[test]
     fn what_is_like_an_event_needs_no_words_and_may_have_some() {
         let alone = request(&json!({"similar_to": "ev-42"})).unwrap();
-        assert_eq!(alone.similar_to, Some(AlikeTo { example: Example::Event(EventId(42)), cosine: DEFAULT_LIKENESS }));
+        assert_eq!(alone.similar_to, Some(AlikeTo { example: Example::Event(EventId(42)), cosine: None }));
         assert_eq!((order(&alone), alone.asks_for_words_or_fields()), ("likeness", false));
         let narrowed = request(&json!({"similar_to": "ep-7", "likeness": 0.75, "query": "mug kind:action"})).unwrap();
-        assert_eq!(narrowed.similar_to, Some(AlikeTo { example: Example::Episode(EpisodeId(7)), cosine: 0.75 }));
+        assert_eq!(narrowed.similar_to, Some(AlikeTo { example: Example::Episode(EpisodeId(7)), cosine: Some(0.75) }));
         assert_eq!((narrowed.parts.len(), narrowed.kinds.len()), (1, 1));
     }
 
@@ -146,7 +145,7 @@ mod tests {
             (json!({"similar_to": 12}), "`similar_to` must be a text"),
             (
                 json!({"similar_to": "12"}),
-                "`similar_to`: \"12\" is no id of an event or an episode; write ev-42 or ep-12",
+                "`similar_to`: \"12\" is no id of an event or an episode; write ev-42 or ep-12, or picture:ev-42",
             ),
             (json!({"similar_to": "ev-1", "order": "newest"}), "leave out `order`"),
             (json!({"similar_to": "ev-1", "likeness": 0}), "`likeness` is 0; it takes more than 0 and at most 1"),

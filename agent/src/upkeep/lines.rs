@@ -215,7 +215,7 @@ fn event_line(event: PerceivedEvent) -> EventLine {
         embeddings: event
             .embeddings
             .into_iter()
-            .map(|SensedEmbedding { sensed, space, vector }| EmbeddingLine { sensed, space, vector })
+            .map(|SensedEmbedding { sensed, space, vector, .. }| EmbeddingLine { sensed, space, vector })
             .collect(),
     }
 }
@@ -235,7 +235,12 @@ fn into_event(line: EventLine) -> Result<PerceivedEvent, String> {
         embeddings: line
             .embeddings
             .into_iter()
-            .map(|EmbeddingLine { sensed, space, vector }| SensedEmbedding { sensed, space, vector })
+            .map(|EmbeddingLine { sensed, space, vector }| SensedEmbedding {
+                sensed,
+                space,
+                vector,
+                sequence: Vec::new(),
+            })
             .collect(),
     })
 }
@@ -302,7 +307,12 @@ mod tests {
                 attributes: attributes_of(serde_json::from_str(r#"{"n": [1, 0.5, null], "b": true}"#).unwrap()),
                 confidence: 0.1,
                 pose: read_pose(&serde_json::json!({"frame": "map", "x": 1.5, "y": -2, "of": "robot"})).ok(),
-                embeddings: vec![SensedEmbedding { sensed: Sensed::Face, space: "f".into(), vector: vec![3.0, -4.0] }],
+                embeddings: vec![SensedEmbedding {
+                    sensed: Sensed::Face,
+                    space: "f".into(),
+                    vector: vec![3.0, -4.0],
+                    sequence: Vec::new(),
+                }],
             }],
         };
         let exported = Exported { observation: Observation::Perceived(segment.clone()), events: vec![EventId(3)] };

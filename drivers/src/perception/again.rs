@@ -145,6 +145,7 @@ impl Again {
                 sensed: Sensed::Face,
                 space: space.to_owned(),
                 vector,
+                sequence: Vec::new(),
             }),
         };
         faces.take(&segment, &Certainty::default()).into_iter().map(sighting).collect()
@@ -229,7 +230,8 @@ fn describe(kind: SightingKind, label: &Arc<str>, named: &Named) -> Option<(Stri
         }
         _ => {
             let looks_like = Some((Arc::clone(label), named.score));
-            let scene = Scene { colours: Vec::new(), looks_like, names: Vec::new(), vector: None, joint: None };
+            let scene =
+                Scene { colours: Vec::new(), looks_like, names: Vec::new(), vectors: Vec::new(), joint: Vec::new() };
             Some((sentence::scene(&scene)?, Vec::new()))
         }
     }

@@ -10,7 +10,7 @@ use super::scenes::Scene;
 use super::sentence;
 use super::signal::ConditionSpan;
 use super::sounds::Heard;
-use super::tracks::{FACE, InView};
+use super::tracks::{FACE, InView, mean};
 use super::voices::Voices;
 use super::writing::Written;
 use crate::capture::Subtitle;
@@ -120,7 +120,12 @@ fn object_event(anchor: WallAnchor, view: InView, face_space: Option<&str>) -> P
     }
     event.confidence = view.confidence.clamp(0.0, 1.0);
     if let (Some(vector), Some(space)) = (view.face_vector, face_space) {
-        event.embeddings.push(SensedEmbedding { sensed: Sensed::Face, space: space.to_owned(), vector });
+        event.embeddings.push(SensedEmbedding {
+            sensed: Sensed::Face,
+            space: space.to_owned(),
+            vector,
+            sequence: Vec::new(),
+        });
     }
     event
 }
@@ -144,9 +149,10 @@ fn scene_event(
     if let Some((name, _)) = &scene.looks_like {
         event.attributes.insert("scene".to_owned(), Value::Text((**name).to_owned()));
     }
-    for (vector, space) in [(scene.vector, space), (scene.joint, joint_space)] {
-        if let (Some(vector), Some(space)) = (vector, space) {
-            event.embeddings.push(SensedEmbedding { sensed: Sensed::Picture, space, vector });
+    for (sequence, space) in [(scene.vectors, space), (scene.joint, joint_space)] {
+        let vectors: Vec<&[f32]> = sequence.iter().map(|moment| moment.vector.as_slice()).collect();
+        if let (Some(vector), Some(space)) = (mean(&vectors), space) {
+            event.embeddings.push(SensedEmbedding { sensed: Sensed::Picture, space, vector, sequence });
         }
     }
     Some(event)

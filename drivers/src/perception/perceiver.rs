@@ -505,6 +505,7 @@ fn take_sounds(
             sensed: Sensed::Sound,
             space: model.space().to_owned(),
             vector,
+            sequence: Vec::new(),
         });
         (heard, embedding)
     };

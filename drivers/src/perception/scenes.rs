@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use memory_core::MomentVector;
 use memory_core::segment::Segment;
 
 use super::colours::Palette;
-use super::tracks::mean;
 use crate::encoders::SceneClasses;
 
 /// Mean probability over the pictures above which a group of classes is reported, ...
@@ -43,10 +43,10 @@ pub(super) struct Scene {
     pub looks_like: Option<(Arc<str>, f32)>,
     /// Everything that it may be, best first.
     pub names: Vec<Arc<str>>,
-    /// The mean of its vectors.
-    pub vector: Option<Vec<f32>>,
+    /// The vectors of its pictures, in order of time.
+    pub vectors: Vec<MomentVector>,
     /// The same in the space that texts share.
-    pub joint: Option<Vec<f32>>,
+    pub joint: Vec<MomentVector>,
 }
 
 impl SceneLog {
@@ -92,9 +92,10 @@ impl SceneLog {
                 names.push(Arc::clone(name));
             }
         }
-        let vectors: Vec<&[f32]> = pictures.iter().filter_map(|shown| shown.vector.as_deref()).collect();
-        let joint: Vec<&[f32]> = joint.iter().map(|(_, vector)| vector.as_slice()).collect();
-        Some(Scene { colours: palette.of_a_scene(), looks_like, names, vector: mean(&vectors), joint: mean(&joint) })
+        let vectors = pictures.into_iter().filter_map(|shown| shown.vector.map(|vector| (shown.at, vector)));
+        let of_moments = |(at, vector)| MomentVector { at, vector };
+        let (vectors, joint) = (vectors.map(of_moments).collect(), joint.into_iter().map(of_moments).collect());
+        Some(Scene { colours: palette.of_a_scene(), looks_like, names, vectors, joint })
     }
 }
 
@@ -123,9 +124,10 @@ mod tests {
         let scene = log.take(&segment(5)).unwrap();
         assert_eq!(scene.looks_like, Some((Arc::from("dog"), 0.7)));
         assert_eq!(scene.names, ["dog", "beagle", "pug"].map(Arc::from));
-        assert_eq!(scene.vector, Some(vec![0.5, 0.5]));
+        let moments = scene.vectors.iter().map(|moment| (moment.at.as_secs(), moment.vector.as_slice()));
+        assert_eq!(moments.collect::<Vec<_>>(), [(0, [1.0, 0.0].as_slice()), (1, &[0.0, 1.0])]);
         let next = log.take(&segment(9)).unwrap();
-        assert_eq!((next.looks_like, next.vector), (None, None));
+        assert_eq!((next.looks_like, next.vectors), (None, Vec::new()));
         assert!(log.take(&segment(12)).is_none());
     }
 

@@ -34,7 +34,7 @@ pub(super) fn scene(scene: &Scene) -> Option<String> {
     Some(match (colours, looks) {
         (Some(colours), Some(looks)) => format!("The scene {colours} and {looks}."),
         (Some(one), None) | (None, Some(one)) => format!("The scene {one}."),
-        (None, None) if scene.vector.is_some() || scene.joint.is_some() => {
+        (None, None) if !scene.vectors.is_empty() || !scene.joint.is_empty() => {
             "The scene has no colour that prevails.".to_owned()
         }
         (None, None) => return None,
@@ -161,18 +161,19 @@ mod tests {
 
     #[test]
     fn a_scene_is_told_by_its_colours_and_by_what_it_looks_like() {
-        let scene_of = |colours: &[&'static str], name: Option<&str>, vector| {
+        let scene_of = |colours: &[&'static str], name: Option<&str>, vectors| {
             let looks_like = name.map(|name| (Arc::from(name), 0.7));
-            scene(&Scene { colours: colours.to_vec(), looks_like, names: Vec::new(), vector, joint: None })
+            scene(&Scene { colours: colours.to_vec(), looks_like, names: Vec::new(), vectors, joint: Vec::new() })
         };
         assert_eq!(
-            scene_of(&["red", "green"], Some("flower"), None).unwrap(),
+            scene_of(&["red", "green"], Some("flower"), Vec::new()).unwrap(),
             "The scene is mostly red and green and looks like a flower."
         );
-        assert_eq!(scene_of(&["grey"], None, None).unwrap(), "The scene is mostly grey.");
-        assert_eq!(scene_of(&[], Some("alp"), None).unwrap(), "The scene looks like an alp.");
-        assert_eq!(scene_of(&[], None, None), None);
-        assert!(scene_of(&[], None, Some(vec![1.0])).is_some(), "its vector is worth an event");
+        assert_eq!(scene_of(&["grey"], None, Vec::new()).unwrap(), "The scene is mostly grey.");
+        assert_eq!(scene_of(&[], Some("alp"), Vec::new()).unwrap(), "The scene looks like an alp.");
+        assert_eq!(scene_of(&[], None, Vec::new()), None);
+        let picture = memory_core::MomentVector { at: std::time::Duration::ZERO, vector: vec![1.0] };
+        assert!(scene_of(&[], None, vec![picture]).is_some(), "its vector is worth an event");
     }
 
     #[test]

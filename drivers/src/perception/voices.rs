@@ -114,7 +114,7 @@ impl Voices {
             .collect();
         let one = inside.windows(2).all(|pair| alike(pair[0], pair[1]) >= self.same);
         let vector = mean(&inside).filter(|_| one)?;
-        Some(SensedEmbedding { sensed: Sensed::Voice, space: self.space.clone(), vector })
+        Some(SensedEmbedding { sensed: Sensed::Voice, space: self.space.clone(), vector, sequence: Vec::new() })
     }
 
     /// Whether two stretches may be of one speaker: they are unless both voices are known and differ.

@@ -1,18 +1,27 @@
 //! Checks of new observations: limits, names, times.
 
+use super::sequences::{self, Look, Sequence};
 use super::vectors::{quantize, sensed_space};
 use super::wall::CommitTime;
+use crate::index::signature::quantise;
 use crate::limits::{
     MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTE_DEPTH, MAX_DIMENSIONS, MAX_NAME_BYTES, MAX_SEGMENT_EVENTS, MAX_TEXT_BYTES,
 };
 use crate::store::records::{EventBody, Space, encode_attributes, stream_micros};
-use crate::{Origin, Perceived, PerceivedEvent, SensedEmbedding, Timestamp, Told, Value};
+use crate::{MomentVector, Origin, Perceived, PerceivedEvent, SensedEmbedding, Timestamp, Told, Value};
 
 /// Why an observation is refused, and what to change.
 type Refusal = String;
 
-/// A quantised unit vector and its space.
-pub(crate) type SpaceVector = (Space, Vec<i16>);
+/// What an encoder of the senses made of an event.
+#[derive(Debug)]
+pub(crate) struct SpaceVector {
+    pub space: Space,
+    /// A quantised unit vector.
+    pub vector: Vec<i16>,
+    /// The looks that it is the mean of.
+    pub sequence: Sequence,
+}
 
 /// A told observation as an event without an episode.
 pub(crate) fn admit_told(told: Told, moment: CommitTime) -> Result<EventBody, Refusal> {
@@ -117,7 +126,7 @@ pub(crate) fn perceived(
 
 fn check_embeddings(embeddings: Vec<SensedEmbedding>) -> Result<Vec<SpaceVector>, Refusal> {
     let mut vectors: Vec<SpaceVector> = Vec::with_capacity(embeddings.len());
-    for SensedEmbedding { sensed, space, vector } in embeddings {
+    for SensedEmbedding { sensed, space, vector, sequence } in embeddings {
         let what = sensed.name();
         check_length("embeddings.space", &space, MAX_NAME_BYTES)?;
         let norm = vector.iter().map(|component| f64::from(*component).powi(2)).sum::<f64>().sqrt();
@@ -130,15 +139,32 @@ fn check_embeddings(embeddings: Vec<SensedEmbedding>) -> Result<Vec<SpaceVector>
         }
         let dimensions = u32::try_from(vector.len()).expect("at most `MAX_DIMENSIONS`");
         let space = Space { name: sensed_space(sensed, &space), dimensions };
-        if vectors.iter().any(|(known, _)| known.name == space.name) {
+        if vectors.iter().any(|known| known.space.name == space.name) {
             return Err(format!("two {what} embeddings of one event in {}; at most one", space.name));
         }
         // Components of a unit vector, so nothing is lost by going to 32 bits.
         #[allow(clippy::cast_possible_truncation)]
         let unit: Vec<f32> = vector.iter().map(|component| (f64::from(*component) / norm) as f32).collect();
-        vectors.push((space, quantize(&unit)));
+        let sequence = looks(sequence, vector.len());
+        vectors.push(SpaceVector { space, vector: quantize(&unit), sequence });
     }
     Ok(vectors)
+}
+
+/// The looks of single pictures. A picture that cannot be compared is left out: the mean stands for it.
+fn looks(mut moments: Vec<MomentVector>, dimensions: usize) -> Sequence {
+    let mut sequence = Sequence::default();
+    if moments.len() < 2 {
+        return sequence;
+    }
+    let planes = sequences::planes(dimensions);
+    moments.sort_by_key(|moment| moment.at);
+    for MomentVector { at, vector } in moments {
+        let signature = quantise(&vector).and_then(|vector| planes.signature(&vector));
+        let from = u64::try_from(at.as_micros()).unwrap_or(u64::MAX);
+        signature.into_iter().for_each(|signature| sequence.push(Look { from, signature }));
+    }
+    sequence
 }
 
 /// Names travel in topics and on command lines.

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::view::View;
 use crate::recall::{Reader, cosine};
-use crate::word_search::{AlikeTo, Example, WordSearchError};
+use crate::word_search::{AlikeTo, DEFAULT_LIKENESS, Example, WordSearchError};
 use crate::{EventId, ReadError};
 
 /// Maximum number of events compared exactly, the nearest by signature. Reading so many vectors takes some milliseconds.
@@ -40,19 +40,20 @@ impl View {
         admitted: Option<&HashSet<EventId>>,
     ) -> Result<Vec<(EventId, f32)>, WordSearchError> {
         let query = self.vectors_of(alike_to.example)?;
+        let least = alike_to.cosine.unwrap_or(DEFAULT_LIKENESS);
         let by_episode = matches!(alike_to.example, Example::Episode(_));
         let mut vectors: HashMap<EventId, Option<Vec<i16>>> = HashMap::new();
         let mut alike: HashMap<u64, Alike> = HashMap::new();
         for (number, own) in query.vectors.iter().enumerate() {
             let wanted: Vec<f32> = own.iter().map(|component| f32::from(*component)).collect();
-            let ball = self.published.search.in_ball(own, alike_to.cosine);
+            let ball = self.published.search.in_ball(own, least);
             let others = ball.into_iter().filter(|hit| {
                 !query.own.contains(&hit.id) && admitted.is_none_or(|admitted| admitted.contains(&hit.id))
             });
             for hit in others.take(MAX_EXACT / query.vectors.len()) {
                 let vector = vectors.entry(hit.id).or_insert_with(|| self.vector(hit.id));
                 let Some(cosine) = vector.as_ref().and_then(|vector| cosine(&wanted, vector)) else { continue };
-                if cosine + ROUNDING_ERROR < alike_to.cosine {
+                if cosine + ROUNDING_ERROR < least {
                     continue;
                 }
                 let key = if by_episode { hit.episode.0 } else { hit.id.0 };
@@ -75,7 +76,7 @@ impl View {
     fn vectors_of(&self, example: Example) -> Result<LikenessQuery, WordSearchError> {
         let unknown = || WordSearchError::UnknownExample(example);
         let events = match example {
-            Example::Event(id) => {
+            Example::Event(id) | Example::Picture(id) => {
                 let event = self.find_event(id).map_err(ReadError::from)?.ok_or_else(unknown)?;
                 vec![event.id]
             }

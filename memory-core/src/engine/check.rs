@@ -8,6 +8,7 @@ use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 use super::gists;
 use super::learned;
 use super::poses;
+use super::sequences;
 use super::shared;
 use super::told_places;
 use super::vectors;
@@ -29,7 +30,7 @@ type CheckPart<'t> = fn(&mut Check<'t>) -> Result<()>;
 pub(crate) fn check<'t>(transaction: &'t ReadTransaction) -> Result<CheckReport> {
     let mut check = Check { transaction, report: CheckReport::default(), untold: 0, live: Live::default() };
     // Pages that contradict each other make redb panic; what it was reading is what is damaged.
-    let parts: [(&str, CheckPart<'t>); 10] = [
+    let parts: [(&str, CheckPart<'t>); 11] = [
         ("events", Check::events),
         ("episodes", Check::episodes),
         ("the tables that lead to events", Check::references),
@@ -40,6 +41,7 @@ pub(crate) fn check<'t>(transaction: &'t ReadTransaction) -> Result<CheckReport>
         ("changes", Check::changes),
         ("gists", Check::gists),
         ("poses", Check::poses),
+        ("sequences", Check::sequences),
     ];
     for (what, part) in parts {
         match catch_unwind(AssertUnwindSafe(|| part(&mut check))) {
@@ -319,6 +321,15 @@ impl Check<'_> {
         let is_visible = |event: u64| self.live.events.contains_key(&event);
         self.report.records += poses::check(self.transaction, &is_visible, &mut |problem| problems.push(problem))?;
         told_places::check(self.transaction, &is_visible, &mut |problem| problems.push(problem))?;
+        problems.into_iter().for_each(|problem| self.problem(problem));
+        Ok(())
+    }
+
+    fn sequences(&mut self) -> Result<()> {
+        let events = &self.live.events;
+        let is_visible = |event: u64| events.contains_key(&event);
+        let mut problems = Vec::new();
+        self.report.records += sequences::check(self.transaction, &is_visible, &mut |problem| problems.push(problem))?;
         problems.into_iter().for_each(|problem| self.problem(problem));
         Ok(())
     }

@@ -314,7 +314,7 @@ mod check {
             transaction.open_table(META).unwrap().insert("format", format.as_slice()).unwrap();
         });
         let error = open(&storage).err().unwrap();
-        assert!(matches!(error, OpenError::TooNew { found: 7, supported: 4, .. }), "{error}");
+        assert!(matches!(error, OpenError::TooNew { found: 7, supported: 5, .. }), "{error}");
         assert!(error.to_string().contains("install the newer engram"));
     }
 

@@ -215,12 +215,13 @@ impl<'t> Draft<'t> {
 
     /// Keeps what the senses' encoders made of a visible event.
     pub(crate) fn put_vectors(&mut self, id: u64, vectors: &[SpaceVector]) -> Result<()> {
-        for (space, vector) in vectors {
+        for SpaceVector { space, vector, sequence } in vectors {
             let number = vectors::number_of(&mut self.tables, space)?;
             if !self.spaces.contains(&number) {
                 self.spaces.push(number);
             }
             self.tables.vectors.insert((number, id), vectors::seal_vector(number, id, vector).as_slice())?;
+            self.put_sequence(number, id, sequence)?;
         }
         Ok(())
     }
@@ -265,6 +266,7 @@ impl<'t> Draft<'t> {
         let mut stale = 0;
         let mut released = Vec::new();
         for space in &self.spaces {
+            stale += self.tables.sequences.remove((*space, id))?.map_or(0, |row| row.value().len());
             let removed = self.tables.vectors.remove((*space, id))?.map(|vector| vector.value().to_vec());
             let Some(vector) = removed else { continue };
             stale += vector.len();

@@ -136,6 +136,7 @@ impl ExportReader {
                 sensed,
                 space: name.to_owned(),
                 vector: vector.into_iter().map(f32::from).collect(),
+                sequence: Vec::new(),
             }));
         }
         Ok(PerceivedEvent {

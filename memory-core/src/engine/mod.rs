@@ -51,6 +51,7 @@
 
 mod admit;
 mod alike;
+mod alike_pictures;
 mod backup;
 mod changes;
 mod check;
@@ -71,6 +72,7 @@ mod fuzz_tests;
 mod gists;
 mod handle;
 mod index_seat;
+mod inside;
 mod learned;
 mod looked;
 mod perceived;
@@ -87,6 +89,7 @@ mod saved_index;
 #[cfg(test)]
 mod saved_tests;
 mod saving;
+mod sequences;
 mod shared;
 #[cfg(test)]
 mod test_bench;

@@ -13,7 +13,7 @@ use crate::episodic::{MAX_GAP, SUMMARY_EVENTS, summarize};
 use crate::index::{PlaceMap, PositionIndex, Search, SearchQuery};
 use crate::learning::Learnt;
 use crate::ports::TextEmbedder;
-use crate::recall::Reader;
+use crate::recall::{LookInside, Reader};
 use crate::semantic::Fact;
 use crate::store::failure::{Failure, Result, if_sound};
 use crate::store::records::{EVENT, EpisodeBody, EventRow};
@@ -372,11 +372,12 @@ impl Reader for View {
         let Ok(Some((number, dimensions))) = vectors::find_sensed(&self.tables.spaces, sensed, space) else {
             return nothing();
         };
-        let vector = |id: &EventId| {
-            let row = self.tables.vectors.get((number, id.0)).ok()??;
-            shared::open(&self.tables.vectors, number, id.0, dimensions, row.value()).ok()?
-        };
-        ids.iter().map(vector).collect()
+        ids.iter().map(|id| self.sensed_vector(*id, number, dimensions).ok().flatten()).collect()
+    }
+
+    fn looks(&self, id: EventId, space: &str, wanted: &[f32]) -> Vec<LookInside> {
+        // A damaged record counts as none: the event's own vector stands for it.
+        self.looks_inside(id, space, wanted).unwrap_or_default()
     }
 
     fn positions(&self) -> Option<&PositionIndex> {

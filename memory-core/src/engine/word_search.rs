@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use super::view::View;
 use crate::index::Document;
-use crate::word_search::{AlikeTo, WordFound, WordMatches, WordPage, WordQuery, WordSearchError};
+use crate::recall::LookInside;
+use crate::word_search::{AlikeTo, Example, WordFound, WordMatches, WordPage, WordQuery, WordSearchError};
 use crate::{EventId, ReadError};
 
 impl View {
@@ -41,6 +42,19 @@ impl View {
             let mut inside = self.published.positions.index.near(near);
             inside.retain(|id| admitted.as_ref().is_none_or(|admitted| admitted.contains(id)));
             admitted = Some(inside.into_iter().collect());
+        }
+        if let Example::Picture(event) = alike_to.example {
+            let alike = self.alike_pictures(event, alike_to, admitted.as_ref())?;
+            let shown = &alike[..alike.len().min(query.limit)];
+            let hits: Vec<(EventId, f32)> = shown.iter().map(|scene| (scene.id, scene.cosine)).collect();
+            let mut page = self.page(query, &hits, alike.len(), matches)?;
+            for found in &mut page.found {
+                let part = shown.iter().find(|scene| scene.id == found.event.id).and_then(|scene| scene.part);
+                if let Some(LookInside { span, stream, .. }) = part {
+                    (found.event.span, found.event.stream) = (span, Some(stream));
+                }
+            }
+            return Ok(page);
         }
         let alike = self.alike(alike_to, admitted.as_ref())?;
         self.page(query, &alike[..alike.len().min(query.limit)], alike.len(), matches)

@@ -11,7 +11,7 @@ use crate::index::{
 };
 use crate::learning::Learnt;
 use crate::ports::TextEmbedder;
-use crate::recall::Reader;
+use crate::recall::{LookInside, Reader};
 use crate::word_search::{Snippet, WordMatches, WordPlan, WordQuery, WordQueryError};
 use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, Sensed, TimeSpan};
 
@@ -104,6 +104,10 @@ impl Reader for Beside<'_> {
 
     fn sensed_vectors(&self, ids: &[EventId], sensed: Sensed, space: &str) -> Vec<Option<Vec<i16>>> {
         self.base.sensed_vectors(ids, sensed, space)
+    }
+
+    fn looks(&self, id: EventId, space: &str, wanted: &[f32]) -> Vec<LookInside> {
+        self.base.looks(id, space, wanted)
     }
 
     fn positions(&self) -> Option<&PositionIndex> {

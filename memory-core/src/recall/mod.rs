@@ -44,7 +44,8 @@ use std::time::Duration;
 pub use crate::ablation::Ablation;
 pub use deliberation::{Deliberation, Proposal, VerdictError};
 pub(crate) use nearest::cosine;
-pub use reader::Reader;
+pub(crate) use reader::most_alike;
+pub use reader::{LookInside, Reader};
 pub use symbolic::serve;
 
 use self::answerers::poses;

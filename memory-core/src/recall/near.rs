@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Reader;
+use super::{LookInside, Reader};
 use crate::episodic::consolidation::PlaceSpace;
 use crate::index::{Hit, Holding, PlaceMap, PositionIndex, Search, SearchQuery, TermStatistics};
 use crate::ports::TextEmbedder;
@@ -66,6 +66,10 @@ impl Reader for NearReader<'_> {
 
     fn sensed_vectors(&self, ids: &[EventId], sensed: Sensed, space: &str) -> Vec<Option<Vec<i16>>> {
         self.reader.sensed_vectors(ids, sensed, space)
+    }
+
+    fn looks(&self, id: EventId, space: &str, wanted: &[f32]) -> Vec<LookInside> {
+        self.reader.looks(id, space, wanted)
     }
 
     fn positions(&self) -> Option<&PositionIndex> {

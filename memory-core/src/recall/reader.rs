@@ -6,7 +6,23 @@ use crate::index::{PlaceMap, PositionIndex, Search, SearchQuery};
 use crate::learning::Learnt;
 use crate::logic::Procedures;
 use crate::ports::TextEmbedder;
-use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, Sensed, TimeSpan};
+use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, Sensed, StreamSpan, TimeSpan};
+
+/// A part of an event whose pictures are alike.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LookInside {
+    /// When, by the wall clock.
+    pub span: TimeSpan,
+    /// When, in stream time.
+    pub stream: StreamSpan,
+    /// Estimated cosine of its first picture to what was looked for.
+    pub cosine: f32,
+}
+
+/// The look that is most alike, of equals the first.
+pub(crate) fn most_alike(looks: Vec<LookInside>) -> Option<LookInside> {
+    looks.into_iter().reduce(|best, look| if look.cosine > best.cosine { look } else { best })
+}
 
 /// One consistent view of the memory, taken for one question and dropped with it.
 ///
@@ -49,6 +65,13 @@ pub trait Reader: Send + Sync {
     fn sensed_vectors(&self, ids: &[EventId], sensed: Sensed, space: &str) -> Vec<Option<Vec<i16>>> {
         let (_, _) = (sensed, space);
         vec![None; ids.len()]
+    }
+
+    /// The looks of the pictures inside an event, in order of time, each with its cosine to a vector of the space; none where the
+    /// event shows one look, which its own vector tells (E_i of HippoMM 4.2.2).
+    fn looks(&self, id: EventId, space: &str, wanted: &[f32]) -> Vec<LookInside> {
+        let (_, _, _) = (id, space, wanted);
+        Vec::new()
     }
 
     /// Where events were; `None` where no event has a pose.

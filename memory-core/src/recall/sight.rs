@@ -1,13 +1,17 @@
 //! Scenes found by what they look like: the question in the space that pictures and texts share (CLIP and its like).
 //!
-//! HippoMM's feature search over v_k. Nobody need ever have put into words what was seen.
+//! HippoMM's feature search (4.3.2): first over the vectors v of all scenes, then over the pictures E inside the k nearest. Nobody
+//! need ever have put into words what was seen.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::gather::step;
 use super::pool::{Found, Pool};
+use super::reading::Reading;
+use super::{LookInside, most_alike};
 use crate::index::SearchQuery;
-use crate::{EventId, Kind, Modality, ReadError, Sensed, TimeSpan, TraceStep};
+use crate::{Event, EventId, Kind, Modality, ReadError, Sensed, TimeSpan, TraceStep};
 
 /// How many standard deviations a scene must stand out from the others. Cosines of pictures and texts lie in a narrow
 /// band that is another one for every model and every question; standing out means the same for all.
@@ -16,6 +20,10 @@ const STANDS_OUT: f32 = 2.0;
 const FEWEST: usize = 8;
 /// Scenes that are compared, the latest ones.
 const SCENES: usize = 4_000;
+/// Scenes whose single pictures are compared (k of HippoMM 4.3.2).
+const SEARCHED_INSIDE: usize = 5;
+/// By how much a part of a scene must be more like than the whole of it: as much as its cosine, which signatures tell, may err.
+const ESTIMATE_ERROR: f32 = 0.04;
 /// Scenes that become candidates.
 const BEST: usize = 3;
 
@@ -50,11 +58,24 @@ impl Pool<'_> {
         };
         let cosines: Vec<f32> =
             seen.iter().map(|(_, vector)| super::nearest::cosine(&question, vector).unwrap_or(0.0)).collect();
-        let out = standing_out(&cosines);
-        trace.push(step("sight", format!("{} of {} scenes look like it", out.len(), seen.len())));
+        let spread = Spread::of(&cosines);
+        let (mut out, mut inside) = (Vec::new(), 0);
+        for place in nearest(&cosines) {
+            let looks = self.reader.looks(seen[place].0, texts.space(), &question);
+            let best = most_alike(looks).filter(|look| look.cosine > cosines[place] + ESTIMATE_ERROR);
+            inside += usize::from(best.is_some());
+            let deviations = spread.deviations(best.map_or(cosines[place], |look| look.cosine));
+            if deviations >= STANDS_OUT {
+                out.push((place, deviations, best));
+            }
+        }
+        out.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        out.truncate(BEST);
+        let scenes = format!("{} of {} scenes look like it", out.len(), seen.len());
+        trace.push(step("sight", format!("{scenes}; {inside} do so in a part of them only")));
         let top = found.first().map_or(1.0, |best| best.score);
         let mut known: HashSet<EventId> = HashSet::new();
-        for (place, deviations) in out {
+        for (place, deviations, look) in out {
             let id = seen[place].0;
             let score = top * (0.4 + 0.2 * deviations).min(1.2);
             known.insert(id);
@@ -65,7 +86,14 @@ impl Pool<'_> {
                 }
                 None => {
                     let Some(event) = self.reader.event(id)? else { continue };
-                    let reading = self.reading(event);
+                    let reading = match look {
+                        // Nothing but that look speaks for it.
+                        Some(LookInside { span, stream, .. }) => {
+                            let part = Event { span, stream: Some(stream), ..event };
+                            Arc::new(Reading::of(part, self.reader.zone()))
+                        }
+                        None => self.reading(event),
+                    };
                     let mut coverage = self.question.content.coverage(&reading);
                     // What it looks like speaks for it as words would.
                     coverage.of_content = coverage.of_content.max((0.3 + 0.1 * deviations).min(0.8));
@@ -80,32 +108,49 @@ impl Pool<'_> {
     }
 }
 
-/// The few values that stand out, greatest first, each with by how many deviations.
-fn standing_out(cosines: &[f32]) -> Vec<(usize, f32)> {
-    #[expect(clippy::cast_precision_loss, reason = "thousands of scenes")]
-    let count = cosines.len().max(1) as f32;
-    let mean = cosines.iter().sum::<f32>() / count;
-    let deviation = (cosines.iter().map(|cosine| (cosine - mean).powi(2)).sum::<f32>() / count).sqrt();
-    let mut out: Vec<(usize, f32)> = cosines
-        .iter()
-        .enumerate()
-        .map(|(place, cosine)| (place, (cosine - mean) / deviation.max(f32::EPSILON)))
-        .filter(|(_, deviations)| *deviations >= STANDS_OUT)
-        .collect();
-    out.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    out.truncate(BEST);
-    out
+/// The places of the greatest values, greatest first.
+fn nearest(cosines: &[f32]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..cosines.len()).collect();
+    places.sort_by(|a, b| cosines[*b].total_cmp(&cosines[*a]).then(a.cmp(b)));
+    places.truncate(SEARCHED_INSIDE);
+    places
+}
+
+/// Where the cosines of all scenes lie.
+struct Spread {
+    mean: f32,
+    deviation: f32,
+}
+
+impl Spread {
+    fn of(cosines: &[f32]) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "thousands of scenes")]
+        let count = cosines.len().max(1) as f32;
+        let mean = cosines.iter().sum::<f32>() / count;
+        let variance = cosines.iter().map(|cosine| (cosine - mean).powi(2)).sum::<f32>() / count;
+        Self { mean, deviation: variance.sqrt() }
+    }
+
+    /// By how many standard deviations a value lies above the mean.
+    fn deviations(&self, cosine: f32) -> f32 {
+        (cosine - self.mean) / self.deviation.max(f32::EPSILON)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn standing_out(cosines: &[f32]) -> Vec<usize> {
+        let spread = Spread::of(cosines);
+        nearest(cosines).into_iter().filter(|place| spread.deviations(cosines[*place]) >= STANDS_OUT).collect()
+    }
+
     #[test]
     fn what_stands_out_is_found_wherever_the_cosines_lie() {
         let mut cosines = vec![0.21_f32, 0.2, 0.19, 0.2, 0.21, 0.2, 0.19, 0.2, 0.2, 0.21];
         cosines.push(0.29);
-        assert_eq!(standing_out(&cosines).iter().map(|(place, _)| *place).collect::<Vec<_>>(), [10]);
+        assert_eq!(standing_out(&cosines), [10]);
         let higher: Vec<f32> = cosines.iter().map(|cosine| cosine + 0.5).collect();
         assert_eq!(standing_out(&higher).len(), 1);
         assert!(standing_out(&[0.2; 12]).is_empty(), "all alike");

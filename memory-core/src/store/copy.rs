@@ -49,6 +49,7 @@ pub(crate) const TABLES: &[&dyn AnyTable] = &[
     &tables::CHANGES,
     &tables::GISTS,
     &tables::POSES,
+    &tables::SEQUENCES,
 ];
 
 /// The table of this name.

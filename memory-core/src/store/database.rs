@@ -116,6 +116,16 @@ impl Deref for Write {
     }
 }
 
+impl Drop for Database {
+    /// Closes the database. redb tidies up freed pages then, and panics where they are damaged; what was accepted is committed.
+    fn drop(&mut self) {
+        let state = std::mem::replace(&mut self.open.get_mut().state, DatabaseState::Closed);
+        if catch_unwind(AssertUnwindSafe(|| drop(state))).is_err() {
+            tracing::error!("freed pages of the store are damaged, so it was not closed in order; run `engram check`");
+        }
+    }
+}
+
 impl Database {
     /// Opens the present generation and makes its tables if it is new.
     pub(crate) fn open(storage: Arc<dyn Storage>, cache_bytes: usize) -> Result<Self, OpenError> {
@@ -139,7 +149,10 @@ impl Database {
             changed: Mutex::default(),
             _lock: lock,
         };
-        tables::prepare(&database)?;
+        // As where the file is opened: redb panics where pages contradict each other.
+        catch_unwind(AssertUnwindSafe(|| tables::prepare(&database))).unwrap_or_else(|_| {
+            Err(OpenError::Damaged { path: database.path(), detail: "pages contradict each other".into() })
+        })?;
         database.tidy(present.manifest_lost);
         Ok(database)
     }

@@ -1,6 +1,6 @@
 //! The tables, and functions that read rows from them.
 
-use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition};
+use redb::{Key, ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, Value};
 use serde::Serialize;
 
 use super::database::{Database, Write};
@@ -58,13 +58,16 @@ pub(crate) const GISTS: TableDefinition<'_, (u8, i64), Bytes> = TableDefinition:
 /// Event → [`super::poses::PoseRow`], of visible events that have one.
 pub(crate) const POSES: TableDefinition<'_, u64, Bytes> = TableDefinition::new("poses");
 
+/// (space, event) → [`super::sequences::Sequence`], of visible events that show more than one look.
+pub(crate) const SEQUENCES: TableDefinition<'_, (u32, u64), Bytes> = TableDefinition::new("sequences");
+
 /// Facet of `FACETS`: the entity.
 pub(crate) const ENTITY: u8 = 1;
 /// Facet of `FACETS`: the attribute `place`.
 pub(crate) const PLACE: u8 = 2;
 
 /// The format that is written. Reading goes up to it.
-pub(crate) const FORMAT: u32 = 4;
+pub(crate) const FORMAT: u32 = 5;
 const FORMAT_MAGIC: &[u8; 4] = b"ENGR";
 
 /// Every table but the settings, open for one write transaction.
@@ -86,6 +89,7 @@ pub(crate) struct WriteTables<'t> {
     pub changes: Noted<'t, u64, Bytes>,
     pub gists: Noted<'t, (u8, i64), Bytes>,
     pub poses: Noted<'t, u64, Bytes>,
+    pub sequences: Noted<'t, (u32, u64), Bytes>,
 }
 
 impl<'t> WriteTables<'t> {
@@ -108,6 +112,7 @@ impl<'t> WriteTables<'t> {
             changes: transaction.open_table(CHANGES)?,
             gists: transaction.open_table(GISTS)?,
             poses: transaction.open_table(POSES)?,
+            sequences: transaction.open_table(SEQUENCES)?,
         })
     }
 
@@ -152,6 +157,7 @@ pub(crate) struct ReadTables {
     pub segment_times: ReadOnlyTable<(i64, u64), i64>,
     pub gists: Option<ReadOnlyTable<(u8, i64), Bytes>>,
     pub poses: Option<ReadOnlyTable<u64, Bytes>>,
+    pub sequences: Option<ReadOnlyTable<(u32, u64), Bytes>>,
 }
 
 impl ReadTables {
@@ -167,6 +173,7 @@ impl ReadTables {
             segment_times: transaction.open_table(SEGMENT_TIMES)?,
             gists: gists(transaction)?,
             poses: poses(transaction)?,
+            sequences: optional(transaction, SEQUENCES)?,
         })
     }
 
@@ -224,16 +231,20 @@ pub(crate) fn live_episode(table: &impl ReadableTable<u64, Bytes>, id: u64) -> R
 
 /// The gists; `None` in a memory from before there were any.
 pub(crate) fn gists(transaction: &ReadTransaction) -> Result<Option<ReadOnlyTable<(u8, i64), Bytes>>> {
-    match transaction.open_table(GISTS) {
-        Ok(table) => Ok(Some(table)),
-        Err(redb::TableError::TableDoesNotExist(_)) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+    optional(transaction, GISTS)
 }
 
 /// The poses; `None` in a memory from before there were any.
 pub(crate) fn poses(transaction: &ReadTransaction) -> Result<Option<ReadOnlyTable<u64, Bytes>>> {
-    match transaction.open_table(POSES) {
+    optional(transaction, POSES)
+}
+
+/// A table; `None` in a memory from before there was one.
+pub(crate) fn optional<K: Key + 'static, V: Value + 'static>(
+    transaction: &ReadTransaction,
+    table: TableDefinition<'_, K, V>,
+) -> Result<Option<ReadOnlyTable<K, V>>> {
+    match transaction.open_table(table) {
         Ok(table) => Ok(Some(table)),
         Err(redb::TableError::TableDoesNotExist(_)) => Ok(None),
         Err(error) => Err(error.into()),
@@ -335,7 +346,8 @@ pub(crate) fn prepare(database: &Database) -> Result<(), OpenError> {
 }
 
 /// From format 1, whose head did not count what compaction gives back, and where keys of what was forgotten stay readable
-/// until then; from format 2, which noted no changes; and from format 3, in which every event has its own vectors and no pose.
+/// until then; from format 2, which noted no changes; from format 3, in which every event has its own vectors and no pose; and from
+/// format 4, which kept no sequences.
 fn upgrade(database: &Database, from: u32) -> Result<()> {
     let transaction = database.write()?;
     {

@@ -88,6 +88,12 @@ pub enum WordSearchError {
         /// Whether there is a model that will make one.
         installed: bool,
     },
+    /// The example shows no picture of a space in which places can be told apart.
+    #[error(
+        "{0} shows no picture that others can be compared with: it was told, or no model for image embedding was in use when it was \
+         seen; leave out `picture:` to compare what is said of it"
+    )]
+    NoPicture(Example),
     /// The store could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),

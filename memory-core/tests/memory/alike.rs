@@ -48,7 +48,7 @@ fn dials(angles: &[i16]) -> (Bench, Vec<(EventId, EpisodeId)>) {
 }
 
 fn like(example: Example, cosine: f32) -> WordQuery {
-    WordQuery { similar_to: Some(AlikeTo { example, cosine }), limit: 100, ..WordQuery::default() }
+    WordQuery { similar_to: Some(AlikeTo { example, cosine: Some(cosine) }), limit: 100, ..WordQuery::default() }
 }
 
 fn shown(page: &WordPage) -> Vec<(&str, f32)> {

@@ -215,7 +215,12 @@ fn a_kill_at_any_step_between_merging_and_summarising_ends_in_the_same_memory() 
 fn shown(number: i64, degrees: f32) -> Perceived {
     let mut one = recorded(10 * number, 10 * number + 10, &["A room is in view."]);
     let vector = vec![degrees.to_radians().cos(), degrees.to_radians().sin()];
-    one.events[0].embeddings.push(SensedEmbedding { sensed: Sensed::Picture, space: "pictures".into(), vector });
+    one.events[0].embeddings.push(SensedEmbedding {
+        sensed: Sensed::Picture,
+        space: "pictures".into(),
+        vector,
+        sequence: Vec::new(),
+    });
     one
 }
 

@@ -134,8 +134,12 @@ fn without_an_embedder_everything_is_pending_and_nothing_fails() {
 }
 
 fn with_face(mut segment: Perceived, vector: &[f32]) -> Perceived {
-    segment.events[0].embeddings =
-        vec![SensedEmbedding { sensed: Sensed::Face, space: "faces-1".into(), vector: vector.to_vec() }];
+    segment.events[0].embeddings = vec![SensedEmbedding {
+        sensed: Sensed::Face,
+        space: "faces-1".into(),
+        vector: vector.to_vec(),
+        sequence: Vec::new(),
+    }];
     segment
 }
 

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use memory_core::store::fault::FaultStorage;
 use memory_core::store::{FILE_NAME, MemoryStorage};
+use memory_core::word_search::{AlikeTo, Example, WordQuery};
 use memory_core::{
-    ConsolidationOptions, EpisodeFilter, EpisodeId, ForgetRequest, ManualClock, Memory, Observation, ObserveOutcome,
-    Pose, PoseOf, Sensed, SensedEmbedding, StreamSpan, TimeSpan, Told, Value,
+    ConsolidationOptions, EpisodeFilter, EpisodeId, ForgetRequest, Kind, ManualClock, Memory, MomentVector,
+    Observation, ObserveOutcome, Pose, PoseOf, Sensed, SensedEmbedding, StreamSpan, TimeSpan, Told, Value,
 };
 
 use crate::crash::images;
@@ -120,7 +121,7 @@ fn this_version_reads_what_it_writes() {
 
 #[test]
 fn a_store_of_every_format_is_read_also_after_compaction() {
-    for format in 1..=4 {
+    for format in 1..=5 {
         let image = unpack(&std::fs::read(fixture(format)).unwrap());
         assert_written(&open_on(Arc::new(MemoryStorage::from_image(image.clone())), &clock()), 2);
 
@@ -136,7 +137,7 @@ fn a_store_of_every_format_is_read_also_after_compaction() {
 
 #[test]
 fn power_loss_at_any_sync_of_an_upgrade_leaves_the_older_store_or_the_newer_one() {
-    for format in 1..=3 {
+    for format in 1..=4 {
         let storage = FaultStorage::from_image(unpack(&std::fs::read(fixture(format)).unwrap()));
         drop(open_on(Arc::new(storage.clone()), &clock()));
         let mut cuts = 0;
@@ -165,6 +166,7 @@ fn write_stays(memory: &Memory) {
             sensed: Sensed::Picture,
             space: "mobilenet-v1/avgpool/l2".into(),
             vector: vec![3.0, 4.0],
+            sequence: Vec::new(),
         };
         let (x, y, z, yaw) = (1.0, 2.0, 0.0, 0.5);
         let pose = Pose { frame: "map".into(), x, y, z, yaw, covariance: None, of: PoseOf::Robot };
@@ -201,17 +203,73 @@ fn stays_shared_vectors_and_poses_of_format_4_are_read_also_after_compaction() {
     assert_stays(&memory);
 }
 
+#[test]
+fn stays_are_read_as_this_version_writes_them() {
+    let storage = MemoryStorage::new();
+    write_stays(&open_on(Arc::new(storage.clone()), &clock()));
+    assert_stays(&open_on(Arc::new(storage), &clock()));
+}
+
+/// Writes what format 5 brought: segments that show more than one look, as they are and in a stay.
+fn write_looks(memory: &Memory) {
+    memory.set_consolidation(ConsolidationOptions {
+        enabled: true,
+        after: Duration::ZERO,
+        ..ConsolidationOptions::default()
+    });
+    for start in [-500, -490, -200, -100] {
+        let mut segment = segment(start, start + 10, &["a bench"]);
+        segment.events[0].kind = Kind::Caption;
+        segment.media = Some("archive:camera/s1".into());
+        // The stream began before.
+        let stream = |at: i64| Duration::from_secs((at + 1_000).unsigned_abs());
+        segment.stream = StreamSpan { start: stream(start), end: stream(start + 10) };
+        segment.events[0].stream = segment.stream;
+        let moment =
+            |after: u64, vector| MomentVector { at: segment.stream.start + Duration::from_secs(after), vector };
+        let sequence = vec![moment(1, vec![3.0, 4.0]), moment(5, vec![4.0, -3.0])];
+        let (space, vector) = ("mobilenet-v1/avgpool/l2".into(), vec![7.0, 1.0]);
+        segment.events[0].embeddings = vec![match start {
+            -100 => SensedEmbedding { sensed: Sensed::Picture, space, vector: vec![3.0, 4.0], sequence: Vec::new() },
+            _ => SensedEmbedding { sensed: Sensed::Picture, space, vector, sequence },
+        }];
+        memory.observe(vec![Observation::Perceived(segment)]).unwrap();
+    }
+    while memory.consolidate_pending(9).unwrap() > 0 {}
+}
+
+fn assert_looks(memory: &Memory) {
+    let report = memory.check().unwrap();
+    assert_eq!(report.problems, Vec::<String>::new());
+    let events = memory.events(None, 99).unwrap();
+    let last = events.iter().max_by_key(|event| event.span.start).unwrap();
+    let similar_to = Some(AlikeTo { example: Example::Picture(last.id), cosine: Some(0.9) });
+    let page = memory.search_words(&WordQuery { similar_to, limit: 9, ..WordQuery::default() }).unwrap();
+    let mut begins: Vec<u64> = page.found.iter().map(|found| found.event.stream.unwrap().start.as_secs()).collect();
+    begins.sort_unstable();
+    assert_eq!(begins, [501, 801], "the first look of the stay and that of the other segment");
+}
+
+#[test]
+fn looks_of_format_5_are_read_also_after_compaction() {
+    let image = unpack(&std::fs::read(file("looks-5")).unwrap());
+    let memory = open_on(Arc::new(MemoryStorage::from_image(image)), &clock());
+    assert_looks(&memory);
+    memory.compact().unwrap();
+    assert_looks(&memory);
+}
+
 /// Run once, when a format is new: `cargo test -p memory-core --test memory -- --ignored write_the_fixture`.
 #[test]
 #[ignore = "writes the fixture of the newest format"]
 fn write_the_fixture() {
     let storage = MemoryStorage::new();
     write(&open_on(Arc::new(storage.clone()), &clock()));
-    std::fs::write(fixture(4), pack(&storage.image().files[FILE_NAME])).unwrap();
+    std::fs::write(fixture(5), pack(&storage.image().files[FILE_NAME])).unwrap();
     let storage = MemoryStorage::new();
     let memory = open_on(Arc::new(storage.clone()), &clock());
-    write_stays(&memory);
-    assert_stays(&memory);
+    write_looks(&memory);
+    assert_looks(&memory);
     drop(memory);
-    std::fs::write(file("stays-4"), pack(&storage.image().files[FILE_NAME])).unwrap();
+    std::fs::write(file("looks-5"), pack(&storage.image().files[FILE_NAME])).unwrap();
 }

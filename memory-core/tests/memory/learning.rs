@@ -194,7 +194,8 @@ fn with_face(start: i64, face: usize, shade: f32) -> Perceived {
     seen.session = format!("s{start}");
     let mut vector = vec![0.05 * shade; 8];
     vector[face] = 1.0;
-    seen.events[0].embeddings = vec![SensedEmbedding { sensed: Sensed::Face, space: "faces-1".into(), vector }];
+    seen.events[0].embeddings =
+        vec![SensedEmbedding { sensed: Sensed::Face, space: "faces-1".into(), vector, sequence: Vec::new() }];
     seen
 }
 

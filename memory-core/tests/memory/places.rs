@@ -239,7 +239,12 @@ pub fn scene(start: i64, end: i64, objects: &[&str], vector: Vec<f32>) -> memory
         kind: Kind::Caption,
         modality: Modality::Visual,
         text: "a scene".into(),
-        embeddings: vec![SensedEmbedding { sensed: Sensed::Picture, space: "mobilenet-v1/avgpool/l2".into(), vector }],
+        embeddings: vec![SensedEmbedding {
+            sensed: Sensed::Picture,
+            space: "mobilenet-v1/avgpool/l2".into(),
+            vector,
+            sequence: Vec::new(),
+        }],
         ..segment.events[0].clone()
     };
     segment.events.push(caption);

@@ -11,8 +11,12 @@ use crate::support::{Bench, accepted, segment};
 fn scene(start: i64, end: i64, texts: &[&str], space: &str, vector: &[f32]) -> Perceived {
     let mut segment = segment(start, end, texts);
     segment.events[0].kind = Kind::Caption;
-    segment.events[0].embeddings =
-        vec![SensedEmbedding { sensed: Sensed::Picture, space: space.into(), vector: vector.to_vec() }];
+    segment.events[0].embeddings = vec![SensedEmbedding {
+        sensed: Sensed::Picture,
+        space: space.into(),
+        vector: vector.to_vec(),
+        sequence: Vec::new(),
+    }];
     segment
 }
 

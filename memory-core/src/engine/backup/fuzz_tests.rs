@@ -46,7 +46,12 @@ fn pose() -> Pose {
 
 fn segment(start: i64) -> Observation {
     let stream = StreamSpan { start: std::time::Duration::ZERO, end: std::time::Duration::from_secs(8) };
-    let embedding = SensedEmbedding { sensed: Sensed::Face, space: "faces".into(), vector: vec![3.0, -4.0, 0.5] };
+    let embedding = SensedEmbedding {
+        sensed: Sensed::Face,
+        space: "faces".into(),
+        vector: vec![3.0, -4.0, 0.5],
+        sequence: Vec::new(),
+    };
     Observation::Perceived(Perceived {
         source: "camera".into(),
         session: "s1".into(),

@@ -6,6 +6,7 @@ use redb::ReadableTable;
 
 use crate::centroid::{follow, normalise};
 use crate::engine::draft::Draft;
+use crate::engine::sequences::{self, Look, Sequence};
 use crate::engine::shared;
 use crate::engine::vectors::{open_space, quantize, seal_vector, sensed_of};
 use crate::episodic::consolidation::{Joined, joined, may_go_on};
@@ -55,6 +56,7 @@ impl Draft<'_> {
             let pose = events.first().map(|first| self.pose(*first)).transpose()?.flatten();
             let whole = self.insert_posed(EventBody { episode: kept, ..body }, pose)?;
             self.put_mean(whole, &events, &sensed, refined)?;
+            self.put_looks(whole, &events, &sensed, &by_id)?;
             let row = EventRow::Superseded { by: whole, supersedes: None, digest: CONTINUED };
             for event in events {
                 self.hide_event(event, &by_id[&event], &row)?;
@@ -123,6 +125,34 @@ impl Draft<'_> {
         }
         for (number, (mean, _)) in means {
             self.tables.vectors.insert((number, whole), seal_vector(number, whole, &quantize(&mean)).as_slice())?;
+        }
+        Ok(())
+    }
+
+    /// Gives an event the looks of the pictures of the events that it is made of. A part that shows one look has it in its vector.
+    fn put_looks(
+        &mut self,
+        whole: u64,
+        parts: &[u64],
+        sensed: &BTreeMap<u64, Vec<SensedRow>>,
+        bodies: &BTreeMap<u64, EventBody>,
+    ) -> Result<()> {
+        let mut sequences: BTreeMap<u32, Sequence> = BTreeMap::new();
+        for part in parts {
+            let Some((from, _)) = bodies.get(part).and_then(|body| body.stream) else { continue };
+            let pictures = sensed.get(part).into_iter().flatten().filter(|(_, kind, _)| *kind == Sensed::Picture);
+            for (number, _, vector) in pictures {
+                let own = self.sequence(*number, *part)?;
+                let sequence = sequences.entry(*number).or_default();
+                own.looks().iter().for_each(|look| sequence.push(look.clone()));
+                if own.looks().is_empty() {
+                    let signature = sequences::planes(vector.len()).signature(vector);
+                    signature.into_iter().for_each(|signature| sequence.push(Look { from, signature }));
+                }
+            }
+        }
+        for (number, sequence) in sequences {
+            self.put_sequence(number, whole, &sequence)?;
         }
         Ok(())
     }

@@ -43,7 +43,7 @@ fn open(storage: &MemoryStorage, enabled: bool) -> Engine {
 fn picture(place: u8) -> SensedEmbedding {
     let mut vector = vec![0.01_f32; 16];
     vector[usize::from(place)] = 1.0;
-    SensedEmbedding { sensed: Sensed::Picture, space: PICTURES.into(), vector }
+    SensedEmbedding { sensed: Sensed::Picture, space: PICTURES.into(), vector, sequence: Vec::new() }
 }
 
 fn event(kind: Kind, text: &str, from: i64, until: i64) -> PerceivedEvent {
@@ -182,7 +182,12 @@ fn speech_persons_and_what_was_told_meanwhile_stay_events_of_their_own() {
         let (from, until) = (number * 10, number * 10 + 10);
         segment.events.push(event(Kind::Text, "Hello.", from, until));
         let mut face = event(Kind::Entity, "A face is in view.", from, until);
-        face.embeddings.push(SensedEmbedding { sensed: Sensed::Face, space: "f".into(), vector: vec![1.0, 0.0] });
+        face.embeddings.push(SensedEmbedding {
+            sensed: Sensed::Face,
+            space: "f".into(),
+            vector: vec![1.0, 0.0],
+            sequence: Vec::new(),
+        });
         segment.events.push(face);
         perceive(&store, segment);
     }

@@ -16,7 +16,7 @@ const BITS: usize = 5;
 const MAX_LEVEL: i64 = (1 << (BITS - 1)) - 1;
 
 /// A question ready to be compared with signatures.
-pub(in crate::index) struct Estimator {
+pub(crate) struct Estimator {
     signature: Box<[u64]>,
     /// Its products with the hyperplanes.
     products: Products,
@@ -86,7 +86,7 @@ impl Estimator {
     }
 
     /// The beginning of it.
-    pub fn coarse(&self) -> &Coarse {
+    pub(in crate::index) fn coarse(&self) -> &Coarse {
         &self.coarse
     }
 

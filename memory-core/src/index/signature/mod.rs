@@ -10,7 +10,8 @@ mod planes;
 mod scan;
 mod table;
 
-pub(in crate::index) use estimate::{Coarse, Estimator};
+pub(in crate::index) use estimate::Coarse;
+pub(crate) use estimate::Estimator;
 #[cfg(test)]
 pub(in crate::index) use hamming::cosine_of_distance;
 pub use hamming::{BALL_MARGIN, radius};

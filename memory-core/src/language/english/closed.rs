@@ -374,6 +374,9 @@ pub(crate) fn joined_number(first: f64, second: f64) -> f64 {
     }
 }
 
+/// Words for what a talk or a text is about.
+pub(crate) const TOPICS: &[&str] = &["topic", "subject", "theme"];
+
 /// Verbs that ask for a summary.
 pub(crate) const SUMMING: &[&str] = &["sum", "summarise", "summarize", "recap"];
 

@@ -1,11 +1,13 @@
 //! Options are hypotheses: what memory says for and against each, by the kind of answer that they are.
 
 mod times;
+mod topic;
 mod words;
 
 pub(super) use words::Speaks;
 
 use self::times::{LOOKED_AT, by_time};
+use self::topic::by_topic;
 use self::words::by_words;
 use super::answerers::amounts::sums;
 use super::answerers::order::ordered_items;
@@ -112,6 +114,9 @@ pub(super) fn weigh(
         return Ok(weighed);
     }
     if let Some(weighed) = by_told_numbers(pool, pooled, options) {
+        return Ok(weighed);
+    }
+    if let Some(weighed) = by_topic(pool, vectors)? {
         return Ok(weighed);
     }
     by_words(pool, pooled, candidates, options, vectors)

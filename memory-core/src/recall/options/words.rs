@@ -114,7 +114,7 @@ pub(super) fn by_words(
 }
 
 /// The share of each in the odds of all (softmax).
-fn shares(logits: impl Iterator<Item = f32> + Clone) -> Vec<f32> {
+pub(super) fn shares(logits: impl Iterator<Item = f32> + Clone) -> Vec<f32> {
     let most = logits.clone().fold(f32::MIN, f32::max);
     let odds: Vec<f32> = logits.map(|logit| (logit - most).exp()).collect();
     let all: f32 = odds.iter().sum();

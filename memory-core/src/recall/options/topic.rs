@@ -1,0 +1,93 @@
+//! Options that say what was spoken of in all: weighed by the mean of what was said.
+//!
+//! HippoMM's gist has a vector v of its whole segment (4.2.4). No single sentence says what a talk is about, and the one that is most
+//! like an option may be an aside. The mean of all sentences keeps what they have in common.
+
+use super::words::{Speaks, shares};
+use super::{OptionVectors, Weighed};
+use crate::language::english::closed::TOPICS;
+use crate::language::english::lexicon;
+use crate::language::english::syntax::NounPhrase;
+use crate::language::english::tag::Tag;
+use crate::recall::calibration;
+use crate::recall::nearest::cosine;
+use crate::recall::pool::{Found, Pool};
+use crate::recall::question::Question;
+use crate::{Kind, Modality, ReadError};
+
+/// Least number of sentences that have something in common.
+const FEWEST: usize = 3;
+/// Maximum number of sentences that are read, the latest.
+const SENTENCES: usize = 500;
+/// Maximum number of sentences that are shown as evidence, those nearest to the mean.
+const SHOWN: usize = 8;
+
+/// The options of a question for a topic; `None` for another question, and where too little was said or has a vector.
+pub(super) fn by_topic(pool: &Pool<'_>, vectors: &[OptionVectors]) -> Result<Option<Weighed>, ReadError> {
+    let question = pool.question;
+    if !asks_for_topic(question) || vectors.len() != question.query.options.len() {
+        return Ok(None);
+    }
+    let said = pool.listing(question.bound(), None, vec![Kind::Text], true, SENTENCES, &question.content)?;
+    let known: Vec<(Found, Vec<f32>)> =
+        said.into_iter().filter_map(|found| unit(&pool.reader.vector(found.id())?).map(|own| (found, own))).collect();
+    let Some(mean) = mean(&known).filter(|_| known.len() >= FEWEST) else { return Ok(None) };
+    // All that was said counts as one event that suits the question.
+    let speaks = vectors.iter().map(|option| {
+        let alone = cosine(&option.alone, &mean).unwrap_or(0.0).max(0.0);
+        let joint = cosine(&option.joint, &mean).unwrap_or(0.0).max(0.0);
+        Speaks { joint, joint_suited: joint, alone, alone_suited: alone, moment: joint, ..Speaks::default() }
+    });
+    let support = shares(speaks.map(|speaks| calibration::support(&speaks)).collect::<Vec<_>>().into_iter());
+    let mut near: Vec<(f32, Found)> =
+        known.into_iter().map(|(found, own)| (cosine(&own, &mean).unwrap_or(0.0), found)).collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id().cmp(&b.1.id())));
+    let evidence = near.into_iter().take(SHOWN).map(|(_, found)| found).collect();
+    Ok(Some(Weighed { support, evidence, by: "all that was said", speaks: Vec::new() }))
+}
+
+/// Whether a question asks what everything that was said has in common: its topic, or what it was about. A question that names
+/// something else which memory holds is for that.
+fn asks_for_topic(question: &Question<'_>) -> bool {
+    let main = &question.asked.main;
+    let words = question.asked.words.iter();
+    let mut inside = words.filter(|word| word.range.start >= main.start && word.range.end <= main.end);
+    let is_topic = |lemma: &str| TOPICS.contains(&lemma);
+    let last = inside.clone().next_back();
+    let about = last.is_some_and(|word| word.is("about")) && question.speech == Some(true);
+    if !about && !inside.any(|word| word.tag == Tag::Noun && is_topic(&word.lemma)) {
+        return false;
+    }
+    let is_told = |noun: &NounPhrase| lexicon::is_a(&noun.head, "communication").is_some();
+    let held = |noun: &NounPhrase| {
+        let mut items = question.content.items.iter().filter(|item| item.documents > 0 && !item.light);
+        items.any(|item| item.lemma == noun.head)
+    };
+    // "The subject of the letter", "Anna's theme".
+    let parts = |noun: &NounPhrase| -> Vec<NounPhrase> {
+        let of = std::iter::successors(Some(noun), |noun| noun.of.as_deref());
+        of.flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref())).cloned().collect()
+    };
+    let names_another = question
+        .named
+        .iter()
+        .flat_map(parts)
+        .any(|noun| !is_topic(&noun.head) && !is_told(&noun) && !noun.is_pronoun() && held(&noun));
+    // What is read may be read aloud; what is only seen has no sentences.
+    let is_text = || question.named.iter().any(|noun| lexicon::is_a(&noun.head, "writing").is_some());
+    let only_seen = question.sense == Some(Modality::Visual) && question.speech != Some(true) && !is_text();
+    !names_another && !only_seen
+}
+
+fn unit(vector: &[i16]) -> Option<Vec<f32>> {
+    let length = vector.iter().map(|component| f32::from(*component).powi(2)).sum::<f32>().sqrt();
+    (length > 0.0).then(|| vector.iter().map(|component| f32::from(*component) / length).collect())
+}
+
+fn mean(known: &[(Found, Vec<f32>)]) -> Option<Vec<f32>> {
+    let mut sum = vec![0.0_f32; known.first()?.1.len()];
+    for (_, own) in known {
+        sum.iter_mut().zip(own).for_each(|(sum, component)| *sum += component);
+    }
+    Some(sum)
+}
