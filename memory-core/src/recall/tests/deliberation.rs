@@ -63,9 +63,9 @@ fn what_was_not_proposed_or_not_given_is_refused() {
 
 /// A conversation in which the answer does not have the words of the question.
 const BREAKFAST: &[Row] = &[
-    ("18T19:05:00", 0, Kind::Text, Some("Mira"), "I put the torch in the top drawer."),
+    ("18T19:05:00", 0, Kind::Text, Some("Orla"), "I put the torch in the top drawer."),
     ("19T08:00:00", 0, Kind::Text, Some("Jonas"), "What do you want for your birthday?"),
-    ("19T08:00:20", 0, Kind::Text, Some("Mira"), "Nothing big. A pair of woollen socks!"),
+    ("19T08:00:20", 0, Kind::Text, Some("Orla"), "Nothing big. A pair of woollen socks!"),
 ];
 
 #[test]
