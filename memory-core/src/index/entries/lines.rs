@@ -31,8 +31,6 @@ pub(in crate::index) struct Lines {
     lengths: Box<[u16]>,
     /// How many terms each has in its context, as terms are weighted there; up to 65,535.
     around: Box<[u16]>,
-    /// The least number of terms that a document holds, and has in its context.
-    shortest: (u16, u16),
     /// Offsets where places and positions differ.
     orders: Option<Orders>,
 }
@@ -50,7 +48,6 @@ impl Lines {
             linked: vec![0; padded(count)].into(),
             lengths: vec![0; padded(count)].into(),
             around: vec![0; count.next_multiple_of(STRIP)].into(),
-            shortest: (0, 0),
             orders: None,
         };
         let place_of = |place: usize| u16::try_from(place).expect("a segment has 65,536 places");
@@ -91,8 +88,6 @@ impl Lines {
         for (strip, around) in self.around.as_chunks_mut().0.iter_mut().enumerate() {
             lengths_in_context(reach(&self.lengths, strip), reach(&self.linked, strip), around);
         }
-        let least = |some: &[u16]| some[..self.count].iter().copied().min().unwrap_or(0);
-        self.shortest = (least(&self.lengths[MARGIN..]), least(&self.around));
     }
 
     /// How many documents.
@@ -134,11 +129,6 @@ impl Lines {
     /// Lengths in context of a strip.
     pub fn around(&self, strip: usize) -> &[u16; STRIP] {
         self.around[strip * STRIP..].first_chunk().expect("arrays hold whole strips")
-    }
-
-    /// The least number of terms that a document holds, and has in its context.
-    pub fn shortest(&self) -> (u16, u16) {
-        self.shortest
     }
 
     /// Bytes that they take.

@@ -18,47 +18,24 @@ pub(super) const SAME_DIRECTION: f32 = 100.0;
 
 /// Documents that are looked at together.
 pub(super) const RUN: usize = 16;
-/// Documents whose words are scored together: a part of a strip.
-pub(super) const PART: usize = 64;
-/// Parts of a strip.
-pub(super) const PARTS: usize = STRIP / PART;
-/// A part with what its windows reach.
-pub(super) const PART_REACH: usize = PART + 2 * MARGIN;
 
-/// A part of an array of a strip with margins.
-pub(super) fn part_of<T>(array: &[T; REACH], part: usize) -> &[T; PART_REACH] {
-    array[part * PART..].first_chunk().expect("a strip has whole parts and its margins")
-}
-
-/// How often a term counts in a context, in classes: each up to so often, and the last one more often.
-pub(super) const COUNTED: [u8; 5] = [1, 2, 3, 4, 6];
-
-/// The most that a term can give, in small units.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct MostGiven {
-    /// By itself, where a document holds it.
-    pub own: u8,
-    /// In context, by the classes of [`COUNTED`].
-    pub context: [u8; COUNTED.len() + 1],
-}
-
-/// What every term of a part needs: the share of BM25's saturation that depends on lengths, by themselves and in context.
+/// What every term of a strip needs: the part of BM25's saturation that depends on lengths, by themselves and in context.
 pub(super) struct Norms {
-    pub own: [f32; PART],
-    pub context: [f32; PART],
+    pub own: [f32; STRIP],
+    pub context: [f32; STRIP],
 }
 
-/// A term in a part: how often each document holds it, with margins, how often it counts in their contexts, and the weights of both.
+/// A term in a strip: how often each document holds it, with margins, how often it counts in their contexts, and the weights of both.
 pub(super) struct ScoredTerm<'a> {
-    pub frequencies: &'a [u8; PART_REACH],
-    pub counts: [u16; PART],
+    pub frequencies: &'a [u8; REACH],
+    pub counts: [u16; STRIP],
     pub own: f32,
     pub context: f32,
 }
 
 impl Default for Norms {
     fn default() -> Self {
-        Self { own: [0.0; PART], context: [0.0; PART] }
+        Self { own: [0.0; STRIP], context: [0.0; STRIP] }
     }
 }
 
@@ -85,7 +62,7 @@ pub(super) fn nearest(near: &[i8; REACH]) -> i8 {
 
 /// How often a term counts in the context of each document: thrice where it stands, twice at its neighbours, once at theirs.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn in_context(frequencies: &[u8; PART_REACH], linked: &[u8; PART_REACH], counts: &mut [u16; PART]) {
+pub(super) fn in_context(frequencies: &[u8; REACH], linked: &[u8; REACH], counts: &mut [u16; STRIP]) {
     for (at, count) in counts.iter_mut().enumerate() {
         let at = at + MARGIN;
         let before = u16::from(frequencies[at - 1] & linked[at]);
@@ -101,13 +78,13 @@ pub(super) fn in_context(frequencies: &[u8; PART_REACH], linked: &[u8; PART_REAC
 /// The parts of the saturation for documents of these lengths, by themselves and in context, where the means are those.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
 pub(super) fn norms(
-    lengths: &[u16; PART_REACH],
-    around: &[u16; PART],
+    lengths: &[u16; REACH],
+    around: &[u16; STRIP],
     (mean_own, mean_context): (f32, f32),
     norms: &mut Norms,
 ) {
     let (per_own, per_context) = (K1 * B / mean_own.max(1.0), K1 * B / mean_context.max(1.0));
-    for at in 0..PART {
+    for at in 0..STRIP {
         norms.own[at] = K1 * (1.0 - B) + per_own * f32::from(lengths[at + MARGIN]);
         norms.context[at] = K1 * (1.0 - B) + per_context * f32::from(around[at]);
     }
@@ -115,7 +92,7 @@ pub(super) fn norms(
 
 /// Adds one term's saturations, weighted.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn add_word(term: &ScoredTerm<'_>, norms: &Norms, estimates: &mut [f32; PART]) {
+pub(super) fn add_word(term: &ScoredTerm<'_>, norms: &Norms, estimates: &mut [f32; STRIP]) {
     for (at, estimate) in estimates.iter_mut().enumerate() {
         let (own, count) = (f32::from(term.frequencies[at + MARGIN]), f32::from(term.counts[at]));
         let (below_own, below_context) = (own + norms.own[at], count + norms.context[at]);
@@ -125,7 +102,7 @@ pub(super) fn add_word(term: &ScoredTerm<'_>, norms: &Norms, estimates: &mut [f3
 
 /// Adds two terms' saturations, weighted: four fractions over one denominator, because a division takes as long as all of the rest.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn add_words(one: &ScoredTerm<'_>, other: &ScoredTerm<'_>, norms: &Norms, estimates: &mut [f32; PART]) {
+pub(super) fn add_words(one: &ScoredTerm<'_>, other: &ScoredTerm<'_>, norms: &Norms, estimates: &mut [f32; STRIP]) {
     for (at, estimate) in estimates.iter_mut().enumerate() {
         let fraction = |term: &ScoredTerm<'_>| {
             let (own, count) = (f32::from(term.frequencies[at + MARGIN]), f32::from(term.counts[at]));
@@ -154,32 +131,27 @@ pub(super) fn reaching(estimates: &[f32; STRIP], needed: f32, reaching: &mut [u8
     }
 }
 
-/// Adds the most that a term can give, in small units: by itself where a document holds it, and in context by how often it counts
-/// in the document's window.
+/// Adds the most that a term can give, in small units: by itself where a document holds it, in context where one in its window does.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn add_most(frequencies: &[u8; REACH], linked: &[u8; REACH], given: MostGiven, most: &mut [u8; STRIP]) {
+pub(super) fn add_most(
+    frequencies: &[u8; REACH],
+    linked: &[u8; REACH],
+    (own, context): (u8, u8),
+    most: &mut [u8; STRIP],
+) {
     for (at, most) in most.iter_mut().enumerate() {
         let at = at + MARGIN;
-        let before = frequencies[at - 1] & linked[at];
-        let second_before = frequencies[at - 2] & linked[at] & linked[at - 1];
-        let after = frequencies[at + 1] & linked[at + 1];
-        let second_after = frequencies[at + 2] & linked[at + 1] & linked[at + 2];
-        let own = frequencies[at];
-        let near = own.saturating_add(before).saturating_add(after);
-        let count =
-            near.saturating_add(near).saturating_add(own).saturating_add(second_before.saturating_add(second_after));
-        let held = if own == 0 { 0 } else { given.own };
-        let mut around = if count == 0 { 0 } else { given.context[0] };
-        for (counted, given) in COUNTED.iter().zip(&given.context[1..]) {
-            around = around.max(if count > *counted { *given } else { 0 });
-        }
+        let before = (frequencies[at - 1] | frequencies[at - 2] & linked[at - 1]) & linked[at];
+        let after = (frequencies[at + 1] | frequencies[at + 2] & linked[at + 2]) & linked[at + 1];
+        let held = if frequencies[at] == 0 { 0 } else { own };
+        let around = if frequencies[at] | before | after == 0 { 0 } else { context };
         *most = most.saturating_add(held).saturating_add(around);
     }
 }
 
-/// Whether a document of a part reaches `needed`, if words give it the most that they can, in units.
+/// Whether a document of a strip reaches `needed`, if words give it the most that they can, in units.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn any_may_reach(estimates: &[f32; PART], most: &[u8; PART], unit: f32, needed: f32) -> bool {
+pub(super) fn any_may_reach(estimates: &[f32; STRIP], most: &[u8; STRIP], unit: f32, needed: f32) -> bool {
     let mut any = 0_u32;
     for (estimate, most) in estimates.iter().zip(most) {
         any |= u32::from(*estimate + unit * f32::from(*most) >= needed);
@@ -255,26 +227,19 @@ mod tests {
     proptest! {
         #[test]
         fn the_most_that_words_can_give_is_counted_wherever_they_count(
-            held in prop::collection::vec(prop::sample::select(vec![0, 0, 0, 1, 4, 200]), REACH),
+            held in prop::collection::vec(prop::sample::select(vec![0, 0, 0, 1, 4]), REACH),
             linked in prop::collection::vec(prop::sample::select(vec![0, u8::MAX, u8::MAX]), REACH),
         ) {
             let (held, linked) = (held.first_chunk().unwrap(), linked.first_chunk().unwrap());
-            let given = MostGiven { own: 100, context: [10, 20, 30, 40, 50, 60] };
-            let mut most = [0; STRIP];
-            add_most(held, linked, given, &mut most);
-            for part in 0..PARTS {
-                let mut counts = [0; PART];
-                in_context(part_of(held, part), part_of(linked, part), &mut counts);
-                for (at, count) in counts.into_iter().enumerate() {
-                    let class = COUNTED.iter().filter(|counted| count > u16::from(**counted)).count();
-                    let context = if count == 0 { 0 } else { given.context[class] };
-                    let expected = u8::from(held[part * PART + at + MARGIN] > 0) * given.own + context;
-                    prop_assert_eq!(most[part * PART + at], expected, "part {}, at {}", part, at);
-                }
+            let (mut counts, mut most) = ([0; STRIP], [0; STRIP]);
+            in_context(held, linked, &mut counts);
+            add_most(held, linked, (200, 40), &mut most);
+            for at in 0..STRIP {
+                let expected = u8::from(held[at + MARGIN] > 0) * 200 + u8::from(counts[at] > 0) * 40;
+                prop_assert_eq!(most[at], expected, "at {}", at);
             }
-            let once = most;
-            add_most(held, linked, given, &mut most);
-            prop_assert!(most.iter().zip(once).all(|(most, once)| *most == once.saturating_mul(2)));
+            add_most(held, linked, (200, 40), &mut most);
+            prop_assert!(most.iter().zip(&counts).all(|(most, count)| *most <= 80 || (*most == u8::MAX && *count > 0)));
         }
     }
 

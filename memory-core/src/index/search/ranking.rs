@@ -154,13 +154,12 @@ impl Ranking<'_> {
         if self.meaning.is_some() {
             self.nearness.begin(&lines);
         }
-        let bounds = segment.bounds(&lines, self.groups, self.bonus.of_names());
         let one_by_one = self.meaning.is_some() && self.mask.is_none() && lines.is_in_order();
         for strip in 0..lines.count().div_ceil(STRIP) {
             let mut ahead = if one_by_one { Nearness::ahead(segment, strip) } else { Ahead::default() };
             ahead.ask();
             self.loaded.look_at(strip);
-            let mut most = segment.bound_of_strip(&bounds, strip, &self.loaded);
+            let mut most = segment.bound_of_strip(strip, self.groups, &self.loaded);
             ahead.ask();
             if let Some(meaning) = self.meaning {
                 self.nearness.load(meaning, segment, &lines, self.mask, strip);
@@ -177,14 +176,13 @@ impl Ranking<'_> {
             ahead.ask();
             let (of_names, entity) = self.bonus.of_names();
             let elsewhere = self.bonus.most_elsewhere();
-            let words = (&bounds, of_names);
+            let words = (self.groups, (of_names, entity));
             let needed = self.needed(elsewhere) - ROUNDING_ERROR;
-            let parts = segment.may_reach(&lines, strip, words, &self.loaded, (&estimates, needed), &mut ahead);
-            if !parts.contains(&true) {
+            if !segment.may_reach(&lines, strip, words, &self.loaded, (&estimates, needed), &mut ahead) {
                 continue;
             }
             ahead.ask();
-            segment.add_words(&lines, (strip, parts), self.groups, &self.loaded, &mut estimates, &mut ahead);
+            segment.add_words(&lines, strip, self.groups, &self.loaded, &mut estimates, &mut ahead);
             drop(ahead);
             self.loaded.add_where_held(strip, of_names, entity, &mut estimates);
             let count = (lines.count() - strip * STRIP).min(STRIP);

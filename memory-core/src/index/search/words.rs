@@ -10,7 +10,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::kernels::{self, COUNTED, MostGiven, Norms, PART, PARTS, ScoredTerm, part_of};
+use super::kernels::{self, Norms, ScoredTerm};
 use crate::index::compressed::IndexState;
 use crate::index::entries::{Lines, MARGIN, REACH, STRIP, SegmentLinks, padded, reach};
 use crate::index::fusion::{self, Fusion, K1, TERM_WINDOW};
@@ -55,9 +55,8 @@ pub(super) struct Frequencies {
     most: Vec<u8>,
 }
 
-/// Units in the most that all words can give together, so that the bound of a word score fits a byte. Bounds are rounded up,
-/// one unit a word and signal at most.
-const UNITS: f32 = 200.0;
+/// Unit of the upper bound of a word score, so that the bound fits a byte.
+const UNIT: f32 = 1.0 / 96.0;
 
 impl Frequencies {
     /// Whether the document at a position holds one of some groups, by their numbers.
@@ -86,38 +85,14 @@ impl Frequencies {
         self.most.extend(self.by_group.iter().map(most));
     }
 
-    /// The groups that documents within reach of the strip at hand hold, by number, with the largest of their frequencies.
-    fn within(&self, strip: usize) -> impl Iterator<Item = (usize, &[u8; REACH], u8)> {
-        let held = self.by_group.iter().zip(&self.most).enumerate().filter(|(_, (_, most))| **most > 0);
-        held.map(move |(number, (frequencies, most))| (number, reach(frequencies, strip), *most))
-    }
-}
-
-/// The most that a group can give to a document, where none within reach holds it more often than so many times.
-#[derive(Clone, Copy)]
-struct GroupBound {
-    /// By itself and in context, as a share of the fused score.
-    all: f32,
-    /// The same in units, in context by how often the group counts there.
-    given: MostGiven,
-}
-
-/// Frequencies up to which bounds are told apart; the last class is for all larger ones.
-const FREQUENCIES: [u16; 3] = [1, 2, 3];
-
-/// The most that the question's words can give to documents of a segment.
-pub(super) struct SegmentBounds {
-    /// By group, by [`FREQUENCIES`].
-    by_group: Vec<[GroupBound; FREQUENCIES.len() + 1]>,
-    /// What naming the entity gives.
-    named: MostGiven,
-    /// What a unit of [`MostGiven`] is worth.
-    unit: f32,
-}
-
-impl SegmentBounds {
-    fn of(&self, group: usize, most: u8) -> &GroupBound {
-        &self.by_group[group][usize::from(most.max(1) - 1).min(FREQUENCIES.len())]
+    /// The groups that documents within reach of the strip at hand hold, with the largest of their frequencies.
+    fn within<'a>(
+        &'a self,
+        groups: &'a [WordGroup],
+        strip: usize,
+    ) -> impl Iterator<Item = (&'a WordGroup, &'a [u8; REACH], u8)> {
+        let held = groups.iter().zip(&self.by_group).zip(&self.most).filter(|(_, most)| **most > 0);
+        held.map(move |((group, frequencies), most)| (group, reach(frequencies, strip), *most))
     }
 }
 
@@ -135,101 +110,63 @@ pub(super) struct ScoredSegment<'a> {
 }
 
 impl ScoredSegment<'_> {
-    /// The most that each group can give to the documents of the segment, where its name gives that much to as many as `names`
-    /// groups.
-    pub fn bounds(&self, lines: &Lines, groups: &[WordGroup], (names, named): (&[usize], f32)) -> SegmentBounds {
-        let shortest = lines.shortest();
-        let most = |group: &WordGroup| self.most_frequent(group).max(FREQUENCIES.len() as u16 + 1);
-        let all: f32 = groups.iter().map(|group| group.bound(most(group), shortest, self.means, self.fusion)).sum();
-        #[expect(clippy::cast_precision_loss, reason = "a question has few names")]
-        let of_names = names.len() as f32 * named.max(0.0);
-        let unit = (all + of_names).max(f32::MIN_POSITIVE) / UNITS;
-        let bound = |group: &WordGroup, most: u16| GroupBound {
-            all: group.bound(most, shortest, self.means, self.fusion),
-            given: group.most_given(most, shortest, self.means, self.fusion, unit),
-        };
-        let by_group = groups.iter().map(|group| {
-            let [one, two, three] = FREQUENCIES.map(|frequency| bound(group, frequency));
-            [one, two, three, bound(group, most(group))]
-        });
-        let named = MostGiven { own: in_units(named, unit), context: Default::default() };
-        SegmentBounds { by_group: by_group.collect(), named, unit }
-    }
-
-    /// How often a document of the segment holds a group at most.
-    fn most_frequent(&self, group: &WordGroup) -> u16 {
-        let bounds = group.symbols.iter().filter_map(|symbol| self.postings.bound(*symbol));
-        bounds.fold(0, |most: u16, bound| most.saturating_add(bound.most_frequent.into()))
-    }
-
     /// The most that the words of a document of a strip can give.
-    pub fn bound_of_strip(&self, bounds: &SegmentBounds, strip: usize, loaded: &Frequencies) -> f32 {
-        loaded.within(strip).map(|(group, _, most)| bounds.of(group, most).all).sum()
+    pub fn bound_of_strip(&self, strip: usize, groups: &[WordGroup], loaded: &Frequencies) -> f32 {
+        loaded.within(groups, strip).map(|(group, _, most)| group.bound(most.into(), 0, self.means, self.fusion)).sum()
     }
 
-    /// In which parts of a strip a document may reach `needed` by its words, where those of `named` groups add to that. `estimates`: what
-    /// else it has. A strip holds most of the question's words somewhere, but hardly ever around one document. Meanwhile
-    /// signatures are asked for.
+    /// Whether a document of a strip may reach `needed` by its words, where `named` groups add that much. `estimates`: what else
+    /// it has. A strip holds most of the question's words somewhere, but hardly ever around one document. Meanwhile signatures are
+    /// asked for.
     pub fn may_reach(
         &self,
         lines: &Lines,
         strip: usize,
-        (bounds, named): (&SegmentBounds, &[usize]),
+        (groups, named): (&[WordGroup], (&[usize], f32)),
         loaded: &Frequencies,
         (estimates, needed): (&[f32; STRIP], f32),
         ahead: &mut Ahead<'_>,
-    ) -> [bool; PARTS] {
+    ) -> bool {
         if needed == f32::NEG_INFINITY {
-            return [true; PARTS];
+            return true;
         }
         let mut most = [0; STRIP];
-        for (group, frequencies, frequency) in loaded.within(strip) {
+        for (group, frequencies, frequency) in loaded.within(groups, strip) {
             ahead.ask();
-            kernels::add_most(frequencies, lines.linked(strip), bounds.of(group, frequency).given, &mut most);
+            let (own, context) = group.bounds(frequency.into(), 0, self.means, self.fusion);
+            kernels::add_most(frequencies, lines.linked(strip), (in_units(own), in_units(context)), &mut most);
         }
-        for frequencies in named.iter().map(|group| &loaded.by_group[*group]).filter(|held| !held.is_empty()) {
-            kernels::add_most(reach(frequencies, strip), lines.linked(strip), bounds.named, &mut most);
+        for frequencies in named.0.iter().map(|group| &loaded.by_group[*group]).filter(|held| !held.is_empty()) {
+            kernels::add_most(reach(frequencies, strip), lines.linked(strip), (in_units(named.1), 0), &mut most);
         }
-        let parts = estimates.as_chunks().0.iter().zip(most.as_chunks().0);
-        let mut may = [false; PARTS];
-        for (may, (estimates, most)) in may.iter_mut().zip(parts) {
-            *may = kernels::any_may_reach(estimates, most, bounds.unit, needed);
-        }
-        may
+        kernels::any_may_reach(estimates, &most, UNIT, needed)
     }
 
-    /// Adds what words give to each document of some parts of a strip, but for rounding. Meanwhile signatures are asked for.
+    /// Adds what words give to each document of a strip, but for rounding. Meanwhile signatures are asked for.
     pub fn add_words(
         &self,
         lines: &Lines,
-        (strip, parts): (usize, [bool; PARTS]),
+        strip: usize,
         groups: &[WordGroup],
         loaded: &Frequencies,
         estimates: &mut [f32; STRIP],
         ahead: &mut Ahead<'_>,
     ) {
-        let (linked, lengths) = (lines.linked(strip), lines.lengths(strip));
-        let around = lines.around(strip).as_chunks().0;
+        let linked = lines.linked(strip);
         let mut norms = Norms::default();
+        kernels::norms(lines.lengths(strip), lines.around(strip), (self.means.own, self.means.context), &mut norms);
         let most = K1 + 1.0;
-        let estimates = estimates.as_chunks_mut().0;
-        for part in (0..PARTS).filter(|part| parts[*part]) {
-            let means = (self.means.own, self.means.context);
-            kernels::norms(part_of(lengths, part), &around[part], means, &mut norms);
-            let mut terms = loaded.within(strip).map(|(group, frequencies, _)| {
-                let group = &groups[group];
-                let mut counts = [0; PART];
-                let frequencies = part_of(frequencies, part);
-                kernels::in_context(frequencies, part_of(linked, part), &mut counts);
-                let (own, context) = (self.fusion.own * group.own * most, self.fusion.context * group.context * most);
-                ScoredTerm { frequencies, counts, own, context }
-            });
-            while let Some(one) = terms.next() {
-                ahead.ask();
-                match terms.next() {
-                    Some(other) => kernels::add_words(&one, &other, &norms, &mut estimates[part]),
-                    None => kernels::add_word(&one, &norms, &mut estimates[part]),
-                }
+        let mut terms = loaded.within(groups, strip).map(|(group, frequencies, _)| {
+            let mut counts = [0; STRIP];
+            kernels::in_context(frequencies, linked, &mut counts);
+            let (own, context) = (self.fusion.own * group.own * most, self.fusion.context * group.context * most);
+            ScoredTerm { frequencies, counts, own, context }
+        });
+        while let Some(one) = terms.next() {
+            ahead.ask();
+            match terms.next() {
+                Some(other) => kernels::add_words(&one, &other, &norms, estimates),
+                None => kernels::add_word(&one, &norms, estimates),
             }
         }
     }
@@ -256,7 +193,7 @@ impl ScoredSegment<'_> {
         let (most, shortest) = bounds.fold((0_u16, u8::MAX), |(most, shortest), bound| {
             (most.saturating_add(bound.most_frequent.into()), shortest.min(bound.shortest))
         });
-        if most == 0 { 0.0 } else { group.bound(most, (shortest.into(), 0), self.means, self.fusion) }
+        if most == 0 { 0.0 } else { group.bound(most, shortest, self.means, self.fusion) }
     }
 
     /// How many documents have a document with a term of the group in their window.
@@ -265,13 +202,10 @@ impl ScoredSegment<'_> {
         let Some(frequencies) = loaded.by_group.first().filter(|frequencies| !frequencies.is_empty()) else {
             return 0;
         };
-        let (mut around, mut counts) = (0, [0; PART]);
+        let (mut around, mut counts) = (0, [0; STRIP]);
         for strip in 0..lines.count().div_ceil(STRIP) {
-            for part in 0..PARTS {
-                let (frequencies, linked) = (reach(frequencies, strip), lines.linked(strip));
-                kernels::in_context(part_of(frequencies, part), part_of(linked, part), &mut counts);
-                around += counts.iter().map(|count| u32::from(*count > 0)).sum::<u32>();
-            }
+            kernels::in_context(reach(frequencies, strip), lines.linked(strip), &mut counts);
+            around += counts.iter().map(|count| u32::from(*count > 0)).sum::<u32>();
         }
         around
     }
@@ -326,40 +260,24 @@ impl ScoredSegment<'_> {
 
 impl WordGroup {
     /// The most that the group can add to a document's share of the fused score, within reach of frequencies up to `most`, where
-    /// the documents that hold it have at least so many terms, by themselves and in context.
-    fn bound(&self, most: u16, shortest: (u16, u16), means: Means, fusion: &Fusion) -> f32 {
-        let counted = f32::from(most) * TERM_WINDOW_SUM;
-        self.own_bound(most, shortest, means, fusion) + self.context_bound(counted, shortest, means, fusion)
+    /// the documents that hold it have at least `shortest` terms.
+    fn bound(&self, most: u16, shortest: u8, means: Means, fusion: &Fusion) -> f32 {
+        let (own, context) = self.bounds(most, shortest, means, fusion);
+        own + context
     }
 
-    fn own_bound(&self, most: u16, shortest: (u16, u16), means: Means, fusion: &Fusion) -> f32 {
-        let own = fusion::saturation(f32::from(most), f32::from(shortest.0), means.own);
-        fusion.own.max(0.0) * self.own * own
-    }
-
-    /// The most that it can add in the context of a document, where it counts so often.
-    fn context_bound(&self, counted: f32, shortest: (u16, u16), means: Means, fusion: &Fusion) -> f32 {
-        let context = fusion::saturation(counted, f32::from(shortest.1), means.context);
-        fusion.context.max(0.0) * self.context * context
-    }
-
-    /// The same as [`bound`](Self::bound), by itself and in context by how often the group counts there.
-    fn most_given(&self, most: u16, shortest: (u16, u16), means: Means, fusion: &Fusion, unit: f32) -> MostGiven {
-        let all = f32::from(most) * TERM_WINDOW_SUM;
-        let mut context = [in_units(self.context_bound(all, shortest, means, fusion), unit); COUNTED.len() + 1];
-        for (context, counted) in context.iter_mut().zip(COUNTED) {
-            *context = in_units(self.context_bound(f32::from(counted).min(all), shortest, means, fusion), unit);
-        }
-        MostGiven { own: in_units(self.own_bound(most, shortest, means, fusion), unit), context }
+    /// The same, by itself and in context.
+    fn bounds(&self, most: u16, shortest: u8, means: Means, fusion: &Fusion) -> (f32, f32) {
+        let around: f32 = TERM_WINDOW[0] + 2.0 * (TERM_WINDOW[1] + TERM_WINDOW[2]);
+        let own = fusion::saturation(f32::from(most), f32::from(shortest), means.own);
+        let context = fusion::saturation(around * f32::from(most), 0.0, means.context);
+        (fusion.own.max(0.0) * self.own * own, fusion.context.max(0.0) * self.context * context)
     }
 }
 
-/// How often a term counts in a context at most, for each time that a document holds it.
-const TERM_WINDOW_SUM: f32 = TERM_WINDOW[0] + 2.0 * (TERM_WINDOW[1] + TERM_WINDOW[2]);
-
-/// At least so much. More than fits counts as what fits, which is more than all words can give.
-fn in_units(most: f32, unit: f32) -> u8 {
+/// At least so much. More than fits counts as what fits, which is more than any score.
+fn in_units(most: f32) -> u8 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what does not fit becomes what fits")]
-    let units = (most / unit) as u8;
+    let units = (most / UNIT) as u8;
     units.saturating_add(u8::from(most > 0.0))
 }
