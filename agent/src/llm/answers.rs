@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use memory_core::recall::Deliberation;
+use memory_core::recall::{Deliberation, VerdictError};
 use memory_core::{Answer, Clock, EventId, Evidence, Query, TraceStep};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -41,10 +41,10 @@ struct Verdict {
 }
 
 /// A verdict that names only what was sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Decided {
     Chosen { proposal: usize, named: Vec<EventId>, wording: String },
-    Read { named: Vec<EventId>, answer: String },
+    Read(Box<Answer>),
     Declined,
 }
 
@@ -92,13 +92,10 @@ impl AnswerJudge {
                 let reason = format!("the language model found the answer in none of the {most} that memory proposes");
                 (deliberation.declined(reason.clone()), reason)
             }
-            Decided::Read { named, answer } => match deliberation.read(&named, &answer) {
-                Err(error) => self.without(deliberation.answer.clone(), &error.to_string()),
-                Ok(mut answer) => {
-                    answer.reason = "the language model read it in the evidence".to_owned();
-                    (answer, format!("read in {} items of evidence", named.len()))
-                }
-            },
+            Decided::Read(answer) => {
+                let reason = "the language model read it in the evidence".to_owned();
+                (Answer { reason: reason.clone(), ..*answer }, reason)
+            }
             Decided::Chosen { proposal, named, wording } => {
                 let wanted = Some(wording.trim()).filter(|wording| !wording.is_empty());
                 match deliberation.chosen(proposal, &named, wanted) {
@@ -214,24 +211,24 @@ fn checked(said: &str, case: &Case<'_>, deliberation: &Deliberation) -> Result<D
         let number: usize = id.strip_prefix(letter)?.parse().ok()?;
         (1..=most).contains(&number).then(|| number - 1)
     };
-    let reads = case.reads && verdict.answer == READ;
     let proposal = place(&verdict.answer, 'a', case.proposals);
+    let reads = case.reads && verdict.answer == READ;
     if proposal.is_none() && !reads {
-        return Err("it chose an answer that was not proposed");
+        return Err(VerdictError::NotProposed.message());
     }
     if verdict.evidence.is_empty() {
-        return Err("it named no evidence");
+        return Err(VerdictError::NoEvidence.message());
     }
     let named = verdict.evidence.iter().map(|id| {
-        let place = place(id, 'e', case.evidence.len()).ok_or("it named evidence that it was not given")?;
+        let place = place(id, 'e', case.evidence.len()).ok_or(VerdictError::NotGiven.message())?;
         Ok(case.evidence[place].event)
     });
     let named = named.collect::<Result<Vec<EventId>, &'static str>>()?;
     match proposal {
         Some(proposal) => Ok(Decided::Chosen { proposal, named, wording: verdict.wording }),
-        None if deliberation.read(&named, &verdict.wording).is_err() => {
-            Err("its answer has words that neither the evidence which it named nor the question has")
+        None => {
+            let answer = deliberation.read(&named, &verdict.wording).map_err(VerdictError::message)?;
+            Ok(Decided::Read(Box::new(answer)))
         }
-        None => Ok(Decided::Read { named, answer: verdict.wording }),
     }
 }

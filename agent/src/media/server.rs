@@ -137,9 +137,9 @@ async fn part(path: &FilePath, range: Option<&str>) -> std::io::Result<Response>
     let mut file = tokio::fs::File::open(path).await?;
     let length = file.metadata().await?.len();
     let (status, start, end) = match range.map(|range| asked_range(range, length)) {
-        None | Some(Asked::Everything) => (StatusCode::OK, 0, length),
-        Some(Asked::Part(start, end)) => (StatusCode::PARTIAL_CONTENT, start, end),
-        Some(Asked::Nothing) => {
+        None | Some(ByteRange::Everything) => (StatusCode::OK, 0, length),
+        Some(ByteRange::Part(start, end)) => (StatusCode::PARTIAL_CONTENT, start, end),
+        Some(ByteRange::Nothing) => {
             let whole = [(header::CONTENT_RANGE, format!("bytes */{length}"))];
             return Ok((StatusCode::RANGE_NOT_SATISFIABLE, whole).into_response());
         }
@@ -166,8 +166,9 @@ async fn part(path: &FilePath, range: Option<&str>) -> std::io::Result<Response>
     Ok(response)
 }
 
+/// What part of a file a request asks for.
 #[derive(Debug, PartialEq, Eq)]
-enum Asked {
+enum ByteRange {
     /// Also where several ranges, or other units, are asked for: a server may.
     Everything,
     /// From, and up to but not including.
@@ -177,18 +178,18 @@ enum Asked {
 }
 
 /// RFC 9110, 14.1.2.
-fn asked_range(range: &str, length: u64) -> Asked {
+fn asked_range(range: &str, length: u64) -> ByteRange {
     let Some((first, last)) = range.trim().strip_prefix("bytes=").and_then(|range| range.split_once('-')) else {
-        return Asked::Everything;
+        return ByteRange::Everything;
     };
     let (first, last) = (first.trim(), last.trim());
     let (start, end) = match (first.parse::<u64>(), last.parse::<u64>()) {
         (Ok(first), Ok(last)) if first <= last => (first, last.saturating_add(1).min(length)),
         (Ok(first), Err(_)) if last.is_empty() => (first, length),
         (Err(_), Ok(last)) if first.is_empty() => (length.saturating_sub(last), length),
-        _ => return Asked::Everything,
+        _ => return ByteRange::Everything,
     };
-    if start < end { Asked::Part(start, end) } else { Asked::Nothing }
+    if start < end { ByteRange::Part(start, end) } else { ByteRange::Nothing }
 }
 
 #[cfg(test)]
@@ -200,21 +201,21 @@ mod tests {
     #[test]
     fn ranges_are_read_as_the_standard_says() {
         for (range, expected) in [
-            ("bytes=0-99", Asked::Part(0, 100)),
-            ("bytes=900-", Asked::Part(900, 1000)),
-            ("bytes=-100", Asked::Part(900, 1000)),
-            ("bytes=-5000", Asked::Part(0, 1000)),
-            ("bytes=990-5000", Asked::Part(990, 1000)),
-            ("bytes=1000-", Asked::Nothing),
-            ("bytes=-0", Asked::Nothing),
-            ("bytes=5-2", Asked::Everything),
-            ("bytes=0-1,5-6", Asked::Everything),
-            ("lines=1-2", Asked::Everything),
-            ("bytes=-", Asked::Everything),
+            ("bytes=0-99", ByteRange::Part(0, 100)),
+            ("bytes=900-", ByteRange::Part(900, 1000)),
+            ("bytes=-100", ByteRange::Part(900, 1000)),
+            ("bytes=-5000", ByteRange::Part(0, 1000)),
+            ("bytes=990-5000", ByteRange::Part(990, 1000)),
+            ("bytes=1000-", ByteRange::Nothing),
+            ("bytes=-0", ByteRange::Nothing),
+            ("bytes=5-2", ByteRange::Everything),
+            ("bytes=0-1,5-6", ByteRange::Everything),
+            ("lines=1-2", ByteRange::Everything),
+            ("bytes=-", ByteRange::Everything),
         ] {
             assert_eq!(asked_range(range, 1000), expected, "{range}");
         }
-        assert_eq!(asked_range("bytes=0-", 0), Asked::Nothing);
+        assert_eq!(asked_range("bytes=0-", 0), ByteRange::Nothing);
     }
 
     #[test]
@@ -241,7 +242,7 @@ mod tests {
         #[test]
         fn no_range_leaves_the_file(range in ".{0,30}", first: u64, last: u64, length in 0_u64..5000) {
             for range in [range, format!("bytes={first}-{last}"), format!("bytes={first}-"), format!("bytes=-{last}")] {
-                if let Asked::Part(start, end) = asked_range(&range, length) {
+                if let ByteRange::Part(start, end) = asked_range(&range, length) {
                     prop_assert!(start < end && end <= length);
                 }
             }

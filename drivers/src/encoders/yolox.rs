@@ -6,7 +6,7 @@ use ndarray::ArrayD;
 use parking_lot::Mutex;
 
 use super::objects::{Candidate, keep_best};
-use super::picture::{Channels, PictureTensor, Scale};
+use super::picture::{PictureTensor, Scale};
 use super::vector::probabilities;
 use super::{Backend, Certainty, Detection, Encoder, EncoderError, Graph, ObjectDetector, Picture};
 use crate::models::{Fit, InstalledModel, ModelEntry};
@@ -46,11 +46,7 @@ impl YoloX {
     pub fn load(installed: &InstalledModel, backend: &dyn Backend, threads: usize) -> Result<Self, EncoderError> {
         let entry = &installed.entry;
         let side = check(entry)?;
-        let mut entry_of_input = entry.clone();
-        for at in 0..3 {
-            entry_of_input.parameters.insert(format!("deviation_{at}"), 1.0 / 255.0);
-        }
-        let input = PictureTensor::new(&entry_of_input, Fit::Pad, Channels::Bgr)?.padded_with(PADDING);
+        let input = PictureTensor::of_bytes(entry, Fit::Pad)?.padded_with(PADDING);
         Ok(Self {
             inner: Mutex::new((backend.load(installed, threads)?, input)),
             model: entry.name.clone(),
@@ -142,6 +138,7 @@ impl Encoder<Picture<'_>, Vec<Detection>> for YoloX {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encoders::picture::Channels;
     use crate::encoders::{BackendError, Tensor, TensorView};
     use crate::models::{Catalogue, ElementType, Role, TensorSpec};
 

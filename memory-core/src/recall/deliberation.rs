@@ -66,19 +66,28 @@ pub struct Deliberation {
 
 /// Why a verdict was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.message())]
 pub enum VerdictError {
     /// The proposal does not exist.
-    #[error("it chose an answer that was not proposed")]
     NotProposed,
     /// No evidence was named.
-    #[error("it named no evidence")]
     NoEvidence,
-    /// Evidence was named that does not belong to the proposal.
-    #[error("it named evidence that it was not given")]
+    /// Evidence was named that was not given.
     NotGiven,
     /// An answer was written that the named evidence does not hold.
-    #[error("its answer has words that neither the evidence which it named nor the question has")]
     NotRead,
+}
+
+impl VerdictError {
+    /// What is wrong, for the model that may answer once more.
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::NotProposed => "it chose an answer that was not proposed",
+            Self::NoEvidence => "it named no evidence",
+            Self::NotGiven => "it named evidence that it was not given",
+            Self::NotRead => "its answer has words that neither the evidence which it named nor the question has",
+        }
+    }
 }
 
 impl Deliberation {

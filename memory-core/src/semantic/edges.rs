@@ -10,14 +10,11 @@
 
 use super::claim::{Attribute, Claim, Stance, TopicKey};
 use super::text::{Noun, SentenceWord, noun_words, tokens};
+use crate::language::english::closed::PLACING;
 use crate::sharded::{Sharded, Spread, spread_bytes};
 
-/// Words before the noun of a place: "in the kitchen", "next to the sink".
-const BEFORE_PLACE: &[&str] = &[
-    "in", "on", "at", "into", "onto", "to", "inside", "within", "under", "below", "beneath", "behind", "beside",
-    "near", "by", "above", "over", "next", "front", "of", "top", "from", "with", "between", "against", "around",
-    "outside",
-];
+/// Words before the noun of a place besides those that place it: "on top of the shelf", "from Mara", "next to the sink".
+const BESIDES: &[&str] = &["next", "front", "of", "top", "from", "with", "within"];
 
 /// What an entity is in a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +48,7 @@ pub(super) fn entities(
 /// The noun that a value is about: "kitchen" of "in the kitchen".
 fn noun_in(value: &str) -> Option<Noun> {
     let tokens: Vec<SentenceWord> = tokens(&value.replace('_', " "));
-    let from = tokens.iter().position(|token| !token.is_one_of(BEFORE_PLACE))?;
+    let from = tokens.iter().position(|token| !token.is_one_of(PLACING) && !token.is_one_of(BESIDES))?;
     let (words, _) = noun_words(&tokens, from);
     Noun::from_words(&words, None)
 }

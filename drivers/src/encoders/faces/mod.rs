@@ -5,7 +5,7 @@ mod align;
 use ndarray::ArrayD;
 use parking_lot::Mutex;
 
-use super::picture::{Channels, PictureTensor, Scale, overlap};
+use super::picture::{PictureTensor, Scale, overlap};
 use super::vector::probabilities;
 use super::{Backend, Encoder, EncoderError, Graph, Picture};
 use crate::models::{Fit, InstalledModel, ModelEntry};
@@ -51,12 +51,7 @@ impl YuNet {
     pub fn load(installed: &InstalledModel, backend: &dyn Backend, threads: usize) -> Result<Self, EncoderError> {
         let entry = &installed.entry;
         let side = check(entry)?;
-        // Values 0 to 255, in blue, green and red.
-        let mut entry_of_input = entry.clone();
-        for at in 0..3 {
-            entry_of_input.parameters.insert(format!("deviation_{at}"), 1.0 / 255.0);
-        }
-        let input = PictureTensor::new(&entry_of_input, Fit::Pad, Channels::Bgr)?;
+        let input = PictureTensor::of_bytes(entry, Fit::Pad)?;
         Ok(Self {
             inner: Mutex::new((backend.load(installed, threads)?, input)),
             model: entry.name.clone(),

@@ -1,7 +1,7 @@
 //! Answers in words. They say what was asked, how often it was seen, and what stands against it.
 
 use super::course::{Course, command};
-use super::parse::{Asked, Daytime};
+use super::parse::{Daytime, ProcedureQuestion};
 use super::world::Told;
 use super::{Question, Subject};
 use crate::EventId;
@@ -94,7 +94,7 @@ pub(super) fn blocked(
     if let Some(swap) = swap {
         parts.push(format!("use the {} instead, as in {}", swap.with, sessions(swap.seen as usize)));
     }
-    let answer = if parts.is_empty() && matches!(question.understood.asked, Asked::Ways) {
+    let answer = if parts.is_empty() && matches!(question.understood.asked, ProcedureQuestion::Ways) {
         // Who asks how it is done in general is told so.
         format!(
             "{}: {first}{}. But {why}, and nothing is known that stands in for the {thing}.",
@@ -174,7 +174,7 @@ pub(super) fn missing(
     let left: Vec<StepId> = found.iter().map(|missing| missing.step).collect();
     let names: Vec<String> = needed.iter().map(|thing| thing.name.clone()).collect();
     let things = if names.is_empty() { String::new() } else { format!(" Needed: {}.", listed(&names)) };
-    let only_things = matches!(question.understood.asked, super::Asked::Things) && !names.is_empty();
+    let only_things = matches!(question.understood.asked, super::ProcedureQuestion::Things) && !names.is_empty();
     let answer = match (left.is_empty(), only_things) {
         (true, _) => format!("{goal}: nothing is missing, everything was done."),
         (false, true) => format!("{goal}: {}.", listed(&names)),

@@ -33,7 +33,7 @@ use self::compose::Composed;
 use self::course::{Course, Sought};
 use self::forms::StepQuestion;
 use self::known::Known;
-use self::parse::{Asked, Daytime, Understood, understand};
+use self::parse::{Daytime, ProcedureQuestion, Understood, understand};
 use super::Reader;
 use crate::language::english::tag::Tag;
 use crate::logic::query::{
@@ -104,10 +104,10 @@ pub(super) fn answer(
     let procedures: Vec<&Procedure> = known.procedures().collect();
     let stated = understood.person.is_none() && !(understood.done.is_empty() && understood.context.is_empty());
     let composed = match understood.asked {
-        Asked::Habits(daytime) => question.habits(daytime),
-        Asked::Step(asked) => steps::answer(asked, &understood, &procedures, reader, now),
+        ProcedureQuestion::Habits(daytime) => question.habits(daytime),
+        ProcedureQuestion::Step(asked) => steps::answer(asked, &understood, &procedures, reader, now),
         // What was said to be done says where in what one is.
-        Asked::Next if understood.goal.is_none() && stated => {
+        ProcedureQuestion::Next if understood.goal.is_none() && stated => {
             steps::answer(StepQuestion::After, &understood, &procedures, reader, now)
         }
         _ => match question.subject() {
@@ -130,8 +130,8 @@ pub(super) fn answer(
         support: 1.0 - 0.5_f32.powi(i32::try_from(composed.sessions.min(20)).unwrap_or(20)),
         words: composed.words,
         intent: match understood.asked {
-            Asked::Habits(_) => Intent::Character,
-            Asked::Ways if understood.is_constrained() => Intent::Constraint,
+            ProcedureQuestion::Habits(_) => Intent::Character,
+            ProcedureQuestion::Ways if understood.is_constrained() => Intent::Constraint,
             _ => Intent::Procedural,
         },
         events,
@@ -174,7 +174,7 @@ impl<'a> Question<'a> {
             found.or_else(|| goals.find(goal, self.known.embedding(goal).as_ref().or(self.embedding.as_ref())))?;
         let mut done = self.told(found.procedure);
         let mut session = None;
-        if done.is_empty() && matches!(asked.asked, Asked::Next | Asked::Missing) {
+        if done.is_empty() && matches!(asked.asked, ProcedureQuestion::Next | ProcedureQuestion::Missing) {
             session = self.latest(std::iter::once(found.procedure)).map(|(_, run)| run);
             session = session.filter(|run| self.now.since(run.span().end) <= UNDER_WAY);
             done = session.map(|run| run.steps().to_vec()).unwrap_or_default();
@@ -211,7 +211,7 @@ impl<'a> Question<'a> {
 
     /// What somebody is in the middle of.
     fn under_way(&self) -> Option<Subject<'a>> {
-        if !matches!(self.understood.asked, Asked::Next | Asked::Missing) {
+        if !matches!(self.understood.asked, ProcedureQuestion::Next | ProcedureQuestion::Missing) {
             return None;
         }
         let (owner, session) = self.latest(self.known.all())?;
@@ -260,10 +260,10 @@ impl<'a> Question<'a> {
     /// The answer about one procedure.
     fn of(&self, subject: &Subject<'a>) -> Result<Option<Composed>, ReadError> {
         match self.understood.asked {
-            Asked::Ways => self.ways(subject),
-            Asked::Next => self.next(subject),
-            Asked::Missing | Asked::Things => Ok(self.missing(subject)),
-            Asked::Habits(_) | Asked::Step(_) => Ok(None),
+            ProcedureQuestion::Ways => self.ways(subject),
+            ProcedureQuestion::Next => self.next(subject),
+            ProcedureQuestion::Missing | ProcedureQuestion::Things => Ok(self.missing(subject)),
+            ProcedureQuestion::Habits(_) | ProcedureQuestion::Step(_) => Ok(None),
         }
     }
 

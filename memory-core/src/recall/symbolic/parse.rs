@@ -4,9 +4,9 @@ use super::claim::{Claim, claim};
 use super::forms::{StepQuestion, form, manner, way};
 use super::grammar::{captures, clauses, first, text};
 
-/// What is asked.
+/// What a question asks of the procedures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum ProcedureQuestion {
     /// How the goal is reached.
     Ways,
     /// What comes next.
@@ -39,7 +39,7 @@ pub(super) enum Daytime {
 /// A question, understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Understood {
-    pub asked: Asked,
+    pub asked: ProcedureQuestion,
     /// The goal in the question's words, conditions left out; `None` if it names none.
     pub goal: Option<String>,
     /// The goal with everything that may be a condition or a part of it ("polish the car with wax").
@@ -83,7 +83,7 @@ pub(super) fn understand(question: &str) -> Option<Understood> {
         about: None,
         context: Vec::new(),
     };
-    if let Asked::Step(_) = asked {
+    if let ProcedureQuestion::Step(_) = asked {
         understood.about = goal.map(text);
         understood.whole_goal = None;
     } else if let Some(goal) = goal {
@@ -99,7 +99,7 @@ pub(super) fn understand(question: &str) -> Option<Understood> {
     (!asks_for_leave || conditioned || asks_for_way).then_some(understood)
 }
 
-type Parts<'a> = (Asked, Option<&'a [String]>, Option<&'a [String]>, Option<&'a [String]>);
+type Parts<'a> = (ProcedureQuestion, Option<&'a [String]>, Option<&'a [String]>, Option<&'a [String]>);
 
 /// Looks for the first pattern that fits the clause; what it captures.
 type Find<'a> = dyn Fn(&[String]) -> Option<Vec<&'a [String]>> + 'a;
@@ -107,12 +107,12 @@ type Find<'a> = dyn Fn(&[String]) -> Option<Vec<&'a [String]>> + 'a;
 /// What a clause asks: the query, the goal's words, the person's, and steps that are done.
 fn ask(clause: &[String], has_context: bool) -> Option<Parts<'_>> {
     if let Some(goal) = way(clause) {
-        return Some((Asked::Ways, Some(goal), None, None));
+        return Some((ProcedureQuestion::Ways, Some(goal), None, None));
     }
     let clause = polite(clause);
     let steps = || {
         let (question, about) = form(clause, has_context)?;
-        Some((Asked::Step(question), about, None, None))
+        Some((ProcedureQuestion::Step(question), about, None, None))
     };
     let find = |patterns: &[String]| {
         let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
@@ -120,7 +120,9 @@ fn ask(clause: &[String], has_context: bool) -> Option<Parts<'_>> {
     };
     let known = habits(clause).or_else(|| next(&find)).or_else(|| missing(&find)).or_else(|| ways(&find));
     known
-        .or_else(|| way(clause).or_else(|| manner(clause)).map(|goal| (Asked::Ways, Some(goal), None, None)))
+        .or_else(|| {
+            way(clause).or_else(|| manner(clause)).map(|goal| (ProcedureQuestion::Ways, Some(goal), None, None))
+        })
         .or_else(|| {
             let things = [
                 format!(
@@ -128,7 +130,7 @@ fn ask(clause: &[String], has_context: bool) -> Option<Parts<'_>> {
                 ),
                 "(what|which) [things|tools|ingredients|objects|utensils|parts] (is|are) needed (for|to) *".to_owned(),
             ];
-            find(&things).map(|found| (Asked::Things, Some(found[0]), None, None))
+            find(&things).map(|found| (ProcedureQuestion::Things, Some(found[0]), None, None))
         })
         .or_else(steps)
 }
@@ -158,7 +160,7 @@ fn habits(clause: &[String]) -> Option<Parts<'_>> {
     if !rest.is_empty() && daytime.is_none() {
         return None;
     }
-    Some((Asked::Habits(daytime), None, Some(found[0]), None))
+    Some((ProcedureQuestion::Habits(daytime), None, Some(found[0]), None))
 }
 
 fn daytime(words: &[String]) -> Option<Daytime> {
@@ -199,7 +201,7 @@ fn next<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
     const WHILE: &str = "(to|for|in|of|when|while|with)";
     let with_person = [format!("what {MAY} * do next {WHILE} *"), format!("what {MAY} * do (now|next)")];
     if let Some(found) = find(&with_person) {
-        return Some((Asked::Next, found.get(1).copied(), Some(found[0]), None));
+        return Some((ProcedureQuestion::Next, found.get(1).copied(), Some(found[0]), None));
     }
     let after = [
         "what (comes|is|happens|follows) [next] (after|once) * (when|while) *".to_owned(),
@@ -208,7 +210,7 @@ fn next<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
         "what (comes|is|happens|follows) next after *".to_owned(),
     ];
     if let Some(found) = find(&after) {
-        return Some((Asked::Next, found.get(1).copied(), None, Some(found[0])));
+        return Some((ProcedureQuestion::Next, found.get(1).copied(), None, Some(found[0])));
     }
     let plain = [
         format!("what (is|comes|follows) [the|my|our] next [step] {WHILE} *"),
@@ -216,11 +218,11 @@ fn next<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
         format!("what is the next step {WHILE} *"),
     ];
     if let Some(found) = find(&plain) {
-        return Some((Asked::Next, Some(found[0]), None, None));
+        return Some((ProcedureQuestion::Next, Some(found[0]), None, None));
     }
     let bare =
         ["what (is|comes|follows) [the|my|our] next [step]", "which step (is|comes) next", "what next", "and next"];
-    find(&bare.map(str::to_owned)).map(|_| (Asked::Next, None, None, None))
+    find(&bare.map(str::to_owned)).map(|_| (ProcedureQuestion::Next, None, None, None))
 }
 
 fn missing<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
@@ -231,7 +233,7 @@ fn missing<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
         format!("what else {MAY} * (need|have) [to] [do] (for|to) *"),
     ];
     if let Some(found) = find(&with_goal) {
-        return Some((Asked::Missing, Some(found[1]), Some(found[0]), None));
+        return Some((ProcedureQuestion::Missing, Some(found[1]), Some(found[0]), None));
     }
     let impersonal = [
         format!(
@@ -240,13 +242,13 @@ fn missing<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
         format!("what (remains|is) [still] {DONE} (for|to) *"),
     ];
     if let Some(found) = find(&impersonal) {
-        return Some((Asked::Missing, Some(found[0]), None, None));
+        return Some((ProcedureQuestion::Missing, Some(found[0]), None, None));
     }
     let bare = [
         format!("(what|which) [steps|things] {MAY} * still (need|miss|lack|have) [to] [do]"),
         format!("(what|which) [steps] {BE} [still] (missing|left|open) {DONE}"),
     ];
-    find(&bare).map(|found| (Asked::Missing, None, found.first().copied(), None))
+    find(&bare).map(|found| (ProcedureQuestion::Missing, None, found.first().copied(), None))
 }
 
 fn ways<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
@@ -262,7 +264,7 @@ fn ways<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
         "[the] (recipe|instructions|procedure|steps) (for|to|of) *".to_owned(),
     ];
     let found = find(&patterns)?;
-    Some((Asked::Ways, found.last().copied(), None, None))
+    Some((ProcedureQuestion::Ways, found.last().copied(), None, None))
 }
 
 /// The clause without what only makes it polite.
@@ -410,7 +412,7 @@ mod tests {
             ("How do I make tea, but without the kettle?", "make tea", "kettle", "", ""),
         ] {
             let found = read(question);
-            assert_eq!(found.asked, Asked::Ways, "{question}");
+            assert_eq!(found.asked, ProcedureQuestion::Ways, "{question}");
             assert_eq!(found.goal.as_deref(), Some(goal), "{question}");
             assert_eq!(found.without.join("|"), without, "{question}");
             assert_eq!(found.with.join("|"), with, "{question}");
@@ -435,7 +437,7 @@ mod tests {
             ("What's next?", None, None, ""),
         ] {
             let found = read(question);
-            assert_eq!(found.asked, Asked::Next, "{question}");
+            assert_eq!(found.asked, ProcedureQuestion::Next, "{question}");
             assert_eq!(found.goal.as_deref(), goal, "{question}");
             assert_eq!(found.person.as_deref(), person, "{question}");
             assert_eq!(found.done.join("|"), done, "{question}");
@@ -445,13 +447,13 @@ mod tests {
     #[test]
     fn questions_for_what_is_missing_and_what_is_needed() {
         for (question, asked, goal) in [
-            ("What do I still need for fruit salad?", Asked::Missing, Some("fruit salad")),
-            ("What do I still need to make tea?", Asked::Missing, Some("make tea")),
-            ("What is still missing for the fruit salad?", Asked::Missing, Some("the fruit salad")),
-            ("What is left to do to make tea?", Asked::Missing, Some("make tea")),
-            ("What does Jack still have to do?", Asked::Missing, None),
-            ("What do I need for fruit salad?", Asked::Things, Some("fruit salad")),
-            ("Which tools do we need to make tea?", Asked::Things, Some("make tea")),
+            ("What do I still need for fruit salad?", ProcedureQuestion::Missing, Some("fruit salad")),
+            ("What do I still need to make tea?", ProcedureQuestion::Missing, Some("make tea")),
+            ("What is still missing for the fruit salad?", ProcedureQuestion::Missing, Some("the fruit salad")),
+            ("What is left to do to make tea?", ProcedureQuestion::Missing, Some("make tea")),
+            ("What does Jack still have to do?", ProcedureQuestion::Missing, None),
+            ("What do I need for fruit salad?", ProcedureQuestion::Things, Some("fruit salad")),
+            ("Which tools do we need to make tea?", ProcedureQuestion::Things, Some("make tea")),
         ] {
             let found = read(question);
             assert_eq!((found.asked, found.goal.as_deref()), (asked, goal), "{question}");
@@ -469,7 +471,11 @@ mod tests {
             ("What is Anna's morning routine?", "anna", Some(Daytime::Morning)),
         ] {
             let found = read(question);
-            assert_eq!((found.asked, found.person.as_deref()), (Asked::Habits(daytime), Some(person)), "{question}");
+            assert_eq!(
+                (found.asked, found.person.as_deref()),
+                (ProcedureQuestion::Habits(daytime), Some(person)),
+                "{question}"
+            );
         }
     }
 

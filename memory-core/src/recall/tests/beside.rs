@@ -115,3 +115,19 @@ fn a_price_is_asked_for_in_many_words() {
     ]);
     assert_eq!(misses, NONE);
 }
+
+#[test]
+fn of_what_events_do_not_speak_they_are_not_so_many() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Text, Some("Tove"), "Mind the rungs, they are wet."),
+        ("17T10:00:00", 0, Kind::Action, Some("Rolf"), "Rolf climbs up to the dovecote."),
+        ("17T15:00:00", 0, Kind::Action, Some("Rolf"), "Rolf climbs up to the dovecote."),
+        ("18T09:00:00", 0, Kind::Action, Some("Rolf"), "Rolf nails a board to the fence."),
+        ("18T10:00:00", 0, Kind::Action, Some("Rolf"), "Rolf nails a board to the fence."),
+    ];
+    let home = home(rows);
+    let rungs = home.ask("How many rungs go up to the dovecote?");
+    assert!(!rungs.reason.contains("separate events"), "{:?}: {}", rungs.answer, rungs.reason);
+    let boards = home.ask("How many boards did Rolf nail to the fence?");
+    assert!(boards.answer.as_deref().is_some_and(|answer| answer.starts_with("2: ")), "{:?}", boards.answer);
+}
