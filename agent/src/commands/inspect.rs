@@ -346,12 +346,15 @@ fn fact(item: &Json, now: Timestamp, zone: &TimeZone) -> String {
     let word = |name: &str| item[name].as_str().unwrap_or_default();
     let over = if item["until"].is_null() { String::new() } else { format!(", until {}", word("until")) };
     format!(
-        "{}: {} {}  (since {}{over}; told {} times, last in {})",
+        "{}: {} {}  (since {}{over}; told {}, last in {})",
         word("subject"),
         word("attribute"),
         word("value"),
         time(item, "since", "since", now, zone),
-        item["evidence"].as_array().map_or(0, Vec::len),
+        match item["evidence"].as_array().map_or(0, Vec::len) {
+            1 => "once".to_owned(),
+            more => format!("{more} times"),
+        },
         item["evidence"].as_array().and_then(|events| events.last()).and_then(Json::as_str).unwrap_or_default(),
     )
 }
